@@ -1,0 +1,216 @@
+"""The general attention mechanism: score queries against keys, average the values by the weights.
+
+Both functions take NumPy arrays and torch tensors alike, in any floating-point precision, and change none
+of their arguments. NumPy's integers are promoted to float64. An integer tensor is refused, as torch's own
+matrix product would refuse it.
+"""
+
+from math import sqrt
+from types import ModuleType
+from typing import NamedTuple
+
+from array_api_compat import array_namespace, is_array_api_obj, is_torch_array
+from jaxtyping import Bool, Float, Int, Real
+
+from attnlib.shapes import Array
+
+
+class Attended(NamedTuple):
+    """What the queries received, and from where.
+
+    Attributes
+    ----------
+    context : ``"*batch tgt v"``
+        The weighted sum of the values, one for each query, in the values' unit.
+    weights : ``"*batch tgt look"``
+        The share of each value. A row sums to 1, or to 0 where there was nothing to look at.
+    positions : ``"*batch tgt look"``, or None
+        The source position of each weight. None: the weights cover the whole source in order.
+    """
+
+    context: Float[Array, "*batch tgt v"]
+    weights: Float[Array, "*batch tgt look"]
+    positions: Int[Array, "*batch tgt look"] | None = None
+
+    def dense(self, src: int) -> Float[Array, "*batch tgt {src}"]:
+        """Lay the weights out over the whole source, for pictures and metrics.
+
+        Parameters
+        ----------
+        src : int
+            How many source positions there are.
+
+        Returns
+        -------
+        ``"*batch tgt src"``
+            The weights, 0 wherever the window did not reach.
+
+        Raises
+        ------
+        ValueError
+            If a weight other than 0 lies at `src` or beyond.
+        """
+        xp = array_namespace(self.weights)
+        if self.positions is None:
+            if self.weights.shape[-1] != src:
+                raise ValueError(f"src is {src}, but the weights cover {self.weights.shape[-1]} source positions")
+            return self.weights
+        inside = (self.positions >= 0) & (self.positions < src)
+        if bool(xp.any(~inside & (self.weights != 0))):
+            raise ValueError(f"src is {src}, but the weights reach position {int(xp.max(self.positions))}")
+        hit = (self.positions[..., None] == xp.arange(src)) & inside[..., None]
+        return xp.sum(xp.where(hit, self.weights[..., None], xp.zeros_like(self.weights[..., None])), axis=-2)
+
+
+def masked_softmax(
+    e: Real[Array, "..."], mask: Bool[Array, "..."] | None = None, axis: int = -1
+) -> Float[Array, "..."]:
+    r"""Turn scores into weights, :math:`\alpha_i = \exp(e_i) / \sum_k \exp(e_k)`, over the unmasked positions.
+
+    The largest score is subtracted first, so that no score, however large, overflows.
+
+    Parameters
+    ----------
+    e : ``"..."``
+        Scores, without a unit. A score of minus infinity counts as masked.
+    mask : Boolean, broadcast against `e`, optional
+        True: a real word. Elsewhere the weight is exactly 0, whatever the score.
+    axis : int
+        The axis along which the weights sum to 1.
+
+    Returns
+    -------
+    ``"..."``
+        Weights in [0, 1], in the shape and precision of `e`. A row that is all masked is all 0, never NaN.
+
+    Raises
+    ------
+    TypeError
+        If `e` does not hold real numbers, or is an integer tensor, or `mask` is not Boolean.
+    ValueError
+        If `e` has no such axis or nothing along it, or `mask` does not broadcast to the shape of `e`.
+
+    Notes
+    -----
+    Bahdanau et al. 2015, eq. 6; Luong et al. 2015, eq. 7.
+    """
+    xp = _namespace(e=e)
+    e = _floating(xp, e=e)[0]
+    _check_axis(e, axis)
+    if mask is not None:
+        _check_mask(xp, mask, e.shape)
+        e = xp.where(mask, e, -xp.inf)
+    if is_torch_array(e):  # one fused kernel, whose gradient needs to keep one array only
+        return xp.where(e == -xp.inf, 0.0, xp.softmax(e, axis))
+    peak = xp.max(e, axis=axis, keepdims=True)
+    weights = xp.exp(e - xp.where(peak == -xp.inf, 0.0, peak))
+    total = xp.sum(weights, axis=axis, keepdims=True)
+    weights /= xp.where(total == 0, 1.0, total)
+    return weights
+
+
+def attention(
+    queries: Real[Array, "*batch tgt d"],
+    keys: Real[Array, "*batch src d"],
+    values: Real[Array, "*batch src v"],
+    mask: Bool[Array, "#*batch #tgt src"] | None = None,
+    scale: float | None = None,
+) -> Attended:
+    r"""Answer each query with the average of the values, weighted by how well their keys match it.
+
+    :math:`\mathrm{attention}(Q, K, V) = \mathrm{softmax}(\mathrm{scale} \cdot Q K^\top)\, V`
+
+    Parameters
+    ----------
+    queries : ``"*batch tgt d"``
+        What is asked for, one row for each target position.
+    keys : ``"*batch src d"``
+        What each source position is found by.
+    values : ``"*batch src v"``
+        What each source position answers with.
+    mask : Boolean, broadcast against ``"*batch tgt src"``, optional
+        True: a real word. Masked positions have weight exactly 0.
+    scale : float, optional
+        What the scores are multiplied by before the softmax. None: :math:`1 / \sqrt{d}`.
+
+    Returns
+    -------
+    Attended
+        Context ``"*batch tgt v"`` and weights ``"*batch tgt src"``, in the precision that the three promote to.
+
+    Raises
+    ------
+    TypeError
+        If the arguments are of different libraries or not of real numbers, or one is an integer tensor,
+        or `mask` is not Boolean.
+    ValueError
+        If the shapes do not fit together, or there is no source position or no feature to match by.
+
+    Notes
+    -----
+    Costs ``batch * tgt * src * (d + v)`` multiply-adds, and memory for ``batch * tgt * src`` weights.
+    Vaswani et al. 2017, eq. 1; with ``scale=1`` it is the dot score of Luong et al. 2015, section 3.1.
+    """
+    xp = _namespace(queries=queries, keys=keys, values=values)
+    queries, keys, values = _floating(xp, queries=queries, keys=keys, values=values)
+    _check_shapes(queries.shape, keys.shape, values.shape)
+    scale = 1 / sqrt(keys.shape[-1]) if scale is None else scale
+    scores = (queries * scale) @ xp.matrix_transpose(keys)
+    weights = masked_softmax(scores, mask)
+    return Attended(weights @ values, weights)
+
+
+def _namespace(**arguments: Array) -> ModuleType:
+    """Find the library that all the named arrays belong to."""
+    for name, x in arguments.items():
+        if not is_array_api_obj(x):
+            raise TypeError(f"{name} is a {type(x).__name__}; expected a NumPy array or a torch tensor")
+    try:
+        return array_namespace(*arguments.values())
+    except TypeError as error:
+        kinds = ", ".join(f"{name} is a {type(x).__module__}.{type(x).__name__}" for name, x in arguments.items())
+        raise TypeError(f"{kinds}; expected all of one library") from error
+
+
+def _floating(xp: ModuleType, **arguments: Array) -> list[Array]:
+    """Bring the named arrays to one floating-point precision."""
+    for name, x in arguments.items():
+        accepted = "real floating" if is_torch_array(x) else ("real floating", "integral")
+        if not xp.isdtype(x.dtype, accepted):
+            expected = "floating-point numbers" if is_torch_array(x) else "real numbers"
+            raise TypeError(f"{name} has shape {tuple(x.shape)} and holds {x.dtype}; expected {expected}")
+    floating = [x.dtype for x in arguments.values() if xp.isdtype(x.dtype, "real floating")]
+    dtype = xp.result_type(*floating, *([xp.float64] if len(floating) < len(arguments) else []))
+    return [xp.astype(x, dtype, copy=False) for x in arguments.values()]
+
+
+def _check_axis(e: Array, axis: int) -> None:
+    shape = tuple(e.shape)
+    if not -len(shape) <= axis < len(shape):
+        raise ValueError(f"axis is {axis}, but e has shape {shape}; expected one of its {len(shape)} axes")
+    if shape[axis] == 0:
+        raise ValueError(f"e has shape {shape}; expected at least one score along axis {axis}")
+
+
+def _check_mask(xp: ModuleType, mask: Array, shape: tuple[int, ...]) -> None:
+    if _namespace(mask=mask) is not xp:
+        raise TypeError(f"mask is a {type(mask).__name__}; expected the scores' library, {xp.__name__}")
+    if mask.dtype != xp.bool:
+        raise TypeError(f"mask has shape {tuple(mask.shape)} and holds {mask.dtype}; expected bool, True: a real word")
+    ends = zip(reversed(mask.shape), reversed(shape), strict=False)
+    if len(mask.shape) > len(shape) or any(size not in (1, whole) for size, whole in ends):
+        raise ValueError(f"mask has shape {tuple(mask.shape)}; expected one that broadcasts to {tuple(shape)}")
+
+
+def _check_shapes(queries: tuple[int, ...], keys: tuple[int, ...], values: tuple[int, ...]) -> None:
+    shapes = f"queries {tuple(queries)}, keys {tuple(keys)}, values {tuple(values)}"
+    if min(len(queries), len(keys), len(values)) < 2:
+        raise ValueError(f"{shapes}: each needs at least two axes, (tgt, d), (src, d) and (src, v)")
+    if not queries[:-2] == keys[:-2] == values[:-2]:
+        raise ValueError(f"{shapes}: expected the same leading axes for all three")
+    if queries[-1] != keys[-1]:
+        raise ValueError(f"{shapes}: queries and keys must have equally many features, the last axis")
+    if keys[-2] != values[-2]:
+        raise ValueError(f"{shapes}: keys and values must have equally many source positions, the last axis but one")
+    if 0 in keys[-2:]:
+        raise ValueError(f"{shapes}: keys need at least one source position and one feature")
