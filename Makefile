@@ -1,0 +1,53 @@
+PYTHON ?= python3
+BIN := .venv/bin
+CPU_WHEELS := https://download.pytorch.org/whl/cpu
+TORCH = $(shell grep '^torch==' requirements.lock)
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+.PHONY: help book test lint refresh serve bench lock publish-as clean
+
+help: ## list these commands
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
+
+book: .venv/installed ## execute every chapter and build the pages
+	$(BIN)/jupyter-book build . -W -n --keep-going
+	@echo "The book is ready: open $(CURDIR)/_build/html/index.html"
+
+test: lint ## check everything: code, notebooks, pages
+	$(BIN)/python -m pytest --cov --cov-report=term-missing:skip-covered
+	$(BIN)/python -m pytest --nbval notebooks
+
+lint: .venv/installed ## check the style of code and notebooks
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+refresh: .venv/installed ## execute the notebooks in place and normalise what they store
+	$(BIN)/python tools/refresh.py
+
+serve: ## show the built book at http://localhost:8000
+	$(PYTHON) -m http.server 8000 --bind localhost --directory _build/html
+
+bench: .venv/installed ## measure speed and memory
+	@for b in benchmarks/*.py; do $(BIN)/python $$b || exit 1; done
+
+lock: ## pin the newest versions that pyproject.toml admits; torch stays
+	$(PYTHON) -m venv --clear _build/lock
+	_build/lock/bin/pip install --quiet --extra-index-url $(CPU_WHEELS) $(TORCH) '.[book,test]'
+	{ sed '/^[^#]/d' requirements.lock; _build/lock/bin/pip freeze --exclude attnlib | sed 's/+cpu$$//'; } > _build/new.lock
+	mv _build/new.lock requirements.lock
+
+publish-as: ## REPO=org/name: write the repository's address everywhere
+	@$(PYTHON) tools/publish_as.py "$(REPO)"
+
+clean: ## remove all that was built or installed
+	rm -rf .venv _build .coverage .hypothesis .pytest_cache .ruff_cache
+
+.venv/installed: requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null \
+	|| { echo "Python 3.11, 3.12 or 3.13 is needed, but '$(PYTHON)' is $$($(PYTHON) -V 2>&1 || echo missing). Say which: make PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv .venv
+	@echo "Installing the packages of requirements.lock. The first time this takes minutes; README.md says how much is downloaded."
+	-$(BIN)/pip install --quiet --no-deps --retries 0 --timeout 10 --extra-index-url $(CPU_WHEELS) $(TORCH)
+	$(BIN)/pip install --quiet -r requirements.lock
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
