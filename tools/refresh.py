@@ -1,0 +1,73 @@
+"""Execute the notebooks in place, in order, and normalise what they store.
+
+Two runs that print the same values write the same bytes: outputs that arrive in pieces are joined, cell ids
+follow from the cells' sources, and nothing is kept of when, where or how fast a cell ran. A notebook is
+replaced as a whole or not at all.
+
+Run as ``python tools/refresh.py [notebook ...]``; without a name, all of them.
+"""
+
+import hashlib
+import os
+import sys
+from collections import Counter
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbformat import NotebookNode
+
+NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+OF_THE_RUN = ("execution", "collapsed", "scrolled")
+
+
+def executed(notebook: NotebookNode, folder: Path) -> NotebookNode:
+    """Run every cell from top to bottom in a new kernel, in that folder; a cell that raises ends it."""
+    where = {"metadata": {"path": folder}}
+    return NotebookClient(notebook, timeout=600, kernel_name="python3", resources=where).execute()
+
+
+def normalised(notebook: NotebookNode) -> NotebookNode:
+    """Keep what the reader sees, and drop what differs from run to run."""
+    seen = Counter()
+    notebook.metadata = nbformat.from_dict(METADATA)
+    notebook.nbformat_minor = 5
+    for cell in notebook.cells:
+        digest = hashlib.sha256(cell.source.encode()).hexdigest()[:8]
+        seen[digest] += 1
+        cell.id = digest if seen[digest] == 1 else f"{digest}-{seen[digest]}"
+        cell.metadata = {key: value for key, value in sorted(cell.metadata.items()) if key not in OF_THE_RUN}
+        if cell.cell_type == "code":
+            cell.outputs = joined(cell.outputs)
+    return notebook
+
+
+def joined(outputs: list[NotebookNode]) -> list[NotebookNode]:
+    """Join neighbouring pieces of one stream, which the kernel cuts where its buffer happens to end."""
+    whole = []
+    for output in outputs:
+        if whole and output.output_type == "stream" == whole[-1].output_type and output.name == whole[-1].name:
+            whole[-1].text += output.text
+        else:
+            whole.append(output)
+    return whole
+
+
+def refresh(path: Path) -> bool:
+    """Execute and normalise one notebook. Say whether its bytes changed."""
+    before = path.read_text(encoding="utf-8")
+    notebook = normalised(executed(nbformat.reads(before, as_version=4), path.parent))
+    after = nbformat.writes(notebook) + "\n"
+    scratch = path.with_suffix(".tmp")
+    scratch.write_text(after, encoding="utf-8")
+    os.replace(scratch, path)
+    return after != before
+
+
+if __name__ == "__main__":
+    for path in [Path(name) for name in sys.argv[1:]] or sorted(NOTEBOOKS.glob("*.ipynb")):
+        print(path.name, "changed" if refresh(path) else "as it was", flush=True)
