@@ -1,0 +1,410 @@
+"""What a reader finds in the built pages, looked at in a real browser, Debian's Chromium.
+
+Each check is a function from a visit to its complaints, and each is shown to bite on a page made up to offend it.
+The chapters' stored outputs are used as they are, since nbval shows that running them gives these; the other pages run.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote, urljoin, urlsplit
+
+import pytest
+import yaml
+from axe_playwright_python.sync_playwright import Axe
+from lxml import html
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+# What the theme and the tools below it bring along, and this book cannot mend.
+KNOWN_ERRORS = {
+    "Identifier 'THEBE_JS_URL' has already been declared"
+}  # a constant is declared twice, to the same value
+KNOWN_VIOLATIONS = {  # axe's rule, and the elements that it may complain of
+    "region": "img.logo__image",  # the logo is beside the landmarks, not in one
+    "aria-allowed-role": "div.citation[role=doc-biblioentry]",  # docutils marks up references with a role
+    "aria-deprecated-role": "div.citation[role=doc-biblioentry]",  # that has since been withdrawn
+    "aria-required-children": "div.citation-list[role=list]",
+}
+WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+FLAGS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
+
+
+# --- The book, a server and a browser ---
+
+
+@pytest.fixture(scope="session")
+def config(root) -> dict:
+    return yaml.safe_load((root / "_config.yml").read_text())
+
+
+@pytest.fixture(scope="session")
+def built(root, config, tmp_path_factory) -> Path:
+    """Build the book once, as `make book` does, but with the chapters' stored outputs."""
+    folder = tmp_path_factory.mktemp("book")
+    settings = folder / "_config.yml"
+    settings.write_text(yaml.safe_dump(config | {"execute": config["execute"] | {"exclude_patterns": ["notebooks/*"]}}))
+    tool = Path(sys.executable).with_name("jupyter-book")
+    command = [tool, "build", root, "--path-output", folder, "--config", settings, "-W", "-n", "--keep-going"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+    return folder / "_build" / "html"
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serve files, and keep no log."""
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("site")
+
+
+@pytest.fixture(scope="session")
+def host(site) -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=site)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def address(host, site, built, config) -> str:
+    """Serve the book under the prefix that it has when published, which the page for missing pages counts on."""
+    prefix = config["sphinx"]["config"]["notfound_urls_prefix"].strip("/")
+    (site / prefix).symlink_to(built)
+    return f"{host}/{prefix}/"
+
+
+def chromium() -> str:
+    """Find Chromium; without it, skip, or fail where it is required."""
+    found = shutil.which("chromium")
+    if not found:
+        without = pytest.fail if os.environ.get("REQUIRE_CHROMIUM") else pytest.skip
+        without("chromium is not installed, so the pages are not looked at in a browser")
+    return found
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    executable = chromium()
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=executable, args=FLAGS.split())
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def contexts(browser, host) -> dict[str, BrowserContext]:
+    """Two readers cut off from all other hosts: one new, with a light system, and one who once chose the dark theme."""
+    light, dark = (browser.new_context(viewport=WIDE, color_scheme="light") for _ in range(2))
+    dark.add_init_script("localStorage.setItem('mode', 'dark'); localStorage.setItem('theme', 'dark')")
+    for context in (light, dark):
+        context.route(lambda url: not url.startswith(host), lambda route: route.abort("internetdisconnected"))
+    return {"light": light, "dark": dark}
+
+
+class Visit(NamedTuple):
+    """A page that has been opened, what it asked for, and what it complained of while it loaded."""
+
+    page: Page
+    requests: list[str]
+    errors: list[str]
+
+
+def visit(context: BrowserContext, url: str) -> Visit:
+    page = context.new_page()
+    requests, errors = [], []
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("console", lambda said: errors.append(said.text) if said.type in {"error", "warning"} else None)
+    page.on("pageerror", lambda error: errors.append(error.message))
+    page.goto(url, wait_until="load")
+    page.evaluate("() => window.MathJax?.startup?.promise")
+    return Visit(page, requests, errors)
+
+
+# --- The checks in the browser ---
+
+Check = Callable[[Visit], list[str]]
+
+
+def asks_no_other_host(visit: Visit) -> list[str]:
+    here = "{0.scheme}://{0.netloc}/".format(urlsplit(visit.page.url))
+    return [f"asks for {url}" for url in visit.requests if not url.startswith((here, "data:", "blob:"))]
+
+
+def logs_no_errors(visit: Visit) -> list[str]:
+    return [f"logs {error}" for error in visit.errors if error not in KNOWN_ERRORS]
+
+
+def shows_its_theme(visit: Visit) -> list[str]:
+    chosen = visit.page.evaluate("() => localStorage.getItem('mode') || 'light'")
+    shown = visit.page.evaluate("() => document.documentElement.dataset.theme")
+    return [] if shown == chosen else [f"shows the theme {shown}, not {chosen}"]
+
+
+def typesets_mathematics(visit: Visit) -> list[str]:
+    return visit.page.evaluate(r"""() => {
+        const complaints = [...document.querySelectorAll(".math")]
+            .filter(math => !math.querySelector("mjx-container"))
+            .map(math => "left as it was written: " + math.textContent);
+        for (const error of document.querySelectorAll("mjx-merror, [data-mjx-error]"))
+            complaints.push("MathJax does not understand: " + (error.dataset.mjxError || error.textContent));
+        const prose = document.querySelector("article").cloneNode(true);
+        prose.querySelectorAll("pre, code, script, style, .math, mjx-container").forEach(node => node.remove());
+        for (const mark of prose.textContent.match(/.{0,20}(\$|\\[([]|\\[a-zA-Z]{2,}).{0,20}/g) || [])
+            complaints.push("mathematics in the text: " + mark);
+        return complaints;
+    }""")
+
+
+def describes_pictures(visit: Visit) -> list[str]:
+    return visit.page.evaluate(r"""() => [...document.querySelectorAll("article img")].flatMap(image => {
+        const alt = (image.getAttribute("alt") || "").trim();
+        const short = image.closest(".cell_output") ? alt.length < 40 : !alt;
+        const path = /^\S*[/\\]\S*$|\.(png|svg|jpe?g)$/.test(alt);
+        return short || path ? [`the alt text of ${image.src} is "${alt}"`] : [];
+    })""")
+
+
+def loads_pictures(visit: Visit) -> list[str]:
+    return visit.page.evaluate(r"""async () => {
+        const broken = async image => image.decode().then(() => [], () => ["a broken picture: " + image.src]);
+        return (await Promise.all([...document.images].map(broken))).flat();
+    }""")
+
+
+def is_accessible(visit: Visit) -> list[str]:
+    found = Axe().run(visit.page, options={"resultTypes": ["violations"], "preload": False}).response["violations"]
+    complaints = [
+        (violation["id"], node["target"][0], node["html"]) for violation in found for node in violation["nodes"]
+    ]
+    is_one = "([target, known]) => document.querySelector(target).matches(known)"
+    return [
+        f"{rule}: {markup[:200]}"
+        for rule, target, markup in complaints
+        if not (rule in KNOWN_VIOLATIONS and visit.page.evaluate(is_one, [target, KNOWN_VIOLATIONS[rule]]))
+    ]
+
+
+def fits_a_telephone(visit: Visit) -> list[str]:
+    """Find what makes the page scroll sideways, or is cut off at its edge instead of scrolling inside itself."""
+    visit.page.set_viewport_size(NARROW)
+    complaints = visit.page.evaluate(r"""() => {
+        const page = document.documentElement, edge = page.clientWidth;
+        const scrolls = element => element && element !== page && element !== document.body
+            && (/auto|scroll/.test(getComputedStyle(element).overflowX) || scrolls(element.parentElement));
+        const beyond = element => element.getBoundingClientRect().right > edge + 1
+            && element.checkVisibility() && !element.closest("mjx-assistive-mml") && !scrolls(element);
+        const wide = [...document.querySelectorAll("article *")].filter(beyond);
+        const complaints = wide.map(element => "beyond the edge: " + element.outerHTML.slice(0, 100));
+        if (page.scrollWidth > edge) complaints.push(`the page is ${page.scrollWidth} wide, the screen ${edge}`);
+        return complaints;
+    }""")
+    visit.page.set_viewport_size(WIDE)
+    return complaints
+
+
+CHECKS = [
+    asks_no_other_host,
+    logs_no_errors,
+    shows_its_theme,
+    typesets_mathematics,
+    describes_pictures,
+    loads_pictures,
+    is_accessible,
+    fits_a_telephone,
+]
+
+
+# --- The checks of what is written, without a browser ---
+
+
+@cache
+def parsed(path: Path) -> html.HtmlElement:
+    return html.fromstring(path.read_bytes())
+
+
+@cache
+def names(path: Path) -> set[str]:
+    return {*parsed(path).xpath("//@id"), *parsed(path).xpath("//@name")}
+
+
+def dead_links(path: Path, base: str, site: Path) -> list[str]:
+    """Find what a page that is read at the address `base` refers to and what is not on the site."""
+    complaints = []
+    for link in parsed(path).xpath("//@href | //@src"):
+        url = urlsplit(urljoin(f"http://here{base}", link))
+        if url.scheme not in {"http", "https"} or url.netloc != "here" or link in {"", "#"}:
+            continue
+        target = site / unquote(url.path).lstrip("/")
+        target = target / "index.html" if target.is_dir() else target
+        if not target.is_file():
+            complaints.append(f"{link}: no such file")
+        elif url.fragment and target.suffix == ".html" and unquote(url.fragment) not in names(target):
+            complaints.append(f"{link}: no such place in it")
+    return complaints
+
+
+def lacks(path: Path, wanted: dict[str, str]) -> list[str]:
+    """Name what is wanted of a page and is not there; each is an XPath."""
+    return [what for what, where in wanted.items() if not parsed(path).xpath(where)]
+
+
+HEAD = {
+    "favicon": "//link[@rel='icon']",
+    "logo": "//img[contains(@class, 'logo__image')]",
+    **{
+        f"og:{name}": f"//meta[@property='og:{name}'][@content!='']"
+        for name in ("title", "type", "url", "image", "description")
+    },
+    "og:image:alt": "//meta[@property='og:image:alt'][string-length(@content) > 20]",
+    "language": "/html[@lang='en']",
+    "title": "//title[normalize-space()]",
+}
+
+
+# --- Every page passes every check ---
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_page(page_name, theme, contexts, address):
+    seen = visit(contexts[theme], f"{address}{page_name}.html")
+    try:
+        assert {check.__name__: found for check in CHECKS if (found := check(seen))} == {}
+    finally:
+        seen.page.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["404", "search", "genindex"])
+def test_page_beside_the_book(name, theme, contexts, address):
+    test_page(name, theme, contexts, address)
+
+
+def test_links_lead_somewhere(built, address, site):
+    prefix = urlsplit(address).path
+    dead = {
+        str(path.relative_to(built)): dead_links(path, f"{prefix}{path.relative_to(built).as_posix()}", site)
+        for path in built.rglob("*.html")
+        if "_static" not in path.parts
+    }
+    dead["404.html"] = dead_links(
+        built / "404.html", f"{prefix}no/such/page.html", site
+    )  # shown wherever a page is missing
+    assert len(dead) > 5
+    assert {name: complaints for name, complaints in dead.items() if complaints} == {}
+
+
+def test_head(page_name, built):
+    assert lacks(built / f"{page_name}.html", HEAD) == []
+
+
+def test_buttons(page_name, built, config):
+    repository = config["repository"]["url"]
+    wanted = {
+        "repository": f"//a[@href='{repository}'][contains(@class, 'btn')]",
+        "issue": f"//a[starts-with(@href, '{repository}/issues/new')]",
+        "edit": f"//a[starts-with(@href, '{repository}/edit/main/{page_name}.')]",
+    }
+    if page_name.startswith("notebooks/"):
+        name = repository.removeprefix("https://github.com/")
+        colab = f"https://colab.research.google.com/github/{name}/blob/main/{page_name}.ipynb"
+        binder = f"https://mybinder.org/v2/gh/{name}/main?urlpath=lab/tree/{page_name}.ipynb"
+        wanted |= {"Colab": f"//a[@href='{colab}']", "Binder": f"//a[@href='{binder}']"}
+    assert lacks(built / f"{page_name}.html", wanted) == []
+
+
+def test_sitemap_lists_every_page(built, config, page_names):
+    listed = re.findall(r"<loc>(.*?)</loc>", (built / "sitemap.xml").read_text())
+    assert {f"{config['html']['baseurl']}{name}.html" for name in page_names} <= set(listed)
+
+
+# --- Every check bites ---
+
+GOOD = """<!DOCTYPE html><html lang="en" data-theme="light"><head><meta charset="utf-8"><title>Made up</title>
+<link rel="icon" href="data:,"><meta name="viewport" content="width=device-width">HEAD</head>
+<body><main><h1>Made up</h1><article>BODY</article></main></body></html>"""
+PIXEL = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
+HARMLESS = f"""<p>Text, <code>$x</code>, <span class="math"><mjx-container>x</mjx-container></span></p>
+<img src="{PIXEL}" alt="A dot"><div style="overflow-x: auto" tabindex="0"><pre style="width: 2000px">wide</pre></div>"""
+OFFENCES = [
+    (asks_no_other_host, '<img src="https://other.example/x.png" alt="A dot">'),
+    (asks_no_other_host, '<script src="https://other.example/x.js"></script>'),
+    (logs_no_errors, "<script>console.error('no')</script>"),
+    (logs_no_errors, "<script>undefined_name()</script>"),
+    (logs_no_errors, '<script src="missing.js"></script>'),
+    (shows_its_theme, "<script>document.documentElement.dataset.theme = 'dark'</script>"),
+    (typesets_mathematics, '<p class="math">\\(x\\)</p>'),
+    (typesets_mathematics, '<p class="math"><mjx-container><mjx-merror>x</mjx-merror></mjx-container></p>'),
+    (typesets_mathematics, "<p>Costs $n^2$.</p>"),
+    (typesets_mathematics, "<p>Costs \\(n\\).</p>"),
+    (typesets_mathematics, "<p>An \\alpha.</p>"),
+    (describes_pictures, f'<img src="{PIXEL}">'),
+    (describes_pictures, f'<img src="{PIXEL}" alt="../_images/1f3b.png">'),
+    (describes_pictures, f'<div class="cell_output"><img src="{PIXEL}" alt="A picture"></div>'),
+    (loads_pictures, '<img src="missing.png" alt="A dot">'),
+    (is_accessible, '<p style="color: #aaa; background: #fff">Pale text.</p>'),
+    (is_accessible, "<h4>A heading that skips two levels</h4>"),
+    (is_accessible, '<a href="#x"></a>'),
+    (fits_a_telephone, '<pre style="width: 500px">wide</pre>'),
+    (fits_a_telephone, '<div style="overflow: hidden"><pre style="width: 500px">cut off</pre></div>'),
+]
+
+
+def made_up(folder: Path, name: str, body: str) -> Path:
+    path = folder / "made-up" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(GOOD.replace("BODY", body).replace("HEAD", ""), encoding="utf-8")
+    return path
+
+
+def test_harmless_page_passes(contexts, host, site):
+    made_up(site, "harmless.html", HARMLESS)
+    seen = visit(contexts["light"], f"{host}/made-up/harmless.html")
+    assert {check.__name__: found for check in CHECKS if (found := check(seen))} == {}
+    assert {check for check, _ in OFFENCES} == set(CHECKS)
+    seen.page.close()
+
+
+@pytest.mark.parametrize(("check", "body"), OFFENCES, ids=lambda x: getattr(x, "__name__", None))
+def test_check_bites(check: Check, body, contexts, host, site):
+    made_up(site, "offence.html", body)
+    seen = visit(contexts["light"], f"{host}/made-up/offence.html")
+    assert check(seen) != []
+    seen.page.close()
+
+
+def test_dead_links_are_found(tmp_path):
+    made_up(tmp_path, "other.html", '<p id="place">Text</p>')
+    links = ["other.html", "other.html#place", "/made-up/other.html?x=1", "#", "https://x.org/y", "mailto:a@b.org"]
+    alive = made_up(tmp_path, "alive.html", "".join(f'<a href="{link}">x</a>' for link in links))
+    assert dead_links(alive, "/made-up/alive.html", tmp_path) == []
+    links = ["another.html", "other.html#nowhere", "#nowhere", "/other.html", "../"]
+    dead = made_up(tmp_path, "dead.html", "".join(f'<a href="{link}">x</a>' for link in links) + '<img src="x.png">')
+    assert len(dead_links(dead, "/made-up/dead.html", tmp_path)) == len(links) + 1
+
+
+def test_what_lacks_is_named(tmp_path):
+    bare = made_up(tmp_path, "bare.html", "")
+    assert set(HEAD) - set(lacks(bare, HEAD)) == {"favicon", "language", "title"}
+
+
+def test_chromium_can_be_required(monkeypatch):
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    monkeypatch.delenv("REQUIRE_CHROMIUM", raising=False)
+    with pytest.raises(pytest.skip.Exception, match="chromium is not installed"):
+        chromium()
+    monkeypatch.setenv("REQUIRE_CHROMIUM", "1")
+    with pytest.raises(pytest.fail.Exception, match="chromium is not installed"):
+        chromium()
