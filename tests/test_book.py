@@ -148,7 +148,7 @@ def logs_no_errors(visit: Visit) -> list[str]:
 
 
 def shows_its_theme(visit: Visit) -> list[str]:
-    chosen = visit.page.evaluate("() => localStorage.getItem('mode') || 'light'")
+    chosen = visit.page.evaluate("() => localStorage.getItem('mode') === 'dark' ? 'dark' : 'light'")
     shown = visit.page.evaluate("() => document.documentElement.dataset.theme")
     return [] if shown == chosen else [f"shows the theme {shown}, not {chosen}"]
 
@@ -160,7 +160,7 @@ def typesets_mathematics(visit: Visit) -> list[str]:
             .map(math => "left as it was written: " + math.textContent);
         for (const error of document.querySelectorAll("mjx-merror, [data-mjx-error]"))
             complaints.push("MathJax does not understand: " + (error.dataset.mjxError || error.textContent));
-        const prose = document.querySelector("article").cloneNode(true);
+        const prose = document.querySelector("article, main").cloneNode(true);
         prose.querySelectorAll("pre, code, script, style, .math, mjx-container").forEach(node => node.remove());
         for (const mark of prose.textContent.match(/.{0,20}(\$|\\[([]|\\[a-zA-Z]{2,}).{0,20}/g) || [])
             complaints.push("mathematics in the text: " + mark);
@@ -247,7 +247,7 @@ def dead_links(path: Path, base: str, site: Path) -> list[str]:
         url = urlsplit(urljoin(f"http://here{base}", link))
         if url.scheme not in {"http", "https"} or url.netloc != "here" or link in {"", "#"}:
             continue
-        target = site / unquote(url.path).lstrip("/")
+        target = path if link.startswith("#") else site / unquote(url.path).lstrip("/")
         target = target / "index.html" if target.is_dir() else target
         if not target.is_file():
             complaints.append(f"{link}: no such file")
