@@ -215,6 +215,20 @@ def fits_a_telephone(visit: Visit) -> list[str]:
     return complaints
 
 
+def shows_equations_whole(visit: Visit) -> list[str]:
+    """Find equations that a reader has to scroll even on a wide screen."""
+    return visit.page.evaluate(r"""() => [...document.querySelectorAll("div.math")]
+        .filter(math => math.scrollWidth > math.clientWidth)
+        .map(math => `${math.scrollWidth - math.clientWidth} pixels too wide: ` + math.textContent.trim().slice(0, 80))
+    """)
+
+
+def offers_one_search(visit: Visit) -> list[str]:
+    offers = "() => [...document.querySelectorAll('.search-button__button')].filter(e => e.checkVisibility()).length"
+    found = visit.page.evaluate(offers)
+    return [f"offers {found} buttons for one search"] if found > 1 else []
+
+
 CHECKS = [
     asks_no_other_host,
     logs_no_errors,
@@ -222,6 +236,8 @@ CHECKS = [
     typesets_mathematics,
     describes_pictures,
     loads_pictures,
+    shows_equations_whole,
+    offers_one_search,
     is_accessible,
     fits_a_telephone,
 ]
@@ -354,6 +370,8 @@ OFFENCES = [
     (describes_pictures, f'<img src="{PIXEL}" alt="../_images/1f3b.png">'),
     (describes_pictures, f'<div class="cell_output"><img src="{PIXEL}" alt="A picture"></div>'),
     (loads_pictures, '<img src="missing.png" alt="A dot">'),
+    (shows_equations_whole, '<div class="math" style="overflow: auto"><p style="width: 3000px">wide</p></div>'),
+    (offers_one_search, 2 * '<button class="search-button__button">Search</button>'),
     (is_accessible, '<p style="color: #aaa; background: #fff">Pale text.</p>'),
     (is_accessible, "<h4>A heading that skips two levels</h4>"),
     (is_accessible, '<a href="#x"></a>'),
