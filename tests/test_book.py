@@ -293,19 +293,23 @@ HEAD = {
 # --- Every page passes every check ---
 
 
+def complaints(context: BrowserContext, url: str) -> dict[str, list[str]]:
+    """Open a page and gather what the checks complain of, by check."""
+    seen = visit(context, url)
+    found = {check.__name__: check(seen) for check in CHECKS}
+    seen.page.close()
+    return {name: said for name, said in found.items() if said}
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_page(page_name, theme, contexts, address):
-    seen = visit(contexts[theme], f"{address}{page_name}.html")
-    try:
-        assert {check.__name__: found for check in CHECKS if (found := check(seen))} == {}
-    finally:
-        seen.page.close()
+    assert complaints(contexts[theme], f"{address}{page_name}.html") == {}
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["404", "search", "genindex"])
 def test_page_beside_the_book(name, theme, contexts, address):
-    test_page(name, theme, contexts, address)
+    assert complaints(contexts[theme], f"{address}{name}.html") == {}
 
 
 def test_links_lead_somewhere(built, address, site):
@@ -389,10 +393,8 @@ def made_up(folder: Path, name: str, body: str) -> Path:
 
 def test_harmless_page_passes(contexts, host, site):
     made_up(site, "harmless.html", HARMLESS)
-    seen = visit(contexts["light"], f"{host}/made-up/harmless.html")
-    assert {check.__name__: found for check in CHECKS if (found := check(seen))} == {}
+    assert complaints(contexts["light"], f"{host}/made-up/harmless.html") == {}
     assert {check for check, _ in OFFENCES} == set(CHECKS)
-    seen.page.close()
 
 
 @pytest.mark.parametrize(("check", "body"), OFFENCES, ids=lambda x: getattr(x, "__name__", None))
