@@ -32,18 +32,19 @@ def test_there_are_three():
     assert [path.name for path in WORKFLOWS] == ["pages.yml", "test.yml", "weekly.yml"]
 
 
-def test_it_keeps_to_the_schema(workflow: Path):
-    for schema in ("vendor.github-workflows", "custom.github-workflows-require-timeout"):
-        check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, workflow]
-        run = subprocess.run(check, capture_output=True, text=True, check=False)
-        assert run.returncode == 0, run.stdout
-
-
-def test_the_citation_keeps_to_its_schema():
-    citation = FOLDER.parents[1] / "CITATION.cff"
-    check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.citation-file-format", citation]
+@pytest.mark.parametrize(
+    ("schema", "files"),
+    [("vendor.github-workflows", WORKFLOWS), ("vendor.citation-file-format", [FOLDER.parents[1] / "CITATION.cff"])],
+    ids=["workflows", "citation"],
+)
+def test_they_keep_to_the_schema(schema: str, files: list[Path]):
+    check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *files]
     run = subprocess.run(check, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout
+
+
+def test_no_job_runs_for_ever(workflow: Path):
+    assert all(job["timeout-minutes"] <= 60 for job in parsed(workflow)["jobs"].values())
 
 
 def test_every_action_is_pinned_to_a_commit_and_says_which_version_that_is(workflow: Path):
