@@ -63,7 +63,11 @@ class Attended(NamedTuple):
 
 
 def masked_softmax(
-    e: Real[Array, "..."], mask: Bool[Array, "..."] | None = None, axis: int = -1
+    e: Real[Array, "..."],
+    mask: Bool[Array, "..."] | None = None,
+    axis: int = -1,
+    *,
+    out: Float[Array, "..."] | None = None,
 ) -> Float[Array, "..."]:
     r"""Turn scores into weights, :math:`\alpha_i = \exp(e_i) / \sum_k \exp(e_k)`, over the unmasked positions.
 
@@ -77,6 +81,8 @@ def masked_softmax(
         True: a real word. Elsewhere the weight is exactly 0, whatever the score.
     axis : int
         The axis along which the weights sum to 1.
+    out : NumPy array like the result, optional
+        Where to write the weights, as in NumPy's own functions. It may be `e` itself, which saves memory and time.
 
     Returns
     -------
@@ -88,7 +94,8 @@ def masked_softmax(
     TypeError
         If `e` does not hold real numbers, or is an integer tensor, or `mask` is not Boolean.
     ValueError
-        If `e` has no such axis or nothing along it, or `mask` does not broadcast to the shape of `e`.
+        If `e` has no such axis or nothing along it, or `mask` does not broadcast to the shape of `e`,
+        or `out` is given for a tensor, whose gradient needs the scores that it would overwrite.
 
     Notes
     -----
@@ -101,9 +108,12 @@ def masked_softmax(
         _check_mask(xp, mask, e.shape)
         e = xp.where(mask, e, -xp.inf)
     if is_torch_array(e):  # one fused kernel, whose gradient needs to keep one array only
+        if out is not None:
+            raise ValueError(f"out has shape {tuple(out.shape)}; expected None, since e is a tensor")
         return xp.where(e == -xp.inf, 0.0, xp.softmax(e, axis))
     peak = xp.max(e, axis=axis, keepdims=True)
-    weights = xp.exp(e - xp.where(peak == -xp.inf, 0.0, peak))
+    weights = xp.subtract(e, xp.where(peak == -xp.inf, 0.0, peak), out=out)
+    xp.exp(weights, out=weights)
     total = xp.sum(weights, axis=axis, keepdims=True)
     weights /= xp.where(total == 0, 1.0, total)
     return weights
@@ -156,7 +166,7 @@ def attention(
     _check_shapes(queries.shape, keys.shape, values.shape)
     scale = 1 / sqrt(keys.shape[-1]) if scale is None else scale
     scores = (queries * scale) @ xp.matrix_transpose(keys)
-    weights = masked_softmax(scores, mask)
+    weights = masked_softmax(scores, mask, out=None if is_torch_array(scores) else scores)
     return Attended(weights @ values, weights)
 
 
