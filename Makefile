@@ -32,7 +32,8 @@ bench: .venv/installed ## measure speed and memory
 
 lock: ## pin the newest versions that pyproject.toml admits; torch stays
 	$(PYTHON) -m venv --clear _build/lock
-	_build/lock/bin/pip install --quiet --extra-index-url $(CPU_WHEELS) $(TORCH) '.[book,test]'
+	_build/lock/bin/pip install --quiet --no-deps --index-url $(CPU_WHEELS) $(TORCH)
+	_build/lock/bin/pip install --quiet $(TORCH) '.[book,test]'
 	{ sed '/^[^#]/d' requirements.lock; _build/lock/bin/pip freeze --exclude attnlib | sed 's/+cpu$$//'; } > _build/new.lock
 	mv _build/new.lock requirements.lock
 
