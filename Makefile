@@ -32,7 +32,8 @@ bench: .venv/installed ## measure speed and memory
 
 lock: ## pin the newest versions that pyproject.toml admits; torch stays
 	$(PYTHON) -m venv --clear _build/lock
-	_build/lock/bin/pip install --quiet --extra-index-url $(CPU_WHEELS) $(TORCH) '.[book,test]'
+	_build/lock/bin/pip install --quiet --no-deps --index-url $(CPU_WHEELS) $(TORCH)
+	_build/lock/bin/pip install --quiet $(TORCH) '.[book,test]'
 	{ sed '/^[^#]/d' requirements.lock; _build/lock/bin/pip freeze --exclude attnlib | sed 's/+cpu$$//'; } > _build/new.lock
 	mv _build/new.lock requirements.lock
 
@@ -44,7 +45,7 @@ clean: ## remove all that was built or installed
 
 .venv/installed: requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null \
-	|| { echo "Python 3.11, 3.12 or 3.13 is needed, but '$(PYTHON)' is $$($(PYTHON) -V 2>&1 || echo missing). Say which: make PYTHON=python3.12"; exit 1; }
+	|| { echo "Python 3.11, 3.12 or 3.13 is needed, but '$(PYTHON)' is $$($(PYTHON) -V 2>&1 | grep ^Python || echo missing). Say which: make PYTHON=python3.12" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
 	@echo "Installing the packages of requirements.lock. The first time this takes minutes; README.md says how much is downloaded."
 	-$(BIN)/pip install --quiet --no-deps --retries 0 --timeout 10 --extra-index-url $(CPU_WHEELS) $(TORCH)

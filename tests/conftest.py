@@ -1,5 +1,8 @@
-"""What the tests of the notebooks and of the built pages share: where the book is, and which pages it has."""
+"""What several tests stand on: where the book is, which pages it has, and the files that a clone of it would have."""
 
+import shutil
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -7,6 +10,7 @@ import yaml
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted(ROOT.glob("notebooks/*.ipynb"))
+GIT = ["git", "-c", "user.name=Tests", "-c", "user.email=tests@localhost", "-c", "init.defaultBranch=main"]
 
 
 def pages() -> list[str]:
@@ -39,3 +43,22 @@ def notebook_paths() -> list[Path]:
 def page_names() -> list[str]:
     """All pages of the table of contents, in reading order, without their endings."""
     return pages()
+
+
+@pytest.fixture(scope="session")
+def clone() -> Callable[[Path], Path]:
+    """Return a function that lays a repository of this working tree out in a folder: all but what git ignores."""
+    listed = [*GIT, "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listed, capture_output=True, text=True, check=True).stdout.split("\0")
+    files = [ROOT / name for name in names if (ROOT / name).is_file()]
+
+    def into(folder: Path) -> Path:
+        for file in files:
+            copy = folder / file.relative_to(ROOT)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(file, copy)
+        for step in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "The working tree"]):
+            subprocess.run([*GIT, "-C", folder, *step], check=True)
+        return folder
+
+    return into
