@@ -125,9 +125,10 @@ def test_binder_gets_the_versions_of_the_lock(lock: dict[str, str], project: dic
     assert {"ipykernel", "jupyterlab"} <= set(pins)
 
 
-def test_the_commands_without_make_name_the_torch_of_the_lock(lock: dict[str, str]):
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert re.findall(r"torch==([\w.]+)", readme) == [lock["torch"]]
+@pytest.mark.parametrize("page", ["README.md", "book/how-to-run.md"])
+def test_the_commands_without_make_name_the_torch_of_the_lock(lock: dict[str, str], page: str):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert re.findall(r"torch==([\w.]+)", text) == [lock["torch"]]
     assert Version(lock["torch"]).local is None
 
 
