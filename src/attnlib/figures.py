@@ -1,0 +1,247 @@
+"""Pictures. Each function takes data and, if wanted, the axes to draw on, and returns axes.
+
+Words label the axes, weights share one sequential colour map that stays readable without colour, curves differ in
+colour, in marker and in dash. No global setting of matplotlib is changed, and the same data give the same picture.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import cycle
+
+import matplotlib.pyplot as plt
+import numpy as np
+from jaxtyping import Real
+from matplotlib.axes import Axes
+from scipy import stats
+
+from attnlib.shapes import Array
+
+WEIGHTS = "Blues"
+"""The colour map of every weight: white is 0, dark blue is 1."""
+
+_CELL = 0.42  # inches a word, wide enough for the words of a slanted axis at the default font
+_BLACK_OR_WHITE = 0.179  # the relative luminance at which black and white text are equally legible (WCAG 2)
+_CURVES = (  # colours of Okabe and Ito, distinct under every common form of colour blindness
+    {"color": "#0072B2", "marker": "o", "linestyle": "-"},
+    {"color": "#D55E00", "marker": "s", "linestyle": "--"},
+    {"color": "#009E73", "marker": "^", "linestyle": "-."},
+    {"color": "#CC79A7", "marker": "D", "linestyle": ":"},
+    {"color": "#000000", "marker": "v", "linestyle": (0, (5, 1, 1, 1, 1, 1))},
+    {"color": "#E69F00", "marker": "P", "linestyle": (0, (8, 2))},
+    {"color": "#56B4E9", "marker": "X", "linestyle": (0, (3, 1))},
+)
+
+
+def alignment(
+    weights: Real[Array, "tgt src"],
+    source: Sequence[str],
+    target: Sequence[str],
+    ax: Axes | None = None,
+    *,
+    title: str = "",
+    across: str = "source",
+    down: str = "target",
+    values: bool | None = None,
+    bar: bool = True,
+) -> Axes:
+    """Draw where each target word looked: source words across, target words down, one cell a weight.
+
+    Parameters
+    ----------
+    weights : ``"tgt src"``
+        The weights, without a unit; the colours span 0 to 1 whatever they are.
+    source, target : words
+        The labels of the columns and of the rows.
+    ax : Axes, optional
+        Where to draw. None: a new figure, as large as the words need.
+    title : str
+        What stands above the picture.
+    across, down : str
+        What the columns and the rows are.
+    values : bool, optional
+        Whether each cell also shows its weight, to two decimals. None: where there are at most 8 words a side.
+    bar : bool
+        Whether a colour bar stands at the side.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    ValueError
+        If `weights` has another shape than one row a target word and one column a source word, or holds NaN.
+
+    Notes
+    -----
+    The picture of Bahdanau et al. 2015, figure 3.
+    """
+    cells = np.asarray(weights, dtype=float)
+    expected = (len(target), len(source))
+    if cells.shape != expected or 0 in expected:
+        raise ValueError(f"weights has shape {cells.shape}; expected {expected}, (target words, source words), not 0")
+    if np.isnan(cells).any():
+        raise ValueError(f"weights has shape {cells.shape} and holds NaN; expected numbers")
+    if ax is None:
+        size = (len(source) * _CELL + 1.5 + bar, len(target) * _CELL + 1.2)
+        ax = plt.subplots(figsize=size, layout="constrained")[1]
+    image = ax.imshow(cells, cmap=WEIGHTS, vmin=0, vmax=1, aspect="equal", interpolation="nearest")
+    ax.xaxis.tick_top()
+    ax.xaxis.set_label_position("top")
+    ax.set_xticks(range(len(source)), source, rotation=45, rotation_mode="anchor", ha="left", va="center")
+    ax.set_yticks(range(len(target)), target)
+    ax.set(xlabel=across, ylabel=down, title=title)
+    ax.tick_params(length=0)
+    ax.set_xticks(np.arange(1, len(source)) - 0.5, minor=True)
+    ax.set_yticks(np.arange(1, len(target)) - 0.5, minor=True)
+    ax.grid(which="minor", color="0.85", linewidth=0.5)
+    ax.tick_params(which="minor", length=0)
+    if values or (values is None and max(expected) <= 8):
+        for (t, i), weight in np.ndenumerate(cells):
+            ink = "white" if _luminance(image.to_rgba(weight)) < _BLACK_OR_WHITE else "black"
+            ax.text(i, t, f"{weight:.2f}", ha="center", va="center", color=ink, fontsize="small")
+    if bar:
+        ax.figure.colorbar(image, ax=ax, label="weight", fraction=0.05, pad=0.02)
+    return ax
+
+
+def alignments(
+    weights: Mapping[str, Real[Array, "tgt src"]],
+    source: Sequence[str],
+    target: Sequence[str] | Mapping[str, Sequence[str]],
+    *,
+    across: str = "source",
+    down: str = "target",
+    values: bool | None = None,
+) -> list[Axes]:
+    """Draw several alignments of one source side by side, on one colour scale from 0 to 1.
+
+    Parameters
+    ----------
+    weights : for each title, ``"tgt src"``
+        The pictures, from left to right.
+    source : words
+        The labels of all columns.
+    target : words, or for each title words
+        The labels of the rows, where models translated differently one list each.
+    across, down, values
+        As for `alignment`.
+
+    Returns
+    -------
+    list of Axes
+        One a picture, in the order of `weights`, all in one new figure.
+
+    Raises
+    ------
+    ValueError
+        If there is no picture, or a picture's weights do not fit its words.
+    """
+    if not weights:
+        raise ValueError("weights is empty; expected at least one picture")
+    rows = target if isinstance(target, Mapping) else dict.fromkeys(weights, target)
+    size = (len(weights) * (len(source) * _CELL + 1.5) + 1, max(map(len, rows.values())) * _CELL + 1.6)
+    figure, axes = plt.subplots(1, len(weights), figsize=size, layout="constrained", squeeze=False)
+    for ax, (title, picture) in zip(axes[0], weights.items(), strict=True):
+        alignment(picture, source, rows[title], ax, title=title, across=across, down=down, values=values, bar=False)
+    figure.colorbar(axes[0, 0].images[0], ax=axes, label="weight", fraction=0.05, pad=0.02)
+    return list(axes[0])
+
+
+def bleu_by_length(
+    lengths: Sequence[float], scores: Mapping[str, Real[Array, "runs bins"]], ax: Axes | None = None
+) -> Axes:
+    """Draw BLEU by sentence length: for each model the mean of its runs and the 95 per cent interval of that mean.
+
+    Parameters
+    ----------
+    lengths : "bins"
+        Where each bin of sentences lies, in words.
+    scores : for each model, ``"runs bins"``
+        BLEU, 0 to 100, one row for each run (a seed). The interval is Student's; one run has none.
+    ax : Axes, optional
+        Where to draw. None: a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    ValueError
+        If there is no model, or its scores are not one row a run and one column a bin.
+
+    Notes
+    -----
+    The picture of Bahdanau et al. 2015, figure 2, and of Luong et al. 2015, figure 6.
+    """
+    ax = _curve_axes(scores, ax, "scores")
+    for (name, rows), style in zip(scores.items(), _styles(), strict=False):
+        runs = np.asarray(rows, dtype=float)
+        if runs.ndim != 2 or runs.shape[1] != len(lengths) or 0 in runs.shape:
+            raise ValueError(
+                f"scores[{name!r}] has shape {runs.shape}; expected (runs, {len(lengths)}), none of them 0"
+            )
+        mean = runs.mean(axis=0)
+        ax.plot(lengths, mean, label=name, **style)
+        if len(runs) > 1:
+            half = stats.t.ppf(0.975, len(runs) - 1) * runs.std(axis=0, ddof=1) / np.sqrt(len(runs))
+            ax.fill_between(lengths, mean - half, mean + half, color=style["color"], alpha=0.2, linewidth=0)
+    ax.set(xlabel="length of the source (words)", ylabel="BLEU", ylim=(0, 103))
+    ax.legend(frameon=False)
+    return ax
+
+
+def learning_curves(losses: Mapping[str, Real[Array, "steps"]], ax: Axes | None = None, *, window: int = 20) -> Axes:
+    """Draw the training loss by step, each point the mean of the last `window` steps.
+
+    Parameters
+    ----------
+    losses : for each model, ``"steps"``
+        The loss of every step, in nats a word, as in ``History.losses``.
+    ax : Axes, optional
+        Where to draw. None: a new figure.
+    window : int
+        How many steps are averaged, at least 1. A shorter curve is averaged as a whole.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    ValueError
+        If there is no model or a model has no steps, or `window` is below 1.
+    """
+    if window < 1:
+        raise ValueError(f"window is {window}; expected at least 1")
+    ax = _curve_axes(losses, ax, "losses")
+    for (name, steps), style in zip(losses.items(), _styles(), strict=False):
+        curve = np.asarray(steps, dtype=float)
+        if curve.ndim != 1 or not len(curve):
+            raise ValueError(f"losses[{name!r}] has shape {curve.shape}; expected (steps,), at least one")
+        width = min(window, len(curve))
+        smooth = np.convolve(curve, np.full(width, 1 / width), mode="valid")
+        ax.plot(np.arange(width, len(curve) + 1), smooth, label=name, markevery=0.2, **style)
+    ax.set(xlabel="step", ylabel="loss (nats a word)", yscale="log")
+    ax.legend(frameon=False)
+    return ax
+
+
+def _curve_axes(curves: Mapping[str, Array], ax: Axes | None, name: str) -> Axes:
+    """Find or make the axes for curves, of which there must be some."""
+    if not curves:
+        raise ValueError(f"{name} is empty; expected at least one model")
+    ax = plt.subplots(figsize=(6, 3.7), layout="constrained")[1] if ax is None else ax
+    ax.grid(color="0.9")
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def _styles() -> Iterator[dict]:
+    return cycle(style | {"markersize": 5} for style in _CURVES)
+
+
+def _luminance(colour: Sequence[float]) -> float:
+    """Relative luminance of an sRGB colour (WCAG 2), 0 for black and 1 for white."""
+    rgb = np.asarray(colour[:3])
+    return float(np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722])
