@@ -3,5 +3,13 @@
 In reading order, which is the order of dependence:
 
 - `shapes`: the axis names and the kind of array that every signature uses;
-- `attention`: the general mechanism, `masked_softmax` and `attention`.
+- `attention`: the general mechanism, `masked_softmax` and `attention`;
+- `parameters`: how a weight begins;
+- `scores`: how well does a query match a key;
+- `windows`: where may the decoder look;
+- `alignment`: `Align(score, window)`, from states and annotations to contexts and weights;
+- `cells`: one step of a GRU and of an LSTM;
+- `encoders`: words to annotations;
+- `decoders`: one step each, and how steps are chained;
+- `translator`: encoder and decoder; the papers as presets.
 """
