@@ -1,7 +1,7 @@
 """From words to annotations: what the encoder says of each word, given the words around it.
 
-Sentences are packed before the recurrence, so that padding never enters it: the last state is the state after
-a sentence's own last word, and annotations of padding are 0.
+Padding never enters: the last state is the state after a sentence's own last word, the backward direction
+begins there, and annotations of padding are 0.
 """
 
 from typing import NamedTuple
@@ -9,8 +9,7 @@ from typing import NamedTuple
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.nn.functional import linear
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from torch.nn.functional import linear, pad
 
 from attnlib.alignment import check_lengths
 from attnlib.parameters import weight
@@ -64,7 +63,8 @@ class BidirectionalGRU(nn.Module):
     def __init__(self, vocab: int, emb: int, hid: int, dec: int):
         super().__init__()
         self.embedding = nn.Embedding(vocab, emb)
-        self.gru = nn.GRU(emb, hid, batch_first=True, bidirectional=True)
+        self.forwards = nn.GRU(emb, hid, batch_first=True)
+        self.backwards = nn.GRU(emb, hid, batch_first=True)
         self.W_s = weight(dec, hid)
 
     def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> Encoded:
@@ -87,9 +87,15 @@ class BidirectionalGRU(nn.Module):
         ValueError
             If a length is below 1 or above `src`, or there is not one for each sentence.
         """
-        annotations, last = _read(self.gru, self.embedding(source), lengths)
-        s_0 = torch.tanh(linear(last[1], self.W_s))  # last: forward, backward
-        return Encoded(annotations, lengths, torch.cat(last.unbind(), 1), (s_0,))
+        check_lengths(lengths, source.shape)
+        x = self.embedding(source)
+        forwards = self.forwards(x)[0]
+        backwards = _reverse(self.backwards(_reverse(x, lengths))[0], lengths)
+        real = torch.arange(source.shape[1], device=x.device) < lengths[:, None]
+        annotations = torch.where(real[:, :, None], torch.cat([forwards, backwards], 2), 0.0)
+        s_0 = torch.tanh(linear(backwards[:, 0], self.W_s))
+        summary = torch.cat([forwards[torch.arange(len(x), device=x.device), lengths - 1], backwards[:, 0]], 1)
+        return Encoded(annotations, lengths, summary, (s_0,))
 
 
 class StackedLSTM(nn.Module):
@@ -139,12 +145,35 @@ class StackedLSTM(nn.Module):
         ValueError
             If a length is below 1 or above `src`, or there is not one for each sentence.
         """
+        check_lengths(lengths, source.shape)
         annotations, (h, c) = _read(self.lstm, self.embedding(source), lengths)
-        return Encoded(annotations, lengths, h[-1], (h.transpose(0, 1), c.transpose(0, 1)))
+        return Encoded(annotations, lengths, h[:, -1], (h, c))
 
 
-def _read(rnn: nn.RNNBase, x: Float[Tensor, "batch src emb"], lengths: Int[Tensor, "batch"]):
-    check_lengths(lengths, x.shape[:2])
-    packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
-    states, last = rnn(packed)
-    return pad_packed_sequence(states, batch_first=True, total_length=x.shape[1])[0], last
+def _reverse(x: Float[Tensor, "batch src f"], lengths: Int[Tensor, "batch"]) -> Float[Tensor, "batch src f"]:
+    """Turn each sentence round, and leave its padding at the end."""
+    i = torch.arange(x.shape[1], device=x.device).expand(x.shape[:2])
+    last = lengths[:, None] - 1
+    return x.gather(1, torch.where(i > last, i, last - i)[:, :, None].expand_as(x))
+
+
+def _read(
+    lstm: nn.LSTM, x: Float[Tensor, "batch src emb"], lengths: Int[Tensor, "batch"]
+) -> tuple[Float[Tensor, "batch src hid"], tuple[Tensor, Tensor]]:
+    """Read up to the end of the shortest sentences, set these aside, and read on with the rest.
+
+    Packed sequences do the same, but their backward pass writes zeros as large as the whole input at every step.
+    """
+    lengths, order = lengths.sort(descending=True, stable=True)
+    x, back = x[order], order.argsort()
+    ends, counts = lengths.flip(0).unique_consecutive(return_counts=True)
+    states, done, carried, begin, n = [], [], None, 0, len(x)
+    for end, ending in zip(ends.tolist(), counts.tolist(), strict=True):
+        read, carried = lstm(x[:n, begin:end], carried)
+        states.append(pad(read, (0, 0, 0, 0, 0, len(x) - n)))
+        begin, n = end, n - ending
+        done.insert(0, [c[:, n:] for c in carried])
+        carried = tuple(c[:, :n].contiguous() for c in carried)
+    states.append(x.new_zeros(len(x), x.shape[1] - begin, lstm.hidden_size))
+    h, c = (torch.cat(rows, 1).index_select(1, back).transpose(0, 1) for rows in zip(*done, strict=True))
+    return torch.cat(states, 1).index_select(0, back), (h, c)
