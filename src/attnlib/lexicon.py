@@ -105,10 +105,8 @@ def an(english: str) -> str:
 
 
 def article(definite: bool, noun: Noun, plural: bool) -> str:
-    """Choose the French article by gender and number, before any elision."""
-    if plural:
-        return "les" if definite else "des"
-    return {"m": ("un", "le"), "f": ("une", "la")}[noun.gender][definite]
+    """Choose the French article by gender and number, before any elision. An indefinite noun is never plural here."""
+    return "les" if plural else {"m": ("un", "le"), "f": ("une", "la")}[noun.gender][definite]
 
 
 def agreeing(adjective: Adjective, noun: Noun, plural: bool, following: str = "") -> str:
