@@ -21,7 +21,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-BATCH, EMB, HID, ROUNDS = 64, 64, 128, 7
+BATCH, EMB, HID, ROUNDS = 64, 64, 128, 5
 
 
 class PlainRNNSearch(nn.Module):
@@ -116,7 +116,7 @@ def train_once(model, optimiser, batches):
 
 def main():
     torch.set_num_threads(int(sys.argv[1]) if len(sys.argv) > 1 else 1)
-    pairs = sample(16 * BATCH, seed=0, clauses=(1, 2, 3))
+    pairs = sample(8 * BATCH, seed=0, clauses=(1, 2, 3))
     vocabularies = Vocabulary.of(p.source for p in pairs), Vocabulary.of(p.target for p in pairs)
     sizes = [len(v) for v in vocabularies]
     unsorted, bucketed = (batches_of(pairs, vocabularies, by_length) for by_length in (False, True))

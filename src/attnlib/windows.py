@@ -222,7 +222,7 @@ class LocalPredictive(nn.Module):
         return View(inside, positions, gaussian(positions, p, self.half_width))
 
 
-def _check_half_width(half_width: int) -> None:
+def _check_half_width(half_width: object) -> None:
     if isinstance(half_width, bool) or not isinstance(half_width, int):
         raise TypeError(f"half_width is {half_width!r}; expected a whole number of source positions")
     if half_width < 1:
