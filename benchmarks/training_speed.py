@@ -14,12 +14,13 @@ from statistics import median
 from time import perf_counter
 
 import torch
-from attnlib.corpus import PAD, START, Vocabulary, batch
-from attnlib.grammar import sample
-from attnlib.translator import luong, rnn_encdec, rnn_search
 from torch import nn
 from torch.nn.functional import cross_entropy
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from attnlib.corpus import PAD, START, Vocabulary, batch
+from attnlib.grammar import sample
+from attnlib.translator import luong, rnn_encdec, rnn_search
 
 BATCH, EMB, HID, ROUNDS = 64, 64, 128, 5
 
@@ -41,6 +42,7 @@ class PlainRNNSearch(nn.Module):
         self.out = nn.Linear(HID // 2, target_vocab, bias=False)
 
     def forward(self, source, lengths, target):
+        """Score every target word, one step at a time."""
         packed = pack_padded_sequence(self.source_embedding(source), lengths, batch_first=True, enforce_sorted=False)
         outputs, last = self.encoder(packed)
         outputs, _ = pad_packed_sequence(outputs, batch_first=True)
@@ -75,6 +77,7 @@ class PlainLuong(nn.Module):
         self.out = nn.Linear(HID, target_vocab, bias=False)
 
     def forward(self, source, lengths, target):
+        """Score every target word, one step at a time."""
         packed = pack_padded_sequence(self.source_embedding(source), lengths, batch_first=True, enforce_sorted=False)
         outputs, state = self.encoder(packed)
         outputs, _ = pad_packed_sequence(outputs, batch_first=True)
