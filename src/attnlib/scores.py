@@ -16,7 +16,7 @@ class      e                                  weights
 ========== ================================== ==================================
 """
 
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, is_torch_array
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import linear
@@ -85,7 +85,9 @@ def additive(
     _check_features("queries", queries, v_a.shape[0])
     _check_features("keys", keys, v_a.shape[0])
     xp = array_namespace(queries, keys, v_a)
-    return xp.tanh(queries[..., :, None, :] + keys[..., None, :, :]) @ v_a
+    hidden = queries[..., :, None, :] + keys[..., None, :, :]
+    hidden = hidden.tanh_() if is_torch_array(hidden) else xp.tanh(hidden)  # in training, the largest tensor of all
+    return hidden @ v_a
 
 
 class Dot(nn.Module):
