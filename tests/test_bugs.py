@@ -219,7 +219,7 @@ def unassigned_mask(e, mask=None, axis=-1):
 
 
 def looped(queries, keys, v_a):
-    pairs = [[torch.tanh(q[:, None] + k) @ v_a for k in keys_n] for q, keys_n in zip(queries, keys, strict=True)]
+    pairs = [[torch.tanh(q + k) @ v_a for k in keys_n] for q, keys_n in zip(queries, keys, strict=True)]
     return torch.stack([torch.stack(columns, -1) for columns in pairs])
 
 
