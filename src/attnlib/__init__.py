@@ -11,5 +11,11 @@ In reading order, which is the order of dependence:
 - `cells`: one step of a GRU and of an LSTM;
 - `encoders`: words to annotations;
 - `decoders`: one step each, and how steps are chained;
-- `translator`: encoder and decoder; the papers as presets.
+- `corpus`: sentence pairs, vocabularies, batches;
+- `translator`: encoder and decoder; the papers as presets;
+- `search`: from a translator to a translation, greedy or by beam;
+- `lexicon`, `phrases`, `grammar`: English and French sentences whose word links are known;
+- `training`: the loop;
+- `metrics`: alignment error rate, BLEU, exact match;
+- `figures`: pictures of alignments and of curves.
 """
