@@ -30,7 +30,7 @@ def sample(n: int, seed: int, clauses: Sequence[int] = (1, 2, 3), part: str = "t
     Returns
     -------
     list of SentencePair
-        A clause has 3 words or more, on average 10, and seven clauses 55. French is shorter by 7 per cent.
+        One clause has 3 words or more, 9 on average; three have 22, eight 59. The French has 6 per cent fewer.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def _any_phrase(rng: Random, kinds: str, *, relative: bool = False, definite: bo
     noun = _any(rng, [noun for noun in lexicon.NOUNS if noun.kind in kinds])
     phrase = noun_phrase(_any_english(rng, noun, definite))
     if not relative:
-        owned = noun.kind != "person" and rng.random() < 0.3
+        owned = noun.kind != "person" and rng.random() < 0.2
         return of(phrase, _any_phrase(rng, "person")) if owned else phrase
     negated = rng.random() < 0.25
     if noun.kind in _BEINGS and rng.random() < 0.5:
@@ -93,7 +93,8 @@ def _any_english(rng: Random, noun: lexicon.Noun, definite: bool) -> str:
     plural = rng.random() < 0.3
     suitable = [adjective for adjective in lexicon.ADJECTIVES if noun.kind in adjective.kinds]
     classes = dict.fromkeys(adjective.word_class for adjective in suitable)
-    chosen = [_any(rng, [a.english for a in suitable if a.word_class == c]) for c in classes if rng.random() < 1 / 6]
+    rate = 1 / 2 if noun.kind == "matter" else 1 / 8  # so that areas are often both european and economic
+    chosen = [_any(rng, [a.english for a in suitable if a.word_class == c]) for c in classes if rng.random() < rate]
     named = [*chosen, noun.english_plural if plural else noun.english]
     return " ".join(["the" if definite or plural or rng.random() < 0.6 else lexicon.an(named[0]), *named])
 
