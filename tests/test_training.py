@@ -59,9 +59,9 @@ def test_it_learns_a_few_sentences_by_heart():
 @pytest.mark.parametrize("make", [rnn_search, luong])
 def test_the_same_seed_gives_the_same_weights_and_another_seed_others(make):
     one, same, other = small(make), small(make), small(make)
-    first = train(one, PAIRS, steps=5, seed=1, words=100)
-    second = train(same, PAIRS, steps=5, seed=1, words=100)
-    third = train(other, PAIRS, steps=5, seed=2, words=100)
+    first = train(one, PAIRS, steps=3, seed=1, words=60)
+    second = train(same, PAIRS, steps=3, seed=1, words=60)
+    third = train(other, PAIRS, steps=3, seed=2, words=60)
     np.testing.assert_array_equal(first.losses, second.losses)
     assert torch.equal(weights(one), weights(same))
     assert not np.array_equal(first.losses, third.losses)
