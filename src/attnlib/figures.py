@@ -18,7 +18,8 @@ from attnlib.shapes import Array
 WEIGHTS = "Blues"
 """The colour map of every weight: white is 0, dark blue is 1."""
 
-_CELL = 0.42  # inches a word, wide enough for the words of a slanted axis at the default font
+_CELL = 0.42  # inches a word, wide enough for a weight of two decimals and for words on a slant
+_LETTER = 0.09  # inches a letter of the default font
 _BLACK_OR_WHITE = 0.179  # the relative luminance at which black and white text are equally legible (WCAG 2)
 _CURVES = (  # colours of Okabe and Ito, distinct under every common form of colour blindness
     {"color": "#0072B2", "marker": "o", "linestyle": "-"},
@@ -82,7 +83,7 @@ def alignment(
     if np.isnan(cells).any():
         raise ValueError(f"weights has shape {cells.shape} and holds NaN; expected numbers")
     if ax is None:
-        size = (len(source) * _CELL + 1.5 + bar, len(target) * _CELL + 1.2)
+        size = _room(source, target)
         ax = plt.subplots(figsize=size, layout="constrained")[1]
     image = ax.imshow(cells, cmap=WEIGHTS, vmin=0, vmax=1, aspect="equal", interpolation="nearest")
     ax.xaxis.tick_top()
@@ -139,7 +140,8 @@ def alignments(
     if not weights:
         raise ValueError("weights is empty; expected at least one picture")
     rows = target if isinstance(target, Mapping) else dict.fromkeys(weights, target)
-    size = (len(weights) * (len(source) * _CELL + 1.5) + 1, max(map(len, rows.values())) * _CELL + 1.6)
+    sizes = [_room(source, words) for words in rows.values()]
+    size = (sum(width for width, _ in sizes), max(height for _, height in sizes))
     figure, axes = plt.subplots(1, len(weights), figsize=size, layout="constrained", squeeze=False)
     for ax, (title, picture) in zip(axes[0], weights.items(), strict=True):
         alignment(picture, source, rows[title], ax, title=title, across=across, down=down, values=values, bar=False)
@@ -148,7 +150,7 @@ def alignments(
 
 
 def bleu_by_length(
-    lengths: Sequence[float], scores: Mapping[str, Real[Array, "runs bins"]], ax: Axes | None = None
+    lengths: Sequence[int | float], scores: Mapping[str, Real[Array, "runs bins"]], ax: Axes | None = None
 ) -> Axes:
     """Draw BLEU by sentence length: for each model the mean of its runs and the 95 per cent interval of that mean.
 
@@ -225,6 +227,12 @@ def learning_curves(losses: Mapping[str, Real[Array, "steps"]], ax: Axes | None 
     ax.set(xlabel="step", ylabel="loss (nats a word)", yscale="log")
     ax.legend(frameon=False)
     return ax
+
+
+def _room(source: Sequence[str], target: Sequence[str]) -> tuple[float, float]:
+    """Find the width and height, in inches, that an alignment needs: cells, words, and what stands around them."""
+    across, down = (_LETTER * max(map(len, words)) for words in (source, target))
+    return 1.1 * len(source) * _CELL + down + 0.7 * across + 1.5, len(target) * _CELL + 0.8 * across + 0.9
 
 
 def _curve_axes(curves: Mapping[str, Array], ax: Axes | None, name: str) -> Axes:

@@ -1,0 +1,75 @@
+"""One step of PyTorch's recurrent cells, for when a part of the input was multiplied beforehand.
+
+`torch.nn.GRUCell` and `torch.nn.LSTMCell` multiply the whole input at every step. A decoder knows the words
+long before it knows the context, so their share is computed for all steps at once, and only what depends on
+the step before is left for the step.
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn.functional import linear
+
+
+def gru_step(
+    x: Float[Tensor, "batch gates"],
+    s: Float[Tensor, "batch dec"],
+    W_hh: Float[Tensor, "gates dec"],
+    b_hh: Float[Tensor, "gates"],
+) -> Float[Tensor, "batch dec"]:
+    """Step a GRU whose input is already multiplied, as `torch.nn.GRUCell` would.
+
+    Parameters
+    ----------
+    x : ``"batch 3*dec"``
+        W_ih times the input, plus b_ih: reset gate, update gate, candidate.
+    s : ``"batch dec"``
+        The state before the step.
+    W_hh, b_hh : ``"3*dec dec"``, ``"3*dec"``
+        The cell's recurrent weights.
+
+    Returns
+    -------
+    ``"batch dec"``
+        The state after the step: ``3 * batch * dec²`` multiply-adds.
+
+    Notes
+    -----
+    PyTorch's GRU resets after the recurrent product and keeps the old state where the update gate is 1. The
+    GRU of Bahdanau et al. 2015, appendix A.1.1, resets the state before the product and takes the candidate
+    where the gate is 1.
+    """
+    dec = s.shape[1]
+    gates, candidate = x.split([2 * dec, dec], dim=1)
+    recurrent_gates, recurrent_candidate = linear(s, W_hh, b_hh).split([2 * dec, dec], dim=1)
+    r, z = torch.sigmoid(gates + recurrent_gates).chunk(2, dim=1)
+    return torch.lerp(torch.tanh(torch.addcmul(candidate, r, recurrent_candidate)), s, z)
+
+
+def lstm_step(
+    x: Float[Tensor, "batch gates"],
+    h: Float[Tensor, "batch dec"],
+    c: Float[Tensor, "batch dec"],
+    W_hh: Float[Tensor, "gates dec"],
+) -> tuple[Float[Tensor, "batch dec"], Float[Tensor, "batch dec"]]:
+    """Step an LSTM whose input is already multiplied, as `torch.nn.LSTMCell` would.
+
+    Parameters
+    ----------
+    x : ``"batch 4*dec"``
+        W_ih times the input, plus both biases: input gate, forget gate, candidate, output gate.
+    h, c : ``"batch dec"``
+        The state and the cell before the step.
+    W_hh : ``"4*dec dec"``
+        The cell's recurrent weights.
+
+    Returns
+    -------
+    h, c : ``"batch dec"``
+        The state and the cell after the step: ``4 * batch * dec²`` multiply-adds.
+    """
+    dec = h.shape[1]
+    gates, candidate, out = torch.addmm(x, h, W_hh.T).split([2 * dec, dec, dec], dim=1)
+    i, f = torch.sigmoid(gates).chunk(2, dim=1)
+    c = torch.addcmul(i * torch.tanh(candidate), f, c)
+    return torch.sigmoid(out) * torch.tanh(c), c

@@ -1,0 +1,179 @@
+"""From words to annotations: what the encoder says of each word, given the words around it.
+
+Padding never enters: the last state is the state after a sentence's own last word, the backward direction
+begins there, and annotations of padding are 0.
+"""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn.functional import linear, pad
+
+from attnlib.alignment import check_lengths
+from attnlib.parameters import weight
+
+
+class Encoded(NamedTuple):
+    """What an encoder hands to a decoder.
+
+    Attributes
+    ----------
+    annotations : ``"batch src enc"``
+        One vector a word; 0 at padding.
+    lengths : ``"batch"``
+        How many real words each sentence has.
+    summary : ``"batch enc"``
+        The whole sentence in one vector: the last state of each direction.
+    state : tuple of tensors, batch first
+        Where the decoder's recurrence begins.
+    """
+
+    annotations: Float[Tensor, "batch src enc"]
+    lengths: Int[Tensor, "batch"]
+    summary: Float[Tensor, "batch enc"]
+    state: tuple[Tensor, ...]
+
+
+class BidirectionalGRU(nn.Module):
+    r"""Read the sentence in both directions, :math:`h_j = [\overrightarrow{h}_j; \overleftarrow{h}_j]`.
+
+    The decoder begins at :math:`s_0 = \tanh(W_s \overleftarrow{h}_1)`: the backward state at the first word has
+    read the whole sentence.
+
+    Parameters
+    ----------
+    vocab : int
+        Words of the source vocabulary.
+    emb : int
+        Features of a word embedding.
+    hid : int
+        Features of a state in one direction; an annotation has ``enc = 2 * hid``.
+    dec : int
+        Features of the decoder's state. ``W_s`` is ``(dec, hid)``.
+
+    Notes
+    -----
+    Bahdanau et al. 2015, sections 3.2 and A.2.1. Costs ``6 * batch * src * hid * (emb + hid)`` multiply-adds, `src`
+    steps one after the other in each direction. The GRU is PyTorch's, which differs from the paper's: see
+    `attnlib.cells.gru_step`.
+    """
+
+    def __init__(self, vocab: int, emb: int, hid: int, dec: int):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab, emb)
+        self.forwards = nn.GRU(emb, hid, batch_first=True)
+        self.backwards = nn.GRU(emb, hid, batch_first=True)
+        self.W_s = weight(dec, hid)
+
+    def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> Encoded:
+        """Annotate each word of each sentence.
+
+        Parameters
+        ----------
+        source : ``"batch src"``
+            Word numbers, padded at the end.
+        lengths : ``"batch"``
+            How many real words each sentence has.
+
+        Returns
+        -------
+        Encoded
+            Annotations ``"batch src 2*hid"``, and s_0 ``"batch dec"`` as the only state.
+
+        Raises
+        ------
+        ValueError
+            If a length is below 1 or above `src`, or there is not one for each sentence.
+        """
+        check_lengths(lengths, source.shape)
+        x = self.embedding(source)
+        forwards = self.forwards(x)[0]
+        backwards = _reverse(self.backwards(_reverse(x, lengths))[0], lengths)
+        real = torch.arange(source.shape[1], device=x.device) < lengths[:, None]
+        annotations = torch.where(real[:, :, None], torch.cat([forwards, backwards], 2), 0.0)
+        s_0 = torch.tanh(linear(backwards[:, 0], self.W_s))
+        summary = torch.cat([forwards[torch.arange(len(x), device=x.device), lengths - 1], backwards[:, 0]], 1)
+        return Encoded(annotations, lengths, summary, (s_0,))
+
+
+class StackedLSTM(nn.Module):
+    """Read the sentence from left to right through a stack of LSTMs; the top layer's states are the annotations.
+
+    The decoder begins where each layer ended.
+
+    Parameters
+    ----------
+    vocab : int
+        Words of the source vocabulary.
+    emb : int
+        Features of a word embedding.
+    hid : int
+        Features of a state, and of an annotation.
+    layers : int
+        Height of the stack.
+
+    Notes
+    -----
+    Luong et al. 2015, section 3. Costs ``4 * batch * src * hid * (emb + hid)`` multiply-adds for the first layer and
+    ``8 * batch * src * hid²`` for each one above, `src` steps one after the other.
+    """
+
+    def __init__(self, vocab: int, emb: int, hid: int, layers: int = 1):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab, emb)
+        self.lstm = nn.LSTM(emb, hid, layers, batch_first=True)
+
+    def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> Encoded:
+        """Annotate each word of each sentence.
+
+        Parameters
+        ----------
+        source : ``"batch src"``
+            Word numbers, padded at the end.
+        lengths : ``"batch"``
+            How many real words each sentence has.
+
+        Returns
+        -------
+        Encoded
+            Annotations ``"batch src hid"``, and the last states and cells ``"batch layers hid"``.
+
+        Raises
+        ------
+        ValueError
+            If a length is below 1 or above `src`, or there is not one for each sentence.
+        """
+        check_lengths(lengths, source.shape)
+        annotations, (h, c) = _read(self.lstm, self.embedding(source), lengths)
+        return Encoded(annotations, lengths, h[:, -1], (h, c))
+
+
+def _reverse(x: Float[Tensor, "batch src f"], lengths: Int[Tensor, "batch"]) -> Float[Tensor, "batch src f"]:
+    """Turn each sentence round, and leave its padding at the end."""
+    i = torch.arange(x.shape[1], device=x.device).expand(x.shape[:2])
+    last = lengths[:, None] - 1
+    return x.gather(1, torch.where(i > last, i, last - i)[:, :, None].expand_as(x))
+
+
+def _read(
+    lstm: nn.LSTM, x: Float[Tensor, "batch src emb"], lengths: Int[Tensor, "batch"]
+) -> tuple[Float[Tensor, "batch src hid"], tuple[Tensor, Tensor]]:
+    """Read up to the end of the shortest sentences, set these aside, and read on with the rest.
+
+    Packed sequences do the same, but their backward pass writes zeros as large as the whole input at every step.
+    """
+    lengths, order = lengths.sort(descending=True, stable=True)
+    x, back = x[order], order.argsort()
+    ends, counts = lengths.flip(0).unique_consecutive(return_counts=True)
+    states, done, carried, begin, n = [], [], None, 0, len(x)
+    for end, ending in zip(ends.tolist(), counts.tolist(), strict=True):
+        read, carried = lstm(x[:n, begin:end], carried)
+        states.append(pad(read, (0, 0, 0, 0, 0, len(x) - n)))
+        begin, n = end, n - ending
+        done.insert(0, [c[:, n:] for c in carried])
+        carried = tuple(c[:, :n].contiguous() for c in carried)
+    states.append(x.new_zeros(len(x), x.shape[1] - begin, lstm.hidden_size))
+    h, c = (torch.cat(rows, 1).index_select(1, back).transpose(0, 1) for rows in zip(*done, strict=True))
+    return torch.cat(states, 1).index_select(0, back), (h, c)

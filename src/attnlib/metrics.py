@@ -1,0 +1,237 @@
+"""How good the alignments are, and how good the translations.
+
+Alignments count links between words only: neither `END` nor padding is one.
+"""
+
+from collections.abc import Sequence
+from collections.abc import Set as Links
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Real
+from sacrebleu.metrics import BLEU
+
+from attnlib.corpus import SentencePair, batch
+from attnlib.shapes import Array
+
+if TYPE_CHECKING:
+    from attnlib.translator import Translator
+
+
+class Bleu(NamedTuple):
+    """A BLEU score, 0 to 100, and sacrebleu's account of how it was computed."""
+
+    score: float
+    signature: str
+
+
+class Bin(NamedTuple):
+    """The BLEU of the sentences whose source has from `shortest` to `longest` words."""
+
+    shortest: int
+    longest: int
+    sentences: int
+    bleu: Bleu
+
+
+def alignment_error_rate(
+    predicted: Links | Sequence[Links], sure: Links | Sequence[Links], possible: Links | Sequence[Links] | None = None
+) -> float:
+    r"""Compare word links with a reference: 0 is perfect, 1 is all wrong.
+
+    :math:`\mathrm{AER} = 1 - (|A \cap S| + |A \cap P|) / (|A| + |S|)`, counted over all sentences together.
+
+    Parameters
+    ----------
+    predicted, sure, possible : set of (source position, target position), or a list of them
+        The links :math:`A`, :math:`S` and :math:`P`, of one sentence or of one sentence after another. The possible
+        links include the sure ones. None: they are the sure ones.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If there are not equally many sentences, or a sure link is not possible, or there is no link at all.
+
+    Notes
+    -----
+    Och and Ney 2003, eq. 20.
+    """
+    A, S = _sentences(predicted), _sentences(sure)
+    P = S if possible is None else _sentences(possible)
+    if not len(A) == len(S) == len(P):
+        raise ValueError(
+            f"predicted, sure, possible have {len(A)}, {len(S)}, {len(P)} sentences; expected as many each"
+        )
+    impossible = sum(len(s - p) for s, p in zip(S, P, strict=True))
+    if impossible:
+        raise ValueError(f"possible lacks {impossible} of the links in sure; expected it to include them")
+    total = sum(map(len, A)) + sum(map(len, S))
+    if not total:
+        raise ValueError("predicted and sure hold no link; expected at least one")
+    return 1 - sum(len(a & s) + len(a & p) for a, s, p in zip(A, S, P, strict=True)) / total
+
+
+def lowest_alignment_error_rate(pairs: Sequence[SentencePair]) -> float:
+    """Find how good links can be that give each target word exactly one source word, as `links` does.
+
+    It is not 0: "du" translates "of the", and one link cannot cover two words. For sentences of 1 to 3 clauses of
+    `attnlib.grammar` it is about 0.05.
+    """
+    best = [{min((i, t) for i, t in pair.links if t == word) for _, word in pair.links} for pair in pairs]
+    free = sum(len(pair.target) - len(links) for pair, links in zip(pairs, best, strict=True))
+    linked, gold = sum(map(len, best)), sum(len(pair.links) for pair in pairs)
+    return 1 - 2 * linked / (linked + free + gold)
+
+
+def links(weights: Real[Array, "tgt src"], source: Sequence[str], target: Sequence[str]) -> set[tuple[int, int]]:
+    """Link each target word to the source word that it looked at most.
+
+    Parameters
+    ----------
+    weights : ``"tgt src"``
+        At least a row for each target word and a column for each source word. What comes after, the row and the
+        column of END and padding, does not count.
+    source, target : words
+        The sentences, without END.
+
+    Returns
+    -------
+    set of (source position, target position)
+        One link for each target word. Of equal weights the first source word is taken.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer weights than words, or no source word.
+
+    Notes
+    -----
+    The links of Luong et al. 2015, table 6.
+    """
+    cells = np.asarray(weights)
+    if len(cells) < len(target) or cells.shape[1] < len(source) or not len(source):
+        raise ValueError(
+            f"weights has shape {cells.shape}; expected at least {(len(target), len(source))}, (target words, "
+            "source words), and a source word"
+        )
+    best = cells[: len(target), : len(source)].argmax(axis=1)
+    return {(int(i), t) for t, i in enumerate(best)}
+
+
+@torch.no_grad()
+def forced_links(
+    translator: "Translator", pairs: Sequence[SentencePair], *, at_once: int = 64
+) -> list[set[tuple[int, int]]]:
+    """Read the links of sentence pairs off a translator that is given the true words (forced decoding).
+
+    Parameters
+    ----------
+    translator : Translator
+        One with attention, and with its vocabularies.
+    pairs : sentence pairs
+        Source and target.
+    at_once : int
+        How many pairs share a batch.
+
+    Returns
+    -------
+    list of sets of (source position, target position)
+        For `alignment_error_rate`, in the order of `pairs`.
+
+    Raises
+    ------
+    ValueError
+        If the translator has no attention.
+    """
+    device = next(translator.parameters()).device
+    found = []
+    for part in (pairs[n : n + at_once] for n in range(0, len(pairs), at_once)):
+        source, lengths, target = batch(part, translator.source_vocabulary, translator.target_vocabulary)
+        attended = translator(source.to(device), lengths.to(device), target.to(device)).attended
+        if attended is None:
+            raise ValueError("translator has no attention; expected one that has")
+        weights = attended.dense(source.shape[1]).cpu()
+        found += [links(w, pair.source, pair.target) for w, pair in zip(weights, part, strict=True)]
+    return found
+
+
+def bleu(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Bleu:
+    """Compute BLEU over all sentences together with sacrebleu, the words as they are.
+
+    Raises
+    ------
+    ValueError
+        If there are not as many translations as references, or none.
+    """
+    _check_as_many(translations, references)
+    metric = BLEU(tokenize="none", force=True)  # force: tokens that stand apart are what we have
+    score = metric.corpus_score(list(map(" ".join, translations)), [list(map(" ".join, references))])
+    return Bleu(score.score, str(metric.get_signature()))
+
+
+def bleu_by_length(
+    translations: Sequence[Sequence[str]], pairs: Sequence[SentencePair], edges: Sequence[int]
+) -> list[Bin]:
+    """Compute BLEU for sentences of similar length.
+
+    Parameters
+    ----------
+    translations : list of words
+        What a model made of each source.
+    pairs : sentence pairs
+        The sources and the references.
+    edges : int, ascending
+        Where bins of source lengths begin; the last edge ends the last bin and is outside it. Sentences outside all
+        bins do not count, and bins without a sentence are left out.
+
+    Returns
+    -------
+    list of Bin
+
+    Raises
+    ------
+    ValueError
+        If there are not as many translations as pairs, or none, or `edges` are fewer than 2 or do not ascend.
+    """
+    _check_as_many(translations, pairs)
+    if len(edges) < 2 or any(first >= second for first, second in pairwise(edges)):
+        raise ValueError(f"edges is {list(edges)}; expected at least 2 lengths, ascending")
+    bins = []
+    for shortest, beyond in pairwise(edges):
+        inside = [
+            (words, pair.target)
+            for words, pair in zip(translations, pairs, strict=True)
+            if shortest <= len(pair.source) < beyond
+        ]
+        if inside:
+            bins.append(Bin(shortest, beyond - 1, len(inside), bleu(*zip(*inside, strict=True))))
+    return bins
+
+
+def exact_match(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> float:
+    """Give the share of translations, 0 to 1, that are the reference word for word.
+
+    Raises
+    ------
+    ValueError
+        If there are not as many translations as references, or none.
+    """
+    _check_as_many(translations, references)
+    pairs = zip(translations, references, strict=True)
+    return sum(tuple(words) == tuple(reference) for words, reference in pairs) / len(references)
+
+
+def _sentences(links: Links | Sequence[Links]) -> list[Links]:
+    return [links] if isinstance(links, Links) else list(links)
+
+
+def _check_as_many(translations: Sequence, references: Sequence) -> None:
+    if len(translations) != len(references) or not len(references):
+        counts = f"{len(translations)} sentences, the references {len(references)}"
+        raise ValueError(f"translations has {counts}; expected equally many, and at least one")

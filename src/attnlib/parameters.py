@@ -1,0 +1,26 @@
+"""How a weight of one's own begins, before it has learnt anything."""
+
+from math import sqrt
+
+import torch
+from torch import nn
+
+
+def weight(*shape: int) -> nn.Parameter:
+    r"""Draw a weight from the uniform distribution between plus and minus :math:`1 / \sqrt{n}`.
+
+    This is how PyTorch begins its own layers. The papers' values (N(0, 0.001²), zeros) suit Adadelta and
+    weeks of training.
+
+    Parameters
+    ----------
+    *shape : int
+        The last is `n`, how many numbers one output is the weighted sum of.
+
+    Returns
+    -------
+    nn.Parameter
+        Drawn from torch's global generator, on torch's default device: seed it, or fork it, around the call.
+    """
+    bound = 1 / sqrt(shape[-1])
+    return nn.Parameter(torch.empty(shape).uniform_(-bound, bound))

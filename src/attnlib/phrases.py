@@ -1,0 +1,141 @@
+"""Phrases and sentences in English and French at once, with every word linked to its translation.
+
+`join` is the only way to put them together: the English stays in order, the French may take another, and where
+two French words meet they are elided or contracted. So every phrase, of whatever size, is right as it stands, and
+the French is a function of the English.
+"""
+
+from functools import cache, reduce
+from itertools import accumulate
+from typing import NamedTuple
+
+from attnlib import lexicon
+from attnlib.corpus import SentencePair
+
+_NOUNS = {word: noun for noun in lexicon.NOUNS for word in (noun.english, noun.english_plural)}
+_ADJECTIVES = {adjective.english: adjective for adjective in lexicon.ADJECTIVES}
+_VERBS = {verb.english: verb for verb in lexicon.VERBS}
+
+
+class Phrase(NamedTuple):
+    """A noun phrase in both languages, and whether its verb must be plural."""
+
+    pair: SentencePair
+    plural: bool
+
+
+@cache
+def words(english: str, french: str) -> SentencePair:
+    """Link every word of `english` to every word of `french`."""
+    source, target = tuple(english.split()), tuple(french.split())
+    return SentencePair(source, target, frozenset((i, t) for i in range(len(source)) for t in range(len(target))))
+
+
+def join(*parts: SentencePair, mirrored: bool = False) -> SentencePair:
+    """Put phrases together: the English in order, the French in order or, if `mirrored`, the last part first."""
+    starts = accumulate((len(part.source) for part in parts), initial=0)
+    french = [
+        (part.target, {(i + start, t) for i, t in part.links}) for part, start in zip(parts, starts, strict=False)
+    ]
+    target, links = reduce(_prepend, french if mirrored else french[::-1])
+    return SentencePair(sum((part.source for part in parts), ()), target, frozenset(links))
+
+
+@cache
+def noun_phrase(english: str) -> Phrase:
+    """Translate an article, adjectives and a noun, such as "the european economic area".
+
+    The adjectives that French puts before the noun come first. Those that follow it do so in reverse order, as in
+    Bahdanau et al. 2015, figure 3: "la zone économique européenne".
+
+    Raises
+    ------
+    ValueError
+        If `english` is something else, or holds words that the grammar does not know.
+    """
+    article, adjectives, word = _parsed(english)
+    noun = _NOUNS[word]
+    plural = word == noun.english_plural
+    after = [words(a.english, lexicon.agreeing(a, noun, plural)) for a in adjectives if a.place == "after"]
+    pair = join(*after, words(word, noun.french_plural if plural else noun.french), mirrored=True)
+    for a in reversed([a for a in adjectives if a.place == "before"]):
+        pair = join(words(a.english, lexicon.agreeing(a, noun, plural, following=pair.target[0])), pair)
+    return Phrase(join(words(article, lexicon.article(article == "the", noun, plural)), pair), plural)
+
+
+def of(possessed: Phrase, owner: Phrase) -> Phrase:
+    """Say whose it is: "the book of the man", "le livre de l' homme"."""
+    return Phrase(join(possessed.pair, words("of", "de"), owner.pair), possessed.plural)
+
+
+def both(first: Phrase, second: Phrase) -> Phrase:
+    """Join two phrases by "and", which makes a plural."""
+    return Phrase(join(first.pair, words("and", "et"), second.pair), plural=True)
+
+
+def clause(subject: Phrase, verb: str, complement: Phrase | None = None, *, negated: bool = False) -> SentencePair:
+    """Say what the subject does, or does not, and to what. The verb is in its plain form, without its particle.
+
+    Raises
+    ------
+    ValueError
+        If the grammar does not know the verb.
+    """
+    parts = [subject.pair, _verb(verb, subject.plural, negated)]
+    return join(*parts, complement.pair) if complement else join(*parts)
+
+
+def who(antecedent: Phrase, verb: str, complement: Phrase | None = None, *, negated: bool = False) -> Phrase:
+    """Let the antecedent do something: "the cat that sleeps", "le chat qui dort"."""
+    that = Phrase(words("that", "qui"), antecedent.plural)
+    return Phrase(join(antecedent.pair, clause(that, verb, complement, negated=negated)), antecedent.plural)
+
+
+def whom(antecedent: Phrase, subject: Phrase, verb: str, *, negated: bool = False) -> Phrase:
+    """Let somebody do something to the antecedent: "the cat that a man sees", "le chat qu' un homme voit"."""
+    that = words("that", "que")
+    return Phrase(join(antecedent.pair, that, clause(subject, verb, negated=negated)), antecedent.plural)
+
+
+def sentence(*clauses: SentencePair) -> SentencePair:
+    """Join clauses by "and"."""
+    return reduce(lambda before, last: join(before, words("and", "et"), last), clauses)
+
+
+def _prepend(right: tuple[tuple, set], left: tuple[tuple, set]) -> tuple[tuple, set]:
+    """Put French words before others. Where two become one, it keeps the links of both."""
+    (later, later_links), (earlier, links) = right, left
+    seam = lexicon.meet(earlier[-1], later[0])
+    shift = len(earlier) + len(seam) - 2
+    return earlier[:-1] + seam + later[1:], links | {(i, t + shift) for i, t in later_links}
+
+
+def _verb(verb: str, plural: bool, negated: bool) -> SentencePair:
+    """Translate "looks at" or "does not look at", with "ne" and "pas" around the French verb."""
+    if verb not in _VERBS:
+        raise ValueError(f"verb is {verb!r}; expected one of {', '.join(_VERBS)}")
+    english, particle, singular, several, to, _ = _VERBS[verb]
+    french = several if plural else singular
+    plain = "" if to else particle
+    to = [words(particle, to)] if to else []
+    if not negated:
+        return join(words(f"{english if plural else english + 's'} {plain}", french), *to)
+    before, after = lexicon.meet("ne", french)
+    links = {(0, 1), (1, 0), (1, 2)} | {(i, 1) for i in range(2, 3 + bool(plain))}
+    source = ("do" if plural else "does", "not", *f"{english} {plain}".split())
+    return join(SentencePair(source, (before, after, "pas"), frozenset(links)), *to)
+
+
+def _parsed(english: str) -> tuple[str, list[lexicon.Adjective], str]:
+    """Split a noun phrase, if it is one."""
+    *given, noun = english.split() or [""]
+    adjectives = [_ADJECTIVES[word] for word in given[1:] if word in _ADJECTIVES]
+    places = [adjective.place for adjective in adjectives]
+    if noun in _NOUNS and given and len(adjectives) == len(given) - 1 and places == sorted(places, reverse=True):
+        articles = ("the",) if noun == _NOUNS[noun].english_plural else ("the", lexicon.an([*given[1:], noun][0]))
+        if given[0] in articles:
+            return given[0], adjectives, noun
+    raise ValueError(
+        f"english is {english!r}; expected an article that fits, then adjectives ({', '.join(_ADJECTIVES)}), "
+        f"the first four of them first, then a noun ({', '.join(_NOUNS)})"
+    )

@@ -1,0 +1,316 @@
+"""An encoder and a decoder make a translator, and the papers' models are three ways to choose them.
+
+========================================= ========== ========== ====================
+model                                     vocabulary weights    sizes
+========================================= ========== ========== ====================
+`rnn_search`, Bahdanau et al. 2015        30,000     80.4 M     `BAHDANAU_SIZES`
+`rnn_encdec`, the same without attention  30,000     77.4 M     `BAHDANAU_SIZES`
+`luong`, Luong et al. 2015                50,000     221 M      `LUONG_SIZES`
+========================================= ========== ========== ====================
+
+The weights are counted at the papers' sizes, without biases, for `luong` with the general score everywhere and
+input feeding. The defaults are small: they train on a laptop in seconds. To have the papers', unpack
+them: ``rnn_search(source_vocabulary, target_vocabulary, **BAHDANAU_SIZES)``.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from attnlib.alignment import Align
+from attnlib.attention import Attended
+from attnlib.corpus import START, UNKNOWN, Vocabulary
+from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LuongDecoder, State
+from attnlib.encoders import BidirectionalGRU, StackedLSTM
+from attnlib.scores import Additive, Concat, Dot, General, Location
+from attnlib.windows import Everywhere, LocalMonotonic, LocalPredictive
+
+BAHDANAU_SIZES: Mapping[str, int] = MappingProxyType({"emb": 620, "hid": 1000})
+"""The sizes of `rnn_search` and `rnn_encdec` in Bahdanau et al. 2015, appendix A.2.3."""
+
+LUONG_SIZES: Mapping[str, int] = MappingProxyType({"emb": 1000, "hid": 1000, "layers": 4})
+"""The sizes of `luong` in Luong et al. 2015, section 4.1."""
+
+LONGEST_LOCATION_SOURCE = 100
+"""The `max_src` of the location score in `luong`, in words, END among them."""
+
+
+class Translated(NamedTuple):
+    """What a translator says of given target sentences.
+
+    Attributes
+    ----------
+    logits : ``"batch tgt vocab"``
+        Scores of every word at every position: ``logits[:, t]`` predicts ``target[:, t]``.
+    attended : Attended, or None
+        What each position looked at. None: a model without attention.
+    """
+
+    logits: Float[Tensor, "batch tgt vocab"]
+    attended: Attended | None
+
+
+class Translator(nn.Module):
+    """From source sentences to target sentences.
+
+    Parameters
+    ----------
+    encoder, decoder : nn.Module
+        One of `attnlib.encoders`, one of `attnlib.decoders`.
+    source_vocabulary, target_vocabulary : Vocabulary, optional
+        Which number is which word. Only `translate` needs them, and those who train.
+    """
+
+    def __init__(
+        self,
+        encoder: nn.Module,
+        decoder: nn.Module,
+        source_vocabulary: Vocabulary | None = None,
+        target_vocabulary: Vocabulary | None = None,
+    ):
+        super().__init__()
+        self.encoder, self.decoder = encoder, decoder
+        self.source_vocabulary, self.target_vocabulary = source_vocabulary, target_vocabulary
+
+    def forward(
+        self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"], target: Int[Tensor, "batch tgt"]
+    ) -> Translated:
+        """Score given translations, each word from the true words before it (teacher forcing).
+
+        Parameters
+        ----------
+        source : ``"batch src"``
+            Word numbers, each sentence ending in END, padded at the end.
+        lengths : ``"batch"``
+            How many words each source sentence has, END among them.
+        target : ``"batch tgt"``
+            Word numbers, each sentence ending in END, padded at the end. START is put before it here.
+
+        Returns
+        -------
+        Translated
+            Scores ``"batch tgt vocab"``; those at padding mean nothing.
+
+        Raises
+        ------
+        ValueError
+            If `target` is not of as many sentences as `source`, or `lengths` do not fit `source`.
+        """
+        if len(target) != len(source):
+            raise ValueError(f"target has {len(target)} sentences; expected {len(source)}, as many as source")
+        start = target.new_full((len(target), 1), START)
+        return Translated(*self.decoder(torch.cat([start, target[:, :-1]], 1), self.encoder(source, lengths)))
+
+    def start(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> State:
+        """Read the source sentences and stand before the first target word."""
+        return self.decoder.start(self.encoder(source, lengths))
+
+    def step(
+        self, words: Int[Tensor, "batch"], state: State
+    ) -> tuple[Float[Tensor, "batch vocab"], Attended | None, State]:
+        """Score the next word of each sentence.
+
+        Parameters
+        ----------
+        words : ``"batch"``
+            The word before: START at first.
+        state : State
+            From `start`, or from the step before.
+
+        Returns
+        -------
+        logits : ``"batch vocab"``
+            Scores of every word.
+        attended : Attended, or None
+            What the step looked at, `tgt` being 1.
+        state : State
+            To hand to the next step. The one given stays as it was.
+        """
+        return self.decoder.step(words, state)
+
+    def translate(self, sentence: str, max_length: int = 100) -> str:
+        """Translate one sentence of one's own, the most probable word at each step.
+
+        Parameters
+        ----------
+        sentence : str
+            Words separated by spaces. Words that the vocabulary lacks are read as UNKNOWN, with a warning.
+        max_length : int
+            How many words to give at most.
+
+        Returns
+        -------
+        str
+            Words separated by spaces.
+
+        Raises
+        ------
+        ValueError
+            If the translator has no vocabularies, or the sentence no words.
+        """
+        from attnlib.search import greedy  # noqa: PLC0415, search builds on this module
+
+        if self.source_vocabulary is None or self.target_vocabulary is None:
+            raise ValueError("source_vocabulary or target_vocabulary is None; expected a translator made with both")
+        words = sentence.split()
+        if not words:
+            raise ValueError(f"sentence is {sentence!r}; expected at least one word")
+        numbers = self.source_vocabulary.encode(words)
+        unknown = [word for word, number in zip(words, numbers, strict=False) if number == UNKNOWN]
+        if unknown:
+            warnings.warn(f"read as unknown words: {' '.join(unknown)}", stacklevel=2)
+        device = next(self.parameters()).device
+        source = torch.tensor([numbers], device=device)
+        found = greedy(self, source, torch.tensor([len(numbers)], device=device), max_length)
+        return " ".join(self.target_vocabulary.decode(found.words[0, : found.lengths[0]].tolist()))
+
+
+def rnn_encdec(
+    source_vocabulary: Vocabulary, target_vocabulary: Vocabulary, *, emb: int = 64, hid: int = 128, seed: int = 0
+) -> Translator:
+    """Make the model without attention: the decoder sees the sentence's summary only.
+
+    Parameters
+    ----------
+    source_vocabulary, target_vocabulary : Vocabulary
+        They travel with the translator.
+    emb, hid : int
+        Features of an embedding, and of a state in one direction.
+    seed : int
+        Where the weights begin. Torch's own generator stays as it was.
+
+    Returns
+    -------
+    Translator
+        With `rnn_search` it shares everything but the context, so that what differs is due to attention. The
+        RNNencdec of Bahdanau et al. 2015 reads in one direction only.
+    """
+    with _seeded(seed):
+        encoder = BidirectionalGRU(len(source_vocabulary), emb, hid, hid)
+        decoder = FixedContextDecoder(vocab=len(target_vocabulary), emb=emb, dec=hid, enc=2 * hid, maxout=hid // 2)
+    return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
+
+
+def rnn_search(
+    source_vocabulary: Vocabulary,
+    target_vocabulary: Vocabulary,
+    *,
+    att: int | None = None,
+    emb: int = 64,
+    hid: int = 128,
+    seed: int = 0,
+) -> Translator:
+    """Make the model of Bahdanau et al. 2015: the additive score, everywhere, asked by the state before.
+
+    Parameters
+    ----------
+    source_vocabulary, target_vocabulary : Vocabulary
+        They travel with the translator.
+    att : int, optional
+        Hidden units of the score. None: `hid`, as in the paper.
+    emb, hid : int
+        Features of an embedding, and of a state in one direction. The maxout layer has ``hid // 2`` units, as
+        in the paper.
+    seed : int
+        Where the weights begin. Torch's own generator stays as it was.
+
+    Returns
+    -------
+    Translator
+        Annotations of ``2 * hid`` features.
+    """
+    with _seeded(seed):
+        encoder = BidirectionalGRU(len(source_vocabulary), emb, hid, hid)
+        align = Align(Additive(hid, 2 * hid, hid if att is None else att), Everywhere())
+        decoder = BahdanauDecoder(align, vocab=len(target_vocabulary), emb=emb, dec=hid, enc=2 * hid, maxout=hid // 2)
+    return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
+
+
+def luong(
+    source_vocabulary: Vocabulary,
+    target_vocabulary: Vocabulary,
+    *,
+    score: str = "general",
+    window: str = "everywhere",
+    half_width: int = 10,
+    input_feeding: bool = True,
+    layers: int = 1,
+    emb: int = 64,
+    hid: int = 128,
+    seed: int = 0,
+) -> Translator:
+    """Make a model of Luong et al. 2015: stacked LSTMs, attention asked by the new state.
+
+    Parameters
+    ----------
+    source_vocabulary, target_vocabulary : Vocabulary
+        They travel with the translator.
+    score : str
+        "dot", "general", "concat" or "location". The last goes with the window "everywhere" only, and with
+        sources of at most `LONGEST_LOCATION_SOURCE` words.
+    window : str
+        "everywhere" (the paper's global attention), "monotonic" (local-m) or "predictive" (local-p).
+    half_width : int
+        `D` of a local window, in source positions; 10 in the paper.
+    input_feeding : bool
+        Feed the attentional state to the next step.
+    layers : int
+        Height of the stacks.
+    emb, hid : int
+        Features of an embedding and of a state.
+    seed : int
+        Where the weights begin. Torch's own generator stays as it was.
+
+    Returns
+    -------
+    Translator
+        Annotations of `hid` features. The paper also reverses the source and uses dropout; this does not.
+
+    Raises
+    ------
+    ValueError
+        If `score` or `window` is none of these names, or the location score meets a local window.
+    """
+    scores = {
+        "dot": Dot,
+        "general": lambda: General(hid, hid),
+        "concat": lambda: Concat(hid, hid, hid),
+        "location": lambda: Location(hid, LONGEST_LOCATION_SOURCE),
+    }
+    windows = {
+        "everywhere": Everywhere,
+        "monotonic": lambda: LocalMonotonic(half_width),
+        "predictive": lambda: LocalPredictive(hid, half_width),
+    }
+    with _seeded(seed):
+        align = Align(_named("score", score, scores)(), _named("window", window, windows)())
+        encoder = StackedLSTM(len(source_vocabulary), emb, hid, layers)
+        decoder = LuongDecoder(
+            align,
+            vocab=len(target_vocabulary),
+            emb=emb,
+            dec=hid,
+            enc=hid,
+            layers=layers,
+            input_feeding=input_feeding,
+        )
+    return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
+
+
+@contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed)
+        yield
+
+
+def _named(argument: str, name: str, choices: Mapping[str, Callable]) -> Callable:
+    if name not in choices:
+        raise ValueError(f"{argument} is {name!r}; expected one of {', '.join(choices)}")
+    return choices[name]

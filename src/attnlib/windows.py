@@ -1,0 +1,229 @@
+r"""Where may the decoder look? Everywhere, or near a centre :math:`p_t`.
+
+Positions count from 0, and :math:`S` is a sentence's own true length. Position :math:`i` is in the window
+when :math:`0 \le i < S` and :math:`|i - p_t| \le D`, both ends included: at most :math:`2D + 1` positions,
+and :math:`2D` when :math:`p_t` lies between two. A window is called with the states that ask and answers
+with a `View`: which positions to gather, which of them count, and by how much to favour each.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from array_api_compat import array_namespace, device
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn.functional import linear
+
+from attnlib.parameters import weight
+from attnlib.shapes import Array
+
+
+class View(NamedTuple):
+    """What a window lets the decoder see.
+
+    Attributes
+    ----------
+    inside : ``"batch tgt look"``, or broadcasting to it
+        True: a real word, within the window.
+    positions : ``"batch tgt look"``, or None
+        The source positions to gather, all of them valid indices. None: the whole source in order.
+    favour : ``"batch tgt look"``, or None
+        What the weights are multiplied by after the softmax. None: 1.
+    """
+
+    inside: Bool[Tensor, "#batch #tgt look"]
+    positions: Int[Tensor, "batch tgt look"] | None = None
+    favour: Float[Tensor, "batch tgt look"] | None = None
+
+
+def support(
+    p: Float[Array, "*batch tgt"], half_width: int, lengths: Int[Array, "*batch"], src: int
+) -> tuple[Int[Array, "*batch tgt look"], Bool[Array, "*batch tgt look"]]:
+    """List the positions around each centre, and say which of them are in the window.
+
+    Parameters
+    ----------
+    p : ``"*batch tgt"``
+        Centres, in source positions from 0; they need not be whole.
+    half_width : int
+        `D`, in source positions.
+    lengths : ``"*batch"``
+        How many real words each sentence has.
+    src : int
+        The padded length.
+
+    Returns
+    -------
+    positions : ``"*batch tgt look"``
+        Consecutive positions, ``look = min(2 * half_width + 1, src)``, all of them from 0 to ``src - 1``: a
+        list that would reach past an end of the source is moved inwards.
+    inside : ``"*batch tgt look"``
+        True where the position is a real word at most `half_width` from the centre.
+
+    Raises
+    ------
+    ValueError
+        If `half_width` is below 1.
+
+    Notes
+    -----
+    Costs time and memory for ``batch * tgt * look`` numbers, however long the source.
+    """
+    _check_half_width(half_width)
+    xp = array_namespace(p, lengths)
+    look = min(2 * half_width + 1, src)
+    first = xp.astype(xp.clip(xp.ceil(p - half_width), 0, src - look), lengths.dtype)
+    positions = first[..., None] + xp.arange(look, dtype=lengths.dtype, device=device(p))
+    inside = (xp.abs(positions - p[..., None]) <= half_width) & (positions < lengths[..., None, None])
+    return positions, inside
+
+
+def gaussian(
+    i: Int[Array, "*batch tgt look"], p: Float[Array, "*batch tgt"], half_width: int
+) -> Float[Array, "*batch tgt look"]:
+    r"""Favour positions near the centre, :math:`\exp(-(i - p_t)^2 / 2 \sigma^2)` with :math:`\sigma = D / 2`.
+
+    Parameters
+    ----------
+    i : ``"*batch tgt look"``
+        Source positions from 0.
+    p : ``"*batch tgt"``
+        Centres, in source positions.
+    half_width : int
+        `D`, in source positions: the factor falls to exp(-2), about 0.14, at the window's ends.
+
+    Returns
+    -------
+    ``"*batch tgt look"``
+        Factors in [0, 1], 1 at the centre, in the precision of `p`.
+
+    Raises
+    ------
+    ValueError
+        If `half_width` is below 1.
+
+    Notes
+    -----
+    Luong et al. 2015, eq. 10.
+    """
+    _check_half_width(half_width)
+    xp = array_namespace(i, p)
+    return xp.exp(-((xp.astype(i, p.dtype) - p[..., None]) ** 2) / (2 * (half_width / 2) ** 2))
+
+
+@dataclass(frozen=True)
+class Everywhere:
+    """All of the sentence, as in Bahdanau's model and in Luong's global attention."""
+
+    def __call__(
+        self,
+        s: Float[Tensor, "batch tgt dec"],
+        steps: Int[Tensor, "tgt"],
+        lengths: Int[Tensor, "batch"],
+        mask: Bool[Tensor, "batch 1 src"],
+    ) -> View:
+        """See every real word."""
+        return View(mask)
+
+
+@dataclass(frozen=True)
+class LocalMonotonic:
+    """A window that moves one word a step, p_t = t, and stops at the last word ("local-m").
+
+    Parameters
+    ----------
+    half_width : int
+        `D`, in source positions, at least 1.
+
+    Notes
+    -----
+    Luong et al. 2015, section 3.2. The paper does not say what happens when the target is longer than the
+    source; here the centre is min(t, S - 1).
+    """
+
+    half_width: int
+
+    def __post_init__(self):
+        _check_half_width(self.half_width)
+
+    def centre(
+        self, s: Float[Tensor, "batch tgt dec"], steps: Int[Tensor, "tgt"], lengths: Int[Tensor, "batch"]
+    ) -> Float[Tensor, "batch tgt"]:
+        """Give p_t = min(t, S - 1) for each sentence and step, in source positions from 0."""
+        return torch.minimum(steps, lengths[:, None] - 1).to(s.dtype)
+
+    def __call__(
+        self,
+        s: Float[Tensor, "batch tgt dec"],
+        steps: Int[Tensor, "tgt"],
+        lengths: Int[Tensor, "batch"],
+        mask: Bool[Tensor, "batch 1 src"],
+    ) -> View:
+        """See the real words at most `half_width` from the centre."""
+        positions, inside = support(self.centre(s, steps, lengths), self.half_width, lengths, mask.shape[-1])
+        return View(inside, positions)
+
+
+class LocalPredictive(nn.Module):
+    r"""A window whose centre the state predicts ("local-p").
+
+    :math:`p_t = S\,\mathrm{sigmoid}(v_p \cdot \tanh(W_p s_t))`
+
+    A Gaussian around :math:`p_t` multiplies the weights after the softmax over the window, and they are not
+    normalised again. It is the only way by which a gradient reaches `W_p` and `v_p`. Where :math:`p_t` passes
+    a point at which a position enters or leaves the window, the weights jump; the gradient is that of the
+    piece on which :math:`p_t` lies and knows nothing of the jump.
+
+    Parameters
+    ----------
+    dec : int
+        Features of a decoder state. ``W_p`` is ``(dec, dec)``, ``v_p`` ``(dec,)``.
+    half_width : int
+        `D`, in source positions, at least 1.
+    authors : bool
+        As the authors' code does it, instead of the paper: :math:`p_t = (S - 1)\,\mathrm{sigmoid}(\ldots)`, and
+        the window, not the Gaussian, is centred at the whole position below.
+
+    Notes
+    -----
+    Luong et al. 2015, eq. 9 and 10. The paper counts positions from 1, so that its p_t reaches the last word;
+    here, counted from 0, :math:`p_t = S` would be the place just after it. `authors` ends at the last word.
+    """
+
+    def __init__(self, dec: int, half_width: int, authors: bool = False):
+        super().__init__()
+        _check_half_width(half_width)
+        self.half_width, self.authors = half_width, authors
+        self.W_p, self.v_p = weight(dec, dec), weight(dec)
+
+    def extra_repr(self) -> str:
+        """Say the options in the model's printed form."""
+        return f"half_width={self.half_width}, authors={self.authors}"
+
+    def centre(
+        self, s: Float[Tensor, "batch tgt dec"], steps: Int[Tensor, "tgt"], lengths: Int[Tensor, "batch"]
+    ) -> Float[Tensor, "batch tgt"]:
+        """Predict p_t for each sentence and step, in source positions: ``batch * tgt * dec²`` multiply-adds."""
+        share = torch.sigmoid(torch.tanh(linear(s, self.W_p)) @ self.v_p)
+        return share * (lengths[:, None] - int(self.authors))
+
+    def forward(
+        self,
+        s: Float[Tensor, "batch tgt dec"],
+        steps: Int[Tensor, "tgt"],
+        lengths: Int[Tensor, "batch"],
+        mask: Bool[Tensor, "batch 1 src"],
+    ) -> View:
+        """See the real words at most `half_width` from the centre, those nearest to it best."""
+        p = self.centre(s, steps, lengths)
+        middle = torch.floor(p) if self.authors else p
+        positions, inside = support(middle.detach(), self.half_width, lengths, mask.shape[-1])
+        return View(inside, positions, gaussian(positions, p, self.half_width))
+
+
+def _check_half_width(half_width: object) -> None:
+    if isinstance(half_width, bool) or not isinstance(half_width, int):
+        raise TypeError(f"half_width is {half_width!r}; expected a whole number of source positions")
+    if half_width < 1:
+        raise ValueError(f"half_width is {half_width}; expected at least 1")

@@ -1,0 +1,139 @@
+"""What a picture shows can be read back from it; nothing is clipped, and nothing global changes."""
+
+import io
+from inspect import unwrap
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from attnlib import figures
+
+plt.switch_backend("Agg")
+RNG = np.random.default_rng(0)
+FOUR = ["la", "voiture", "internationale", "dort"]
+
+
+@pytest.fixture(autouse=True)
+def _close_and_leave_settings_alone():
+    before = dict(mpl.rcParams)
+    yield
+    plt.close("all")
+    assert dict(mpl.rcParams) == before
+
+
+def drawn(ax):
+    """Draw, and give the boxes of all the text and of the figure, in pixels."""
+    ax.figure.draw_without_rendering()
+    renderer = ax.figure.canvas.get_renderer()
+    ticks = [*ax.get_xticklabels(), *ax.get_yticklabels()]
+    texts = [text for text in (*ticks, ax.title, ax.xaxis.label, ax.yaxis.label) if text.get_text()]
+    return [text.get_window_extent(renderer) for text in texts], ax.figure.bbox
+
+
+@pytest.mark.parametrize("size", [1, 4, 25])
+def test_every_word_is_there_and_inside_the_picture(size):
+    source, target = [f"international{n}" for n in range(size)], [f"gouvernement{n}" for n in range(size + 2)]
+    weights = RNG.dirichlet(np.ones(size), size=size + 2)
+    ax = figures.alignment(weights, source, target, title="attention")
+    assert [text.get_text() for text in ax.get_xticklabels()] == source
+    assert [text.get_text() for text in ax.get_yticklabels()] == target
+    np.testing.assert_array_equal(ax.images[0].get_array(), weights)
+    assert ax.images[0].get_clim() == (0, 1)
+    boxes, whole = drawn(ax)
+    for box in boxes:
+        assert whole.x0 <= box.x0 < box.x1 <= whole.x1
+        assert whole.y0 <= box.y0 < box.y1 <= whole.y1
+
+
+def test_the_cells_of_a_small_picture_say_their_weight_in_a_legible_ink():
+    weights = np.array([[0.0, 1.0], [0.55, 0.45]])
+    ax = figures.alignment(weights, ["the", "cat"], ["le", "chat"])
+    assert {(*map(int, text.get_position()), text.get_text()) for text in ax.texts} == {
+        (0, 0, "0.00"),
+        (1, 0, "1.00"),
+        (0, 1, "0.55"),
+        (1, 1, "0.45"),
+    }
+    assert [text.get_color() for text in ax.texts] == ["black", "white", "black", "black"]
+    assert not figures.alignment(weights, ["the", "cat"], ["le", "chat"], values=False).texts
+    many = figures.alignment(np.full((9, 2), 0.5), ["the", "cat"], ["le"] * 9)
+    assert not many.texts
+    assert len(figures.alignment(np.full((9, 2), 0.5), ["the", "cat"], ["le"] * 9, values=True).texts) == 18
+
+
+def test_the_colours_grow_darker_with_the_weight():
+    colours = [figures._luminance(plt.get_cmap(figures.WEIGHTS)(w)) for w in np.linspace(0, 1, 50)]
+    assert np.all(np.diff(colours) < 0)
+
+
+def test_it_draws_where_it_is_told_and_names_its_axes():
+    given = plt.subplots(layout="constrained")[1]
+    ax = figures.alignment(np.eye(4), FOUR, FOUR, given, across="keys", down="queries", bar=False)
+    assert ax is given
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("keys", "queries")
+    assert len(ax.figure.axes) == 1
+
+
+def test_several_side_by_side_share_one_colour_scale():
+    pictures = {"dot": np.eye(4), "general": np.full((4, 4), 0.25)}
+    axes = figures.alignments(pictures, FOUR, FOUR)
+    assert [ax.get_title() for ax in axes] == ["dot", "general"]
+    assert {ax.images[0].get_clim() for ax in axes} == {(0, 1)}
+    assert len(axes[0].figure.axes) == 3
+    own_rows = figures.alignments({"a": np.eye(4), "b": np.eye(4)[:2]}, FOUR, {"a": FOUR, "b": ["le", "la"]})
+    assert [text.get_text() for text in own_rows[1].get_yticklabels()] == ["le", "la"]
+
+
+def test_bleu_by_length_shows_the_mean_and_student_s_interval():
+    runs = np.array([[90.0, 80.0, 30.0], [94.0, 70.0, 32.0], [92.0, 75.0, 34.0]])
+    ax = figures.bleu_by_length([5, 10, 20], {"rnn_search": runs, "rnn_encdec": runs[:1]})
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), runs.mean(0))
+    (band,) = ax.collections  # one run alone has no interval
+    half = 4.302652729911275 * np.array([2.0, 5.0, 2.0]) / np.sqrt(3)  # Student's t for 2 degrees of freedom
+    low, high = band.get_paths()[0].vertices[:, 1].min(), band.get_paths()[0].vertices[:, 1].max()
+    assert low == pytest.approx(min(runs.mean(0) - half))
+    assert high == pytest.approx(max(runs.mean(0) + half))
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["rnn_search", "rnn_encdec"]
+    assert ax.lines[0].get_linestyle() != ax.lines[1].get_linestyle()
+    assert ax.lines[0].get_marker() != ax.lines[1].get_marker()
+
+
+def test_learning_curves_show_the_mean_of_the_last_steps():
+    curve = np.array([4.0, 2.0, 3.0, 1.0])
+    ax = figures.learning_curves({"a": curve, "b": np.array([1.0])}, window=2)
+    np.testing.assert_allclose(ax.lines[0].get_xydata(), [[2, 3.0], [3, 2.5], [4, 2.0]])
+    np.testing.assert_allclose(ax.lines[1].get_xydata(), [[1, 1.0]])
+
+
+def test_the_same_data_give_the_same_picture_and_are_not_changed():
+    weights = RNG.dirichlet(np.ones(4), size=4)
+    copy = weights.copy()
+
+    def picture():
+        file = io.BytesIO()
+        figures.alignment(weights, FOUR, FOUR).figure.savefig(file, format="png", metadata={"Software": None})
+        return file.getvalue()
+
+    assert picture() == picture()
+    np.testing.assert_array_equal(weights, copy)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: unwrap(figures.alignment)(np.eye(3), FOUR, FOUR), r"weights has shape \(3, 3\); expected \(4, 4\)"),
+        (lambda: unwrap(figures.alignment)(np.ones((0, 4)), FOUR, []), "not 0"),
+        (lambda: unwrap(figures.alignment)(np.full((4, 4), np.nan), FOUR, FOUR), "holds NaN"),
+        (lambda: unwrap(figures.alignments)({}, FOUR, FOUR), "weights is empty"),
+        (lambda: unwrap(figures.bleu_by_length)([1], {}), "scores is empty"),
+        (lambda: unwrap(figures.bleu_by_length)([1, 2], {"a": [[1.0]]}), r"scores\['a'\] has shape \(1, 1\)"),
+        (lambda: unwrap(figures.learning_curves)({}), "losses is empty"),
+        (lambda: unwrap(figures.learning_curves)({"a": []}), r"losses\['a'\] has shape \(0,\)"),
+        (lambda: unwrap(figures.learning_curves)({"a": [1.0]}, window=0), "window is 0"),
+    ],
+)
+def test_bad_input_is_named(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        wrong()

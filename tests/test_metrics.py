@@ -1,0 +1,137 @@
+"""Error rates and scores, by hand and beside other implementations."""
+
+from inspect import unwrap
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from nltk.translate import Alignment
+from nltk.translate import alignment_error_rate as nltk_aer
+
+from attnlib.attention import Attended
+from attnlib.corpus import SentencePair, Vocabulary
+from attnlib.grammar import sample
+from attnlib.metrics import (
+    alignment_error_rate,
+    bleu,
+    bleu_by_length,
+    exact_match,
+    forced_links,
+    links,
+    lowest_alignment_error_rate,
+)
+
+LINKS = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 6)), max_size=11)
+
+
+def test_error_rate_by_hand():
+    sure = {(0, 0), (1, 1)}
+    assert alignment_error_rate(sure, sure) == 0
+    assert alignment_error_rate({(0, 1), (1, 0)}, sure) == 1
+    # one of two right, one of the two merely possible: 1 - (1 + 2) / (2 + 2)
+    assert alignment_error_rate({(0, 0), (2, 1)}, sure, sure | {(2, 1)}) == 0.25
+    # the first sentence all right, the second all wrong: counted together, not averaged: 1 - 2 * 2 / (3 + 4)
+    assert alignment_error_rate([sure, {(0, 0)}], [sure, {(1, 0), (1, 1)}]) == pytest.approx(3 / 7)
+
+
+@given(predicted=LINKS, sure=LINKS.filter(bool), more=LINKS)
+def test_error_rate_is_nltk_s(predicted, sure, more):
+    A, S, P = Alignment(predicted), Alignment(sure), Alignment(sure | more)
+    assert alignment_error_rate(predicted, sure, sure | more) == pytest.approx(nltk_aer(S, A, P))
+    assert alignment_error_rate(predicted, sure) == pytest.approx(nltk_aer(S, A))
+
+
+def test_each_target_word_is_linked_to_the_word_it_looked_at_most_and_end_does_not_count():
+    weights = torch.tensor([[0.1, 0.2, 0.7], [0.6, 0.3, 0.1], [0.0, 0.0, 1.0]])  # END is the last row and column
+    assert links(weights, ["the", "cat"], ["le", "chat"]) == {(1, 0), (0, 1)}
+    assert links(weights.numpy(), ["the", "cat", "sleeps"], ["le"]) == {(2, 0)}
+
+
+def test_the_floor_by_hand():
+    # "of the" and "du" make two links of one word: 1 - 2 * 2 / (2 + 3)
+    pair = SentencePair(("of", "the", "cat"), ("du", "chat"), frozenset({(0, 0), (1, 0), (2, 1)}))
+    assert lowest_alignment_error_rate([pair]) == pytest.approx(0.2)
+    # a target word without a gold link gets a link too, which is wrong: 1 - 2 * 2 / (3 + 3)
+    longer = pair._replace(target=("du", "chat", "donc"))
+    assert lowest_alignment_error_rate([longer]) == pytest.approx(1 / 3)
+
+
+def test_the_floor_of_the_grammar():
+    pairs = sample(300, seed=3)
+    chosen = [{min(link for link in pair.links if link[1] == t) for t in range(len(pair.target))} for pair in pairs]
+    floor = lowest_alignment_error_rate(pairs)
+    assert floor == pytest.approx(alignment_error_rate(chosen, [pair.links for pair in pairs]))
+    assert 0.04 < floor < 0.06
+    print(f"\nlowest alignment error rate with one link a target word: {floor:.4f}")
+
+
+class Diagonal(torch.nn.Module):
+    """It looks at position t from position t, whatever the words."""
+
+    def __init__(self, vocabulary, attends=True):
+        super().__init__()
+        self.source_vocabulary = self.target_vocabulary = vocabulary
+        self.attends = attends
+        self.bias = torch.nn.Parameter(torch.zeros(()))
+
+    def forward(self, source, lengths, target):  # noqa: D102
+        weights = torch.eye(max(target.shape[1], source.shape[1]))[: target.shape[1], : source.shape[1]]
+        weights = weights.expand(len(source), -1, -1)
+        return SimpleNamespace(attended=Attended(weights, weights) if self.attends else None)
+
+
+def test_forced_links_are_of_each_pair_alone():
+    pairs = [SentencePair(("a",) * n, ("a",) * n) for n in (3, 1, 5, 2, 7)]
+    translator = Diagonal(Vocabulary(("a",)))
+    assert forced_links(translator, pairs, at_once=2) == [{(n, n) for n in range(len(pair.source))} for pair in pairs]
+    with pytest.raises(ValueError, match="translator has no attention"):
+        unwrap(forced_links)(Diagonal(Vocabulary(("a",)), attends=False), pairs)
+
+
+def test_bleu_by_hand():
+    reference = [["le", "chat", "noir", "dort", "bien"]]
+    assert bleu(reference, reference).score == pytest.approx(100)
+    # 4 of 5 words, 3 of 4 pairs, 2 of 3 triples, 1 of 2 fours
+    almost = bleu([["le", "chat", "noir", "dort", "mal"]], reference)
+    assert almost.score == pytest.approx(100 * (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25)
+    assert "tok:none" in almost.signature
+    assert "version:" in almost.signature
+
+
+def test_bleu_by_length_is_the_bleu_of_each_bin():
+    pairs = sample(200, seed=4)
+    translations = [pair.target[: 4 + len(pair.target) // 2] for pair in pairs]
+    edges = (3, 10, 20, 30, 200, 300)
+    bins = bleu_by_length(translations, pairs, edges)
+    assert [(b.shortest, b.longest) for b in bins] == [(3, 9), (10, 19), (20, 29), (30, 199)]
+    assert sum(b.sentences for b in bins) == len(pairs)
+    for b in bins:
+        inside = [n for n, pair in enumerate(pairs) if b.shortest <= len(pair.source) <= b.longest]
+        assert b.bleu == bleu([translations[n] for n in inside], [pairs[n].target for n in inside])
+    assert bins[0].bleu.score > bins[-1].bleu.score + 10
+
+
+def test_exact_match_counts_whole_sentences():
+    assert exact_match([("a", "b"), ["c"]], [["a", "b"], ("c", "d")]) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: alignment_error_rate([{(0, 0)}], [{(0, 0)}] * 2), "1, 2, 2 sentences"),
+        (lambda: alignment_error_rate({(0, 0)}, {(0, 0)}, {(1, 1)}), "possible lacks 1"),
+        (lambda: alignment_error_rate(set(), set()), "no link"),
+        (lambda: unwrap(links)(np.ones((2, 2)), ["a"], ["a"] * 3), r"weights has shape \(2, 2\)"),
+        (lambda: unwrap(links)(np.ones((2, 2)), [], ["a"]), "a source word"),
+        (lambda: bleu([], []), "at least one"),
+        (lambda: exact_match([("a",)], []), "equally many"),
+        (lambda: bleu_by_length([("a",)], [SentencePair(("a",), ("a",))], (3,)), "edges is"),
+        (lambda: bleu_by_length([("a",)], [SentencePair(("a",), ("a",))], (3, 3)), "ascending"),
+    ],
+)
+def test_bad_input_is_named(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        wrong()

@@ -1,0 +1,195 @@
+"""Greedy and beam search, on a translator whose probabilities are a table, and on the models."""
+
+from inspect import unwrap
+from itertools import product
+from typing import NamedTuple
+
+import pytest
+import torch
+
+from attnlib.attention import Attended
+from attnlib.corpus import END, PAD, START, UNKNOWN, Vocabulary, encode
+from attnlib.search import beam, greedy, translate_all
+from attnlib.translator import luong, rnn_encdec, rnn_search
+
+VOCABULARY = Vocabulary(tuple("abcdefg"))
+SOURCE, LENGTHS = encode([tuple(word) for word in ("abcde", "bc", "gfedcbagfed", "a", "fg")], VOCABULARY)
+MODELS = {
+    "rnn_encdec": rnn_encdec,
+    "rnn_search": rnn_search,
+    "luong": luong,
+    "local-p": lambda *v, **k: luong(*v, window="predictive", half_width=2, layers=2, **k),
+}
+
+
+class Seen(NamedTuple):
+    """The state of `Table`: the sentence, and a hash of the words so far."""
+
+    sentence: torch.Tensor
+    words: torch.Tensor
+
+    def select(self, rows):  # noqa: D102
+        return Seen(self.sentence[rows], self.words[rows])
+
+
+class Table(torch.nn.Module):
+    """The probabilities of the next word depend on the sentence and on every word so far, in no simple way."""
+
+    def __init__(self, vocab, seed, attends=True):
+        super().__init__()
+        self.logits = 2 * torch.randn(101, vocab, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+        self.attends = attends
+
+    def start(self, source, lengths):  # noqa: D102
+        return Seen(source, source.sum(1) % 101)
+
+    def step(self, words, state):  # noqa: D102
+        after = (31 * state.words + words + 7) % 101
+        weights = torch.softmax(state.sentence * after[:, None] / 101.0, 1)[:, None]
+        return self.logits[after], Attended(weights, weights) if self.attends else None, Seen(state.sentence, after)
+
+
+def log_probability(translator, source, words):
+    """Score one translation, word by word."""
+    state, before, total = translator.start(source[None], torch.tensor([len(source)])), START, 0.0
+    for word in words:
+        logits, _, state = translator.step(torch.tensor([before]), state)
+        logits[0, [PAD, START]] = -torch.inf
+        total += float(logits[0].log_softmax(0)[word])
+        before = word
+    return total
+
+
+def untrained(name):
+    translator = MODELS[name](VOCABULARY, VOCABULARY, emb=5, hid=7, seed=3)
+    with torch.no_grad():
+        for p in translator.parameters():
+            p.mul_(2.0)  # more decided than at the beginning
+    return translator
+
+
+def assert_same(one, other):
+    torch.testing.assert_close(one.words, other.words, rtol=0, atol=0)
+    torch.testing.assert_close(one.lengths, other.lengths, rtol=0, atol=0)
+    torch.testing.assert_close(one.log_probabilities, other.log_probabilities)
+    if one.weights is None:
+        assert other.weights is None
+    else:
+        torch.testing.assert_close(one.weights, other.weights)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_beam_of_1_is_greedy(name):
+    translator = untrained(name)
+    assert_same(beam(translator, SOURCE, LENGTHS, 13, 1), greedy(translator, SOURCE, LENGTHS, 13))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_beam_of_1_is_greedy_on_a_table(seed):
+    translator = Table(7, seed)
+    assert_same(beam(translator, SOURCE % 7, LENGTHS, 11, 1), greedy(translator, SOURCE % 7, LENGTHS, 11))
+
+
+@pytest.mark.parametrize("normalisation", [0.0, 0.7, 1.0])
+@pytest.mark.parametrize("seed", range(7))
+def test_a_beam_as_wide_as_the_tree_finds_the_best_of_all(seed, normalisation):
+    translator, max_length, words = Table(6, seed), 4, (UNKNOWN, 4, 5)
+    source = SOURCE[:, :4] % 6
+    found = beam(translator, source, torch.full((5,), 4), max_length, 3**max_length, normalisation=normalisation)
+    for n in range(5):
+        all_of_them = [(*begin, END) for size in range(max_length) for begin in product(words, repeat=size)]
+        scores = {w: log_probability(translator, source[n], w) / len(w) ** normalisation for w in all_of_them}
+        best = max(scores, key=scores.get)
+        assert tuple(found.words[n, : found.lengths[n]].tolist()) == best
+        assert found.log_probabilities[n] == pytest.approx(log_probability(translator, source[n], best))
+
+
+@pytest.mark.parametrize("width", [1, 2, 5])
+@pytest.mark.parametrize("name", MODELS)
+def test_a_batch_gives_each_sentence_what_it_gets_alone(name, width):
+    translator = untrained(name)
+    found = beam(translator, SOURCE, LENGTHS, 9, width)
+    for n in range(len(SOURCE)):
+        alone = beam(translator, SOURCE[n : n + 1, : LENGTHS[n]], LENGTHS[n : n + 1], 9, width)
+        size = int(alone.lengths[0])
+        assert found.lengths[n] == size
+        assert found.words[n, :size].tolist() == alone.words[0].tolist()
+        assert (found.words[n, size:] == PAD).all()
+        torch.testing.assert_close(found.log_probabilities[n], alone.log_probabilities[0], rtol=1e-4, atol=1e-5)
+        if found.weights is not None:
+            torch.testing.assert_close(found.weights[n, :size, : LENGTHS[n]], alone.weights[0], rtol=1e-4, atol=1e-5)
+            assert (found.weights[n, size:] == 0).all()
+            assert (found.weights[n, :, LENGTHS[n] :] == 0).all()
+
+
+@pytest.mark.parametrize("search", [greedy, lambda *a: beam(*a, 3)])
+@pytest.mark.parametrize("name", ["rnn_search", "luong", "local-p"])
+def test_weights_and_probabilities_are_those_of_teacher_forcing_on_what_was_chosen(name, search):
+    translator = untrained(name)
+    found = search(translator, SOURCE, LENGTHS, 9)
+    with torch.no_grad():
+        logits, attended = translator(SOURCE, LENGTHS, found.words)
+    logits[..., [PAD, START]] = -torch.inf
+    real = torch.arange(found.words.shape[1]) < found.lengths[:, None]
+    gains = logits.log_softmax(-1).gather(2, found.words[..., None])[..., 0]
+    torch.testing.assert_close(torch.where(real, gains, 0.0).sum(1), found.log_probabilities, rtol=1e-4, atol=1e-4)
+    weights = attended.dense(SOURCE.shape[1]) * real[..., None]
+    torch.testing.assert_close(weights, found.weights, rtol=1e-4, atol=1e-5)
+
+
+class Choice(Table):
+    """Two words to choose from, by hand: "a" is likelier at first, but what follows "b" is certain."""
+
+    def __init__(self):
+        super().__init__(6, 0, attends=False)
+        self.logits = torch.full((6, 6), -torch.inf)
+        self.logits[START, [4, 5]] = torch.tensor([0.6, 0.4]).log()
+        self.logits[4, [END, 4, 5]] = torch.tensor([0.4, 0.3, 0.3]).log()
+        self.logits[5, END] = 0.0
+
+    def step(self, words, state):  # noqa: D102
+        return self.logits[words], None, state
+
+
+def test_a_beam_of_2_sees_further_than_greedy_by_hand():
+    source, lengths = torch.tensor([[4, END]]), torch.tensor([2])
+    first = greedy(Choice(), source, lengths, 5)
+    assert first.words.tolist() == [[4, END]]
+    assert first.log_probabilities.exp().tolist() == pytest.approx([0.24])
+    second = beam(Choice(), source, lengths, 5, 2)
+    assert second.words.tolist() == [[5, END]]
+    assert second.log_probabilities.exp().tolist() == pytest.approx([0.4])
+    assert second.weights is None
+
+
+def test_a_translation_that_does_not_end_is_cut_and_has_no_end():
+    translator = Choice()
+    translator.logits[:, END] = -torch.inf
+    translator.logits[5, 5] = 0.0
+    for found in (
+        greedy(translator, torch.tensor([[4, END]]), torch.tensor([2]), 3),
+        beam(translator, torch.tensor([[4, END]]), torch.tensor([2]), 3, 2),
+    ):
+        assert found.lengths.tolist() == [3]
+        assert END not in found.words
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_many_sentences_come_back_in_their_order(width):
+    translator = untrained("rnn_search")
+    sentences = [tuple("abc"), ("a",), tuple("gfedcba"), ("b",), tuple("de")]
+    found = translate_all(translator, sentences, max_length=7, width=width, at_once=2)
+    assert found == [translate_all(translator, [words], max_length=7, width=width)[0] for words in sentences]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: unwrap(greedy)(untrained("luong"), SOURCE, LENGTHS, 0), "max_length is 0"),
+        (lambda: unwrap(beam)(untrained("luong"), SOURCE, LENGTHS, -1, 2), "max_length is -1"),
+        (lambda: unwrap(beam)(untrained("luong"), SOURCE, LENGTHS, 5, 0), "width is 0; expected at least 1"),
+    ],
+)
+def test_bad_input_is_named(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        wrong()

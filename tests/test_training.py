@@ -1,0 +1,146 @@
+"""The loop learns, counts real words only, and the seed decides everything."""
+
+from inspect import unwrap
+from math import log
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import log_softmax
+
+from attnlib.corpus import PAD, Vocabulary, batch
+from attnlib.grammar import sample
+from attnlib.metrics import exact_match
+from attnlib.search import translate_all
+from attnlib.training import train, warm_cosine, word_loss
+from attnlib.translator import luong, rnn_search
+
+PAIRS = sample(60, seed=0, clauses=(1,))
+SOURCES, TARGETS = [pair.source for pair in PAIRS], [pair.target for pair in PAIRS]
+VOCABULARIES = Vocabulary.of(SOURCES), Vocabulary.of(TARGETS)
+
+
+def small(make=rnn_search, seed=0):
+    return make(*VOCABULARIES, emb=13, hid=17, seed=seed)
+
+
+def weights(translator):
+    return torch.cat([p.detach().flatten() for p in translator.parameters()])
+
+
+def test_the_loss_is_the_mean_over_real_words():
+    logits = torch.randn(2, 3, 7, generator=torch.Generator().manual_seed(0))
+    target = torch.tensor([[4, 5, 2], [6, 2, PAD]])
+    by_hand = [-log_softmax(logits[n, t], 0)[target[n, t]] for n, t in ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1))]
+    assert word_loss(logits, target) == pytest.approx(float(sum(by_hand)) / 5)
+    logits[1, 2] = 1e4 * logits[1, 2]
+    assert word_loss(logits, target) == pytest.approx(float(sum(by_hand)) / 5)
+
+
+def test_padding_has_no_gradient():
+    logits = torch.randn(2, 3, 7, generator=torch.Generator().manual_seed(0), requires_grad=True)
+    word_loss(logits, torch.tensor([[4, 5, 2], [6, 2, PAD]])).backward()
+    assert (logits.grad[1, 2] == 0).all()
+    assert (logits.grad[1, 1] != 0).all()
+
+
+def test_it_learns_a_few_sentences_by_heart():
+    translator = rnn_search(*VOCABULARIES, emb=16, hid=32, seed=0)
+    few = sorted(PAIRS, key=lambda pair: len(pair.target))[:5]
+    history = train(translator, few, steps=60, seed=0, learning_rate=2e-2)
+    assert history.losses[0] == pytest.approx(log(len(VOCABULARIES[1])), rel=0.2)
+    assert history.losses[-1] < 0.05
+    found = translate_all(translator, [pair.source for pair in few], max_length=30)
+    assert exact_match(found, [pair.target for pair in few]) == 1
+    assert history.words_per_second > 0
+    assert translator.translate(" ".join(few[0].source)) == " ".join(few[0].target)
+
+
+@pytest.mark.parametrize("make", [rnn_search, luong])
+def test_the_same_seed_gives_the_same_weights_and_another_seed_others(make):
+    one, same, other = small(make), small(make), small(make)
+    first = train(one, PAIRS, steps=3, seed=1, words=60)
+    second = train(same, PAIRS, steps=3, seed=1, words=60)
+    third = train(other, PAIRS, steps=3, seed=2, words=60)
+    np.testing.assert_array_equal(first.losses, second.losses)
+    assert torch.equal(weights(one), weights(same))
+    assert not np.array_equal(first.losses, third.losses)
+
+
+def test_the_random_numbers_of_others_stay_as_they_were():
+    before = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
+    train(small(), PAIRS, steps=2, seed=0, words=100)
+    assert torch.equal(torch.get_rng_state(), before[0])
+    assert (np.random.get_state()[1] == before[1]).all()  # noqa: NPY002
+
+
+def test_the_rate_rises_then_falls_to_nothing():
+    rates = [warm_cosine(done) for done in np.linspace(0, 1, 101)]
+    assert rates[0] == 0
+    assert rates[-1] == pytest.approx(0)
+    peak = int(np.argmax(rates))
+    assert peak == 5
+    assert np.all(np.diff(rates[: peak + 1]) > 0)
+    assert np.all(np.diff(rates[peak:]) < 0)
+    assert 0.9 < rates[peak] <= 1
+
+
+def test_a_rate_of_zero_changes_nothing():
+    translator = small()
+    before = weights(translator)
+    train(translator, PAIRS, steps=2, seed=0, words=100, schedule=lambda done: 0.0)
+    assert torch.equal(weights(translator), before)
+
+
+def test_the_schedule_is_asked_inside_the_training():
+    asked = []
+    train(small(), PAIRS, steps=4, seed=0, words=100, schedule=lambda done: asked.append(done) or 1.0)
+    assert asked == pytest.approx([0.2, 0.4, 0.6, 0.8])
+
+
+def test_gradients_are_clipped_to_the_norm_asked_for(monkeypatch):
+    norms = []
+    step = torch.optim.Adam.step
+
+    def watched(optimizer, *arguments):
+        norms.append(float(torch.cat([p.grad.flatten() for p in optimizer.param_groups[0]["params"]]).norm()))
+        return step(optimizer, *arguments)
+
+    monkeypatch.setattr(torch.optim.Adam, "step", watched)
+    train(small(), PAIRS, steps=3, seed=0, words=100, clip=0.01)
+    assert norms == pytest.approx([0.01] * 3, rel=1e-3)
+
+
+def test_the_first_loss_is_that_of_the_first_batch():
+    translator = small()
+    whole = batch(PAIRS[:3], *VOCABULARIES)
+    with torch.no_grad():
+        expected = float(word_loss(translator(*whole).logits, whole.target))
+    assert train(translator, PAIRS[:3], steps=1, seed=0).losses == pytest.approx([expected], rel=1e-5)
+
+
+@pytest.mark.parametrize(("progress", "shown"), [(True, True), (False, False), (None, False)])
+def test_the_bar_shows_only_where_it_is_wanted(progress, shown, capsys):
+    train(small(), PAIRS, steps=2, seed=0, words=100, progress=progress)
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert ("2/2" in printed.err) == shown
+
+
+def test_a_loss_that_is_no_number_stops_the_training():
+    translator = small()
+    with torch.no_grad():
+        translator.decoder.readout.W_o.fill_(torch.nan)
+    with pytest.raises(FloatingPointError, match="loss is nan at step 1"):
+        train(translator, PAIRS, steps=3, seed=0, words=100)
+
+
+def test_bad_input_is_named():
+    with pytest.raises(ValueError, match="steps is 0; expected at least 1"):
+        unwrap(train)(small(), PAIRS, steps=0, seed=0)
+    with pytest.raises(ValueError, match="words is 5; expected at least"):
+        unwrap(train)(small(), PAIRS, steps=1, seed=0, words=5)
+    nameless = small()
+    nameless.source_vocabulary = None
+    with pytest.raises(ValueError, match="translator has no vocabularies"):
+        unwrap(train)(nameless, PAIRS, steps=1, seed=0)

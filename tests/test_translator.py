@@ -1,0 +1,229 @@
+"""Whole models: what predicts what, how they begin, how large they are, and one sentence of one's own."""
+
+from inspect import unwrap
+
+import pytest
+import torch
+from torch.nn.functional import cross_entropy
+
+from attnlib.corpus import END, START, Vocabulary
+from attnlib.scores import Additive, Concat, Dot, General, Location
+from attnlib.translator import BAHDANAU_SIZES, LUONG_SIZES, Translator, luong, rnn_encdec, rnn_search
+from attnlib.windows import Everywhere, LocalMonotonic, LocalPredictive
+
+
+def vocabulary(size):
+    """Make a vocabulary of that many words, the special ones included."""
+    return Vocabulary(tuple(f"w{n}" for n in range(4, size)))
+
+
+SOURCE, TARGET = vocabulary(23), vocabulary(29)
+SMALL = {"emb": 5, "hid": 8}
+LENGTHS = (7, 3, 11, 1)
+MODELS = {
+    "encdec": lambda **o: rnn_encdec(SOURCE, TARGET, **SMALL, **o),
+    "search": lambda **o: rnn_search(SOURCE, TARGET, **SMALL, **o),
+    "dot": lambda **o: luong(SOURCE, TARGET, score="dot", input_feeding=False, **SMALL, **o),
+    "general": lambda **o: luong(SOURCE, TARGET, **SMALL, **o),
+    "concat": lambda **o: luong(SOURCE, TARGET, score="concat", layers=2, **SMALL, **o),
+    "location": lambda **o: luong(SOURCE, TARGET, score="location", **SMALL, **o),
+    "local-m": lambda **o: luong(SOURCE, TARGET, window="monotonic", half_width=1, **SMALL, **o),
+    "local-p": lambda **o: luong(SOURCE, TARGET, window="predictive", half_width=2, input_feeding=False, **SMALL, **o),
+}
+
+
+@pytest.fixture(params=MODELS)
+def model(request):
+    return MODELS[request.param](seed=1).double()
+
+
+@pytest.fixture
+def sentences():
+    rng = torch.Generator().manual_seed(0)
+    source = torch.randint(4, len(SOURCE), (len(LENGTHS), 13), generator=rng)
+    target = torch.randint(4, len(TARGET), (len(LENGTHS), 5), generator=rng)
+    return source, torch.tensor(LENGTHS), target
+
+
+def close(x, y):
+    torch.testing.assert_close(x, y, rtol=1e-10, atol=1e-10)
+
+
+def test_a_position_predicts_its_own_word_from_those_before_it(model, sentences):
+    source, lengths, target = sentences
+    logits = model(source, lengths, target).logits
+    assert logits.shape == (*target.shape, len(TARGET))
+    for t in range(target.shape[1]):
+        other = target.clone()
+        other[:, t] = (target[:, t] - 3) % 19 + 4
+        again = model(source, lengths, other).logits
+        assert torch.equal(again[:, : t + 1], logits[:, : t + 1])
+        assert (again[:, t + 1 :] != logits[:, t + 1 :]).any(2).all()
+
+
+def test_decoding_the_same_words_equals_teacher_forcing(model, sentences):
+    source, lengths, target = sentences
+    translated = model(source, lengths, target)
+    state, words = model.start(source, lengths), torch.full((len(LENGTHS),), START)
+    for t in range(target.shape[1]):
+        logits, attended, state = model.step(words, state)
+        close(logits, translated.logits[:, t])
+        if attended is not None:
+            close(attended.dense(13)[:, 0], translated.attended.dense(13)[:, t])
+        words = target[:, t]
+
+
+def test_a_sentence_gets_alone_what_it_gets_in_a_batch(model, sentences):
+    source, lengths, target = sentences
+    together = model(source, lengths, target)
+    for b, S in enumerate(LENGTHS):
+        alone = model(source[b : b + 1, :S], lengths[b : b + 1], target[b : b + 1])
+        close(alone.logits[0], together.logits[b])
+        if alone.attended is not None:
+            close(alone.attended.dense(S)[0], together.attended.dense(13)[b, :, :S])
+
+
+def test_the_gradient_along_a_direction_is_that_of_finite_differences(model, sentences):
+    source, lengths, target = sentences
+    weights = list(model.parameters())
+    rng = torch.Generator().manual_seed(2)
+    direction = [torch.randn(p.shape, generator=rng, dtype=p.dtype) for p in weights]
+
+    def loss():
+        return cross_entropy(model(source, lengths, target).logits.flatten(0, 1), target.flatten())
+
+    slopes = torch.autograd.grad(loss(), weights)
+    assert all(slope.any() for slope in slopes)
+    with torch.no_grad():
+        ends = []
+        for step in (1e-6, -2e-6):
+            for p, d in zip(weights, direction, strict=True):
+                p.add_(d, alpha=step)
+            ends.append(loss())
+    expected = sum((slope * d).sum() for slope, d in zip(slopes, direction, strict=True))
+    torch.testing.assert_close((ends[0] - ends[1]) / 2e-6, expected, rtol=1e-5, atol=1e-8)
+
+
+def test_nothing_is_changed(model, sentences):
+    before = [x.clone() for x in sentences]
+    model(*sentences)
+    assert all(torch.equal(x, y) for x, y in zip(sentences, before, strict=True))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_seed_alone_decides_where_the_weights_begin(name):
+    torch.manual_seed(0)
+    expected = torch.rand(3)
+    torch.manual_seed(0)
+    one, same, other = MODELS[name](seed=1), MODELS[name](seed=1), MODELS[name](seed=2)
+    assert torch.equal(torch.rand(3), expected)
+    for p, q, r in zip(one.parameters(), same.parameters(), other.parameters(), strict=True):
+        assert torch.equal(p, q)
+        assert not torch.equal(p, r)
+
+
+@pytest.mark.parametrize(
+    ("score", "window", "score_class", "window_class"),
+    [
+        ("dot", "everywhere", Dot, Everywhere),
+        ("general", "monotonic", General, LocalMonotonic),
+        ("concat", "predictive", Concat, LocalPredictive),
+        ("location", "everywhere", Location, Everywhere),
+    ],
+)
+def test_names_choose_the_pieces(score, window, score_class, window_class):
+    align = luong(SOURCE, TARGET, score=score, window=window, half_width=3, **SMALL).decoder.align
+    assert isinstance(align.score, score_class)
+    assert isinstance(align.window, window_class)
+    assert getattr(align.window, "half_width", 3) == 3
+
+
+def test_the_alignment_model_of_rnn_search_has_its_own_size():
+    assert [rnn_search(SOURCE, TARGET, att=att, **SMALL).decoder.align.score.v_a.shape[0] for att in (None, 3)] == [
+        8,
+        3,
+    ]
+    assert isinstance(rnn_search(SOURCE, TARGET, **SMALL).decoder.align.score, Additive)
+
+
+@pytest.mark.parametrize(
+    ("preset", "size", "options", "weights"),
+    [
+        (rnn_search, 30_000, BAHDANAU_SIZES, 80_401_000),
+        (rnn_encdec, 30_000, BAHDANAU_SIZES, 77_400_000),
+        (luong, 50_000, LUONG_SIZES, 221_000_000),
+        (luong, 50_000, {**LUONG_SIZES, "window": "predictive"}, 222_001_000),
+        (luong, 50_000, {**LUONG_SIZES, "score": "dot", "input_feeding": False}, 216_000_000),
+    ],
+)
+def test_the_papers_sizes(preset, size, options, weights):
+    words = vocabulary(size)
+    with torch.device("meta"):
+        model = preset(words, words, **options)
+    assert sum(p.numel() for name, p in model.named_parameters() if "bias" not in name) == weights
+
+
+def test_the_papers_sizes_cannot_be_changed():
+    with pytest.raises(TypeError):
+        BAHDANAU_SIZES["emb"] = 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"score": "genral"}, "score is 'genral'; expected one of dot, general, concat, location"),
+        ({"window": "local"}, "window is 'local'; expected one of everywhere, monotonic, predictive"),
+        ({"window": "monotonic", "half_width": 0}, "half_width is 0; expected at least 1"),
+        ({"score": "location", "window": "predictive"}, "expected Everywhere"),
+    ],
+)
+def test_names_that_do_not_exist_are_refused(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        luong(SOURCE, TARGET, **wrong)
+
+
+def test_a_location_score_refuses_a_source_beyond_its_weights():
+    model = luong(SOURCE, TARGET, score="location", **SMALL)
+    with pytest.raises(ValueError, match="h has 101 source positions; expected at most max_src, 100"):
+        model.start(torch.full((1, 101), 4), torch.tensor([101]))
+
+
+@pytest.mark.parametrize("wrong", [0, 14])
+def test_lengths_that_do_not_fit_are_refused(model, sentences, wrong):
+    source, _, target = sentences
+    with pytest.raises(ValueError, match=f"lengths holds {wrong}; expected 1 to 13"):
+        model(source, torch.tensor([7, wrong, 11, 1]), target)
+
+
+def test_as_many_targets_as_sources(sentences):
+    source, lengths, target = sentences
+    model = MODELS["search"]()
+    with pytest.raises(ValueError, match="target has 3 sentences; expected 4, as many as source"):
+        unwrap(Translator.forward)(model, source, lengths, target[:3])
+
+
+def test_a_sentence_of_ones_own():
+    source, target = Vocabulary.of([("the", "red", "car")]), Vocabulary.of([("la", "voiture", "rouge")])
+    model = rnn_search(source, target, **SMALL)
+    ids, answer = (
+        torch.tensor([source.encode(["the", "red", "car"])]),
+        torch.tensor([target.encode(["la", "voiture", "rouge"])]),
+    )
+    optimiser = torch.optim.Adam(model.parameters(), 0.03)
+    for _ in range(40):
+        optimiser.zero_grad()
+        cross_entropy(model(ids, torch.tensor([4]), answer).logits[0], answer[0]).backward()
+        optimiser.step()
+    assert answer[0, -1] == END
+    assert model.translate("the red car") == "la voiture rouge"
+    assert model.translate("the red car", max_length=2) == "la voiture"
+    with pytest.warns(UserWarning, match="read as unknown words: blue plane"):
+        model.translate("the blue plane")
+
+
+def test_a_sentence_needs_words_and_the_translator_vocabularies():
+    model = MODELS["search"]()
+    with pytest.raises(ValueError, match="sentence is '  '; expected at least one word"):
+        model.translate("  ")
+    with pytest.raises(ValueError, match="source_vocabulary or target_vocabulary is None"):
+        Translator(model.encoder, model.decoder).translate("w5")
