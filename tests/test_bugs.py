@@ -257,7 +257,7 @@ BUGS = [
         1,
         "softmax over padding: no mask",
         [(alignment, "masked_softmax")],
-        lambda e, mask=None, axis=-1: torch.softmax(e, axis),
+        lambda e, mask=None, axis=-1, out=None: torch.softmax(e, axis),
         padding_has_no_weight,
     ),
     Bug(
@@ -384,14 +384,14 @@ BUGS = [
         8,
         "a row that is all padding: NaN from minus infinity",
         [(attention, "masked_softmax")],
-        lambda e, mask=None, axis=-1: torch.softmax(e.masked_fill(~mask, -torch.inf), axis),
+        lambda e, mask=None, axis=-1, out=None: torch.softmax(e.masked_fill(~mask, -torch.inf), axis),
         where_there_is_nothing_to_look_at_all_weights_are_zero,
     ),
     Bug(
         8,
         "a row that is all padding: uniform from a large negative number",
         [(attention, "masked_softmax")],
-        lambda e, mask=None, axis=-1: torch.softmax(e.masked_fill(~mask, -1e9), axis),
+        lambda e, mask=None, axis=-1, out=None: torch.softmax(e.masked_fill(~mask, -1e9), axis),
         where_there_is_nothing_to_look_at_all_weights_are_zero,
     ),
     Bug(

@@ -86,9 +86,9 @@ def test_several_side_by_side_share_one_colour_scale():
     assert [text.get_text() for text in own_rows[1].get_yticklabels()] == ["le", "la"]
 
 
-def test_bleu_by_length_shows_the_mean_and_student_s_interval():
+def test_bleu_against_length_shows_the_mean_and_student_s_interval():
     runs = np.array([[90.0, 80.0, 30.0], [94.0, 70.0, 32.0], [92.0, 75.0, 34.0]])
-    ax = figures.bleu_by_length([5, 10, 20], {"rnn_search": runs, "rnn_encdec": runs[:1]})
+    ax = figures.bleu_against_length([5, 10, 20], {"rnn_search": runs, "rnn_encdec": runs[:1]})
     np.testing.assert_allclose(ax.lines[0].get_ydata(), runs.mean(0))
     (band,) = ax.collections  # one run alone has no interval
     half = 4.302652729911275 * np.array([2.0, 5.0, 2.0]) / np.sqrt(3)  # Student's t for 2 degrees of freedom
@@ -127,8 +127,8 @@ def test_the_same_data_give_the_same_picture_and_are_not_changed():
         (lambda: unwrap(figures.alignment)(np.ones((0, 4)), FOUR, []), "not 0"),
         (lambda: unwrap(figures.alignment)(np.full((4, 4), np.nan), FOUR, FOUR), "holds NaN"),
         (lambda: unwrap(figures.alignments)({}, FOUR, FOUR), "weights is empty"),
-        (lambda: unwrap(figures.bleu_by_length)([1], {}), "scores is empty"),
-        (lambda: unwrap(figures.bleu_by_length)([1, 2], {"a": [[1.0]]}), r"scores\['a'\] has shape \(1, 1\)"),
+        (lambda: unwrap(figures.bleu_against_length)([1], {}), "scores is empty"),
+        (lambda: unwrap(figures.bleu_against_length)([1, 2], {"a": [[1.0]]}), r"scores\['a'\] has shape \(1, 1\)"),
         (lambda: unwrap(figures.learning_curves)({}), "losses is empty"),
         (lambda: unwrap(figures.learning_curves)({"a": []}), r"losses\['a'\] has shape \(0,\)"),
         (lambda: unwrap(figures.learning_curves)({"a": [1.0]}, window=0), "window is 0"),

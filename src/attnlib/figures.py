@@ -149,7 +149,7 @@ def alignments(
     return list(axes[0])
 
 
-def bleu_by_length(
+def bleu_against_length(
     lengths: Sequence[int | float], scores: Mapping[str, Real[Array, "runs bins"]], ax: Axes | None = None
 ) -> Axes:
     """Draw BLEU by sentence length: for each model the mean of its runs and the 95 per cent interval of that mean.
