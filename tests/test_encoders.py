@@ -29,7 +29,14 @@ def lstm():
     return StackedLSTM(VOCAB, EMB, HID, LAYERS).double()
 
 
-@pytest.fixture(params=["gru", "lstm"])
+@pytest.fixture
+def reversed_lstm(lstm):
+    encoder = StackedLSTM(VOCAB, EMB, HID, LAYERS, reverse=True).double()
+    encoder.load_state_dict(lstm.state_dict())
+    return encoder
+
+
+@pytest.fixture(params=["gru", "lstm", "reversed_lstm"])
 def encoder(request):
     return request.getfixturevalue(request.param)
 
@@ -83,6 +90,16 @@ def test_the_stacked_lstm_equals_torchs_on_packed_sequences(lstm, sentences):
     close(encoded.annotations, pad_packed_sequence(states, batch_first=True, total_length=SRC)[0])
     close(encoded.state[0].transpose(0, 1), h)
     close(encoded.state[1].transpose(0, 1), c)
+
+
+def test_reading_in_reverse_is_reading_the_reversed_sentence(lstm, reversed_lstm, sentences):
+    source, lengths = sentences
+    encoded = reversed_lstm(source, lengths)
+    for b, S in enumerate(LENGTHS):
+        alone = lstm(source[b : b + 1, :S].flip(1), lengths[b : b + 1])
+        close(encoded.annotations[b, :S], alone.annotations[0].flip(0))
+        close(encoded.summary[b], alone.summary[0])
+        close(encoded.state[0][b], alone.state[0][0])
 
 
 def test_padding_never_enters(encoder, sentences):

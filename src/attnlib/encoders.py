@@ -99,7 +99,7 @@ class BidirectionalGRU(nn.Module):
 
 
 class StackedLSTM(nn.Module):
-    """Read the sentence from left to right through a stack of LSTMs; the top layer's states are the annotations.
+    """Read the sentence in one direction through a stack of LSTMs; the top layer's states are the annotations.
 
     The decoder begins where each layer ended.
 
@@ -113,15 +113,19 @@ class StackedLSTM(nn.Module):
         Features of a state, and of an annotation.
     layers : int
         Height of the stack.
+    reverse : bool
+        Read from the last word to the first, as the paper does by reversing the source. The annotations still
+        come in the source's own order, so that positions and links keep their meaning.
 
     Notes
     -----
-    Luong et al. 2015, section 3. Costs ``4 * batch * src * hid * (emb + hid)`` multiply-adds for the first layer and
+    Luong et al. 2015, sections 3 and 4.1. Costs ``4 * batch * src * hid * (emb + hid)`` multiply-adds for the first layer and
     ``8 * batch * src * hid²`` for each one above, `src` steps one after the other.
     """
 
-    def __init__(self, vocab: int, emb: int, hid: int, layers: int = 1):
+    def __init__(self, vocab: int, emb: int, hid: int, layers: int = 1, *, reverse: bool = False):
         super().__init__()
+        self.reverse = reverse
         self.embedding = nn.Embedding(vocab, emb)
         self.lstm = nn.LSTM(emb, hid, layers, batch_first=True)
 
@@ -146,7 +150,12 @@ class StackedLSTM(nn.Module):
             If a length is below 1 or above `src`, or there is not one for each sentence.
         """
         check_lengths(lengths, source.shape)
-        annotations, (h, c) = _read(self.lstm, self.embedding(source), lengths)
+        x = self.embedding(source)
+        if not self.reverse:
+            annotations, (h, c) = _read(self.lstm, x, lengths)
+        else:
+            annotations, (h, c) = _read(self.lstm, _reverse(x, lengths), lengths)
+            annotations = _reverse(annotations, lengths)
         return Encoded(annotations, lengths, h[:, -1], (h, c))
 
 

@@ -270,7 +270,8 @@ def luong(
     Returns
     -------
     Translator
-        Annotations of `hid` features. The paper also reverses the source and uses dropout; this does not.
+        Annotations of `hid` features, read from the last word to the first as in the paper. The paper also uses
+        dropout; this does not.
 
     Raises
     ------
@@ -290,7 +291,7 @@ def luong(
     }
     with _seeded(seed):
         align = Align(_named("score", score, scores)(), _named("window", window, windows)())
-        encoder = StackedLSTM(len(source_vocabulary), emb, hid, layers)
+        encoder = StackedLSTM(len(source_vocabulary), emb, hid, layers, reverse=True)
         decoder = LuongDecoder(
             align,
             vocab=len(target_vocabulary),
