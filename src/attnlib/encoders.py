@@ -119,8 +119,8 @@ class StackedLSTM(nn.Module):
 
     Notes
     -----
-    Luong et al. 2015, sections 3 and 4.1. Costs ``4 * batch * src * hid * (emb + hid)`` multiply-adds for the first layer and
-    ``8 * batch * src * hid²`` for each one above, `src` steps one after the other.
+    Luong et al. 2015, sections 3 and 4.1. Costs ``4 * batch * src * hid * (emb + hid)`` multiply-adds for the first
+    layer and ``8 * batch * src * hid²`` for each one above, `src` steps one after the other.
     """
 
     def __init__(self, vocab: int, emb: int, hid: int, layers: int = 1, *, reverse: bool = False):
