@@ -1,9 +1,11 @@
 """Compare `attnlib.attention` in NumPy with the code it grew from and with torch.
 
-Each row is one run of all of them in turn, repeated; a figure is the median time, and the ratios are the median of
-the ratios within a repetition, so that a machine that speeds up or slows down does not count.
+Each row is one run of all of them in turn, repeated in changing order; a figure is the median time, and the ratios are
+the median of the ratios within a repetition, so that a machine that speeds up or slows down does not count. Each runs
+a few times in a row and only the last time counts, since the libraries' threads get into each other's way.
 """
 
+import random
 import statistics
 import time
 from collections.abc import Callable
@@ -38,6 +40,8 @@ def plain_torch(queries, keys, values):
 
 
 def seconds(run: Callable[[], object]) -> float:
+    for _ in range(3):
+        run()
     start = time.perf_counter()
     run()
     return time.perf_counter() - start
@@ -45,9 +49,10 @@ def seconds(run: Callable[[], object]) -> float:
 
 def compare(*runs: Callable[[], object]) -> tuple[list[float], list[float]]:
     """Time the runs in turn. Return the median seconds of each, and the median ratio of each to the first."""
-    for run in runs:
-        run()
-    rounds = [[seconds(run) for run in runs] for _ in range(REPETITIONS)]
+    orders = [random.sample(range(len(runs)), len(runs)) for _ in range(REPETITIONS)]
+    rounds = [
+        [times[n] for n in range(len(runs))] for times in ({n: seconds(runs[n]) for n in order} for order in orders)
+    ]
     ratios = [[each / times[0] for each in times] for times in rounds]
     return [statistics.median(column) for column in zip(*rounds, strict=True)], [
         statistics.median(column) for column in zip(*ratios, strict=True)
