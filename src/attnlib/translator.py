@@ -154,7 +154,7 @@ class Translator(nn.Module):
         ValueError
             If the translator has no vocabularies, or the sentence no words.
         """
-        from attnlib.search import greedy  # noqa: PLC0415, search builds on this module
+        from attnlib.search import translate_all  # noqa: PLC0415, search builds on this module
 
         if self.source_vocabulary is None or self.target_vocabulary is None:
             raise ValueError("source_vocabulary or target_vocabulary is None; expected a translator made with both")
@@ -165,10 +165,7 @@ class Translator(nn.Module):
         unknown = [word for word, number in zip(words, numbers, strict=False) if number == UNKNOWN]
         if unknown:
             warnings.warn(f"read as unknown words: {' '.join(unknown)}", stacklevel=2)
-        device = next(self.parameters()).device
-        source = torch.tensor([numbers], device=device)
-        found = greedy(self, source, torch.tensor([len(numbers)], device=device), max_length)
-        return " ".join(self.target_vocabulary.decode(found.words[0, : found.lengths[0]].tolist()))
+        return " ".join(*translate_all(self, [words], max_length=max_length))
 
 
 def rnn_encdec(
