@@ -7,6 +7,7 @@ one step at a time: nothing in `FixedContextDecoder` and in `LuongDecoder` witho
 and cell in `BahdanauDecoder`, everything but the output layer in `LuongDecoder` with input feeding.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -185,7 +186,7 @@ class BahdanauDecoder(nn.Module):
             looks.append(self.align(states[-1][:, None], memory, t))
             x_c = torch.addmm(x, looks[-1].context.squeeze(1), W_c.T)
             states.append(gru_step(x_c, states[-1], self.cell.weight_hh, self.cell.bias_hh))
-        attended = _join(looks)
+        attended = join(looks)
         read = torch.stack(states[1:] if self.reads_new_state else states[:-1], 1)
         return self.readout(read, y, attended.context), attended, states[-1]
 
@@ -268,13 +269,25 @@ class LuongDecoder(nn.Module):
                     above = linear(h[n], W_ih, b_ih + b_hh)
             looks.append(self.align(h[-1][:, None], memory, t))
             tildes.append(self._attentional(looks[-1], h[-1][:, None]).squeeze(1))
-        return torch.stack(tildes[1:], 1), _join(looks), (torch.stack(h, 1), torch.stack(c, 1), tildes[-1])
+        return torch.stack(tildes[1:], 1), join(looks), (torch.stack(h, 1), torch.stack(c, 1), tildes[-1])
 
     def _attentional(self, attended, states):
         return torch.tanh(linear(torch.cat([attended.context, states], 2), self.W_c))
 
 
-def _join(looks: list[Attended]) -> Attended:
+def join(looks: Sequence[Attended]) -> Attended:
+    """Put the looks of steps that follow each other side by side, as one look of all of them.
+
+    Parameters
+    ----------
+    looks : Attended, one or more
+        In the order of their steps, all through the same window.
+
+    Returns
+    -------
+    Attended
+        Its `tgt` is the sum of theirs.
+    """
     context, weights, positions = zip(*looks, strict=True)
     return Attended(
         torch.cat(context, 1), torch.cat(weights, 1), None if positions[0] is None else torch.cat(positions, 1)

@@ -1,5 +1,7 @@
 """How a weight of one's own begins, before it has learnt anything."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import sqrt
 
 import torch
@@ -24,3 +26,11 @@ def weight(*shape: int) -> nn.Parameter:
     """
     bound = 1 / sqrt(shape[-1])
     return nn.Parameter(torch.empty(shape).uniform_(-bound, bound))
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Seed torch's global generator for a block, and leave it as it was before."""
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed)
+        yield

@@ -14,8 +14,7 @@ them: ``rnn_search(source_vocabulary, target_vocabulary, **BAHDANAU_SIZES)``.
 """
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -28,6 +27,7 @@ from attnlib.attention import Attended
 from attnlib.corpus import START, UNKNOWN, Vocabulary
 from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LuongDecoder, State
 from attnlib.encoders import BidirectionalGRU, StackedLSTM
+from attnlib.parameters import seeded
 from attnlib.scores import Additive, Concat, Dot, General, Location
 from attnlib.windows import Everywhere, LocalMonotonic, LocalPredictive
 
@@ -188,7 +188,7 @@ def rnn_encdec(
         With `rnn_search` it shares everything but the context, so that what differs is due to attention. The
         RNNencdec of Bahdanau et al. 2015 reads in one direction only.
     """
-    with _seeded(seed):
+    with seeded(seed):
         encoder = BidirectionalGRU(len(source_vocabulary), emb, hid, hid)
         decoder = FixedContextDecoder(vocab=len(target_vocabulary), emb=emb, dec=hid, enc=2 * hid, maxout=hid // 2)
     return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
@@ -222,7 +222,7 @@ def rnn_search(
     Translator
         Annotations of ``2 * hid`` features.
     """
-    with _seeded(seed):
+    with seeded(seed):
         encoder = BidirectionalGRU(len(source_vocabulary), emb, hid, hid)
         align = Align(Additive(hid, 2 * hid, hid if att is None else att), Everywhere())
         decoder = BahdanauDecoder(align, vocab=len(target_vocabulary), emb=emb, dec=hid, enc=2 * hid, maxout=hid // 2)
@@ -286,7 +286,7 @@ def luong(
         "monotonic": lambda: LocalMonotonic(half_width),
         "predictive": lambda: LocalPredictive(hid, half_width),
     }
-    with _seeded(seed):
+    with seeded(seed):
         align = Align(_named("score", score, scores)(), _named("window", window, windows)())
         encoder = StackedLSTM(len(source_vocabulary), emb, hid, layers, reverse=True)
         decoder = LuongDecoder(
@@ -299,13 +299,6 @@ def luong(
             input_feeding=input_feeding,
         )
     return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
-
-
-@contextmanager
-def _seeded(seed: int) -> Iterator[None]:
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(seed)
-        yield
 
 
 def _named(argument: str, name: str, choices: Mapping[str, Callable]) -> Callable:
