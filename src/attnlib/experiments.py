@@ -19,6 +19,7 @@ from functools import cache
 from hashlib import sha256
 from importlib import metadata
 from importlib.util import find_spec
+from math import sqrt
 from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple
@@ -64,7 +65,7 @@ _KEYS = {"format", "variant", "fingerprint", "settings", "environment", "rows", 
 
 
 class Interval(NamedTuple):
-    """A mean, and the ends of a 95 per cent interval around it."""
+    """A mean, and the ends of an interval around it."""
 
     mean: float
     low: float
@@ -136,31 +137,31 @@ def values(name: str, measure: str, group: str = "within", folder: Path = RESULT
     return np.array([row["groups"][group][measure] for row in rows], dtype=float)
 
 
-def mean_interval(runs: Sequence[float] | Float[np.ndarray, "seeds"]) -> Interval:
+def mean_interval(runs: Sequence[float] | Float[np.ndarray, "seeds"], level: float = 0.95) -> Interval:
     r"""Give the mean of several runs, and where the mean of ever more runs probably lies.
 
-    :math:`\bar{x} \pm t\,s / \sqrt{n}`, Student's t for 95 per cent.
+    :math:`\bar{x} \pm t\,s / \sqrt{n}`, with Student's t for `level`.
 
     Raises
     ------
     ValueError
         If there are fewer than 2 runs.
     """
-    return _interval(runs, 1 / len(runs) if len(runs) else 0)
+    return _interval(runs, level, 0)
 
 
-def prediction_interval(runs: Sequence[float] | Float[np.ndarray, "seeds"]) -> Interval:
+def prediction_interval(runs: Sequence[float] | Float[np.ndarray, "seeds"], level: float = 0.95) -> Interval:
     r"""Give the mean of several runs, and where one more run probably lies.
 
-    :math:`\bar{x} \pm t\,s \sqrt{1 + 1/n}`, Student's t for 95 per cent. It is wider than the interval of the mean, and
-    does not shrink to nothing with more runs.
+    :math:`\bar{x} \pm t\,s \sqrt{1 + 1/n}`, with Student's t for `level`. It is wider than the interval of the mean,
+    and does not shrink to nothing with more runs.
 
     Raises
     ------
     ValueError
         If there are fewer than 2 runs.
     """
-    return _interval(runs, 1 + 1 / len(runs) if len(runs) else 0)
+    return _interval(runs, level, 1)
 
 
 def fingerprint(variant: Variant, budget: Budget = BUDGET) -> str:
@@ -228,11 +229,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         record_all(chosen.only, workers=chosen.workers)
 
 
-def _interval(runs: Sequence[float], variances: float) -> Interval:
-    if len(runs) < 2:
-        raise ValueError(f"runs holds {len(runs)}; expected at least 2")
-    mean, n = float(np.mean(runs)), len(runs)
-    half = float(stats.t.ppf(0.975, n - 1) * np.std(runs, ddof=1) * np.sqrt(variances))
+def _interval(runs: Sequence[float], level: float, of_one_run: int) -> Interval:
+    n = len(runs)
+    if n < 2:
+        raise ValueError(f"runs holds {n}; expected at least 2")
+    if not 0 < level < 1:
+        raise ValueError(f"level is {level}; expected a share between 0 and 1")
+    mean, deviation = float(np.mean(runs)), float(np.std(runs, ddof=1))
+    half = float(stats.t.ppf((1 + level) / 2, n - 1)) * deviation * sqrt(of_one_run + 1 / n)
     return Interval(mean, mean - half, mean + half)
 
 
