@@ -42,12 +42,13 @@ class Card:
 
 
 def card(kind: str, body: str, text: str) -> Card:
-    """Add to a figure's body the style that all share, and the script of its kind.
+    """Add to a figure's body the style that all cards share, and the style and the script of its kind.
 
     Parameters
     ----------
     kind : str
-        Its script is the file ``kind.js`` beside this module, which finds it by its class ``attnlib-kind``.
+        Its style and its script are ``kind.css`` and ``kind.js`` beside this module. They know it by its class,
+        ``attnlib-kind``.
     body : str
         HTML, in which words from outside have been escaped.
     text : str
@@ -62,10 +63,11 @@ def card(kind: str, body: str, text: str) -> Card:
     ValueError
         If it weighs more than `LARGEST`.
     """
-    style, script = ((_FOLDER / name).read_text(encoding="utf-8") for name in ("cards.css", f"{kind}.js"))
+    names = ("cards.css", f"{kind}.css", f"{kind}.js")
+    shared, style, script = ((_FOLDER / name).read_text(encoding="utf-8") for name in names)
     # keep MathJax from reading a user's words as mathematics, and JupyterLab from taking the keys for its own
     classes = f"attnlib-card attnlib-{kind} tex2jax_ignore mathjax_ignore"
-    opening = f'<div class="{classes}" data-lm-suppress-shortcuts="true">\n<style>\n{style}</style>'
+    opening = f'<div class="{classes}" data-lm-suppress-shortcuts="true">\n<style>\n{shared}{style}</style>'
     html = f'{opening}\n<div class="attnlib-inside">{body}\n</div></div>\n<script>\n{script}</script>'
     size = len(html.encode())
     if size > LARGEST:

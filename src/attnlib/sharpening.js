@@ -23,7 +23,7 @@
       one(".attnlib-answer").textContent = two(answer);
       one("label b").textContent = sharpness;
       slider.setAttribute("aria-valuetext", sharpness);
-      rows.forEach((row, n) => row.toggleAttribute("aria-current", n === Number(slider.value)));
+      rows.forEach((row, n) => row.setAttribute("aria-current", n === Number(slider.value)));
       const parts = words.map((word, n) => `${word} ${two(weights[n])}`).join(", ");
       one("[role=status]").textContent = `Sharpness ${sharpness}: ${parts}. The answer is ${two(answer)} ${unit}`.trim() + ".";
       one("desc").textContent = one("[role=status]").textContent;
