@@ -16,6 +16,10 @@ LARGEST = 40_000
 """What a card may weigh, in bytes, style and script among them."""
 
 _LETTER = 8.4  # pixels that a letter needs at 14 pixels' height; the wide letters of East Asia need two such
+
+KEYS = 'data-lm-suppress-shortcuts="true"'
+"""Stands on whatever can have the focus: else JupyterLab takes the keys that are pressed there for its own."""
+
 _FOLDER = Path(__file__).parent
 
 
@@ -65,9 +69,9 @@ def card(kind: str, body: str, text: str) -> Card:
     """
     names = ("cards.css", f"{kind}.css", f"{kind}.js")
     shared, style, script = ((_FOLDER / name).read_text(encoding="utf-8") for name in names)
-    # keep MathJax from reading a user's words as mathematics, and JupyterLab from taking the keys for its own
+    # the last two keep MathJax from reading a user's words as mathematics
     classes = f"attnlib-card attnlib-{kind} tex2jax_ignore mathjax_ignore"
-    opening = f'<div class="{classes}" data-lm-suppress-shortcuts="true">\n<style>\n{shared}{style}</style>'
+    opening = f'<div class="{classes}">\n<style>\n{shared}{style}</style>'
     html = f'{opening}\n<div class="attnlib-inside">{body}\n</div></div>\n<script>\n{script}</script>'
     size = len(html.encode())
     if size > LARGEST:
@@ -122,8 +126,9 @@ def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> s
         for first, *cells in rows
     ]
     body = "\n".join(lines)
-    scrolls = '<div class="attnlib-scroll" tabindex="0" role="group" aria-label="the numbers as a table">'
+    scrolls = f'<div class="attnlib-scroll" {KEYS} tabindex="0" role="group" aria-label="the numbers as a table">'
     return (
-        f"<details><summary>The numbers as a table</summary>\n{scrolls}<table><caption>{escape(caption)}</caption>\n"
+        f"<details><summary {KEYS}>The numbers as a table</summary>\n"
+        f"{scrolls}<table><caption>{escape(caption)}</caption>\n"
         f"<thead><tr>{columns}</tr></thead>\n<tbody>{body}</tbody></table></div></details>"
     )

@@ -37,7 +37,8 @@
         d: `M${left + 6} ${y(i)}C${middle} ${y(i)} ${middle} ${y(t)} ${right - 6} ${y(t)}` });
       links.replaceChildren(...setting.weights.map((row, t) => svgNode("g", {}, "",
         row.flatMap((weight, i) => weight < data.thin ? [] : [line(t, i, weight)]))));
-      words.replaceChildren(...setting.target.map((word, t) => svgNode("g", { role: "option", "aria-label": word }, "", [
+      words.replaceChildren(...setting.target.map((word, t) => svgNode("g", { role: "option", "aria-label": word,
+        "data-lm-suppress-shortcuts": true }, "", [
         svgNode("rect", { x: right - 4, y: y(t) - 12, width, height: 24, rx: 4 }),
         svgNode("text", { x: right, y: y(t) + 5 }, word)])));
       [...words.children].forEach((word, t) => {

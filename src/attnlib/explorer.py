@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Int, Real
 
-from attnlib.cards import Card, card, checked_words, table, two_decimals, width
+from attnlib.cards import KEYS, Card, card, checked_words, table, two_decimals, width
 from attnlib.shapes import Array
 
 _TOP, _PITCH = 42, 26  # pixels: the middle of the first row, and from row to row
@@ -125,7 +125,7 @@ def explore(
     body = [
         _controls(settings),
         f'<p class="attnlib-shown">{escape(_title(first))}</p>' if len(settings) > 1 else "",
-        '<div class="attnlib-scroll attnlib-picture" tabindex="0" role="group" aria-label="the picture">',
+        f'<div class="attnlib-scroll attnlib-picture" {KEYS} tabindex="0" role="group" aria-label="the picture">',
         f"{_picture(first, data, size)}</div>",
         '<p role="status"></p>',
         table(f"{_title(first)}: {down} down, {across} across", *_rows(first, source, down)),
@@ -211,12 +211,12 @@ def _share(weight: int) -> str:
 def _controls(settings: list[_Setting]) -> str:
     """Write buttons and a slider, hidden until the script makes them work."""
     names = [escape(name) for name, _ in groupby(setting.name for setting in settings)]
-    variants = "".join(f'<button type="button" aria-pressed="false">{name}</button>' for name in names)
-    steps = "".join(f'<button type="button">{name}</button>' for name in ("← Previous", "Next →", "All words"))
+    variants = "".join(f'<button {KEYS} type="button" aria-pressed="false">{name}</button>' for name in names)
+    steps = "".join(f'<button {KEYS} type="button">{name}</button>' for name in ("← Previous", "Next →", "All words"))
     return (
         '<div class="attnlib-controls" hidden>'
         f'<div role="group" aria-label="variant"{" hidden" if len(names) == 1 else ""}>{variants}</div>'
-        '<label hidden>half-width D <input type="range" min="0" value="0" step="1"><b></b></label>'
+        f'<label hidden>half-width D <input {KEYS} type="range" min="0" value="0" step="1"><b></b></label>'
         f'<div role="group" aria-label="step through the words">{steps}</div></div>'
     )
 
