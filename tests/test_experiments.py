@@ -1,4 +1,4 @@
-"""Experiments: recorded row by row, resumed after any end, stale when what they depend on changes, and summed up right."""
+"""Experiments: recorded row by row, resumed after any end, stale when what they rest on changes, summed up right."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Variants: every row that the papers' comparison needs, under one budget, and no test sentence among those learnt from."""
+"""Variants: every row that the comparison needs, under one budget, and no test sentence among those learnt from."""
 
 from dataclasses import replace
 
