@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from html import escape
 from math import ceil, floor
 from pathlib import Path
+from typing import Any
 
 LARGEST = 40_000
 """What a card may weigh, in bytes, style and script among them."""
@@ -81,7 +82,7 @@ def card(kind: str, body: str, text: str) -> Card:
     return Card(html, text)
 
 
-def checked_words(words: Sequence[str], name: str) -> list[str]:
+def checked_words(words: Any, name: str) -> list[str]:
     """Return the words as a list, or raise an error that names the argument."""
     if isinstance(words, str) or not isinstance(words, Sequence):
         raise TypeError(f"{name} is {words!r}; expected a sequence of words")
@@ -99,7 +100,7 @@ def width(words: Sequence[str]) -> int:
     return ceil(max(letters) * _LETTER)
 
 
-def two_decimals(number: float) -> str:
+def two_decimals(number: int | float) -> str:
     """Print a number to two decimals, a half always up, as the scripts do; Python's own rounding differs in that."""
     return f"{floor(100 * number + 0.5) / 100:.2f}"
 

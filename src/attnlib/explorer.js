@@ -33,8 +33,9 @@
     // What the setting shows of all words: the lines, the target words, the table, the controls.
     function draw() {
       const middle = (left + right) / 2;
-      const line = (t, i, weight) => svgNode("path", { "stroke-width": weight / 1000,
-        d: `M${left + 6} ${y(i)}C${middle} ${y(i)} ${middle} ${y(t)} ${right - 6} ${y(t)}` });
+      const line = (t, i, weight) => svgNode("path", {
+        d: `M${left + 6} ${y(i)}C${middle} ${y(i)} ${middle} ${y(t)} ${right - 6} ${y(t)}`,
+        "stroke-width": weight / 1000 });
       links.replaceChildren(...setting.weights.map((row, t) => svgNode("g", {}, "",
         row.flatMap((weight, i) => weight < data.thin ? [] : [line(t, i, weight)]))));
       words.replaceChildren(...setting.target.map((word, t) => svgNode("g", { role: "option", "aria-label": word,

@@ -22,7 +22,7 @@ _TOP, _PITCH = 42, 26  # pixels: the middle of the first row, and from row to ro
 _BASE, _VALUE = 64, 104  # pixels from the left: where bars begin, which grow leftwards, and where values end
 _GAP = 100  # pixels between source and target words
 _WHOLE = 10_000  # weights are kept as whole numbers of ten-thousandths
-_THIN = 200  # those below are not drawn among all others, only where their word is chosen
+_THIN = 200  # those below are in the table and in the numbers, but no line is drawn for them
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,7 @@ def explore(
     return card("explorer", "\n".join(body), said)
 
 
-def _settings(name: str, variant: Any, source: list[str], target: Any) -> list[_Setting]:
+def _settings(name: Any, variant: Any, source: list[str], target: Any) -> list[_Setting]:
     """Check one variant, and list what of it can be shown: one setting, or one for each half-width."""
     if not isinstance(name, str):
         raise TypeError(f"weights has the title {name!r}; expected a str")

@@ -7,6 +7,7 @@ its value, as large as its weight. The answer, the average of the values with th
 from collections.abc import Sequence
 from html import escape
 from math import sqrt
+from typing import Any
 
 import numpy as np
 from jaxtyping import Real
@@ -25,8 +26,8 @@ def sharpen(
     values: Real[Array, "src"],
     words: Sequence[str],
     *,
-    sharpness: Sequence[float] | None = None,
-    start: float = 1,
+    sharpness: Sequence[int | float] | None = None,
+    start: int | float = 1,
     unit: str = "",
 ) -> Card:
     """Show the softmax of scores times a sharpness that the reader moves, and the average that follows from it.
@@ -87,14 +88,14 @@ def sharpen(
     )
 
 
-def _numbers(x: Real[Array, "src"], name: str, src: int) -> Real[np.ndarray, "src"]:
+def _numbers(x: Any, name: str, src: int) -> Real[np.ndarray, "src"]:
     x = np.asarray(x, dtype=float)
     if x.shape != (src,) or not np.isfinite(x).all():
         raise ValueError(f"{name} has shape {x.shape}; expected {(src,)}, one finite number a word")
     return x
 
 
-def _stops(sharpness: Sequence[float] | None) -> Real[np.ndarray, "stops"]:
+def _stops(sharpness: Sequence[int | float] | None) -> Real[np.ndarray, "stops"]:
     if sharpness is None:
         sharpness = [0, *(float(f"{stop:.1e}") for stop in np.geomspace(0.1, 100, 31))]
     stops = np.asarray(sharpness, dtype=float)
