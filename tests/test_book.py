@@ -32,6 +32,8 @@ KNOWN_VIOLATIONS = {  # axe's rule, and the elements that it may complain of
     "aria-deprecated-role": "div.citation[role=doc-biblioentry]",  # that has since been withdrawn
     "aria-required-children": "div.citation-list[role=list]",
 }
+CONTENTS = yaml.safe_load((Path(__file__).parents[1] / "_toc.yml").read_text("utf-8"))
+MODULES = [page["file"] for part in CONTENTS["parts"] for top in part["chapters"] for page in top.get("sections", [])]
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 
@@ -48,7 +50,9 @@ def built(root, config, tmp_path_factory) -> Path:
     """Build the book once, as `make book` does, but with the chapters' stored outputs."""
     folder = tmp_path_factory.mktemp("book")
     settings = folder / "_config.yml"
-    settings.write_text(yaml.safe_dump(config | {"execute": config["execute"] | {"exclude_patterns": ["notebooks/*"]}}))
+    stored = {"execute": config["execute"] | {"exclude_patterns": ["notebooks/*"]}}
+    folders = {name: str(root / path) for name, path in config["sphinx"]["local_extensions"].items()}
+    settings.write_text(yaml.safe_dump(config | stored | {"sphinx": config["sphinx"] | {"local_extensions": folders}}))
     tool = Path(sys.executable).with_name("jupyter-book")
     command = [tool, "build", root, "--path-output", folder, "--config", settings, "-W", "-n", "--keep-going"]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -286,8 +290,15 @@ def test_page(page_name, theme, contexts, address):
     assert complaints(contexts[theme], f"{address}{page_name}.html") == {}
 
 
+@pytest.mark.parametrize("module_page", MODULES)
+def test_page_of_a_module(module_page, contexts, address):
+    """One theme each is enough: these pages have the same parts."""
+    theme = ["light", "dark"][MODULES.index(module_page) % 2]
+    assert complaints(contexts[theme], f"{address}{module_page}.html") == {}
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["404", "search", "genindex"])
+@pytest.mark.parametrize("name", ["404", "search", "genindex", "_modules/index", "_modules/attnlib/windows"])
 def test_page_beside_the_book(name, theme, contexts, address):
     assert complaints(contexts[theme], f"{address}{name}.html") == {}
 
@@ -323,6 +334,23 @@ def test_buttons(page_name, built, config):
         binder = f"https://mybinder.org/v2/gh/{name}/main?urlpath=lab/tree/{page_name}.ipynb"
         wanted |= {"Colab": f"//a[@href='{colab}']", "Binder": f"//a[@href='{binder}']"}
     assert lacks(built / f"{page_name}.html", wanted) == []
+
+
+@pytest.mark.parametrize("asked", ["local-p", "input feeding", "maxout"])
+def test_search_finds(asked, contexts, address):
+    seen = visit(contexts["light"], f"{address}search.html?q={asked}")
+    seen.page.wait_for_function(
+        "() => /found|did not match/.test(document.querySelector('.search-summary')?.textContent)"
+    )
+    assert seen.page.locator("ul.search li a").count() > 0
+    seen.page.close()
+
+
+def test_modules_show_no_path_of_this_machine(built, root):
+    for page in MODULES:
+        text = (built / f"{page}.html").read_text("utf-8")
+        assert str(root) not in text
+        assert "PosixPath" not in text
 
 
 def test_sitemap_lists_every_page(built, config, page_names):

@@ -1,0 +1,1 @@
+"""What this book adds to Sphinx and to the theme."""
