@@ -4,7 +4,7 @@ CPU_WHEELS := https://download.pytorch.org/whl/cpu
 TORCH = $(shell grep '^torch==' requirements.lock)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help book test lint refresh serve bench lock publish-as clean
+.PHONY: help book test lint refresh experiments serve bench lock publish-as clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -23,6 +23,9 @@ lint: .venv/installed ## check the style of code and notebooks
 
 refresh: .venv/installed ## execute the notebooks in place and normalise what they store
 	$(BIN)/python tools/refresh.py
+
+experiments: .venv/installed ## record the results of every variant; interrupted, it goes on where it was. ONLY="bahdanau global-dot"
+	$(BIN)/python -m attnlib.experiments $(if $(ONLY),--only $(ONLY))
 
 serve: ## show the built book at http://localhost:8000
 	$(PYTHON) -m http.server 8000 --bind localhost --directory _build/html

@@ -1,17 +1,20 @@
-"""What several tests stand on: where the book is, which pages it has, and the files that a clone of it would have."""
+"""What several tests stand on: where the book is, its pages, the files that a clone would have, and a browser."""
 
+import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import torch
 import yaml
+from playwright.sync_api import Browser, sync_playwright
 
 torch.set_num_threads(1)  # the tests' tensors are too small to share out
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted(ROOT.glob("notebooks/*.ipynb"))
+FLAGS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
 GIT = ["git", "-c", "user.name=Tests", "-c", "user.email=tests@localhost", "-c", "init.defaultBranch=main"]
 
 
@@ -64,3 +67,27 @@ def clone() -> Callable[[Path], Path]:
         return folder
 
     return into
+
+
+def _chromium() -> str:
+    found = shutil.which("chromium")
+    if not found:
+        without = pytest.fail if os.environ.get("REQUIRE_CHROMIUM") else pytest.skip
+        without("chromium is not installed, so the pages are not looked at in a browser")
+    return found
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Callable[[], str]:
+    """Return a function that finds Chromium; without it, it skips, or fails where Chromium is required."""
+    return _chromium
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests, since two at a time do not get on in one thread."""
+    executable = _chromium()
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=executable, args=FLAGS.split())
+        yield browser
+        browser.close()

@@ -4,7 +4,6 @@ Each check is a function from a visit to its complaints, and each is shown to bi
 The chapters' stored outputs are used as they are, since nbval shows that running them gives these; the other pages run.
 """
 
-import os
 import re
 import shutil
 import subprocess
@@ -21,7 +20,7 @@ import pytest
 import yaml
 from axe_playwright_python.sync_playwright import Axe
 from lxml import html
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import BrowserContext, Page
 
 # What the theme and the tools below it bring along, and this book cannot mend.
 KNOWN_ERRORS = {
@@ -36,7 +35,6 @@ KNOWN_VIOLATIONS = {  # axe's rule, and the elements that it may complain of
 CONTENTS = yaml.safe_load((Path(__file__).parents[1] / "_toc.yml").read_text("utf-8"))
 MODULES = [page["file"] for part in CONTENTS["parts"] for top in part["chapters"] for page in top.get("sections", [])]
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
-FLAGS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
 
 
 # --- The book, a server and a browser ---
@@ -88,24 +86,6 @@ def address(host, site, built, config) -> str:
     prefix = config["sphinx"]["config"]["notfound_urls_prefix"].strip("/")
     (site / prefix).symlink_to(built)
     return f"{host}/{prefix}/"
-
-
-def chromium() -> str:
-    """Find Chromium; without it, skip, or fail where it is required."""
-    found = shutil.which("chromium")
-    if not found:
-        without = pytest.fail if os.environ.get("REQUIRE_CHROMIUM") else pytest.skip
-        without("chromium is not installed, so the pages are not looked at in a browser")
-    return found
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    executable = chromium()
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=executable, args=FLAGS.split())
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")
@@ -464,7 +444,7 @@ def test_what_lacks_is_named(tmp_path):
     assert set(HEAD) - set(lacks(bare, HEAD)) == {"favicon", "language", "title"}
 
 
-def test_chromium_can_be_required(monkeypatch):
+def test_chromium_can_be_required(monkeypatch, chromium):
     monkeypatch.setattr(shutil, "which", lambda _: None)
     monkeypatch.delenv("REQUIRE_CHROMIUM", raising=False)
     with pytest.raises(pytest.skip.Exception, match="chromium is not installed"):

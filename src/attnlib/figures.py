@@ -13,7 +13,11 @@ from jaxtyping import Real
 from matplotlib.axes import Axes
 from scipy import stats
 
+from attnlib.explorer import Local, explore
 from attnlib.shapes import Array
+from attnlib.sharpening import sharpen
+
+__all__ = ["Local", "alignment", "alignments", "bleu_against_length", "explore", "learning_curves", "sharpen"]
 
 WEIGHTS = "Blues"
 """The colour map of every weight: white is 0, dark blue is 1."""

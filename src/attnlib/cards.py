@@ -1,0 +1,135 @@
+"""Figures of HTML that a reader can touch: a card, what it weighs, and what all cards have in common.
+
+A card is HTML, inline SVG and a small script, and asks nothing of the network, of a kernel or of a theme. It stands
+on white, in light pages and in dark ones. Without its script it is a plain picture, with its numbers in a table.
+Nothing in a card has an id, so that any number of them share a page, and the same data give the same bytes.
+"""
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from math import ceil, floor
+from pathlib import Path
+from typing import Any
+
+LARGEST = 40_000
+"""What a card may weigh, in bytes, style and script among them."""
+
+_LETTER = 8.4  # pixels that a letter needs at 14 pixels' height; the wide letters of East Asia need two such
+
+KEYS = 'data-lm-suppress-shortcuts="true"'
+"""Stands on whatever can have the focus: else JupyterLab takes the keys that are pressed there for its own."""
+
+_FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Card:
+    """A figure that a notebook, Colab and the book show where it is the value of a cell.
+
+    Attributes
+    ----------
+    html : str
+        All of it.
+    text : str
+        What is said of it where HTML is not shown.
+    """
+
+    html: str
+    text: str
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def card(kind: str, body: str, text: str) -> Card:
+    """Add to a figure's body the style that all cards share, and the style and the script of its kind.
+
+    Parameters
+    ----------
+    kind : str
+        Its style and its script are ``kind.css`` and ``kind.js`` beside this module. They know it by its class,
+        ``attnlib-kind``.
+    body : str
+        HTML, in which words from outside have been escaped.
+    text : str
+        What is said where HTML is not shown.
+
+    Returns
+    -------
+    Card
+
+    Raises
+    ------
+    ValueError
+        If it weighs more than `LARGEST`.
+    """
+    names = ("cards.css", f"{kind}.css", f"{kind}.js")
+    shared, style, script = ((_FOLDER / name).read_text(encoding="utf-8") for name in names)
+    # the last two keep MathJax from reading a user's words as mathematics
+    classes = f"attnlib-card attnlib-{kind} tex2jax_ignore mathjax_ignore"
+    opening = f'<div class="{classes}">\n<style>\n{shared}{style}</style>'
+    html = f'{opening}\n<div class="attnlib-inside">{body}\n</div></div>\n<script>\n{script}</script>'
+    size = len(html.encode())
+    if size > LARGEST:
+        raise ValueError(
+            f"the figure would take {size} bytes; expected at most {LARGEST}: show fewer words, variants or steps"
+        )
+    return Card(html, text)
+
+
+def checked_words(words: Any, name: str) -> list[str]:
+    """Return the words as a list, or raise an error that names the argument."""
+    if isinstance(words, str) or not isinstance(words, Sequence):
+        raise TypeError(f"{name} is {words!r}; expected a sequence of words")
+    if not words:
+        raise ValueError(f"{name} is empty; expected at least one word")
+    for n, word in enumerate(words):
+        if not isinstance(word, str):
+            raise TypeError(f"{name}[{n}] is {word!r}; expected a word")
+    return list(words)
+
+
+def width(words: Sequence[str]) -> int:
+    """Estimate how many pixels the longest word takes, rather too many than too few."""
+    letters = (sum(1 + (unicodedata.east_asian_width(letter) in "WF") for letter in word) for word in words)
+    return ceil(max(letters) * _LETTER)
+
+
+def two_decimals(number: int | float) -> str:
+    """Print a number to two decimals, a half always up, as the scripts do; Python's own rounding differs in that."""
+    return f"{floor(100 * number + 0.5) / 100:.2f}"
+
+
+def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Write a table that stays folded until a reader opens it, and scrolls inside itself.
+
+    Parameters
+    ----------
+    caption : str
+    head : words
+        The column headings.
+    rows : sequences of str
+        The first of each is the row's heading.
+
+    Returns
+    -------
+    str
+        HTML, everything escaped.
+    """
+    columns = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
+    lines = [
+        f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in cells)}</tr>'
+        for first, *cells in rows
+    ]
+    body = "\n".join(lines)
+    scrolls = f'<div class="attnlib-scroll" {KEYS} tabindex="0" role="group" aria-label="the numbers as a table">'
+    return (
+        f"<details><summary {KEYS}>The numbers as a table</summary>\n"
+        f"{scrolls}<table><caption>{escape(caption)}</caption>\n"
+        f"<thead><tr>{columns}</tr></thead>\n<tbody>{body}</tbody></table></div></details>"
+    )
