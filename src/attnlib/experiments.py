@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Real
 from scipy import stats
 from tqdm import tqdm
 
@@ -137,7 +137,7 @@ def values(name: str, measure: str, group: str = "within", folder: Path = RESULT
     return np.array([row["groups"][group][measure] for row in rows], dtype=float)
 
 
-def mean_interval(runs: Sequence[float] | Float[np.ndarray, "seeds"], level: float = 0.95) -> Interval:
+def mean_interval(runs: Sequence[float] | Real[np.ndarray, "seeds"], level: float = 0.95) -> Interval:
     r"""Give the mean of several runs, and where the mean of ever more runs probably lies.
 
     :math:`\bar{x} \pm t\,s / \sqrt{n}`, with Student's t for `level`.
@@ -150,7 +150,7 @@ def mean_interval(runs: Sequence[float] | Float[np.ndarray, "seeds"], level: flo
     return _interval(runs, level, 0)
 
 
-def prediction_interval(runs: Sequence[float] | Float[np.ndarray, "seeds"], level: float = 0.95) -> Interval:
+def prediction_interval(runs: Sequence[float] | Real[np.ndarray, "seeds"], level: float = 0.95) -> Interval:
     r"""Give the mean of several runs, and where one more run probably lies.
 
     :math:`\bar{x} \pm t\,s \sqrt{1 + 1/n}`, with Student's t for `level`. It is wider than the interval of the mean,
@@ -229,7 +229,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         record_all(chosen.only, workers=chosen.workers)
 
 
-def _interval(runs: Sequence[float], level: float, of_one_run: int) -> Interval:
+def _interval(runs: Sequence[float] | Real[np.ndarray, "seeds"], level: float, of_one_run: int) -> Interval:
     n = len(runs)
     if n < 2:
         raise ValueError(f"runs holds {n}; expected at least 2")
