@@ -51,21 +51,19 @@ def scripts(page: str, name: str) -> str:
     return SCRIPT.sub(mended, page)
 
 
-def styles(page: str, static: Path) -> str:
-    """Link one sheet in place of many."""
+def styles(page: str, wanted: dict[str, list[str]]) -> str:
+    """Link one sheet in place of many, and note what it is to hold."""
     links = [link for link in STYLE.finditer(page) if not any(part in link[2] for part in UNUSED)]
     if not links:
         return page
-    whole = sheet(tuple(link[2] for link in links), static)
-    digest = sha256(whole.encode()).hexdigest()[:8]
-    (static / "styles" / f"all-{digest}.css").write_text(whole, "utf-8")
+    digest = sha256("".join(link[0] for link in links).replace(links[0][1], "").encode()).hexdigest()[:8]
+    wanted[f"styles/all-{digest}.css"] = [link[2] for link in links]
     one = f'<link rel="stylesheet" href="{links[0][1]}styles/all-{digest}.css" />\n'
     first = page.index(links[0][0])
     return page[:first] + one + STYLE.sub("", page[first:])
 
 
-@cache
-def sheet(names: tuple[str, ...], static: Path) -> str:
+def sheet(names: list[str], static: Path) -> str:
     """Put style sheets one after the other, as seen from the folder `styles`."""
     return "\n".join(ICON_RULE.sub("", rules(name, static)) for name in names)
 
@@ -213,13 +211,21 @@ def begin(app: Sphinx) -> None:
         page, name = make(template, context), context.get("pagename", "")
         if "</html>" not in page:
             return page
-        page = icons(styles(scripts(page, name), static), static)
+        page = icons(styles(scripts(page, name), app.sheets), static)
         return description(pictures(once(structure(page)), find), name)
 
-    app.builder.templates.render = made
+    app.sheets, app.builder.templates.render = {}, made
+
+
+def end(app: Sphinx, error: Exception | None) -> None:
+    """Write the style sheets, once the theme has finished its own."""
+    static = Path(app.outdir, "_static")
+    for name, parts in ({} if error else getattr(app, "sheets", {})).items():
+        (static / name).write_text(sheet(parts, static), "utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Tell Sphinx."""
     app.connect("builder-inited", begin)
+    app.connect("build-finished", end, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
