@@ -346,11 +346,27 @@ def test_search_finds(asked, contexts, address):
     seen.page.close()
 
 
-def test_modules_show_no_path_of_this_machine(built, root):
-    for page in MODULES:
+def test_no_page_shows_a_path_of_this_machine(built, root):
+    for page in [*MODULES, "book/evidence"]:
         text = (built / f"{page}.html").read_text("utf-8")
         assert str(root) not in text
         assert "PosixPath" not in text
+
+
+def test_evidence_tells_what_was_executed_from_what_was_stored(built, page_names):
+    """Here the first page is executed, and the notebooks are not."""
+    table = parsed(built / "book" / "evidence.html").xpath("//table")[0]
+    rows = [[cell.text_content().strip() for cell in row.xpath("./*")] for row in table.xpath(".//tbody/tr")]
+    *pages, total = rows
+    links = table.xpath(".//a/@href")
+    assert links == ["index.html", *(f"../{name}.html" for name in page_names if name.startswith("notebooks/"))]
+    first, *stored = pages
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", first[1])
+    assert float(first[2]) > 0
+    assert 50 < float(first[3].removesuffix(" MiB")) < 1000
+    assert all(row[1:4] == ["not in this build: stored outputs", "", ""] for row in stored)
+    assert all(re.fullmatch(r"none of [1-9]\d*", row[5]) for row in stored)
+    assert total[5] == first[5] == "3"
 
 
 def test_sitemap_lists_every_page(built, config, page_names):

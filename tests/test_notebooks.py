@@ -323,10 +323,15 @@ def definitions(tree: ast.AST) -> list[ast.FunctionDef | ast.ClassDef]:
     return [node for node in ast.iter_child_nodes(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
 
 
-def defined_twice(trees: list[ast.Module]) -> list[str]:
-    """Find names and bodies that are defined in more than one place of these modules and cells."""
-    found = [definition for tree in trees for definition in definitions(tree)]
-    names = Counter(definition.name for definition in found)
+def defined_twice(cells: list[ast.Module], modules: list[ast.Module] = ()) -> list[str]:
+    """Find what is defined in more than one place: bodies anywhere, names in cells, or in a cell and a module.
+
+    Two modules may each have a name of their own; a reader of the book, who sees no module, has only one meaning of it.
+    """
+    in_cells = [definition for tree in cells for definition in definitions(tree)]
+    in_modules = [definition for tree in modules for definition in definitions(tree)]
+    found = in_cells + in_modules
+    names = Counter([*(definition.name for definition in in_cells), *{definition.name for definition in in_modules}])
     bodies = Counter(ast.dump(ast.Module([*definition.body], [])) for definition in found)
     complaints = [f"{name} is defined {n} times" for name, n in names.items() if n > 1]
     return complaints + [f"{n} definitions share one body: {body[:80]}" for body, n in bodies.items() if n > 1]
@@ -355,7 +360,7 @@ def test_nothing_is_defined_twice(root, notebook_paths):
     for tree in package:  # what is private to a module is its own affair
         tree.body = [node for node in tree.body if not getattr(node, "name", "_").startswith("_")]
     notebooks = [nbformat.read(path, as_version=4) for path in notebook_paths]
-    assert defined_twice(package + [parsed(cell) for notebook in notebooks for cell in code_cells(notebook)]) == []
+    assert defined_twice([parsed(cell) for notebook in notebooks for cell in code_cells(notebook)], package) == []
 
 
 # --- Every rule bites ---
@@ -548,6 +553,9 @@ def test_a_second_definition_is_found():
     assert defined_twice([ast.parse(one)]) == []
     assert len(defined_twice([ast.parse(one), ast.parse(same_name)])) == 1
     assert len(defined_twice([ast.parse(one), ast.parse(same_body)])) == 1
+    assert len(defined_twice([ast.parse(one)], [ast.parse(same_name)])) == 1
+    assert defined_twice([], [ast.parse(one), ast.parse(same_name)]) == []
+    assert len(defined_twice([], [ast.parse(one), ast.parse(same_body)])) == 1
 
 
 # --- nbval bites ---

@@ -22,5 +22,6 @@ In reading order, which is the order of dependence:
 - `variants`: what the experiments compare, under which budget;
 - `measurements`: one run of one variant;
 - `experiments`: every variant, several seeds; the recorded results, and whether they are stale;
-- `figures`: pictures of alignments and of curves.
+- `cards`, `explorer`, `sharpening`: pictures that a reader can touch;
+- `figures`: pictures of alignments and of curves, and the way to the others.
 """
