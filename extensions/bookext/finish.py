@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from sphinx.application import Sphinx
+from sphinx.config import Config
 
 UNUSED = (  # scripts and styles of extensions that Jupyter Book always loads, and of a search that types ahead
     "fontawesome.js",
@@ -224,8 +225,14 @@ def end(app: Sphinx, error: Exception | None) -> None:
         (static / name).write_text(sheet(parts, static), "utf-8")
 
 
+def set_mathjax(app: Sphinx, config: Config) -> None:
+    """Load the parts of MathJax that the configuration lists, and no more."""
+    config.mathjax_path = "mathjax/startup.js"
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Tell Sphinx."""
+    app.connect("config-inited", set_mathjax)
     app.connect("builder-inited", begin)
     app.connect("build-finished", end, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
