@@ -4,6 +4,7 @@ Each check is a function from a visit to its complaints, and each is shown to bi
 The chapters' stored outputs are used as they are, since nbval shows that running them gives these; the other pages run.
 """
 
+import gzip
 import re
 import shutil
 import subprocess
@@ -336,6 +337,22 @@ def test_no_page_shows_a_path_of_this_machine(built, root):
         text = (built / f"{page}.html").read_text("utf-8")
         assert str(root) not in text
         assert "PosixPath" not in text
+
+
+def test_a_chapter_is_light(contexts, address, built):
+    """The parts that are text travel compressed, and weigh little beside what the theme brings by itself: 0.9 MB."""
+    seen = visit(contexts["light"], f"{address}notebooks/01-attention-from-scratch.html")
+    paths = {
+        built / urlsplit(url).path.removeprefix(urlsplit(address).path)
+        for url in seen.requests
+        if url.startswith(address)
+    }
+    weights = {
+        path.name: len(gzip.compress(path.read_bytes())) for path in paths if path.suffix in {".html", ".js", ".css"}
+    }
+    seen.page.close()
+    assert sum(weights.values()) < 350_000, weights
+    assert sum(name.endswith(".css") for name in weights) == 1
 
 
 def test_evidence_tells_what_was_executed_from_what_was_stored(built, page_names):
