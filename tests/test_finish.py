@@ -74,7 +74,10 @@ def test_styles_become_one(tmp_path):
 
 
 def test_icons_are_drawn_in_the_page():
-    moon, cat = '<i class="theme-switch fa-solid fa-moon  fa-lg" data-mode="dark"></i>', '<i class="fab fa-github"></i>'
+    moon, cat = (
+        '<i class="theme-switch fa-solid fa-moon  fa-lg" data-mode="dark"></i>',
+        '<span class="fab fa-github"></span>',
+    )
     drawn = icons(f"</head>{moon}{cat}<i>b</i>", STATIC)
     assert drawn.count("<svg") == drawn.count("<path") == 2
     assert '<svg class="svg-inline--fa theme-switch fa-moon fa-lg" data-mode="dark" aria-hidden="true"' in drawn

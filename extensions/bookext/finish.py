@@ -29,7 +29,7 @@ SCRIPT = re.compile(r"[ \t]*<script\b([^>]*)>(.*?)</script>\n?", re.DOTALL)
 STYLE = re.compile(
     r"[ \t]*<link\b(?=[^>]*\brel=\"stylesheet\")[^>]*?\bhref=\"([^\"]*?_static/)([^\"?]*)[^\"]*\"[^>]*>\n?"
 )
-ICON = re.compile(r'<i class="([^"]*\bfa-[^"]*)"([^>]*)></i>')
+ICON = re.compile(r'<(?P<tag>i|span) class="(?P<classes>[^"]*\bfa-[^"]*)"(?P<more>[^>]*)></(?P=tag)>')
 ICON_RULE = re.compile(r'(?:\.fa-[\w-]+::?before,?)+\{content:"[^"]*"\}')
 SETS = {"fa-solid": "fas", "fas": "fas", "fa-regular": "far", "far": "far", "fa-brands": "fab", "fab": "fab"}
 
@@ -91,13 +91,13 @@ def icons(page: str, static: Path) -> str:
     """Draw the icons in the page."""
 
     def drawn(tag: re.Match) -> str:
-        classes = tag[1].split()
+        classes = tag["classes"].split()
         kind = next(SETS[name] for name in classes if name in SETS)
         name = next(name for name in classes if name.startswith("fa-") and name not in {*SETS, "fa-lg"})
         width, height, path = drawings(static / "scripts" / "fontawesome.js")[kind, name.removeprefix("fa-")]
         kept = " ".join(name for name in classes if name not in SETS)
         return (
-            f'<svg class="svg-inline--fa {kept}"{tag[2]} aria-hidden="true" focusable="false"'
+            f'<svg class="svg-inline--fa {kept}"{tag["more"]} aria-hidden="true" focusable="false"'
             f' viewBox="0 0 {width} {height}"><path fill="currentColor" d="{path}"/></svg>'
         )
 
