@@ -4,6 +4,7 @@ Each check is a function from a visit to its complaints, and each is shown to bi
 The chapters' stored outputs are used as they are, since nbval shows that running them gives these; the other pages run.
 """
 
+import gzip
 import re
 import shutil
 import subprocess
@@ -192,6 +193,14 @@ def shows_equations_whole(visit: Visit) -> list[str]:
     """)
 
 
+def draws_its_icons(visit: Visit) -> list[str]:
+    """Find icons that nothing draws, now that the theme's script for them is gone."""
+    return visit.page.evaluate("""() => [...document.querySelectorAll("[class*='fa-']:not(svg)")]
+        .filter(icon => !icon.querySelector("svg") && !icon.textContent.trim())
+        .map(icon => "nothing draws the icon " + icon.className)
+    """)
+
+
 def offers_one_search(visit: Visit) -> list[str]:
     offers = "() => [...document.querySelectorAll('.search-button__button')].filter(e => e.checkVisibility()).length"
     found = visit.page.evaluate(offers)
@@ -207,6 +216,7 @@ CHECKS = [
     loads_pictures,
     shows_equations_whole,
     offers_one_search,
+    draws_its_icons,
     is_accessible,
     fits_a_telephone,
 ]
@@ -338,6 +348,38 @@ def test_no_page_shows_a_path_of_this_machine(built, root):
         assert "PosixPath" not in text
 
 
+def test_print(contexts, address):
+    """Paper shows the text alone, in dark letters, with its code whole."""
+    seen = visit(contexts["dark"], f"{address}notebooks/01-attention-from-scratch.html")
+    seen.page.emulate_media(media="print")
+    theme = "() => document.documentElement.dataset.theme"
+    seen.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    assert seen.page.evaluate(theme) == "light"
+    for beside in [".bd-sidebar-primary", ".bd-sidebar-secondary", ".bd-header-article", ".prev-next-footer"]:
+        assert not any(part.is_visible() for part in seen.page.locator(beside).all()), beside
+    cut = "() => [...document.querySelectorAll('article pre')].filter(code => code.scrollWidth > code.clientWidth).length"
+    assert seen.page.evaluate(cut) == 0
+    seen.page.evaluate("() => dispatchEvent(new Event('afterprint'))")
+    assert seen.page.evaluate(theme) == "dark"
+    seen.page.close()
+
+
+def test_a_chapter_is_light(contexts, address, built):
+    """The parts that are text travel compressed, and weigh little beside what the theme brings by itself: 0.9 MB."""
+    seen = visit(contexts["light"], f"{address}notebooks/01-attention-from-scratch.html")
+    paths = {
+        built / urlsplit(url).path.removeprefix(urlsplit(address).path)
+        for url in seen.requests
+        if url.startswith(address)
+    }
+    weights = {
+        path.name: len(gzip.compress(path.read_bytes())) for path in paths if path.suffix in {".html", ".js", ".css"}
+    }
+    seen.page.close()
+    assert sum(weights.values()) < 350_000, weights
+    assert sum(name.endswith(".css") for name in weights) == 1
+
+
 def test_evidence_tells_what_was_executed_from_what_was_stored(built, page_names):
     """Here the first page is executed, and the notebooks are not."""
     table = parsed(built / "book" / "evidence.html").xpath("//table")[0]
@@ -385,6 +427,7 @@ OFFENCES = [
     (loads_pictures, '<img src="missing.png" alt="A dot">'),
     (shows_equations_whole, '<div class="math" style="overflow: auto"><p style="width: 3000px">wide</p></div>'),
     (offers_one_search, 2 * '<button class="search-button__button">Search</button>'),
+    (draws_its_icons, '<span class="fa-solid fa-bars"></span>'),
     (is_accessible, '<p style="color: #aaa; background: #fff">Pale text.</p>'),
     (is_accessible, "<h4>A heading that skips two levels</h4>"),
     (is_accessible, '<a href="#x"></a>'),

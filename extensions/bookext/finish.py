@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from sphinx.application import Sphinx
+from sphinx.config import Config
 
 UNUSED = (  # scripts and styles of extensions that Jupyter Book always loads, and of a search that types ahead
     "fontawesome.js",
@@ -28,7 +29,7 @@ SCRIPT = re.compile(r"[ \t]*<script\b([^>]*)>(.*?)</script>\n?", re.DOTALL)
 STYLE = re.compile(
     r"[ \t]*<link\b(?=[^>]*\brel=\"stylesheet\")[^>]*?\bhref=\"([^\"]*?_static/)([^\"?]*)[^\"]*\"[^>]*>\n?"
 )
-ICON = re.compile(r'<i class="([^"]*\bfa-[^"]*)"([^>]*)></i>')
+ICON = re.compile(r'<(?P<tag>i|span) class="(?P<classes>[^"]*\bfa-[^"]*)"(?P<more>[^>]*)></(?P=tag)>')
 ICON_RULE = re.compile(r'(?:\.fa-[\w-]+::?before,?)+\{content:"[^"]*"\}')
 SETS = {"fa-solid": "fas", "fas": "fas", "fa-regular": "far", "far": "far", "fa-brands": "fab", "fab": "fab"}
 
@@ -90,13 +91,13 @@ def icons(page: str, static: Path) -> str:
     """Draw the icons in the page."""
 
     def drawn(tag: re.Match) -> str:
-        classes = tag[1].split()
+        classes = tag["classes"].split()
         kind = next(SETS[name] for name in classes if name in SETS)
         name = next(name for name in classes if name.startswith("fa-") and name not in {*SETS, "fa-lg"})
         width, height, path = drawings(static / "scripts" / "fontawesome.js")[kind, name.removeprefix("fa-")]
         kept = " ".join(name for name in classes if name not in SETS)
         return (
-            f'<svg class="svg-inline--fa {kept}"{tag[2]} aria-hidden="true" focusable="false"'
+            f'<svg class="svg-inline--fa {kept}"{tag["more"]} aria-hidden="true" focusable="false"'
             f' viewBox="0 0 {width} {height}"><path fill="currentColor" d="{path}"/></svg>'
         )
 
@@ -224,8 +225,14 @@ def end(app: Sphinx, error: Exception | None) -> None:
         (static / name).write_text(sheet(parts, static), "utf-8")
 
 
+def set_mathjax(app: Sphinx, config: Config) -> None:
+    """Load the parts of MathJax that the configuration lists, and no more."""
+    config.mathjax_path = "mathjax/startup.js"
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Tell Sphinx."""
+    app.connect("config-inited", set_mathjax)
     app.connect("builder-inited", begin)
     app.connect("build-finished", end, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
