@@ -357,7 +357,7 @@ def test_print(contexts, address):
     assert seen.page.evaluate(theme) == "light"
     for beside in [".bd-sidebar-primary", ".bd-sidebar-secondary", ".bd-header-article", ".prev-next-footer"]:
         assert not any(part.is_visible() for part in seen.page.locator(beside).all()), beside
-    cut = "() => [...document.querySelectorAll('article pre')].filter(code => code.scrollWidth > code.clientWidth).length"
+    cut = "() => [...document.querySelectorAll('article pre')].filter(x => x.scrollWidth > x.clientWidth).length"
     assert seen.page.evaluate(cut) == 0
     seen.page.evaluate("() => dispatchEvent(new Event('afterprint'))")
     assert seen.page.evaluate(theme) == "dark"
