@@ -170,7 +170,8 @@ def is_accessible(visit: Visit) -> list[str]:
 def fits_a_telephone(visit: Visit) -> list[str]:
     """Find what makes the page scroll sideways, or is cut off at its edge instead of scrolling inside itself."""
     visit.page.set_viewport_size(NARROW)
-    complaints = visit.page.evaluate(r"""() => {
+    complaints = visit.page.evaluate(r"""async () => {
+        for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
         const page = document.documentElement, edge = page.clientWidth;
         const scrolls = element => element && element !== page && element !== document.body
             && (/auto|scroll/.test(getComputedStyle(element).overflowX) || scrolls(element.parentElement));

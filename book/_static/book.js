@@ -8,11 +8,23 @@ window.MathJax = {
         await MathJax.typesetPromise(equations.splice(0, 3));
         await new Promise((done) => setTimeout(done));
       }
-      for (const wide of document.querySelectorAll("div.math"))
-        if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0; // so that keys scroll it
+      scrollWide();
+      addEventListener("resize", scrollWide);
     },
   },
 };
+
+/* An equation wider than its column scrolls inside itself, by keys too. */
+function scrollWide() {
+  const lines = [...document.querySelectorAll("span.math")];
+  for (const equation of lines) equation.classList.remove("wide");
+  const wide = lines.filter((equation) => equation.scrollWidth > equation.parentElement.clientWidth);
+  for (const equation of wide) equation.classList.add("wide");
+  for (const equation of document.querySelectorAll("div.math, span.math"))
+    equation.matches(".wide") || (equation.matches("div") && equation.scrollWidth > equation.clientWidth)
+      ? (equation.tabIndex = 0)
+      : equation.removeAttribute("tabindex");
+}
 
 /* Paper is light. */
 let shown;
