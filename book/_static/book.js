@@ -18,12 +18,15 @@ window.MathJax = {
 function scrollWide() {
   const lines = [...document.querySelectorAll("span.math")];
   for (const equation of lines) equation.classList.remove("wide");
-  const wide = lines.filter((equation) => equation.scrollWidth > equation.parentElement.clientWidth);
-  for (const equation of wide) equation.classList.add("wide");
-  for (const equation of document.querySelectorAll("div.math, span.math"))
-    equation.matches(".wide") || (equation.matches("div") && equation.scrollWidth > equation.clientWidth)
-      ? (equation.tabIndex = 0)
-      : equation.removeAttribute("tabindex");
+  const displays = [...document.querySelectorAll("div.math")];
+  const wide = [
+    ...lines.filter((equation) => equation.scrollWidth > equation.parentElement.clientWidth),
+    ...displays.filter((equation) => equation.scrollWidth > equation.clientWidth),
+  ];
+  for (const equation of [...lines, ...displays]) {
+    equation.classList.toggle("wide", wide.includes(equation));
+    wide.includes(equation) ? (equation.tabIndex = 0) : equation.removeAttribute("tabindex");
+  }
 }
 
 /* Paper is light. */

@@ -125,6 +125,9 @@ REPAIRS: tuple[tuple[str, str | Callable[[re.Match], str]], ...] = (
     (r'(<a class="navbar-brand logo".*?</a>)', r'<nav aria-label="Home">\1</nav>'),
     # the arrow that unfolds a chapter's pages has a name
     (r'>([^<]+)</a><details([^>]*)><summary>', r'>\1</a><details\2><summary aria-label="Pages of \1">'),
+    # a page knows from the first moment whether it is light or dark
+    (r'(localStorage\.getItem\("theme"\) \|\| )"auto"',
+     r'\1(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")'),
     # docutils gives references a role that has been withdrawn
     (r'(<div class="citation"[^>]*) role="doc-biblioentry"', r'\1 role="listitem"'),
     # the lines of a long signature are no definitions
