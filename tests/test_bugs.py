@@ -209,7 +209,7 @@ def attending_after_the_step(self, words, memory, recurrent, step):
         new = self.cell(torch.cat([x, x.new_zeros(len(x), self.cell.input_size - x.shape[1])], 1), states[-1])
         looks.append(self.align(new[:, None], memory, torch.tensor([step + t])))
         states.append(self.cell(torch.cat([x, looks[-1].context[:, 0]], 1), states[-1]))
-    attended = decoders._join(looks)
+    attended = decoders.join(looks)
     return self.readout(torch.stack(states[:-1], 1), y, attended.context), attended, states[-1]
 
 

@@ -16,7 +16,7 @@ def test_checks_are_the_asserts():
 def test_peak_is_that_of_the_largest_child():
     watch = Watch()
     watch.start()
-    size = 100
+    size = 900  # MiB, more than this process has: a child begins as a copy of it
     child = f"import time; x = bytearray({size} * 2**20); del x; time.sleep(2)"
     subprocess.run([sys.executable, "-c", child], check=True)
     peak = watch.stop() / MEBIBYTE

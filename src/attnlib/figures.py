@@ -13,11 +13,9 @@ from jaxtyping import Real
 from matplotlib.axes import Axes
 from scipy import stats
 
-from attnlib.explorer import Local, explore
+from attnlib.explorer import Local, explore  # noqa: F401, notebooks find them here
 from attnlib.shapes import Array
-from attnlib.sharpening import sharpen
-
-__all__ = ["Local", "alignment", "alignments", "bleu_against_length", "explore", "learning_curves", "sharpen"]
+from attnlib.sharpening import sharpen  # noqa: F401
 
 WEIGHTS = "Blues"
 """The colour map of every weight: white is 0, dark blue is 1."""
