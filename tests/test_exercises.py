@@ -1,7 +1,7 @@
 """Exercises: every check accepts the solution, and says to each typical wrong answer what is wrong with it.
 
 The first chapter is run from top to bottom. Before the check of an exercise come the wrong answers, each with a check
-of its own, and then the solution once more. The other chapters train models for minutes; `make exercises` runs them, too.
+of its own, and then the solution once more. The other chapters train models for minutes: `make exercises` runs them.
 """
 
 import os
