@@ -138,7 +138,7 @@ def test_without_make(clone: Callable[[Path], Path], tmp_path: Path):
         config = (home / "_config.yml").read_text("utf-8")
         kept = "".join(f"\n    - notebooks/{name}" for name in CHAPTERS[1:])
         (home / "_config.yml").write_text(
-            config.replace("\nexecute:\n", f"\nexecute:\n  exclude_patterns:{kept}\n" if kept else "\nexecute:\n"),
+            config.replace("\nexecute:\n", f"\nexecute:\n  exclude_patterns:{kept}\n"),
             "utf-8",
         )
     decoy = plain / ".venv" / "lib" / "decoy"

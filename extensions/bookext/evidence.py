@@ -17,6 +17,8 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
+from attnlib.experiments import processor
+
 PACKAGES = (
     *("array-api-compat", "jaxtyping", "matplotlib", "numpy", "sacrebleu", "scipy", "torch", "tqdm"),
     *("ipykernel", "jupyter-book", "myst-nb", "sphinx", "sphinx-book-theme"),
@@ -116,14 +118,10 @@ def executions(env: BuildEnvironment) -> list[list[str]]:
 
 def machine(env: BuildEnvironment) -> list[list[str]]:
     """Say on what the build ran."""
-    described = Path("/proc/cpuinfo")
-    lines = described.read_text().splitlines() if described.is_file() else []
-    named = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    processor = named[0] if named else platform.processor() or platform.machine()
     return [
         ["what", "which"],
         ["revision of the book", revision(Path(env.srcdir))],
-        ["processor", f"{processor}, {psutil.cpu_count()} cores"],
+        ["processor", processor()],
         ["memory", f"{psutil.virtual_memory().total / (1024 * MEBIBYTE):.0f} GiB"],
         ["system", f"{platform.system()} {platform.machine()}"],
         ["Python", platform.python_version()],

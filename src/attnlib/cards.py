@@ -105,6 +105,11 @@ def two_decimals(number: int | float) -> str:
     return f"{floor(100 * number + 0.5) / 100:.2f}"
 
 
+def framed(picture: str) -> str:
+    """Put a picture where it scrolls inside itself, with room below it for what the script says aloud."""
+    return f'{_scrolling("the picture", " attnlib-picture")}\n{picture}</div>\n<p role="status"></p>'
+
+
 def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Write a table that stays folded until a reader opens it, and scrolls inside itself.
 
@@ -127,9 +132,13 @@ def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> s
         for first, *cells in rows
     ]
     body = "\n".join(lines)
-    scrolls = f'<div class="attnlib-scroll" {KEYS} tabindex="0" role="group" aria-label="the numbers as a table">'
     return (
         f"<details><summary {KEYS}>The numbers as a table</summary>\n"
-        f"{scrolls}<table><caption>{escape(caption)}</caption>\n"
+        f"{_scrolling('the numbers as a table')}<table><caption>{escape(caption)}</caption>\n"
         f"<thead><tr>{columns}</tr></thead>\n<tbody>{body}</tbody></table></div></details>"
     )
+
+
+def _scrolling(label: str, more: str = "") -> str:
+    """Open a box that scrolls inside itself, and that keys can reach."""
+    return f'<div class="attnlib-scroll{more}" {KEYS} tabindex="0" role="group" aria-label="{label}">'

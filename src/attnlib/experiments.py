@@ -215,6 +215,14 @@ def record_all(
             bar.update()
 
 
+def processor() -> str:
+    """Name this machine's processor: Linux keeps its name in a file, other systems tell it themselves."""
+    described = Path("/proc/cpuinfo")
+    lines = described.read_text().splitlines() if described.is_file() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return f"{names[0] if names else platform.processor() or platform.machine()}, {os.cpu_count()} cores"
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Do what the command line says."""
     parser = ArgumentParser(prog="python -m attnlib.experiments", description="Record the results of every variant.")
@@ -310,15 +318,7 @@ def _write(record: dict[str, Any], folder: Path) -> None:
 def _environment() -> dict[str, str]:
     packages = {name: metadata.version(name) for name in ("numpy", "scipy", "torch", "sacrebleu")}
     today = datetime.now(UTC).date().isoformat()
-    return {"date": today, "processor": _processor(), "python": platform.python_version(), **packages}
-
-
-def _processor() -> str:
-    """Name the processor: Linux keeps its name in a file, other systems tell it themselves."""
-    described = Path("/proc/cpuinfo")
-    lines = described.read_text().splitlines() if described.is_file() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return f"{names[0] if names else platform.processor() or platform.machine()}, {os.cpu_count()} cores"
+    return {"date": today, "processor": processor(), "python": platform.python_version(), **packages}
 
 
 def _pool(workers: int) -> ProcessPoolExecutor:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Int, Real
 
-from attnlib.cards import KEYS, Card, card, checked_words, table, two_decimals, width
+from attnlib.cards import KEYS, Card, card, checked_words, framed, table, two_decimals, width
 from attnlib.shapes import Array
 
 _TOP, _PITCH = 42, 26  # pixels: the middle of the first row, and from row to row
@@ -125,9 +125,7 @@ def explore(
     body = [
         _controls(settings),
         f'<p class="attnlib-shown">{escape(_title(first))}</p>' if len(settings) > 1 else "",
-        f'<div class="attnlib-scroll attnlib-picture" {KEYS} tabindex="0" role="group" aria-label="the picture">',
-        f"{_picture(first, data, size)}</div>",
-        '<p role="status"></p>',
+        framed(_picture(first, data, size)),
         table(f"{_title(first)}: {down} down, {across} across", *_rows(first, source, down)),
         f'<script type="application/json">{safe}</script>',
     ]

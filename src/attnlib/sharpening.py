@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Real
 
 from attnlib.attention import masked_softmax
-from attnlib.cards import KEYS, Card, card, checked_words, table, two_decimals, width
+from attnlib.cards import KEYS, Card, card, checked_words, framed, table, two_decimals, width
 from attnlib.shapes import Array
 
 _TOP, _PITCH = 44, 32  # pixels: the middle of the first row, and from row to row
@@ -78,9 +78,7 @@ def sharpen(
         '<div class="attnlib-controls" hidden><label>sharpness '
         f'<input {KEYS} type="range" min="0" max="{len(stops) - 1}" step="1" value="{at}"><b></b></label></div>',
         f'<p class="attnlib-shown">sharpness {stops[at]:g}</p>',
-        f'<div class="attnlib-scroll attnlib-picture" {KEYS} tabindex="0" role="group" aria-label="the picture">',
-        f"{_picture(words, values, weights[at], float(answers[at]), unit)}</div>",
-        '<p role="status"></p>',
+        framed(_picture(words, values, weights[at], float(answers[at]), unit)),
         table("The weights and the answer at each sharpness", head, rows),
     ]
     return card(
