@@ -4,7 +4,7 @@ CPU_WHEELS := https://download.pytorch.org/whl/cpu
 TORCH = $(shell grep '^torch==' requirements.lock)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help book test lint refresh experiments exercises serve bench lock publish-as clean
+.PHONY: help book test lint refresh experiments exercises verify serve bench lock publish-as clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -29,6 +29,9 @@ experiments: .venv/installed ## record the results of every variant; interrupted
 
 exercises: .venv/installed ## try typical wrong answers on every check of every chapter; minutes
 	EXERCISES=all $(BIN)/python -m pytest tests/test_exercises.py
+
+verify: .venv/installed ## try what the book promises harder than its tests do, and record it; hours. ONLY="faults packages"
+	PYTHONPATH=tools $(BIN)/python -m verify $(if $(ONLY),--only $(ONLY))
 
 serve: ## show the built book at http://localhost:8000
 	$(PYTHON) -m http.server 8000 --bind localhost --directory _build/html
