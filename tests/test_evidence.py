@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import psutil
+
 from bookext.evidence import MEBIBYTE, Watch, checks, machine, peak_memory, revision
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pydata_sphinx_theme
 import pytest
+
 from bookext.finish import description, drawings, icons, once, pictures, scripts, sheet, size, structure, styles
 
 STATIC = Path(pydata_sphinx_theme.__file__).parent / "theme" / "pydata_sphinx_theme" / "static"

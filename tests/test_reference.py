@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 import yaml
-from bookext.reference import constants, definitions, signature
 from lxml import html
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
+
+from bookext.reference import constants, definitions, signature
 
 ROOT = Path(__file__).parents[1]
 PARTS = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))["parts"]
