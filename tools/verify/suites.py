@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
-from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, parse
 
 import nbformat
 
@@ -56,14 +56,14 @@ def run(environment: dict[str, str], python: str = sys.executable, chapters: lis
     cells, wrong_cells = pytest(python, environment, "--nbval", *chapters)
     tests, wrong_tests = pytest(python, environment, "-n", "2", *unit_tests())
     exempt = exempt_cells(chapters)
-    return Suites(len(chapters), cells - exempt, exempt, tests, wrong_cells + wrong_tests)
+    return Suites(len(chapters), len(cells) - exempt, exempt, len(tests), wrong_cells + wrong_tests)
 
 
-def pytest(python: str, environment: dict[str, str], *arguments: str | Path) -> tuple[int, list[str]]:
-    """Run pytest. Return how many tests it ran, and the names of those that did not pass."""
+def pytest(python: str, environment: dict[str, str], *arguments: str | Path) -> tuple[list[Element], list[str]]:
+    """Run pytest. Return the tests that it ran, as its report has them, and the names of those that did not pass."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        options = ["-q", "-p", "no:cacheprovider", f"--junitxml={report}"]
+        options = ["-q", "-p", "no:cacheprovider", f"--junitxml={report}", "-o", "junit_family=legacy"]
         done = subprocess.run(
             [python, "-m", "pytest", *options, *arguments],
             cwd=ROOT,
@@ -73,11 +73,11 @@ def pytest(python: str, environment: dict[str, str], *arguments: str | Path) -> 
             check=False,
         )
         if not report.exists():
-            return 0, [f"pytest did not begin: {last_lines(done.stdout + done.stderr)}"]
-        cases = list(ElementTree.parse(report).iter("testcase"))
+            return [], [f"pytest did not begin: {last_lines(done.stdout + done.stderr)}"]
+        cases = list(parse(report).iter("testcase"))
     ill = [case for case in cases if any(case.find(kind) is not None for kind in ("failure", "error", "skipped"))]
     failures = [f"{case.get('classname')}: {case.get('name')}" for case in ill]
-    return len(cases), failures or ([last_lines(done.stdout)] if done.returncode else [])
+    return cases, failures or ([last_lines(done.stdout)] if done.returncode else [])
 
 
 def last_lines(text: str) -> str:
