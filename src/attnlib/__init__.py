@@ -21,6 +21,7 @@ In reading order, which is the order of dependence:
 - `costs`: parameters, and multiply-adds of a step;
 - `variants`: what the experiments compare, under which budget;
 - `measurements`: one run of one variant;
+- `fingerprints`: which lines of a module its results depend on;
 - `experiments`: every variant, several seeds; the recorded results, and whether they are stale;
 - `cards`, `explorer`, `sharpening`: pictures that a reader can touch;
 - `figures`: pictures of alignments and of curves, and the way to the others.

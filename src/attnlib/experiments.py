@@ -5,7 +5,6 @@ row when it is done. Killed at any moment, it goes on where it was. At last, wit
 each variant costs.
 """
 
-import ast
 import json
 import multiprocessing
 import os
@@ -30,6 +29,7 @@ from jaxtyping import Float, Real
 from scipy import stats
 from tqdm import tqdm
 
+from attnlib.fingerprints import essence
 from attnlib.measurements import cost, run
 from attnlib.variants import BUDGET, VARIANTS, Budget, Variant
 
@@ -165,7 +165,7 @@ def prediction_interval(runs: Sequence[float] | Real[np.ndarray, "seeds"], level
 
 
 def fingerprint(variant: Variant, budget: Budget = BUDGET) -> str:
-    """Sum up all that determines a variant's results: its settings, and the modules without their docstrings."""
+    """Sum up all that determines a variant's results: its settings, and of the modules the lines that compute."""
     settings = json.dumps(variant.settings(budget) | {"name": variant.name}, sort_keys=True)
     return sha256("\n".join([settings, *map(_code, MODULES)]).encode()).hexdigest()[:16]
 
@@ -254,19 +254,8 @@ def _measures(rows: Iterable[dict]) -> set[str]:
 
 @cache
 def _code(module: str) -> str:
-    """Read a module of this package without docstrings and blank lines."""
-    source = Path(find_spec(f"attnlib.{module}").origin).read_text(encoding="utf-8")
-    tree = ast.parse(source)
-    documented = [node for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
-    strings = [
-        node.value
-        for parent in documented
-        for node in parent.body
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-    ]
-    dropped = {line for string in strings for line in range(string.lineno, string.end_lineno + 1)}
-    lines = enumerate(source.splitlines(), start=1)
-    return "\n".join(line for number, line in lines if number not in dropped and line.strip())
+    """Read the lines of a module of this package on which results depend."""
+    return essence(Path(find_spec(f"attnlib.{module}").origin).read_text(encoding="utf-8"))
 
 
 def _todo(variant: Variant, budget: Budget, folder: Path) -> list[int]:
