@@ -1,35 +1,36 @@
-/* MathJax sets the equations in sight and those a screen away. When the reader first moves, it goes on to the rest. */
-window.MathJax = {
-  ...window.MathJax,
-  startup: {
-    async pageReady() {
-      const equations = [...document.querySelectorAll(".math")];
-      const nearby = new IntersectionObserver(
-        (seen) => set(seen.filter((entry) => entry.isIntersecting).map((entry) => entry.target)),
-        { rootMargin: "100% 0%" },
-      );
-      for (const equation of equations) nearby.observe(equation);
-      const signs = new AbortController();
-      const goOn = () => {
-        signs.abort();
-        set(equations);
-      };
-      for (const sign of ["scroll", "keydown", "pointerdown"]) addEventListener(sign, goOn, { signal: signs.signal });
-      addEventListener("resize", () => scrollWide(equations));
-    },
-  },
-};
+/* MathJax is loaded when an equation comes near what the reader sees, and sets it. At the reader's first move, or after a
+   while, it goes on to all others. */
+const parts = ["core", "input/tex", "output/chtml", "a11y/assistive-mml"];
+window.MathJax = { ...window.MathJax, startup: { ready() {}, pageReady() {} } };
+
+addEventListener("DOMContentLoaded", () => {
+  const equations = [...document.querySelectorAll(".math")];
+  const near = new IntersectionObserver(
+    (seen) => set(seen.filter((entry) => entry.isIntersecting).map((entry) => entry.target)),
+    { rootMargin: "50% 0%" },
+  );
+  for (const equation of equations) near.observe(equation);
+  const moves = new AbortController();
+  const setAll = () => {
+    moves.abort();
+    set(equations);
+  };
+  for (const move of ["scroll", "keydown", "pointerdown"]) addEventListener(move, setAll, { signal: moves.signal });
+  setTimeout(setAll, 10_000);
+  addEventListener("resize", () => scrollWide(equations));
+});
 
 /* A few at a time, so that the page answers in between. */
-let last = Promise.resolve();
+let last;
 function set(equations) {
   const left = equations.filter(isUnset);
+  if (left.length) last ??= MathJax.loader.load(...parts).then(() => MathJax.startup.defaultReady());
   for (let i = 0; i < left.length; i += 3) {
     last = last
       .then(() => MathJax.typesetPromise(left.slice(i, i + 3).filter(isUnset)))
       .then(() => new Promise((done) => setTimeout(done)));
   }
-  last = last.then(() => scrollWide(left));
+  last = last?.then(() => scrollWide(left));
 }
 
 function isUnset(equation) {

@@ -13,9 +13,9 @@ _CHECK = re.compile(r"_?check_\w+")
 def essence(source: str) -> str:
     """Leave out of a module's source what cannot change a result.
 
-    That is: docstrings; blank lines; statements that do nothing but raise an error on a condition, which is taken to change
-    nothing itself; functions named
-    ``check_...`` or ``_check_...`` that return nothing, their calls and their import.
+    That is: docstrings; blank lines; statements that do nothing but raise an error on a condition, which is taken to
+    change nothing itself; functions named ``check_...`` or ``_check_...`` that return nothing, their calls and their
+    import.
 
     Parameters
     ----------
