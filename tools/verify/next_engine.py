@@ -64,7 +64,7 @@ class Message(NamedTuple):
 
 
 def verify() -> Found:
-    """Move a copy of the book, and another one with faults planted in it."""
+    """Move a copy of the book, then plant faults in it and see whether they are reported."""
     if not shutil.which("npm"):
         return Found(["page"], [], [], ["npm is not installed, so there was no dry run"])
     with TemporaryDirectory() as scratch:
@@ -233,7 +233,8 @@ def found(
         said=[
             f"{ENGINE} {VERSION} upgraded the configuration, read {len(trees)} pages and wrote their content. "
             "The template that makes pages of it comes from another host and was not asked for.",
-            f"Of {len(PLANTED)} faults planted in a second copy, one a page, it reported {len(PLANTED) - len(missed)}.",
+            f"Of {len(PLANTED)} faults that were then planted in the copy, one a page, it reported "
+            f"{len(PLANTED) - len(missed)}.",
             f"A plugin stands for the book's own directives ({', '.join(own)}): it lists the modules, and says of each "
             "table that Sphinx makes it. It also reads the reStructuredText around one. A real move ports them.",
             "The modules' pages, which Sphinx makes of Python files, stand in the copy as Markdown with the first "
