@@ -78,7 +78,8 @@ def modes(root: Path) -> dict[str, int]:
 
 
 def publish_as(root: Path, *address: str) -> subprocess.CompletedProcess:
-    command = [sys.executable, root / "tools" / "publish_as.py", *address]
+    """Run the command as a Python does that has nothing installed."""
+    command = [sys.executable, "-S", root / "tools" / "publish_as.py", *address]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

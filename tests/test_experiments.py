@@ -160,6 +160,22 @@ def test_killed_it_goes_on_where_it_was(recorded, tmp_path):
     assert stale(NAMES, SMALL, folder) == []
 
 
+@pytest.mark.parametrize("step", ["os.fsync", "pathlib.Path.replace"])
+def test_a_write_that_fails_leaves_the_old_record_as_it_was(tmp_path, monkeypatch, step):
+    def fail(*_: object) -> None:
+        raise OSError("no space left")
+
+    experiments._write({"variant": "kept", "rows": {"0": {}}}, tmp_path)
+    before = (tmp_path / "kept.json").read_bytes()
+    monkeypatch.setattr(step, fail)
+    with pytest.raises(OSError, match="no space left"):
+        experiments._write({"variant": "kept", "rows": {}}, tmp_path)
+    assert (tmp_path / "kept.json").read_bytes() == before
+    monkeypatch.undo()
+    experiments._write({"variant": "kept", "rows": {}}, tmp_path)
+    assert [(path.name, json.loads(path.read_text())["rows"]) for path in tmp_path.iterdir()] == [("kept.json", {})]
+
+
 def test_a_row_that_fails_ends_it_and_keeps_what_was_done(tmp_path):
     impossible = replace(SMALL, words=5)  # no sentence fits
     with pytest.raises(ValueError, match="words is 5; expected at least"):

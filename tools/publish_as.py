@@ -7,14 +7,14 @@ finished by running it again. Every file is replaced as a whole or not at all.
 Run as ``python tools/publish_as.py org/name``.
 """
 
-import os
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 from typing import NamedTuple
+
+from whole import write
 
 ROOT = Path(__file__).resolve().parents[1]
 HOST = "https://github.com/"
@@ -78,14 +78,6 @@ def files(root: Path) -> list[Path]:
     )
 
 
-def replace(path: Path, content: bytes) -> None:
-    """Write a file in one step, so that nobody ever reads half of it."""
-    scratch = path.with_name(f".{path.name}.new")
-    scratch.write_bytes(content)
-    shutil.copymode(path, scratch)
-    os.replace(scratch, path)
-
-
 def publish_as(root: Path, new: Address) -> list[Path]:
     """Rewrite every file that tells another address. Return those that changed."""
     old = told(root)
@@ -93,7 +85,7 @@ def publish_as(root: Path, new: Address) -> list[Path]:
     after = {path: rewritten(text, old, new) for path, text in before.items() if b"\0" not in text}
     changed = [path for path in after if after[path] != before[path]]
     for path in changed:
-        replace(path, after[path])
+        write(path, after[path])
     return changed
 
 

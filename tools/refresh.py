@@ -8,7 +8,6 @@ Run as ``python tools/refresh.py [notebook ...]``; without a name, all of them.
 """
 
 import hashlib
-import os
 import sys
 from collections import Counter
 from pathlib import Path
@@ -16,6 +15,8 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 from nbformat import NotebookNode
+
+from whole import write
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 METADATA = {
@@ -62,9 +63,7 @@ def refresh(path: Path) -> bool:
     before = path.read_text(encoding="utf-8")
     notebook = normalised(executed(nbformat.reads(before, as_version=4), path.parent))
     after = nbformat.writes(notebook) + "\n"
-    scratch = path.with_suffix(".tmp")
-    scratch.write_text(after, encoding="utf-8")
-    os.replace(scratch, path)
+    write(path, after.encode())
     return after != before
 
 
