@@ -10,6 +10,7 @@ help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
 
 book: .venv/installed ## execute every chapter and build the pages
+	rm -rf _build/.doctrees _build/html _build/jupyter_execute
 	$(BIN)/jupyter-book build . --all -W -n --keep-going
 	@echo "The book is ready: open $(CURDIR)/_build/html/index.html"
 
