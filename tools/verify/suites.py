@@ -53,7 +53,7 @@ def exempt_cells(paths: Iterable[Path]) -> int:
 def run(environment: dict[str, str], python: str = sys.executable, chapters: list[Path] | None = None) -> Suites:
     """Run the chapters, strictly, and the unit tests; by default all chapters."""
     chapters = chapters or notebooks()
-    cells, wrong_cells = pytest(python, environment, "--nbval", *chapters)
+    cells, wrong_cells = pytest(python, environment, "-n", "2", "--dist", "loadfile", "--nbval", *chapters)
     tests, wrong_tests = pytest(python, environment, "-n", "2", *unit_tests())
     exempt = exempt_cells(chapters)
     return Suites(len(chapters), len(cells) - exempt, exempt, len(tests), wrong_cells + wrong_tests)
