@@ -14,18 +14,18 @@ window.MathJax = {
   },
 };
 
-/* An equation wider than its column scrolls inside itself, by keys too. */
+/* An equation or a picture wider than its column scrolls inside itself, by keys too. */
 function scrollWide() {
   const lines = [...document.querySelectorAll("span.math")];
   for (const equation of lines) equation.classList.remove("wide");
-  const displays = [...document.querySelectorAll("div.math")];
+  const frames = [...document.querySelectorAll("div.math, .picture")];
   const wide = [
     ...lines.filter((equation) => equation.scrollWidth > equation.parentElement.clientWidth),
-    ...displays.filter((equation) => equation.scrollWidth > equation.clientWidth),
+    ...frames.filter((frame) => frame.scrollWidth > frame.clientWidth),
   ];
-  for (const equation of [...lines, ...displays]) {
-    equation.classList.toggle("wide", wide.includes(equation));
-    wide.includes(equation) ? (equation.tabIndex = 0) : equation.removeAttribute("tabindex");
+  for (const part of [...lines, ...frames]) {
+    part.classList.toggle("wide", wide.includes(part));
+    wide.includes(part) ? (part.tabIndex = 0) : part.removeAttribute("tabindex");
   }
 }
 

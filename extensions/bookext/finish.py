@@ -165,9 +165,14 @@ def description(page: str, name: str) -> str:
 
 # --- Pictures ---
 
+ROOM = 6.2  # inches of a picture that a telephone shows at once, with its letters still legible
+
 
 def pictures(page: str, find: Callable[[str], Path | None]) -> str:
-    """Say how large each picture is, so that nothing moves when it comes, and load only the first at once."""
+    """Say how large each picture is, so that nothing moves when it comes, and load only the first at once.
+
+    A picture wider than a telephone can show stands in a frame, in which it scrolls there (`book.css`).
+    """
     seen = 0
 
     def sized(tag: re.Match) -> str:
@@ -179,7 +184,9 @@ def pictures(page: str, find: Callable[[str], Path | None]) -> str:
         in_text = source and "_static/" not in source[1]
         seen += bool(in_text)
         later = ' loading="lazy" decoding="async"' if in_text and seen > 1 else ""
-        return tag[0].replace("<img", f"<img{more}{later}", 1)
+        picture = tag[0].replace("<img", f"<img{more}{later}", 1)
+        width = inches(path) if known and in_text else 0
+        return f'<span class="picture" style="--inches: {width:.2f}">{picture}</span>' if width > ROOM else picture
 
     return re.sub(r"<img\b[^>]*>", sized, page)
 
@@ -192,6 +199,13 @@ def size(path: Path) -> tuple[int, int] | None:
         return struct.unpack(">II", start[16:24])
     box = re.search(rb'<svg[^>]*\bviewBox="\S+ \S+ (\S+) (\S+)"', start)
     return (round(float(box[1])), round(float(box[2]))) if box else None
+
+
+@cache
+def inches(path: Path) -> float:
+    """Read how many inches wide a PNG was drawn, which decides how large its letters are; 0 where it does not say."""
+    found = re.search(rb"pHYs(.{4}).{4}\x01", path.read_bytes()[:2000], re.DOTALL)
+    return size(path)[0] / int.from_bytes(found[1], "big") / 0.0254 if found else 0
 
 
 # --- Sphinx ---
