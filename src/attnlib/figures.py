@@ -117,7 +117,7 @@ def alignments(
     down: str = "target",
     values: bool | None = None,
 ) -> list[Axes]:
-    """Draw several alignments of one source, on one colour scale from 0 to 1: side by side where they fit, else stacked.
+    """Draw several alignments of one source, on one colour scale from 0 to 1: side by side if they fit, else stacked.
 
     Parameters
     ----------
