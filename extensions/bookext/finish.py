@@ -128,6 +128,9 @@ REPAIRS: tuple[tuple[str, str | Callable[[re.Match], str]], ...] = (
     # a page knows from the first moment whether it is light or dark
     (r'(localStorage\.getItem\("theme"\) \|\| )"auto"',
      r'\1(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")'),
+    # what is folded says what it is: a whole cell is a solution here
+    (r'<summary aria-label="Toggle hidden content">(.*?)</summary>',
+     lambda fold: f"<summary>{fold[1]}</summary>".replace("code cell", "the").replace("the content", "the solution")),
     # docutils gives references a role that has been withdrawn
     (r'(<div class="citation"[^>]*) role="doc-biblioentry"', r'\1 role="listitem"'),
     # the lines of a long signature are no definitions
