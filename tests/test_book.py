@@ -354,6 +354,10 @@ def test_buttons(page_name, built, config):
     assert lacks(built / f"{page_name}.html", wanted) == []
 
 
+def markdown_cells(path: Path) -> list[str]:
+    return [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown"]
+
+
 def test_equations_show_their_numbers(notebook_path, contexts, address):
     written = re.findall(r"\\tag\{(.*?)\}", "".join(markdown_cells(notebook_path)))
     seen = visit(contexts["light"], f"{address}notebooks/{notebook_path.stem}.html")
@@ -368,17 +372,14 @@ def test_equations_show_their_numbers(notebook_path, contexts, address):
     assert shown == [f"({number})" for number in written]
 
 
-def markdown_cells(path: Path) -> list[str]:
-    return [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown"]
-
-
-@pytest.mark.parametrize("asked", ["local-p", "input feeding", "maxout"])
-def test_search_finds(asked, contexts, address):
+@pytest.mark.parametrize(("asked", "chapter"), [("local-p", "03"), ("input feeding", "03"), ("maxout", "02")])
+def test_search_finds(asked, chapter, contexts, address):
     seen = visit(contexts["light"], f"{address}search.html?q={asked}")
     seen.page.wait_for_function(
         "() => /found|did not match/.test(document.querySelector('.search-summary')?.textContent)"
     )
-    assert seen.page.locator("ul.search li a").count() > 0
+    found = seen.page.locator("ul.search li a").evaluate_all("links => links.map(link => link.href)")
+    assert any(f"/notebooks/{chapter}-" in link for link in found[:5]), found
     seen.page.close()
 
 
