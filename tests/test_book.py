@@ -188,8 +188,8 @@ def fits_a_telephone(visit: Visit) -> list[str]:
 
 
 def shows_pictures_legibly(visit: Visit) -> list[str]:
-    """Find pictures that a telephone shrinks until their letters are lost, and frames that no key scrolls."""
-    if not visit.page.locator("article img").count():
+    """Find pictures that a telephone shrinks until their letters are lost, or cuts off, or that no key scrolls."""
+    if not visit.page.locator("article :is(img, .attnlib-picture)").count():
         return []
     visit.page.set_viewport_size(NARROW)
     complaints = visit.page.evaluate(r"""async () => {
@@ -197,10 +197,11 @@ def shows_pictures_legibly(visit: Visit) -> list[str]:
         await Promise.allSettled(pictures.map(image => (image.loading = "eager", image.decode())));
         for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
         const share = image => image.getBoundingClientRect().width / image.naturalWidth;
-        const frames = [...document.querySelectorAll(".picture")].filter(x => x.scrollWidth > x.clientWidth);
+        const scrolling = kind => [...document.querySelectorAll(kind)].filter(x => x.scrollWidth > x.clientWidth);
         return [
             ...pictures.filter(image => share(image) < 0.48).map(image => `${share(image).toFixed(2)} of ${image.src}`),
-            ...frames.filter(frame => frame.tabIndex !== 0).map(frame => "no key scrolls " + frame.outerHTML),
+            ...scrolling(".picture").filter(x => x.tabIndex !== 0).map(x => "no key scrolls " + x.outerHTML),
+            ...scrolling(".attnlib-picture").map(x => "cut off: a picture to touch, " + x.textContent.trim()),
         ];
     }""")
     visit.page.set_viewport_size(WIDE)
@@ -208,8 +209,8 @@ def shows_pictures_legibly(visit: Visit) -> list[str]:
 
 
 def shows_equations_whole(visit: Visit) -> list[str]:
-    """Find equations that a reader has to scroll even on a wide screen."""
-    return visit.page.evaluate(r"""() => [...document.querySelectorAll("div.math")]
+    """Find equations, and pictures to touch, that a reader has to scroll even on a wide screen."""
+    return visit.page.evaluate(r"""() => [...document.querySelectorAll("div.math, .attnlib-picture")]
         .filter(math => math.scrollWidth > math.clientWidth)
         .map(math => `${math.scrollWidth - math.clientWidth} pixels too wide: ` + math.textContent.trim().slice(0, 80))
     """)
@@ -472,6 +473,10 @@ OFFENCES = [
     (
         shows_pictures_legibly,
         f'<span class="picture" style="display: block; overflow: auto"><img src="{BROAD}" alt="A line"></span>',
+    ),
+    (
+        shows_pictures_legibly,
+        '<div class="attnlib-picture" style="overflow: auto"><p style="width: 500px">wide</p></div>',
     ),
     (shows_equations_whole, '<div class="math" style="overflow: auto"><p style="width: 3000px">wide</p></div>'),
     (offers_one_search, 2 * '<button class="search-button__button">Search</button>'),
