@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urljoin, urlsplit
 
+import nbformat
 import pytest
 import yaml
 from axe_playwright_python.sync_playwright import Axe
@@ -193,9 +194,30 @@ def fits_a_telephone(visit: Visit) -> list[str]:
     return complaints
 
 
+def shows_pictures_legibly(visit: Visit) -> list[str]:
+    """Find pictures that a telephone shrinks until their letters are lost, or cuts off, or that no key scrolls."""
+    if not visit.page.locator("article :is(img, .attnlib-picture)").count():
+        return []
+    visit.page.set_viewport_size(NARROW)
+    complaints = visit.page.evaluate(r"""async () => {
+        const pictures = [...document.querySelectorAll("article img")];
+        await Promise.allSettled(pictures.map(image => (image.loading = "eager", image.decode())));
+        for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+        const share = image => image.getBoundingClientRect().width / image.naturalWidth;
+        const scrolling = kind => [...document.querySelectorAll(kind)].filter(x => x.scrollWidth > x.clientWidth);
+        return [
+            ...pictures.filter(image => share(image) < 0.48).map(image => `${share(image).toFixed(2)} of ${image.src}`),
+            ...scrolling(".picture").filter(x => x.tabIndex !== 0).map(x => "no key scrolls " + x.outerHTML),
+            ...scrolling(".attnlib-picture").map(x => "cut off: a picture to touch, " + x.textContent.trim()),
+        ];
+    }""")
+    visit.page.set_viewport_size(WIDE)
+    return complaints
+
+
 def shows_equations_whole(visit: Visit) -> list[str]:
-    """Find equations that a reader has to scroll even on a wide screen."""
-    return visit.page.evaluate(r"""() => [...document.querySelectorAll("div.math")]
+    """Find equations, and pictures to touch, that a reader has to scroll even on a wide screen."""
+    return visit.page.evaluate(r"""() => [...document.querySelectorAll("div.math, .attnlib-picture")]
         .filter(math => math.scrollWidth > math.clientWidth)
         .map(math => `${math.scrollWidth - math.clientWidth} pixels too wide: ` + math.textContent.trim().slice(0, 80))
     """)
@@ -222,6 +244,7 @@ CHECKS = [
     typesets_mathematics,
     describes_pictures,
     loads_pictures,
+    shows_pictures_legibly,
     shows_equations_whole,
     offers_one_search,
     draws_its_icons,
@@ -339,13 +362,32 @@ def test_buttons(page_name, built, config):
     assert lacks(built / f"{page_name}.html", wanted) == []
 
 
-@pytest.mark.parametrize("asked", ["local-p", "input feeding", "maxout"])
-def test_search_finds(asked, contexts, address):
+def markdown_cells(path: Path) -> list[str]:
+    return [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown"]
+
+
+def test_equations_show_their_numbers(notebook_path, contexts, address):
+    written = re.findall(r"\\tag\{(.*?)\}", "".join(markdown_cells(notebook_path)))
+    seen = visit(contexts["light"], f"{address}notebooks/{notebook_path.stem}.html")
+    shown = seen.page.evaluate("""() => [...document.querySelectorAll("mjx-labels")].map(label => {
+        const {left, right, width} = label.getBoundingClientRect(), column = document.querySelector("article");
+        const inside = left >= 0 && right <= column.getBoundingClientRect().right + 1 && width > 0;
+        const spoken = label.closest("mjx-container").querySelector("mjx-assistive-mml mlabeledtr > mtd");
+        return inside && spoken.textContent;
+    })""")
+    seen.page.close()
+    assert written
+    assert shown == [f"({number})" for number in written]
+
+
+@pytest.mark.parametrize(("asked", "chapter"), [("local-p", "03"), ("input feeding", "03"), ("maxout", "02")])
+def test_search_finds(asked, chapter, contexts, address):
     seen = visit(contexts["light"], f"{address}search.html?q={asked}")
     seen.page.wait_for_function(
         "() => /found|did not match/.test(document.querySelector('.search-summary')?.textContent)"
     )
-    assert seen.page.locator("ul.search li a").count() > 0
+    found = seen.page.locator("ul.search li a").evaluate_all("links => links.map(link => link.href)")
+    assert any(f"/notebooks/{chapter}-" in link for link in found[:5]), found
     seen.page.close()
 
 
@@ -432,6 +474,7 @@ GOOD = """<!DOCTYPE html><html lang="en" data-theme="light"><head><meta charset=
 PIXEL = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 HARMLESS = f"""<p>Text, <code>$x</code>, <span class="math"><mjx-container>x</mjx-container></span></p>
 <img src="{PIXEL}" alt="A dot"><div style="overflow-x: auto" tabindex="0"><pre style="width: 2000px">wide</pre></div>"""
+BROAD = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='900' height='9'/%3E"
 OFFENCES = [
     (asks_no_other_host, '<img src="https://other.example/x.png" alt="A dot">'),
     (asks_no_other_host, '<script src="https://other.example/x.js"></script>'),
@@ -448,6 +491,15 @@ OFFENCES = [
     (describes_pictures, f'<img src="{PIXEL}" alt="../_images/1f3b.png">'),
     (describes_pictures, f'<div class="cell_output"><img src="{PIXEL}" alt="A picture"></div>'),
     (loads_pictures, '<img src="missing.png" alt="A dot">'),
+    (shows_pictures_legibly, f'<img src="{BROAD}" alt="A line" style="max-width: 100%">'),
+    (
+        shows_pictures_legibly,
+        f'<span class="picture" style="display: block; overflow: auto"><img src="{BROAD}" alt="A line"></span>',
+    ),
+    (
+        shows_pictures_legibly,
+        '<div class="attnlib-picture" style="overflow: auto"><p style="width: 500px">wide</p></div>',
+    ),
     (shows_equations_whole, '<div class="math" style="overflow: auto"><p style="width: 3000px">wide</p></div>'),
     (offers_one_search, 2 * '<button class="search-button__button">Search</button>'),
     (draws_its_icons, '<span class="fa-solid fa-bars"></span>'),

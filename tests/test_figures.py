@@ -86,6 +86,17 @@ def test_several_side_by_side_share_one_colour_scale():
     assert [text.get_text() for text in own_rows[1].get_yticklabels()] == ["le", "la"]
 
 
+def test_alignments_too_wide_for_a_column_are_stacked():
+    words = [f"word{n}" for n in range(12)]
+    few = figures.alignments({"a": np.eye(4), "b": np.eye(4)}, FOUR, FOUR)
+    many = figures.alignments({"a": np.eye(12), "b": np.eye(12)}, words, words)
+    for axes in (few, many):
+        drawn(axes[0])
+        assert axes[0].figure.get_size_inches()[0] <= 12
+    assert few[0].get_position().x1 < few[1].get_position().x0
+    assert many[0].get_position().y0 > many[1].get_position().y1
+
+
 def test_bleu_against_length_shows_the_mean_and_student_s_interval():
     runs = np.array([[90.0, 80.0, 30.0], [94.0, 70.0, 32.0], [92.0, 75.0, 34.0]])
     ax = figures.bleu_against_length([5, 10, 20], {"rnn_search": runs, "rnn_encdec": runs[:1]})

@@ -7,7 +7,7 @@ from pathlib import Path
 import pydata_sphinx_theme
 import pytest
 
-from bookext.finish import description, drawings, icons, once, pictures, scripts, sheet, size, structure, styles
+from bookext.finish import description, drawings, icons, inches, once, pictures, scripts, sheet, size, structure, styles
 
 STATIC = Path(pydata_sphinx_theme.__file__).parent / "theme" / "pydata_sphinx_theme" / "static"
 HARMLESS = """<html><head><meta name="viewport" content="x"><title>T</title><meta name="description" content="d"></head>
@@ -98,6 +98,11 @@ def test_structure():
     assert structure(logo) == f'<nav aria-label="Home">{logo}</nav>'
     fold = '<a href="x">The package</a><details open="open"><summary><span></span></summary></details>'
     assert 'aria-label="Pages of The package"' in structure(fold)
+    shown = '<summary aria-label="Toggle hidden content"><p class="collapsed">Show code cell content</p></summary>'
+    assert structure(shown) == '<summary><p class="collapsed">Show the solution</p></summary>'
+    assert "<p>Show the source</p>" in structure(
+        shown.replace(' class="collapsed"', "").replace("content</p>", "source</p>")
+    )
     assert (
         structure('<div class="citation" id="a" role="doc-biblioentry">')
         == '<div class="citation" id="a" role="listitem">'
@@ -130,3 +135,24 @@ def test_pictures_have_sizes(tmp_path):
     assert first == 'img width="30" height="20" src="../_images/a.png"'
     assert second == 'img width="30" height="20" loading="lazy" decoding="async" src="../_images/a.png"'
     assert sized == 'img loading="lazy" decoding="async" width="5" src="a.png">'
+
+
+@pytest.mark.parametrize(("pixels", "framed"), [(600, False), (700, True)])
+def test_a_picture_too_wide_for_a_telephone_is_framed(tmp_path, pixels, framed):
+    path = tmp_path / "a.png"
+    path.write_bytes(drawn(pixels, dots_a_metre=3937))
+    assert inches(path) == pytest.approx(pixels / 100, rel=1e-4)
+    tag = '<img src="../_images/a.png">'
+    page = pictures(tag, lambda _: path)
+    assert page.startswith('<span class="picture" style="--inches: 7.00"><img') == framed
+    assert "picture" not in pictures('<img src="../_static/a.png">', lambda _: path)
+    path = tmp_path / "without.png"
+    path.write_bytes(drawn(pixels))
+    assert inches(path) == 0
+    assert "picture" not in pictures(tag, lambda _: path)
+
+
+def drawn(width: int, dots_a_metre: int = 0) -> bytes:
+    """Write the beginning of a PNG, which says how large it is and, perhaps, how large it was drawn."""
+    start = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", width, 20) + 5 * b"\0"
+    return start + (b"\0\0\0\tpHYs" + struct.pack(">IIB", dots_a_metre, dots_a_metre, 1) if dots_a_metre else b"")

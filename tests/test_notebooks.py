@@ -14,7 +14,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 
 import nbformat
@@ -271,6 +271,95 @@ def heading_levels(notebook: NotebookNode) -> list[str]:
     return complaints + [f"a heading of level {b} under one of level {a}" for a, b in steps if b > a + 1]
 
 
+TOP = {  # what the first cell says
+    "what a reader gains": r"After this chapter you can ",
+    "what a reader needs": r"You need ",
+    "how long it takes to read": r"Reading takes about (?:\d+ minutes|an hour)",
+    "how long it takes to run": r"running all cells (?:about|less than) [\w ]+ (?:seconds|minutes)",
+    "the way to the glossary": r"\]\(\.\./book/glossary\.md\)",
+    "the way to the notation": r"\]\(\.\./book/notation\.md\)",
+}
+
+
+def says_at_the_top(notebook: NotebookNode) -> list[str]:
+    first = " ".join(notebook.cells[0].source.split())
+    return [f"the first cell does not say {what}" for what, how in TOP.items() if not re.search(how, first)]
+
+
+def imported(notebook: NotebookNode) -> dict[str, str]:
+    """Read from which module of attnlib each imported name comes; a module comes from itself."""
+    nodes = [node for cell in code_cells(notebook) for node in ast.walk(parsed(cell))]
+    lines = [n for n in nodes if isinstance(n, ast.ImportFrom) and n.module.partition(".")[0] == "attnlib"]
+    names = [(line.module.partition(".")[2], alias) for line in lines for alias in line.names]
+    return {alias.asname or alias.name: module or alias.name for module, alias in names}
+
+
+def modules_are_linked(notebook: NotebookNode) -> list[str]:
+    """Find modules that the text has not led to by the end of the first text cell after a name of theirs is used."""
+    modules, linked, waiting, complaints = imported(notebook), set(), set(), []
+    for cell in [*notebook.cells, new_markdown_cell()]:
+        if cell.cell_type == "code":
+            waiting |= {modules.get(node.id) for node in ast.walk(parsed(cell)) if isinstance(node, ast.Name)} - {None}
+        else:
+            linked |= {*re.findall(r"\]\(\.\./src/attnlib/(\w+)\.py[#)]", cell.source)}
+            complaints += [f"uses {module}, and the text does not lead to its page" for module in waiting - linked]
+            linked, waiting = linked | waiting, set()
+    return complaints
+
+
+def pieces(source: str) -> Iterator[tuple[str, str]]:
+    """Read a text's paragraphs and items, captions apart, in pieces: where each piece leads, or "", and its words."""
+    for before, block in pairwise(markdown(source)):
+        if before.type != "paragraph_open":
+            continue
+        kinds = [part.type for part in block.children]
+        if kinds[0] == "em_open" and kinds.index("em_close") == len(kinds) - 1:
+            continue
+        link, words = "", []
+        for part in block.children:
+            link = part.attrs["href"] if part.type == "link_open" else "" if part.type == "link_close" else link
+            plain = {"text": part.content, "softbreak": " "}.get(part.type, "")
+            words.append((link, "\0" if part.type in {"code_inline", "math_inline"} else plain))
+        for place, group in groupby(words, key=lambda word: word[0]):
+            yield place, "".join(text for _, text in group)
+
+
+def forms(term: str) -> str:
+    """Write the pattern of a term of the glossary: one or many, in one word or two, either of a pair."""
+    *words, last = re.split(r"[ -]", term.lower())
+    if "and" in words:
+        return "|".join(map(forms, term.split(" and ")))
+    many = last[:-1] + "(?:ys?|ies)" if last.endswith("y") else last + "(?:s|es)?"
+    return r"[ -]".join([*words, many])
+
+
+GLOSSARY = "../book/glossary.md#"
+
+
+def terms_are_linked(notebook: NotebookNode) -> list[str]:
+    """Find terms that the running text, past the first cell, uses before it has led to them in the glossary."""
+    text = "\n\n".join(cell.source for cell in notebook.cells[1:] if cell.cell_type == "markdown")
+    known = sorted(glossary().items(), key=lambda entry: -len(entry[0]))
+    any_term = re.compile(rf"(?<![\w-])(?:{'|'.join(form for _, form in known)})(?![\w-])", re.IGNORECASE)
+    linked, complaints = set(), []
+    for link, words in pieces(text):
+        linked |= {link.removeprefix(GLOSSARY)}
+        for use in any_term.finditer(words if not link else ""):
+            slug = next(slug for slug, form in known if re.fullmatch(form, use.group(), re.IGNORECASE))
+            if slug not in linked:
+                around = words[max(0, use.start() - 40) : use.end() + 40]
+                complaints.append(f"the first use of a term is no link to #{slug}: {around!r}")
+                linked.add(slug)
+    return complaints
+
+
+@cache
+def glossary() -> dict[str, str]:
+    """Read the terms of the glossary: the name of each one's place, and the pattern of its forms."""
+    source = (Path(__file__).parents[1] / "book" / "glossary.md").read_text("utf-8")
+    return {slug(term): forms(term) for level, term in headings(source) if level == 2}
+
+
 RULES = [
     executed_in_order,
     stored_outputs,
@@ -287,10 +376,13 @@ RULES = [
     public_names,
     imports_first,
     heading_levels,
+    says_at_the_top,
+    modules_are_linked,
+    terms_are_linked,
 ]
 
 
-# Two rules look beyond one notebook.
+# Some rules look beyond one notebook.
 
 
 def slug(heading: str) -> str:
@@ -299,7 +391,12 @@ def slug(heading: str) -> str:
 
 
 def anchors(path: Path) -> set[str]:
+    """Name the places in a file that a link may lead to: its headings, or what a module defines."""
     source = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        nodes = ast.parse(source).body
+        defined = [getattr(node, "name", None) or ast.unparse(getattr(node, "target", node)) for node in nodes]
+        return {f"attnlib.{path.stem}.{name.partition(' = ')[0]}" for name in defined}
     return {slug(text) for _, text in headings(prose(nbformat.reads(source, 4)) if path.suffix == ".ipynb" else source)}
 
 
@@ -317,6 +414,31 @@ def dead_links(source: str, path: Path) -> list[str]:
         elif anchor and anchor not in anchors(target):
             complaints.append(f"{link}: no such heading")
     return complaints
+
+
+def numbers_given(notebook: NotebookNode) -> list[str]:
+    """Read the numbers that equations are tagged with."""
+    shown = [token.content for token in markdown(prose(notebook)) if token.type == "math_block"]
+    return [number for equation in shown for number in re.findall(r"\\tag\{(.*?)\}", equation)]
+
+
+def numbers_referred_to(notebook: NotebookNode) -> set[str]:
+    """Read the numbers by which sentences, and messages of checks, name equations: (2.7)."""
+    sentences = [token.content for token in markdown(prose(notebook)) if token.type == "text"]
+    nodes = [node for cell in code_cells(notebook) for node in ast.walk(parsed(cell))]
+    messages = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    return {number for text in sentences + messages for number in re.findall(r"\((\d+\.\d+)\)", text)}
+
+
+def misnumbered(chapters: list[NotebookNode]) -> list[str]:
+    """Find equations that are not numbered one after the other in their chapter, and references to none."""
+    complaints, given = [], [numbers_given(notebook) for notebook in chapters]
+    for chapter, numbers in enumerate(given, 1):
+        expected = [f"{chapter}.{n}" for n in range(1, len(numbers) + 1)]
+        complaints += [f"chapter {chapter} numbers its equations {numbers}"] if numbers != expected else []
+    referred = {number for notebook in chapters for number in numbers_referred_to(notebook)}
+    known = {number for numbers in given for number in numbers}
+    return complaints + [f"no equation has the number ({number})" for number in sorted(referred - known)]
 
 
 def definitions(tree: ast.AST) -> list[ast.FunctionDef | ast.ClassDef]:
@@ -355,6 +477,10 @@ def test_links_lead_somewhere(root):
     assert {path.name: dead_links(source, path) for path, source in sources.items() if dead_links(source, path)} == {}
 
 
+def test_equations_are_numbered(notebook_paths):
+    assert misnumbered([nbformat.read(path, as_version=4) for path in notebook_paths]) == []
+
+
 def test_nothing_is_defined_twice(root, notebook_paths):
     package = [ast.parse(path.read_text(encoding="utf-8")) for path in root.glob("src/attnlib/*.py")]
     for tree in package:  # what is private to a module is its own affair
@@ -373,9 +499,17 @@ ALT = "A square of one pixel, which is the smallest figure that there can be"
 def _good() -> NotebookNode:
     drawing = {"text/plain": "<Figure size 1x1 with 1 Axes>", "image/png": PIXEL}
     cells = [
-        new_markdown_cell("# Title\n\nText with $a < b$, `<code>` and a [link](other.md#some-heading)."),
+        new_markdown_cell(
+            "# Title\n\nText with $a < b$, `<code>` and a [link](other.md#some-heading).\n\n"
+            "After this chapter you can read. You need a mask. Reading takes about 5 minutes, running all cells about\n"
+            "20 seconds. See the [glossary](../book/glossary.md) and the [notation](../book/notation.md)."
+        ),
         new_code_cell('if False:\n    %pip install "attnlib"\n\nimport numpy as np\nfrom attnlib import attention'),
-        new_markdown_cell("## Section\n\n$$x \\tag{1}$$"),
+        new_markdown_cell(
+            "## Section of scores\n\nEquation (1.1), `mask`, a [softmax](../book/glossary.md#softmax): the softmax.\n\n"
+            "*A caption of a gate.*\n\n| query |\n| --- |\n| key |\n\n"
+            "[`attention`](../src/attnlib/attention.py#attnlib.attention.attention)\n\n$$x \\tag{1.1}$$"
+        ),
         new_code_cell("print(0.25)", outputs=[new_output("stream", name="stdout", text="0.2500 0.98522025\n")]),
         new_code_cell("12 + 5", outputs=[new_output("execute_result", {"text/plain": "17"}, execution_count=3)]),
         new_code_cell(
@@ -388,7 +522,7 @@ def _good() -> NotebookNode:
             metadata={"tags": ["nbval-ignore-output"]},
             outputs=[new_output("stream", name="stdout", text="1.23456\n")],
         ),
-        new_code_cell("assert seconds < 2"),
+        new_code_cell("assert attention.attention(seconds) < 2"),
         new_code_cell(
             "y = 1", metadata={"tags": ["hide-cell"], "jupyter": {"source_hidden": True}, "cellView": "form"}
         ),
@@ -443,6 +577,10 @@ def top(**metadata: object) -> Callable[[NotebookNode], None]:
 
 def drop(index: int) -> Callable[[NotebookNode], None]:
     return lambda notebook: notebook.cells.pop(index)
+
+
+def read_of(notebook: NotebookNode) -> str:
+    return notebook.cells[TITLE].source
 
 
 def outputs(index: int, *kept: NotebookNode) -> Callable[[NotebookNode], None]:
@@ -520,6 +658,20 @@ TAMPERINGS = [
     (heading_levels, writes("#### Too deep")),
     (heading_levels, writes("# Another title")),
     (heading_levels, drop(TITLE)),
+    (says_at_the_top, at(TITLE, source="# Title\n\nText.")),
+    (
+        says_at_the_top,
+        lambda notebook: notebook.cells[TITLE].update(source=read_of(notebook).replace("You need", "No")),
+    ),
+    (modules_are_linked, writes("Text that leads nowhere.")),
+    (modules_are_linked, writes("The [scores](../src/attnlib/scores.py).")),
+    (modules_are_linked, lambda book: book.cells.extend([new_markdown_cell("Text."), book.cells.pop(SECTION)])),
+    (terms_are_linked, writes("The softmax.")),
+    (terms_are_linked, writes("All **input-feeding** models, held\nout.")),
+    (terms_are_linked, writes("- Queries ask.")),
+    (terms_are_linked, writes("The target and, later, the [target](../book/glossary.md#source-and-target).")),
+    (terms_are_linked, writes("A [mask](../book/glossary.md#padding), and the mask.")),
+    (terms_are_linked, writes("A [dot score](../book/glossary.md#dot-score) is a score.")),
 ]
 
 
@@ -544,8 +696,33 @@ def test_dead_links_are_found(tmp_path):
         "[a](other.md) [b](other.md#some-heading-twice) [c](other.md#the-code-of-it) [d](#here) [e](https://x.org/y#z)"
     )
     assert dead_links(alive, here) == []
-    for dead in ["[a](another.md)", "[a](other.md#here)", "[a](#there)", "[a](/other.md)", "![a](picture.png)"]:
+    (tmp_path / "module.py").write_text("SIZE: int = 3\nWIDTH = 4\n\n\ndef draw():\n    pass\n")
+    assert (
+        dead_links("[a](module.py) [b](module.py#attnlib.module.draw) [c](module.py#attnlib.module.SIZE)", here) == []
+    )
+    assert dead_links("[d](module.py#attnlib.module.WIDTH)", here) == []
+    for dead in [
+        "[a](module.py#draw)",
+        "[a](module.py#attnlib.module.other)",
+        "[a](another.md)",
+        "[a](other.md#here)",
+        "[a](#there)",
+        "[a](/other.md)",
+        "![a](picture.png)",
+    ]:
         assert len(dead_links(dead, here)) == 1, dead
+
+
+def test_a_wrong_number_of_an_equation_is_found():
+    notebook = good()
+    assert misnumbered([notebook]) == []
+    assert misnumbered([]) == []
+    for wrong in ["$$x \\tag{1.2}$$", "$$x \\tag{1.1}$$\n\n$$y \\tag{1.1}$$", "$$x \\tag{1.1}$$\n\nBy (1.2)."]:
+        writes(wrong)(notebook)
+        assert len(misnumbered([notebook])) == 1, wrong
+    writes("$$x \\tag{1.1}$$")(notebook)
+    runs("assert y == 1, 'see (1.2)'")(notebook)
+    assert misnumbered([notebook]) == ["no equation has the number (1.2)"]
 
 
 def test_a_second_definition_is_found():

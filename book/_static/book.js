@@ -17,7 +17,9 @@ addEventListener("DOMContentLoaded", () => {
   };
   for (const move of ["scroll", "keydown", "pointerdown"]) addEventListener(move, setAll, { signal: moves.signal });
   setTimeout(setAll, 10_000);
-  addEventListener("resize", () => scrollWide(equations));
+  const pictures = [...document.querySelectorAll(".picture")];
+  addEventListener("load", () => scrollWide(pictures));
+  addEventListener("resize", () => scrollWide([...equations, ...pictures]));
 });
 
 /* A few at a time, so that the page answers in between. */
@@ -37,15 +39,14 @@ function isUnset(equation) {
   return !equation.querySelector("mjx-container");
 }
 
-/* An equation wider than its column scrolls inside itself, by keys too. */
-function scrollWide(equations) {
-  for (const equation of equations) equation.classList.remove("wide");
-  const isWide = (equation) =>
-    equation.scrollWidth > (equation.matches("span") ? equation.parentElement : equation).clientWidth;
-  const wide = equations.filter(isWide);
-  for (const equation of equations) {
-    equation.classList.toggle("wide", wide.includes(equation));
-    wide.includes(equation) ? (equation.tabIndex = 0) : equation.removeAttribute("tabindex");
+/* An equation or a picture wider than its column scrolls inside itself, by keys too. */
+function scrollWide(parts) {
+  for (const part of parts) part.classList.remove("wide");
+  const isWide = (part) => part.scrollWidth > (part.matches("span.math") ? part.parentElement : part).clientWidth;
+  const wide = parts.filter(isWide);
+  for (const part of parts) {
+    part.classList.toggle("wide", wide.includes(part));
+    wide.includes(part) ? (part.tabIndex = 0) : part.removeAttribute("tabindex");
   }
 }
 

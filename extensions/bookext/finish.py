@@ -128,6 +128,9 @@ REPAIRS: tuple[tuple[str, str | Callable[[re.Match], str]], ...] = (
     # a page knows from the first moment whether it is light or dark
     (r'(localStorage\.getItem\("theme"\) \|\| )"auto"',
      r'\1(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")'),
+    # what is folded says what it is: a whole cell is a solution here
+    (r'<summary aria-label="Toggle hidden content">(.*?)</summary>',
+     lambda fold: f"<summary>{fold[1]}</summary>".replace("code cell", "the").replace("the content", "the solution")),
     # docutils gives references a role that has been withdrawn
     (r'(<div class="citation"[^>]*) role="doc-biblioentry"', r'\1 role="listitem"'),
     # the lines of a long signature are no definitions
@@ -165,9 +168,14 @@ def description(page: str, name: str) -> str:
 
 # --- Pictures ---
 
+ROOM = 6.2  # inches of a picture that a telephone shows at once, with its letters still legible
+
 
 def pictures(page: str, find: Callable[[str], Path | None]) -> str:
-    """Say how large each picture is, so that nothing moves when it comes, and load only the first at once."""
+    """Say how large each picture is, so that nothing moves when it comes, and load only the first at once.
+
+    A picture wider than a telephone can show stands in a frame, in which it scrolls there (`book.css`).
+    """
     seen = 0
 
     def sized(tag: re.Match) -> str:
@@ -179,7 +187,9 @@ def pictures(page: str, find: Callable[[str], Path | None]) -> str:
         in_text = source and "_static/" not in source[1]
         seen += bool(in_text)
         later = ' loading="lazy" decoding="async"' if in_text and seen > 1 else ""
-        return tag[0].replace("<img", f"<img{more}{later}", 1)
+        picture = tag[0].replace("<img", f"<img{more}{later}", 1)
+        width = inches(path) if known and in_text else 0
+        return f'<span class="picture" style="--inches: {width:.2f}">{picture}</span>' if width > ROOM else picture
 
     return re.sub(r"<img\b[^>]*>", sized, page)
 
@@ -192,6 +202,13 @@ def size(path: Path) -> tuple[int, int] | None:
         return struct.unpack(">II", start[16:24])
     box = re.search(rb'<svg[^>]*\bviewBox="\S+ \S+ (\S+) (\S+)"', start)
     return (round(float(box[1])), round(float(box[2]))) if box else None
+
+
+@cache
+def inches(path: Path) -> float:
+    """Read how many inches wide a PNG was drawn, which decides how large its letters are; 0 where it does not say."""
+    found = re.search(rb"pHYs(.{4}).{4}\x01", path.read_bytes()[:2000], re.DOTALL)
+    return size(path)[0] / int.from_bytes(found[1], "big") / 0.0254 if found else 0
 
 
 # --- Sphinx ---

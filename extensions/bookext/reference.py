@@ -204,6 +204,12 @@ def resolve(app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, tex
     return None if name.startswith(f"{PACKAGE}.") else text
 
 
+def let_links_find_names(app: Sphinx, env: BuildEnvironment) -> None:
+    """Let a link in Markdown, `attention.py#attnlib.attention.attention`, lead to that place on the module's page."""
+    for name, found in env.get_domain("py").objects.items():
+        env.metadata[found.docname].setdefault("myst_slugs", {})[name] = (0, found.node_id, name)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Tell Sphinx."""
     app.setup_extension("sphinx.ext.autodoc")
@@ -218,4 +224,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("autodoc-process-signature", show_signature)
     app.connect("autodoc-skip-member", skip)
     app.connect("missing-reference", resolve)
+    app.connect("env-updated", let_links_find_names)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

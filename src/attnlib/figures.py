@@ -22,6 +22,7 @@ WEIGHTS = "Blues"
 
 _CELL = 0.42  # inches a word, wide enough for a weight of two decimals and for words on a slant
 _LETTER = 0.09  # inches a letter of the default font
+_LINE = 12  # inches side by side, in a column of text, in which words can still be read
 _BLACK_OR_WHITE = 0.179  # the relative luminance at which black and white text are equally legible (WCAG 2)
 _CURVES = (  # colours of Okabe and Ito, distinct under every common form of colour blindness
     {"color": "#0072B2", "marker": "o", "linestyle": "-"},
@@ -116,12 +117,12 @@ def alignments(
     down: str = "target",
     values: bool | None = None,
 ) -> list[Axes]:
-    """Draw several alignments of one source side by side, on one colour scale from 0 to 1.
+    """Draw several alignments of one source, on one colour scale from 0 to 1: side by side if they fit, else stacked.
 
     Parameters
     ----------
     weights : for each title, ``"tgt src"``
-        The pictures, from left to right.
+        The pictures, from left to right and from the top.
     source : words
         The labels of all columns.
     target : words, or for each title words
@@ -142,13 +143,15 @@ def alignments(
     if not weights:
         raise ValueError("weights is empty; expected at least one picture")
     rows = target if isinstance(target, Mapping) else dict.fromkeys(weights, target)
-    sizes = [_room(source, words) for words in rows.values()]
-    size = (sum(width for width, _ in sizes), max(height for _, height in sizes))
-    figure, axes = plt.subplots(1, len(weights), figsize=size, layout="constrained", squeeze=False)
-    for ax, (title, picture) in zip(axes[0], weights.items(), strict=True):
+    widths, heights = zip(*(_room(source, words) for words in rows.values()), strict=True)
+    fits = sum(widths) <= _LINE
+    shape = (1, len(weights)) if fits else (len(weights), 1)
+    size = (sum(widths), max(heights)) if fits else (max(widths), sum(heights))
+    figure, axes = plt.subplots(*shape, figsize=size, layout="constrained", squeeze=False)
+    for ax, (title, picture) in zip(axes.flat, weights.items(), strict=True):
         alignment(picture, source, rows[title], ax, title=title, across=across, down=down, values=values, bar=False)
-    figure.colorbar(axes[0, 0].images[0], ax=axes, label="weight", fraction=0.05, pad=0.02)
-    return list(axes[0])
+    figure.colorbar(axes.flat[0].images[0], ax=axes, label="weight", fraction=0.05, pad=0.02)
+    return list(axes.flat)
 
 
 def bleu_against_length(
