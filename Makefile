@@ -14,7 +14,7 @@ book: .venv/installed ## execute every chapter and build the pages
 	@echo "The book is ready: open $(CURDIR)/_build/html/index.html"
 
 test: lint ## check everything: code, notebooks, pages
-	$(BIN)/python -m pytest --cov --cov-report=term-missing:skip-covered
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --cov --cov-report=term-missing:skip-covered
 	$(BIN)/python -m pytest --nbval notebooks
 
 lint: .venv/installed ## check the style of code and notebooks

@@ -97,7 +97,11 @@ class Visit(NamedTuple):
     errors: list[str]
 
 
-def visit(context: BrowserContext, url: str) -> Visit:
+UNSET = "[...document.querySelectorAll('.math')].filter(math => !math.querySelector('mjx-container')).length"
+
+
+def visit(context: BrowserContext, url: str, moves: bool = True) -> Visit:
+    """Open a page and, unless told not to, touch a key: MathJax then goes on to the equations that are not in sight."""
     page = context.new_page()
     requests, errors = [], []
     page.on("request", lambda request: requests.append(request.url))
@@ -105,6 +109,9 @@ def visit(context: BrowserContext, url: str) -> Visit:
     page.on("pageerror", lambda error: errors.append(error.message))
     page.goto(url, wait_until="load")
     page.evaluate("() => window.MathJax?.startup?.promise")
+    if moves:
+        page.keyboard.press("Shift")
+        page.wait_for_function(f"() => !window.MathJax || {UNSET} === 0")
     return Visit(page, requests, errors)
 
 
@@ -362,6 +369,21 @@ def test_print(contexts, address):
     assert seen.page.evaluate(cut) == 0
     seen.page.evaluate("() => dispatchEvent(new Event('afterprint'))")
     assert seen.page.evaluate(theme) == "dark"
+    seen.page.close()
+
+
+def test_equations_are_set_where_the_reader_is(contexts, address):
+    """Those of the first screens alone, until the reader moves; all of them on paper."""
+    seen = visit(contexts["light"], f"{address}notebooks/03-luong-global-and-local.html", moves=False)
+    every = seen.page.locator(".math").count()
+    assert seen.page.evaluate(UNSET) > every / 2
+    first = seen.page.locator(".math").nth(every // 2)
+    first.evaluate("math => scrollTo({ top: math.getBoundingClientRect().top, behavior: 'instant' })")
+    first.locator("mjx-container").first.wait_for()
+    seen.page.close()
+    seen = visit(contexts["light"], f"{address}notebooks/03-luong-global-and-local.html", moves=False)
+    seen.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    assert seen.page.evaluate(UNSET) == 0
     seen.page.close()
 
 

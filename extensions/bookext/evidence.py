@@ -170,11 +170,16 @@ def fill(app: Sphinx, document: nodes.document, name: str) -> None:
     """Put the tables in their places."""
     for place in list(document.findall(Table)):
         rows = TABLES[place["rows"]](app.env)
-        group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in rows[0]), cols=len(rows[0]))
-        for part, content in ((nodes.thead(), rows[:1]), (nodes.tbody(), rows[1:])):
-            group += part
-            part.extend(nodes.row("", *(entry(app, name, cell) for cell in row)) for row in content)
-        place.replace_self(nodes.table("", group))
+        place.replace_self(table([[entry(app, name, cell) for cell in row] for row in rows]))
+
+
+def table(rows: list[list[nodes.entry]]) -> nodes.table:
+    """Lay cells out as a table whose first row is its head."""
+    group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in rows[0]), cols=len(rows[0]))
+    for part, content in ((nodes.thead(), rows[:1]), (nodes.tbody(), rows[1:])):
+        group += part
+        part.extend(nodes.row("", *row) for row in content)
+    return nodes.table("", group)
 
 
 def entry(app: Sphinx, here: str, text: str) -> nodes.entry:

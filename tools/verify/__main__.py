@@ -6,7 +6,7 @@ from importlib import import_module
 
 from verify.record import Found, keep
 
-PARTS = ("processors", "versions", "tampering", "mutants", "faults", "packages", "next_engine")
+PARTS = ("processors", "versions", "tampering", "mutants", "bad_input", "faults", "packages", "next_engine")
 
 
 def show(part: str, found: Found) -> None:

@@ -1,0 +1,53 @@
+"""What `make verify` found, as it recorded it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from bookext.evidence import table
+
+RECORD = "book/verification.json"
+
+
+class Verification(SphinxDirective):
+    """Put here what a part of the verification found, and when."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Read the record, and come back when it changes."""
+        self.env.note_dependency(RECORD)
+        part = self.arguments[0]
+        try:
+            return found(json.loads(Path(self.env.srcdir, RECORD).read_text(encoding="utf-8"))[part])
+        except (OSError, KeyError) as missing:
+            raise self.error(f"{RECORD} does not say what {part!r} found ({missing!r}); run make verify") from missing
+
+
+def found(kept: dict[str, Any]) -> list[nodes.Node]:
+    """Write what a part found: its table, its sentences, what it found wrong, and when and where it ran."""
+    cells = [[nodes.entry("", paragraph(cell)) for cell in row] for row in (kept["head"], *kept["rows"])]
+    wrong = nodes.bullet_list("", *(nodes.list_item("", paragraph(failure)) for failure in kept["failures"]))
+    verdict = "This failed:" if kept["failures"] else "Nothing failed."
+    made = f"Run on {kept['date']} at revision {kept['revision']}; {kept['processor']}. {verdict}"
+    return [
+        table(cells),
+        *map(paragraph, kept["said"]),
+        paragraph(made),
+        *([nodes.bullet_list("", *wrong)] * bool(wrong)),
+    ]
+
+
+def paragraph(text: str) -> nodes.paragraph:
+    """Make a paragraph of plain text."""
+    return nodes.paragraph("", text)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Tell Sphinx."""
+    app.add_directive("verification", Verification)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
