@@ -216,9 +216,19 @@ def test_a_changed_module_makes_results_stale(module, recorded, monkeypatch):
 
 
 def test_every_module_that_a_run_imports_counts(root):
-    """All of the package, apart from what only draws, records, or names shapes."""
+    """All of the package, apart from what only draws, records, refuses, or names shapes."""
     package = {path.stem for path in (root / "src/attnlib").glob("*.py")}
-    beside = {"__init__", "shapes", "fingerprints", "experiments", "cards", "explorer", "sharpening", "figures"}
+    beside = {
+        "__init__",
+        "shapes",
+        "checks",
+        "fingerprints",
+        "experiments",
+        "cards",
+        "explorer",
+        "sharpening",
+        "figures",
+    }
     assert package - set(MODULES) <= beside
     assert set(MODULES) <= package
 

@@ -3,6 +3,7 @@
 In reading order, which is the order of dependence:
 
 - `shapes`: the axis names and the kind of array that every signature uses;
+- `checks`: what more than one function refuses;
 - `attention`: the general mechanism, `masked_softmax` and `attention`;
 - `parameters`: how a weight begins;
 - `scores`: how well does a query match a key;

@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from attnlib.attention import Attended, masked_softmax
+from attnlib.checks import check_integers, check_shape
 from attnlib.scores import Location
 from attnlib.windows import Everywhere
 
@@ -73,7 +74,7 @@ class Align(nn.Module):
         Parameters
         ----------
         h : ``"batch src enc"``
-            Annotations.
+            Annotations. Those of padding have weight 0 and may be any numbers, but must be finite: 0 times NaN is NaN.
         lengths : ``"batch"``
             How many real words each sentence has.
 
@@ -84,9 +85,12 @@ class Align(nn.Module):
 
         Raises
         ------
+        TypeError
+            If the lengths are not whole numbers.
         ValueError
             If a length is below 1 or above `src`, or there is not one for each sentence.
         """
+        check_shape("h", h, "batch", "src", "enc")
         check_lengths(lengths, h.shape[:2])
         h = h.contiguous()
         mask = torch.arange(h.shape[1], device=h.device) < lengths[:, None]
@@ -113,12 +117,12 @@ class Align(nn.Module):
         Raises
         ------
         ValueError
-            If `s` is not of as many sentences as `memory`, or `steps` not of as many steps as `s`.
+            If `s` is not of as many sentences as `memory`, or of no step, or `steps` not of as many steps as `s`.
         """
-        if len(s) != len(memory.lengths) or s.shape[1:2] != steps.shape:
+        if s.ndim != 3 or len(s) != len(memory.lengths) or s.shape[1:2] != steps.shape or not len(steps):
             raise ValueError(
                 f"s has shape {tuple(s.shape)} and steps {tuple(steps.shape)}; expected"
-                f" ({len(memory.lengths)}, tgt, dec) and (tgt,)"
+                f" ({len(memory.lengths)}, tgt, dec) and (tgt,), at least one step"
             )
         view = self.window(s, steps, memory.lengths, memory.mask)
         if view.positions is None or view.positions.shape[-1] == memory.mask.shape[-1]:
@@ -139,9 +143,14 @@ def check_lengths(lengths: Int[Tensor, "batch"], shape: tuple[int, ...]) -> None
 
     Raises
     ------
+    TypeError
+        If the lengths are not whole numbers.
     ValueError
-        If there is not one length for each sentence, or one is below 1 or above `src`.
+        If there is no sentence, or not one length for each, or one is below 1 or above `src`.
     """
+    if len(shape) != 2 or not shape[0]:
+        raise ValueError(f"source has shape {tuple(shape)}; expected (batch, src), at least one sentence")
+    check_integers(lengths=lengths)
     batch, src = shape
     if tuple(lengths.shape) != (batch,):
         raise ValueError(f"lengths has shape {tuple(lengths.shape)}; expected ({batch},), one for each sentence")

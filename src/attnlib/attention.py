@@ -12,6 +12,7 @@ from typing import NamedTuple
 from array_api_compat import array_namespace, is_array_api_obj, is_torch_array
 from jaxtyping import Bool, Float, Int, Real
 
+from attnlib.checks import check_shape, check_whole
 from attnlib.shapes import Array
 
 
@@ -48,8 +49,10 @@ class Attended(NamedTuple):
         Raises
         ------
         ValueError
-            If a weight other than 0 lies at `src` or beyond.
+            If a weight other than 0 lies at `src` or beyond, or there is not a position for each weight.
         """
+        check_whole(0, src=src)
+        check_shape("positions", self.weights if self.positions is None else self.positions, *self.weights.shape)
         xp = array_namespace(self.weights)
         if self.positions is None:
             if self.weights.shape[-1] != src:
@@ -139,7 +142,8 @@ def attention(
     values : ``"*batch src v"``
         What each source position answers with.
     mask : Boolean, broadcast against ``"*batch tgt src"``, optional
-        True: a real word. Masked positions have weight exactly 0.
+        True: a real word. Masked positions have weight exactly 0. What they hold must still be finite, though it may
+        be any number: 0 times NaN, or times infinity, is NaN.
     scale : float, optional
         What the scores are multiplied by before the softmax. None: :math:`1 / \sqrt{d}`.
 

@@ -9,9 +9,12 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from math import ceil, floor
+from math import ceil, floor, isfinite
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from jaxtyping import Float
 
 LARGEST = 40_000
 """What a card may weigh, in bytes, style and script among them."""
@@ -66,9 +69,11 @@ def card(kind: str, body: str, text: str) -> Card:
     Raises
     ------
     ValueError
-        If it weighs more than `LARGEST`.
+        If it has no style or no script, or weighs more than `LARGEST`.
     """
     names = ("cards.css", f"{kind}.css", f"{kind}.js")
+    if not all((_FOLDER / name).is_file() for name in names):
+        raise ValueError(f"kind is {kind!r}; expected one with a style and a script, {names[1]} and {names[2]}")
     shared, style, script = ((_FOLDER / name).read_text(encoding="utf-8") for name in names)
     # the last two keep MathJax from reading a user's words as mathematics
     classes = f"attnlib-card attnlib-{kind} tex2jax_ignore mathjax_ignore"
@@ -94,14 +99,35 @@ def checked_words(words: Any, name: str) -> list[str]:
     return list(words)
 
 
+def checked_numbers(x: Any, name: str) -> Float[np.ndarray, "..."]:
+    """Return real numbers as an array of floats, or raise an error that names the argument."""
+    try:
+        numbers = np.asarray(x)
+    except (TypeError, ValueError, RuntimeError) as error:  # rows of several lengths; a tensor with a gradient
+        raise TypeError(f"{name} is a {type(x).__name__} that is no array: {error}; expected numbers") from error
+    if numbers.size and numbers.dtype.kind not in "biuf":
+        raise TypeError(f"{name} is a {type(x).__name__} and holds {numbers.dtype}; expected numbers")
+    return numbers.astype(float)
+
+
+def checked_text(text: Any, name: str) -> str:
+    """Return a string, or raise an error that names the argument."""
+    if not isinstance(text, str):
+        raise TypeError(f"{name} is {text!r}; expected a str")
+    return text
+
+
 def width(words: Sequence[str]) -> int:
     """Estimate how many pixels the longest word takes, rather too many than too few."""
+    words = checked_words(words, "words")
     letters = (sum(1 + (unicodedata.east_asian_width(letter) in "WF") for letter in word) for word in words)
     return ceil(max(letters) * _LETTER)
 
 
 def two_decimals(number: int | float) -> str:
     """Print a number to two decimals, a half always up, as the scripts do; Python's own rounding differs in that."""
+    if not isfinite(number):
+        raise ValueError(f"number is {number}; expected a finite one")
     return f"{floor(100 * number + 0.5) / 100:.2f}"
 
 
@@ -125,7 +151,15 @@ def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> s
     -------
     str
         HTML, everything escaped.
+
+    Raises
+    ------
+    ValueError
+        If a row has not as many cells as `head`, or none.
     """
+    for n, row in enumerate(rows):
+        if len(row) != len(head) or not row:
+            raise ValueError(f"rows[{n}] has {len(row)} cells; expected {len(head)}, as many as head, at least one")
     columns = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
     lines = [
         f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in cells)}</tr>'

@@ -10,6 +10,8 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import linear
 
+from attnlib.checks import check_shape
+
 
 def gru_step(
     x: Float[Tensor, "batch gates"],
@@ -39,6 +41,8 @@ def gru_step(
     GRU of Bahdanau et al. 2015, appendix A.1.1, resets the state before the product and takes the candidate
     where the gate is 1.
     """
+    _check_step(3, x, W_hh, s=s)
+    check_shape("b_hh", b_hh, len(W_hh))
     dec = s.shape[1]
     gates, candidate = x.split([2 * dec, dec], dim=1)
     recurrent_gates, recurrent_candidate = linear(s, W_hh, b_hh).split([2 * dec, dec], dim=1)
@@ -68,8 +72,18 @@ def lstm_step(
     h, c : ``"batch dec"``
         The state and the cell after the step: ``4 * batch * dec²`` multiply-adds.
     """
+    _check_step(4, x, W_hh, h=h, c=c)
     dec = h.shape[1]
     gates, candidate, out = torch.addmm(x, h, W_hh.T).split([2 * dec, dec, dec], dim=1)
     i, f = torch.sigmoid(gates).chunk(2, dim=1)
     c = torch.addcmul(i * torch.tanh(candidate), f, c)
     return torch.sigmoid(out) * torch.tanh(c), c
+
+
+def _check_step(
+    gates: int, x: Float[Tensor, "batch gates"], W_hh: Float[Tensor, "gates dec"], **states: Float[Tensor, "batch dec"]
+) -> None:
+    check_shape("W_hh", W_hh, gates * W_hh.shape[-1], W_hh.shape[-1])
+    check_shape("x", x, "batch", len(W_hh))
+    for name, state in states.items():
+        check_shape(name, state, len(x), W_hh.shape[-1])

@@ -14,6 +14,8 @@ from jaxtyping import Int
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from attnlib.checks import check_whole, check_words
+
 PAD, START, END, UNKNOWN = 0, 1, 2, 3
 """What fills up a batch, comes before a target's first word, ends every sentence, stands for a word not known."""
 
@@ -51,6 +53,7 @@ class Vocabulary:
     words: tuple[str, ...]
 
     def __post_init__(self):
+        check_words("words", self.words)
         known = set(self.words)
         if len(known) < len(self.words) or known & set(_SPECIAL):
             raise ValueError(f"words holds {len(self.words)} words; expected each once, and none of {_SPECIAL}")
@@ -171,10 +174,12 @@ def batches(
     Raises
     ------
     TypeError
-        If a sentence is one string rather than a sequence of words.
+        If a sentence is one string rather than a sequence of words, or `words` or `seed` is no whole number.
     ValueError
         If there is no pair, or a sentence has no word, or is too long for any batch.
     """
+    check_whole(words=words)
+    check_whole(0, seed=seed)
     rng = Random(seed)
     shuffled = sorted(pairs, key=lambda pair: rng.random())
     if not shuffled:
@@ -218,8 +223,7 @@ def _until_end(ids: Iterable[int] | Tensor) -> Iterator[int]:
 
 
 def _checked(words: Sequence[str]) -> Sequence[str]:
-    if isinstance(words, str):
-        raise TypeError(f"words is the string {words!r}; expected a sequence of words, as from split()")
+    check_words("words", words)
     if not len(words):
         raise ValueError("words is empty; expected at least one word")
     return words

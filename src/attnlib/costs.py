@@ -9,6 +9,7 @@ from functools import singledispatch
 from torch import nn
 
 from attnlib.alignment import Align
+from attnlib.checks import check_whole
 from attnlib.decoders import BahdanauDecoder, DeepOutput, FixedContextDecoder, LuongDecoder
 from attnlib.hybrids import StepFirstDecoder
 from attnlib.scores import Additive, Concat, Dot, General, Location
@@ -38,13 +39,16 @@ def multiply_adds(decoder: nn.Module, src: int) -> int:
     Raises
     ------
     TypeError
-        If `decoder` is of another kind.
+        If `decoder` is of another kind, or `src` no whole number.
+    ValueError
+        If `src` is below 1.
     """
     raise TypeError(f"decoder is a {type(decoder).__name__}; expected one of attnlib.decoders")
 
 
 @multiply_adds.register
 def _(decoder: FixedContextDecoder, src: int) -> int:
+    check_whole(src=src)
     return _recurrent(decoder.gru) + _output(decoder.readout)
 
 
@@ -64,6 +68,7 @@ def _(decoder: LuongDecoder, src: int) -> int:
 
 def _attention(align: Align, dec: int, enc: int, src: int) -> int:
     """Where to look, how well each position matches, and the average."""
+    check_whole(src=src)
     look = src if isinstance(align.window, Everywhere) else min(2 * align.window.half_width + 1, src)
     centre = align.window.W_p.numel() + dec if isinstance(align.window, LocalPredictive) else 0
     return centre + _match(align.score, dec, look) + look * enc

@@ -18,6 +18,7 @@ from torch.nn.functional import linear
 from attnlib.alignment import Align, Memory
 from attnlib.attention import Attended
 from attnlib.cells import gru_step, lstm_step
+from attnlib.checks import check_ids, check_leading, check_shape, check_whole
 from attnlib.encoders import Encoded
 from attnlib.parameters import weight
 
@@ -63,6 +64,7 @@ class DeepOutput(nn.Module):
     """
 
     def __init__(self, *, vocab: int, emb: int, dec: int, enc: int, maxout: int):
+        check_whole(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
         super().__init__()
         self.U_o, self.V_o, self.C_o = weight(2 * maxout, dec), weight(2 * maxout, emb), weight(2 * maxout, enc)
         self.W_o = weight(vocab, maxout)
@@ -71,6 +73,7 @@ class DeepOutput(nn.Module):
         self, s: Float[Tensor, "*batch dec"], y: Float[Tensor, "*batch emb"], c: Float[Tensor, "*batch enc"]
     ) -> Float[Tensor, "*batch vocab"]:
         """Score every word, given a state, the embedding of the word before, and a context."""
+        check_leading(1, s=s, y=y, c=c)
         both = linear(s, self.U_o) + linear(y, self.V_o) + linear(c, self.C_o)
         return linear(torch.maximum(both[..., 0::2], both[..., 1::2]), self.W_o)
 
@@ -97,6 +100,7 @@ class FixedContextDecoder(nn.Module):
     """
 
     def __init__(self, *, vocab: int, emb: int, dec: int, enc: int, maxout: int, reads_new_state: bool = False):
+        check_whole(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
         super().__init__()
         self.embedding = nn.Embedding(vocab, emb)
         self.gru = nn.GRU(emb + enc, dec, batch_first=True)
@@ -105,6 +109,8 @@ class FixedContextDecoder(nn.Module):
 
     def start(self, encoded: Encoded) -> State:
         """Begin at the encoder's s_0."""
+        check_state(encoded, (self.gru.hidden_size,))
+        check_shape("encoded.summary", encoded.summary, "batch", self.gru.input_size - self.embedding.embedding_dim)
         return State(encoded.summary, encoded.state, 0)
 
     def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], None, State]:
@@ -120,6 +126,7 @@ class FixedContextDecoder(nn.Module):
 
     def _run(self, words, summary, recurrent, step):
         (s,) = recurrent
+        check_target(words, len(recurrent[0]), self.embedding.num_embeddings)
         y = self.embedding(words)
         c = summary[:, None].expand(-1, words.shape[1], -1)
         states, last = self.gru(torch.cat([y, c], 2), s[None].contiguous())
@@ -155,6 +162,7 @@ class BahdanauDecoder(nn.Module):
     def __init__(
         self, align: Align, *, vocab: int, emb: int, dec: int, enc: int, maxout: int, reads_new_state: bool = False
     ):
+        check_whole(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
         super().__init__()
         self.align = align
         self.embedding = nn.Embedding(vocab, emb)
@@ -164,6 +172,7 @@ class BahdanauDecoder(nn.Module):
 
     def start(self, encoded: Encoded) -> State:
         """Begin at the encoder's s_0."""
+        check_state(encoded, (self.cell.hidden_size,))
         return State(self.align.remember(encoded.annotations, encoded.lengths), encoded.state, 0)
 
     def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], Attended, State]:
@@ -178,6 +187,7 @@ class BahdanauDecoder(nn.Module):
         return self._run(words, *self.start(encoded))[:2]
 
     def _run(self, words, memory, recurrent, step):
+        check_target(words, len(recurrent[0]), self.embedding.num_embeddings)
         y = self.embedding(words)
         W_y, W_c = self.cell.weight_ih.split([y.shape[2], self.cell.input_size - y.shape[2]], dim=1)
         states, looks = [recurrent[0]], []
@@ -219,6 +229,7 @@ class LuongDecoder(nn.Module):
     def __init__(
         self, align: Align, *, vocab: int, emb: int, dec: int, enc: int, layers: int = 1, input_feeding: bool = True
     ):
+        check_whole(vocab=vocab, emb=emb, dec=dec, enc=enc, layers=layers)
         super().__init__()
         self.align = align
         self.embedding = nn.Embedding(vocab, emb)
@@ -228,6 +239,7 @@ class LuongDecoder(nn.Module):
 
     def start(self, encoded: Encoded) -> State:
         """Begin where each layer of the encoder ended; what is fed first is 0."""
+        check_state(encoded, *[(self.lstm.num_layers, self.lstm.hidden_size)] * 2)
         h, c = encoded.state
         fed = (torch.zeros_like(h[:, -1]),) if self.input_feeding else ()
         return State(self.align.remember(encoded.annotations, encoded.lengths), (h, c, *fed), 0)
@@ -245,6 +257,7 @@ class LuongDecoder(nn.Module):
 
     def _run(self, words, memory, recurrent, step):
         chain = self._one_by_one if self.input_feeding else self._all_at_once
+        check_target(words, len(recurrent[0]), self.embedding.num_embeddings)
         steps = torch.arange(step, step + words.shape[1], device=words.device)
         tilde, attended, recurrent = chain(self.embedding(words), memory, recurrent, steps)
         return linear(tilde, self.W_y), attended, recurrent
@@ -288,7 +301,25 @@ def join(looks: Sequence[Attended]) -> Attended:
     Attended
         Its `tgt` is the sum of theirs.
     """
+    if not looks:
+        raise ValueError("looks is empty; expected at least one")
     context, weights, positions = zip(*looks, strict=True)
     return Attended(
         torch.cat(context, 1), torch.cat(weights, 1), None if positions[0] is None else torch.cat(positions, 1)
     )
+
+
+def check_state(encoded: Encoded, *expected: tuple[int, ...]) -> None:
+    """Refuse an encoder's state that is not one of the `expected` shape, batch apart, for each that the decoder has."""
+    if len(encoded.state) != len(expected):
+        raise ValueError(f"encoded.state has {len(encoded.state)} tensors; expected {len(expected)}")
+    for n, (state, sizes) in enumerate(zip(encoded.state, expected, strict=True)):
+        check_shape(f"encoded.state[{n}]", state, len(encoded.lengths), *sizes)
+
+
+def check_target(words: Int[Tensor, "batch tgt"], batch: int, vocab: int) -> None:
+    """Refuse words before that are not one or more for each sentence of the state, or not of the vocabulary."""
+    check_shape("words", words, batch, "tgt")
+    if not words.shape[1]:
+        raise ValueError(f"words has shape {tuple(words.shape)}; expected at least one word of each sentence")
+    check_ids("words", words, vocab)

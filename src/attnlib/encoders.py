@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 
 from attnlib.alignment import check_lengths
+from attnlib.checks import check_ids, check_whole
 from attnlib.parameters import weight
 
 
@@ -61,6 +62,7 @@ class BidirectionalGRU(nn.Module):
     """
 
     def __init__(self, vocab: int, emb: int, hid: int, dec: int):
+        check_whole(vocab=vocab, emb=emb, hid=hid, dec=dec)
         super().__init__()
         self.embedding = nn.Embedding(vocab, emb)
         self.forwards = nn.GRU(emb, hid, batch_first=True)
@@ -85,9 +87,11 @@ class BidirectionalGRU(nn.Module):
         Raises
         ------
         ValueError
-            If a length is below 1 or above `src`, or there is not one for each sentence.
+            If a length is below 1 or above `src`, or there is not one for each sentence, or a word number is not in
+            the vocabulary.
         """
         check_lengths(lengths, source.shape)
+        check_ids("source", source, self.embedding.num_embeddings)
         x = self.embedding(source)
         forwards = self.forwards(x)[0]
         backwards = _reverse(self.backwards(_reverse(x, lengths))[0], lengths)
@@ -124,6 +128,7 @@ class StackedLSTM(nn.Module):
     """
 
     def __init__(self, vocab: int, emb: int, hid: int, layers: int = 1, *, reverse: bool = False):
+        check_whole(vocab=vocab, emb=emb, hid=hid, layers=layers)
         super().__init__()
         self.reverse = reverse
         self.embedding = nn.Embedding(vocab, emb)
@@ -147,9 +152,11 @@ class StackedLSTM(nn.Module):
         Raises
         ------
         ValueError
-            If a length is below 1 or above `src`, or there is not one for each sentence.
+            If a length is below 1 or above `src`, or there is not one for each sentence, or a word number is not in
+            the vocabulary.
         """
         check_lengths(lengths, source.shape)
+        check_ids("source", source, self.embedding.num_embeddings)
         x = self.embedding(source)
         if not self.reverse:
             annotations, (h, c) = _read(self.lstm, x, lengths)

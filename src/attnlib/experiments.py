@@ -94,17 +94,23 @@ def read(name: str, folder: Path = RESULTS) -> dict[str, Any]:
     FileNotFoundError
         If nothing is recorded.
     ValueError
-        If the file is cut short, or is not of this format.
+        If the file is cut short, or is not of this format, or of another variant, or lacks a part.
+
+    Notes
+    -----
+    JSON is data: whatever is in the file, reading it runs nothing.
     """
-    path = folder / f"{name}.json"
+    path = _file(name, folder)
     if not path.is_file():
         raise FileNotFoundError(f"name is {name!r}; expected a variant with results, but there is no {path.name}")
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path.name} is no whole JSON file ({error}); run `make experiments` again") from error
     if not isinstance(record, dict) or record.get("format") != _FORMAT or not record.keys() >= _KEYS:
         raise ValueError(f"{path.name} is not of format {_FORMAT}; run `make experiments` again")
+    for complaint in _complaints(record, name):
+        raise ValueError(f"{path.name}: {complaint}; run `make experiments` again")
     return record
 
 
@@ -145,7 +151,7 @@ def mean_interval(runs: Sequence[float] | Real[np.ndarray, "seeds"], level: floa
     Raises
     ------
     ValueError
-        If there are fewer than 2 runs.
+        If there are fewer than 2 runs, or `runs` is no list of numbers, or `level` is not between 0 and 1.
     """
     return _interval(runs, level, 0)
 
@@ -159,7 +165,7 @@ def prediction_interval(runs: Sequence[float] | Real[np.ndarray, "seeds"], level
     Raises
     ------
     ValueError
-        If there are fewer than 2 runs.
+        If there are fewer than 2 runs, or `runs` is no list of numbers, or `level` is not between 0 and 1.
     """
     return _interval(runs, level, 1)
 
@@ -171,8 +177,15 @@ def fingerprint(variant: Variant, budget: Budget = BUDGET) -> str:
 
 
 def stale(names: Iterable[str] = VARIANTS, budget: Budget = BUDGET, folder: Path = RESULTS) -> list[str]:
-    """List the variants whose recorded results are missing, not complete, or from other settings or modules."""
-    return [name for name in names if _todo(VARIANTS[name], budget, folder) or not _costed(VARIANTS[name], folder)]
+    """List the variants whose recorded results are missing, not complete, or from other settings or modules.
+
+    Raises
+    ------
+    ValueError
+        If a name is not a variant's. For a file that is spoilt, see `read`.
+    """
+    variants = _variants(names)
+    return [v.name for v in variants if _todo(v, budget, folder) or not _costed(v, folder)]
 
 
 def record_all(
@@ -195,8 +208,15 @@ def record_all(
         How many rows run side by side, each on one thread.
     progress : bool, optional
         Whether a bar shows how many rows are done, and the time left. None: only on a terminal.
+
+    Raises
+    ------
+    ValueError
+        If a name is not a variant's, or `workers` is below 1. For a file that is spoilt, see `read`.
     """
-    variants = [VARIANTS[name] for name in names]
+    if workers < 1:
+        raise ValueError(f"workers is {workers}; expected at least 1")
+    variants = _variants(names)
     jobs = [(variant, seed) for variant in variants for seed in _todo(variant, budget, folder)]
     jobs.sort(key=lambda job: job[1])  # the first seed of all, then the second: an early look sees every row
     hidden = None if progress is None else not progress
@@ -238,6 +258,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _interval(runs: Sequence[float] | Real[np.ndarray, "seeds"], level: float, of_one_run: int) -> Interval:
+    runs = np.asarray(runs)
+    if runs.ndim != 1 or (runs.size and runs.dtype.kind not in "iuf"):
+        raise ValueError(f"runs has shape {runs.shape} and holds {runs.dtype}; expected (runs,), a number each")
     n = len(runs)
     if n < 2:
         raise ValueError(f"runs holds {n}; expected at least 2")
@@ -246,6 +269,50 @@ def _interval(runs: Sequence[float] | Real[np.ndarray, "seeds"], level: float, o
     mean, deviation = float(np.mean(runs)), float(np.std(runs, ddof=1))
     half = float(stats.t.ppf((1 + level) / 2, n - 1)) * deviation * sqrt(of_one_run + 1 / n)
     return Interval(mean, mean - half, mean + half)
+
+
+def _file(name: str, folder: Path) -> Path:
+    if not isinstance(folder, Path):
+        raise TypeError(f"folder is {folder!r}; expected a Path")
+    return folder / f"{name}.json"
+
+
+def _variants(names: Iterable[str]) -> list[Variant]:
+    if isinstance(names, str):
+        raise TypeError(f"names is the string {names!r}; expected names of variants")
+    names = list(names)
+    unknown = [name for name in names if name not in VARIANTS]
+    if unknown:
+        raise ValueError(f"names holds {unknown[0]!r}; expected names of variants: {', '.join(VARIANTS)}")
+    return [VARIANTS[name] for name in names]
+
+
+def _complaints(record: dict[str, Any], name: str) -> Iterator[str]:
+    """Say what is wrong with a record that is of the right format. Each complaint supposes that none came before."""
+    rows, costs = record["rows"], record["cost"]
+    if record["variant"] != name:
+        yield f"variant is {record['variant']!r}, expected {name!r}"
+    if costs is not None and not (isinstance(costs, dict) and all(map(_is_number, costs.values()))):
+        yield "cost holds what is no number"
+    if not isinstance(rows, dict) or not all(seed.isdecimal() for seed in rows):
+        yield "rows is not one row a seed"
+    for seed, row in rows.items():
+        if not isinstance(row, dict) or not row.keys() >= {"losses", "groups"}:
+            yield f"row {seed} lacks losses or groups"
+        if not isinstance(row["losses"], list) or not all(map(_is_number, row["losses"])):
+            yield f"row {seed} has losses that are no numbers"
+        if not isinstance(row["groups"], dict) or not all(isinstance(group, dict) for group in row["groups"].values()):
+            yield f"row {seed} has groups without measures"
+        if not all(number is None or _is_number(number) for g in row["groups"].values() for number in g.values()):
+            yield f"row {seed} has a measure that is no number"
+    if len({frozenset(row["groups"]) for row in rows.values()}) > 1:
+        yield "the rows have not the same groups"
+    if len({frozenset(group) for row in rows.values() for group in row["groups"].values()}) > 1:
+        yield "the groups have not the same measures"
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, int | float) and not isinstance(x, bool)
 
 
 def _measures(rows: Iterable[dict]) -> set[str]:
@@ -265,7 +332,7 @@ def _todo(variant: Variant, budget: Budget, folder: Path) -> list[int]:
 
 
 def _costed(variant: Variant, folder: Path) -> bool:
-    return (folder / f"{variant.name}.json").is_file() and read(variant.name, folder)["cost"] is not None
+    return _file(variant.name, folder).is_file() and read(variant.name, folder)["cost"] is not None
 
 
 def _current(variant: Variant, budget: Budget, folder: Path) -> dict[str, Any]:
@@ -279,7 +346,7 @@ def _current(variant: Variant, budget: Budget, folder: Path) -> dict[str, Any]:
         "cost": None,
         "rows": {},
     }
-    if not (folder / f"{variant.name}.json").is_file():
+    if not _file(variant.name, folder).is_file():
         return begun
     recorded = read(variant.name, folder)
     return recorded if recorded["fingerprint"] == begun["fingerprint"] else begun
@@ -294,7 +361,7 @@ def _write_row(variant: Variant, budget: Budget, folder: Path, seed: int, row: d
 def _write(record: dict[str, Any], folder: Path) -> None:
     """Write beside the old file, then put it in its place: a reader sees the old one or the new one, both whole."""
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{record['variant']}.json"
+    path = _file(record["variant"], folder)
     beside = path.with_suffix(".json.tmp")
     with beside.open("w", encoding="utf-8", newline="\n") as file:
         json.dump(record, file, ensure_ascii=False, indent=1)

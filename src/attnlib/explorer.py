@@ -15,7 +15,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Int, Real
 
-from attnlib.cards import KEYS, Card, card, checked_words, framed, table, two_decimals, width
+from attnlib.cards import (
+    KEYS,
+    Card,
+    card,
+    checked_numbers,
+    checked_text,
+    checked_words,
+    framed,
+    table,
+    two_decimals,
+    width,
+)
 from attnlib.shapes import Array
 
 _TOP, _PITCH = 42, 26  # pixels: the middle of the first row, and from row to row
@@ -86,7 +97,7 @@ def explore(
     Raises
     ------
     TypeError
-        If `weights` is not a mapping, words are not words, or a half-width is no whole number.
+        If `weights` is not a mapping, words are not words, numbers are not numbers, or a half-width is not whole.
     ValueError
         If there is no variant, numbers do not fit their words, a weight is not within 0 to 1, or the figure would
         weigh more than `attnlib.cards.LARGEST`.
@@ -113,7 +124,7 @@ def explore(
         raise TypeError(f"weights is a {type(weights).__name__}; expected for each title its weights")
     if not weights:
         raise ValueError("weights is empty; expected at least one variant")
-    source = checked_words(source, "source")
+    source, across, down = checked_words(source, "source"), checked_text(across, "across"), checked_text(down, "down")
     settings = [setting for name in weights for setting in _settings(name, weights[name], source, target)]
     first, left = settings[0], _VALUE + 8 + width(source)
     most = max(width(setting.target) for setting in settings)
@@ -155,7 +166,7 @@ def _settings(name: Any, variant: Any, source: list[str], target: Any) -> list[_
 
 
 def _checked_weights(weights: Any, place: str, expected: tuple[int, int]) -> Int[np.ndarray, "tgt src"]:
-    shares = np.asarray(weights, dtype=float)
+    shares = checked_numbers(weights, place)
     if shares.shape != expected:
         raise ValueError(f"{place} has shape {shares.shape}; expected {expected}, (target words, source words)")
     wrong = shares[~((shares >= 0) & (shares <= 1 + 1e-6))]
@@ -169,7 +180,9 @@ def _checked_local(local: Local, place: str, tgt: int) -> Local:
         raise TypeError(f"{place} has the half_width {local.half_width!r}; expected a whole number")
     if local.half_width < 1:
         raise ValueError(f"{place} has the half_width {local.half_width}; expected at least 1")
-    centres = np.asarray(local.centres, dtype=float)
+    if not isinstance(local.gaussian, bool):
+        raise TypeError(f"{place} has gaussian {local.gaussian!r}; expected True or False")
+    centres = checked_numbers(local.centres, f"{place}.centres")
     if centres.shape != (tgt,) or not np.isfinite(centres).all():
         raise ValueError(f"{place} has centres {centres}; expected {tgt} finite numbers, one for each target word")
     return local

@@ -13,6 +13,7 @@ from jaxtyping import Real
 from matplotlib.axes import Axes
 from scipy import stats
 
+from attnlib.cards import checked_numbers, checked_words
 from attnlib.explorer import Local, explore  # noqa: F401, notebooks find them here
 from attnlib.shapes import Array
 from attnlib.sharpening import sharpen  # noqa: F401
@@ -73,18 +74,23 @@ def alignment(
     Raises
     ------
     ValueError
-        If `weights` has another shape than one row a target word and one column a source word, or holds NaN.
+        If `weights` has another shape than one row a target word and one column a source word, or holds NaN or
+        infinity.
+    TypeError
+        If words are not words, or weights are not numbers.
 
     Notes
     -----
     The picture of Bahdanau et al. 2015, figure 3.
     """
-    cells = np.asarray(weights, dtype=float)
+    source, target = _labels(source, "source"), _labels(target, "target")
+    cells = checked_numbers(weights, "weights")
     expected = (len(target), len(source))
     if cells.shape != expected or 0 in expected:
         raise ValueError(f"weights has shape {cells.shape}; expected {expected}, (target words, source words), not 0")
-    if np.isnan(cells).any():
-        raise ValueError(f"weights has shape {cells.shape} and holds NaN; expected numbers")
+    if not np.isfinite(cells).all():
+        found = "NaN" if np.isnan(cells).any() else "infinity"
+        raise ValueError(f"weights has shape {cells.shape} and holds {found}; expected finite numbers")
     if ax is None:
         size = _room(source, target)
         ax = plt.subplots(figsize=size, layout="constrained")[1]
@@ -138,11 +144,21 @@ def alignments(
     Raises
     ------
     ValueError
-        If there is no picture, or a picture's weights do not fit its words.
+        If there is no picture, or a picture has no words, or its weights do not fit its words.
+    TypeError
+        If `weights` is not a mapping, words are not words, or weights are not numbers.
     """
+    if not isinstance(weights, Mapping):
+        raise TypeError(f"weights is a {type(weights).__name__}; expected for each title its weights")
     if not weights:
         raise ValueError("weights is empty; expected at least one picture")
     rows = target if isinstance(target, Mapping) else dict.fromkeys(weights, target)
+    lacking = [title for title in weights if title not in rows]
+    if lacking:
+        raise ValueError(f"target has no words for {lacking[0]!r}; expected them for each title of weights")
+    checked_words(source, "source")
+    for words in rows.values():
+        checked_words(words, "target")
     widths, heights = zip(*(_room(source, words) for words in rows.values()), strict=True)
     fits = sum(widths) <= _LINE
     shape = (1, len(weights)) if fits else (len(weights), 1)
@@ -175,19 +191,27 @@ def bleu_against_length(
     Raises
     ------
     ValueError
-        If there is no model, or its scores are not one row a run and one column a bin.
+        If there is no model, or its scores are not one row a run and one column a bin, or a number is infinite. Where
+        a score is NaN the curve has a gap.
+    TypeError
+        If `scores` is not a mapping, or numbers are not numbers.
 
     Notes
     -----
     The picture of Bahdanau et al. 2015, figure 2, and of Luong et al. 2015, figure 6.
     """
+    places = checked_numbers(lengths, "lengths")
+    if places.ndim != 1 or not np.isfinite(places).all():
+        raise ValueError(f"lengths has shape {places.shape}; expected (bins,), finite numbers")
     ax = _curve_axes(scores, ax, "scores")
     for (name, rows), style in zip(scores.items(), _styles(), strict=False):
-        runs = np.asarray(rows, dtype=float)
+        runs = checked_numbers(rows, f"scores[{name!r}]")
         if runs.ndim != 2 or runs.shape[1] != len(lengths) or 0 in runs.shape:
             raise ValueError(
                 f"scores[{name!r}] has shape {runs.shape}; expected (runs, {len(lengths)}), none of them 0"
             )
+        if np.isinf(runs).any():
+            raise ValueError(f"scores[{name!r}] holds infinity; expected numbers from 0 to 100")
         mean = runs.mean(axis=0)
         ax.plot(lengths, mean, label=name, **style)
         if len(runs) > 1:
@@ -217,21 +241,33 @@ def learning_curves(losses: Mapping[str, Real[Array, "steps"]], ax: Axes | None 
     Raises
     ------
     ValueError
-        If there is no model or a model has no steps, or `window` is below 1.
+        If there is no model or a model has no steps, or `window` is below 1, or no loss is above 0. Where a loss is
+        NaN or infinite the curve has a gap.
+    TypeError
+        If `losses` is not a mapping, numbers are not numbers, or `window` is not whole.
     """
+    if isinstance(window, bool) or not isinstance(window, int):
+        raise TypeError(f"window is {window!r}; expected a whole number of steps")
     if window < 1:
         raise ValueError(f"window is {window}; expected at least 1")
     ax = _curve_axes(losses, ax, "losses")
     for (name, steps), style in zip(losses.items(), _styles(), strict=False):
-        curve = np.asarray(steps, dtype=float)
+        curve = checked_numbers(steps, f"losses[{name!r}]")
         if curve.ndim != 1 or not len(curve):
             raise ValueError(f"losses[{name!r}] has shape {curve.shape}; expected (steps,), at least one")
+        if (curve <= 0).all():
+            raise ValueError(f"losses[{name!r}] has no number above 0; expected losses, on a logarithmic axis")
         width = min(window, len(curve))
         smooth = np.convolve(curve, np.full(width, 1 / width), mode="valid")
         ax.plot(np.arange(width, len(curve) + 1), smooth, label=name, markevery=0.2, **style)
     ax.set(xlabel="step", ylabel="loss (nats a word)", yscale="log")
     ax.legend(frameon=False)
     return ax
+
+
+def _labels(words: Sequence[str], name: str) -> list[str]:
+    """Check words, of which there may be none here: the shape that is expected then says so."""
+    return checked_words(words, name) if words or not isinstance(words, Sequence) else []
 
 
 def _room(source: Sequence[str], target: Sequence[str]) -> tuple[float, float]:
@@ -242,6 +278,8 @@ def _room(source: Sequence[str], target: Sequence[str]) -> tuple[float, float]:
 
 def _curve_axes(curves: Mapping[str, Array], ax: Axes | None, name: str) -> Axes:
     """Find or make the axes for curves, of which there must be some."""
+    if not isinstance(curves, Mapping):
+        raise TypeError(f"{name} is a {type(curves).__name__}; expected for each model its numbers")
     if not curves:
         raise ValueError(f"{name} is empty; expected at least one model")
     ax = plt.subplots(figsize=(6, 3.7), layout="constrained")[1] if ax is None else ax

@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 from attnlib import lexicon
+from attnlib.checks import check_whole
 from attnlib.corpus import SentencePair
 from attnlib.phrases import Phrase, both, clause, noun_phrase, of, sentence, who, whom
 
@@ -34,11 +35,15 @@ def sample(n: int, seed: int, clauses: Sequence[int] = (1, 2, 3), part: str = "t
 
     Raises
     ------
+    TypeError
+        If `n`, `seed` or a number of clauses is no whole number.
     ValueError
         If `n` or a number of clauses is below 1, or there is no number of clauses, or `part` is neither.
     """
-    if n < 1:
-        raise ValueError(f"n is {n}; expected at least 1")
+    check_whole(n=n)
+    check_whole(0, seed=seed)
+    if any(isinstance(c, bool) or not isinstance(c, int) for c in clauses):
+        raise TypeError(f"clauses is {clauses!r}; expected whole numbers")
     if not len(clauses) or min(clauses) < 1:
         raise ValueError(f"clauses is {clauses!r}; expected one or more numbers, each at least 1")
     if part not in ("train", "test"):

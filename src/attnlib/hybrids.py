@@ -22,8 +22,9 @@ from torch.nn.functional import linear
 from attnlib.alignment import Align
 from attnlib.attention import Attended
 from attnlib.cells import gru_step, lstm_step
+from attnlib.checks import check_whole
 from attnlib.corpus import Vocabulary
-from attnlib.decoders import DeepOutput, State, join
+from attnlib.decoders import DeepOutput, State, check_target, join
 from attnlib.encoders import BidirectionalGRU, Encoded, StackedLSTM
 from attnlib.parameters import seeded
 from attnlib.scores import Additive, General
@@ -57,6 +58,9 @@ class StepFirstDecoder(nn.Module):
     def __init__(
         self, align: Align, cell: nn.GRUCell | nn.LSTMCell, *, vocab: int, emb: int, dec: int, enc: int, maxout: int
     ):
+        check_whole(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
+        if (cell.input_size, cell.hidden_size) != (emb + enc, dec):
+            raise ValueError(f"cell is {cell}; expected one from {emb + enc} features, emb + enc, to {dec}, dec")
         super().__init__()
         self.align, self.cell = align, cell
         self.embedding = nn.Embedding(vocab, emb)
@@ -64,6 +68,7 @@ class StepFirstDecoder(nn.Module):
 
     def start(self, encoded: Encoded) -> State:
         """Begin where the encoder says, and with a context of 0."""
+        _check_states(encoded.state, 1 + isinstance(self.cell, nn.LSTMCell), self.cell.hidden_size)
         states = (x.reshape(len(x), -1) for x in encoded.state)
         no_context = torch.zeros_like(encoded.annotations[:, 0])
         return State(self.align.remember(encoded.annotations, encoded.lengths), (*states, no_context), 0)
@@ -81,6 +86,7 @@ class StepFirstDecoder(nn.Module):
 
     def _run(self, words, memory, recurrent, step):
         *states, c = recurrent
+        check_target(words, len(recurrent[0]), self.embedding.num_embeddings)
         y = self.embedding(words)
         W_y, W_c = self.cell.weight_ih.split([y.shape[2], c.shape[1]], dim=1)
         tops, looks = [], []
@@ -137,6 +143,7 @@ def step_first(
         raise ValueError(f"recurrent is {recurrent!r}; expected 'gru' or 'lstm'")
     if score not in ("additive", "general"):
         raise ValueError(f"score is {score!r}; expected 'additive' or 'general'")
+    check_whole(2, hid=hid)
     enc = 2 * hid if recurrent == "gru" else hid
     with seeded(seed):
         match = Additive(hid, enc, hid) if score == "additive" else General(hid, enc)
@@ -148,3 +155,9 @@ def step_first(
             Align(match, Everywhere()), cell, vocab=len(target_vocabulary), emb=emb, dec=hid, enc=enc, maxout=hid // 2
         )
     return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
+
+
+def _check_states(states: tuple[Tensor, ...], expected: int, dec: int) -> None:
+    shapes = [tuple(x.shape) for x in states]
+    if len(states) != expected or any(x[0].numel() != dec for x in states):
+        raise ValueError(f"encoded.state has shapes {shapes}; expected {expected} with {dec} features a sentence")

@@ -29,6 +29,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from attnlib.checks import check_vocabularies, check_whole
 from attnlib.corpus import PAD, SentencePair, batch
 from attnlib.costs import multiply_adds, parameters
 from attnlib.metrics import alignment_error_rate, bleu, exact_match, forced_links
@@ -139,6 +140,9 @@ def cost(variant: Variant, budget: Budget = BUDGET, *, steps: int = 100) -> dict
 
 def judge(translator: Translator, pairs: Sequence[SentencePair], width: int = 5) -> Judged:
     """Translate sentences, greedily and by beam search, and score the true translations."""
+    check_vocabularies(translator)
+    if not len(pairs):
+        raise ValueError("pairs is empty; expected at least one sentence pair")
     sources = [pair.source for pair in pairs]
     longest = 2 * max(map(len, sources))
     align = getattr(translator.decoder, "align", None)
@@ -156,6 +160,7 @@ def judge(translator: Translator, pairs: Sequence[SentencePair], width: int = 5)
 
 def measures(judged: Judged) -> dict[str, float | int | None]:
     """Sum up what was made of the sentences: see the table at the top of this module."""
+    _check_judged(judged)
     references = [pair.target for pair in judged.pairs]
     words = sum(len(reference) + 1 for reference in references)
     gold = [pair.links for pair in judged.pairs]
@@ -175,6 +180,11 @@ def measures(judged: Judged) -> dict[str, float | int | None]:
 
 def grouped(pairs: Sequence[SentencePair], variant: Variant, budget: Budget = BUDGET) -> dict[str, list[int]]:
     """Tell which test sentences, in the order of `budget`, make up which group."""
+    if len(pairs) != len(budget.test_clauses) * budget.test_sentences:
+        raise ValueError(
+            f"pairs holds {len(pairs)} sentence pairs; expected {budget.test_sentences} for each of the numbers of"
+            f" clauses {budget.test_clauses}"
+        )
     clauses = np.repeat(budget.test_clauses, budget.test_sentences)
     tens = np.array([len(pair.source) // 10 for pair in pairs])
     learnt = clauses <= max(variant.clauses)
@@ -187,6 +197,8 @@ def grouped(pairs: Sequence[SentencePair], variant: Variant, budget: Budget = BU
 @torch.no_grad()
 def sentence_losses(translator: Translator, pairs: Sequence[SentencePair], *, at_once: int = 64) -> list[float]:
     """Take the negative log probability of each true translation, END included, in nats."""
+    check_vocabularies(translator)
+    check_whole(at_once=at_once)
     losses = []
     for part in (pairs[n : n + at_once] for n in range(0, len(pairs), at_once)):
         source, lengths, target = batch(part, translator.source_vocabulary, translator.target_vocabulary)
@@ -210,6 +222,9 @@ def centres(translator: Translator, pairs: Sequence[SentencePair]) -> list[Float
     list of ``"tgt"``
         One number for each target word, END apart.
     """
+    check_vocabularies(translator)
+    if not hasattr(getattr(getattr(translator.decoder, "align", None), "window", None), "centre"):
+        raise ValueError("translator has no window with a centre; expected LocalMonotonic or LocalPredictive")
     align, found = translator.decoder.align, []
     for pair in pairs:
         asked: list[Tensor] = []
@@ -248,3 +263,9 @@ def _peak_memory() -> float:
     """Give the most memory that this process has held so far, in MiB."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / 2 ** (20 if sys.platform == "darwin" else 10)
+
+
+def _check_judged(judged: Judged) -> None:
+    for name, entries in judged._asdict().items():
+        if entries is not None and len(entries) != len(judged.pairs):
+            raise ValueError(f"{name} has {len(entries)} entries; expected {len(judged.pairs)}, one for each pair")

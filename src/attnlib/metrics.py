@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Real
 from sacrebleu.metrics import BLEU
 
+from attnlib.checks import check_sentences, check_vocabularies, check_whole, check_words
 from attnlib.corpus import SentencePair, batch
 from attnlib.shapes import Array
 
@@ -82,7 +83,15 @@ def lowest_alignment_error_rate(pairs: Sequence[SentencePair]) -> float:
 
     It is not 0: "du" translates "of the", and one link cannot cover two words. For sentences of 1 to 3 clauses of
     `attnlib.grammar` it is about 0.05.
+
+    Raises
+    ------
+    ValueError
+        If there is no target word, or a link lies beyond its sentences.
     """
+    if not any(pair.target for pair in pairs):
+        raise ValueError(f"pairs has {len(pairs)} sentence pairs; expected at least one target word")
+    _check_links(pairs)
     best = [{min((i, t) for i, t in pair.links if t == word) for _, word in pair.links} for pair in pairs]
     free = sum(len(pair.target) - len(links) for pair, links in zip(pairs, best, strict=True))
     linked, gold = sum(map(len, best)), sum(len(pair.links) for pair in pairs)
@@ -108,18 +117,24 @@ def links(weights: Real[Array, "tgt src"], source: Sequence[str], target: Sequen
     Raises
     ------
     ValueError
-        If there are fewer weights than words, or no source word.
+        If there are fewer weights than words, or no source word, or a weight is NaN.
 
     Notes
     -----
     The links of Luong et al. 2015, table 6.
     """
+    check_words("source", source)
+    check_words("target", target)
     cells = np.asarray(weights)
+    if cells.ndim != 2 or cells.dtype.kind not in "biuf":
+        raise ValueError(f"weights has shape {cells.shape} and holds {cells.dtype}; expected numbers, (tgt, src)")
     if len(cells) < len(target) or cells.shape[1] < len(source) or not len(source):
         raise ValueError(
             f"weights has shape {cells.shape}; expected at least {(len(target), len(source))}, (target words, "
             "source words), and a source word"
         )
+    if np.isnan(cells[: len(target), : len(source)]).any():
+        raise ValueError(f"weights has shape {cells.shape} and holds NaN; expected a number for each pair of words")
     best = cells[: len(target), : len(source)].argmax(axis=1)
     return {(int(i), t) for t, i in enumerate(best)}
 
@@ -147,8 +162,10 @@ def forced_links(
     Raises
     ------
     ValueError
-        If the translator has no attention.
+        If the translator has no attention, or no vocabularies, or `at_once` is below 1.
     """
+    check_vocabularies(translator)
+    check_whole(at_once=at_once)
     device = next(translator.parameters()).device
     found = []
     for part in (pairs[n : n + at_once] for n in range(0, len(pairs), at_once)):
@@ -166,9 +183,13 @@ def bleu(translations: Sequence[Sequence[str]], references: Sequence[Sequence[st
 
     Raises
     ------
+    TypeError
+        If a sentence is one string rather than a sequence of words.
     ValueError
         If there are not as many translations as references, or none.
     """
+    check_sentences("translations", translations)
+    check_sentences("references", references)
     _check_as_many(translations, references)
     metric = BLEU(tokenize="none", force=True)  # force: tokens that stand apart are what we have
     score = metric.corpus_score(list(map(" ".join, translations)), [list(map(" ".join, references))])
@@ -199,6 +220,7 @@ def bleu_by_length(
     ValueError
         If there are not as many translations as pairs, or none, or `edges` are fewer than 2 or do not ascend.
     """
+    check_sentences("translations", translations)
     _check_as_many(translations, pairs)
     if len(edges) < 2 or any(first >= second for first, second in pairwise(edges)):
         raise ValueError(f"edges is {list(edges)}; expected at least 2 lengths, ascending")
@@ -219,9 +241,13 @@ def exact_match(translations: Sequence[Sequence[str]], references: Sequence[Sequ
 
     Raises
     ------
+    TypeError
+        If a sentence is one string rather than a sequence of words.
     ValueError
         If there are not as many translations as references, or none.
     """
+    check_sentences("translations", translations)
+    check_sentences("references", references)
     _check_as_many(translations, references)
     pairs = zip(translations, references, strict=True)
     return sum(tuple(words) == tuple(reference) for words, reference in pairs) / len(references)
@@ -235,3 +261,11 @@ def _check_as_many(translations: Sequence, references: Sequence) -> None:
     if len(translations) != len(references) or not len(references):
         counts = f"{len(translations)} sentences, the references {len(references)}"
         raise ValueError(f"translations has {counts}; expected equally many, and at least one")
+
+
+def _check_links(pairs: Sequence[SentencePair]) -> None:
+    for n, pair in enumerate(pairs):
+        src, tgt = len(pair.source), len(pair.target)
+        for i, t in pair.links:
+            if not (0 <= i < src and 0 <= t < tgt):
+                raise ValueError(f"pairs[{n}] has the link {(i, t)}; expected positions below {src} and {tgt}, from 0")

@@ -7,6 +7,8 @@ from math import sqrt
 import torch
 from torch import nn
 
+from attnlib.checks import check_whole
+
 
 def weight(*shape: int) -> nn.Parameter:
     r"""Draw a weight from the uniform distribution between plus and minus :math:`1 / \sqrt{n}`.
@@ -24,6 +26,8 @@ def weight(*shape: int) -> nn.Parameter:
     nn.Parameter
         Drawn from torch's global generator, on torch's default device: seed it, or fork it, around the call.
     """
+    if not shape or any(not isinstance(size, int) or size < 1 for size in shape):
+        raise ValueError(f"shape is {shape}; expected whole numbers, each at least 1")
     bound = 1 / sqrt(shape[-1])
     return nn.Parameter(torch.empty(shape).uniform_(-bound, bound))
 
@@ -31,6 +35,7 @@ def weight(*shape: int) -> nn.Parameter:
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
     """Seed torch's global generator for a block, and leave it as it was before."""
+    check_whole(0, seed=seed)
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
         yield

@@ -33,6 +33,8 @@ def words(english: str, french: str) -> SentencePair:
 
 def join(*parts: SentencePair, mirrored: bool = False) -> SentencePair:
     """Put phrases together: the English in order, the French in order or, if `mirrored`, the last part first."""
+    if not parts:
+        raise ValueError("parts is empty; expected at least one phrase")
     starts = accumulate((len(part.source) for part in parts), initial=0)
     french = [
         (part.target, {(i + start, t) for i, t in part.links}) for part, start in zip(parts, starts, strict=False)
@@ -99,6 +101,8 @@ def whom(antecedent: Phrase, subject: Phrase, verb: str, *, negated: bool = Fals
 
 def sentence(*clauses: SentencePair) -> SentencePair:
     """Join clauses by "and"."""
+    if not clauses:
+        raise ValueError("clauses is empty; expected at least one")
     return reduce(lambda before, last: join(before, words("and", "et"), last), clauses)
 
 

@@ -21,6 +21,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
+from attnlib.checks import check_floating, check_leading, check_whole
 from attnlib.parameters import weight
 from attnlib.shapes import Array
 
@@ -42,13 +43,17 @@ def dot(s: Float[Array, "*batch tgt d"], h: Float[Array, "*batch src d"]) -> Flo
 
     Raises
     ------
+    TypeError
+        If `s` or `h` does not hold floating-point numbers.
     ValueError
-        If `s` and `h` differ in their number of features.
+        If `s` and `h` differ in their number of features, or in their leading axes.
 
     Notes
     -----
     Costs ``batch * tgt * src * d`` multiply-adds. Luong et al. 2015, section 3.1, "dot".
     """
+    check_floating(s=s, h=h)
+    check_leading(2, s=s, h=h)
     _check_features("h", h, s.shape[-1])
     return s @ array_namespace(s, h).matrix_transpose(h)
 
@@ -114,6 +119,7 @@ class General(nn.Module):
     """
 
     def __init__(self, dec: int, enc: int):
+        check_whole(dec=dec, enc=enc)
         super().__init__()
         self.W_a = weight(dec, enc)
 
@@ -141,6 +147,7 @@ class Additive(nn.Module):
     """
 
     def __init__(self, dec: int, enc: int, att: int):
+        check_whole(dec=dec, enc=enc, att=att)
         super().__init__()
         self.W_a, self.U_a, self.v_a = weight(att, dec), weight(att, enc), weight(att)
 
@@ -154,6 +161,7 @@ class Additive(nn.Module):
     ) -> Float[Tensor, "*batch tgt src"]:
         """Score states against keys: see `additive`."""
         _check_features("s", s, self.W_a.shape[1])
+        check_leading(2, s=s, keys=keys)
         return additive(linear(s, self.W_a), keys, self.v_a)
 
 
@@ -171,6 +179,7 @@ class Concat(nn.Module):
     """
 
     def __init__(self, dec: int, enc: int, att: int):
+        check_whole(dec=dec, enc=enc, att=att)
         super().__init__()
         self.dec = dec
         self.W_a, self.v_a = weight(att, dec + enc), weight(att)
@@ -185,6 +194,7 @@ class Concat(nn.Module):
     ) -> Float[Tensor, "*batch tgt src"]:
         """Score states against keys: see `additive`."""
         _check_features("s", s, self.dec)
+        check_leading(2, s=s, keys=keys)
         return additive(linear(s, self.W_a[:, : self.dec]), keys, self.v_a)
 
 
@@ -200,6 +210,7 @@ class Location(nn.Module):
     """
 
     def __init__(self, dec: int, max_src: int):
+        check_whole(dec=dec, max_src=max_src)
         super().__init__()
         self.W_a = weight(max_src, dec)
 
@@ -220,9 +231,11 @@ class Location(nn.Module):
     ) -> Float[Tensor, "*batch tgt src"]:
         """Score positions: ``batch * tgt * src * dec`` multiply-adds."""
         _check_features("s", s, self.W_a.shape[1])
+        check_leading(2, s=s, keys=keys)
         return linear(s, self.W_a[: keys.shape[-2]])
 
 
 def _check_features(name: str, x: Array, expected: int) -> None:
+    check_floating(**{name: x})
     if x.shape[-1] != expected:
         raise ValueError(f"{name} has shape {tuple(x.shape)}; expected {expected} features, the last axis")

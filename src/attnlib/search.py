@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from attnlib.checks import check_finite, check_sentences, check_vocabularies, check_whole
 from attnlib.corpus import END, PAD, START, encode
 
 if TYPE_CHECKING:
@@ -65,8 +66,12 @@ def greedy(
 
     Raises
     ------
+    TypeError
+        If `max_length` is no whole number.
     ValueError
         If `max_length` is below 1.
+    FloatingPointError
+        If the translator gives no finite score to the best word of a step, as when its weights hold NaN.
 
     Notes
     -----
@@ -121,8 +126,8 @@ def beam(
 
     Raises
     ------
-    ValueError
-        If `max_length` or `width` is below 1.
+    TypeError, ValueError, FloatingPointError
+        As for `greedy`, and likewise for `width`, or if `normalisation` is not finite.
 
     Notes
     -----
@@ -131,6 +136,7 @@ def beam(
     """
     _check("max_length", max_length)
     _check("width", width)
+    check_finite(normalisation=normalisation)
     first_slot = torch.arange(len(source), device=source.device)[:, None] * width
     state = translator.start(source, lengths).select((first_slot // width).expand(-1, width).flatten())
     words = source.new_full((len(source), width), START)
@@ -174,7 +180,17 @@ def translate_all(
     -------
     list of words
         The translations, in the order of `sentences`.
+
+    Raises
+    ------
+    TypeError
+        If a sentence is one string rather than a sequence of words.
+    ValueError
+        If the translator has no vocabularies, or a sentence no words, or `at_once` is below 1. For others see `greedy`.
     """
+    check_vocabularies(translator)
+    check_sentences("sentences", sentences)
+    check_whole(at_once=at_once)
     device = next(translator.parameters()).device
     order = sorted(range(len(sentences)), key=lambda n: len(sentences[n]))
     found = {}
@@ -188,6 +204,8 @@ def translate_all(
 
 def _log_probabilities(logits: Float[Tensor, "batch vocab"]) -> Float[Tensor, "batch vocab"]:
     """Take the words' log probabilities; `PAD` and `START` are not words of a translation."""
+    if not logits[..., END:].amax(-1).isfinite().all():
+        raise FloatingPointError("the translator's logits hold NaN or infinity; expected a finite number for each word")
     banned = torch.arange(logits.shape[-1], device=logits.device).lt(END)
     return logits.masked_fill(banned, -torch.inf).log_softmax(-1)
 
@@ -230,5 +248,6 @@ def _traced(
 
 
 def _check(name: str, number: int) -> None:
+    check_whole(**{name: number})
     if number < 1:
         raise ValueError(f"{name} is {number}; expected at least 1")

@@ -6,14 +6,25 @@ its value, as large as its weight. The answer, the average of the values with th
 
 from collections.abc import Sequence
 from html import escape
-from math import sqrt
+from math import isfinite, sqrt
 from typing import Any
 
 import numpy as np
 from jaxtyping import Real
 
 from attnlib.attention import masked_softmax
-from attnlib.cards import KEYS, Card, card, checked_words, framed, table, two_decimals, width
+from attnlib.cards import (
+    KEYS,
+    Card,
+    card,
+    checked_numbers,
+    checked_text,
+    checked_words,
+    framed,
+    table,
+    two_decimals,
+    width,
+)
 from attnlib.shapes import Array
 
 _TOP, _PITCH = 44, 32  # pixels: the middle of the first row, and from row to row
@@ -55,17 +66,22 @@ def sharpen(
     Raises
     ------
     TypeError
-        If words are not words.
+        If words are not words, or numbers are not numbers.
     ValueError
-        If there is not one finite score and value a word, or `sharpness` does not rise from 0 or above.
+        If there is not one finite score and value a word, or `sharpness` does not rise from 0 or above, or `start` is
+        not finite, or the numbers are so large that a product or a difference of them overflows.
 
     Notes
     -----
     ``figures.sharpen(compass @ asked, degrees[:, 0], winds, unit="degrees")``
     """
     words = checked_words(words, "words")
-    scores, values = (_numbers(x, name, len(words)) for x, name in ((scores, "scores"), (values, "values")))
     stops = _stops(sharpness)
+    scores = _numbers(scores, "scores", len(words), stops[-1])
+    values = _numbers(values, "values", len(words))
+    if not isinstance(start, int | float) or not isfinite(start):
+        raise ValueError(f"start is {start!r}; expected a finite number")
+    checked_text(unit, "unit")
     weights = masked_softmax(stops[:, None] * scores)
     weights, answers = weights.round(4), (weights @ values).round(4)
     at = int(np.abs(stops - start).argmin())
@@ -86,17 +102,20 @@ def sharpen(
     )
 
 
-def _numbers(x: Any, name: str, src: int) -> Real[np.ndarray, "src"]:
-    x = np.asarray(x, dtype=float)
+def _numbers(x: Any, name: str, src: int, factor: float = 1.0) -> Real[np.ndarray, "src"]:
+    x = checked_numbers(x, name)
     if x.shape != (src,) or not np.isfinite(x).all():
         raise ValueError(f"{name} has shape {x.shape}; expected {(src,)}, one finite number a word")
+    most = np.finfo(float).max / 4 / max(1.0, factor)
+    if np.abs(x).max() > most:
+        raise ValueError(f"{name} holds {x[np.abs(x).argmax()]:g}; expected numbers of at most {most:g}")
     return x
 
 
 def _stops(sharpness: Sequence[int | float] | None) -> Real[np.ndarray, "stops"]:
     if sharpness is None:
         sharpness = [0, *(float(f"{stop:.1e}") for stop in np.geomspace(0.1, 100, 31))]
-    stops = np.asarray(sharpness, dtype=float)
+    stops = checked_numbers(sharpness, "sharpness")
     rises = (
         stops.ndim == 1 and len(stops) > 1 and np.isfinite(stops).all() and stops[0] >= 0 and (np.diff(stops) > 0).all()
     )

@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 from tqdm import tqdm
 
+from attnlib.checks import check_finite, check_shape, check_vocabularies, check_whole
 from attnlib.corpus import PAD, Batch, SentencePair, batches
 
 if TYPE_CHECKING:
@@ -47,11 +48,14 @@ def warm_cosine(done: float) -> float:
     float
         What the learning rate is multiplied by.
     """
+    if not 0 <= done <= 1:
+        raise ValueError(f"done is {done}; expected a share from 0 to 1")
     return min(1.0, 20 * done) * (1 + cos(pi * done)) / 2
 
 
 def word_loss(logits: Float[Tensor, "batch tgt vocab"], target: Int[Tensor, "batch tgt"]) -> Float[Tensor, ""]:
     """Take the mean cross-entropy over real words, END among them and padding not, in nats."""
+    check_shape("target", target, *logits.shape[:-1])
     return cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD)
 
 
@@ -99,15 +103,19 @@ def train(
 
     Raises
     ------
+    TypeError
+        If `steps`, `words` or `seed` is no whole number.
     ValueError
-        If `steps` is below 1, or the translator has no vocabularies, or a sentence is longer than `words`.
+        If `steps` is below 1, or `clip` not above 0, or `learning_rate` not finite, or the translator has no
+        vocabularies, or a sentence is longer than `words`.
     FloatingPointError
         If the loss is not a finite number, at the step where it happens.
     """
-    if steps < 1:
-        raise ValueError(f"steps is {steps}; expected at least 1")
-    if translator.source_vocabulary is None or translator.target_vocabulary is None:
-        raise ValueError("translator has no vocabularies; expected one made with both")
+    check_whole(steps=steps)
+    check_vocabularies(translator)
+    check_finite(learning_rate=learning_rate)
+    if not clip > 0:
+        raise ValueError(f"clip is {clip}; expected a number above 0")
     device = next(translator.parameters()).device
     optimizer = torch.optim.Adam(translator.parameters(), lr=learning_rate)
     losses, seen = [], 0

@@ -24,6 +24,7 @@ from torch import Tensor, nn
 
 from attnlib.alignment import Align
 from attnlib.attention import Attended
+from attnlib.checks import check_whole
 from attnlib.corpus import START, UNKNOWN, Vocabulary
 from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LuongDecoder, State
 from attnlib.encoders import BidirectionalGRU, StackedLSTM
@@ -100,10 +101,12 @@ class Translator(nn.Module):
         Raises
         ------
         ValueError
-            If `target` is not of as many sentences as `source`, or `lengths` do not fit `source`.
+            If `target` is not of as many sentences as `source`, or of no word, or `lengths` do not fit `source`.
         """
         if len(target) != len(source):
             raise ValueError(f"target has {len(target)} sentences; expected {len(source)}, as many as source")
+        if target.ndim != 2 or not target.shape[1]:
+            raise ValueError(f"target has shape {tuple(target.shape)}; expected (batch, tgt), at least one word")
         start = target.new_full((len(target), 1), START)
         return Translated(*self.decoder(torch.cat([start, target[:, :-1]], 1), self.encoder(source, lengths)))
 
@@ -151,6 +154,8 @@ class Translator(nn.Module):
 
         Raises
         ------
+        TypeError
+            If `sentence` is no string.
         ValueError
             If the translator has no vocabularies, or the sentence no words.
         """
@@ -158,6 +163,8 @@ class Translator(nn.Module):
 
         if self.source_vocabulary is None or self.target_vocabulary is None:
             raise ValueError("source_vocabulary or target_vocabulary is None; expected a translator made with both")
+        if not isinstance(sentence, str):
+            raise TypeError(f"sentence is {sentence!r}; expected a str, words separated by spaces")
         words = sentence.split()
         if not words:
             raise ValueError(f"sentence is {sentence!r}; expected at least one word")
@@ -188,6 +195,7 @@ def rnn_encdec(
         With `rnn_search` it shares everything but the context, so that what differs is due to attention. The
         RNNencdec of Bahdanau et al. 2015 reads in one direction only.
     """
+    check_whole(2, hid=hid)
     with seeded(seed):
         encoder = BidirectionalGRU(len(source_vocabulary), emb, hid, hid)
         decoder = FixedContextDecoder(vocab=len(target_vocabulary), emb=emb, dec=hid, enc=2 * hid, maxout=hid // 2)
@@ -222,6 +230,7 @@ def rnn_search(
     Translator
         Annotations of ``2 * hid`` features.
     """
+    check_whole(2, hid=hid)
     with seeded(seed):
         encoder = BidirectionalGRU(len(source_vocabulary), emb, hid, hid)
         align = Align(Additive(hid, 2 * hid, hid if att is None else att), Everywhere())

@@ -15,6 +15,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
+from attnlib.checks import check_shape, check_whole
 from attnlib.parameters import weight
 from attnlib.shapes import Array
 
@@ -64,13 +65,16 @@ def support(
     Raises
     ------
     ValueError
-        If `half_width` is below 1.
+        If `half_width` or `src` is below 1, or there is not one length for each row of centres, or a centre is NaN.
 
     Notes
     -----
     Costs time and memory for ``batch * tgt * look`` numbers, however long the source.
     """
     _check_half_width(half_width)
+    check_whole(src=src)
+    check_shape("lengths", lengths, *p.shape[:-1])
+    _check_centres(p)
     xp = array_namespace(p, lengths)
     look = min(2 * half_width + 1, src)
     first = xp.astype(xp.clip(xp.ceil(p - half_width), 0, src - look), lengths.dtype)
@@ -151,6 +155,7 @@ class LocalMonotonic:
         self, s: Float[Tensor, "batch tgt dec"], steps: Int[Tensor, "tgt"], lengths: Int[Tensor, "batch"]
     ) -> Float[Tensor, "batch tgt"]:
         """Give p_t = min(t, S - 1) for each sentence and step, in source positions from 0."""
+        _check_steps(steps)
         return torch.minimum(steps, lengths[:, None] - 1).to(s.dtype)
 
     def __call__(
@@ -193,6 +198,7 @@ class LocalPredictive(nn.Module):
 
     def __init__(self, dec: int, half_width: int, authors: bool = False):
         super().__init__()
+        check_whole(dec=dec)
         _check_half_width(half_width)
         self.half_width, self.authors = half_width, authors
         self.W_p, self.v_p = weight(dec, dec), weight(dec)
@@ -205,6 +211,7 @@ class LocalPredictive(nn.Module):
         self, s: Float[Tensor, "batch tgt dec"], steps: Int[Tensor, "tgt"], lengths: Int[Tensor, "batch"]
     ) -> Float[Tensor, "batch tgt"]:
         """Predict p_t for each sentence and step, in source positions: ``batch * tgt * dec²`` multiply-adds."""
+        check_shape("s", s, len(lengths), "tgt", len(self.v_p))
         share = torch.sigmoid(torch.tanh(linear(s, self.W_p)) @ self.v_p)
         return share * (lengths[:, None] - int(self.authors))
 
@@ -227,3 +234,14 @@ def _check_half_width(half_width: object) -> None:
         raise TypeError(f"half_width is {half_width!r}; expected a whole number of source positions")
     if half_width < 1:
         raise ValueError(f"half_width is {half_width}; expected at least 1")
+
+
+def _check_centres(p: Float[Array, "*batch tgt"]) -> None:
+    xp = array_namespace(p)
+    if xp.any(xp.isnan(p)):
+        raise ValueError(f"p has shape {tuple(p.shape)} and holds NaN; expected source positions")
+
+
+def _check_steps(steps: Int[Tensor, "tgt"]) -> None:
+    if len(steps) and int(steps.min()) < 0:
+        raise ValueError(f"steps holds {int(steps.min())}; expected target positions, from 0")
