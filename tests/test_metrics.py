@@ -71,13 +71,14 @@ def test_the_floor_of_the_grammar():
 class Diagonal(torch.nn.Module):
     """It looks at position t from position t, whatever the words."""
 
-    def __init__(self, vocabulary, attends=True):
+    def __init__(self, vocabulary, attends=True, device=None):
         super().__init__()
         self.source_vocabulary = self.target_vocabulary = vocabulary
         self.attends = attends
-        self.bias = torch.nn.Parameter(torch.zeros(()))
+        self.bias = torch.nn.Parameter(torch.zeros((), device=device))
 
     def forward(self, source, lengths, target):  # noqa: D102
+        assert {x.device for x in (source, lengths, target)} == {self.bias.device}
         weights = torch.eye(max(target.shape[1], source.shape[1]))[: target.shape[1], : source.shape[1]]
         weights = weights.expand(len(source), -1, -1)
         return SimpleNamespace(attended=Attended(weights, weights) if self.attends else None)
@@ -85,8 +86,10 @@ class Diagonal(torch.nn.Module):
 
 def test_forced_links_are_of_each_pair_alone():
     pairs = [SentencePair(("a",) * n, ("a",) * n) for n in (3, 1, 5, 2, 7)]
-    translator = Diagonal(Vocabulary(("a",)))
-    assert forced_links(translator, pairs, at_once=2) == [{(n, n) for n in range(len(pair.source))} for pair in pairs]
+    expected = [{(n, n) for n in range(len(pair.source))} for pair in pairs]
+    for device in ("cpu", "meta"):
+        translator = Diagonal(Vocabulary(("a",)), device=device)
+        assert forced_links(translator, pairs, at_once=2) == expected
     with pytest.raises(ValueError, match="translator has no attention"):
         unwrap(forced_links)(Diagonal(Vocabulary(("a",)), attends=False), pairs)
 

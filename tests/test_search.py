@@ -174,6 +174,46 @@ def test_a_translation_that_does_not_end_is_cut_and_has_no_end():
         assert END not in found.words
 
 
+@pytest.mark.parametrize("search", [greedy, lambda *a: beam(*a, 3)])
+@pytest.mark.parametrize("name", ["rnn_encdec", "rnn_search", "luong"])
+def test_every_tensor_is_made_where_the_sentences_are(name, search):
+    translator = untrained(name)
+    expected = search(translator, SOURCE, LENGTHS, 9)
+    with torch.device("meta"):  # there lies what is made without saying where
+        again = search(translator, SOURCE, LENGTHS, 9)
+    assert_same(again, expected)
+
+
+class Away(torch.nn.Module):
+    """A translator on another device, that says what it was given."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.zeros((), device="meta"))
+        self.source_vocabulary = self.target_vocabulary = VOCABULARY
+
+    def start(self, source, lengths):  # noqa: D102
+        raise LookupError(f"{source.device} {lengths.device}")
+
+
+def test_sentences_are_brought_to_the_translator():
+    with pytest.raises(LookupError, match="meta meta"):
+        translate_all(Away(), [("a",)], max_length=3)
+
+
+def test_a_score_is_divided_by_the_length_and_a_batch_is_read_greedily_if_nothing_else_is_said():
+    translator = Table(6, 0)
+    source, lengths = SOURCE[:, :4] % 6, torch.full((5,), 4)
+    of = [beam(translator, source, lengths, 9, 5, normalisation=n).log_probabilities for n in (1.0, 2.0)]
+    assert not torch.equal(*of)
+    assert torch.equal(beam(translator, source, lengths, 9, 5).log_probabilities, of[0])
+    translator = untrained("rnn_search")
+    sentences = [tuple("abc"), ("a",), tuple("gfedcba"), ("b",), tuple("de")]
+    by_width = [translate_all(translator, sentences, max_length=7, width=width) for width in (1, 2)]
+    assert by_width[0] != by_width[1]
+    assert translate_all(translator, sentences, max_length=7) == by_width[0]
+
+
 @pytest.mark.parametrize("width", [1, 3])
 def test_many_sentences_come_back_in_their_order(width):
     translator = untrained("rnn_search")

@@ -2,11 +2,11 @@
 
 The changes are mutmut's: its operators go through the code of every function. Its runner does not serve here. It puts
 trampolines around functions, which the tests' own hook (jaxtyping and beartype) would take for the functions, and it
-leaves out whatever is decorated, so all of `greedy` and `beam`. Here pytest collects the tests once, under that hook, as
-they always run. Then a child is forked for each mutant. It gives the one function the mutant's code, defaults included,
-so that who imported it beforehand runs the mutant too, and runs the tests that reach the changed lines, until one
-fails. Hypothesis draws the same examples each time. A mutant that takes five times as long as the tests, and three
-seconds, has timed out.
+leaves out whatever is decorated, so all of `greedy` and `beam`. Here pytest collects the tests once, under that hook,
+as they always run. Then a child is forked for each mutant. It gives the one function the mutant's code, defaults
+included, so that who imported it beforehand runs the mutant too. It runs the tests that reach the changed lines, until
+one fails. Hypothesis draws the same examples each time. A mutant has timed out that takes five times as long as its
+tests, and three seconds.
 
 Left out by rule, since they are no equations:
 
@@ -15,13 +15,13 @@ Left out by rule, since they are no equations:
 - the ``strict`` of a ``zip``, an assertion; and to call `len` or `isinstance` without an argument, which always fails.
 """
 
+import gc
 import json
 import os
 import signal
 import sys
 import tomllib
 from argparse import ArgumentParser
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 from inspect import unwrap
@@ -133,10 +133,17 @@ def _difference(old: list[str], new: list[str]) -> tuple[str, str]:
     return " ".join(map(str.strip, before)), " ".join(map(str.strip, after))
 
 
-def survivors(path: Path = SURVIVORS) -> dict[tuple[str, str, str], str]:
+class Reason(NamedTuple):
+    """Why a mutant survives: it computes the same, or something else that is not worth a test."""
+
+    equivalent: bool
+    text: str
+
+
+def survivors(path: Path = SURVIVORS) -> dict[tuple[str, str, str], Reason]:
     """Read which mutants are known to survive, and why."""
-    listed = tomllib.loads(path.read_text(encoding="utf-8"))["survivor"]
-    return {(one["function"], one["was"], one["becomes"]): one["reason"] for one in listed}
+    groups = tomllib.loads(path.read_text(encoding="utf-8"))["survivors"]
+    return {tuple(key): Reason(group["equivalent"], group["reason"]) for group in groups for key in group["mutants"]}
 
 
 class Hunt:
@@ -160,6 +167,7 @@ class Hunt:
         reach = _own(session.items) if self.sample else _reaching(session.items, files)
         for name, file in files.items():
             mutants, began = mutants_of(name, Path(file).read_text(encoding="utf-8")), perf_counter()
+            gc.freeze()  # what the children share with this process they need not go through, and so need not copy
             if self.sample:
                 mutants = spaced([mutant for mutant in mutants if mutant.key not in survivors()], self.sample)
             for mutant in mutants:
@@ -221,6 +229,7 @@ def _forked(work: Callable[[], None], seconds: float) -> str:
     child = os.fork()
     if not child:
         try:
+            gc.disable()
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, 1)
             os.dup2(nowhere, 2)
@@ -261,7 +270,8 @@ if __name__ == "__main__":
     hunt = Hunt(arguments.modules, arguments.sample)
     names = arguments.modules if arguments.sample else (*MODULES, "translator")
     files = [str(ROOT / "tests" / f"test_{name}.py") for name in names]
-    options = ["-q", "-s", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    options = ["-q", "-s", "-p", "jaxtyping", "-p", "no:cacheprovider"]
     status = pytest.main([*options, *files], plugins=[hunt])
     arguments.record.write_text(json.dumps(hunt.outcomes), encoding="utf-8")
     sys.exit(status)
