@@ -3,7 +3,7 @@
 import pytest
 
 from verify.mutants import hunt, judged, told
-from verify.mutating import KILLED, MODULES, SURVIVED, TIMED_OUT, Reason, mutants_of
+from verify.mutating import KILLED, MODULES, SURVIVED, TIMED_OUT, Mutants, Reason
 
 SOURCE = '''
 """Say nothing."""
@@ -45,7 +45,7 @@ CHANGES = {
 
 def test_what_is_changed_and_what_is_not():
     """Nothing outside functions, no text, no annotation or decorator, no error, and no `strict`."""
-    mutants = mutants_of("lines", SOURCE)
+    mutants = Mutants("lines", SOURCE).different()
     assert {mutant.becomes for mutant in mutants} == CHANGES
     for mutant in mutants:
         assert SOURCE.count(mutant.was) == 1

@@ -22,7 +22,7 @@ import signal
 import sys
 import tomllib
 from argparse import ArgumentParser
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from difflib import SequenceMatcher
 from inspect import unwrap
 from operator import attrgetter
@@ -30,7 +30,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import hypothesis
 import libcst as cst
@@ -105,24 +105,39 @@ def _trivial(node: cst.CSTNode, changed: cst.CSTNode) -> bool:
     return False
 
 
-def mutants_of(name: str, source: str) -> list[Mutant]:
-    """Make every mutant of a module, each once, in the order of the source."""
-    finder, wrapper = _Finder(), MetadataWrapper(cst.parse_module(source))
-    wrapper.module.visit(finder)
-    positions = wrapper.resolve(PositionProvider)
-    lines, found = source.splitlines(), {}
+class Mutants(Sequence[Mutant]):
+    """The mutants of a module in the order of its source, made when they are asked for; a few may be the same."""
 
-    def span(node: cst.CSTNode) -> range:
-        return range(positions[node].start.line, positions[node].end.line + 1)
+    def __init__(self, name: str, source: str):
+        finder, wrapper = _Finder(), MetadataWrapper(cst.parse_module(source))
+        wrapper.module.visit(finder)
+        self.name, self.lines, self.changes, self.module = name, source.split("\n"), finder.changes, wrapper.module
+        self.positions = wrapper.resolve(PositionProvider)
 
-    for path, node, becomes in finder.changes:
-        outer = span(path[0])
-        old = lines[outer.start - 1 : outer.stop - 1]
-        new = wrapper.module.code_for_node(path[0].deep_replace(node, becomes)).strip("\n").split("\n")
-        mutated = "\n".join((*lines[: outer.start - 1], *new, *lines[outer.stop - 1 :]))
-        function = ".".join((name, *(part.name.value for part in path)))
-        found.setdefault(mutated, Mutant(function, *_difference(old, new), span(node), span(path[-1]), mutated))
-    return list(found.values())
+    def __len__(self) -> int:
+        return len(self.changes)
+
+    def __getitem__(self, number: int) -> Mutant:
+        path, node, becomes = self.changes[number]
+        outer = self._lines_of(path[0])
+        begin, end = outer.start - 1, outer.stop - 1
+        new = self.module.code_for_node(path[0].deep_replace(node, becomes)).strip("\n").split("\n")
+        mutated = "\n".join((*self.lines[:begin], *new, *self.lines[end:]))
+        function = ".".join((self.name, *(part.name.value for part in path)))
+        changed = _difference(self.lines[begin:end], new)
+        return Mutant(function, *changed, self._lines_of(node), self._lines_of(path[-1]), mutated)
+
+    def _lines_of(self, node: cst.CSTNode) -> range:
+        return range(self.positions[node].start.line, self.positions[node].end.line + 1)
+
+    def different(self) -> list[Mutant]:
+        """Make all of them, each once."""
+        return list({mutant.source: mutant for mutant in self}.values())
+
+    def spaced(self, number: int, known: Container[tuple[str, str, str]]) -> list[Mutant]:
+        """Make so many at even distances, those that are known passed over."""
+        places = (range((2 * n + 1) * len(self) // (2 * number), len(self)) for n in range(number))
+        return [next(self[place] for place in after if self[place].key not in known) for after in places]
 
 
 def _difference(old: list[str], new: list[str]) -> tuple[str, str]:
@@ -166,10 +181,9 @@ class Hunt:
         files = {name: sys.modules[f"attnlib.{name}"].__file__ for name in self.modules}
         reach = _own(session.items) if self.sample else _reaching(session.items, files)
         for name, file in files.items():
-            mutants, began = mutants_of(name, Path(file).read_text(encoding="utf-8")), perf_counter()
+            all_of_them, began = Mutants(name, Path(file).read_text(encoding="utf-8")), perf_counter()
             gc.freeze()  # what the children share with this process they need not go through, and so need not copy
-            if self.sample:
-                mutants = spaced([mutant for mutant in mutants if mutant.key not in survivors()], self.sample)
+            mutants = all_of_them.spaced(self.sample, survivors()) if self.sample else all_of_them.different()
             for mutant in mutants:
                 tests, seconds = reach(name, mutant)
                 outcome = _forked(lambda mutant=mutant, tests=tests: _run(tests, mutant), seconds)
@@ -182,11 +196,6 @@ class Hunt:
         """End the child as soon as a test fails; no report of it is needed."""
         if call.excinfo is not None:
             os._exit(FAILED)
-
-
-def spaced(items: Sequence[Any], number: int) -> list[Any]:
-    """Take so many of the items, at even distances."""
-    return [items[(2 * n + 1) * len(items) // (2 * number)] for n in range(number)]
 
 
 def _own(tests: Sequence[pytest.Item]) -> Callable[[str, Mutant], tuple[list[pytest.Item], float]]:
