@@ -180,3 +180,11 @@ def test_the_maxout_layer_keeps_the_larger_of_each_pair():
     out = DeepOutput(vocab=VOCAB, emb=EMB, dec=DEC, enc=ENC, maxout=MAXOUT).double()
     s, y, c = (draw(size, seed=size) for size in (DEC, EMB, ENC))
     torch.testing.assert_close(out(s, y, c), deep_output(out, s, y, c), rtol=1e-12, atol=1e-12)
+
+
+def test_options_are_kept_and_are_the_papers_if_nothing_else_is_said():
+    for make in (FixedContextDecoder, lambda **o: BahdanauDecoder(align(Everywhere), **o)):
+        options = ({}, {"reads_new_state": False}, {"reads_new_state": True})
+        assert [make(**SIZES, maxout=MAXOUT, **o).reads_new_state for o in options] == [False, False, True]
+    luong = LuongDecoder(align(Everywhere), **SIZES)
+    assert (luong.lstm.num_layers, luong.input_feeding) == (1, True)

@@ -48,6 +48,7 @@ def test_each_target_word_is_linked_to_the_word_it_looked_at_most_and_end_does_n
     weights = torch.tensor([[0.1, 0.2, 0.7], [0.6, 0.3, 0.1], [0.0, 0.0, 1.0]])  # END is the last row and column
     assert links(weights, ["the", "cat"], ["le", "chat"]) == {(1, 0), (0, 1)}
     assert links(weights.numpy(), ["the", "cat", "sleeps"], ["le"]) == {(2, 0)}
+    assert links(weights[:1, :1], ["the"], ["le"]) == {(0, 0)}
 
 
 def test_the_floor_by_hand():
@@ -104,6 +105,18 @@ def test_bleu_by_hand():
     assert "version:" in almost.signature
 
 
+def test_bleu_takes_a_full_stop_for_a_word_and_does_not_warn(caplog):
+    sentences = [["le", "chat", "dort", "bien", "."]] * 100
+    assert bleu(sentences, sentences).score == pytest.approx(100)
+    assert caplog.messages == []
+
+
+def test_two_edges_make_one_bin():
+    pair = SentencePair(("a", "b"), ("c", "d", "e", "f"))
+    (only,) = bleu_by_length([pair.target, ("c",)], [pair, SentencePair(("a",), ("c",))], (2, 3))
+    assert only == (2, 2, 1, bleu([pair.target], [pair.target]))
+
+
 def test_bleu_by_length_is_the_bleu_of_each_bin():
     pairs = sample(200, seed=4)
     translations = [pair.target[: 4 + len(pair.target) // 2] for pair in pairs]
@@ -119,6 +132,7 @@ def test_bleu_by_length_is_the_bleu_of_each_bin():
 
 def test_exact_match_counts_whole_sentences():
     assert exact_match([("a", "b"), ["c"]], [["a", "b"], ("c", "d")]) == 0.5
+    assert exact_match([("a", "b"), ["c"]], [["a", "b"], ("c",)]) == 1
 
 
 @pytest.mark.parametrize(
@@ -129,7 +143,7 @@ def test_exact_match_counts_whole_sentences():
         (lambda: alignment_error_rate(set(), set()), "no link"),
         (lambda: unwrap(links)(np.ones((2, 2)), ["a"], ["a"] * 3), r"weights has shape \(2, 2\)"),
         (lambda: unwrap(links)(np.ones((2, 2)), [], ["a"]), "a source word"),
-        (lambda: bleu([], []), "at least one"),
+        (lambda: bleu([], []), "translations has 0 sentences, the references 0; .* at least one"),
         (lambda: exact_match([("a",)], []), "equally many"),
         (lambda: bleu_by_length([("a",)], [SentencePair(("a",), ("a",))], (3,)), "edges is"),
         (lambda: bleu_by_length([("a",)], [SentencePair(("a",), ("a",))], (3, 3)), "ascending"),

@@ -26,6 +26,11 @@ class Line:
         return sum(zip(x, x, strict=True))
 
 
+@cache
+def double(x):
+    return x * 2
+
+
 limit = 1 + 1
 '''
 CHANGES = {
@@ -40,6 +45,8 @@ CHANGES = {
     "return sum(zip(None, x, strict=True))",
     "return sum(zip(x, None, strict=True))",
     "return sum(zip(x, strict=True))",
+    "return x / 2",
+    "return x * 3",
 }
 
 
@@ -51,7 +58,7 @@ def test_what_is_changed_and_what_is_not():
         assert SOURCE.count(mutant.was) == 1
         assert mutant.source.splitlines() == SOURCE.replace(mutant.was, mutant.becomes).splitlines()
         assert SOURCE.splitlines()[mutant.lines.start - 1].strip() == mutant.was
-    assert {mutant.function for mutant in mutants} == {"lines.Line.__init__", "lines.Line.at"}
+    assert {mutant.function for mutant in mutants} == {"lines.Line.__init__", "lines.Line.at", "lines.double"}
 
 
 def test_a_few_changes_of_each_module_are_noticed():

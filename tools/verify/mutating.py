@@ -5,7 +5,7 @@ trampolines around functions, which the tests' own hook (jaxtyping and beartype)
 leaves out whatever is decorated, so all of `greedy` and `beam`. Here pytest collects the tests once, under that hook,
 as they always run. Then a child is forked for each mutant. It gives the one function the mutant's code, defaults
 included, so that who imported it beforehand runs the mutant too. It runs the tests that reach the changed lines, until
-one fails. Hypothesis draws the same examples each time. A mutant has timed out that takes five times as long as its
+one fails. Hypothesis draws the same examples each time. A mutant has timed out that takes twice as long as its
 tests, and three seconds.
 
 Left out by rule, since they are no equations:
@@ -119,8 +119,8 @@ class Mutants(Sequence[Mutant]):
 
     def __getitem__(self, number: int) -> Mutant:
         path, node, becomes = self.changes[number]
-        outer = self._lines_of(path[0])
-        begin, end = outer.start - 1, outer.stop - 1
+        begin = self._lines_of([*path[0].decorators, path[0]][0]).start - 1
+        end = self._lines_of(path[0]).stop - 1
         new = self.module.code_for_node(path[0].deep_replace(node, becomes)).strip("\n").split("\n")
         mutated = "\n".join((*self.lines[:begin], *new, *self.lines[end:]))
         function = ".".join((self.name, *(part.name.value for part in path)))
@@ -228,7 +228,7 @@ def _reaching(tests: Sequence[pytest.Item], files: dict[str, str]) -> Callable[[
         reached = {n: {int(test) for test in of if test} for n, of in lines[name].items()}
         hit = [set().union(*(reached.get(str(n), set()) for n in span)) for span in (mutant.lines, mutant.body)]
         chosen = sorted(hit[0] or hit[1], key=seconds.__getitem__)
-        return [tests[number] for number in chosen], 3 + 5 * sum(seconds[number] for number in chosen)
+        return [tests[number] for number in chosen], 3 + 2 * sum(seconds[number] for number in chosen)
 
     return reaching
 
