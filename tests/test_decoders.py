@@ -168,6 +168,14 @@ def test_gradients_reach_the_encoder_and_stop_at_its_padding(case):
         assert all(annotations[b, :S].any() and not annotations[b, S:].any() for b, S in enumerate(LENGTHS))
 
 
+def test_every_tensor_is_made_where_the_words_are(case):
+    decoder, encoded, words = case
+    expected, _ = decoder(words, encoded)
+    with torch.device("meta"):  # there lies what is made without saying where
+        logits, _ = decoder(words, encoded)
+    torch.testing.assert_close(logits, expected, rtol=1e-10, atol=1e-10)
+
+
 def test_nothing_is_changed(case):
     decoder, encoded, words = case
     given = (words, *encoded[:3], *encoded.state)

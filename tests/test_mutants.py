@@ -81,7 +81,7 @@ def test_nine_of_ten_are_enough_if_each_survivor_has_a_reason():
     found = judged(outcomes(8, 1, 1), reasons(1))
     assert found.rows[-1] == ["all", "10", "8", "1", "1", "90.0"]
     assert ["search", "10", "8", "1", "1", "90.0"] in found.rows
-    assert "1 of the 1 " in found.said[1]
+    assert "1 of the 1 that survive" in found.said[1]
     assert found.failures == []
 
 

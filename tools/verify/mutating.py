@@ -149,7 +149,7 @@ def _difference(old: list[str], new: list[str]) -> tuple[str, str]:
 
 
 class Reason(NamedTuple):
-    """Why a mutant survives: it computes the same, or something else that is not worth a test."""
+    """Why a mutant survives: it is equivalent, or what it changes is not worth a test."""
 
     equivalent: bool
     text: str
