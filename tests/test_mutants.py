@@ -2,8 +2,9 @@
 
 import pytest
 
+from verify.hunting import KILLED, MODULES, SURVIVED, TIMED_OUT
 from verify.mutants import hunt, judged, told
-from verify.mutating import KILLED, MODULES, SURVIVED, TIMED_OUT, Mutants, Reason
+from verify.mutating import Mutants, Reason
 
 SOURCE = '''
 """Say nothing."""

@@ -1,4 +1,7 @@
-"""Change the equations, one thing at a time, and count the changes that a unit test notices: see `verify.mutating`."""
+"""Change the equations, one thing at a time, and count the changes that a unit test notices.
+
+See `verify.mutating` for the changes, `verify.hunting` for how the tests run on them.
+"""
 
 import json
 import os
@@ -9,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from verify.mutating import KILLED, MODULES, SURVIVED, SURVIVORS, TIMED_OUT, Reason, survivors
+from verify.hunting import KILLED, MODULES, SURVIVED, TIMED_OUT
+from verify.mutating import SURVIVORS, Reason, survivors
 from verify.record import ROOT, Found
 
 LEAST = 90  # per cent that must be noticed
@@ -22,7 +26,7 @@ def hunt(*options: str) -> list[Outcome]:
     environment = os.environ | {"PYTHONPATH": tools, "PYTEST_ADDOPTS": "", "OMP_NUM_THREADS": "1"}
     with TemporaryDirectory() as folder:
         record = Path(folder, "outcomes.json")
-        command = [sys.executable, "-m", "verify.mutating", str(record), *options]
+        command = [sys.executable, "-m", "verify.hunting", str(record), *options]
         subprocess.run(command, cwd=ROOT, env=environment, check=True)
         return [tuple(outcome) for outcome in json.loads(record.read_text(encoding="utf-8"))]
 

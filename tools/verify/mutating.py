@@ -1,49 +1,24 @@
-"""Change one thing at a time in a function of a module, and see whether a unit test notices.
+"""Make the mutants of a module: its source with one thing changed in one function.
 
-The changes are mutmut's: its operators go through the code of every function. Its runner does not serve here. It puts
-trampolines around functions, which the tests' own hook (jaxtyping and beartype) would take for the functions, and it
-leaves out whatever is decorated, so all of `greedy` and `beam`. Here pytest collects the tests once, under that hook,
-as they always run. Then a child is forked for each mutant. It gives the one function the mutant's code, defaults
-included, so that who imported it beforehand runs the mutant too. It runs the tests that reach the changed lines, until
-one fails. Hypothesis draws the same examples each time. A mutant has timed out that takes twice as long as its
-tests, and three seconds.
-
-Left out by rule, since they are no equations:
+The changes are mutmut's operators on every function, the decorated ones as well, such as `greedy` and `beam`, which
+mutmut itself leaves alone. Left out by rule, since they are no equations:
 
 - whatever is outside functions: imports, docstrings, the fields of tuples; and annotations and decorators;
 - ``raise`` statements, so the wording of an error, but not the condition that leads to it; and `extra_repr`;
 - the ``strict`` of a ``zip``, an assertion; and to call `len` or `isinstance` without an argument, which always fails.
 """
 
-import gc
-import json
-import os
-import signal
-import sys
 import tomllib
-from argparse import ArgumentParser
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Container, Sequence
 from difflib import SequenceMatcher
-from inspect import unwrap
-from operator import attrgetter
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from time import perf_counter
-from types import SimpleNamespace
 from typing import NamedTuple
 
-import hypothesis
 import libcst as cst
-import pytest
-from coverage import Coverage
 from libcst.metadata import MetadataWrapper, PositionProvider
 from mutmut.mutation.mutators import mutation_operators
 
-MODULES = ("attention", "scores", "windows", "alignment", "encoders", "decoders", "search", "metrics")
-ROOT = Path(__file__).parents[2]
 SURVIVORS = Path(__file__).with_name("survivors.toml")
-KILLED, TIMED_OUT, SURVIVED = "killed", "timed out", "survived"
-FAILED = 3  # the exit status of a child in which a test has failed
 
 
 class Mutant(NamedTuple):
@@ -55,6 +30,11 @@ class Mutant(NamedTuple):
     lines: range
     body: range
     source: str
+
+    @property
+    def module(self) -> str:
+        """The module's name, without the package's."""
+        return self.function.partition(".")[0]
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -159,128 +139,3 @@ def survivors(path: Path = SURVIVORS) -> dict[tuple[str, str, str], Reason]:
     """Read which mutants are known to survive, and why."""
     groups = tomllib.loads(path.read_text(encoding="utf-8"))["survivors"]
     return {tuple(key): Reason(group["equivalent"], group["reason"]) for group in groups for key in group["mutants"]}
-
-
-class Hunt:
-    """A plugin for pytest: in the place of running the tests it runs them on each mutant, and keeps what became of it.
-
-    Parameters
-    ----------
-    modules : list of str
-        Whose mutants, by the modules' names.
-    sample : int
-        How many mutants of each module to try, evenly spaced, among those that are not known to survive; each on its
-        module's own tests. 0: all, on all tests that reach them.
-    """
-
-    def __init__(self, modules: Sequence[str], sample: int):
-        self.modules, self.sample, self.outcomes = modules, sample, []
-
-    def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Hunt the mutants instead."""
-        files = {name: sys.modules[f"attnlib.{name}"].__file__ for name in self.modules}
-        reach = _own(session.items) if self.sample else _reaching(session.items, files)
-        for name, file in files.items():
-            all_of_them, began = Mutants(name, Path(file).read_text(encoding="utf-8")), perf_counter()
-            gc.freeze()  # what the children share with this process they need not go through, and so need not copy
-            mutants = all_of_them.spaced(self.sample, survivors()) if self.sample else all_of_them.different()
-            for mutant in mutants:
-                tests, seconds = reach(name, mutant)
-                outcome = _forked(lambda mutant=mutant, tests=tests: _run(tests, mutant), seconds)
-                self.outcomes.append((*mutant.key, outcome))
-            print(f"{name}: {len(mutants)} mutants, {perf_counter() - began:.0f} s", flush=True)
-        return True
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_makereport(self, call: pytest.CallInfo) -> None:
-        """End the child as soon as a test fails; no report of it is needed."""
-        if call.excinfo is not None:
-            os._exit(FAILED)
-
-
-def _own(tests: Sequence[pytest.Item]) -> Callable[[str, Mutant], tuple[list[pytest.Item], float]]:
-    """Return a function that finds a module's own tests, and how many seconds of the processor they may take."""
-    return lambda name, mutant: ([test for test in tests if test.path.stem == f"test_{name}"], 10.0)
-
-
-def _reaching(tests: Sequence[pytest.Item], files: dict[str, str]) -> Callable[[str, Mutant], tuple[list, float]]:
-    """Run all tests once, and return a function that finds those that reach a mutant, the fastest first."""
-
-    def measure() -> None:
-        coverage = Coverage(data_file=None, config_file=False, include=list(files.values()))
-        coverage.start()
-        for number, test in enumerate(tests):
-            coverage.switch_context(str(number))
-            began = perf_counter()
-            _run([test])
-            seconds.append(perf_counter() - began)
-        coverage.stop()
-        lines = {name: coverage.get_data().contexts_by_lineno(file) for name, file in files.items()}
-        record.write_text(json.dumps([seconds, lines]), encoding="utf-8")
-
-    with TemporaryDirectory() as folder:
-        record, seconds = Path(folder, "reach.json"), []
-        if _forked(measure, 600) != SURVIVED:
-            raise RuntimeError("a test fails without any mutation; expected all to pass")
-        seconds, lines = json.loads(record.read_text(encoding="utf-8"))
-
-    def reaching(name: str, mutant: Mutant) -> tuple[list[pytest.Item], float]:
-        reached = {n: {int(test) for test in of if test} for n, of in lines[name].items()}
-        hit = [set().union(*(reached.get(str(n), set()) for n in span)) for span in (mutant.lines, mutant.body)]
-        chosen = sorted(hit[0] or hit[1], key=seconds.__getitem__)
-        return [tests[number] for number in chosen], 3 + 2 * sum(seconds[number] for number in chosen)
-
-    return reaching
-
-
-def _forked(work: Callable[[], None], seconds: float) -> str:
-    """Do the work in a child that ends when a test fails or so many seconds of the processor are over."""
-    child = os.fork()
-    if not child:
-        try:
-            gc.disable()
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, 1)
-            os.dup2(nowhere, 2)
-            signal.setitimer(signal.ITIMER_PROF, seconds)
-            work()
-            os._exit(0)
-        finally:
-            os._exit(FAILED)
-    status = os.waitpid(child, 0)[1]
-    if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGPROF:
-        return TIMED_OUT
-    return KILLED if status else SURVIVED
-
-
-def _run(tests: Sequence[pytest.Item], mutant: Mutant | None = None) -> None:
-    """Run the tests, on the mutant if there is one."""
-    if mutant:
-        module, _, path = mutant.function.partition(".")
-        home, changed = sys.modules[f"attnlib.{module}"], {"__name__": f"attnlib.{module}"}
-        exec(compile(mutant.source, home.__file__, "exec"), changed)
-        old, new = (unwrap(attrgetter(path)(of)) for of in (home, SimpleNamespace(**changed)))
-        old.__code__, old.__defaults__, old.__kwdefaults__ = new.__code__, new.__defaults__, new.__kwdefaults__
-    for test, after in zip(tests, [*tests[1:], None], strict=True):
-        test.config.hook.pytest_runtest_protocol(item=test, nextitem=after)
-
-
-if __name__ == "__main__":
-    parser = ArgumentParser()
-    parser.add_argument("record", type=Path)
-    parser.add_argument("--modules", nargs="+", choices=MODULES, default=MODULES)
-    parser.add_argument("--sample", type=int, default=0)
-    arguments = parser.parse_args()
-    without_shrinking = (hypothesis.Phase.explicit, hypothesis.Phase.generate)
-    hypothesis.settings.register_profile(
-        "mutants", derandomize=True, database=None, deadline=None, phases=without_shrinking
-    )
-    hypothesis.settings.load_profile("mutants")
-    hunt = Hunt(arguments.modules, arguments.sample)
-    names = arguments.modules if arguments.sample else (*MODULES, "translator")
-    files = [str(ROOT / "tests" / f"test_{name}.py") for name in names]
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    options = ["-q", "-s", "-p", "jaxtyping", "-p", "no:cacheprovider"]
-    status = pytest.main([*options, *files], plugins=[hunt])
-    arguments.record.write_text(json.dumps(hunt.outcomes), encoding="utf-8")
-    sys.exit(status)
