@@ -98,6 +98,14 @@ def test_all_steps_at_once_equal_one_after_the_other(align):
         torch.testing.assert_close(one.dense(SRC), whole.dense(SRC)[:, t : t + 1], rtol=1e-12, atol=1e-12)
 
 
+def test_as_many_steps_as_source_positions(align):
+    _, h, lengths = sentences()
+    s, memory = draw(len(LENGTHS), SRC, DEC, seed=2), align.remember(h, lengths)
+    halves = [align(s[:, part], memory, torch.arange(SRC)[part]) for part in (slice(SRC // 2), slice(SRC // 2, None))]
+    whole = align(s, memory, torch.arange(SRC))
+    torch.testing.assert_close(whole.context, torch.cat([half.context for half in halves], 1), rtol=1e-12, atol=1e-12)
+
+
 def test_a_sentence_gets_alone_what_it_gets_in_a_batch(align):
     s, h, lengths = sentences()
     together = align(s, align.remember(h, lengths), STEPS)

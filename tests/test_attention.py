@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import tracemalloc
 from copy import deepcopy
 
 import numpy as np
@@ -240,6 +241,22 @@ def test_no_query_is_fine_but_no_key_is_not():
         unchecked_softmax(np.ones((3, 0)))
 
 
+def test_a_batch_of_no_sentence_is_fine(library):
+    context, weights, _ = attention(*(library(x) for x in draw_arguments(0)))
+    assert context.shape == (0, TGT, V)
+    assert weights.shape == (0, TGT, SRC)
+
+
+def test_numpy_needs_room_for_the_weights_and_the_contexts_only():
+    queries, keys, values = draw((100, 50), (200, 50), (200, 100))
+    attention(queries, keys, values)
+    tracemalloc.start()
+    context, weights, _ = attention(queries, keys, values)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1.2 * (context.nbytes + weights.nbytes)
+
+
 def numbers(*shape):
     return np.ones(shape)
 
@@ -253,9 +270,16 @@ def numbers(*shape):
         ((numbers(5), numbers(7, 5), numbers(7, 2)), ValueError, r"queries \(5,\).*at least two axes"),
         (([[1.0]], numbers(7, 1), numbers(7, 2)), TypeError, "queries is a list; expected a NumPy array"),
         ((numbers(3, 5), torch.ones(7, 5), numbers(7, 2)), TypeError, "keys is a torch.Tensor.*one library"),
+        ((numbers(3, 5), numbers(7, 5), torch.ones(7, 2)), TypeError, "y, keys is a numpy.*y, values is a torch"),
         ((numbers(3, 5) * 1j, numbers(7, 5), numbers(7, 2)), TypeError, r"queries has shape \(3, 5\).*complex128"),
-        ((numbers(3, 5), numbers(7, 5) > 0, numbers(7, 2)), TypeError, "keys .* holds bool; expected real numbers"),
-        ((torch.ones(3, 5), torch.ones(7, 5), torch.ones(7, 2).long()), TypeError, "values .*int64.*floating"),
+        ((numbers(3, 5), numbers(7, 5) > 0, numbers(7, 2)), TypeError, "keys .* holds bool; expected real numbers$"),
+        (
+            (torch.ones(3, 5), torch.ones(7, 5), torch.ones(7, 2).long()),
+            TypeError,
+            "values .*int64.* floating.* numbers$",
+        ),
+        ((numbers(3, 5), numbers(5), numbers(7, 2)), ValueError, r"keys \(5,\).*at least two axes"),
+        ((numbers(3, 5), numbers(7, 5), numbers(7)), ValueError, r"values \(7,\).*at least two axes"),
         ((numbers(3, 5), numbers(7, 5), numbers(7, 2), numbers(3, 6) > 0), ValueError, r"mask has shape \(3, 6\)"),
         ((numbers(3, 5), numbers(7, 5), numbers(7, 2), numbers(2, 3, 7) > 0), ValueError, r"mask has .*to \(3, 7\)"),
         ((numbers(3, 5), numbers(7, 5), numbers(7, 2), torch.ones(3, 7) > 0), TypeError, "mask is a Tensor"),
@@ -293,3 +317,12 @@ def test_dense_lays_the_window_over_the_source(library):
     assert everywhere.dense(3) is weights
     with pytest.raises(ValueError, match="src is 5, but the weights cover 3"):
         everywhere.dense(5)
+
+
+@pytest.mark.parametrize("leading", [(), (2, 3)])
+def test_dense_with_any_leading_axes(library, leading):
+    weights, positions = draw((*leading, TGT, 2))[0], np.array([1, 4])
+    expected = np.zeros((*leading, TGT, SRC))
+    expected[..., positions] = weights
+    attended = Attended(library(weights), library(weights), library(np.broadcast_to(positions, weights.shape).copy()))
+    assert np.array_equal(attended.dense(SRC), expected)

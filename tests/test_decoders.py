@@ -168,6 +168,14 @@ def test_gradients_reach_the_encoder_and_stop_at_its_padding(case):
         assert all(annotations[b, :S].any() and not annotations[b, S:].any() for b, S in enumerate(LENGTHS))
 
 
+def test_every_tensor_is_made_where_the_words_are(case):
+    decoder, encoded, words = case
+    expected, _ = decoder(words, encoded)
+    with torch.device("meta"):  # there lies what is made without saying where
+        logits, _ = decoder(words, encoded)
+    torch.testing.assert_close(logits, expected, rtol=1e-10, atol=1e-10)
+
+
 def test_nothing_is_changed(case):
     decoder, encoded, words = case
     given = (words, *encoded[:3], *encoded.state)
@@ -180,3 +188,11 @@ def test_the_maxout_layer_keeps_the_larger_of_each_pair():
     out = DeepOutput(vocab=VOCAB, emb=EMB, dec=DEC, enc=ENC, maxout=MAXOUT).double()
     s, y, c = (draw(size, seed=size) for size in (DEC, EMB, ENC))
     torch.testing.assert_close(out(s, y, c), deep_output(out, s, y, c), rtol=1e-12, atol=1e-12)
+
+
+def test_options_are_kept_and_are_the_papers_if_nothing_else_is_said():
+    for make in (FixedContextDecoder, lambda **o: BahdanauDecoder(align(Everywhere), **o)):
+        options = ({}, {"reads_new_state": False}, {"reads_new_state": True})
+        assert [make(**SIZES, maxout=MAXOUT, **o).reads_new_state for o in options] == [False, False, True]
+    luong = LuongDecoder(align(Everywhere), **SIZES)
+    assert (luong.lstm.num_layers, luong.input_feeding) == (1, True)

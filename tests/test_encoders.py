@@ -141,3 +141,8 @@ def test_lengths_that_do_not_fit_are_refused(encoder, sentences, wrong):
     source, lengths = sentences
     with pytest.raises(ValueError, match=f"lengths holds {wrong}; expected 1 to {SRC}"):
         encoder(source, torch.where(lengths == 7, wrong, lengths))
+
+
+def test_a_stack_is_one_layer_high_and_reads_forwards_if_nothing_else_is_said():
+    encoder = StackedLSTM(VOCAB, EMB, HID)
+    assert (encoder.lstm.num_layers, encoder.reverse) == (1, False)

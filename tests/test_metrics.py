@@ -48,6 +48,7 @@ def test_each_target_word_is_linked_to_the_word_it_looked_at_most_and_end_does_n
     weights = torch.tensor([[0.1, 0.2, 0.7], [0.6, 0.3, 0.1], [0.0, 0.0, 1.0]])  # END is the last row and column
     assert links(weights, ["the", "cat"], ["le", "chat"]) == {(1, 0), (0, 1)}
     assert links(weights.numpy(), ["the", "cat", "sleeps"], ["le"]) == {(2, 0)}
+    assert links(weights[:1, :1], ["the"], ["le"]) == {(0, 0)}
 
 
 def test_the_floor_by_hand():
@@ -71,13 +72,14 @@ def test_the_floor_of_the_grammar():
 class Diagonal(torch.nn.Module):
     """It looks at position t from position t, whatever the words."""
 
-    def __init__(self, vocabulary, attends=True):
+    def __init__(self, vocabulary, attends=True, device=None):
         super().__init__()
         self.source_vocabulary = self.target_vocabulary = vocabulary
         self.attends = attends
-        self.bias = torch.nn.Parameter(torch.zeros(()))
+        self.bias = torch.nn.Parameter(torch.zeros((), device=device))
 
     def forward(self, source, lengths, target):  # noqa: D102
+        assert {x.device for x in (source, lengths, target)} == {self.bias.device}
         weights = torch.eye(max(target.shape[1], source.shape[1]))[: target.shape[1], : source.shape[1]]
         weights = weights.expand(len(source), -1, -1)
         return SimpleNamespace(attended=Attended(weights, weights) if self.attends else None)
@@ -85,8 +87,10 @@ class Diagonal(torch.nn.Module):
 
 def test_forced_links_are_of_each_pair_alone():
     pairs = [SentencePair(("a",) * n, ("a",) * n) for n in (3, 1, 5, 2, 7)]
-    translator = Diagonal(Vocabulary(("a",)))
-    assert forced_links(translator, pairs, at_once=2) == [{(n, n) for n in range(len(pair.source))} for pair in pairs]
+    expected = [{(n, n) for n in range(len(pair.source))} for pair in pairs]
+    for device in ("cpu", "meta"):
+        translator = Diagonal(Vocabulary(("a",)), device=device)
+        assert forced_links(translator, pairs, at_once=2) == expected
     with pytest.raises(ValueError, match="translator has no attention"):
         unwrap(forced_links)(Diagonal(Vocabulary(("a",)), attends=False), pairs)
 
@@ -99,6 +103,18 @@ def test_bleu_by_hand():
     assert almost.score == pytest.approx(100 * (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25)
     assert "tok:none" in almost.signature
     assert "version:" in almost.signature
+
+
+def test_bleu_takes_a_full_stop_for_a_word_and_does_not_warn(caplog):
+    sentences = [["le", "chat", "dort", "bien", "."]] * 100
+    assert bleu(sentences, sentences).score == pytest.approx(100)
+    assert caplog.messages == []
+
+
+def test_two_edges_make_one_bin():
+    pair = SentencePair(("a", "b"), ("c", "d", "e", "f"))
+    (only,) = bleu_by_length([pair.target, ("c",)], [pair, SentencePair(("a",), ("c",))], (2, 3))
+    assert only == (2, 2, 1, bleu([pair.target], [pair.target]))
 
 
 def test_bleu_by_length_is_the_bleu_of_each_bin():
@@ -116,6 +132,7 @@ def test_bleu_by_length_is_the_bleu_of_each_bin():
 
 def test_exact_match_counts_whole_sentences():
     assert exact_match([("a", "b"), ["c"]], [["a", "b"], ("c", "d")]) == 0.5
+    assert exact_match([("a", "b"), ["c"]], [["a", "b"], ("c",)]) == 1
 
 
 @pytest.mark.parametrize(
@@ -126,7 +143,7 @@ def test_exact_match_counts_whole_sentences():
         (lambda: alignment_error_rate(set(), set()), "no link"),
         (lambda: unwrap(links)(np.ones((2, 2)), ["a"], ["a"] * 3), r"weights has shape \(2, 2\)"),
         (lambda: unwrap(links)(np.ones((2, 2)), [], ["a"]), "a source word"),
-        (lambda: bleu([], []), "at least one"),
+        (lambda: bleu([], []), "translations has 0 sentences, the references 0; .* at least one"),
         (lambda: exact_match([("a",)], []), "equally many"),
         (lambda: bleu_by_length([("a",)], [SentencePair(("a",), ("a",))], (3,)), "edges is"),
         (lambda: bleu_by_length([("a",)], [SentencePair(("a",), ("a",))], (3, 3)), "ascending"),

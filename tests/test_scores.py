@@ -165,3 +165,12 @@ def test_location_refuses_a_source_longer_than_it_has_weights_for():
     assert score(torch.zeros(1, DEC), score.keys(torch.zeros(MAX_SRC, ENC))).shape == (1, MAX_SRC)
     with pytest.raises(ValueError, match=r"h has 18 source positions; expected at most max_src, 17"):
         score.keys(torch.zeros(MAX_SRC + 1, ENC))
+
+
+@pytest.mark.parametrize(("function", "number"), [(dot, 2), (additive, 3)])
+def test_arrays_of_two_libraries_are_refused(function, number):
+    for other in range(number):
+        of = [np.ones if n == other else lambda shape: torch.ones(shape).double() for n in range(number)]
+        arguments = [make(shape) for make, shape in zip(of, [(2, 3), (4, 3), (3,)], strict=False)]
+        with pytest.raises(TypeError, match=r"[Mm]ultiple"):
+            unwrap(function)(*arguments)

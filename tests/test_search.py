@@ -174,6 +174,92 @@ def test_a_translation_that_does_not_end_is_cut_and_has_no_end():
         assert END not in found.words
 
 
+@pytest.mark.parametrize("search", [greedy, lambda *a: beam(*a, 3)])
+@pytest.mark.parametrize("name", ["rnn_encdec", "rnn_search", "luong"])
+def test_every_tensor_is_made_where_the_sentences_are(name, search):
+    translator = untrained(name)
+    expected = search(translator, SOURCE, LENGTHS, 9)
+    with torch.device("meta"):  # there lies what is made without saying where
+        again = search(translator, SOURCE, LENGTHS, 9)
+    assert_same(again, expected)
+
+
+def test_an_empty_place_in_the_beam_never_ends():
+    translator = Choice()
+    translator.logits[:] = -torch.inf
+    translator.logits[START:, 5] = 0.0
+    translator.logits[PAD] = 0.0
+    for width in range(1, 20):
+        found = beam(translator, torch.tensor([[4, END]]), torch.tensor([2]), 3, width)
+        assert found.words.tolist() == [[5, 5, 5]]
+        assert found.log_probabilities.tolist() == [0.0]
+
+
+class Counted(torch.nn.Module):
+    """A translator that counts its steps and keeps how long the sources of each batch are."""
+
+    def __init__(self, translator):
+        super().__init__()
+        self.translator, self.source_vocabulary, self.target_vocabulary = translator, VOCABULARY, VOCABULARY
+        self.steps, self.sizes = 0, []
+
+    def start(self, source, lengths):  # noqa: D102
+        self.sizes.append(source.shape[1])
+        return self.translator.start(source, lengths)
+
+    def step(self, words, state):  # noqa: D102
+        self.steps += 1
+        return self.translator.step(words, state)
+
+
+@pytest.mark.parametrize("search", [greedy, lambda *a: beam(*a, 3)])
+def test_a_search_ends_with_its_last_hypothesis(search):
+    certain = Choice()
+    certain.logits[START, 4] = -torch.inf
+    certain.logits[[PAD, END, UNKNOWN]] = 0.0
+    translator = Counted(certain)
+    found = search(translator, torch.tensor([[4, END]]), torch.tensor([2]), 9)
+    assert found.words.tolist() == [[5, END]]
+    assert translator.steps == 2
+
+
+def test_a_batch_holds_sentences_of_similar_length():
+    translator = Counted(untrained("rnn_search"))
+    sentences = [tuple("abc"), ("a",), tuple("gfedcba"), ("b",), tuple("de")]
+    translate_all(translator, sentences, max_length=3, at_once=2)
+    assert translator.sizes == [2, 4, 8]  # END included
+
+
+class Away(torch.nn.Module):
+    """A translator on another device, that says what it was given."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.zeros((), device="meta"))
+        self.source_vocabulary = self.target_vocabulary = VOCABULARY
+
+    def start(self, source, lengths):  # noqa: D102
+        raise LookupError(f"{source.device} {lengths.device}")
+
+
+def test_sentences_are_brought_to_the_translator():
+    with pytest.raises(LookupError, match="meta meta"):
+        translate_all(Away(), [("a",)], max_length=3)
+
+
+def test_a_score_is_divided_by_the_length_and_a_batch_is_read_greedily_if_nothing_else_is_said():
+    translator = Table(6, 0)
+    source, lengths = SOURCE[:, :4] % 6, torch.full((5,), 4)
+    of = [beam(translator, source, lengths, 9, 5, normalisation=n).log_probabilities for n in (1.0, 2.0)]
+    assert not torch.equal(*of)
+    assert torch.equal(beam(translator, source, lengths, 9, 5).log_probabilities, of[0])
+    translator = untrained("rnn_search")
+    sentences = [tuple("abc"), ("a",), tuple("gfedcba"), ("b",), tuple("de")]
+    by_width = [translate_all(translator, sentences, max_length=7, width=width) for width in (1, 2)]
+    assert by_width[0] != by_width[1]
+    assert translate_all(translator, sentences, max_length=7) == by_width[0]
+
+
 @pytest.mark.parametrize("width", [1, 3])
 def test_many_sentences_come_back_in_their_order(width):
     translator = untrained("rnn_search")

@@ -104,6 +104,15 @@ def test_the_gradient_along_a_direction_is_that_of_finite_differences(model, sen
     torch.testing.assert_close((ends[0] - ends[1]) / 2e-6, expected, rtol=1e-5, atol=1e-8)
 
 
+def test_every_tensor_is_made_where_the_sentences_are(model, sentences):
+    expected = model(*sentences)
+    with torch.device("meta"):  # there lies what is made without saying where
+        again = model(*sentences)
+    close(again.logits, expected.logits)
+    if expected.attended is not None:
+        close(again.attended.weights, expected.attended.weights)
+
+
 def test_nothing_is_changed(model, sentences):
     before = [x.clone() for x in sentences]
     model(*sentences)

@@ -184,3 +184,18 @@ def test_a_half_width_below_one_is_refused(call):
 def test_a_half_width_that_is_no_whole_number_is_refused(wrong):
     with pytest.raises(TypeError, match=f"half_width is {wrong!r}; expected a whole number"):
         unwrap(gaussian)(np.zeros((1, 1, 1), int), np.zeros((1, 1)), wrong)
+
+
+@pytest.mark.parametrize("other", [0, 1])
+def test_arrays_of_two_libraries_are_refused(other):
+    of = [np.array, np.array]
+    of[other] = tensor
+    with pytest.raises(TypeError, match=r"[Mm]ultiple"):
+        unwrap(support)(of[0]([[1.0]]), 2, of[1]([7]), 9)
+    with pytest.raises(TypeError, match=r"[Mm]ultiple"):
+        unwrap(gaussian)(of[0]([[[1]]]), of[1]([[1.0]]), 2)
+
+
+def test_positions_are_integers_like_the_lengths(library):
+    lengths = library(np.array([7], "int32"))
+    assert support(library([[3.0]]), 2, lengths, 9)[0].dtype == lengths.dtype
