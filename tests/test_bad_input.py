@@ -19,7 +19,19 @@ import torch
 from torch import nn
 
 import attnlib
-from attnlib import cards, costs, experiments, explorer, figures, lexicon, measurements, metrics, phrases, variants
+from attnlib import (
+    cards,
+    costs,
+    experiments,
+    explorer,
+    figures,
+    fingerprints,
+    lexicon,
+    measurements,
+    metrics,
+    phrases,
+    variants,
+)
 from attnlib.alignment import Align, check_lengths
 from attnlib.attention import Attended, attention, masked_softmax
 from attnlib.cells import gru_step, lstm_step
@@ -725,6 +737,7 @@ REFUSED: list[tuple[str, Callable[[], Any]]] = [
     ("parameters", lambda: costs.parameters(None)),
     ("Variant.settings", lambda: variants.VARIANTS["bahdanau"].settings(None)),
     ("fingerprint", lambda: experiments.fingerprint("bahdanau")),
+    ("essence", lambda: fingerprints.essence("def cut_short(")),
 ]
 
 KEEPS = "a record that keeps what it is given; who takes it from there looks at it"
@@ -788,6 +801,7 @@ def test_no_number_comes_of_bad_input(call):
     with pytest.raises(Exception) as raised:  # noqa: PT011, whatever PyTorch or Python raise
         call()
     assert raised.type.__module__ in ("builtins", "torch")
+    assert raised.type is not NameError  # that would be a slip in the case itself
 
 
 def test_without_the_hook():
