@@ -43,7 +43,7 @@ class Hunt:
         Whose mutants, by the modules' names.
     sample : int
         How many mutants of each module to try, evenly spaced, among those that are not known to survive; each on its
-        module's own tests. 0: all, on all tests that reach them.
+        module's own tests and those of bad input. 0: all, on all tests that reach them.
     """
 
     def __init__(self, modules: Sequence[str], sample: int):
@@ -79,8 +79,8 @@ class Hunt:
 
 
 def _own(tests: Sequence[pytest.Item], mutant: Mutant) -> tuple[list[pytest.Item], float]:
-    """Find the tests of a mutant's own module, and say how many seconds of the processor they may take."""
-    return [test for test in tests if test.path.stem == f"test_{mutant.module}"], 10.0
+    """Find the tests of a mutant's module and of bad input; say how many seconds of the processor they may take."""
+    return [test for test in tests if test.path.stem in (f"test_{mutant.module}", "test_bad_input")], 10.0
 
 
 def _reaching(tests: Sequence[pytest.Item], files: dict[str, str], unchanged: Iterable[Mutant]) -> Callable:
@@ -161,7 +161,7 @@ if __name__ == "__main__":
     )
     hypothesis.settings.load_profile("mutants")
     hunt = Hunt(arguments.modules, arguments.sample)
-    names = arguments.modules if arguments.sample else (*MODULES, "translator")
+    names = (*arguments.modules, "bad_input") if arguments.sample else (*MODULES, "translator", "bad_input")
     files = [str(ROOT / "tests" / f"test_{name}.py") for name in names]
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     options = ["-q", "-s", "-p", "jaxtyping", "-p", "no:cacheprovider"]
