@@ -12,9 +12,12 @@ from functools import cache
 from hashlib import sha256
 from html import escape
 from pathlib import Path
+from queue import SimpleQueue
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import unquote
 
+import sphinx_sitemap
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
@@ -251,8 +254,9 @@ def set_mathjax(app: Sphinx, config: Config) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Tell Sphinx."""
+    """Tell Sphinx. One process writes all pages; the sitemap's queue needs no server, which outlives a killed build."""
+    sphinx_sitemap.Manager = lambda: SimpleNamespace(Queue=SimpleQueue)
     app.connect("config-inited", set_mathjax)
     app.connect("builder-inited", begin)
     app.connect("build-finished", end, priority=900)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+    return {"parallel_read_safe": True, "parallel_write_safe": False}
