@@ -317,6 +317,9 @@ def test_dense_lays_the_window_over_the_source(library):
     assert everywhere.dense(3) is weights
     with pytest.raises(ValueError, match="src is 5, but the weights cover 3"):
         everywhere.dense(5)
+    assert Attended(weights[..., :1], weights[..., :0]).dense(0).shape == (1, 2, 0)
+    with pytest.raises(ValueError, match="src is -1; expected at least 0"):
+        everywhere.dense(-1)
 
 
 @pytest.mark.parametrize("leading", [(), (2, 3)])

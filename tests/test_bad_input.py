@@ -7,6 +7,7 @@ does this file.
 import inspect
 import pkgutil
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -341,6 +342,18 @@ CASES: list[tuple[str, Callable[[], Any], type[Exception], tuple[str, ...]]] = [
         ValueError,
         ("s has shape (1, 6)", "expected the same leading axes"),
     ),
+    (
+        "DeepOutput.forward",
+        lambda: DeepOutput(**SIZES, maxout=3)(ones(2, 6), ones(1, 5), ones(2, 6)),
+        ValueError,
+        ("y has shape (1, 5)", "expected the same leading axes"),
+    ),
+    (
+        "DeepOutput.forward",
+        lambda: DeepOutput(**SIZES, maxout=3)(ones(2, 6), ones(2, 5), ones(1, 6)),
+        ValueError,
+        ("c has shape (1, 6)", "expected the same leading axes"),
+    ),
     ("FixedContextDecoder", lambda: fixed(enc=-1), ValueError, ("enc is -1", "expected at least 1")),
     (
         "FixedContextDecoder.start",
@@ -532,6 +545,7 @@ CASES: list[tuple[str, Callable[[], Any], type[Exception], tuple[str, ...]]] = [
     ("links", lambda: metrics.links(EYE, [], ["d"]), ValueError, ("weights has shape", "a source word")),
     ("links", lambda: metrics.links(EYE * NAN, ABC, ABC), ValueError, ("weights has shape (3, 3) and holds NaN",)),
     ("links", lambda: metrics.links(EYE[0], ABC, ABC), ValueError, ("weights has shape (3,)", "(tgt, src)")),
+    ("links", lambda: metrics.links(EYE, ABC, "abc"), TypeError, ("target is the string 'abc'", "expected a seq")),
     ("links", lambda: metrics.links(EYE, "abc", ABC), TypeError, ("source is the string 'abc'", "expected a seq")),
     (
         "lowest_alignment_error_rate",
@@ -545,6 +559,12 @@ CASES: list[tuple[str, Callable[[], Any], type[Exception], tuple[str, ...]]] = [
         ValueError,
         ("pairs[0] has the link (0, 2)", "below 2 and 2"),
     ),
+    (
+        "lowest_alignment_error_rate",
+        lambda: metrics.lowest_alignment_error_rate([PAIRS[0]._replace(links={(2, 0)})]),
+        ValueError,
+        ("pairs[0] has the link (2, 0)", "below 2 and 2"),
+    ),
     ("forced_links", lambda: metrics.forced_links(rnn_encdec(WORDS, MOTS), PAIRS), ValueError, ("translator has no",)),
     ("forced_links", lambda: metrics.forced_links(nameless(), PAIRS), ValueError, ("translator has no voc",)),
     ("forced_links", lambda: metrics.forced_links(model(), PAIRS, at_once=-1), ValueError, ("at_once is -1",)),
@@ -552,6 +572,8 @@ CASES: list[tuple[str, Callable[[], Any], type[Exception], tuple[str, ...]]] = [
     ("bleu", lambda: metrics.bleu(["u v"], [("u", "v")]), TypeError, ("translations[0] is the string 'u v'",)),
     ("bleu", lambda: metrics.bleu("uv", "uv"), TypeError, ("translations is the string 'uv'", "expected a sequence")),
     ("bleu_by_length", lambda: metrics.bleu_by_length(["u"], PAIRS, [1, 3]), TypeError, ("translations[0] is",)),
+    ("bleu", lambda: metrics.bleu([("u",)], ["u"]), TypeError, ("references[0] is the string 'u'",)),
+    ("exact_match", lambda: metrics.exact_match(["u"], [("u",)]), TypeError, ("translations[0] is the string 'u'",)),
     ("exact_match", lambda: metrics.exact_match([("u",)], ["u"]), TypeError, ("references[0] is the string 'u'",)),
     ("bleu_by_length", lambda: metrics.bleu_by_length([("u",)], PAIRS, [3, 1]), ValueError, ("edges is [3, 1]",)),
     ("exact_match", lambda: metrics.exact_match([("u",)], []), ValueError, ("translations has 1", "references 0")),
@@ -802,6 +824,30 @@ def test_no_number_comes_of_bad_input(call):
         call()
     assert raised.type.__module__ in ("builtins", "torch")
     assert raised.type is not NameError  # that would be a slip in the case itself
+
+
+def aligner() -> Align:
+    return Align(General(6, 6), Everywhere())
+
+
+SIZED: list[Callable[..., Any]] = [
+    *(General, Additive, Concat, Location, BidirectionalGRU, StackedLSTM, DeepOutput, FixedContextDecoder),
+    *(LocalPredictive, partial(BahdanauDecoder, aligner()), partial(LuongDecoder, aligner())),
+    partial(StepFirstDecoder, aligner(), nn.GRUCell(12, 6)),
+]
+
+
+@pytest.mark.parametrize("make", SIZED, ids=lambda make: getattr(make, "func", make).__name__)
+def test_every_size_is_looked_at(make):
+    parameters = inspect.signature(make).parameters.values()
+    sizes = [parameter.name for parameter in parameters if parameter.annotation is int]
+    assert len(sizes) >= 1
+    right = dict.fromkeys(sizes, 6)
+    make(**right)
+    for name in sizes:
+        for wrong, error, expected in [(0, ValueError, "at least 1"), (1.5, TypeError, "a whole number")]:
+            with pytest.raises(error, match=f"^{name} is {wrong}; expected {expected}"):
+                make(**right | {name: wrong})
 
 
 def test_without_the_hook():

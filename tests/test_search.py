@@ -268,6 +268,17 @@ def test_many_sentences_come_back_in_their_order(width):
     assert found == [translate_all(translator, [words], max_length=7, width=width)[0] for words in sentences]
 
 
+@pytest.mark.parametrize("search", [lambda *of: greedy(*of, 5), lambda *of: beam(*of, 5, 2)], ids=["greedy", "beam"])
+def test_one_sentence_without_a_score_is_enough_to_refuse(search):
+    """As when its weights have overflowed. The sentences beside it have scores."""
+    translator = Table(6, 0)
+    translator.logits[:] = 0
+    search(translator, SOURCE, LENGTHS)
+    translator.logits[(31 * SOURCE[1].sum() + START + 7) % 101] = -torch.inf
+    with pytest.raises(FloatingPointError, match="logits hold NaN or infinity"):
+        search(translator, SOURCE, LENGTHS)
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

@@ -76,6 +76,12 @@ def test_a_source_of_a_million_words_costs_no_more(library):
     assert inside.tolist() == [[[False] * 3 + [True] * 4, [True] * 6 + [False]]]
 
 
+def test_one_sentence_needs_no_axis_for_the_batch(library):
+    of_batch = support(library([[3.0, 0.5, 6.2]]), 2, library([7]), 9)
+    alone = support(library([3.0, 0.5, 6.2]), 2, library(7), 9)
+    assert [x.tolist() for x in alone] == [x[0].tolist() for x in of_batch]
+
+
 def test_gaussian_equals_the_papers_equation(library):
     i, p = np.arange(9).reshape(1, 1, 9), 3.3
     sigma = 4 / 2

@@ -52,7 +52,7 @@ def dot(s: Float[Array, "*batch tgt d"], h: Float[Array, "*batch src d"]) -> Flo
     -----
     Costs ``batch * tgt * src * d`` multiply-adds. Luong et al. 2015, section 3.1, "dot".
     """
-    check_floating(s=s, h=h)
+    check_floating(s=s)
     check_leading(2, s=s, h=h)
     _check_features("h", h, s.shape[-1])
     return s @ array_namespace(s, h).matrix_transpose(h)
