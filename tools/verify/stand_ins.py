@@ -29,15 +29,26 @@ def modules() -> list[str]:
 def module_page(source: Path) -> str:
     """Write what a module is about, and each of its public names, where links to it find it."""
     tree, module = ast.parse(source.read_text(encoding="utf-8")), f"attnlib.{source.stem}"
-    named = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name[0] != "_"]
-    labels = {node.name.lower(): f"({module}.{node.name})=\n" for node in reversed(named)}
-    parts = [f"{labels.pop(node.name.lower(), '')}## {node.name}\n\n{first_paragraph(node)}" for node in named]
+    texts = {name: first_paragraph(node) for node in tree.body for name in names(node) if name[0] != "_"}
+    labels = {name.lower(): f"({module}.{name})=\n" for name in reversed(texts)}
+    parts = [f"{labels.pop(name.lower(), '')}## {name}\n\n{text}" for name, text in texts.items()]
     return "\n\n".join([f"# {module}", first_paragraph(tree), *parts]) + "\n"
 
 
-def first_paragraph(node: ast.AST) -> str:
-    """Take the first paragraph of a docstring, from reStructuredText to Markdown."""
-    paragraph = (ast.get_docstring(node) or "").partition("\n\n")[0]
+def names(node: ast.stmt) -> list[str]:
+    """Name what a statement defines: a function, a class, or constants."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.AnnAssign(target=ast.Name(id=name)):
+            return [name]
+        case ast.Assign(targets=targets):
+            return [target.id for target in targets if isinstance(target, ast.Name)]
+    return []
+
+
+def first_paragraph(node: ast.Module | ast.stmt) -> str:
+    """Take the first paragraph of a docstring, from reStructuredText to Markdown; a constant has none."""
+    documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+    paragraph = (ast.get_docstring(node) or "" if documented else "").partition("\n\n")[0]
     return paragraph.replace(":math:`", "{math}`").replace("``", "`")
 
 
