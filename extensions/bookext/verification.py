@@ -11,6 +11,7 @@ from sphinx.util.docutils import SphinxDirective
 from bookext.evidence import table
 
 RECORD = "book/verification.json"
+LONG = 80  # letters
 
 
 class Verification(SphinxDirective):
@@ -30,7 +31,7 @@ class Verification(SphinxDirective):
 
 def found(kept: dict[str, Any]) -> list[nodes.Node]:
     """Write what a part found: its table, its sentences, what it found wrong, and when and where it ran."""
-    cells = [[nodes.entry("", paragraph(cell)) for cell in row] for row in (kept["head"], *kept["rows"])]
+    cells = [list(map(entry, row)) for row in (kept["head"], *kept["rows"])]
     wrong = nodes.bullet_list("", *(nodes.list_item("", paragraph(failure)) for failure in kept["failures"]))
     verdict = "This failed:" if kept["failures"] else "Nothing failed."
     made = f"Run on {kept['date']} at revision {kept['revision']}; {kept['processor']}. {verdict}"
@@ -40,6 +41,11 @@ def found(kept: dict[str, Any]) -> list[nodes.Node]:
         paragraph(made),
         *([nodes.bullet_list("", *wrong)] * bool(wrong)),
     ]
+
+
+def entry(text: str) -> nodes.entry:
+    """Make a cell. One that holds a long list is to be wide, rather than high."""
+    return nodes.entry("", paragraph(text), classes=["long"] * (len(text) > LONG))
 
 
 def paragraph(text: str) -> nodes.paragraph:

@@ -86,7 +86,7 @@ def shown(python: str) -> str:
 
 def verify() -> Found:
     """Run everything with each."""
-    rows, failures = [], []
+    rows, said, failures = [], [], []
     for name, version, install, environment in choices():
         python = interpreter(version)
         if python is None:
@@ -96,6 +96,7 @@ def verify() -> Found:
             what = shown(inside)
             counted = suites.run(environment, inside)
         print(name, version, what, *counted.row(), flush=True)
-        rows.append([name, version, what, *counted.row()])
+        rows.append([name, version, *counted.row()])
+        said.append(f"Among {name} on Python {version}: {what}.")
         failures += [f"{name}, Python {version}: {failure}" for failure in counted.failures]
-    return Found(["dependencies", "Python", "among them", *suites.HEAD], rows, [], failures)
+    return Found(["dependencies", "Python", *suites.HEAD], rows, said, failures)
