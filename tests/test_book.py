@@ -109,7 +109,6 @@ def visit(context: BrowserContext, url: str, moves: bool = True) -> Visit:
     page.on("console", lambda said: errors.append(said.text) if said.type in {"error", "warning"} else None)
     page.on("pageerror", lambda error: errors.append(error.message))
     page.goto(url, wait_until="load")
-    page.evaluate("() => window.MathJax?.startup?.promise")
     if moves:
         page.keyboard.press("Shift")
         page.wait_for_function(f"() => !window.MathJax || {UNSET} === 0")
@@ -427,7 +426,7 @@ def test_equations_are_set_where_the_reader_is(contexts, address):
     seen.page.keyboard.press("Control")
     before, after = seen.page.evaluate(f"""async () => {{
         const unset = () => {UNSET};
-        while (!document.querySelector("mjx-container")) await new Promise(requestAnimationFrame);
+        while (!document.querySelector("mjx-container")) await new Promise(done => setTimeout(done));
         const before = unset();
         dispatchEvent(new Event("beforeprint"));
         return [before, unset()];
