@@ -249,5 +249,3 @@ def _traced(
 
 def _check(name: str, number: int) -> None:
     check_whole(**{name: number})
-    if number < 1:
-        raise ValueError(f"{name} is {number}; expected at least 1")
