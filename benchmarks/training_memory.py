@@ -12,7 +12,8 @@ import sys
 import torch
 from training_speed import BATCH, train_once
 
-from attnlib.corpus import Vocabulary, batch
+from attnlib.batches import batch
+from attnlib.vocabulary import Vocabulary
 from attnlib.grammar import sample
 from attnlib.translator import luong, rnn_encdec, rnn_search
 

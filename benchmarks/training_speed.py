@@ -20,7 +20,8 @@ from torch.nn.functional import cross_entropy
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from torch.profiler import ProfilerActivity, profile
 
-from attnlib.corpus import PAD, START, Vocabulary, batch
+from attnlib.batches import batch
+from attnlib.vocabulary import PAD, START, Vocabulary
 from attnlib.grammar import sample
 from attnlib.translator import luong, rnn_encdec, rnn_search
 

@@ -48,7 +48,8 @@ from attnlib.checks import (
     check_whole,
     check_words,
 )
-from attnlib.corpus import END, SentencePair, Vocabulary, batch, batches, encode
+from attnlib.batches import batch, batches, encode
+from attnlib.vocabulary import END, SentencePair, Vocabulary
 from attnlib.decoders import (
     BahdanauDecoder,
     DeepOutput,

@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 
 from attnlib.alignment import Align
 from attnlib.attention import attention, masked_softmax
-from attnlib.corpus import END, PAD, UNKNOWN, Vocabulary, encode
+from attnlib.batches import encode
+from attnlib.vocabulary import END, PAD, UNKNOWN, Vocabulary
 from attnlib.encoders import BidirectionalGRU, StackedLSTM
 from attnlib.experiments import read, values
 from attnlib.hybrids import step_first

@@ -8,7 +8,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnlib.corpus import END, PAD, START, UNKNOWN, SentencePair, Vocabulary, batch, batches, encode
+from attnlib.batches import batch, batches, encode
+from attnlib.vocabulary import END, PAD, START, UNKNOWN, SentencePair, Vocabulary
 
 VOCABULARY = Vocabulary.of([("the", "cat", "sleeps"), ("the", "dog")])
 SENTENCES = st.lists(st.sampled_from(["the", "cat", "dog", "sleeps"]), min_size=1, max_size=11).map(tuple)

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from attnlib.corpus import START, Vocabulary
+from attnlib.vocabulary import START, Vocabulary
 from attnlib.costs import multiply_adds, parameters
 from attnlib.hybrids import step_first
 from attnlib.translator import luong, rnn_encdec, rnn_search

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnlib import lexicon
-from attnlib.corpus import Vocabulary
+from attnlib.vocabulary import Vocabulary
 from attnlib.grammar import sample
 
 SEEDS = st.integers(0, 10**6)

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from attnlib.corpus import START, Vocabulary
+from attnlib.vocabulary import START, Vocabulary
 from attnlib.encoders import BidirectionalGRU, StackedLSTM
 from attnlib.hybrids import step_first
 from attnlib.scores import Additive, General

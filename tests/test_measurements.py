@@ -7,7 +7,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attnlib.corpus import SentencePair, batch
+from attnlib.batches import batch
+from attnlib.vocabulary import SentencePair
 from attnlib.measurements import Judged, centres, cost, fit, grouped, judge, measures, run, sentence_losses
 from attnlib.training import word_loss
 from attnlib.variants import VARIANTS, Budget, held_out

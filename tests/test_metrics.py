@@ -12,7 +12,7 @@ from nltk.translate import Alignment
 from nltk.translate import alignment_error_rate as nltk_aer
 
 from attnlib.attention import Attended
-from attnlib.corpus import SentencePair, Vocabulary
+from attnlib.vocabulary import SentencePair, Vocabulary
 from attnlib.grammar import sample
 from attnlib.metrics import (
     alignment_error_rate,

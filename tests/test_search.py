@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from attnlib.attention import Attended
-from attnlib.corpus import END, PAD, START, UNKNOWN, Vocabulary, encode
+from attnlib.batches import encode
+from attnlib.vocabulary import END, PAD, START, UNKNOWN, Vocabulary
 from attnlib.search import beam, greedy, translate_all
 from attnlib.translator import luong, rnn_encdec, rnn_search
 

@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch.nn.functional import log_softmax
 
-from attnlib.corpus import PAD, Vocabulary, batch
+from attnlib.batches import batch
+from attnlib.vocabulary import PAD, Vocabulary
 from attnlib.grammar import sample
 from attnlib.metrics import exact_match
 from attnlib.search import translate_all

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from attnlib.corpus import END, START, Vocabulary
+from attnlib.vocabulary import END, START, Vocabulary
 from attnlib.scores import Additive, Concat, Dot, General, Location
 from attnlib.translator import BAHDANAU_SIZES, LUONG_SIZES, Translator, luong, rnn_encdec, rnn_search
 from attnlib.windows import Everywhere, LocalMonotonic, LocalPredictive

@@ -10,8 +10,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from attnlib.attention import Attended, masked_softmax
-from attnlib.checks import check_integers, check_shape
+from attnlib.attention import Attended, attend
 from attnlib.scores import Location
 from attnlib.windows import Everywhere
 
@@ -24,7 +23,7 @@ class Memory(NamedTuple):
     keys : ``"batch src key"``
         The annotations as the score keeps them.
     annotations : ``"batch src enc"``
-        What the encoder says of each word; the contexts are averages of these.
+        What the encoder says of each word; the contexts are weighted sums of these.
     lengths : ``"batch"``
         How many real words each sentence has.
     mask : ``"batch 1 src"``
@@ -82,16 +81,7 @@ class Align(nn.Module):
         -------
         Memory
             The score's keys among it.
-
-        Raises
-        ------
-        TypeError
-            If the lengths are not whole numbers.
-        ValueError
-            If a length is below 1 or above `src`, or there is not one for each sentence.
         """
-        check_shape("h", h, "batch", "src", "enc")
-        check_lengths(lengths, h.shape[:2])
         h = h.contiguous()
         mask = torch.arange(h.shape[1], device=h.device) < lengths[:, None]
         return Memory(self.score.keys(h), h, lengths, mask[:, None])
@@ -112,57 +102,31 @@ class Align(nn.Module):
         -------
         Attended
             Contexts ``"batch tgt enc"``, weights ``"batch tgt look"``, and for a local window the source
-            positions of the weights.
-
-        Raises
-        ------
-        ValueError
-            If `s` is not of as many sentences as `memory`, or of no step, or `steps` not of as many steps as `s`.
+            positions of the weights and the centres ``"batch tgt"``.
         """
-        if s.ndim != 3 or len(s) != len(memory.lengths) or s.shape[1:2] != steps.shape or not len(steps):
-            raise ValueError(
-                f"s has shape {tuple(s.shape)} and steps {tuple(steps.shape)}; expected"
-                f" ({len(memory.lengths)}, tgt, dec) and (tgt,), at least one step"
-            )
         view = self.window(s, steps, memory.lengths, memory.mask)
         if view.positions is None or view.positions.shape[-1] == memory.mask.shape[-1]:
-            keys, h, ask = memory.keys, memory.annotations, s
+            looked = attend(self.score(s, memory.keys), memory.annotations, view.inside, view.factor)
         else:  # each step sees its own few annotations, so each asks as a sentence of its own
             keys, h = _gather(memory.keys, view.positions), _gather(memory.annotations, view.positions)
-            ask = s.reshape(-1, 1, s.shape[2])
-        e = self.score(ask, keys).view(*s.shape[:2], -1)
-        weights = masked_softmax(e, view.inside)
-        if view.favour is not None:
-            weights = weights * view.favour
-        context = weights.view(*ask.shape[:2], -1) @ h
-        return Attended(context.view(*s.shape[:2], -1), weights, view.positions)
+            factor = None if view.factor is None else view.factor[:, :, None]
+            apart = attend(self.score(s[:, :, None], keys), h, view.inside[:, :, None], factor)
+            looked = Attended(apart.context.squeeze(2), apart.weights.squeeze(2))
+        return looked._replace(positions=view.positions, centre=view.centre)
 
+    def at(self, t: int, s: Float[Tensor, "batch dec"], memory: Memory) -> Attended:
+        """Look at the source from one state of each sentence, at target step `t`, from 0; the result has one `tgt`."""
+        return self(s[:, None], memory, torch.tensor([t], device=s.device))
 
-def check_lengths(lengths: Int[Tensor, "batch"], shape: tuple[int, ...]) -> None:
-    """Refuse lengths that do not fit sentences of the padded `shape`, ``(batch, src)``.
-
-    Raises
-    ------
-    TypeError
-        If the lengths are not whole numbers.
-    ValueError
-        If there is no sentence, or not one length for each, or one is below 1 or above `src`.
-    """
-    if len(shape) != 2 or not shape[0]:
-        raise ValueError(f"source has shape {tuple(shape)}; expected (batch, src), at least one sentence")
-    check_integers(lengths=lengths)
-    batch, src = shape
-    if tuple(lengths.shape) != (batch,):
-        raise ValueError(f"lengths has shape {tuple(lengths.shape)}; expected ({batch},), one for each sentence")
-    low, high = lengths.min().item(), lengths.max().item()
-    if low < 1 or high > src:
-        wrong = low if low < 1 else high
-        raise ValueError(f"lengths holds {wrong}; expected 1 to {src}, the padded length")
+    def multiply_adds(self, src: int, dec: int, enc: int) -> int:
+        """Count the multiply-adds of one look at a source of `src` words: where, how well each matches, the average."""
+        look = self.window.look(src)
+        return self.window.multiply_adds(dec) + self.score.multiply_adds(look, dec) + look * enc
 
 
 def _gather(
     x: Float[Tensor, "batch src key"], positions: Int[Tensor, "batch tgt look"]
-) -> Float[Tensor, "asks look key"]:
+) -> Float[Tensor, "batch tgt look key"]:
     batch, src, features = x.shape
     rows = positions + src * torch.arange(batch, device=x.device)[:, None, None]
-    return x.view(batch * src, features).index_select(0, rows.flatten()).view(-1, positions.shape[2], features)
+    return x.view(batch * src, features).index_select(0, rows.flatten()).view(*positions.shape, features)

@@ -1,10 +1,11 @@
-"""The general attention mechanism: score queries against keys, average the values by the weights.
+r"""The general attention mechanism: score queries against keys, average the values by the weights.
 
-Both functions take NumPy arrays and torch tensors alike, in any floating-point precision, and change none
+The functions take NumPy arrays and torch tensors alike, in any floating-point precision, and change none
 of their arguments. NumPy's integers are promoted to float64. An integer tensor is refused, as torch's own
 matrix product would refuse it.
 """
 
+from collections.abc import Sequence
 from math import sqrt
 from types import ModuleType
 from typing import NamedTuple
@@ -24,14 +25,22 @@ class Attended(NamedTuple):
     context : ``"*batch tgt v"``
         The weighted sum of the values, one for each query, in the values' unit.
     weights : ``"*batch tgt look"``
-        The share of each value. A row sums to 1, or to 0 where there was nothing to look at.
+        The share of each value. A row sums to 1, or to 0 where there was nothing to look at; to less than 1
+        where a factor below 1 was applied.
     positions : ``"*batch tgt look"``, or None
         The source position of each weight. None: the weights cover the whole source in order.
+    centre : ``"*batch tgt"``, or None
+        The centre :math:`p_t` of the window, in source positions from 0. None: there is no window.
     """
 
     context: Float[Array, "*batch tgt v"]
     weights: Float[Array, "*batch tgt look"]
     positions: Int[Array, "*batch tgt look"] | None = None
+    centre: Float[Array, "*batch tgt"] | None = None
+
+    def select(self, rows: Int[Array, "chosen"]) -> "Attended":
+        """Take the chosen rows of the batch only, in that order."""
+        return Attended(*(None if x is None else x[rows] for x in self))
 
     def dense(self, src: int) -> Float[Array, "*batch tgt {src}"]:
         """Lay the weights out over the whole source, for pictures and metrics.
@@ -65,12 +74,35 @@ class Attended(NamedTuple):
         return xp.sum(xp.where(hit, self.weights[..., None], xp.zeros_like(self.weights[..., None])), axis=-2)
 
 
+def join(looks: Sequence[Attended]) -> Attended:
+    """Put the looks of steps that follow each other side by side, as one look of all of them.
+
+    Parameters
+    ----------
+    looks : Attended, one or more
+        In the order of their steps, all through the same window.
+
+    Returns
+    -------
+    Attended
+        Its `tgt` is the sum of theirs.
+    """
+    if not looks:
+        raise ValueError("looks is empty; expected at least one")
+    xp = array_namespace(looks[0].weights)
+    context, weights, positions, centres = zip(*looks, strict=True)
+    return Attended(
+        xp.concat(context, axis=-2),
+        xp.concat(weights, axis=-2),
+        None if positions[0] is None else xp.concat(positions, axis=-2),
+        None if centres[0] is None else xp.concat(centres, axis=-1),
+    )
+
+
 def masked_softmax(
     e: Real[Array, "..."],
     mask: Bool[Array, "..."] | None = None,
     axis: int = -1,
-    *,
-    out: Float[Array, "..."] | None = None,
 ) -> Float[Array, "..."]:
     r"""Turn scores into weights, :math:`\alpha_i = \exp(e_i) / \sum_k \exp(e_k)`, over the unmasked positions.
 
@@ -84,8 +116,6 @@ def masked_softmax(
         True: a real word. Elsewhere the weight is exactly 0, whatever the score.
     axis : int
         The axis along which the weights sum to 1.
-    out : NumPy array like the result, optional
-        Where to write the weights, as in NumPy's own functions. It may be `e` itself, which saves memory and time.
 
     Returns
     -------
@@ -97,8 +127,7 @@ def masked_softmax(
     TypeError
         If `e` does not hold real numbers, or is an integer tensor, or `mask` is not Boolean.
     ValueError
-        If `e` has no such axis or nothing along it, or `mask` does not broadcast to the shape of `e`,
-        or `out` is given for a tensor, whose gradient needs the scores that it would overwrite.
+        If `e` has no such axis or nothing along it, or `mask` does not broadcast to the shape of `e`.
 
     Notes
     -----
@@ -111,15 +140,69 @@ def masked_softmax(
         _check_mask(xp, mask, e.shape)
         e = xp.where(mask, e, -xp.inf)
     if is_torch_array(e):  # one fused kernel, whose gradient needs to keep one array only
-        if out is not None:
-            raise ValueError(f"out has shape {tuple(out.shape)}; expected None, since e is a tensor")
         return xp.where(e == -xp.inf, 0.0, xp.softmax(e, axis))
     peak = xp.max(e, axis=axis, keepdims=True)
-    weights = xp.subtract(e, xp.where(peak == -xp.inf, 0.0, peak), out=out)
+    weights = e - xp.where(peak == -xp.inf, 0.0, peak)
     xp.exp(weights, out=weights)
     total = xp.sum(weights, axis=axis, keepdims=True)
     weights /= xp.where(total == 0, 1.0, total)
     return weights
+
+
+def attend(
+    scores: Real[Array, "*batch tgt src"],
+    values: Real[Array, "*batch src v"],
+    mask: Bool[Array, "#*batch #tgt src"] | None = None,
+    factor: Real[Array, "*batch tgt src"] | None = None,
+) -> Attended:
+    r"""Average the values by the softmax of the scores, :math:`c_t = \sum_i \alpha_{t,i} v_i`.
+
+    Every attention of this book ends here: `attention` with the scores of eq. 1 of Vaswani et al., and
+    `attnlib.alignment.Align` with those of Bahdanau et al. and of Luong et al.
+
+    Parameters
+    ----------
+    scores : ``"*batch tgt src"``
+        How well each source position matches each query.
+    values : ``"*batch src v"``
+        What each source position answers with.
+    mask : Boolean, broadcast against `scores`, optional
+        True: a real word. Masked positions have weight exactly 0. What they hold must still be finite, though it may
+        be any number: 0 times NaN, or times infinity, is NaN.
+    factor : ``"*batch tgt src"``, optional
+        What the weights are multiplied by after the softmax, as a Gaussian in local attention; they are not
+        normalised again.
+
+    Returns
+    -------
+    Attended
+        Context ``"*batch tgt v"`` and weights ``"*batch tgt src"``, in the precision that the scores and the values
+        promote to.
+
+    Raises
+    ------
+    TypeError
+        If the arguments are of different libraries or not of real numbers, or one is an integer tensor,
+        or `mask` is not Boolean.
+    ValueError
+        If the shapes do not fit together, or there is no source position.
+
+    Notes
+    -----
+    Costs ``batch * tgt * src * v`` multiply-adds. Bahdanau et al. 2015, eq. 5 and 6; Luong et al. 2015, eq. 7,
+    and with a `factor` eq. 10.
+    """
+    xp = _namespace(scores=scores, values=values)
+    scores, values = _floating(xp, scores=scores, values=values)
+    if scores.ndim < 2 or tuple(values.shape[:-1]) != (*scores.shape[:-2], scores.shape[-1]):
+        raise ValueError(
+            f"scores {tuple(scores.shape)}, values {tuple(values.shape)}: expected (*batch, tgt, src), (*batch, src, v)"
+        )
+    weights = masked_softmax(scores, mask)
+    if factor is not None:
+        check_shape("factor", factor, *scores.shape)
+        weights = weights * factor
+    return Attended(weights @ values, weights)
 
 
 def attention(
@@ -169,9 +252,7 @@ def attention(
     queries, keys, values = _floating(xp, queries=queries, keys=keys, values=values)
     _check_shapes(queries.shape, keys.shape, values.shape)
     scale = 1 / sqrt(keys.shape[-1]) if scale is None else scale
-    scores = (queries * scale) @ xp.matrix_transpose(keys)
-    weights = masked_softmax(scores, mask, out=None if is_torch_array(scores) else scores)
-    return Attended(weights @ values, weights)
+    return attend((queries * scale) @ xp.matrix_transpose(keys), values, mask)
 
 
 def _namespace(**arguments: Array) -> ModuleType:

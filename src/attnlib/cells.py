@@ -10,8 +10,6 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import linear
 
-from attnlib.checks import check_shape
-
 
 def gru_step(
     x: Float[Tensor, "batch gates"],
@@ -41,8 +39,6 @@ def gru_step(
     GRU of Bahdanau et al. 2015, appendix A.1.1, resets the state before the product and takes the candidate
     where the gate is 1.
     """
-    _check_step(3, x, W_hh, s=s)
-    check_shape("b_hh", b_hh, len(W_hh))
     dec = s.shape[1]
     gates, candidate = x.split([2 * dec, dec], dim=1)
     recurrent_gates, recurrent_candidate = linear(s, W_hh, b_hh).split([2 * dec, dec], dim=1)
@@ -52,8 +48,8 @@ def gru_step(
 
 def lstm_step(
     x: Float[Tensor, "batch gates"],
-    h: Float[Tensor, "batch dec"],
-    c: Float[Tensor, "batch dec"],
+    s: Float[Tensor, "batch dec"],
+    cell: Float[Tensor, "batch dec"],
     W_hh: Float[Tensor, "gates dec"],
 ) -> tuple[Float[Tensor, "batch dec"], Float[Tensor, "batch dec"]]:
     """Step an LSTM whose input is already multiplied, as `torch.nn.LSTMCell` would.
@@ -62,28 +58,18 @@ def lstm_step(
     ----------
     x : ``"batch 4*dec"``
         W_ih times the input, plus both biases: input gate, forget gate, candidate, output gate.
-    h, c : ``"batch dec"``
-        The state and the cell before the step.
+    s, cell : ``"batch dec"``
+        The state and the memory cell before the step.
     W_hh : ``"4*dec dec"``
         The cell's recurrent weights.
 
     Returns
     -------
-    h, c : ``"batch dec"``
-        The state and the cell after the step: ``4 * batch * dec²`` multiply-adds.
+    s, cell : ``"batch dec"``
+        The state and the memory cell after the step: ``4 * batch * dec²`` multiply-adds.
     """
-    _check_step(4, x, W_hh, h=h, c=c)
-    dec = h.shape[1]
-    gates, candidate, out = torch.addmm(x, h, W_hh.T).split([2 * dec, dec, dec], dim=1)
+    dec = s.shape[1]
+    gates, candidate, out = torch.addmm(x, s, W_hh.T).split([2 * dec, dec, dec], dim=1)
     i, f = torch.sigmoid(gates).chunk(2, dim=1)
-    c = torch.addcmul(i * torch.tanh(candidate), f, c)
-    return torch.sigmoid(out) * torch.tanh(c), c
-
-
-def _check_step(
-    gates: int, x: Float[Tensor, "batch gates"], W_hh: Float[Tensor, "gates dec"], **states: Float[Tensor, "batch dec"]
-) -> None:
-    check_shape("W_hh", W_hh, gates * W_hh.shape[-1], W_hh.shape[-1])
-    check_shape("x", x, "batch", len(W_hh))
-    for name, state in states.items():
-        check_shape(name, state, len(x), W_hh.shape[-1])
+    cell = torch.addcmul(i * torch.tanh(candidate), f, cell)
+    return torch.sigmoid(out) * torch.tanh(cell), cell

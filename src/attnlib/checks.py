@@ -71,6 +71,19 @@ def check_ids(name: str, ids: Array, vocab: int) -> None:
         raise ValueError(f"{name} holds {low if low < 0 else high}; expected word numbers from 0 to {vocab - 1}")
 
 
+def check_lengths(lengths: Array, shape: tuple[int, ...]) -> None:
+    """Refuse lengths that are not one for each sentence of the padded `shape`, ``(batch, src)``, from 1 to `src`."""
+    if len(shape) != 2 or not shape[0]:
+        raise ValueError(f"source has shape {tuple(shape)}; expected (batch, src), at least one sentence")
+    check_integers(lengths=lengths)
+    batch, src = shape
+    if tuple(lengths.shape) != (batch,):
+        raise ValueError(f"lengths has shape {tuple(lengths.shape)}; expected ({batch},), one for each sentence")
+    low, high = int(lengths.min()), int(lengths.max())
+    if low < 1 or high > src:
+        raise ValueError(f"lengths holds {low if low < 1 else high}; expected 1 to {src}, the padded length")
+
+
 def check_words(name: str, words: Sequence[str]) -> None:
     """Refuse one string, whose letters would be taken for words, and what is no word."""
     if isinstance(words, str):

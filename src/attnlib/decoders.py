@@ -1,13 +1,14 @@
 """One decoder step each, and how the steps are chained.
 
 Every decoder offers the same three methods. ``start(encoded)`` gives the `State` before the first word,
-``step(words, state)`` takes the word before and scores the next one, and calling the decoder does all steps
-at once when the words are known beforehand (teacher forcing). Only what depends on the step before is done
-one step at a time: nothing in `FixedContextDecoder` and in `LuongDecoder` without input feeding, attention
-and cell in `BahdanauDecoder`, everything but the output layer in `LuongDecoder` with input feeding.
+``step(words, state)`` takes the word before and scores the next one, and calling the decoder scores all words at once
+when they are known beforehand (teacher forcing).
+
+A `step` is the paper's equations, a line each. Teacher forcing computes the same numbers, faster: only what depends on
+the step before is done one step at a time. That is nothing in `FixedContextDecoder` and in `LuongDecoder` without
+input feeding, attention and cell in `BahdanauDecoder`, and everything but the output layer in `LuongDecoder` with it.
 """
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -16,9 +17,9 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from attnlib.alignment import Align, Memory
-from attnlib.attention import Attended
+from attnlib.attention import Attended, join
 from attnlib.cells import gru_step, lstm_step
-from attnlib.checks import check_ids, check_leading, check_shape, check_whole
+from attnlib.checks import check_whole
 from attnlib.encoders import Encoded
 from attnlib.parameters import weight
 
@@ -73,9 +74,8 @@ class DeepOutput(nn.Module):
         self, s: Float[Tensor, "*batch dec"], y: Float[Tensor, "*batch emb"], c: Float[Tensor, "*batch enc"]
     ) -> Float[Tensor, "*batch vocab"]:
         """Score every word, given a state, the embedding of the word before, and a context."""
-        check_leading(1, s=s, y=y, c=c)
-        both = linear(s, self.U_o) + linear(y, self.V_o) + linear(c, self.C_o)
-        return linear(torch.maximum(both[..., 0::2], both[..., 1::2]), self.W_o)
+        pre_maxout = linear(s, self.U_o) + linear(y, self.V_o) + linear(c, self.C_o)
+        return linear(torch.maximum(pre_maxout[..., 0::2], pre_maxout[..., 1::2]), self.W_o)
 
 
 class FixedContextDecoder(nn.Module):
@@ -94,8 +94,8 @@ class FixedContextDecoder(nn.Module):
 
     Notes
     -----
-    The RNNencdec of Bahdanau et al. 2015, after Cho et al. 2014. The GRU is PyTorch's, which differs from the
-    papers': see `attnlib.cells.gru_step`. All steps are one call of it, ``3 * dec * (emb + enc + dec)``
+    The RNNencdec of Bahdanau et al. 2015, section 2.1, after Cho et al. 2014. The GRU is PyTorch's, which differs from
+    the papers': see `attnlib.cells.gru_step`. All steps are one call of it, ``3 * dec * (emb + enc + dec)``
     multiply-adds a word, plus the output's.
     """
 
@@ -109,29 +109,29 @@ class FixedContextDecoder(nn.Module):
 
     def start(self, encoded: Encoded) -> State:
         """Begin at the encoder's s_0."""
-        check_state(encoded, (self.gru.hidden_size,))
-        check_shape("encoded.summary", encoded.summary, "batch", self.gru.input_size - self.embedding.embedding_dim)
         return State(encoded.summary, encoded.state, 0)
 
     def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], None, State]:
         """Take the word before and score the next one."""
-        logits, s = self._run(words[:, None], *state)
-        return logits[:, 0], None, State(state.memory, (s,), state.step + 1)
+        c, (s_before,) = state.memory, state.recurrent
+        y = self.embedding(words)
+        s = self.gru(torch.cat([y, c], 1)[:, None], s_before[None].contiguous())[1][0]
+        logits = self.readout(s if self.reads_new_state else s_before, y, c)
+        return logits, None, State(c, (s,), state.step + 1)
 
     def forward(
         self, words: Int[Tensor, "batch tgt"], encoded: Encoded
     ) -> tuple[Float[Tensor, "batch tgt vocab"], None]:
         """Score all words, given for each the word before."""
-        return self._run(words, *self.start(encoded))[0], None
+        y, (s_0,) = self.embedding(words), encoded.state
+        c = encoded.summary[:, None].expand(-1, words.shape[1], -1)
+        s = self.gru(torch.cat([y, c], 2), s_0[None].contiguous())[0]
+        s_before = torch.cat([s_0[:, None], s[:, :-1]], 1)
+        return self.readout(s if self.reads_new_state else s_before, y, c), None
 
-    def _run(self, words, summary, recurrent, step):
-        (s,) = recurrent
-        check_target(words, len(recurrent[0]), self.embedding.num_embeddings)
-        y = self.embedding(words)
-        c = summary[:, None].expand(-1, words.shape[1], -1)
-        states, last = self.gru(torch.cat([y, c], 2), s[None].contiguous())
-        before = torch.cat([s[:, None], states[:, :-1]], 1)
-        return self.readout(states if self.reads_new_state else before, y, c), last[0]
+    def multiply_adds(self, src: int) -> int:
+        """Count the multiply-adds of one step for one sentence of `src` words, which here do not count."""
+        return _products(self.gru) + _products(self.readout)
 
 
 class BahdanauDecoder(nn.Module):
@@ -164,7 +164,7 @@ class BahdanauDecoder(nn.Module):
     ):
         check_whole(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
         super().__init__()
-        self.align = align
+        self.align, self.enc = align, enc
         self.embedding = nn.Embedding(vocab, emb)
         self.cell = nn.GRUCell(emb + enc, dec)
         self.readout = DeepOutput(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
@@ -172,33 +172,39 @@ class BahdanauDecoder(nn.Module):
 
     def start(self, encoded: Encoded) -> State:
         """Begin at the encoder's s_0."""
-        check_state(encoded, (self.cell.hidden_size,))
         return State(self.align.remember(encoded.annotations, encoded.lengths), encoded.state, 0)
 
     def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], Attended, State]:
-        """Take the word before and score the next one."""
-        logits, attended, s = self._run(words[:, None], *state)
-        return logits[:, 0], attended, State(state.memory, (s,), state.step + 1)
+        """Take the word before and score the next one (Bahdanau et al. 2015, eq. 4 and 5, appendix A.2.2)."""
+        (s_before,) = state.recurrent
+        y = self.embedding(words)
+        attended = self.align.at(state.step, s_before, state.memory)
+        c = attended.context.squeeze(1)
+        s = self.cell(torch.cat([y, c], 1), s_before)
+        logits = self.readout(s if self.reads_new_state else s_before, y, c)
+        return logits, attended, State(state.memory, (s,), state.step + 1)
 
     def forward(
         self, words: Int[Tensor, "batch tgt"], encoded: Encoded
     ) -> tuple[Float[Tensor, "batch tgt vocab"], Attended]:
         """Score all words, given for each the word before."""
-        return self._run(words, *self.start(encoded))[:2]
-
-    def _run(self, words, memory, recurrent, step):
-        check_target(words, len(recurrent[0]), self.embedding.num_embeddings)
+        memory, (s_0,), _ = self.start(encoded)
         y = self.embedding(words)
-        W_y, W_c = self.cell.weight_ih.split([y.shape[2], self.cell.input_size - y.shape[2]], dim=1)
-        states, looks = [recurrent[0]], []
-        steps = torch.arange(step, step + words.shape[1], device=words.device).split(1)
-        for x, t in zip(linear(y, W_y, self.cell.bias_ih).unbind(1), steps, strict=True):
-            looks.append(self.align(states[-1][:, None], memory, t))
+        W_y, W_c = self.cell.weight_ih.split([y.shape[2], self.enc], dim=1)
+        states, looks = [s_0], []
+        for t, x in enumerate(linear(y, W_y, self.cell.bias_ih).unbind(1)):
+            looks.append(self.align.at(t, states[-1], memory))
             x_c = torch.addmm(x, looks[-1].context.squeeze(1), W_c.T)
             states.append(gru_step(x_c, states[-1], self.cell.weight_hh, self.cell.bias_hh))
         attended = join(looks)
         read = torch.stack(states[1:] if self.reads_new_state else states[:-1], 1)
-        return self.readout(read, y, attended.context), attended, states[-1]
+        return self.readout(read, y, attended.context), attended
+
+    def multiply_adds(self, src: int) -> int:
+        """Count the multiply-adds of one step for one sentence of `src` words, END among them."""
+        check_whole(src=src)
+        attention = self.align.multiply_adds(src, self.cell.hidden_size, self.enc)
+        return attention + _products(self.cell) + _products(self.readout)
 
 
 class LuongDecoder(nn.Module):
@@ -231,7 +237,7 @@ class LuongDecoder(nn.Module):
     ):
         check_whole(vocab=vocab, emb=emb, dec=dec, enc=enc, layers=layers)
         super().__init__()
-        self.align = align
+        self.align, self.enc = align, enc
         self.embedding = nn.Embedding(vocab, emb)
         self.lstm = nn.LSTM(emb + dec * input_feeding, dec, layers, batch_first=True)
         self.W_c, self.W_y = weight(dec, enc + dec), weight(vocab, dec)
@@ -239,87 +245,68 @@ class LuongDecoder(nn.Module):
 
     def start(self, encoded: Encoded) -> State:
         """Begin where each layer of the encoder ended; what is fed first is 0."""
-        check_state(encoded, *[(self.lstm.num_layers, self.lstm.hidden_size)] * 2)
-        h, c = encoded.state
-        fed = (torch.zeros_like(h[:, -1]),) if self.input_feeding else ()
-        return State(self.align.remember(encoded.annotations, encoded.lengths), (h, c, *fed), 0)
+        s, cell = encoded.state
+        fed = (torch.zeros_like(s[:, -1]),) if self.input_feeding else ()
+        return State(self.align.remember(encoded.annotations, encoded.lengths), (s, cell, *fed), 0)
 
     def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], Attended, State]:
-        """Take the word before and score the next one."""
-        logits, attended, recurrent = self._run(words[:, None], *state)
-        return logits[:, 0], attended, State(state.memory, recurrent, state.step + 1)
+        """Take the word before and score the next one (Luong et al. 2015, sections 3 and 3.3, eq. 5 and 6)."""
+        s_before, cell_before, *fed = state.recurrent
+        y = self.embedding(words)
+        s, cell = self._lstm_step(torch.cat([y, *fed], 1), s_before, cell_before)
+        attended = self.align.at(state.step, s[:, -1], state.memory)
+        c = attended.context.squeeze(1)
+        s_tilde = torch.tanh(linear(torch.cat([c, s[:, -1]], 1), self.W_c))
+        logits = linear(s_tilde, self.W_y)
+        fed = (s_tilde,) if self.input_feeding else ()
+        return logits, attended, State(state.memory, (s, cell, *fed), state.step + 1)
+
+    def _lstm_step(self, x, s_before, cell_before):
+        """Step the stack: each layer reads the state of the one below."""
+        states, cells = [], []
+        for n, weights in enumerate(self.lstm.all_weights):
+            x, cell = torch.lstm_cell(x, (s_before[:, n], cell_before[:, n]), *weights)
+            states.append(x)
+            cells.append(cell)
+        return torch.stack(states, 1), torch.stack(cells, 1)
 
     def forward(
         self, words: Int[Tensor, "batch tgt"], encoded: Encoded
     ) -> tuple[Float[Tensor, "batch tgt vocab"], Attended]:
         """Score all words, given for each the word before."""
-        return self._run(words, *self.start(encoded))[:2]
-
-    def _run(self, words, memory, recurrent, step):
         chain = self._one_by_one if self.input_feeding else self._all_at_once
-        check_target(words, len(recurrent[0]), self.embedding.num_embeddings)
-        steps = torch.arange(step, step + words.shape[1], device=words.device)
-        tilde, attended, recurrent = chain(self.embedding(words), memory, recurrent, steps)
-        return linear(tilde, self.W_y), attended, recurrent
+        s_tilde, attended = chain(self.embedding(words), self.start(encoded))
+        return linear(s_tilde, self.W_y), attended
 
-    def _all_at_once(self, y, memory, recurrent, steps):
-        h, c = (x.transpose(0, 1).contiguous() for x in recurrent)
-        states, (h, c) = self.lstm(y, (h, c))
-        attended = self.align(states, memory, steps)
-        return self._attentional(attended, states), attended, (h.transpose(0, 1), c.transpose(0, 1))
+    def _all_at_once(self, y, begun):
+        s_0, cell_0 = (x.transpose(0, 1).contiguous() for x in begun.recurrent)
+        s = self.lstm(y, (s_0, cell_0))[0]
+        attended = self.align(s, begun.memory, torch.arange(y.shape[1], device=y.device))
+        return torch.tanh(linear(torch.cat([attended.context, s], 2), self.W_c)), attended
 
-    def _one_by_one(self, y, memory, recurrent, steps):
-        h, c = (list(x.unbind(1)) for x in recurrent[:2])
+    def _one_by_one(self, y, begun):
+        s, cell = (list(x.unbind(1)) for x in begun.recurrent[:2])
         layers = self.lstm.all_weights  # of each: W_ih, W_hh, b_ih, b_hh
         W_y, W_fed = layers[0][0].split([y.shape[2], self.lstm.hidden_size], dim=1)
-        tildes, looks = [recurrent[2]], []
-        for x, t in zip(linear(y, W_y, layers[0][2] + layers[0][3]).unbind(1), steps.split(1), strict=True):
+        tildes, looks = [begun.recurrent[2]], []
+        for t, x in enumerate(linear(y, W_y, layers[0][2] + layers[0][3]).unbind(1)):
             above = torch.addmm(x, tildes[-1], W_fed.T)
             for n, (_, W_hh, *_) in enumerate(layers):
-                h[n], c[n] = lstm_step(above, h[n], c[n], W_hh)
+                s[n], cell[n] = lstm_step(above, s[n], cell[n], W_hh)
                 if n + 1 < len(layers):
                     W_ih, _, b_ih, b_hh = layers[n + 1]
-                    above = linear(h[n], W_ih, b_ih + b_hh)
-            looks.append(self.align(h[-1][:, None], memory, t))
-            tildes.append(self._attentional(looks[-1], h[-1][:, None]).squeeze(1))
-        return torch.stack(tildes[1:], 1), join(looks), (torch.stack(h, 1), torch.stack(c, 1), tildes[-1])
+                    above = linear(s[n], W_ih, b_ih + b_hh)
+            looks.append(self.align.at(t, s[-1], begun.memory))
+            tildes.append(torch.tanh(linear(torch.cat([looks[-1].context.squeeze(1), s[-1]], 1), self.W_c)))
+        return torch.stack(tildes[1:], 1), join(looks)
 
-    def _attentional(self, attended, states):
-        return torch.tanh(linear(torch.cat([attended.context, states], 2), self.W_c))
-
-
-def join(looks: Sequence[Attended]) -> Attended:
-    """Put the looks of steps that follow each other side by side, as one look of all of them.
-
-    Parameters
-    ----------
-    looks : Attended, one or more
-        In the order of their steps, all through the same window.
-
-    Returns
-    -------
-    Attended
-        Its `tgt` is the sum of theirs.
-    """
-    if not looks:
-        raise ValueError("looks is empty; expected at least one")
-    context, weights, positions = zip(*looks, strict=True)
-    return Attended(
-        torch.cat(context, 1), torch.cat(weights, 1), None if positions[0] is None else torch.cat(positions, 1)
-    )
+    def multiply_adds(self, src: int) -> int:
+        """Count the multiply-adds of one step for one sentence of `src` words, END among them."""
+        check_whole(src=src)
+        attention = self.align.multiply_adds(src, self.lstm.hidden_size, self.enc)
+        return attention + _products(self.lstm) + self.W_c.numel() + self.W_y.numel()
 
 
-def check_state(encoded: Encoded, *expected: tuple[int, ...]) -> None:
-    """Refuse an encoder's state that is not one of the `expected` shape, batch apart, for each that the decoder has."""
-    if len(encoded.state) != len(expected):
-        raise ValueError(f"encoded.state has {len(encoded.state)} tensors; expected {len(expected)}")
-    for n, (state, sizes) in enumerate(zip(encoded.state, expected, strict=True)):
-        check_shape(f"encoded.state[{n}]", state, len(encoded.lengths), *sizes)
-
-
-def check_target(words: Int[Tensor, "batch tgt"], batch: int, vocab: int) -> None:
-    """Refuse words before that are not one or more for each sentence of the state, or not of the vocabulary."""
-    check_shape("words", words, batch, "tgt")
-    if not words.shape[1]:
-        raise ValueError(f"words has shape {tuple(words.shape)}; expected at least one word of each sentence")
-    check_ids("words", words, vocab)
+def _products(part: nn.Module) -> int:
+    """Count the weights that are factors of products; biases are only added."""
+    return sum(weight.numel() for weight in part.parameters() if weight.ndim == 2)

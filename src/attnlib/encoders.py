@@ -11,8 +11,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 
-from attnlib.alignment import check_lengths
-from attnlib.checks import check_ids, check_whole
+from attnlib.checks import check_whole
 from attnlib.parameters import weight
 
 
@@ -83,15 +82,7 @@ class BidirectionalGRU(nn.Module):
         -------
         Encoded
             Annotations ``"batch src 2*hid"``, and s_0 ``"batch dec"`` as the only state.
-
-        Raises
-        ------
-        ValueError
-            If a length is below 1 or above `src`, or there is not one for each sentence, or a word number is not in
-            the vocabulary.
         """
-        check_lengths(lengths, source.shape)
-        check_ids("source", source, self.embedding.num_embeddings)
         x = self.embedding(source)
         forwards = self.forwards(x)[0]
         backwards = _reverse(self.backwards(_reverse(x, lengths))[0], lengths)
@@ -148,15 +139,7 @@ class StackedLSTM(nn.Module):
         -------
         Encoded
             Annotations ``"batch src hid"``, and the last states and cells ``"batch layers hid"``.
-
-        Raises
-        ------
-        ValueError
-            If a length is below 1 or above `src`, or there is not one for each sentence, or a word number is not in
-            the vocabulary.
         """
-        check_lengths(lengths, source.shape)
-        check_ids("source", source, self.embedding.num_embeddings)
         x = self.embedding(source)
         if not self.reverse:
             annotations, (h, c) = _read(self.lstm, x, lengths)

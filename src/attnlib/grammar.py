@@ -7,8 +7,8 @@ from typing import Any
 
 from attnlib import lexicon
 from attnlib.checks import check_whole
-from attnlib.corpus import SentencePair
 from attnlib.phrases import Phrase, both, clause, noun_phrase, of, sentence, who, whom
+from attnlib.vocabulary import SentencePair
 
 _BEINGS = "animal,person"
 _TEST = 64  # of 256: the share of all sentences that is kept for the part "test"

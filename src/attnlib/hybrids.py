@@ -17,18 +17,16 @@ the same, "general"    s_t          top-layer LSTM     general        next cell,
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.nn.functional import linear
 
 from attnlib.alignment import Align
-from attnlib.attention import Attended
-from attnlib.cells import gru_step, lstm_step
+from attnlib.attention import Attended, join
 from attnlib.checks import check_whole
-from attnlib.corpus import Vocabulary
-from attnlib.decoders import DeepOutput, State, check_target, join
+from attnlib.decoders import DeepOutput, State
 from attnlib.encoders import BidirectionalGRU, Encoded, StackedLSTM
 from attnlib.parameters import seeded
 from attnlib.scores import Additive, General
 from attnlib.translator import Translator
+from attnlib.vocabulary import Vocabulary
 from attnlib.windows import Everywhere
 
 
@@ -62,47 +60,45 @@ class StepFirstDecoder(nn.Module):
         if (cell.input_size, cell.hidden_size) != (emb + enc, dec):
             raise ValueError(f"cell is {cell}; expected one from {emb + enc} features, emb + enc, to {dec}, dec")
         super().__init__()
-        self.align, self.cell = align, cell
+        self.align, self.cell, self.enc = align, cell, enc
         self.embedding = nn.Embedding(vocab, emb)
         self.readout = DeepOutput(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
 
     def start(self, encoded: Encoded) -> State:
         """Begin where the encoder says, and with a context of 0."""
-        _check_states(encoded.state, 1 + isinstance(self.cell, nn.LSTMCell), self.cell.hidden_size)
         states = (x.reshape(len(x), -1) for x in encoded.state)
         no_context = torch.zeros_like(encoded.annotations[:, 0])
         return State(self.align.remember(encoded.annotations, encoded.lengths), (*states, no_context), 0)
 
     def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], Attended, State]:
         """Take the word before and score the next one."""
-        logits, attended, recurrent = self._run(words[:, None], *state)
-        return logits[:, 0], attended, State(state.memory, recurrent, state.step + 1)
+        *before, c_before = state.recurrent
+        y = self.embedding(words)
+        s, *cell = self._cell_step(torch.cat([y, c_before], 1), before)
+        attended = self.align.at(state.step, s, state.memory)
+        c = attended.context.squeeze(1)
+        return self.readout(s, y, c), attended, State(state.memory, (s, *cell, c), state.step + 1)
+
+    def _cell_step(self, x, before):
+        return self.cell(x, tuple(before)) if isinstance(self.cell, nn.LSTMCell) else [self.cell(x, *before)]
 
     def forward(
         self, words: Int[Tensor, "batch tgt"], encoded: Encoded
     ) -> tuple[Float[Tensor, "batch tgt vocab"], Attended]:
         """Score all words, given for each the word before."""
-        return self._run(words, *self.start(encoded))[:2]
+        state, logits, looks = self.start(encoded), [], []
+        for word in words.unbind(1):
+            scored, look, state = self.step(word, state)
+            logits.append(scored)
+            looks.append(look)
+        return torch.stack(logits, 1), join(looks)
 
-    def _run(self, words, memory, recurrent, step):
-        *states, c = recurrent
-        check_target(words, len(recurrent[0]), self.embedding.num_embeddings)
-        y = self.embedding(words)
-        W_y, W_c = self.cell.weight_ih.split([y.shape[2], c.shape[1]], dim=1)
-        tops, looks = [], []
-        steps = torch.arange(step, step + words.shape[1], device=words.device).split(1)
-        for x, t in zip(linear(y, W_y, self.cell.bias_ih).unbind(1), steps, strict=True):
-            states = self._cell_step(torch.addmm(x, c, W_c.T), states)
-            looks.append(self.align(states[0][:, None], memory, t))
-            tops.append(states[0])
-            c = looks[-1].context.squeeze(1)
-        attended = join(looks)
-        return self.readout(torch.stack(tops, 1), y, attended.context), attended, (*states, c)
-
-    def _cell_step(self, x, states):
-        if isinstance(self.cell, nn.LSTMCell):
-            return lstm_step(x + self.cell.bias_hh, *states, self.cell.weight_hh)
-        return (gru_step(x, *states, self.cell.weight_hh, self.cell.bias_hh),)
+    def multiply_adds(self, src: int) -> int:
+        """Count the multiply-adds of one step for one sentence of `src` words, END among them."""
+        check_whole(src=src)
+        attention = self.align.multiply_adds(src, self.cell.hidden_size, self.enc)
+        products = (weight for part in (self.cell, self.readout) for weight in part.parameters() if weight.ndim == 2)
+        return attention + sum(weight.numel() for weight in products)
 
 
 def step_first(
@@ -155,9 +151,3 @@ def step_first(
             Align(match, Everywhere()), cell, vocab=len(target_vocabulary), emb=emb, dec=hid, enc=enc, maxout=hid // 2
         )
     return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
-
-
-def _check_states(states: tuple[Tensor, ...], expected: int, dec: int) -> None:
-    shapes = [tuple(x.shape) for x in states]
-    if len(states) != expected or any(x[0].numel() != dec for x in states):
-        raise ValueError(f"encoded.state has shapes {shapes}; expected {expected} with {dec} features a sentence")

@@ -26,17 +26,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from jaxtyping import Float
-from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from attnlib.batches import batch
 from attnlib.checks import check_vocabularies, check_whole
-from attnlib.corpus import PAD, SentencePair, batch
-from attnlib.costs import multiply_adds, parameters
+from attnlib.costs import parameters
 from attnlib.metrics import alignment_error_rate, bleu, exact_match, forced_links
 from attnlib.search import translate_all
 from attnlib.training import History, train
 from attnlib.translator import Translator
 from attnlib.variants import BUDGET, Budget, Variant, held_out
+from attnlib.vocabulary import PAD, SentencePair
 
 SOURCE = 20
 """The source length for which a step's multiply-adds are counted, in words, END among them."""
@@ -131,7 +131,7 @@ def cost(variant: Variant, budget: Budget = BUDGET, *, steps: int = 100) -> dict
     history = train(translator, pairs, steps=steps, **options)
     return {
         "parameters": parameters(translator),
-        "multiply_adds": multiply_adds(translator.decoder, SOURCE),
+        "multiply_adds": translator.decoder.multiply_adds(SOURCE),
         "words_per_second": round(history.words_per_second),
         "seconds": round((perf_counter() - began) * budget.steps / steps, 1),
         "peak_memory": round(_peak_memory() - before),
@@ -225,21 +225,12 @@ def centres(translator: Translator, pairs: Sequence[SentencePair]) -> list[Float
     check_vocabularies(translator)
     if not hasattr(getattr(getattr(translator.decoder, "align", None), "window", None), "centre"):
         raise ValueError("translator has no window with a centre; expected LocalMonotonic or LocalPredictive")
-    align, found = translator.decoder.align, []
-    for pair in pairs:
-        asked: list[Tensor] = []
-
-        def note(module: Any, arguments: tuple, asked: list[Tensor] = asked) -> None:
-            s, memory, steps = arguments
-            asked.append(module.window.centre(s, steps, memory.lengths)[0])
-
-        handle = align.register_forward_pre_hook(note)
-        try:
-            translator(*batch([pair], translator.source_vocabulary, translator.target_vocabulary))
-        finally:
-            handle.remove()
-        found.append(torch.cat(asked).numpy()[: len(pair.target)])
-    return found
+    return [
+        translator(*batch([pair], translator.source_vocabulary, translator.target_vocabulary))
+        .attended.centre[0, : len(pair.target)]
+        .numpy()
+        for pair in pairs
+    ]
 
 
 def _distances(pair: SentencePair, p: Float[np.ndarray, "tgt"]) -> list[float]:

@@ -13,9 +13,10 @@ import torch
 from jaxtyping import Real
 from sacrebleu.metrics import BLEU
 
+from attnlib.batches import batch
 from attnlib.checks import check_sentences, check_vocabularies, check_whole, check_words
-from attnlib.corpus import SentencePair, batch
 from attnlib.shapes import Array
+from attnlib.vocabulary import SentencePair
 
 if TYPE_CHECKING:
     from attnlib.translator import Translator

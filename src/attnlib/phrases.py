@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from attnlib import lexicon
-from attnlib.corpus import SentencePair
+from attnlib.vocabulary import SentencePair
 
 _NOUNS = {word: noun for noun in lexicon.NOUNS for word in (noun.english, noun.english_plural)}
 _ADJECTIVES = {adjective.english: adjective for adjective in lexicon.ADJECTIVES}
@@ -31,7 +31,7 @@ def words(english: str, french: str) -> SentencePair:
     return SentencePair(source, target, frozenset((i, t) for i in range(len(source)) for t in range(len(target))))
 
 
-def join(*parts: SentencePair, mirrored: bool = False) -> SentencePair:
+def concatenate(*parts: SentencePair, mirrored: bool = False) -> SentencePair:
     """Put phrases together: the English in order, the French in order or, if `mirrored`, the last part first."""
     if not parts:
         raise ValueError("parts is empty; expected at least one phrase")
@@ -59,20 +59,20 @@ def noun_phrase(english: str) -> Phrase:
     noun = _NOUNS[word]
     plural = word == noun.english_plural
     after = [words(a.english, lexicon.agreeing(a, noun, plural)) for a in adjectives if a.place == "after"]
-    pair = join(*after, words(word, noun.french_plural if plural else noun.french), mirrored=True)
+    pair = concatenate(*after, words(word, noun.french_plural if plural else noun.french), mirrored=True)
     for a in reversed([a for a in adjectives if a.place == "before"]):
-        pair = join(words(a.english, lexicon.agreeing(a, noun, plural, following=pair.target[0])), pair)
-    return Phrase(join(words(article, lexicon.article(article == "the", noun, plural)), pair), plural)
+        pair = concatenate(words(a.english, lexicon.agreeing(a, noun, plural, following=pair.target[0])), pair)
+    return Phrase(concatenate(words(article, lexicon.article(article == "the", noun, plural)), pair), plural)
 
 
 def of(possessed: Phrase, owner: Phrase) -> Phrase:
     """Say whose it is: "the book of the man", "le livre de l' homme"."""
-    return Phrase(join(possessed.pair, words("of", "de"), owner.pair), possessed.plural)
+    return Phrase(concatenate(possessed.pair, words("of", "de"), owner.pair), possessed.plural)
 
 
 def both(first: Phrase, second: Phrase) -> Phrase:
     """Join two phrases by "and", which makes a plural."""
-    return Phrase(join(first.pair, words("and", "et"), second.pair), plural=True)
+    return Phrase(concatenate(first.pair, words("and", "et"), second.pair), plural=True)
 
 
 def clause(subject: Phrase, verb: str, complement: Phrase | None = None, *, negated: bool = False) -> SentencePair:
@@ -84,26 +84,26 @@ def clause(subject: Phrase, verb: str, complement: Phrase | None = None, *, nega
         If the grammar does not know the verb.
     """
     parts = [subject.pair, _verb(verb, subject.plural, negated)]
-    return join(*parts, complement.pair) if complement else join(*parts)
+    return concatenate(*parts, complement.pair) if complement else concatenate(*parts)
 
 
 def who(antecedent: Phrase, verb: str, complement: Phrase | None = None, *, negated: bool = False) -> Phrase:
     """Let the antecedent do something: "the cat that sleeps", "le chat qui dort"."""
     that = Phrase(words("that", "qui"), antecedent.plural)
-    return Phrase(join(antecedent.pair, clause(that, verb, complement, negated=negated)), antecedent.plural)
+    return Phrase(concatenate(antecedent.pair, clause(that, verb, complement, negated=negated)), antecedent.plural)
 
 
 def whom(antecedent: Phrase, subject: Phrase, verb: str, *, negated: bool = False) -> Phrase:
     """Let somebody do something to the antecedent: "the cat that a man sees", "le chat qu' un homme voit"."""
     that = words("that", "que")
-    return Phrase(join(antecedent.pair, that, clause(subject, verb, negated=negated)), antecedent.plural)
+    return Phrase(concatenate(antecedent.pair, that, clause(subject, verb, negated=negated)), antecedent.plural)
 
 
 def sentence(*clauses: SentencePair) -> SentencePair:
     """Join clauses by "and"."""
     if not clauses:
         raise ValueError("clauses is empty; expected at least one")
-    return reduce(lambda before, last: join(before, words("and", "et"), last), clauses)
+    return reduce(lambda before, last: concatenate(before, words("and", "et"), last), clauses)
 
 
 def _prepend(right: tuple[tuple, set], left: tuple[tuple, set]) -> tuple[tuple, set]:
@@ -123,11 +123,11 @@ def _verb(verb: str, plural: bool, negated: bool) -> SentencePair:
     plain = "" if to else particle
     to = [words(particle, to)] if to else []
     if not negated:
-        return join(words(f"{english if plural else english + 's'} {plain}", french), *to)
+        return concatenate(words(f"{english if plural else english + 's'} {plain}", french), *to)
     before, after = lexicon.meet("ne", french)
     links = {(0, 1), (1, 0), (1, 2)} | {(i, 1) for i in range(2, 3 + bool(plain))}
     source = ("do" if plural else "does", "not", *f"{english} {plain}".split())
-    return join(SentencePair(source, (before, after, "pas"), frozenset(links)), *to)
+    return concatenate(SentencePair(source, (before, after, "pas"), frozenset(links)), *to)
 
 
 def _parsed(english: str) -> tuple[str, list[lexicon.Adjective], str]:

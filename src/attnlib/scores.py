@@ -80,13 +80,15 @@ def additive(
     Raises
     ------
     ValueError
-        If `queries`, `keys` and `v_a` differ in their number of hidden units.
+        If `queries`, `keys` and `v_a` differ in their number of hidden units, or `queries` and `keys` in their
+        leading axes.
 
     Notes
     -----
     Costs ``batch * tgt * src * att`` hyperbolic tangents, and memory for as many numbers: the dearest score.
     Bahdanau et al. 2015, appendix A.1.2; Luong et al. 2015, section 3.1, "concat".
     """
+    check_leading(2, queries=queries, keys=keys)
     _check_features("queries", queries, v_a.shape[0])
     _check_features("keys", keys, v_a.shape[0])
     xp = array_namespace(queries, keys, v_a)
@@ -108,6 +110,10 @@ class Dot(nn.Module):
         """Score states against keys: see `dot`."""
         return dot(s, keys)
 
+    def multiply_adds(self, look: int, dec: int) -> int:
+        """Count the multiply-adds of scoring `look` keys from one state of `dec` features."""
+        return look * dec
+
 
 class General(nn.Module):
     """The dot product with a matrix in between, s · W_a h (Luong et al. 2015, section 3.1, "general").
@@ -125,15 +131,17 @@ class General(nn.Module):
 
     def keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src dec"]:
         """Bring the annotations into the decoder's space, W_a h: ``batch * src * enc * dec`` multiply-adds."""
-        _check_features("h", h, self.W_a.shape[1])
         return linear(h, self.W_a)
 
     def forward(
         self, s: Float[Tensor, "*batch tgt dec"], keys: Float[Tensor, "*batch src dec"]
     ) -> Float[Tensor, "*batch tgt src"]:
         """Score states against keys: see `dot`."""
-        _check_features("s", s, self.W_a.shape[0])
         return dot(s, keys)
+
+    def multiply_adds(self, look: int, dec: int) -> int:
+        """Count the multiply-adds of scoring `look` keys from one state of `dec` features."""
+        return look * dec
 
 
 class Additive(nn.Module):
@@ -153,16 +161,17 @@ class Additive(nn.Module):
 
     def keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src att"]:
         """Prepare the half that never changes, U_a h: ``batch * src * enc * att`` multiply-adds."""
-        _check_features("h", h, self.U_a.shape[1])
         return linear(h, self.U_a)
 
     def forward(
         self, s: Float[Tensor, "*batch tgt dec"], keys: Float[Tensor, "*batch src att"]
     ) -> Float[Tensor, "*batch tgt src"]:
         """Score states against keys: see `additive`."""
-        _check_features("s", s, self.W_a.shape[1])
-        check_leading(2, s=s, keys=keys)
         return additive(linear(s, self.W_a), keys, self.v_a)
+
+    def multiply_adds(self, look: int, dec: int) -> int:
+        """Count the multiply-adds of scoring `look` keys from one state of `dec` features."""
+        return self.W_a.numel() + look * len(self.v_a)
 
 
 class Concat(nn.Module):
@@ -186,16 +195,17 @@ class Concat(nn.Module):
 
     def keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src att"]:
         """Prepare the half that never changes: ``batch * src * enc * att`` multiply-adds."""
-        _check_features("h", h, self.W_a.shape[1] - self.dec)
         return linear(h, self.W_a[:, self.dec :])
 
     def forward(
         self, s: Float[Tensor, "*batch tgt dec"], keys: Float[Tensor, "*batch src att"]
     ) -> Float[Tensor, "*batch tgt src"]:
         """Score states against keys: see `additive`."""
-        _check_features("s", s, self.dec)
-        check_leading(2, s=s, keys=keys)
         return additive(linear(s, self.W_a[:, : self.dec]), keys, self.v_a)
+
+    def multiply_adds(self, look: int, dec: int) -> int:
+        """Count the multiply-adds of scoring `look` keys from one state of `dec` features."""
+        return len(self.v_a) * dec + look * len(self.v_a)
 
 
 class Location(nn.Module):
@@ -230,9 +240,11 @@ class Location(nn.Module):
         self, s: Float[Tensor, "*batch tgt dec"], keys: Float[Tensor, "*batch src 0"]
     ) -> Float[Tensor, "*batch tgt src"]:
         """Score positions: ``batch * tgt * src * dec`` multiply-adds."""
-        _check_features("s", s, self.W_a.shape[1])
-        check_leading(2, s=s, keys=keys)
         return linear(s, self.W_a[: keys.shape[-2]])
+
+    def multiply_adds(self, look: int, dec: int) -> int:
+        """Count the multiply-adds of scoring `look` keys from one state of `dec` features."""
+        return look * dec
 
 
 def _check_features(name: str, x: Array, expected: int) -> None:

@@ -1,17 +1,18 @@
 """From a translator to a translation: word by word, always the best one (`greedy`) or several hypotheses (`beam`)."""
 
+import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from attnlib.attention import Attended, join
+from attnlib.batches import encode
 from attnlib.checks import check_finite, check_sentences, check_vocabularies, check_whole
-from attnlib.corpus import END, PAD, START, encode
-
-if TYPE_CHECKING:
-    from attnlib.translator import Translator
+from attnlib.translator import Translator
+from attnlib.vocabulary import END, PAD, START, UNKNOWN
 
 
 class Hypotheses(NamedTuple):
@@ -36,16 +37,16 @@ class Hypotheses(NamedTuple):
 
 
 class _Choice(NamedTuple):
-    """One step of beam search: what each slot of the beam chose, and which slot it comes from."""
+    """One step of beam search: what each slot of the beam chose, which slot it comes from, what all slots looked at."""
 
     words: Int[Tensor, "batch width"]
     parents: Int[Tensor, "batch width"]
-    weights: Float[Tensor, "batch width src"] | None
+    attended: Attended | None
 
 
 @torch.no_grad()
 def greedy(
-    translator: "Translator", source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"], max_length: int
+    translator: Translator, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"], max_length: int
 ) -> Hypotheses:
     """Take the most probable word at every step, until `END`.
 
@@ -71,13 +72,13 @@ def greedy(
     ValueError
         If `max_length` is below 1.
     FloatingPointError
-        If the translator gives no finite score to the best word of a step, as when its weights hold NaN.
+        If a translation's probability is no number, as when the translator's weights hold NaN.
 
     Notes
     -----
     Costs one step of the decoder for each word of the longest translation in the batch.
     """
-    _check("max_length", max_length)
+    check_whole(max_length=max_length)
     state = translator.start(source, lengths)
     words = torch.full_like(lengths, START)
     alive = torch.ones_like(lengths, dtype=torch.bool)
@@ -88,16 +89,15 @@ def greedy(
         words = torch.where(alive, words, PAD)
         chosen.append(words)
         gains.append(torch.where(alive, gain, 0.0))
-        looks.append(None if attended is None else attended.dense(source.shape[1])[:, 0] * alive[:, None])
+        looks.append(attended)
         alive = alive & (words != END)
     found = torch.stack(chosen, 1)
-    weights = None if looks[0] is None else torch.stack(looks, 1)
-    return Hypotheses(found, (found != PAD).sum(1), torch.stack(gains).sum(0), weights)
+    return _hypotheses(found, (found != PAD).sum(1), torch.stack(gains).sum(0), looks, source.shape[1])
 
 
 @torch.no_grad()
 def beam(
-    translator: "Translator",
+    translator: Translator,
     source: Int[Tensor, "batch src"],
     lengths: Int[Tensor, "batch"],
     max_length: int,
@@ -134,8 +134,7 @@ def beam(
     A step costs `width` times what it costs in `greedy`, and memory for ``batch * width * src`` weights is kept for
     every step.
     """
-    _check("max_length", max_length)
-    _check("width", width)
+    check_whole(max_length=max_length, width=width)
     check_finite(normalisation=normalisation)
     first_slot = torch.arange(len(source), device=source.device)[:, None] * width
     state = translator.start(source, lengths).select((first_slot // width).expand(-1, width).flatten())
@@ -146,20 +145,56 @@ def beam(
     choices = []
     while len(choices) < max_length and not (ended | (log_p == -torch.inf)).all():
         logits, attended, state = translator.step(words.flatten(), state)
-        looks = None if attended is None else attended.dense(source.shape[1])[:, 0].unflatten(0, words.shape)
         totals = log_p[..., None] + _or_stay(_log_probabilities(logits).unflatten(0, words.shape), ended)
         words, parents = _best(totals, ended)
         log_p = totals.flatten(1).gather(1, parents * totals.shape[2] + words)
         size = size.gather(1, parents) + ~ended.gather(1, parents)
         ended = ended.gather(1, parents) | ((words == END) & (log_p > -torch.inf))
         state = state.select((first_slot + parents).flatten())
-        choices.append(_Choice(words, parents, looks))
+        choices.append(_Choice(words, parents, attended))
     score = (log_p / size**normalisation).masked_fill(ended.any(1, keepdim=True) & ~ended, -torch.inf)
-    return _traced(choices, score.argmax(1), size, log_p)
+    return _traced(choices, score.argmax(1), size, log_p, source.shape[1])
+
+
+def translate(translator: Translator, sentence: str, max_length: int = 100) -> str:
+    """Translate one sentence of one's own, the most probable word at each step.
+
+    Parameters
+    ----------
+    translator : Translator
+        With its vocabularies.
+    sentence : str
+        Words separated by spaces. Words that the vocabulary lacks are read as UNKNOWN, with a warning.
+    max_length : int
+        How many words to give at most.
+
+    Returns
+    -------
+    str
+        Words separated by spaces.
+
+    Raises
+    ------
+    TypeError
+        If `sentence` is no string.
+    ValueError
+        If the translator has no vocabularies, or the sentence no words.
+    """
+    check_vocabularies(translator)
+    if not isinstance(sentence, str):
+        raise TypeError(f"sentence is {sentence!r}; expected a str, words separated by spaces")
+    words = sentence.split()
+    if not words:
+        raise ValueError(f"sentence is {sentence!r}; expected at least one word")
+    numbers = translator.source_vocabulary.encode(words)
+    unknown = [word for word, number in zip(words, numbers, strict=False) if number == UNKNOWN]
+    if unknown:
+        warnings.warn(f"read as unknown words: {' '.join(unknown)}", stacklevel=2)
+    return " ".join(*translate_all(translator, [words], max_length=max_length))
 
 
 def translate_all(
-    translator: "Translator", sentences: Sequence[Sequence[str]], *, max_length: int, width: int = 1, at_once: int = 64
+    translator: Translator, sentences: Sequence[Sequence[str]], *, max_length: int, width: int = 1, at_once: int = 64
 ) -> list[tuple[str, ...]]:
     """Translate many sentences of words, sorted by length so that batches waste little, and return them in order.
 
@@ -204,8 +239,6 @@ def translate_all(
 
 def _log_probabilities(logits: Float[Tensor, "batch vocab"]) -> Float[Tensor, "batch vocab"]:
     """Take the words' log probabilities; `PAD` and `START` are not words of a translation."""
-    if not logits[..., END:].amax(-1).isfinite().all():
-        raise FloatingPointError("the translator's logits hold NaN or infinity; expected a finite number for each word")
     banned = torch.arange(logits.shape[-1], device=logits.device).lt(END)
     return logits.masked_fill(banned, -torch.inf).log_softmax(-1)
 
@@ -230,7 +263,7 @@ def _best(
 
 
 def _traced(
-    choices: list[_Choice], slot: Int[Tensor, "batch"], size: Int[Tensor, "batch width"], log_p: Tensor
+    choices: list[_Choice], slot: Int[Tensor, "batch"], size: Int[Tensor, "batch width"], log_p: Tensor, src: int
 ) -> Hypotheses:
     """Follow the winners back to their beginnings."""
     rows = torch.arange(len(slot), device=slot.device)
@@ -239,13 +272,25 @@ def _traced(
     for choice in reversed(choices):
         words.append(choice.words[rows, slot])
         slot = choice.parents[rows, slot]
-        looks.append(None if choice.weights is None else choice.weights[rows, slot])
-    alive = torch.arange(len(words), device=slot.device) < length[:, None]
-    weights = None if looks[0] is None else torch.stack(looks[::-1], 1) * alive[..., None]
+        looks.append(None if choice.attended is None else choice.attended.select(rows * log_p.shape[1] + slot))
     longest = int(length.max())
     found = torch.stack(words[::-1], 1)[:, :longest]
-    return Hypotheses(found, length, log_probability, weights if weights is None else weights[:, :longest])
+    return _hypotheses(found, length, log_probability, looks[::-1][:longest], src)
 
 
-def _check(name: str, number: int) -> None:
-    check_whole(**{name: number})
+def _hypotheses(
+    words: Int[Tensor, "batch tgt"],
+    lengths: Int[Tensor, "batch"],
+    log_probabilities: Float[Tensor, "batch"],
+    looks: list[Attended | None],
+    src: int,
+) -> Hypotheses:
+    """Put together what was found, and clear what was looked at after the end."""
+    if not log_probabilities.isfinite().all():
+        raise FloatingPointError(
+            "a translation's log probability is not finite; expected a translator of finite weights"
+        )
+    if looks[0] is None:
+        return Hypotheses(words, lengths, log_probabilities, None)
+    alive = torch.arange(words.shape[1], device=words.device) < lengths[:, None]
+    return Hypotheses(words, lengths, log_probabilities, join(looks).dense(src) * alive[:, :, None])

@@ -13,8 +13,9 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 from tqdm import tqdm
 
+from attnlib.batches import Batch, batches
 from attnlib.checks import check_finite, check_shape, check_vocabularies, check_whole
-from attnlib.corpus import PAD, Batch, SentencePair, batches
+from attnlib.vocabulary import PAD, SentencePair
 
 if TYPE_CHECKING:
     from attnlib.translator import Translator

@@ -13,7 +13,6 @@ input feeding. The defaults are small: they train on a laptop in seconds. To hav
 them: ``rnn_search(source_vocabulary, target_vocabulary, **BAHDANAU_SIZES)``.
 """
 
-import warnings
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
@@ -24,12 +23,12 @@ from torch import Tensor, nn
 
 from attnlib.alignment import Align
 from attnlib.attention import Attended
-from attnlib.checks import check_whole
-from attnlib.corpus import START, UNKNOWN, Vocabulary
+from attnlib.checks import check_ids, check_lengths, check_whole
 from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LuongDecoder, State
 from attnlib.encoders import BidirectionalGRU, StackedLSTM
 from attnlib.parameters import seeded
 from attnlib.scores import Additive, Concat, Dot, General, Location
+from attnlib.vocabulary import START, Vocabulary
 from attnlib.windows import Everywhere, LocalMonotonic, LocalPredictive
 
 BAHDANAU_SIZES: Mapping[str, int] = MappingProxyType({"emb": 620, "hid": 1000})
@@ -65,7 +64,7 @@ class Translator(nn.Module):
     encoder, decoder : nn.Module
         One of `attnlib.encoders`, one of `attnlib.decoders`.
     source_vocabulary, target_vocabulary : Vocabulary, optional
-        Which number is which word. Only `translate` needs them, and those who train.
+        Which number is which word. Those who train or translate need them.
     """
 
     def __init__(
@@ -100,19 +99,28 @@ class Translator(nn.Module):
 
         Raises
         ------
+        TypeError
+            If something is not whole numbers.
         ValueError
-            If `target` is not of as many sentences as `source`, or of no word, or `lengths` do not fit `source`.
+            If `target` is not of as many sentences as `source`, or of no word, or `lengths` do not fit `source`, or
+            a word number is not in its vocabulary.
         """
-        if len(target) != len(source):
-            raise ValueError(f"target has {len(target)} sentences; expected {len(source)}, as many as source")
-        if target.ndim != 2 or not target.shape[1]:
-            raise ValueError(f"target has shape {tuple(target.shape)}; expected (batch, tgt), at least one word")
+        if target.ndim != 2 or len(target) != len(source) or not target.shape[1]:
+            raise ValueError(
+                f"target has shape {tuple(target.shape)}; expected ({len(source)}, tgt), a word or more each"
+            )
+        check_ids("target", target, self.decoder.embedding.num_embeddings)
         start = target.new_full((len(target), 1), START)
-        return Translated(*self.decoder(torch.cat([start, target[:, :-1]], 1), self.encoder(source, lengths)))
+        return Translated(*self.decoder(torch.cat([start, target[:, :-1]], 1), self._encode(source, lengths)))
 
     def start(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> State:
-        """Read the source sentences and stand before the first target word."""
-        return self.decoder.start(self.encoder(source, lengths))
+        """Read the source sentences and stand before the first target word. Errors as for `forward`."""
+        return self.decoder.start(self._encode(source, lengths))
+
+    def _encode(self, source, lengths):
+        check_lengths(lengths, source.shape)
+        check_ids("source", source, self.encoder.embedding.num_embeddings)
+        return self.encoder(source, lengths)
 
     def step(
         self, words: Int[Tensor, "batch"], state: State
@@ -136,43 +144,6 @@ class Translator(nn.Module):
             To hand to the next step. The one given stays as it was.
         """
         return self.decoder.step(words, state)
-
-    def translate(self, sentence: str, max_length: int = 100) -> str:
-        """Translate one sentence of one's own, the most probable word at each step.
-
-        Parameters
-        ----------
-        sentence : str
-            Words separated by spaces. Words that the vocabulary lacks are read as UNKNOWN, with a warning.
-        max_length : int
-            How many words to give at most.
-
-        Returns
-        -------
-        str
-            Words separated by spaces.
-
-        Raises
-        ------
-        TypeError
-            If `sentence` is no string.
-        ValueError
-            If the translator has no vocabularies, or the sentence no words.
-        """
-        from attnlib.search import translate_all  # noqa: PLC0415, search builds on this module
-
-        if self.source_vocabulary is None or self.target_vocabulary is None:
-            raise ValueError("source_vocabulary or target_vocabulary is None; expected a translator made with both")
-        if not isinstance(sentence, str):
-            raise TypeError(f"sentence is {sentence!r}; expected a str, words separated by spaces")
-        words = sentence.split()
-        if not words:
-            raise ValueError(f"sentence is {sentence!r}; expected at least one word")
-        numbers = self.source_vocabulary.encode(words)
-        unknown = [word for word, number in zip(words, numbers, strict=False) if number == UNKNOWN]
-        if unknown:
-            warnings.warn(f"read as unknown words: {' '.join(unknown)}", stacklevel=2)
-        return " ".join(*translate_all(self, [words], max_length=max_length))
 
 
 def rnn_encdec(

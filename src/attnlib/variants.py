@@ -7,9 +7,9 @@ from types import MappingProxyType
 from typing import Any
 
 from attnlib import grammar
-from attnlib.corpus import SentencePair, Vocabulary
 from attnlib.hybrids import step_first
 from attnlib.translator import Translator, luong, rnn_encdec, rnn_search
+from attnlib.vocabulary import SentencePair, Vocabulary
 
 SHORT, LONGER = (1, 2, 3), (1, 2, 3, 4, 5)
 """How many clauses the training sentences have: up to about 30 words, or up to about 50."""

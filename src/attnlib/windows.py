@@ -3,7 +3,8 @@ r"""Where may the decoder look? Everywhere, or near a centre :math:`p_t`.
 Positions count from 0, and :math:`S` is a sentence's own true length. Position :math:`i` is in the window
 when :math:`0 \le i < S` and :math:`|i - p_t| \le D`, both ends included: at most :math:`2D + 1` positions,
 and :math:`2D` when :math:`p_t` lies between two. A window is called with the states that ask and answers
-with a `View`: which positions to gather, which of them count, and by how much to favour each.
+with a `View`: which positions to gather, which of them count, by what to multiply their weights, and
+where the centre is.
 """
 
 from dataclasses import dataclass
@@ -29,13 +30,16 @@ class View(NamedTuple):
         True: a real word, within the window.
     positions : ``"batch tgt look"``, or None
         The source positions to gather, all of them valid indices. None: the whole source in order.
-    favour : ``"batch tgt look"``, or None
+    factor : ``"batch tgt look"``, or None
         What the weights are multiplied by after the softmax. None: 1.
+    centre : ``"batch tgt"``, or None
+        The centre p_t, in source positions from 0. None: there is none.
     """
 
     inside: Bool[Tensor, "#batch #tgt look"]
     positions: Int[Tensor, "batch tgt look"] | None = None
-    favour: Float[Tensor, "batch tgt look"] | None = None
+    factor: Float[Tensor, "batch tgt look"] | None = None
+    centre: Float[Tensor, "batch tgt"] | None = None
 
 
 def support(
@@ -74,7 +78,16 @@ def support(
     _check_half_width(half_width)
     check_whole(src=src)
     check_shape("lengths", lengths, *p.shape[:-1])
-    _check_centres(p)
+    xp = array_namespace(p, lengths)
+    if xp.any(xp.isnan(p)):
+        raise ValueError(f"p has shape {tuple(p.shape)} and holds NaN; expected source positions")
+    return _around(p, half_width, lengths, src)
+
+
+def _around(
+    p: Float[Array, "*batch tgt"], half_width: int, lengths: Int[Array, "*batch"], src: int
+) -> tuple[Int[Array, "*batch tgt look"], Bool[Array, "*batch tgt look"]]:
+    """Do what `support` says."""
     xp = array_namespace(p, lengths)
     look = min(2 * half_width + 1, src)
     first = xp.astype(xp.clip(xp.ceil(p - half_width), 0, src - look), lengths.dtype)
@@ -130,6 +143,14 @@ class Everywhere:
         """See every real word."""
         return View(mask)
 
+    def look(self, src: int) -> int:
+        """Count the positions seen in a source of `src` words: all."""
+        return src
+
+    def multiply_adds(self, dec: int) -> int:
+        """Count the multiply-adds of deciding where to look: none."""
+        return 0
+
 
 @dataclass(frozen=True)
 class LocalMonotonic:
@@ -155,7 +176,6 @@ class LocalMonotonic:
         self, s: Float[Tensor, "batch tgt dec"], steps: Int[Tensor, "tgt"], lengths: Int[Tensor, "batch"]
     ) -> Float[Tensor, "batch tgt"]:
         """Give p_t = min(t, S - 1) for each sentence and step, in source positions from 0."""
-        _check_steps(steps)
         return torch.minimum(steps, lengths[:, None] - 1).to(s.dtype)
 
     def __call__(
@@ -166,8 +186,17 @@ class LocalMonotonic:
         mask: Bool[Tensor, "batch 1 src"],
     ) -> View:
         """See the real words at most `half_width` from the centre."""
-        positions, inside = support(self.centre(s, steps, lengths), self.half_width, lengths, mask.shape[-1])
-        return View(inside, positions)
+        p = self.centre(s, steps, lengths)
+        positions, inside = _around(p, self.half_width, lengths, mask.shape[-1])
+        return View(inside, positions, centre=p)
+
+    def look(self, src: int) -> int:
+        """Count the positions seen in a source of `src` words."""
+        return min(2 * self.half_width + 1, src)
+
+    def multiply_adds(self, dec: int) -> int:
+        """Count the multiply-adds of deciding where to look: none."""
+        return 0
 
 
 class LocalPredictive(nn.Module):
@@ -211,7 +240,6 @@ class LocalPredictive(nn.Module):
         self, s: Float[Tensor, "batch tgt dec"], steps: Int[Tensor, "tgt"], lengths: Int[Tensor, "batch"]
     ) -> Float[Tensor, "batch tgt"]:
         """Predict p_t for each sentence and step, in source positions: ``batch * tgt * dec²`` multiply-adds."""
-        check_shape("s", s, len(lengths), "tgt", len(self.v_p))
         share = torch.sigmoid(torch.tanh(linear(s, self.W_p)) @ self.v_p)
         return share * (lengths[:, None] - int(self.authors))
 
@@ -225,8 +253,16 @@ class LocalPredictive(nn.Module):
         """See the real words at most `half_width` from the centre, those nearest to it best."""
         p = self.centre(s, steps, lengths)
         middle = torch.floor(p) if self.authors else p
-        positions, inside = support(middle.detach(), self.half_width, lengths, mask.shape[-1])
-        return View(inside, positions, gaussian(positions, p, self.half_width))
+        positions, inside = _around(middle.detach(), self.half_width, lengths, mask.shape[-1])
+        return View(inside, positions, gaussian(positions, p, self.half_width), p)
+
+    def look(self, src: int) -> int:
+        """Count the positions seen in a source of `src` words."""
+        return min(2 * self.half_width + 1, src)
+
+    def multiply_adds(self, dec: int) -> int:
+        """Count the multiply-adds of predicting where to look: the products with W_p and v_p."""
+        return self.W_p.numel() + self.v_p.numel()
 
 
 def _check_half_width(half_width: object) -> None:
@@ -234,14 +270,3 @@ def _check_half_width(half_width: object) -> None:
         raise TypeError(f"half_width is {half_width!r}; expected a whole number of source positions")
     if half_width < 1:
         raise ValueError(f"half_width is {half_width}; expected at least 1")
-
-
-def _check_centres(p: Float[Array, "*batch tgt"]) -> None:
-    xp = array_namespace(p)
-    if xp.any(xp.isnan(p)):
-        raise ValueError(f"p has shape {tuple(p.shape)} and holds NaN; expected source positions")
-
-
-def _check_steps(steps: Int[Tensor, "tgt"]) -> None:
-    if len(steps) and int(steps.min()) < 0:
-        raise ValueError(f"steps holds {int(steps.min())}; expected target positions, from 0")

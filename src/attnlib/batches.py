@@ -1,11 +1,9 @@
-"""Sentence pairs, vocabularies, and batches: from words to the integers that a model reads.
+"""Batches: encoded sentences side by side.
 
 An encoded sentence, source or target, ends in `END`, and its length counts it. What fills up a batch is `PAD`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from random import Random
 from typing import NamedTuple
 
@@ -14,88 +12,8 @@ from jaxtyping import Int
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from attnlib.checks import check_whole, check_words
-
-PAD, START, END, UNKNOWN = 0, 1, 2, 3
-"""What fills up a batch, comes before a target's first word, ends every sentence, stands for a word not known."""
-
-_SPECIAL = ("<pad>", "<start>", "<end>", "<unknown>")
-
-
-class SentencePair(NamedTuple):
-    """A sentence, its translation, and which word translates which.
-
-    Attributes
-    ----------
-    source, target : words
-        The two sentences, without `END`.
-    links : set of (source position, target position)
-        The gold word alignment. Both positions count from 0.
-    """
-
-    source: tuple[str, ...]
-    target: tuple[str, ...]
-    links: frozenset[tuple[int, int]] = frozenset()
-
-
-@dataclass(frozen=True)
-class Vocabulary:
-    """The words a model knows, each with its number.
-
-    ``len(vocabulary)`` counts `PAD`, `START`, `END` and `UNKNOWN` too, which have the numbers 0 to 3.
-
-    Attributes
-    ----------
-    words : words
-        All distinct, in the order of their numbers, from 4 on.
-    """
-
-    words: tuple[str, ...]
-
-    def __post_init__(self):
-        check_words("words", self.words)
-        known = set(self.words)
-        if len(known) < len(self.words) or known & set(_SPECIAL):
-            raise ValueError(f"words holds {len(self.words)} words; expected each once, and none of {_SPECIAL}")
-
-    @classmethod
-    def of(cls, sentences: Iterable[Sequence[str]]) -> "Vocabulary":
-        """Collect the words of all the sentences, in alphabetical order."""
-        return cls(tuple(sorted({word for words in sentences for word in _checked(words)})))
-
-    def __len__(self) -> int:
-        return len(_SPECIAL) + len(self.words)
-
-    def encode(self, words: Sequence[str]) -> list[int]:
-        """Turn the words of a sentence into numbers, unknown words into `UNKNOWN`, and append `END`.
-
-        Raises
-        ------
-        TypeError
-            If `words` is one string rather than a sequence of words.
-        ValueError
-            If there is no word.
-        """
-        return [self._numbers.get(word, UNKNOWN) for word in _checked(words)] + [END]
-
-    def decode(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[str, ...]:
-        """Name the words up to the first `END`, without it, or all of them if there is none.
-
-        Raises
-        ------
-        ValueError
-            If a number is not in the vocabulary.
-        """
-        return tuple(self._named(int(n)) for n in _until_end(ids))
-
-    def _named(self, number: int) -> str:
-        if not 0 <= number < len(self):
-            raise ValueError(f"ids holds {number}; expected numbers from 0 to {len(self) - 1}")
-        return (_SPECIAL + self.words)[number]
-
-    @cached_property
-    def _numbers(self) -> dict[str, int]:
-        return {word: number for number, word in enumerate(self.words, start=len(_SPECIAL))}
+from attnlib.checks import check_whole
+from attnlib.vocabulary import PAD, SentencePair, Vocabulary
 
 
 class Batch(NamedTuple):
@@ -213,17 +131,3 @@ def _side_by_side(sentences: list[list[int]]) -> tuple[Tensor, Tensor]:
         raise ValueError("sentences is empty; expected at least one sentence")
     ids = pad_sequence([torch.tensor(ids) for ids in sentences], batch_first=True, padding_value=PAD)
     return ids, torch.tensor([len(ids) for ids in sentences])
-
-
-def _until_end(ids: Iterable[int] | Tensor) -> Iterator[int]:
-    for number in ids.tolist() if isinstance(ids, Tensor) else ids:
-        if number == END:
-            return
-        yield number
-
-
-def _checked(words: Sequence[str]) -> Sequence[str]:
-    check_words("words", words)
-    if not len(words):
-        raise ValueError("words is empty; expected at least one word")
-    return words
