@@ -13,9 +13,9 @@ import torch
 from training_speed import BATCH, train_once
 
 from attnlib.batches import batch
-from attnlib.vocabulary import Vocabulary
-from attnlib.grammar import sample
+from attnlib.language.grammar import sample
 from attnlib.translator import luong, rnn_encdec, rnn_search
+from attnlib.vocabulary import Vocabulary
 
 MODELS = {
     "rnn_encdec": rnn_encdec,

@@ -8,10 +8,10 @@ import torch
 from torch.testing import assert_close
 
 from attnlib.batches import batch
-from attnlib.vocabulary import SentencePair
 from attnlib.measurements import Judged, centres, cost, fit, grouped, judge, measures, run, sentence_losses
 from attnlib.training import word_loss
 from attnlib.variants import VARIANTS, Budget, held_out
+from attnlib.vocabulary import SentencePair
 
 SMALL = Budget(emb=7, hid=6, pairs=60, words=200, steps=25, test_clauses=(1, 2, 4), test_sentences=5, width=2)
 PAIRS = [pair for clauses in SMALL.test_clauses for pair in held_out(clauses, SMALL)]

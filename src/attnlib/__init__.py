@@ -1,10 +1,10 @@
 """The code that more than one chapter of *Attention Before Transformers* needs, one concept a module.
 
-In reading order, which is the order of dependence:
+The ground floor, in reading order, which is the order of dependence:
 
 - `shapes`: the axis names and the kind of array that every signature uses;
-- `checks`: what more than one function refuses;
-- `attention`: the general mechanism, `masked_softmax` and `attention`;
+- `checks`: what more than one entrance refuses;
+- `attention`: the general mechanism, `masked_softmax`, `attend` and `attention`;
 - `parameters`: how a weight begins;
 - `scores`: how well does a query match a key;
 - `windows`: where may the decoder look;
@@ -12,18 +12,15 @@ In reading order, which is the order of dependence:
 - `cells`: one step of a GRU and of an LSTM;
 - `encoders`: words to annotations;
 - `decoders`: one step each, and how steps are chained;
-- `corpus`: sentence pairs, vocabularies, batches;
+- `vocabulary`, `batches`: words to integers, and integers side by side;
 - `translator`: encoder and decoder; the papers as presets;
-- `hybrids`: models between the papers', one change at a time;
 - `search`: from a translator to a translation, greedy or by beam;
-- `lexicon`, `phrases`, `grammar`: English and French sentences whose word links are known;
 - `training`: the loop;
-- `metrics`: alignment error rate, BLEU, exact match;
-- `costs`: parameters, and multiply-adds of a step;
-- `variants`: what the experiments compare, under which budget;
-- `measurements`: one run of one variant;
-- `fingerprints`: which lines of a module its results depend on;
-- `experiments`: every variant, several seeds; the recorded results, and whether they are stale;
-- `cards`, `explorer`, `sharpening`: pictures that a reader can touch;
-- `figures`: pictures of alignments and of curves, and the way to the others.
+- `metrics`: alignment error rate, BLEU, exact match.
+
+And folders, each on its own:
+
+- `language`: `lexicon`, `phrases`, `grammar`: English and French sentences whose word links are known;
+- `experiments`: what is compared, how it is measured, and what was recorded;
+- `pictures`: `figures`, those that a reader can touch, and `source_of`.
 """

@@ -3,14 +3,14 @@
 Alignments count links between words only: neither `END` nor padding is one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as Links
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Real
+from jaxtyping import Float, Real
 from sacrebleu.metrics import BLEU
 
 from attnlib.batches import batch
@@ -83,7 +83,7 @@ def lowest_alignment_error_rate(pairs: Sequence[SentencePair]) -> float:
     """Find how good links can be that give each target word exactly one source word, as `links` does.
 
     It is not 0: "du" translates "of the", and one link cannot cover two words. For sentences of 1 to 3 clauses of
-    `attnlib.grammar` it is about 0.05.
+    `attnlib.language.grammar` it is about 0.05.
 
     Raises
     ------
@@ -140,7 +140,29 @@ def links(weights: Real[Array, "tgt src"], source: Sequence[str], target: Sequen
     return {(int(i), t) for t, i in enumerate(best)}
 
 
-@torch.no_grad()
+def looks(translator: "Translator", pair: SentencePair) -> Float[np.ndarray, "tgt src"]:
+    """See what each target word looked at in a translator that is given the true words.
+
+    Parameters
+    ----------
+    translator : Translator
+        One with attention, and with its vocabularies.
+    pair : SentencePair
+        Source and target.
+
+    Returns
+    -------
+    ``"tgt src"``
+        The weights of the words; what is beside and below, those of END, is left out.
+
+    Raises
+    ------
+    ValueError
+        If the translator has no attention, or no vocabularies.
+    """
+    return next(_looks(translator, [pair], at_once=1))
+
+
 def forced_links(
     translator: "Translator", pairs: Sequence[SentencePair], *, at_once: int = 64
 ) -> list[set[tuple[int, int]]]:
@@ -165,18 +187,22 @@ def forced_links(
     ValueError
         If the translator has no attention, or no vocabularies, or `at_once` is below 1.
     """
+    found = zip(_looks(translator, pairs, at_once), pairs, strict=True)
+    return [links(weights, pair.source, pair.target) for weights, pair in found]
+
+
+@torch.no_grad()
+def _looks(translator: "Translator", pairs: Sequence[SentencePair], at_once: int) -> Iterator[np.ndarray]:
     check_vocabularies(translator)
     check_whole(at_once=at_once)
     device = next(translator.parameters()).device
-    found = []
     for part in (pairs[n : n + at_once] for n in range(0, len(pairs), at_once)):
         source, lengths, target = batch(part, translator.source_vocabulary, translator.target_vocabulary)
         attended = translator(source.to(device), lengths.to(device), target.to(device)).attended
         if attended is None:
             raise ValueError("translator has no attention; expected one that has")
-        weights = attended.dense(source.shape[1]).cpu()
-        found += [links(w, pair.source, pair.target) for w, pair in zip(weights, part, strict=True)]
-    return found
+        dense = attended.dense(source.shape[1]).cpu().numpy()
+        yield from (w[: len(pair.target), : len(pair.source)] for w, pair in zip(dense, part, strict=True))
 
 
 def bleu(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Bleu:

@@ -90,7 +90,7 @@ def train(
     learning_rate : float
         Adam's, at its highest.
     words : int
-        The most words of a batch on one side; see `attnlib.corpus.batches`.
+        The most words of a batch on one side; see `attnlib.batches.batches`.
     clip : float
         The greatest norm of the gradient of all weights together. A longer one is shortened to it.
     schedule : function

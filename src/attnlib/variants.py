@@ -6,8 +6,8 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-from attnlib import grammar
 from attnlib.hybrids import step_first
+from attnlib.language import grammar
 from attnlib.translator import Translator, luong, rnn_encdec, rnn_search
 from attnlib.vocabulary import SentencePair, Vocabulary
 

@@ -20,21 +20,10 @@ import torch
 from torch import nn
 
 import attnlib
-from attnlib import (
-    cards,
-    costs,
-    experiments,
-    explorer,
-    figures,
-    fingerprints,
-    lexicon,
-    measurements,
-    metrics,
-    phrases,
-    variants,
-)
+from attnlib import costs, experiments, fingerprints, measurements, metrics, variants
 from attnlib.alignment import Align, check_lengths
 from attnlib.attention import Attended, attention, masked_softmax
+from attnlib.batches import batch, batches, encode
 from attnlib.cells import gru_step, lstm_step
 from attnlib.checks import (
     check_finite,
@@ -48,8 +37,6 @@ from attnlib.checks import (
     check_whole,
     check_words,
 )
-from attnlib.batches import batch, batches, encode
-from attnlib.vocabulary import END, SentencePair, Vocabulary
 from attnlib.decoders import (
     BahdanauDecoder,
     DeepOutput,
@@ -60,13 +47,16 @@ from attnlib.decoders import (
     join,
 )
 from attnlib.encoders import BidirectionalGRU, Encoded, StackedLSTM
-from attnlib.grammar import sample
 from attnlib.hybrids import StepFirstDecoder, step_first
+from attnlib.language import lexicon, phrases
+from attnlib.language.grammar import sample
 from attnlib.parameters import seeded, weight
+from attnlib.pictures import cards, explorer, figures
 from attnlib.scores import Additive, Concat, Dot, General, Location, additive, dot
 from attnlib.search import beam, greedy, translate_all
 from attnlib.training import train, warm_cosine, word_loss
 from attnlib.translator import Translator, luong, rnn_encdec, rnn_search
+from attnlib.vocabulary import END, SentencePair, Vocabulary
 from attnlib.windows import Everywhere, LocalMonotonic, LocalPredictive, gaussian, support
 
 NAN, INF = float("nan"), float("inf")

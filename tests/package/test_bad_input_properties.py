@@ -21,12 +21,12 @@ from hypothesis import strategies as st
 from attnlib.alignment import Align
 from attnlib.attention import attention, masked_softmax
 from attnlib.batches import encode
-from attnlib.vocabulary import END, PAD, UNKNOWN, Vocabulary
 from attnlib.encoders import BidirectionalGRU, StackedLSTM
 from attnlib.experiments import read, values
 from attnlib.hybrids import step_first
 from attnlib.scores import Additive, Concat, Dot, General, Location, additive, dot
 from attnlib.translator import luong, rnn_encdec, rnn_search
+from attnlib.vocabulary import END, PAD, UNKNOWN, Vocabulary
 from attnlib.windows import Everywhere, LocalMonotonic, LocalPredictive
 
 settings.register_profile("bad input", derandomize=True, deadline=None, max_examples=40, database=None)

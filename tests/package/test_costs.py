@@ -5,10 +5,10 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from attnlib.vocabulary import START, Vocabulary
 from attnlib.costs import multiply_adds, parameters
 from attnlib.hybrids import step_first
 from attnlib.translator import luong, rnn_encdec, rnn_search
+from attnlib.vocabulary import START, Vocabulary
 
 VOCABULARIES = Vocabulary(tuple("abcdefg")), Vocabulary(tuple("hijkl"))
 SIZES = {"emb": 5, "hid": 14}

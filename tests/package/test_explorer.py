@@ -13,9 +13,9 @@ from hatchling.builders.wheel import WheelBuilder
 from lxml import html
 from playwright.sync_api import Page, expect
 
-from attnlib import figures
 from attnlib.attention import masked_softmax
-from attnlib.cards import LARGEST, Card, two_decimals, width
+from attnlib.pictures import figures
+from attnlib.pictures.cards import LARGEST, Card, two_decimals, width
 from attnlib.windows import gaussian
 
 explore, sharpen = unwrap(figures.explore), unwrap(figures.sharpen)

@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from attnlib import figures
+from attnlib.pictures import figures
 
 plt.switch_backend("Agg")
 RNG = np.random.default_rng(0)

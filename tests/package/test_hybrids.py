@@ -5,11 +5,11 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from attnlib.vocabulary import START, Vocabulary
 from attnlib.encoders import BidirectionalGRU, StackedLSTM
 from attnlib.hybrids import step_first
 from attnlib.scores import Additive, General
 from attnlib.translator import luong, rnn_search
+from attnlib.vocabulary import START, Vocabulary
 
 VOCABULARIES = Vocabulary(tuple("abcdefg")), Vocabulary(tuple("hijkl"))
 SOURCE, LENGTHS = torch.tensor([[5, 7, 9, 4, 2], [6, 8, 2, 0, 0], [10, 2, 0, 0, 0]]), torch.tensor([5, 3, 2])

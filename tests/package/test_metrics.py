@@ -12,8 +12,7 @@ from nltk.translate import Alignment
 from nltk.translate import alignment_error_rate as nltk_aer
 
 from attnlib.attention import Attended
-from attnlib.vocabulary import SentencePair, Vocabulary
-from attnlib.grammar import sample
+from attnlib.language.grammar import sample
 from attnlib.metrics import (
     alignment_error_rate,
     bleu,
@@ -23,6 +22,7 @@ from attnlib.metrics import (
     links,
     lowest_alignment_error_rate,
 )
+from attnlib.vocabulary import SentencePair, Vocabulary
 
 LINKS = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 6)), max_size=11)
 

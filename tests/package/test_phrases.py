@@ -2,8 +2,8 @@
 
 import pytest
 
-from attnlib import lexicon
-from attnlib.phrases import both, clause, join, noun_phrase, of, sentence, who, whom, words
+from attnlib.language import lexicon
+from attnlib.language.phrases import both, clause, join, noun_phrase, of, sentence, who, whom, words
 
 the_cat, the_man, the_woman = noun_phrase("the cat"), noun_phrase("the man"), noun_phrase("the woman")
 the_dogs, a_bird = noun_phrase("the dogs"), noun_phrase("a bird")

@@ -9,9 +9,9 @@ import torch
 
 from attnlib.attention import Attended
 from attnlib.batches import encode
-from attnlib.vocabulary import END, PAD, START, UNKNOWN, Vocabulary
 from attnlib.search import beam, greedy, translate_all
 from attnlib.translator import luong, rnn_encdec, rnn_search
+from attnlib.vocabulary import END, PAD, START, UNKNOWN, Vocabulary
 
 VOCABULARY = Vocabulary(tuple("abcdefg"))
 SOURCE, LENGTHS = encode([tuple(word) for word in ("abcde", "bc", "gfedcbagfed", "a", "fg")], VOCABULARY)

@@ -9,12 +9,12 @@ import torch
 from torch.nn.functional import log_softmax
 
 from attnlib.batches import batch
-from attnlib.vocabulary import PAD, Vocabulary
-from attnlib.grammar import sample
+from attnlib.language.grammar import sample
 from attnlib.metrics import exact_match
 from attnlib.search import translate_all
 from attnlib.training import train, warm_cosine, word_loss
 from attnlib.translator import luong, rnn_search
+from attnlib.vocabulary import PAD, Vocabulary
 
 PAIRS = sample(60, seed=0, clauses=(1,))
 SOURCES, TARGETS = [pair.source for pair in PAIRS], [pair.target for pair in PAIRS]

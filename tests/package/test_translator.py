@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from attnlib.vocabulary import END, START, Vocabulary
 from attnlib.scores import Additive, Concat, Dot, General, Location
 from attnlib.translator import BAHDANAU_SIZES, LUONG_SIZES, Translator, luong, rnn_encdec, rnn_search
+from attnlib.vocabulary import END, START, Vocabulary
 from attnlib.windows import Everywhere, LocalMonotonic, LocalPredictive
 
 

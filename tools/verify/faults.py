@@ -245,7 +245,8 @@ EXPERIMENT = """
     from dataclasses import replace
     from pathlib import Path
 
-    from attnlib import experiments, grammar, variants
+    from attnlib import experiments, variants
+    from attnlib.language import grammar
     from attnlib.corpus import Vocabulary
     from attnlib.variants import Budget
 

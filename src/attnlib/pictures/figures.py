@@ -13,10 +13,10 @@ from jaxtyping import Real
 from matplotlib.axes import Axes
 from scipy import stats
 
-from attnlib.cards import checked_numbers, checked_words
-from attnlib.explorer import Local, explore  # noqa: F401, notebooks find them here
+from attnlib.pictures.cards import checked_numbers, checked_words
+from attnlib.pictures.explorer import Local, explore  # noqa: F401, notebooks find them here
+from attnlib.pictures.sharpening import sharpen  # noqa: F401
 from attnlib.shapes import Array
-from attnlib.sharpening import sharpen  # noqa: F401
 
 WEIGHTS = "Blues"
 """The colour map of every weight: white is 0, dark blue is 1."""

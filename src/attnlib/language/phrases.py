@@ -9,7 +9,7 @@ from functools import cache, reduce
 from itertools import accumulate
 from typing import NamedTuple
 
-from attnlib import lexicon
+from attnlib.language import lexicon
 from attnlib.vocabulary import SentencePair
 
 _NOUNS = {word: noun for noun in lexicon.NOUNS for word in (noun.english, noun.english_plural)}

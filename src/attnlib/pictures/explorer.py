@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Int, Real
 
-from attnlib.cards import (
+from attnlib.pictures.cards import (
     KEYS,
     Card,
     card,
@@ -100,7 +100,7 @@ def explore(
         If `weights` is not a mapping, words are not words, numbers are not numbers, or a half-width is not whole.
     ValueError
         If there is no variant, numbers do not fit their words, a weight is not within 0 to 1, or the figure would
-        weigh more than `attnlib.cards.LARGEST`.
+        weigh more than `attnlib.pictures.cards.LARGEST`.
 
     Notes
     -----

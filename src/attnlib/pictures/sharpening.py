@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Real
 
 from attnlib.attention import masked_softmax
-from attnlib.cards import (
+from attnlib.pictures.cards import (
     KEYS,
     Card,
     card,

@@ -5,9 +5,9 @@ from hashlib import sha256
 from random import Random
 from typing import Any
 
-from attnlib import lexicon
 from attnlib.checks import check_whole
-from attnlib.phrases import Phrase, both, clause, noun_phrase, of, sentence, who, whom
+from attnlib.language import lexicon
+from attnlib.language.phrases import Phrase, both, clause, noun_phrase, of, sentence, who, whom
 from attnlib.vocabulary import SentencePair
 
 _BEINGS = "animal,person"

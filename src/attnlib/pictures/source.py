@@ -1,0 +1,34 @@
+"""The source of a function, as a reader wants to see it beside its equation."""
+
+import ast
+from collections.abc import Callable
+from inspect import Parameter, Signature, getsource, signature
+from textwrap import dedent
+
+
+def source_of(function: Callable) -> str:
+    """Give a function's source: the signature without annotations, the body without its docstring.
+
+    Parameters
+    ----------
+    function : function or method
+        One written in Python, in a file.
+
+    Returns
+    -------
+    str
+        The source, from ``def`` on, as it stands in the file but for what is left out.
+
+    Raises
+    ------
+    TypeError
+        If `function` is not one, or is built in.
+    """
+    source = dedent(getsource(function))
+    definition = ast.parse(source).body[0]
+    if not isinstance(definition, ast.FunctionDef):
+        raise TypeError(f"function is {function!r}; expected a function or a method")
+    first = definition.body[0]
+    begin = first.end_lineno if ast.get_docstring(definition) is not None else first.lineno - 1
+    parameters = [p.replace(annotation=Parameter.empty) for p in signature(function).parameters.values()]
+    return "\n".join([f"def {definition.name}{Signature(parameters)}:", *source.splitlines()[begin:]])
