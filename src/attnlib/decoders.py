@@ -114,9 +114,9 @@ class FixedContextDecoder(nn.Module):
     def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], None, State]:
         """Take the word before and score the next one."""
         c, (s_before,) = state.memory, state.recurrent
-        y = self.embedding(words)
-        s = self.gru(torch.cat([y, c], 1)[:, None], s_before[None].contiguous())[1][0]
-        logits = self.readout(s if self.reads_new_state else s_before, y, c)
+        y_before = self.embedding(words)
+        s = self.gru(torch.cat([y_before, c], 1)[:, None], s_before[None].contiguous())[1][0]
+        logits = self.readout(s if self.reads_new_state else s_before, y_before, c)
         return logits, None, State(c, (s,), state.step + 1)
 
     def forward(
@@ -177,11 +177,11 @@ class BahdanauDecoder(nn.Module):
     def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], Attended, State]:
         """Take the word before and score the next one (Bahdanau et al. 2015, eq. 4 and 5, appendix A.2.2)."""
         (s_before,) = state.recurrent
-        y = self.embedding(words)
+        y_before = self.embedding(words)
         attended = self.align.at(state.step, s_before, state.memory)
         c = attended.context.squeeze(1)
-        s = self.cell(torch.cat([y, c], 1), s_before)
-        logits = self.readout(s if self.reads_new_state else s_before, y, c)
+        s = self.cell(torch.cat([y_before, c], 1), s_before)
+        logits = self.readout(s if self.reads_new_state else s_before, y_before, c)
         return logits, attended, State(state.memory, (s,), state.step + 1)
 
     def forward(
@@ -252,8 +252,8 @@ class LuongDecoder(nn.Module):
     def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], Attended, State]:
         """Take the word before and score the next one (Luong et al. 2015, sections 3 and 3.3, eq. 5 and 6)."""
         s_before, cell_before, *fed = state.recurrent
-        y = self.embedding(words)
-        s, cell = self._lstm_step(torch.cat([y, *fed], 1), s_before, cell_before)
+        y_before = self.embedding(words)
+        s, cell = self._lstm_step(torch.cat([y_before, *fed], 1), s_before, cell_before)
         attended = self.align.at(state.step, s[:, -1], state.memory)
         c = attended.context.squeeze(1)
         s_tilde = torch.tanh(linear(torch.cat([c, s[:, -1]], 1), self.W_c))

@@ -73,11 +73,11 @@ class StepFirstDecoder(nn.Module):
     def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], Attended, State]:
         """Take the word before and score the next one."""
         *before, c_before = state.recurrent
-        y = self.embedding(words)
-        s, *cell = self._cell_step(torch.cat([y, c_before], 1), before)
+        y_before = self.embedding(words)
+        s, *cell = self._cell_step(torch.cat([y_before, c_before], 1), before)
         attended = self.align.at(state.step, s, state.memory)
         c = attended.context.squeeze(1)
-        return self.readout(s, y, c), attended, State(state.memory, (s, *cell, c), state.step + 1)
+        return self.readout(s, y_before, c), attended, State(state.memory, (s, *cell, c), state.step + 1)
 
     def _cell_step(self, x, before):
         return self.cell(x, tuple(before)) if isinstance(self.cell, nn.LSTMCell) else [self.cell(x, *before)]

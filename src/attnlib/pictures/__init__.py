@@ -1,1 +1,1 @@
-"""Pictures of alignments and of learning, those that a reader can touch, and the source of a function to show beside."""
+"""Pictures of alignments and of learning, some that a reader can touch; the source of a function to show beside."""
