@@ -4,6 +4,7 @@
 every step needs, and a step may be one target position or all of them: the result is the same.
 """
 
+from math import inf
 from typing import NamedTuple
 
 import torch
@@ -11,8 +12,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from attnlib.attention import Attended, attend
-from attnlib.scores import Location
-from attnlib.windows import Everywhere
+from attnlib.parameters import products
+from attnlib.scores import Location, Score
 
 
 class Memory(NamedTuple):
@@ -41,8 +42,8 @@ class Align(nn.Module):
 
     Parameters
     ----------
-    score : nn.Module
-        One of `attnlib.scores`, or another with their two methods.
+    score : Score
+        One of `attnlib.scores`.
     window : Everywhere, LocalMonotonic or LocalPredictive
         Where the decoder may look.
 
@@ -61,9 +62,9 @@ class Align(nn.Module):
     backward pass, which adds into gradients as large as the keys and annotations.
     """
 
-    def __init__(self, score: nn.Module, window):
+    def __init__(self, score: Score, window: nn.Module):
         super().__init__()
-        if isinstance(score, Location) and not isinstance(window, Everywhere):
+        if isinstance(score, Location) and window.half_width < inf:
             raise ValueError(f"window is {window}; expected Everywhere(), the only window for a Location score")
         self.score, self.window = score, window
 
@@ -120,8 +121,8 @@ class Align(nn.Module):
 
     def multiply_adds(self, src: int, dec: int, enc: int) -> int:
         """Count the multiply-adds of one look at a source of `src` words: where, how well each matches, the average."""
-        look = self.window.look(src)
-        return self.window.multiply_adds(dec) + self.score.multiply_adds(look, dec) + look * enc
+        look = min(2 * self.window.half_width + 1, src)
+        return products(self.window) + self.score.multiply_adds(look, dec) + look * enc
 
 
 def _gather(

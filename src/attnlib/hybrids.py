@@ -23,7 +23,7 @@ from attnlib.attention import Attended, join
 from attnlib.checks import check_whole
 from attnlib.decoders import DeepOutput, State
 from attnlib.encoders import BidirectionalGRU, Encoded, StackedLSTM
-from attnlib.parameters import seeded
+from attnlib.parameters import products, seeded
 from attnlib.scores import Additive, General
 from attnlib.translator import Translator
 from attnlib.vocabulary import Vocabulary
@@ -97,8 +97,7 @@ class StepFirstDecoder(nn.Module):
         """Count the multiply-adds of one step for one sentence of `src` words, END among them."""
         check_whole(src=src)
         attention = self.align.multiply_adds(src, self.cell.hidden_size, self.enc)
-        products = (weight for part in (self.cell, self.readout) for weight in part.parameters() if weight.ndim == 2)
-        return attention + sum(weight.numel() for weight in products)
+        return attention + products(self.cell) + products(self.readout)
 
 
 def step_first(
