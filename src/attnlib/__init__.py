@@ -15,7 +15,7 @@ The ground floor, in reading order, which is the order of dependence:
 - `vocabulary`, `batches`: words to integers, and integers side by side;
 - `translator`: encoder and decoder; the papers as presets;
 - `search`: from a translator to a translation, greedy or by beam;
-- `training`: the loop;
+- `progress`, `training`: the loop, and how far it is;
 - `metrics`: alignment error rate, BLEU, exact match.
 
 And folders, each on its own:

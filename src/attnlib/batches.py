@@ -4,8 +4,9 @@ An encoded sentence, source or target, ends in `END`, and its length counts it. 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import torch
 from jaxtyping import Int
@@ -14,6 +15,8 @@ from torch.nn.utils.rnn import pad_sequence
 
 from attnlib.checks import check_whole
 from attnlib.vocabulary import PAD, SentencePair, Vocabulary
+
+_Numbered: TypeAlias = tuple[list[int], list[int]]  # a source and a target, each ending in END
 
 
 class Batch(NamedTuple):
@@ -56,9 +59,7 @@ def encode(
 
 def batch(pairs: Iterable[SentencePair], source_vocabulary: Vocabulary, target_vocabulary: Vocabulary) -> Batch:
     """Lay sentence pairs side by side, in their order. Errors as for `encode`."""
-    pairs = list(pairs)
-    source, lengths = encode((pair.source for pair in pairs), source_vocabulary)
-    return Batch(source, lengths, encode((pair.target for pair in pairs), target_vocabulary)[0])
+    return _batch(_numbered(pairs, source_vocabulary, target_vocabulary))
 
 
 def batches(
@@ -68,6 +69,7 @@ def batches(
     *,
     words: int,
     seed: int,
+    sentences: int | None = None,
 ) -> list[Batch]:
     """Cut a corpus into batches of pairs of about the same length, in random order.
 
@@ -84,6 +86,8 @@ def batches(
         The most words that a batch may hold on one side, `END` and `PAD` counted.
     seed : int
         The same seed gives the same batches in the same order.
+    sentences : int, optional
+        The most pairs that a batch may hold. None: as many as `words` admits.
 
     Returns
     -------
@@ -96,37 +100,108 @@ def batches(
     ValueError
         If there is no pair, or a sentence has no word, or is too long for any batch.
     """
-    check_whole(words=words)
     check_whole(0, seed=seed)
-    rng = Random(seed)
-    shuffled = sorted(pairs, key=lambda pair: rng.random())
-    if not shuffled:
+    numbered = _numbered(pairs, source_vocabulary, target_vocabulary)
+    return [_batch(part) for part in _cut(numbered, words, sentences, Random(seed))]
+
+
+def endless(
+    pairs: Iterable[SentencePair],
+    source_vocabulary: Vocabulary,
+    target_vocabulary: Vocabulary,
+    *,
+    words: int,
+    seed: int,
+    sentences: int | None = None,
+    skip: int = 0,
+) -> Iterator[Batch]:
+    """Give all `batches` of the corpus, then all again, cut and ordered anew, without end.
+
+    Parameters
+    ----------
+    pairs, source_vocabulary, target_vocabulary, words, sentences
+        As for `batches`, and refused as there, before the first batch is asked for.
+    seed : int
+        The same seed gives the same batches in the same order.
+    skip : int
+        How many batches to leave out at first: those that a training which goes on has learnt from already.
+
+    Returns
+    -------
+    iterator of Batch
+    """
+    check_whole(0, seed=seed, skip=skip)
+    numbered = _numbered(pairs, source_vocabulary, target_vocabulary)
+    _check_fit(numbered, words, sentences)
+    return map(_batch, islice(_endless(numbered, words, sentences, Random(seed)), skip, None))
+
+
+def in_one_epoch(
+    pairs: Iterable[SentencePair],
+    source_vocabulary: Vocabulary,
+    target_vocabulary: Vocabulary,
+    *,
+    words: int,
+    sentences: int | None = None,
+) -> int:
+    """Count the `batches` that hold each pair once; it is the same number whatever the seed."""
+    return len(_cut(_numbered(pairs, source_vocabulary, target_vocabulary), words, sentences, Random(0)))
+
+
+def _endless(numbered: list[_Numbered], words: int, sentences: int | None, rng: Random) -> Iterator[list[_Numbered]]:
+    while True:
+        yield from _cut(numbered, words, sentences, Random(int(rng.random() * 2**32)))
+
+
+def _numbered(pairs, source_vocabulary, target_vocabulary) -> list[_Numbered]:
+    return [(source_vocabulary.encode(pair.source), target_vocabulary.encode(pair.target)) for pair in pairs]
+
+
+def _batch(numbered: list[_Numbered]) -> Batch:
+    if not numbered:
         raise ValueError("pairs is empty; expected at least one sentence pair")
-    by_length = sorted(shuffled, key=lambda pair: (_longest(pair), len(pair.source)))
-    if _longest(by_length[-1]) > words:
-        longest = _longest(by_length[-1])
+    sources, targets = zip(*numbered, strict=True)
+    source, lengths = _side_by_side(sources)
+    return Batch(source, lengths, _side_by_side(targets)[0])
+
+
+def _cut(numbered: list[_Numbered], words: int, sentences: int | None, rng: Random) -> list[list[_Numbered]]:
+    """Cut the pairs into those of each batch, in random order."""
+    _check_fit(numbered, words, sentences)
+    shuffled = sorted(numbered, key=lambda pair: rng.random())
+    by_length = sorted(shuffled, key=lambda pair: (_longest(pair), len(pair[0])))
+    return sorted(_filled(by_length, words, sentences), key=lambda part: rng.random())
+
+
+def _check_fit(numbered: list[_Numbered], words: int, sentences: int | None) -> None:
+    check_whole(words=words)
+    if sentences is not None:
+        check_whole(sentences=sentences)
+    if not numbered:
+        raise ValueError("pairs is empty; expected at least one sentence pair")
+    longest = max(map(_longest, numbered))
+    if longest > words:
         raise ValueError(
             f"words is {words}; expected at least {longest}, which the longest sentence needs with its END"
         )
-    cut = [batch(part, source_vocabulary, target_vocabulary) for part in _filled(by_length, words)]
-    return sorted(cut, key=lambda part: rng.random())
 
 
-def _filled(by_length: list[SentencePair], words: int) -> Iterator[list[SentencePair]]:
-    """Cut where one pair more, the longest so far, would take all to more than `words`."""
+def _filled(by_length: list[_Numbered], words: int, sentences: int | None) -> Iterator[list[_Numbered]]:
+    """Cut where one pair more, the longest so far, would take all to more than `words` or `sentences`."""
     first = 0
     for last, pair in enumerate(by_length):
-        if (last + 1 - first) * _longest(pair) > words:
+        pairs = last + 1 - first
+        if pairs * _longest(pair) > words or (sentences is not None and pairs > sentences):
             yield by_length[first:last]
             first = last
     yield by_length[first:]
 
 
-def _longest(pair: SentencePair) -> int:
-    return max(len(pair.source), len(pair.target)) + 1
+def _longest(pair: _Numbered) -> int:
+    return max(map(len, pair))
 
 
-def _side_by_side(sentences: list[list[int]]) -> tuple[Tensor, Tensor]:
+def _side_by_side(sentences: Sequence[list[int]]) -> tuple[Tensor, Tensor]:
     if not sentences:
         raise ValueError("sentences is empty; expected at least one sentence")
     ids = pad_sequence([torch.tensor(ids) for ids in sentences], batch_first=True, padding_value=PAD)

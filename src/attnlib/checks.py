@@ -29,6 +29,14 @@ def check_finite(**numbers: Any) -> None:
             raise ValueError(f"{name} is {number!r}; expected a finite number")
 
 
+def check_share(**numbers: Any) -> None:
+    """Refuse what is not a number from 0 to below 1."""
+    check_finite(**numbers)
+    for name, number in numbers.items():
+        if not 0 <= number < 1:
+            raise ValueError(f"{name} is {number}; expected a share from 0 to below 1")
+
+
 def as_floating(**arrays: Any) -> tuple[Any, ...]:
     """Give the library that all the arrays belong to, then the arrays in one floating-point precision.
 

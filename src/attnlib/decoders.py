@@ -14,12 +14,13 @@ from typing import NamedTuple
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.nn.functional import dropout as dropped
 from torch.nn.functional import linear
 
 from attnlib.alignment import Align, Memory
 from attnlib.attention import Attended, join
 from attnlib.cells import gru_step, lstm_step
-from attnlib.checks import check_whole
+from attnlib.checks import check_share, check_whole
 from attnlib.encoders import Encoded
 from attnlib.parameters import products, weight
 
@@ -57,6 +58,8 @@ class DeepOutput(nn.Module):
         Words of the target vocabulary; features of an embedding, of a state and of a context.
     maxout : int
         Units of the layer, each the larger of two numbers.
+    dropout : float
+        In training, the share of these that is set to 0.
 
     Notes
     -----
@@ -64,9 +67,11 @@ class DeepOutput(nn.Module):
     ``2 * maxout * (dec + emb + enc) + vocab * maxout`` multiply-adds a word.
     """
 
-    def __init__(self, *, vocab: int, emb: int, dec: int, enc: int, maxout: int):
+    def __init__(self, *, vocab: int, emb: int, dec: int, enc: int, maxout: int, dropout: float = 0.0):
         check_whole(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
+        check_share(dropout=dropout)
         super().__init__()
+        self.dropout = dropout
         self.U_o, self.V_o, self.C_o = weight(2 * maxout, dec), weight(2 * maxout, emb), weight(2 * maxout, enc)
         self.W_o = weight(vocab, maxout)
 
@@ -75,7 +80,8 @@ class DeepOutput(nn.Module):
     ) -> Float[Tensor, "*batch vocab"]:
         """Score every word, given a state, the embedding of the word before, and a context."""
         pre_maxout = linear(s, self.U_o) + linear(y, self.V_o) + linear(c, self.C_o)
-        return linear(torch.maximum(pre_maxout[..., 0::2], pre_maxout[..., 1::2]), self.W_o)
+        maxout = torch.maximum(pre_maxout[..., 0::2], pre_maxout[..., 1::2])
+        return linear(dropped(maxout, self.dropout, self.training), self.W_o)
 
 
 class FixedContextDecoder(nn.Module):
@@ -89,6 +95,8 @@ class FixedContextDecoder(nn.Module):
         Words of the target vocabulary; features of an embedding, of a state and of a context.
     maxout : int
         Units of the output's maxout layer.
+    dropout : float
+        In training, the share of features that is set to 0, of the embeddings and of the maxout layer.
 
     Notes
     -----
@@ -97,12 +105,13 @@ class FixedContextDecoder(nn.Module):
     multiply-adds a word, plus the output's.
     """
 
-    def __init__(self, *, vocab: int, emb: int, dec: int, enc: int, maxout: int):
+    def __init__(self, *, vocab: int, emb: int, dec: int, enc: int, maxout: int, dropout: float = 0.0):
         check_whole(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
         super().__init__()
+        self.dropout = dropout
         self.embedding = nn.Embedding(vocab, emb)
         self.gru = nn.GRU(emb + enc, dec, batch_first=True)
-        self.readout = DeepOutput(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
+        self.readout = DeepOutput(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout, dropout=dropout)
 
     def start(self, encoded: Encoded) -> State:
         """Begin at the encoder's s_0."""
@@ -111,7 +120,7 @@ class FixedContextDecoder(nn.Module):
     def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], None, State]:
         """Take the word before and score the next one."""
         c, (s_before,) = state.memory, state.recurrent
-        y_before = self.embedding(words)
+        y_before = dropped(self.embedding(words), self.dropout, self.training)
         s = self.gru(torch.cat([y_before, c], 1)[:, None], s_before[None].contiguous())[1][0]
         logits = self.readout(s_before, y_before, c)
         return logits, None, State(c, (s,), state.step + 1)
@@ -120,7 +129,7 @@ class FixedContextDecoder(nn.Module):
         self, words: Int[Tensor, "batch tgt"], encoded: Encoded
     ) -> tuple[Float[Tensor, "batch tgt vocab"], None]:
         """Score all words, given for each the word before."""
-        y, (s_0,) = self.embedding(words), encoded.state
+        y, (s_0,) = dropped(self.embedding(words), self.dropout, self.training), encoded.state
         c = encoded.summary[:, None].expand(-1, words.shape[1], -1)
         s = self.gru(torch.cat([y, c], 2), s_0[None].contiguous())[0]
         s_before = torch.cat([s_0[:, None], s[:, :-1]], 1)
@@ -147,6 +156,8 @@ class BahdanauDecoder(nn.Module):
         Units of the output's maxout layer.
     reads_new_state : bool
         Give the output :math:`s_t` instead, as the paper's body writes it.
+    dropout : float
+        As for `FixedContextDecoder`.
 
     Notes
     -----
@@ -157,14 +168,24 @@ class BahdanauDecoder(nn.Module):
     """
 
     def __init__(
-        self, align: Align, *, vocab: int, emb: int, dec: int, enc: int, maxout: int, reads_new_state: bool = False
+        self,
+        align: Align,
+        *,
+        vocab: int,
+        emb: int,
+        dec: int,
+        enc: int,
+        maxout: int,
+        reads_new_state: bool = False,
+        dropout: float = 0.0,
     ):
         check_whole(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
         super().__init__()
+        self.dropout = dropout
         self.align, self.enc = align, enc
         self.embedding = nn.Embedding(vocab, emb)
         self.cell = nn.GRUCell(emb + enc, dec)
-        self.readout = DeepOutput(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
+        self.readout = DeepOutput(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout, dropout=dropout)
         self.reads_new_state = reads_new_state
 
     def start(self, encoded: Encoded) -> State:
@@ -174,7 +195,7 @@ class BahdanauDecoder(nn.Module):
     def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], Attended, State]:
         """Take the word before and score the next one (Bahdanau et al. 2015, eq. 4 and 5, appendix A.2.2)."""
         (s_before,) = state.recurrent
-        y_before = self.embedding(words)
+        y_before = dropped(self.embedding(words), self.dropout, self.training)
         attended = self.align.at(state.step, s_before, state.memory)
         c = attended.context.squeeze(1)
         s = self.cell(torch.cat([y_before, c], 1), s_before)
@@ -186,7 +207,7 @@ class BahdanauDecoder(nn.Module):
     ) -> tuple[Float[Tensor, "batch tgt vocab"], Attended]:
         """Score all words, given for each the word before."""
         memory, (s_0,), _ = self.start(encoded)
-        y = self.embedding(words)
+        y = dropped(self.embedding(words), self.dropout, self.training)
         W_y, W_c = self.cell.weight_ih.split([y.shape[2], self.enc], dim=1)
         states, looks = [s_0], []
         for t, x in enumerate(linear(y, W_y, self.cell.bias_ih).unbind(1)):
@@ -222,6 +243,9 @@ class LuongDecoder(nn.Module):
     input_feeding : bool
         Feed :math:`\tilde{s}_{t-1}` to the first layer (section 3.3). Without it the LSTM reads the words only, and
         all steps are one call of it and one of `align`.
+    dropout : float
+        In training, the share of features that is set to 0: of the embeddings, of what one layer hands to the next,
+        and of the attentional states as the output reads them.
 
     Notes
     -----
@@ -230,13 +254,25 @@ class LuongDecoder(nn.Module):
     """
 
     def __init__(
-        self, align: Align, *, vocab: int, emb: int, dec: int, enc: int, layers: int = 1, input_feeding: bool = True
+        self,
+        align: Align,
+        *,
+        vocab: int,
+        emb: int,
+        dec: int,
+        enc: int,
+        layers: int = 1,
+        input_feeding: bool = True,
+        dropout: float = 0.0,
     ):
         check_whole(vocab=vocab, emb=emb, dec=dec, enc=enc, layers=layers)
+        check_share(dropout=dropout)
         super().__init__()
+        self.dropout = dropout
         self.align, self.enc = align, enc
         self.embedding = nn.Embedding(vocab, emb)
-        self.lstm = nn.LSTM(emb + dec * input_feeding, dec, layers, batch_first=True)
+        between = dropout if layers > 1 else 0.0
+        self.lstm = nn.LSTM(emb + dec * input_feeding, dec, layers, batch_first=True, dropout=between)
         self.W_c, self.W_y = weight(dec, enc + dec), weight(vocab, dec)
         self.input_feeding = input_feeding
 
@@ -249,12 +285,12 @@ class LuongDecoder(nn.Module):
     def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], Attended, State]:
         """Take the word before and score the next one (Luong et al. 2015, sections 3 and 3.3, eq. 5 and 6)."""
         s_before, cell_before, *fed = state.recurrent
-        y_before = self.embedding(words)
+        y_before = self._dropped(self.embedding(words))
         s, cell = self._lstm_step(torch.cat([y_before, *fed], 1), s_before, cell_before)
         attended = self.align.at(state.step, s[:, -1], state.memory)
         c = attended.context.squeeze(1)
         s_tilde = torch.tanh(linear(torch.cat([c, s[:, -1]], 1), self.W_c))
-        logits = linear(s_tilde, self.W_y)
+        logits = linear(self._dropped(s_tilde), self.W_y)
         fed = (s_tilde,) if self.input_feeding else ()
         return logits, attended, State(state.memory, (s, cell, *fed), state.step + 1)
 
@@ -262,7 +298,8 @@ class LuongDecoder(nn.Module):
         """Step the stack: each layer reads the state of the one below."""
         states, cells = [], []
         for n, weights in enumerate(self.lstm.all_weights):
-            x, cell = torch.lstm_cell(x, (s_before[:, n], cell_before[:, n]), *weights)
+            below = self._dropped(x) if n else x
+            x, cell = torch.lstm_cell(below, (s_before[:, n], cell_before[:, n]), *weights)
             states.append(x)
             cells.append(cell)
         return torch.stack(states, 1), torch.stack(cells, 1)
@@ -272,8 +309,11 @@ class LuongDecoder(nn.Module):
     ) -> tuple[Float[Tensor, "batch tgt vocab"], Attended]:
         """Score all words, given for each the word before."""
         chain = self._one_by_one if self.input_feeding else self._all_at_once
-        s_tilde, attended = chain(self.embedding(words), self.start(encoded))
-        return linear(s_tilde, self.W_y), attended
+        s_tilde, attended = chain(self._dropped(self.embedding(words)), self.start(encoded))
+        return linear(self._dropped(s_tilde), self.W_y), attended
+
+    def _dropped(self, x):
+        return dropped(x, self.dropout, self.training)
 
     def _all_at_once(self, y, begun):
         s_0, cell_0 = (x.transpose(0, 1).contiguous() for x in begun.recurrent)
@@ -292,7 +332,7 @@ class LuongDecoder(nn.Module):
                 s[n], cell[n] = lstm_step(above, s[n], cell[n], W_hh)
                 if n + 1 < len(layers):
                     W_ih, _, b_ih, b_hh = layers[n + 1]
-                    above = linear(s[n], W_ih, b_ih + b_hh)
+                    above = linear(self._dropped(s[n]), W_ih, b_ih + b_hh)
             looks.append(self.align.at(t, s[-1], begun.memory))
             tildes.append(torch.tanh(linear(torch.cat([looks[-1].context.squeeze(1), s[-1]], 1), self.W_c)))
         return torch.stack(tildes[1:], 1), join(looks)

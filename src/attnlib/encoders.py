@@ -9,9 +9,10 @@ from typing import NamedTuple
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.nn.functional import dropout as dropped
 from torch.nn.functional import linear, pad
 
-from attnlib.checks import check_whole
+from attnlib.checks import check_share, check_whole
 from attnlib.parameters import weight
 
 
@@ -52,6 +53,8 @@ class BidirectionalGRU(nn.Module):
         Features of a state in one direction; an annotation has ``enc = 2 * hid``.
     dec : int
         Features of the decoder's state. ``W_s`` is ``(dec, hid)``.
+    dropout : float
+        In training, the share of the embeddings' features that is set to 0.
 
     Notes
     -----
@@ -60,9 +63,11 @@ class BidirectionalGRU(nn.Module):
     `attnlib.cells.gru_step`.
     """
 
-    def __init__(self, vocab: int, emb: int, hid: int, dec: int):
+    def __init__(self, vocab: int, emb: int, hid: int, dec: int, *, dropout: float = 0.0):
         check_whole(vocab=vocab, emb=emb, hid=hid, dec=dec)
+        check_share(dropout=dropout)
         super().__init__()
+        self.dropout = dropout
         self.embedding = nn.Embedding(vocab, emb)
         self.forwards = nn.GRU(emb, hid, batch_first=True)
         self.backwards = nn.GRU(emb, hid, batch_first=True)
@@ -83,7 +88,7 @@ class BidirectionalGRU(nn.Module):
         Encoded
             Annotations ``"batch src 2*hid"``, and s_0 ``"batch dec"`` as the only state.
         """
-        x = self.embedding(source)
+        x = dropped(self.embedding(source), self.dropout, self.training)
         forwards = self.forwards(x)[0]
         backwards = _reverse(self.backwards(_reverse(x, lengths))[0], lengths)
         real = torch.arange(source.shape[1], device=x.device) < lengths[:, None]
@@ -111,6 +116,8 @@ class StackedLSTM(nn.Module):
     reverse : bool
         Read from the last word to the first, as the paper does by reversing the source. The annotations still
         come in the source's own order, so that positions and links keep their meaning.
+    dropout : float
+        In training, the share of features that is set to 0, of the embeddings and of what one layer hands to the next.
 
     Notes
     -----
@@ -118,12 +125,13 @@ class StackedLSTM(nn.Module):
     layer and ``8 * batch * src * hid²`` for each one above, `src` steps one after the other.
     """
 
-    def __init__(self, vocab: int, emb: int, hid: int, layers: int = 1, *, reverse: bool = False):
+    def __init__(self, vocab: int, emb: int, hid: int, layers: int = 1, *, reverse: bool = False, dropout: float = 0.0):
         check_whole(vocab=vocab, emb=emb, hid=hid, layers=layers)
+        check_share(dropout=dropout)
         super().__init__()
-        self.reverse = reverse
+        self.reverse, self.dropout = reverse, dropout
         self.embedding = nn.Embedding(vocab, emb)
-        self.lstm = nn.LSTM(emb, hid, layers, batch_first=True)
+        self.lstm = nn.LSTM(emb, hid, layers, batch_first=True, dropout=dropout if layers > 1 else 0.0)
 
     def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> Encoded:
         """Annotate each word of each sentence.
@@ -140,13 +148,76 @@ class StackedLSTM(nn.Module):
         Encoded
             Annotations ``"batch src hid"``, and the last states and cells ``"batch layers hid"``.
         """
-        x = self.embedding(source)
+        x = dropped(self.embedding(source), self.dropout, self.training)
         if not self.reverse:
             annotations, (h, c) = _read(self.lstm, x, lengths)
         else:
             annotations, (h, c) = _read(self.lstm, _reverse(x, lengths), lengths)
             annotations = _reverse(annotations, lengths)
         return Encoded(annotations, lengths, h[:, -1], (h, c))
+
+
+class BidirectionalLSTM(nn.Module):
+    """Read the sentence in both directions through a stack of LSTMs, at the width of one.
+
+    A state in one direction has ``hid / 2`` features, so that annotations, and where the decoder begins, are as wide
+    as those of `StackedLSTM`: either suits the same decoder.
+
+    Parameters
+    ----------
+    vocab : int
+        Words of the source vocabulary.
+    emb : int
+        Features of a word embedding.
+    hid : int
+        Features of an annotation, an even number.
+    layers : int
+        Height of the stack; both directions of one layer are read by both of the next.
+    dropout : float
+        As for `StackedLSTM`.
+
+    Notes
+    -----
+    Neither paper has it: it is Luong's LSTM read as Bahdanau's GRU is. A layer costs
+    ``2 * batch * src * hid * (read + hid / 2)`` multiply-adds, `read` being `emb`, or `hid` above the first layer.
+    """
+
+    def __init__(self, vocab: int, emb: int, hid: int, layers: int = 1, *, dropout: float = 0.0):
+        check_whole(vocab=vocab, emb=emb, hid=hid, layers=layers)
+        check_share(dropout=dropout)
+        if hid % 2:
+            raise ValueError(f"hid is {hid}; expected an even number, half of it for each direction")
+        super().__init__()
+        self.dropout = dropout
+        self.embedding = nn.Embedding(vocab, emb)
+        read = [emb] + [hid] * (layers - 1)
+        self.forwards = nn.ModuleList(nn.LSTM(n, hid // 2, batch_first=True) for n in read)
+        self.backwards = nn.ModuleList(nn.LSTM(n, hid // 2, batch_first=True) for n in read)
+
+    def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> Encoded:
+        """Annotate each word of each sentence.
+
+        Parameters
+        ----------
+        source : ``"batch src"``
+            Word numbers, padded at the end.
+        lengths : ``"batch"``
+            How many real words each sentence has.
+
+        Returns
+        -------
+        Encoded
+            Annotations ``"batch src hid"``, and the last states and cells of both directions ``"batch layers hid"``.
+        """
+        x, ends = self.embedding(source), []
+        for forwards, backwards in zip(self.forwards, self.backwards, strict=True):
+            x = dropped(x, self.dropout, self.training)
+            rightwards, right_end = _read(forwards, x, lengths)
+            leftwards, left_end = _read(backwards, _reverse(x, lengths), lengths)
+            x = torch.cat([rightwards, _reverse(leftwards, lengths)], 2)
+            ends.append([torch.cat(both, 2) for both in zip(right_end, left_end, strict=True)])
+        h, c = (torch.cat(layers, 1) for layers in zip(*ends, strict=True))
+        return Encoded(x, lengths, h[:, -1], (h, c))
 
 
 def _reverse(x: Float[Tensor, "batch src f"], lengths: Int[Tensor, "batch"]) -> Float[Tensor, "batch src f"]:

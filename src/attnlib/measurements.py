@@ -28,7 +28,7 @@ import torch
 from jaxtyping import Float
 from torch.nn.functional import cross_entropy
 
-from attnlib.batches import batch
+from attnlib.batches import batch, endless
 from attnlib.checks import check_vocabularies, check_whole
 from attnlib.costs import parameters
 from attnlib.metrics import alignment_error_rate, bleu, exact_match, forced_links
@@ -85,16 +85,9 @@ def fit(variant: Variant, seed: int, budget: Budget = BUDGET, **options: Any) ->
     -------
     Translator, History
     """
-    translator = variant.translator(seed, budget)
-    history = train(
-        translator,
-        variant.training_pairs(seed, budget),
-        steps=budget.steps,
-        words=budget.words,
-        learning_rate=budget.learning_rate,
-        seed=seed,
-        **options,
-    )
+    translator, pairs = variant.translator(seed, budget), variant.training_pairs(seed, budget)
+    batches = endless(pairs, translator.source_vocabulary, translator.target_vocabulary, words=budget.words, seed=seed)
+    history = train(translator, batches, steps=budget.steps, learning_rate=budget.learning_rate, **options)
     return translator, history
 
 
@@ -126,9 +119,9 @@ def cost(variant: Variant, budget: Budget = BUDGET, *, steps: int = 100) -> dict
         take at that pace; ``peak_memory`` of training in MiB, above that of a process that has read its sentences.
     """
     translator, pairs = variant.translator(0, budget), variant.training_pairs(0, budget)
-    options = {"words": budget.words, "learning_rate": budget.learning_rate, "seed": 0, "progress": False}
     before, began = _peak_memory(), perf_counter()
-    history = train(translator, pairs, steps=steps, **options)
+    batches = endless(pairs, translator.source_vocabulary, translator.target_vocabulary, words=budget.words, seed=0)
+    history = train(translator, batches, steps=steps, learning_rate=budget.learning_rate, progress=False)
     return {
         "parameters": parameters(translator),
         "multiply_adds": translator.decoder.multiply_adds(SOURCE),

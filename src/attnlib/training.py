@@ -1,24 +1,37 @@
-"""One training loop for every translator: Adam on the cross-entropy of the true words."""
+"""One training loop for every translator and every text: Adam on the cross-entropy of the true words."""
 
-from collections.abc import Callable, Iterator, Sequence
-from math import cos, isfinite, pi
-from random import Random
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from math import cos, inf, isfinite, pi
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
-from tqdm import tqdm
 
-from attnlib.batches import Batch, batches
-from attnlib.checks import check_finite, check_shape, check_vocabularies, check_whole
-from attnlib.vocabulary import PAD, SentencePair
+from attnlib.batches import Batch
+from attnlib.checks import check_finite, check_shape, check_share, check_whole
+from attnlib.progress import interruptible, reporter
+from attnlib.vocabulary import PAD
 
 if TYPE_CHECKING:
     from attnlib.translator import Translator
+
+
+class Score(NamedTuple):
+    """How a translator did on sentences kept apart, after so many steps: nats a word, and BLEU from 0 to 100."""
+
+    step: int
+    loss: float
+    bleu: float
+
+    @property
+    def rank(self) -> tuple[float, float]:
+        """Give what is greater for the better score: BLEU, and of equal BLEU the smaller loss."""
+        return self.bleu, -self.loss
 
 
 class History(NamedTuple):
@@ -30,10 +43,42 @@ class History(NamedTuple):
         The mean loss of each step's real target words, in nats a word, before the step.
     words_per_second : float
         Real target words, END among them, by the clock.
+    scores : tuple of Score
+        Of the sentences kept apart, in the order of their steps.
+    ended : str
+        By what: "steps", "minutes", "early" or "interrupted".
     """
 
     losses: Float[np.ndarray, "steps"]
     words_per_second: float
+    scores: tuple[Score, ...] = ()
+    ended: str = "steps"
+
+
+@dataclass
+class Training:
+    """A training under way: with the weights and torch's generator, all that is needed to go on with it.
+
+    Attributes
+    ----------
+    optimizer : Adam
+    losses : list of float
+        One a step.
+    words : int
+        Real target words learnt from.
+    seconds : float
+        What the steps took.
+    scores : list of Score
+    best : state dict, optional
+        The weights at the best of the scores.
+    """
+
+    optimizer: torch.optim.Optimizer
+    losses: list[float] = field(default_factory=list)
+    words: int = 0
+    seconds: float = 0.0
+    scores: list[Score] = field(default_factory=list)
+    best: dict[str, Tensor] | None = None
 
 
 def warm_cosine(done: float) -> float:
@@ -49,54 +94,91 @@ def warm_cosine(done: float) -> float:
     float
         What the learning rate is multiplied by.
     """
+    return warm(done) * (1 + cos(pi * done)) / 2
+
+
+def warm(done: float) -> float:
+    """Raise the learning rate over the first twentieth of the training, then keep it. As for `warm_cosine`."""
     if not 0 <= done <= 1:
         raise ValueError(f"done is {done}; expected a share from 0 to 1")
-    return min(1.0, 20 * done) * (1 + cos(pi * done)) / 2
+    return min(1.0, 20 * done)
 
 
-def word_loss(logits: Float[Tensor, "batch tgt vocab"], target: Int[Tensor, "batch tgt"]) -> Float[Tensor, ""]:
-    """Take the mean cross-entropy over real words, END among them and padding not, in nats."""
+def word_loss(
+    logits: Float[Tensor, "batch tgt vocab"], target: Int[Tensor, "batch tgt"], smoothing: float = 0.0
+) -> Float[Tensor, ""]:
+    """Take the mean cross-entropy over real words, END among them and padding not, in nats.
+
+    With `smoothing`, the true word counts ``1 - smoothing``, and all words of the vocabulary share the rest.
+    """
     check_shape("target", target, *logits.shape[:-1])
-    return cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD)
+    return cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD, label_smoothing=smoothing)
+
+
+def begin(translator: "Translator") -> Training:
+    """Stand before the first step."""
+    return Training(torch.optim.Adam(translator.parameters()))
 
 
 def train(
     translator: "Translator",
-    pairs: Sequence[SentencePair],
+    batches: Iterable[Batch],
     *,
-    steps: int,
-    seed: int,
+    steps: int | None = None,
+    minutes: float | None = None,
+    seed: int = 0,
     learning_rate: float = 5e-3,
-    words: int = 600,
     clip: float = 1.0,
+    smoothing: float = 0.0,
     schedule: Callable[[float], float] = warm_cosine,
-    progress: bool | None = None,
+    look: Callable[[int, "Translator"], Any] | None = None,
+    score: Callable[["Translator"], tuple[float, float]] | None = None,
+    score_every: int = 500,
+    patience: int | None = None,
+    progress: bool | str | None = None,
+    training: Training | None = None,
+    keep: Callable[[Training, bool], Any] | None = None,
 ) -> History:
     """Change the translator's weights, so that it gives the true translations a greater probability.
 
-    The same seed gives the same weights on one machine with the same number of threads. Torch's own generator
-    stays as it was.
+    The same batches and the same seed give the same weights on one machine with the same number of threads. Torch's
+    own generator stays as it was. Ctrl-C ends the training after the step under way, and what was learnt stays.
 
     Parameters
     ----------
     translator : Translator
-        With its vocabularies. Its weights are changed in place.
-    pairs : sentence pairs
-        What to learn from, over and over, in another order each time.
-    steps : int
+        Its weights are changed in place.
+    batches : iterable of Batch
+        What to learn from, one a step: see `attnlib.batches.endless`.
+    steps : int, optional
         How many batches to learn from.
+    minutes : float, optional
+        How long to learn at most. One of `steps` and `minutes` is needed.
     seed : int
-        Which pairs share a batch, in which order.
+        Which features dropout sets to 0. Without dropout it changes nothing.
     learning_rate : float
         Adam's, at its highest.
-    words : int
-        The most words of a batch on one side; see `attnlib.batches.batches`.
     clip : float
         The greatest norm of the gradient of all weights together. A longer one is shortened to it.
+    smoothing : float
+        Of the labels: see `word_loss`.
     schedule : function
-        From the share of the steps done, 0 to 1, to what the learning rate is multiplied by.
-    progress : bool, optional
-        Whether a bar shows how far it is. None: only on a terminal.
+        From the share of the training done, 0 to 1, to what the learning rate is multiplied by.
+    look : function, optional
+        Called after each step with the number of steps so far and the translator, as it is without dropout.
+    score : function, optional
+        From the translator to its loss and its BLEU on sentences kept apart. If given, the weights with the best score
+        are kept in the end, by BLEU and then by loss.
+    score_every : int
+        The steps from one score to the next; the last step is followed by one too.
+    patience : int, optional
+        End when so many scores in a row were no better than the best before them.
+    progress : bool or "lines", optional
+        How to show how far it is: see `attnlib.progress.reporter`. None: a bar, only on a terminal.
+    training : Training, optional
+        Where to go on: with its weights in the translator, its generator's state in torch, and the batches after its.
+    keep : function, optional
+        Called after each step, and once more at the end, with the training and whether this is the end.
 
     Returns
     -------
@@ -105,56 +187,106 @@ def train(
     Raises
     ------
     TypeError
-        If `steps`, `words` or `seed` is no whole number.
+        If `steps`, `score_every` or `patience` is no whole number.
     ValueError
-        If `steps` is below 1, or `clip` not above 0, or `learning_rate` not finite, or the translator has no
-        vocabularies, or a sentence is longer than `words`.
+        If `steps` is below 1, or there are neither steps nor minutes, or `clip` not above 0, or `learning_rate` not
+        finite, or `smoothing` no share, or there are too few batches.
     FloatingPointError
         If the loss is not a finite number, at the step where it happens.
     """
-    check_whole(steps=steps)
-    check_vocabularies(translator)
     check_finite(learning_rate=learning_rate)
-    if not clip > 0:
-        raise ValueError(f"clip is {clip}; expected a number above 0")
-    device = next(translator.parameters()).device
-    optimizer = torch.optim.Adam(translator.parameters(), lr=learning_rate)
-    losses, seen = [], 0
-    began = perf_counter()
-    with torch.random.fork_rng(), tqdm(total=steps, disable=_hidden(progress), unit="step") as bar:
-        torch.manual_seed(seed)
-        for source, lengths, target in _endless(translator, pairs, words, seed):
-            optimizer.param_groups[0]["lr"] = learning_rate * schedule((len(losses) + 1) / (steps + 1))
-            losses.append(
-                _step(translator, optimizer, Batch(source.to(device), lengths.to(device), target.to(device)), clip)
-            )
-            if not isfinite(losses[-1]):
-                raise FloatingPointError(f"loss is {losses[-1]} at step {len(losses)}; expected a finite number")
-            seen += int((target != PAD).sum())
-            bar.update()
-            bar.set_postfix(loss=f"{losses[-1]:.3f}", refresh=False)
-            if len(losses) == steps:
-                break
-    return History(np.array(losses), seen / (perf_counter() - began))
+    check_share(smoothing=smoothing)
+    check_whole(score_every=score_every, **{} if steps is None else {"steps": steps})
+    if patience is not None:
+        check_whole(patience=patience)
+    if steps is None and minutes is None:
+        raise ValueError("steps and minutes are None; expected one of them")
+    if not clip > 0 or not (minutes is None or minutes > 0):
+        raise ValueError(f"clip is {clip}, minutes {minutes}; expected numbers above 0")
+    device, unread = next(translator.parameters()).device, iter(batches)
+    goes_on, training = training is not None, training or begin(translator)
+
+    def share(steps_done: int) -> float:
+        by_steps = 0.0 if steps is None else steps_done / (steps + 1)
+        return max(by_steps, 0.0 if minutes is None else min(1.0, training.seconds / (60 * minutes)))
+
+    def ended() -> str | None:
+        worse = 0 if not training.scores else len(training.scores) - 1 - _best(training.scores)
+        reasons = {
+            "steps": len(training.losses) >= (inf if steps is None else steps),
+            "minutes": minutes is not None and training.seconds >= 60 * minutes,
+            "early": patience is not None and worse >= patience,
+            "interrupted": interrupted(),
+        }
+        return next((reason for reason, true in reasons.items() if true), None)
+
+    with (
+        torch.random.fork_rng(),
+        interruptible() as interrupted,
+        reporter(progress, steps, len(training.losses)) as report,
+    ):
+        if not goes_on:
+            torch.manual_seed(seed)
+        translator.train()
+        while not (reason := ended()):
+            began = perf_counter()
+            source, lengths, target = next(unread, None) or _run_out(training)
+            training.optimizer.param_groups[0]["lr"] = learning_rate * schedule(share(len(training.losses) + 1))
+            parts = Batch(source.to(device), lengths.to(device), target.to(device))
+            loss = _step(translator, training.optimizer, parts, clip, smoothing)
+            training.losses.append(loss)
+            if not isfinite(loss):
+                raise FloatingPointError(f"loss is {loss} at step {len(training.losses)}; expected a finite number")
+            training.words += int((target != PAD).sum())
+            training.seconds += perf_counter() - began
+            step = len(training.losses)
+            if score and (step % score_every == 0 or ended()):
+                _add(training, translator, Score(step, *_undisturbed(score, translator)))
+            if look:
+                _undisturbed(look, step, translator)
+            report(training, share(step))
+            if keep:
+                keep(training, False)
+        if keep:
+            keep(training, True)
+    if training.best is not None:
+        translator.load_state_dict(training.best)
+    translator.eval()
+    pace = training.words / training.seconds if training.seconds else 0.0
+    return History(np.array(training.losses), pace, tuple(training.scores), reason)
 
 
-def _step(translator: "Translator", optimizer: torch.optim.Optimizer, batch: Batch, clip: float) -> float:
+def _step(
+    translator: "Translator", optimizer: torch.optim.Optimizer, batch: Batch, clip: float, smoothing: float
+) -> float:
     optimizer.zero_grad()
-    loss = word_loss(translator(*batch).logits, batch.target)
+    loss = word_loss(translator(*batch).logits, batch.target, smoothing)
     loss.backward()
     torch.nn.utils.clip_grad_norm_(translator.parameters(), clip)
     optimizer.step()
     return loss.item()
 
 
-def _endless(translator: "Translator", pairs: Sequence[SentencePair], words: int, seed: int) -> Iterator[Batch]:
-    """All batches of the corpus, then all again, cut and ordered anew."""
-    rng = Random(seed)
-    while True:
-        epoch = int(rng.random() * 2**32)
-        yield from batches(pairs, translator.source_vocabulary, translator.target_vocabulary, words=words, seed=epoch)
+def _undisturbed(look: Callable, *arguments: Any) -> Any:
+    """Call a function of the translator, the last argument, without dropout, with random numbers of its own."""
+    translator = arguments[-1]
+    with torch.random.fork_rng(), torch.no_grad():
+        translator.eval()
+        found = look(*arguments)
+        translator.train()
+    return found
 
 
-def _hidden(progress: bool | None) -> bool | None:
-    """Tell tqdm; its own None is: hidden unless on a terminal."""
-    return None if progress is None else not progress
+def _add(training: Training, translator: "Translator", score: Score) -> None:
+    training.scores.append(score)
+    if _best(training.scores) == len(training.scores) - 1:
+        training.best = {name: x.detach().clone() for name, x in translator.state_dict().items()}
+
+
+def _best(scores: list[Score]) -> int:
+    """Find the best score, of equal ones the first."""
+    return max(range(len(scores)), key=lambda n: scores[n].rank)
+
+
+def _run_out(training: Training) -> Any:
+    raise ValueError(f"batches ended after {len(training.losses)} steps; expected one for each step")

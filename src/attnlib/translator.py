@@ -25,7 +25,7 @@ from attnlib.alignment import Align
 from attnlib.attention import Attended
 from attnlib.checks import check_ids, check_lengths, check_whole
 from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LuongDecoder, State
-from attnlib.encoders import BidirectionalGRU, StackedLSTM
+from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
 from attnlib.parameters import seeded
 from attnlib.scores import Additive, Concat, Dot, General, Location
 from attnlib.vocabulary import START, Vocabulary
@@ -147,7 +147,13 @@ class Translator(nn.Module):
 
 
 def rnn_encdec(
-    source_vocabulary: Vocabulary, target_vocabulary: Vocabulary, *, emb: int = 64, hid: int = 128, seed: int = 0
+    source_vocabulary: Vocabulary,
+    target_vocabulary: Vocabulary,
+    *,
+    emb: int = 64,
+    hid: int = 128,
+    dropout: float = 0.0,
+    seed: int = 0,
 ) -> Translator:
     """Make the model without attention: the decoder sees the sentence's summary only.
 
@@ -157,6 +163,8 @@ def rnn_encdec(
         They travel with the translator.
     emb, hid : int
         Features of an embedding, and of a state in one direction.
+    dropout : float
+        In training, the share of features that is set to 0: see the encoder and the decoder.
     seed : int
         Where the weights begin. Torch's own generator stays as it was.
 
@@ -168,8 +176,10 @@ def rnn_encdec(
     """
     check_whole(2, hid=hid)
     with seeded(seed):
-        encoder = BidirectionalGRU(len(source_vocabulary), emb, hid, hid)
-        decoder = FixedContextDecoder(vocab=len(target_vocabulary), emb=emb, dec=hid, enc=2 * hid, maxout=hid // 2)
+        encoder = BidirectionalGRU(len(source_vocabulary), emb, hid, hid, dropout=dropout)
+        decoder = FixedContextDecoder(
+            vocab=len(target_vocabulary), emb=emb, dec=hid, enc=2 * hid, maxout=hid // 2, dropout=dropout
+        )
     return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
 
 
@@ -180,6 +190,7 @@ def rnn_search(
     att: int | None = None,
     emb: int = 64,
     hid: int = 128,
+    dropout: float = 0.0,
     seed: int = 0,
 ) -> Translator:
     """Make the model of Bahdanau et al. 2015: the additive score, everywhere, asked by the state before.
@@ -193,6 +204,8 @@ def rnn_search(
     emb, hid : int
         Features of an embedding, and of a state in one direction. The maxout layer has ``hid // 2`` units, as
         in the paper.
+    dropout : float
+        As for `rnn_encdec`.
     seed : int
         Where the weights begin. Torch's own generator stays as it was.
 
@@ -203,9 +216,11 @@ def rnn_search(
     """
     check_whole(2, hid=hid)
     with seeded(seed):
-        encoder = BidirectionalGRU(len(source_vocabulary), emb, hid, hid)
+        encoder = BidirectionalGRU(len(source_vocabulary), emb, hid, hid, dropout=dropout)
         align = Align(Additive(hid, 2 * hid, hid if att is None else att), Everywhere())
-        decoder = BahdanauDecoder(align, vocab=len(target_vocabulary), emb=emb, dec=hid, enc=2 * hid, maxout=hid // 2)
+        decoder = BahdanauDecoder(
+            align, vocab=len(target_vocabulary), emb=emb, dec=hid, enc=2 * hid, maxout=hid // 2, dropout=dropout
+        )
     return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
 
 
@@ -220,6 +235,8 @@ def luong(
     layers: int = 1,
     emb: int = 64,
     hid: int = 128,
+    encoder: str = "reversed",
+    dropout: float = 0.0,
     seed: int = 0,
 ) -> Translator:
     """Make a model of Luong et al. 2015: stacked LSTMs, attention asked by the new state.
@@ -241,19 +258,23 @@ def luong(
         Height of the stacks.
     emb, hid : int
         Features of an embedding and of a state.
+    encoder : str
+        "reversed", from the last word to the first as in the paper; "forwards"; or "both", which is not the paper's:
+        two directions of ``hid / 2`` features each.
+    dropout : float
+        As for `rnn_encdec`; 0.2 in some of the paper's models.
     seed : int
         Where the weights begin. Torch's own generator stays as it was.
 
     Returns
     -------
     Translator
-        Annotations of `hid` features, read from the last word to the first as in the paper. The paper also uses
-        dropout; this does not.
+        Annotations of `hid` features.
 
     Raises
     ------
     ValueError
-        If `score` or `window` is none of these names, or the location score meets a local window.
+        If `score`, `window` or `encoder` is none of these names, or the location score meets a local window.
     """
     scores = {
         "dot": Dot,
@@ -266,9 +287,15 @@ def luong(
         "monotonic": lambda: LocalMonotonic(half_width),
         "predictive": lambda: LocalPredictive(hid, half_width),
     }
+    sizes = len(source_vocabulary), emb, hid, layers
+    encoders = {
+        "reversed": lambda: StackedLSTM(*sizes, reverse=True, dropout=dropout),
+        "forwards": lambda: StackedLSTM(*sizes, dropout=dropout),
+        "both": lambda: BidirectionalLSTM(*sizes, dropout=dropout),
+    }
     with seeded(seed):
         align = Align(_named("score", score, scores)(), _named("window", window, windows)())
-        encoder = StackedLSTM(len(source_vocabulary), emb, hid, layers, reverse=True)
+        reader = _named("encoder", encoder, encoders)()
         decoder = LuongDecoder(
             align,
             vocab=len(target_vocabulary),
@@ -277,8 +304,9 @@ def luong(
             enc=hid,
             layers=layers,
             input_feeding=input_feeding,
+            dropout=dropout,
         )
-    return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
+    return Translator(reader, decoder, source_vocabulary, target_vocabulary)
 
 
 def _named(argument: str, name: str, choices: Mapping[str, Callable]) -> Callable:

@@ -1,0 +1,228 @@
+"""What training offers beyond its defaults: dropout, smoothing, scores, early ends, and going on where it stopped."""
+
+import os
+import signal
+from itertools import islice
+
+import numpy as np
+import pytest
+import torch
+
+from attnlib.batches import batches, endless, in_one_epoch
+from attnlib.encoders import BidirectionalLSTM
+from attnlib.language.grammar import sample
+from attnlib.training import begin, train, warm, word_loss
+from attnlib.translator import luong, rnn_encdec, rnn_search
+from attnlib.vocabulary import PAD, Vocabulary
+
+PAIRS = sample(40, seed=0, clauses=(1,))
+VOCABULARIES = Vocabulary.of(pair.source for pair in PAIRS), Vocabulary.of(pair.target for pair in PAIRS)
+MODELS = {
+    "rnn_encdec": rnn_encdec,
+    "rnn_search": rnn_search,
+    "luong": lambda *v, **o: luong(*v, **o, layers=2),
+    "luong all at once": lambda *v, **o: luong(*v, **o, layers=2, input_feeding=False),
+    "luong both": lambda *v, **o: luong(*v, **o, layers=2, encoder="both"),
+}
+
+
+def small(make=rnn_search, **options):
+    return make(*VOCABULARIES, emb=6, hid=8, seed=0, **options)
+
+
+def some(words=80, **options):
+    return endless(PAIRS, *VOCABULARIES, words=words, seed=0, **options)
+
+
+def same(one, other):
+    return all(torch.equal(a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True))
+
+
+def equal(one, other):
+    return all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def test_endless_skips_what_was_seen_and_each_epoch_has_every_pair():
+    count = in_one_epoch(PAIRS, *VOCABULARIES, words=80)
+    assert count == len(batches(PAIRS, *VOCABULARIES, words=80, seed=5))
+    first = list(islice(some(), 2 * count))
+    for epoch in (first[:count], first[count:]):
+        assert sum(len(part.source) for part in epoch) == len(PAIRS)
+    assert not all(map(equal, first[:count], first[count:]))
+    assert all(map(equal, islice(some(skip=count + 1), count - 1), first[count + 1 :]))
+
+
+def test_a_batch_holds_at_most_so_many_sentences():
+    sizes = [len(part.source) for part in batches(PAIRS, *VOCABULARIES, words=10_000, sentences=7, seed=0)]
+    assert sorted(sizes) == [5, 7, 7, 7, 7, 7]
+
+
+def test_an_iterator_that_ends_is_named():
+    with pytest.raises(ValueError, match="batches ended after 2 steps"):
+        train(small(), batches(PAIRS, *VOCABULARIES, words=10_000, sentences=20, seed=0), steps=3)
+
+
+@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+def test_dropout_is_for_training_only_and_drawn_from_the_seed(make):
+    part = next(some())
+    dropping = small(make, dropout=0.5)
+    torch.manual_seed(0)
+    assert not torch.equal(dropping(*part).logits, dropping(*part).logits)
+    assert torch.equal(dropping.eval()(*part).logits, small(make)(*part).logits)
+    one, other, third = (small(make, dropout=0.5) for _ in range(3))
+    train(one, some(), steps=3, seed=1)
+    train(other, some(), steps=3, seed=1)
+    train(third, some(), steps=3, seed=2)
+    assert same(one, other)
+    assert not same(one, third)
+
+
+def test_step_and_teacher_forcing_agree_for_an_encoder_that_reads_both_ways():
+    translator = small(luong, layers=2, encoder="both").eval()
+    source, lengths, target = next(some())
+    expected = translator(source, lengths, target).logits
+    state, word, found = translator.start(source, lengths), torch.ones_like(lengths), []
+    for t in range(target.shape[1]):
+        logits, _, state = translator.step(word, state)
+        found.append(logits)
+        word = target[:, t]
+    real = target != PAD
+    torch.testing.assert_close(torch.stack(found, 1)[real], expected[real], rtol=1e-5, atol=1e-5)
+
+
+def test_both_directions_are_torchs_bidirectional_lstm():
+    torch.manual_seed(0)
+    mine = BidirectionalLSTM(11, 5, 8, 2)
+    theirs = torch.nn.LSTM(5, 4, 2, batch_first=True, bidirectional=True)
+    for n in range(2):
+        for side, suffix in ((mine.forwards, ""), (mine.backwards, "_reverse")):
+            for name, weight in side[n].named_parameters():
+                getattr(theirs, name.replace("_l0", f"_l{n}{suffix}")).data.copy_(weight)
+    ids = torch.randint(0, 11, (3, 7))
+    lengths = torch.tensor([4, 7, 2])
+    encoded = mine(ids, lengths)
+    for row, length in enumerate(lengths.tolist()):
+        states, (h, c) = theirs(mine.embedding(ids[row, :length])[None])
+        torch.testing.assert_close(encoded.annotations[row, :length], states[0])
+        assert (encoded.annotations[row, length:] == 0).all()
+        for found, end in zip(encoded.state, (h, c), strict=True):
+            torch.testing.assert_close(found[row], end[:, 0].unflatten(0, (2, 2)).flatten(1))
+    with pytest.raises(ValueError, match="hid is 7; expected an even number"):
+        BidirectionalLSTM(11, 5, 7)
+
+
+def test_smoothing_shares_the_label_with_all_words():
+    logits = torch.randn(1, 2, 7, generator=torch.Generator().manual_seed(0))
+    target = torch.tensor([[4, 2]])
+    log_p = logits.log_softmax(-1)[0]
+    by_hand = -sum(0.9 * log_p[t, target[0, t]] + 0.1 * log_p[t].mean() for t in range(2)) / 2
+    assert float(word_loss(logits, target, 0.1)) == pytest.approx(float(by_hand))
+
+
+def test_a_warm_rate_stays():
+    assert [warm(done) for done in (0.0, 0.025, 0.05, 0.5, 1.0)] == pytest.approx([0, 0.5, 1, 1, 1])
+
+
+def test_a_look_sees_every_step_without_dropout_and_disturbs_nothing():
+    seen = []
+
+    def look(step, translator):
+        seen.append((step, translator.training, torch.is_grad_enabled()))
+        torch.rand(3)
+
+    watched, alone = small(dropout=0.3), small(dropout=0.3)
+    train(watched, some(), steps=3, look=look)
+    train(alone, some(), steps=3)
+    assert seen == [(n, False, False) for n in (1, 2, 3)]
+    assert same(watched, alone)
+
+
+def test_the_best_weights_are_kept_and_patience_ends_the_training():
+    scores, looked = iter([(3.0, 1.0), (2.0, 5.0), (1.0, 4.0), (2.5, 5.0), (1.0, 3.0)]), {}
+    translator = small()
+    history = train(
+        translator,
+        some(),
+        steps=100,
+        score=lambda translator: next(scores),
+        score_every=2,
+        patience=3,
+        look=lambda step, now: looked.update({step: [p.detach().clone() for p in now.parameters()]}),
+    )
+    assert history.ended == "early"
+    assert [score.step for score in history.scores] == [2, 4, 6, 8, 10]
+    assert len(history.losses) == 10
+    assert all(map(torch.equal, translator.parameters(), looked[4]))
+
+
+def test_the_last_step_is_scored_too():
+    history = train(small(), some(), steps=5, score=lambda translator: (1.0, 0.0), score_every=3)
+    assert [score.step for score in history.scores] == [3, 5]
+
+
+def test_ctrl_c_ends_after_the_step_with_what_was_learnt():
+    translator = small()
+    history = train(
+        translator, some(), steps=50, look=lambda step, _: step == 4 and os.kill(os.getpid(), signal.SIGINT)
+    )
+    assert history.ended == "interrupted"
+    assert len(history.losses) == 4
+    alone = small()
+    train(alone, some(), steps=4, schedule=lambda done: 1.0)
+    assert not same(alone, small())
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_minutes_end_a_training():
+    history = train(small(), some(), minutes=0.002)
+    assert history.ended == "minutes"
+    assert len(history.losses) >= 1
+
+
+def test_a_training_goes_on_where_it_was():
+    whole, halves = small(dropout=0.3), small(dropout=0.3)
+    expected = train(whole, some(), steps=6, seed=3)
+    half, kept = begin(halves), []
+
+    def keep(training, last):
+        if len(training.losses) == 3 and not kept:
+            kept.append(torch.get_rng_state())
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        train(
+            halves,
+            some(),
+            steps=6,
+            seed=3,
+            training=None,
+            keep=lambda t, last: (vars(half).update(vars(t)), keep(t, last)),
+        )
+    before = torch.get_rng_state()
+    torch.set_rng_state(kept[0])
+    history = train(halves, some(skip=3), steps=6, training=half)
+    torch.set_rng_state(before)
+    np.testing.assert_array_equal(history.losses, expected.losses)
+    assert same(whole, halves)
+
+
+@pytest.mark.parametrize(("progress", "expected"), [("lines", "step 3 of 3: loss"), (False, "")])
+def test_without_a_terminal_progress_is_lines(progress, expected, capsys):
+    train(small(), some(), steps=3, progress=progress, score=lambda translator: (1.25, 7.5), score_every=2)
+    said = capsys.readouterr().err
+    assert expected in said
+    assert ("dev loss 1.250, BLEU 7.50" in said) == bool(expected)
+    assert said.count("\n") == (2 if expected else 0)
+
+
+def test_bad_options_are_named():
+    with pytest.raises(ValueError, match="steps and minutes are None"):
+        train(small(), some())
+    with pytest.raises(ValueError, match="smoothing is 1"):
+        train(small(), some(), steps=1, smoothing=1.0)
+    with pytest.raises(ValueError, match="expected a share from 0"):
+        small(dropout=-0.1)
+    with pytest.raises(ValueError, match="encoder is 'sideways'; expected one of reversed, forwards, both"):
+        small(luong, encoder="sideways")
+    with pytest.raises(ValueError, match="skip is -1"):
+        some(skip=-1)
