@@ -21,6 +21,7 @@ The ground floor, in reading order, which is the order of dependence:
 And folders, each on its own:
 
 - `language`: `lexicon`, `phrases`, `grammar`: English and French sentences whose word links are known;
+- `text`: `files`, `subwords`: sentences from disk, and words cut into pieces;
 - `experiments`: what is compared, how it is measured, and what was recorded;
 - `pictures`: `figures`, those that a reader can touch, and `source_of`.
 """

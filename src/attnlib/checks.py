@@ -13,13 +13,13 @@ from array_api_compat import array_namespace, is_array_api_obj, is_torch_array
 from attnlib.shapes import Array
 
 
-def check_whole(least: int = 1, /, **numbers: Any) -> None:
-    """Refuse what is not a whole number, and what is below `least`."""
+def check_whole(at_least: int = 1, /, **numbers: Any) -> None:
+    """Refuse what is not a whole number, and what is below `at_least`."""
     for name, number in numbers.items():
         if isinstance(number, bool) or not isinstance(number, Integral):
             raise TypeError(f"{name} is {number!r}; expected a whole number")
-        if number < least:
-            raise ValueError(f"{name} is {number}; expected at least {least}")
+        if number < at_least:
+            raise ValueError(f"{name} is {number}; expected at least {at_least}")
 
 
 def check_finite(**numbers: Any) -> None:

@@ -191,6 +191,26 @@ def forced_links(
     return [links(weights, pair.source, pair.target) for weights, pair in found]
 
 
+def word_weights(
+    weights: Float[np.ndarray, "tgt src"], source_sizes: Sequence[int], target_sizes: Sequence[int]
+) -> Float[np.ndarray, "target_words source_words"]:
+    """Turn the weights of pieces into weights of words: the sum over a source word's, the mean over a target word's.
+
+    Parameters
+    ----------
+    weights : ``"tgt src"``
+        What comes after the last word's pieces, the row and the column of END and padding, does not count.
+    source_sizes, target_sizes : numbers
+        How many pieces each word has.
+    """
+    if not source_sizes or not target_sizes:
+        return np.zeros((len(target_sizes), len(source_sizes)))
+    inside = np.asarray(weights)[: sum(target_sizes), : sum(source_sizes)]
+    begins = np.cumsum([0, *source_sizes[:-1]]), np.cumsum([0, *target_sizes[:-1]])
+    summed = np.add.reduceat(np.add.reduceat(inside, begins[0], axis=1), begins[1], axis=0)
+    return summed / np.asarray(target_sizes, dtype=inside.dtype)[:, None]
+
+
 @torch.no_grad()
 def _looks(translator: "Translator", pairs: Sequence[SentencePair], at_once: int) -> Iterator[np.ndarray]:
     check_vocabularies(translator)
@@ -202,7 +222,12 @@ def _looks(translator: "Translator", pairs: Sequence[SentencePair], at_once: int
         if attended is None:
             raise ValueError("translator has no attention; expected one that has")
         dense = attended.dense(source.shape[1]).cpu().numpy()
-        yield from (w[: len(pair.target), : len(pair.source)] for w, pair in zip(dense, part, strict=True))
+        for weights, pair in zip(dense, part, strict=True):
+            yield word_weights(
+                weights,
+                translator.source_vocabulary.sizes(pair.source),
+                translator.target_vocabulary.sizes(pair.target),
+            )
 
 
 def bleu(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Bleu:

@@ -1,5 +1,6 @@
 """Sentence pairs, and vocabularies: from words to the integers that a model reads, and back."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,7 +9,7 @@ from typing import NamedTuple
 from jaxtyping import Int
 from torch import Tensor
 
-from attnlib.checks import check_words
+from attnlib.checks import check_whole, check_words
 
 PAD, START, END, UNKNOWN = 0, 1, 2, 3
 """What fills up a batch, comes before a target's first word, ends every sentence, stands for a word not known."""
@@ -53,9 +54,22 @@ class Vocabulary:
             raise ValueError(f"words holds {len(self.words)} words; expected each once, and none of {_SPECIAL}")
 
     @classmethod
-    def of(cls, sentences: Iterable[Sequence[str]]) -> "Vocabulary":
-        """Collect the words of all the sentences, in alphabetical order."""
-        return cls(tuple(sorted({word for words in sentences for word in _checked(words)})))
+    def of(cls, sentences: Iterable[Sequence[str]], *, least: int = 1, most: int | None = None) -> "Vocabulary":
+        """Collect the words of all the sentences, in alphabetical order.
+
+        Parameters
+        ----------
+        sentences : sequences of words
+        least : int
+            How often a word must occur to be known.
+        most : int, optional
+            How many words to know, those that occur most often; of equally frequent ones, the first of the alphabet.
+            None: all.
+        """
+        check_whole(least=least, **{} if most is None else {"most": most})
+        counts = Counter(word for words in sentences for word in _checked(words))
+        frequent = sorted((word for word in counts if counts[word] >= least), key=lambda word: (-counts[word], word))
+        return cls(tuple(sorted(frequent[:most])))
 
     def __len__(self) -> int:
         return len(_SPECIAL) + len(self.words)
@@ -80,7 +94,16 @@ class Vocabulary:
         ValueError
             If a number is not in the vocabulary.
         """
-        return tuple(self._named(int(n)) for n in _until_end(ids))
+        return tuple(self._named(int(n)) for n in until_end(ids))
+
+    def grouped(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[tuple[str, ...], list[int]]:
+        """Name the words as `decode` does, and say how many numbers each takes: here always one."""
+        words = self.decode(ids)
+        return words, [1] * len(words)
+
+    def sizes(self, words: Sequence[str]) -> list[int]:
+        """Say how many numbers each word takes in `encode`: here always one."""
+        return [1] * len(words)
 
     def _named(self, number: int) -> str:
         if not 0 <= number < len(self):
@@ -92,7 +115,8 @@ class Vocabulary:
         return {word: number for number, word in enumerate(self.words, start=len(_SPECIAL))}
 
 
-def _until_end(ids: Iterable[int] | Tensor) -> Iterator[int]:
+def until_end(ids: Iterable[int] | Tensor) -> Iterator[int]:
+    """Give the numbers before the first `END`."""
     for number in ids.tolist() if isinstance(ids, Tensor) else ids:
         if number == END:
             return

@@ -1,0 +1,1 @@
+"""Real text: read from files, cut into words or subwords, learnt from, translated."""

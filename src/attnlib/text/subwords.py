@@ -1,0 +1,146 @@
+"""Subwords: words cut into pieces that a text often has, so that no word is unknown. The cutting is sentencepiece's.
+
+Each word is cut by itself: a piece never reaches over a space, and what belongs to which word stays known.
+"""
+
+from collections.abc import Iterable, Sequence
+from io import BytesIO
+
+from jaxtyping import Int
+from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
+from torch import Tensor
+
+from attnlib.checks import check_whole, check_words
+from attnlib.vocabulary import END, PAD, START, UNKNOWN, until_end
+
+_SPACE = "\u2581"  # begins a piece that begins a word
+_NAMES = {"pad": "<pad>", "bos": "<start>", "eos": "<end>", "unk": "<unknown>"}
+
+
+class Subwords:
+    """The pieces that a model knows, each with its number: what `attnlib.vocabulary.Vocabulary` is for whole words.
+
+    Parameters
+    ----------
+    model : bytes
+        What sentencepiece has learnt; `Subwords.of` makes one.
+
+    Raises
+    ------
+    ValueError
+        If it is no model, or numbers `PAD`, `START`, `END` and `UNKNOWN` otherwise.
+    """
+
+    def __init__(self, model: bytes):
+        self.model = model
+        try:
+            self._cutter = SentencePieceProcessor(model_proto=model)
+        except RuntimeError as error:
+            raise ValueError(f"model is no sentencepiece model: {error}") from None
+        cutter = self._cutter
+        if (cutter.pad_id(), cutter.bos_id(), cutter.eos_id(), cutter.unk_id()) != (PAD, START, END, UNKNOWN):
+            raise ValueError("model numbers its special pieces otherwise; expected one made with Subwords.of")
+        self._known: dict[str, list[int]] = {}
+
+    @classmethod
+    def of(cls, sentences: Iterable[Sequence[str]], size: int) -> "Subwords":
+        """Learn the pieces of all the sentences.
+
+        Parameters
+        ----------
+        sentences : sequences of words
+        size : int
+            How many pieces to learn, the special ones counted. There are fewer if the text does not have as many.
+
+        Returns
+        -------
+        Subwords
+            The same for the same sentences and size.
+
+        Raises
+        ------
+        ValueError
+            If there is no sentence, or the text has more different letters than `size` admits.
+        """
+        check_whole(size=size)
+        text = [" ".join(words).replace(_SPACE, "_") for words in sentences]
+        letters = len(set("".join(text)) - {" "}) + 1
+        if not any(text):
+            raise ValueError("sentences is empty; expected at least one word")
+        if size < letters + len(_NAMES):
+            least = letters + len(_NAMES)
+            raise ValueError(f"size is {size}; expected at least {least}, as the text has {letters} different letters")
+        model = BytesIO()
+        SentencePieceTrainer.train(
+            sentence_iterator=iter(text),
+            model_writer=model,
+            model_type="bpe",
+            vocab_size=size,
+            hard_vocab_limit=False,
+            character_coverage=1.0,
+            normalization_rule_name="identity",
+            max_sentence_length=1 << 20,
+            num_threads=1,
+            minloglevel=2,
+            **{f"{name}_id": number for name, number in zip(_NAMES, (PAD, START, END, UNKNOWN), strict=True)},
+            **{f"{name}_piece": piece for name, piece in _NAMES.items()},
+        )
+        return cls(model.getvalue())
+
+    def __len__(self) -> int:
+        return len(self._cutter)
+
+    def encode(self, words: Sequence[str]) -> list[int]:
+        """Turn the words of a sentence into the numbers of their pieces, and append `END`.
+
+        Raises
+        ------
+        TypeError
+            If `words` is one string rather than a sequence of words.
+        ValueError
+            If there is no word.
+        """
+        check_words("words", words)
+        if not len(words):
+            raise ValueError("words is empty; expected at least one word")
+        return [piece for word in words for piece in self._pieces(word)] + [END]
+
+    def sizes(self, words: Sequence[str]) -> list[int]:
+        """Say how many pieces each word takes in `encode`."""
+        return [len(self._pieces(word)) for word in words]
+
+    def decode(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[str, ...]:
+        """Put the words together up to the first `END`, or all of them if there is none.
+
+        Raises
+        ------
+        ValueError
+            If a number is not in the vocabulary.
+        """
+        return self.grouped(ids)[0]
+
+    def grouped(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[tuple[str, ...], list[int]]:
+        """Put the words together as `decode` does, and say how many pieces each takes, all of them counted."""
+        words, sizes = [], []
+        for piece in map(self._named, until_end(ids)):
+            if not words or (piece.startswith(_SPACE) and words[-1]):
+                words.append("")
+                sizes.append(0)
+            words[-1] += piece.removeprefix(_SPACE)
+            sizes[-1] += 1
+        if words and not words[-1]:  # pieces of no letter at the end belong to the word before
+            words.pop()
+            stray = sizes.pop()
+            if sizes:
+                sizes[-1] += stray
+        return tuple(words), sizes
+
+    def _pieces(self, word: str) -> list[int]:
+        if word not in self._known:
+            self._known[word] = self._cutter.encode(word.replace(_SPACE, "_")) or [UNKNOWN]
+        return self._known[word]
+
+    def _named(self, number: int) -> str:
+        if not 0 <= number < len(self):
+            raise ValueError(f"ids holds {number}; expected numbers from 0 to {len(self) - 1}")
+        return self._cutter.id_to_piece(number)

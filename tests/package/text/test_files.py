@@ -1,0 +1,103 @@
+"""Text from disk: what is read, what is left out and counted, and what is refused with its file and line."""
+
+import gzip
+import unicodedata
+
+import pytest
+
+from attnlib.text.files import digest, pharaoh, read_dictionary, read_gold, read_pairs, read_sentences
+from attnlib.vocabulary import SentencePair
+
+PAIRS = [(("ein", "hund"), ("a", "dog")), (("zwei",), ("two", "cats"))]
+
+
+@pytest.fixture
+def write(tmp_path):
+    def written(name, content):
+        path = tmp_path / name
+        raw = content if isinstance(content, bytes) else content.encode()
+        path.write_bytes(gzip.compress(raw) if name.endswith(".gz") else raw)
+        return path
+
+    return written
+
+
+def sides(text):
+    return [(pair.source, pair.target) for pair in text.pairs]
+
+
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_two_files_or_one_with_tabs_give_the_same_pairs(write, ending):
+    source, target = write(f"a.de{ending}", "ein  hund\r\nzwei"), write(f"a.en{ending}", "a dog\ntwo cats\n")
+    both = write(f"a.tsv{ending}", "ein hund\ta dog\nzwei\ttwo cats\n")
+    assert sides(read_pairs(source, target)) == sides(read_pairs(both)) == PAIRS
+
+
+def test_letters_are_composed_and_a_mark_at_the_beginning_is_no_word(write):
+    apart = unicodedata.normalize("NFD", "größe")
+    assert read_sentences(write("a", "\ufeff" + apart + " x\u2028y\n\n")) == [("größe", "x", "y"), ()]
+
+
+def test_empty_and_long_pairs_are_left_out_and_counted(write):
+    source, target = write("s", "a\n\nb b b\nc\nd\n"), write("t", "A\nB\nC\nD D D\n \n")
+    text = read_pairs(source, target, longest=2)
+    assert sides(text) == [(("a",), ("A",))]
+    assert str(text) == "1 sentence pairs; left out: 2 with an empty side, 2 too long"
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "said"),
+    [
+        ("a\nb\n", "A\n", "s has 2 lines, .*t 1; expected as many"),
+        ("a\n" * 3, "A\n" * 5, "s has 3 lines, .*t 5; expected as many"),
+        (b"a\n\xff\n", "A\nB\n", "s, line 2: byte 1 is not UTF-8"),
+        ("\n", "A\n", "0 sentence pairs; left out: 1 with an empty side; expected at least one"),
+        ("a b c\n", "A\n", "1 too long; expected at least one pair of at most 2 words"),
+        ("", "", "0 sentence pairs; expected at least one"),
+        ("a\tb\tc\n", None, "s, line 1: 2 tabs; expected one"),
+        ("a\tb\nc\n", None, "s, line 2: 0 tabs; expected one"),
+    ],
+)
+def test_what_is_wrong_is_said_with_file_and_line(write, source, target, said):
+    files = [write("s", source)] + ([] if target is None else [write("t", target)])
+    with pytest.raises(ValueError, match=said):
+        read_pairs(*files, longest=2)
+
+
+def test_a_gzip_file_cut_short_or_that_is_none_is_named(tmp_path):
+    path = tmp_path / "a.gz"
+    for raw in (gzip.compress(b"a\n" * 9999)[:-20], b"plain text\n"):
+        path.write_bytes(raw)
+        with pytest.raises(ValueError, match=r"a\.gz is no whole gzip file"):
+            read_sentences(path)
+
+
+def test_the_digest_tells_every_word_apart():
+    pairs = [SentencePair(*words) for words in PAIRS]
+    assert digest(pairs) == digest(list(pairs))
+    assert digest(pairs) != digest(pairs[::-1])
+    assert digest([SentencePair(("a", "b"), ("c",))]) != digest([SentencePair(("a",), ("b", "c"))])
+
+
+def test_gold_links_are_sure_or_possible(write):
+    gold = read_gold(write("g", "0-0 1?1\n\n"), PAIRS)
+    assert gold[0] == ({(0, 0)}, {(0, 0), (1, 1)})
+    assert gold[1] == (set(), set())
+    assert pharaoh({(1, 0), (0, 11), (0, 2)}) == "0-2 0-11 1-0"
+
+
+@pytest.mark.parametrize(
+    ("links", "said"),
+    [
+        ("0-0\n", "g has 1 lines; expected 2"),
+        ("0-0\n0:1\n", "g, line 2: '0:1' is no link"),
+        ("2-0\n\n", "g, line 1: 2-0 lies beyond its 2 and 2 words"),
+    ],
+)
+def test_links_that_do_not_fit_are_named(write, links, said):
+    with pytest.raises(ValueError, match=said):
+        read_gold(write("g", links), PAIRS)
+
+
+def test_a_dictionary_has_a_word_a_line(write):
+    assert read_dictionary(write("d", "hund\tdog\nkatze\tcat\n")) == {"hund": "dog", "katze": "cat"}

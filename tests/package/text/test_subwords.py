@@ -1,0 +1,86 @@
+"""Subwords cut words into pieces and put them together again, and their weights become the weights of words."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnlib.language.grammar import sample
+from attnlib.metrics import word_weights
+from attnlib.text.subwords import Subwords
+from attnlib.vocabulary import END, PAD, START, UNKNOWN, Vocabulary
+
+SENTENCES = [words for pair in sample(300, seed=0) for words in (pair.source, pair.target)]
+SUBWORDS = Subwords.of(SENTENCES, 120)
+
+
+@pytest.mark.parametrize("words", SENTENCES[:20])
+def test_words_come_back(words):
+    ids = SUBWORDS.encode(words)
+    assert ids[-1] == END
+    assert SUBWORDS.decode([*ids, PAD, PAD]) == SUBWORDS.decode(torch.tensor(ids)) == words
+    assert SUBWORDS.grouped(ids) == (words, SUBWORDS.sizes(words))
+    assert sum(SUBWORDS.sizes(words)) == len(ids) - 1 > len(words)
+
+
+@given(st.lists(st.text(min_size=1).filter(lambda word: len(word.split()) == 1 and word == word.strip()), min_size=1))
+@settings(max_examples=100, deadline=None)
+def test_any_words_can_be_cut(words):
+    ids = SUBWORDS.encode(words)
+    assert sum(SUBWORDS.sizes(words)) == len(ids) - 1 >= len(words)
+    assert not {PAD, START, END} & set(ids[:-1])
+
+
+@given(st.lists(st.integers(0, len(SUBWORDS) - 1)))
+@settings(max_examples=200, deadline=None)
+def test_any_pieces_make_words_that_count_them_all(ids):
+    words, sizes = SUBWORDS.grouped(ids)
+    assert all(words)
+    assert len(words) == len(sizes)
+    before_end = ids.index(END) if END in ids else len(ids)
+    assert sum(sizes) == before_end or not words
+
+
+def test_a_letter_that_the_text_lacks_is_unknown():
+    assert SUBWORDS.decode(SUBWORDS.encode(["the", "ω"])) == ("the", "<unknown>")
+    assert UNKNOWN in SUBWORDS.encode(["ω"])
+
+
+def test_the_same_text_gives_the_same_model_and_the_model_all_of_it():
+    again = Subwords.of(SENTENCES, 120)
+    assert again.model == SUBWORDS.model
+    assert Subwords(SUBWORDS.model).encode(SENTENCES[0]) == SUBWORDS.encode(SENTENCES[0])
+
+
+def test_a_size_beyond_the_text_is_reduced():
+    assert len(SUBWORDS) == 120
+    assert 120 < len(Subwords.of(SENTENCES, 8000)) < 1000
+
+
+def test_a_size_below_the_letters_and_bad_models_are_refused():
+    with pytest.raises(ValueError, match=r"size is 9; expected at least .* different letters"):
+        Subwords.of(SENTENCES, 9)
+    with pytest.raises(ValueError, match="sentences is empty"):
+        Subwords.of([], 100)
+    with pytest.raises(ValueError, match="no sentencepiece model"):
+        Subwords(b"no model")
+    with pytest.raises(ValueError, match="ids holds 120"):
+        SUBWORDS.decode([120])
+
+
+def test_weights_are_summed_over_source_pieces_and_averaged_over_target_pieces():
+    weights = np.array([[0.1, 0.2, 0.3, 0.4], [0.5, 0.1, 0.1, 0.3], [0.0, 0.4, 0.6, 0.0]])
+    found = word_weights(weights, [2, 1], [1, 2])
+    by_hand = [[0.1 + 0.2, 0.3], [(0.5 + 0.1 + 0.0 + 0.4) / 2, (0.1 + 0.6) / 2]]
+    np.testing.assert_allclose(found, by_hand)
+    np.testing.assert_array_equal(word_weights(weights, [1, 1, 1], [1, 1]), weights[:2, :3])
+    assert word_weights(weights, [1], []).shape == (0, 1)
+
+
+def test_a_vocabulary_of_words_may_leave_out_the_rare():
+    sentences = [("a", "b", "a"), ("c", "b", "d")]
+    assert Vocabulary.of(sentences, least=2).words == ("a", "b")
+    assert Vocabulary.of(sentences, most=3).words == ("a", "b", "c")
+    assert Vocabulary.of(sentences).grouped([4, 6, END, 5]) == (("a", "c"), [1, 1])
+    assert Vocabulary.of(sentences).sizes(("a", "x")) == [1, 1]
