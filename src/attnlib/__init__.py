@@ -16,12 +16,24 @@ The ground floor, in reading order, which is the order of dependence:
 - `translator`: encoder and decoder; the papers as presets;
 - `search`: from a translator to a translation, greedy or by beam;
 - `progress`, `training`: the loop, and how far it is;
-- `metrics`: alignment error rate, BLEU, exact match.
+- `metrics`: alignment error rate, BLEU, exact match;
+- `checkpoint`: a model on disk, complete or under way.
 
 And folders, each on its own:
 
 - `language`: `lexicon`, `phrases`, `grammar`: English and French sentences whose word links are known;
-- `text`: `files`, `subwords`: sentences from disk, and words cut into pieces;
+- `text`: `files`, `subwords`, `model`, `evaluation`, `learning`: sentences from disk, and what is done with them;
 - `experiments`: what is compared, how it is measured, and what was recorded;
 - `pictures`: `figures`, those that a reader can touch, and `source_of`.
 """
+
+from typing import Any
+
+
+def __getattr__(name: str) -> Any:
+    """Find `load` when it is asked for: whoever imports only `attnlib.attention` need not wait for torch."""
+    if name == "load":
+        from attnlib.checkpoint import load  # noqa: PLC0415
+
+        return load
+    raise AttributeError(f"module 'attnlib' has no attribute {name!r}")

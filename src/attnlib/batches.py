@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from attnlib.checks import check_whole
-from attnlib.vocabulary import PAD, SentencePair, Vocabulary
+from attnlib.vocabulary import PAD, Numbering, SentencePair
 
 _Numbered: TypeAlias = tuple[list[int], list[int]]  # a source and a target, each ending in END
 
@@ -36,7 +36,7 @@ class Batch(NamedTuple):
 
 
 def encode(
-    sentences: Iterable[Sequence[str]], vocabulary: Vocabulary
+    sentences: Iterable[Sequence[str]], vocabulary: Numbering
 ) -> tuple[Int[Tensor, "batch src"], Int[Tensor, "batch"]]:
     """Turn the words of several sentences into numbers and lay them side by side.
 
@@ -57,15 +57,15 @@ def encode(
     return _side_by_side([vocabulary.encode(words) for words in sentences])
 
 
-def batch(pairs: Iterable[SentencePair], source_vocabulary: Vocabulary, target_vocabulary: Vocabulary) -> Batch:
+def batch(pairs: Iterable[SentencePair], source_vocabulary: Numbering, target_vocabulary: Numbering) -> Batch:
     """Lay sentence pairs side by side, in their order. Errors as for `encode`."""
     return _batch(_numbered(pairs, source_vocabulary, target_vocabulary))
 
 
 def batches(
     pairs: Iterable[SentencePair],
-    source_vocabulary: Vocabulary,
-    target_vocabulary: Vocabulary,
+    source_vocabulary: Numbering,
+    target_vocabulary: Numbering,
     *,
     words: int,
     seed: int,
@@ -80,7 +80,7 @@ def batches(
     ----------
     pairs : sentence pairs
         Each comes in exactly one batch.
-    source_vocabulary, target_vocabulary : Vocabulary
+    source_vocabulary, target_vocabulary : Numbering
         They number the words.
     words : int
         The most words that a batch may hold on one side, `END` and `PAD` counted.
@@ -107,8 +107,8 @@ def batches(
 
 def endless(
     pairs: Iterable[SentencePair],
-    source_vocabulary: Vocabulary,
-    target_vocabulary: Vocabulary,
+    source_vocabulary: Numbering,
+    target_vocabulary: Numbering,
     *,
     words: int,
     seed: int,
@@ -138,8 +138,8 @@ def endless(
 
 def in_one_epoch(
     pairs: Iterable[SentencePair],
-    source_vocabulary: Vocabulary,
-    target_vocabulary: Vocabulary,
+    source_vocabulary: Numbering,
+    target_vocabulary: Numbering,
     *,
     words: int,
     sentences: int | None = None,

@@ -28,7 +28,7 @@ from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LuongDecoder,
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
 from attnlib.parameters import seeded
 from attnlib.scores import Additive, Concat, Dot, General, Location
-from attnlib.vocabulary import START, Vocabulary
+from attnlib.vocabulary import START, Numbering
 from attnlib.windows import Everywhere, LocalMonotonic, LocalPredictive
 
 BAHDANAU_SIZES: Mapping[str, int] = MappingProxyType({"emb": 620, "hid": 1000})
@@ -63,7 +63,7 @@ class Translator(nn.Module):
     ----------
     encoder, decoder : nn.Module
         One of `attnlib.encoders`, one of `attnlib.decoders`.
-    source_vocabulary, target_vocabulary : Vocabulary, optional
+    source_vocabulary, target_vocabulary : Numbering, optional
         Which number is which word. Those who train or translate need them.
     """
 
@@ -71,8 +71,8 @@ class Translator(nn.Module):
         self,
         encoder: nn.Module,
         decoder: nn.Module,
-        source_vocabulary: Vocabulary | None = None,
-        target_vocabulary: Vocabulary | None = None,
+        source_vocabulary: Numbering | None = None,
+        target_vocabulary: Numbering | None = None,
     ):
         super().__init__()
         self.encoder, self.decoder = encoder, decoder
@@ -147,8 +147,8 @@ class Translator(nn.Module):
 
 
 def rnn_encdec(
-    source_vocabulary: Vocabulary,
-    target_vocabulary: Vocabulary,
+    source_vocabulary: Numbering,
+    target_vocabulary: Numbering,
     *,
     emb: int = 64,
     hid: int = 128,
@@ -159,7 +159,7 @@ def rnn_encdec(
 
     Parameters
     ----------
-    source_vocabulary, target_vocabulary : Vocabulary
+    source_vocabulary, target_vocabulary : Numbering
         They travel with the translator.
     emb, hid : int
         Features of an embedding, and of a state in one direction.
@@ -184,8 +184,8 @@ def rnn_encdec(
 
 
 def rnn_search(
-    source_vocabulary: Vocabulary,
-    target_vocabulary: Vocabulary,
+    source_vocabulary: Numbering,
+    target_vocabulary: Numbering,
     *,
     att: int | None = None,
     emb: int = 64,
@@ -197,7 +197,7 @@ def rnn_search(
 
     Parameters
     ----------
-    source_vocabulary, target_vocabulary : Vocabulary
+    source_vocabulary, target_vocabulary : Numbering
         They travel with the translator.
     att : int, optional
         Hidden units of the score. None: `hid`, as in the paper.
@@ -225,8 +225,8 @@ def rnn_search(
 
 
 def luong(
-    source_vocabulary: Vocabulary,
-    target_vocabulary: Vocabulary,
+    source_vocabulary: Numbering,
+    target_vocabulary: Numbering,
     *,
     score: str = "general",
     window: str = "everywhere",
@@ -243,7 +243,7 @@ def luong(
 
     Parameters
     ----------
-    source_vocabulary, target_vocabulary : Vocabulary
+    source_vocabulary, target_vocabulary : Numbering
         They travel with the translator.
     score : str
         "dot", "general", "concat" or "location". The last goes with the window "everywhere" only, and with

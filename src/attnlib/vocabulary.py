@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from jaxtyping import Int
 from torch import Tensor
@@ -31,6 +31,26 @@ class SentencePair(NamedTuple):
     source: tuple[str, ...]
     target: tuple[str, ...]
     links: frozenset[tuple[int, int]] = frozenset()
+
+
+@runtime_checkable
+class Numbering(Protocol):
+    """What turns words into numbers and back: a `Vocabulary`, or pieces of words, as in `attnlib.text.subwords`."""
+
+    def __len__(self) -> int:
+        """Count the numbers, from 0; the first are `PAD`, `START`, `END` and `UNKNOWN`."""
+
+    def encode(self, words: Sequence[str]) -> list[int]:
+        """Turn the words of a sentence into numbers, and append `END`."""
+
+    def decode(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[str, ...]:
+        """Name the words up to the first `END`."""
+
+    def grouped(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[tuple[str, ...], list[int]]:
+        """Name the words, and say how many numbers each takes."""
+
+    def sizes(self, words: Sequence[str]) -> list[int]:
+        """Say how many numbers each word takes."""
 
 
 @dataclass(frozen=True)

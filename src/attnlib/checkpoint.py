@@ -1,0 +1,298 @@
+"""A model folder: everything that a translator is, in files that carry no code, each byte of them checked.
+
+===================== ==============================================================================================
+``config.json``       how the model was made, and a digest of each other file and of itself
+``model.safetensors`` the weights
+``*.words``           a vocabulary, a word a line; or
+``*.pieces``          a sentencepiece model: of ``source`` and ``target``, or of ``both``
+``history.jsonl``     how training went
+===================== ==============================================================================================
+
+While a model is being trained, its folder has another name, and a `Training` beside these files; the folder gets its
+own name, by one rename, when the model is complete.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load as tensors_of
+from safetensors.torch import save as bytes_of
+from torch import Tensor
+
+from attnlib.text.subwords import Subwords
+from attnlib.training import Score, Training, begin
+from attnlib.translator import Translator, luong, rnn_encdec, rnn_search
+from attnlib.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from attnlib.text.model import Model
+
+FORMAT = 1
+"""What a folder of this kind is numbered with; it changes when an older attnlib could not read it."""
+
+PRESETS: Mapping[str, Callable[..., Translator]] = {
+    "luong": luong,
+    "rnn_search": rnn_search,
+    "rnn_encdec": rnn_encdec,
+}
+"""The models that a folder may hold, by name."""
+
+TRAINING = "training.safetensors"
+_CONFIG, _WEIGHTS, _HISTORY = "config.json", "model.safetensors", "history.jsonl"
+
+
+def load(folder: str | Path) -> "Model":
+    """Open a model folder.
+
+    Parameters
+    ----------
+    folder : path
+        What ``attnlib train --model`` has made.
+
+    Returns
+    -------
+    Model
+        Ready to translate.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be read.
+    ValueError
+        If it is no model folder, of another format, or a file in it is damaged.
+    """
+    from attnlib.text.model import Model  # noqa: PLC0415, a model reads and writes itself through this module
+
+    folder = Path(folder)
+    if not folder.exists() and working(folder).exists():
+        raise ValueError(
+            f"{folder} is still being trained; the same command as before goes on with it, and Ctrl-C ends it early"
+        )
+    config = read_config(folder)
+    translator = make(config, *read_vocabularies(folder, config))
+    try:
+        translator.load_state_dict(tensors_of(_read(folder, _WEIGHTS, config)))
+    except (RuntimeError, SafetensorError) as error:
+        raise ValueError(f"{folder}: the weights do not fit the configuration: {error}") from None
+    _read(folder, _HISTORY, config)
+    return Model(translator.eval(), config)
+
+
+def make(config: Mapping[str, Any], source_vocabulary: Any, target_vocabulary: Any) -> Translator:
+    """Make the translator of a configuration, untrained: its settings' ``preset``, with their ``options``."""
+    preset, options = config["settings"]["preset"], config["settings"]["options"]
+    if preset not in PRESETS:
+        raise ValueError(f"preset is {preset!r}; expected one of {', '.join(PRESETS)}")
+    return PRESETS[preset](source_vocabulary, target_vocabulary, **options)
+
+
+def working(folder: Path) -> Path:
+    """Name the folder of a model that is not yet complete."""
+    return folder.with_name(folder.name + ".training")
+
+
+def begin_folder(folder: Path, config: Mapping[str, Any], source_vocabulary: Any, target_vocabulary: Any) -> None:
+    """Make the `working` folder of a model: configuration and vocabularies, all there or nothing."""
+    new = folder.with_name(f".{folder.name}.new")
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir(parents=True)
+    files = _vocabulary_files(source_vocabulary, target_vocabulary)
+    try:
+        for name, content in files.items():
+            write(new / name, content)
+        _write_config(new, config, list(files))
+        new.rename(working(folder))
+    except OSError:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+
+
+def complete_folder(folder: Path, translator: Translator, training: Training, ended: str) -> None:
+    """Add weights and history to the `working` folder, then give it the folder's own name."""
+    config, beside = read_config(working(folder)), working(folder)
+    write(beside / _WEIGHTS, bytes_of({name: x.contiguous() for name, x in translator.state_dict().items()}))
+    write(beside / _HISTORY, _history(training, ended))
+    files = [name for name in config["digests"] if name not in (_WEIGHTS, _HISTORY)]
+    _write_config(beside, config | {"ended": ended}, [*files, _WEIGHTS, _HISTORY])
+    beside.rename(folder)
+    if ended != "interrupted":
+        (folder / TRAINING).unlink(missing_ok=True)
+
+
+def write_training(folder: Path, translator: Translator, training: Training) -> None:
+    """Keep a training under way: weights, optimiser, torch's generator, what was counted. All in one file."""
+    state = {"words": training.words, "seconds": training.seconds, "scores": training.scores}
+    tensors = {
+        "random": torch.get_rng_state(),
+        "losses": torch.tensor(training.losses, dtype=torch.float64),
+        "state": _as_tensor(json.dumps(state).encode()),
+        **{f"weights.{name}": x.contiguous() for name, x in translator.state_dict().items()},
+        **{f"best.{name}": x.contiguous() for name, x in (training.best or {}).items()},
+        **{
+            f"adam.{n}.{name}": x
+            for n, numbers in training.optimizer.state_dict()["state"].items()
+            for name, x in numbers.items()
+        },
+    }
+    write(folder / TRAINING, bytes_of(tensors | {"digest": _digest(tensors)}))
+
+
+def read_training(folder: Path, translator: Translator) -> tuple[Training, Tensor]:
+    """Take up a training: set the translator's weights, and give the rest and the state of torch's generator.
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged, or of another model.
+    """
+    path = folder / TRAINING
+    try:
+        tensors = tensors_of(path.read_bytes())
+        whole = torch.equal(tensors.pop("digest"), _digest(tensors))
+    except (SafetensorError, KeyError):
+        whole = False
+    if not whole:
+        raise ValueError(f"{path} is damaged; remove it to begin the training anew")
+    parts: dict[str, dict[str, Tensor]] = {"weights": {}, "best": {}, "adam": {}}
+    for name, x in tensors.items():
+        kind, _, rest = name.partition(".")
+        if kind in parts:
+            parts[kind][rest] = x
+    translator.load_state_dict(parts["weights"])
+    training, adam = begin(translator), {}
+    for name, x in parts["adam"].items():
+        n, _, kind = name.partition(".")
+        adam.setdefault(int(n), {})[kind] = x
+    training.optimizer.load_state_dict(training.optimizer.state_dict() | {"state": adam})
+    state = json.loads(bytes(tensors["state"].numpy()))
+    training.losses, training.best = tensors["losses"].tolist(), parts["best"] or None
+    training.words, training.seconds = state["words"], state["seconds"]
+    training.scores = [Score(*score) for score in state["scores"]]
+    return training, tensors["random"]
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """Read the configuration of a model folder.
+
+    Raises
+    ------
+    ValueError
+        If it is no model folder, of another format, or damaged.
+    """
+    if not (folder / _CONFIG).is_file():
+        raise ValueError(f"{folder} is no model folder: it has no {_CONFIG}; give the folder of attnlib train --model")
+    try:
+        config = json.loads((folder / _CONFIG).read_bytes())
+        digest, version = config.pop("digest"), config["format"]
+    except (ValueError, KeyError, AttributeError, TypeError):
+        raise ValueError(f"{folder / _CONFIG} is damaged, or not attnlib's; restore it or train anew") from None
+    if digest != _digest_of_json(config):
+        if version != FORMAT:
+            raise ValueError(f"{folder} has the format {version}; this attnlib reads {FORMAT}")
+        raise ValueError(f"{folder / _CONFIG} is damaged: its digest differs; restore it or train anew")
+    if version != FORMAT:
+        raise ValueError(f"{folder} has the format {version}; this attnlib reads {FORMAT}: use the one that wrote it")
+    return config
+
+
+def read_vocabularies(folder: Path, config: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Read both vocabularies, which are one and the same if they are shared. Errors as for `load`."""
+
+    def one(name: str) -> Vocabulary | Subwords:
+        if f"{name}.words" in config["digests"]:
+            return Vocabulary(tuple(_read(folder, f"{name}.words", config).decode().split("\n")[:-1]))
+        return Subwords(_read(folder, f"{name}.pieces", config))
+
+    if "both.pieces" in config["digests"]:
+        both = one("both")
+        return both, both
+    return one("source"), one("target")
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file so that it is there complete or not at all.
+
+    Raises
+    ------
+    OSError
+        If there is no space left, for instance; what was there before stays.
+    """
+    beside = path.with_name(f".{path.name}.new")
+    try:
+        with beside.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def _read(folder: Path, name: str, config: Mapping[str, Any]) -> bytes:
+    if name not in config["digests"]:
+        raise ValueError(f"{folder} is not complete: it has no {name}; run the command that trains it again")
+    if not (folder / name).is_file():
+        raise ValueError(f"{folder / name} is missing; restore it or train anew")
+    content = (folder / name).read_bytes()
+    if sha256(content).hexdigest() != config["digests"][name]:
+        raise ValueError(f"{folder / name} is damaged: its digest differs from {_CONFIG}'s; restore it or train anew")
+    return content
+
+
+def _write_config(folder: Path, config: Mapping[str, Any], files: list[str]) -> None:
+    digests = {name: sha256((folder / name).read_bytes()).hexdigest() for name in files}
+    whole = {"format": FORMAT, **config, "digests": digests}
+    write(folder / _CONFIG, (json.dumps(whole | {"digest": _digest_of_json(whole)}, indent=1) + "\n").encode())
+
+
+def _vocabulary_files(source_vocabulary: Any, target_vocabulary: Any) -> dict[str, bytes]:
+    if source_vocabulary is target_vocabulary:
+        return {"both.pieces": source_vocabulary.model}
+    sides = {"source": source_vocabulary, "target": target_vocabulary}
+    return {
+        f"{side}.words" if isinstance(known, Vocabulary) else f"{side}.pieces": _vocabulary_bytes(known)
+        for side, known in sides.items()
+    }
+
+
+def _vocabulary_bytes(known: Vocabulary | Subwords) -> bytes:
+    return "".join(f"{word}\n" for word in known.words).encode() if isinstance(known, Vocabulary) else known.model
+
+
+def _history(training: Training, ended: str) -> bytes:
+    """Write a line for every hundred steps and for each score, and one at the end."""
+    scores, last = {score.step: score for score in training.scores}, len(training.losses)
+    lines, before = [], 0
+    for step in sorted({*range(100, last, 100), *scores, last}):
+        line = {"step": step, "loss": float(np.mean(training.losses[before:step]))} if step else {"step": 0}
+        if step in scores:
+            line |= {"dev_loss": scores[step].loss, "dev_bleu": scores[step].bleu}
+        lines.append(line)
+        before = step
+    lines.append({"ended": ended, "words": training.words, "seconds": round(training.seconds, 1)})
+    return "".join(json.dumps(line) + "\n" for line in lines).encode()
+
+
+def _digest(tensors: Mapping[str, Tensor]) -> Tensor:
+    found = sha256()
+    for name, x in sorted(tensors.items()):
+        found.update(f"{name} {x.dtype} {tuple(x.shape)}\n".encode())
+        found.update(x.contiguous().view(-1).view(torch.uint8).numpy() if x.numel() else b"")
+    return _as_tensor(found.digest())
+
+
+def _digest_of_json(config: Mapping[str, Any]) -> str:
+    return sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()
+
+
+def _as_tensor(content: bytes) -> Tensor:
+    return torch.tensor(list(content), dtype=torch.uint8)

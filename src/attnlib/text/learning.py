@@ -1,0 +1,262 @@
+"""From a text to a model folder: the vocabularies, the model, and a training that a killed run goes on with."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import torch
+
+from attnlib import checkpoint
+from attnlib.batches import endless, in_one_epoch
+from attnlib.metrics import bleu
+from attnlib.text.files import digest
+from attnlib.text.model import Model, sentence_losses
+from attnlib.text.subwords import Subwords
+from attnlib.training import train, warm, warm_cosine
+from attnlib.vocabulary import SentencePair, Vocabulary
+
+SCHEDULES: dict[str, Callable[[float], float]] = {"cosine": warm_cosine, "constant": warm}
+"""How the learning rate goes, after it has risen over the first twentieth of the training."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a model is made from a text. The defaults are what translated best for the time it took.
+
+    Attributes
+    ----------
+    preset : str
+        One of `attnlib.checkpoint.PRESETS`.
+    options : dict
+        What the preset is told.
+    subwords : bool
+        Cut words into pieces; else know whole words.
+    vocabulary : int
+        The most pieces, or words, of a side.
+    shared : bool
+        One set of pieces for both sides.
+    least : int
+        How often a whole word must occur to be known.
+    longest : int
+        The most pieces, or words, that a side of a pair to learn from may have.
+    epochs, steps, minutes : int, int or float, optional
+        How long to learn: the epochs count unless `steps` or `minutes` are given.
+    sentences, words : int
+        The most pairs of a batch, and the most pieces, or words, on one side of it, padding counted.
+    learning_rate, schedule, smoothing, clip
+        As for `attnlib.training.train`; the schedule by its name in `SCHEDULES`.
+    score_every : int, optional
+        The steps from one dev score to the next. None: an epoch.
+    patience : int, optional
+        End after so many dev scores in a row that were no better than the best.
+    seed : int
+        The order of the batches, and what dropout sets to 0.
+    """
+
+    preset: str = "luong"
+    options: dict[str, Any] = field(
+        default_factory=lambda: {"encoder": "both", "emb": 256, "hid": 256, "dropout": 0.3, "seed": 0}
+    )
+    subwords: bool = True
+    vocabulary: int = 8000
+    shared: bool = False
+    least: int = 2
+    longest: int = 100
+    epochs: int = 10
+    steps: int | None = None
+    minutes: float | None = None
+    sentences: int = 64
+    words: int = 8000
+    learning_rate: float = 2e-3
+    schedule: str = "cosine"
+    smoothing: float = 0.0
+    clip: float = 1.0
+    score_every: int | None = None
+    patience: int | None = None
+    seed: int = 0
+
+
+def learn(
+    folder: str | Path,
+    pairs: Sequence[SentencePair],
+    dev: Sequence[SentencePair] = (),
+    settings: Settings | None = None,
+    *,
+    save_seconds: float = 60.0,
+    progress: bool | str | None = None,
+    say: Callable[[str], Any] = lambda said: None,
+) -> Model:
+    """Train a model on sentence pairs, into a folder; or go on where an earlier call was killed.
+
+    The model ends with the same weights, bit for bit, whether it was killed in between or not: on one machine, with
+    the same number of threads, and unless `minutes` say when to end.
+
+    Parameters
+    ----------
+    folder : path
+        Where the model will be. While it is trained, ``.training`` is added to the name.
+    pairs : sentence pairs
+        What to learn from.
+    dev : sentence pairs, optional
+        Sentences kept apart. If there are any, the weights that translate them best are kept.
+    settings : Settings, optional
+    save_seconds : float
+        How often the training is kept on disk.
+    progress : bool or "lines", optional
+        See `attnlib.training.train`.
+    say : function
+        What to do with a sentence about the text, the vocabularies and the model.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    OSError
+        If a file cannot be written.
+    ValueError
+        If the folder holds something else, or a model of another configuration or text.
+    """
+    folder, settings = Path(folder), settings or Settings()
+    config = {"settings": asdict(settings), "text": {"pairs": digest(pairs), "dev": digest(dev)}}
+    done = _taken_up(folder, config)
+    if done:
+        say(f"{folder} is complete already")
+        return done
+    beside = checkpoint.working(folder)
+    if beside.exists():
+        source, target = checkpoint.read_vocabularies(beside, checkpoint.read_config(beside))
+    else:
+        source, target = _vocabularies(pairs, settings, say)
+    translator = checkpoint.make(config, source, target)
+    fitting = _fitting(pairs, translator, settings, say)
+    say(
+        f"{sum(p.numel() for p in translator.parameters()):,} weights; vocabularies of {len(source):,}, {len(target):,}"
+    )
+    sizes = {"words": settings.words, "sentences": settings.sentences}
+    epoch = in_one_epoch(fitting, source, target, **sizes)
+    steps = settings.steps or (None if settings.minutes else settings.epochs * epoch)
+    if not beside.exists():
+        checkpoint.begin_folder(folder, config, source, target)
+    with torch.random.fork_rng():
+        training = None
+        if (beside / checkpoint.TRAINING).exists():
+            training, random = checkpoint.read_training(beside, translator)
+            torch.set_rng_state(random)
+            say(f"going on after step {len(training.losses):,}")
+        seen = []
+        history = train(
+            translator,
+            endless(fitting, source, target, **sizes, seed=settings.seed, skip=len(training.losses) if training else 0),
+            steps=steps,
+            minutes=settings.minutes,
+            seed=settings.seed,
+            learning_rate=settings.learning_rate,
+            clip=settings.clip,
+            smoothing=settings.smoothing,
+            schedule=SCHEDULES[settings.schedule],
+            score=(lambda now: dev_score(now, dev)) if dev else None,
+            score_every=settings.score_every or epoch,
+            patience=settings.patience,
+            progress=progress,
+            training=training,
+            keep=_keeper(beside, translator, save_seconds, seen),
+        )
+    checkpoint.complete_folder(folder, translator, seen[-1], history.ended)
+    if history.ended == "interrupted":
+        say("interrupted: the model is as it was then; the same command again goes on with it")
+    return checkpoint.load(folder)
+
+
+def dev_score(translator: Any, pairs: Sequence[SentencePair]) -> tuple[float, float]:
+    """Take the loss of true translations, in nats a word, and the BLEU of greedy ones, words as they are."""
+    words = sum(len(translator.target_vocabulary.encode(pair.target)) for pair in pairs)
+    found = Model(translator, {}).translate_all([pair.source for pair in pairs], beam=1)
+    return (
+        sum(sentence_losses(translator, pairs)) / words,
+        bleu([translation.words for translation in found], [pair.target for pair in pairs]).score,
+    )
+
+
+def _taken_up(folder: Path, config: dict[str, Any]) -> Model | None:
+    """Give the complete model of this configuration, if there is one, and refuse what is not this configuration's."""
+    beside = checkpoint.working(folder)
+    if folder.exists() and beside.exists():
+        raise ValueError(f"{folder} and {beside} both exist; remove the one that you do not want")
+    there = next((place for place in (folder, beside) if place.exists()), None)
+    if there is None:
+        return None
+    if there.is_dir() and not any(there.iterdir()):
+        there.rmdir()
+        return None
+    kept = checkpoint.read_config(there)
+    for name in ("settings", "text"):
+        other = [key for key in config[name] if kept.get(name, {}).get(key) != config[name][key]]
+        if other:
+            said = {"pairs": "another text", "dev": "other dev sentences"}
+            what = "; ".join(said.get(key) or f"{key} {kept[name].get(key)}, not {config[name][key]}" for key in other)
+            raise ValueError(
+                f"{there} holds a model of another configuration: {what}. Give its own configuration to go on with it, "
+                "another --model, or remove it to begin anew"
+            )
+    if there == folder and kept["ended"] != "interrupted":
+        (folder / checkpoint.TRAINING).unlink(missing_ok=True)
+        return checkpoint.load(folder)
+    if there == folder:
+        folder.rename(beside)
+    return None
+
+
+def _vocabularies(pairs: Sequence[SentencePair], settings: Settings, say: Callable[[str], Any]) -> tuple[Any, Any]:
+    sides = [pair.source for pair in pairs], [pair.target for pair in pairs]
+    if not settings.subwords:
+        found = [Vocabulary.of(side, least=settings.least, most=settings.vocabulary) for side in sides]
+        for side, name, known in zip(sides, ("source", "target"), found, strict=True):
+            numbers = [number for words in side for number in known.encode(words)[:-1]]
+            say(f"{name}: {len(known.words):,} words, which are {1 - numbers.count(3) / len(numbers):.2%} of the text")
+        return found[0], found[1]
+    if settings.shared:
+        both = Subwords.of([*sides[0], *sides[1]], settings.vocabulary)
+        found = [both, both]
+    else:
+        found = [Subwords.of(side, settings.vocabulary) for side in sides]
+    for known, name in zip(found, ("source", "target"), strict=True):
+        if len(known) < settings.vocabulary:
+            say(f"{name}: the text has no more than {len(known):,} subwords, so not {settings.vocabulary:,}")
+    return found[0], found[1]
+
+
+def _fitting(
+    pairs: Sequence[SentencePair], translator: Any, settings: Settings, say: Callable[[str], Any]
+) -> list[SentencePair]:
+    """Leave out the pairs that are too long when cut into pieces, or that the location score has no positions for."""
+    source, target = translator.source_vocabulary, translator.target_vocabulary
+    positions = Model(translator, {}).positions
+    most = min(settings.longest, settings.words - 1)
+    found = [
+        pair
+        for pair in pairs
+        if sum(source.sizes(pair.source)) <= min(most, positions) and sum(target.sizes(pair.target)) <= most
+    ]
+    if len(found) < len(pairs):
+        say(f"left out: {len(pairs) - len(found):,} pairs too long for the model")
+    if not found:
+        raise ValueError(f"no pair is left: all are longer than {most} subwords or words; expected a shorter one")
+    return found
+
+
+def _keeper(beside: Path, translator: Any, save_seconds: float, seen: list) -> Callable[[Any, bool], None]:
+    written = monotonic()
+
+    def keep(training: Any, last: bool) -> None:
+        nonlocal written
+        if last:
+            seen.append(training)
+        if last or monotonic() - written >= save_seconds:
+            checkpoint.write_training(beside, translator, training)
+            written = monotonic()
+
+    return keep

@@ -1,0 +1,276 @@
+"""What a trained model does with sentences of words: translates them, links them, and draws where it looked."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from math import exp, inf
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch.nn.functional import cross_entropy
+
+from attnlib.batches import batch, encode
+from attnlib.checks import check_whole
+from attnlib.metrics import forced_links, links, word_weights
+from attnlib.pictures.explorer import explore
+from attnlib.scores import Location
+from attnlib.search import beam as beam_search
+from attnlib.search import greedy
+from attnlib.text.files import Words, decoded, pharaoh, words_of
+from attnlib.translator import Translator
+from attnlib.vocabulary import PAD, SentencePair
+
+LONGEST = 200
+"""The most words, or pieces of words, that a translation may have, END among them."""
+
+_AT_ONCE = 64
+_UNKNOWN = "<unknown>"
+_READ = 1 << 16  # bytes of the input that are read at once, if as many are there
+
+
+class Translation(NamedTuple):
+    """One sentence translated.
+
+    Attributes
+    ----------
+    source, words : words
+        The sentence and its translation.
+    weights : ``"tgt src"``, or None
+        What each word of the translation looked at, also where the model knows pieces of words: the sum over a source
+        word's pieces, the mean over a target word's. None: a model without attention.
+    probability : float
+        That the model gives to this translation of the sentence.
+    """
+
+    source: Words
+    words: Words
+    weights: Float[np.ndarray, "tgt src"] | None
+    probability: float
+
+    def __str__(self) -> str:
+        return " ".join(self.words)
+
+    def links(self) -> set[tuple[int, int]]:
+        """Link each word to the source word that it looked at most, as (source position, target position)."""
+        return links(self.weights, self.source, self.words) if self.words else set()
+
+    def with_unknown_replaced(self, dictionary: Mapping[str, str] | None = None) -> "Translation":
+        """Put for each unknown word what the dictionary has for the source word that it looked at most, or that word.
+
+        Notes
+        -----
+        Luong et al. 2015, section 4.1, after Jean et al. 2015.
+        """
+        if not any(_UNKNOWN in word for word in self.words):
+            return self
+        beside = {t: self.source[i] for i, t in self.links()}
+        known = dictionary or {}
+        words = (known.get(beside[t], beside[t]) if _UNKNOWN in word else word for t, word in enumerate(self.words))
+        return self._replace(words=tuple(words))
+
+
+@dataclass(frozen=True)
+class Model:
+    """A translator and how it was made. `attnlib.load` opens one.
+
+    Attributes
+    ----------
+    translator : Translator
+        With its vocabularies, of words or of subwords.
+    config : mapping
+        As ``config.json`` holds it.
+    """
+
+    translator: Translator
+    config: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def positions(self) -> int | float:
+        """How many words, or pieces, a source may have: as many as a location score has weights for, END apart."""
+        score = getattr(getattr(self.translator.decoder, "align", None), "score", None)
+        return len(score.W_a) - 1 if isinstance(score, Location) else inf
+
+    def check_attention(self, wanted: str) -> None:
+        """Refuse a model without attention, where `wanted` needs weights."""
+        if not hasattr(self.translator.decoder, "align"):
+            raise ValueError(f"{wanted} needs attention, and this model has none (preset rnn_encdec)")
+
+    def check_lengths(self, sentences: Iterable[Words], name: str = "sentences", first: int = 1) -> None:
+        """Refuse a source that is longer than a location score has positions, by its line."""
+        if self.positions == inf:
+            return
+        for number, words in enumerate(sentences, first):
+            size = sum(self.translator.source_vocabulary.sizes(words))
+            if size > self.positions:
+                raise ValueError(
+                    f"{name}, line {number}: the sentence takes {size} positions; the model's location score has "
+                    f"{self.positions}: cut it in two, or train with another --score"
+                )
+
+    def translate(self, sentence: str, *, beam: int = 5, max_length: int = LONGEST) -> Translation:
+        """Translate one sentence.
+
+        Parameters
+        ----------
+        sentence : str
+            Words separated by spaces. Those that the model does not know are read as unknown.
+        beam : int
+            Hypotheses that the search keeps; 1 takes the most probable word at each step.
+        max_length : int
+            The most words, or pieces of words, of a translation, END among them.
+
+        Returns
+        -------
+        Translation
+
+        Raises
+        ------
+        ValueError
+            If the sentence has more words than the model has positions for.
+        """
+        return self.translate_all([words_of(sentence)], beam=beam, max_length=max_length)[0]
+
+    def translate_all(
+        self, sentences: Sequence[Words], *, beam: int = 5, max_length: int = LONGEST, at_once: int = _AT_ONCE
+    ) -> list[Translation]:
+        """Translate many sentences of words, also empty ones, in batches of about one length; the order stays."""
+        check_whole(beam=beam, at_once=at_once)
+        self.check_lengths(sentences)
+        known = self.translator.source_vocabulary
+        found = {n: Translation((), (), np.zeros((0, 0)), 1.0) for n, words in enumerate(sentences) if not words}
+        order = sorted((n for n, words in enumerate(sentences) if words), key=lambda n: sum(known.sizes(sentences[n])))
+        for part in (order[n : n + at_once] for n in range(0, len(order), at_once)):
+            found |= zip(part, self._translated([sentences[n] for n in part], beam, max_length), strict=True)
+        return [found[n] for n in range(len(sentences))]
+
+    def links_of(self, pairs: Sequence[tuple[Words, Words]]) -> list[set[tuple[int, int]]]:
+        """Link the words of sentences and their given translations (forced decoding); an empty side has no links."""
+        self.check_attention("align")
+        self.check_lengths(source for source, _ in pairs)
+        full = [n for n, sides in enumerate(pairs) if all(sides)]
+        found = dict(zip(full, forced_links(self.translator, [SentencePair(*pairs[n]) for n in full]), strict=True))
+        return [found.get(n, set()) for n in range(len(pairs))]
+
+    def page(self, sentence: str, **options: Any) -> str:
+        """Translate a sentence and draw what each word looked at, as a page of HTML that needs nothing else.
+
+        Parameters
+        ----------
+        sentence : str
+        **options
+            As for `translate`.
+        """
+        self.check_attention("explore")
+        found = self.translate(sentence, **options)
+        if not found.words:
+            raise ValueError(f"the translation of {sentence!r} is empty; expected a sentence with words")
+        card = explore({"attention": found.weights}, found.source, found.words)
+        return (
+            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width">'
+            f"<title>{escape(str(found))}</title>"
+            "<style>body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem }"
+            "</style></head>\n<body><main><h1>Where each word looked</h1>\n"
+            f"<p>{escape(' '.join(found.source))}<br>{escape(str(found))}</p>\n{card.html}</main></body></html>\n"
+        )
+
+    @torch.no_grad()
+    def _translated(self, sentences: Sequence[Words], beam: int, max_length: int) -> Iterator[Translation]:
+        device = next(self.translator.parameters()).device
+        ids, lengths = encode(sentences, self.translator.source_vocabulary)
+        arguments = self.translator, ids.to(device), lengths.to(device), max_length
+        found = greedy(*arguments) if beam == 1 else beam_search(*arguments, beam)
+        weights = [None] * len(sentences) if found.weights is None else found.weights.cpu().numpy()
+        rows = zip(sentences, found.words, found.log_probabilities.tolist(), weights, strict=True)
+        for source, numbers, log_p, looked in rows:
+            words, sizes = self.translator.target_vocabulary.grouped(numbers)
+            spans = self.translator.source_vocabulary.sizes(source), sizes
+            yield Translation(source, words, None if looked is None else word_weights(looked, *spans), exp(log_p))
+
+
+def translate_stream(
+    model: Model,
+    source: BinaryIO,
+    target: BinaryIO,
+    *,
+    beam: int = 5,
+    max_length: int = LONGEST,
+    replace: Mapping[str, str] | None = None,
+    linked: BinaryIO | None = None,
+    name: str = "the input",
+) -> int:
+    """Translate line by line, as far as lines have come in, and write a line for each.
+
+    Parameters
+    ----------
+    model : Model
+    source, target : binary streams
+        UTF-8 text in and out. An empty line gives an empty line.
+    beam, max_length
+        As for `Model.translate`.
+    replace : mapping, optional
+        Replace unknown words through the attention, with this dictionary, which may be empty.
+    linked : binary stream, optional
+        Where the links go, in the Pharaoh format, a line for each.
+    name : str
+        What errors call the input.
+
+    Returns
+    -------
+    int
+        How many lines there were.
+
+    Raises
+    ------
+    ValueError
+        If a line is not UTF-8, or too long for the model; or the model has no attention and it is needed.
+    """
+    if replace is not None:
+        model.check_attention("replacing unknown words")
+    if linked:
+        model.check_attention("linking words")
+    done = 0
+    for lines in _as_they_come(source, whole=model.positions < inf):
+        sentences = [words_of(decoded(line, name, done + n)) for n, line in enumerate(lines, 1)]
+        model.check_lengths(sentences, name, done + 1)
+        for found in model.translate_all(sentences, beam=beam, max_length=max_length):
+            said = found if replace is None else found.with_unknown_replaced(replace)
+            target.write(f"{said}\n".encode())
+            if linked:
+                linked.write(f"{pharaoh(found.links())}\n".encode())
+        target.flush()
+        done += len(lines)
+    return done
+
+
+@torch.no_grad()
+def sentence_losses(translator: Translator, pairs: Sequence[SentencePair]) -> list[float]:
+    """Take the negative log probability of each true translation, END included, in nats."""
+    device, losses = next(translator.parameters()).device, {}
+    order = sorted(range(len(pairs)), key=lambda n: len(pairs[n].target))
+    for part in (order[n : n + _AT_ONCE] for n in range(0, len(order), _AT_ONCE)):
+        source, lengths, target = (
+            x.to(device)
+            for x in batch([pairs[n] for n in part], translator.source_vocabulary, translator.target_vocabulary)
+        )
+        logits = translator(source, lengths, target).logits
+        found = cross_entropy(logits.mT, target, ignore_index=PAD, reduction="none").sum(1)
+        losses |= zip(part, found.tolist(), strict=True)
+    return [losses[n] for n in range(len(pairs))]
+
+
+def _as_they_come(source: BinaryIO, *, whole: bool) -> Iterator[list[bytes]]:
+    """Give the lines that are there to read, again and again until the end; or all of them at once."""
+    if whole:
+        text = source.read()
+        yield text.removesuffix(b"\n").split(b"\n") if text else []
+        return
+    rest = b""
+    while read := source.read1(_READ):
+        *lines, rest = (rest + read).split(b"\n")
+        if lines:
+            yield lines
+    if rest:
+        yield [rest]
