@@ -1,0 +1,286 @@
+"""The command `attnlib`: learn to translate from two files, then translate, evaluate, align, explore.
+
+Each command is a thin shell over a function: see `attnlib.text.learning`, `attnlib.text.model` and
+`attnlib.text.evaluation`. What is wrong is said in one sentence, with the exit status 2.
+"""
+
+import argparse
+import errno
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+_LUONG_ONLY = ("score", "window", "half_width", "input_feeding", "layers")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line, and give its exit status: 0, or 2 for what is wrong with what was asked.
+
+    Parameters
+    ----------
+    arguments : words, optional
+        None: those that the process was called with.
+    """
+    given = _parser().parse_args(arguments)
+    try:
+        given.run(given)
+    except BrokenPipeError:  # whoever read the output has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    except (ValueError, FloatingPointError) as error:
+        return _refused(given, str(error))
+    except OSError as error:
+        name = error.filename or "the output"
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return _refused(given, f"no space left for {name}; make room, and the same command goes on")
+        return _refused(given, f"{name}: {(error.strerror or str(error)).lower()}")
+    return 0
+
+
+def _train(given: argparse.Namespace) -> None:
+    from attnlib.text.files import read_pairs  # noqa: PLC0415, help should not wait for torch
+    from attnlib.text.learning import Settings, learn  # noqa: PLC0415
+
+    pairs = read_pairs(given.source, given.target, longest=given.longest)
+    _say(str(pairs))
+    dev = read_pairs(*_sides(given.dev, "--dev"), longest=given.longest).pairs if given.dev else []
+    preset, options = _model(given)
+    names = (
+        *("vocabulary", "shared", "longest", "steps", "minutes", "epochs", "learning_rate", "schedule", "smoothing"),
+        *("clip", "patience", "seed"),
+    )
+    settings = Settings(
+        preset=preset,
+        options=options,
+        subwords=not given.words,
+        least=given.min_count,
+        sentences=given.batch_sentences,
+        words=given.batch_words,
+        score_every=given.dev_every,
+        **{name: getattr(given, name) for name in names},
+    )
+    progress = True if sys.stderr.isatty() else "lines"
+    learn(given.model, pairs.pairs, dev, settings, save_seconds=given.save_seconds, progress=progress, say=_say)
+    _say(f"the model is in {given.model}")
+
+
+def _translate(given: argparse.Namespace) -> None:
+    from attnlib.checkpoint import load  # noqa: PLC0415
+    from attnlib.text.model import translate_stream  # noqa: PLC0415
+
+    options = {"beam": given.beam, "max_length": given.max_length, "replace": _replacement(given)}
+    model = load(given.model)
+    if not given.links:
+        translate_stream(model, sys.stdin.buffer, sys.stdout.buffer, **options)
+        return
+    beside = given.links.with_name(f".{given.links.name}.new")
+    try:
+        with beside.open("wb") as linked:
+            translate_stream(model, sys.stdin.buffer, sys.stdout.buffer, linked=linked, **options)
+        beside.replace(given.links)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _evaluate(given: argparse.Namespace) -> None:
+    from attnlib.checkpoint import load  # noqa: PLC0415
+    from attnlib.text.evaluation import evaluate  # noqa: PLC0415
+    from attnlib.text.files import read_beside, read_gold  # noqa: PLC0415
+
+    pairs = list(read_beside(*_sides(given.text, "the text")))
+    gold = None if given.gold is None else read_gold(given.gold, pairs)
+    found = evaluate(
+        load(given.model),
+        pairs,
+        beam=given.beam,
+        max_length=given.max_length,
+        tokenize=given.tokenize,
+        gold=gold,
+        replace=_replacement(given),
+    )
+    print(found)
+
+
+def _align(given: argparse.Namespace) -> None:
+    from attnlib.checkpoint import load  # noqa: PLC0415
+    from attnlib.text.files import pharaoh, read_beside  # noqa: PLC0415
+
+    pairs = list(read_beside(*_sides(given.text, "the text")))
+    for links in load(given.model).links_of(pairs):
+        print(pharaoh(links))
+
+
+def _explore(given: argparse.Namespace) -> None:
+    from attnlib.checkpoint import load, write  # noqa: PLC0415
+
+    page = load(given.model).page(given.sentence, beam=given.beam, max_length=given.max_length)
+    write(given.output, page.encode())
+    _say(f"open {given.output}")
+
+
+def _model(given: argparse.Namespace) -> tuple[str, dict[str, Any]]:
+    """Choose the preset and what it is told. Without a preset: Luong's decoder, an encoder that reads both ways."""
+    preset = given.preset or "luong"
+    options = {"emb": given.features, "hid": given.features, "dropout": given.dropout, "seed": given.seed}
+    wanted = {name: getattr(given, name) for name in _LUONG_ONLY if getattr(given, name) is not None}
+    if preset == "luong":
+        return preset, options | wanted | {"encoder": given.encoder or ("reversed" if given.preset else "both")}
+    if wanted or given.encoder not in (None, "both"):
+        other = ", ".join(f"--{name.replace('_', '-')}" for name in wanted) or "--encoder"
+        raise ValueError(f"{other} is a choice of Luong's model, not of {preset}; leave it or --preset out")
+    return preset, options
+
+
+def _replacement(given: argparse.Namespace) -> dict[str, str] | None:
+    from attnlib.text.files import read_dictionary  # noqa: PLC0415
+
+    if given.replace_unknown is None:
+        return None
+    return {} if given.replace_unknown == "" else read_dictionary(given.replace_unknown)
+
+
+def _sides(files: Sequence[str], name: str) -> Sequence[str]:
+    if len(files) > 2:
+        raise ValueError(f"{name} is {len(files)} files; expected two, or one of pairs with a tab between")
+    return files
+
+
+def _say(said: str) -> None:
+    print(said, file=sys.stderr, flush=True)
+
+
+def _refused(given: argparse.Namespace, said: str) -> int:
+    _say(f"attnlib {given.command}: {said}")
+    return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="attnlib",
+        description="Learn to translate from two files, one sentence a line; then translate, and see where it looked.",
+        epilog="attnlib COMMAND --help shows an example of each command.",
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def command(name: str, run: Any, said: str, example: str) -> argparse.ArgumentParser:
+        made = commands.add_parser(
+            name,
+            help=said,
+            description=f"{said[0].upper()}{said[1:]}.",
+            epilog=f"example:\n  {example}",
+            formatter_class=_Help,
+        )
+        made.set_defaults(run=run)
+        made.add_argument("--model", type=Path, required=True, metavar="FOLDER", help="the model's folder")
+        return made
+
+    _add_train(
+        command(
+            "train",
+            _train,
+            "learn from sentence pairs; the same command again goes on with a run that was killed",
+            "attnlib train --source train.de --target train.en --dev dev.de dev.en --model runs/deen",
+        )
+    )
+    translate = command(
+        "translate",
+        _translate,
+        "translate the standard input line by line",
+        "attnlib translate --model runs/deen < new.de > new.en",
+    )
+    translate.add_argument("--links", type=Path, metavar="FILE", help="also write which word comes from which, as i-j")
+    evaluate = command(
+        "evaluate",
+        _evaluate,
+        "translate a text and compare with its translation",
+        "attnlib evaluate --model runs/deen test.de test.en --gold test.links",
+    )
+    evaluate.add_argument("--gold", metavar="FILE", help="word links, i-j sure and i?j possible: alignment error rate")
+    evaluate.add_argument(
+        "--tokenize",
+        metavar="NAME",
+        help="how sacrebleu cuts words for BLEU; default: none for a model of words, 13a for one of subwords",
+    )
+    align = command(
+        "align",
+        _align,
+        "link the words of a text and its translation, as i-j, a line for each pair",
+        "attnlib align --model runs/deen test.de test.en > test.links",
+    )
+    for one in (evaluate, align):
+        one.add_argument("text", nargs="+", metavar="FILE", help="source and target, or one file with tabs")
+    shown = command(
+        "explore",
+        _explore,
+        "translate a sentence and show in a page where each word looked",
+        'attnlib explore --model runs/deen "ein hund rennt" -o dog.html',
+    )
+    shown.add_argument("sentence", help="words separated by spaces")
+    shown.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the page, one HTML file")
+    for one in (translate, evaluate):
+        one.add_argument(
+            "--replace-unknown",
+            nargs="?",
+            const="",
+            metavar="DICTIONARY",
+            help="replace an unknown word by the dictionary's word, line by line with a tab, for the source word that "
+            "it looked at most, or by that word itself",
+        )
+    for one in (translate, evaluate, shown):
+        one.add_argument("--beam", type=int, default=5, help="hypotheses that the search keeps; 1 is greedy")
+        one.add_argument("--max-length", type=int, default=200, help="most words or subwords of a translation")
+    return parser
+
+
+class _Help(argparse.ArgumentDefaultsHelpFormatter, argparse.RawDescriptionHelpFormatter):
+    """Say defaults, where there are any, and leave an example's lines as they are."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        return action.help if action.default in (None, False) else super()._get_help_string(action)
+
+
+def _add_train(train: argparse.ArgumentParser) -> None:
+    text = train.add_argument_group("the text")
+    text.add_argument("--source", required=True, metavar="FILE", help="sentences, one a line; .gz too")
+    text.add_argument("--target", metavar="FILE", help="their translations; without it, --source has pairs with tabs")
+    text.add_argument("--dev", nargs="+", metavar="FILE", help="two such files, or one, kept apart to choose the best")
+    text.add_argument("--words", action="store_true", help="know whole words; otherwise subwords")
+    text.add_argument("--vocabulary", type=int, default=8000, help="most subwords, or words, of a side")
+    text.add_argument("--shared", action="store_true", help="one set of subwords for both sides")
+    text.add_argument("--min-count", type=int, default=2, help="with --words: how often a word must occur")
+    text.add_argument("--longest", type=int, default=100, help="most words, or subwords, of a side of a pair")
+    model = train.add_argument_group("the model")
+    model.add_argument(
+        "--preset", choices=["luong", "rnn_search", "rnn_encdec"], help="a paper's own model, instead of what is best"
+    )
+    model.add_argument("--encoder", choices=["both", "reversed", "forwards"], help="how it reads; default: both")
+    model.add_argument("--score", choices=["dot", "general", "concat", "location"], help="default: general")
+    model.add_argument("--window", choices=["everywhere", "monotonic", "predictive"], help="default: everywhere")
+    model.add_argument("--half-width", type=int, help="of a local window, in words; default: 10")
+    model.add_argument("--no-input-feeding", action="store_false", dest="input_feeding", default=None)
+    model.add_argument("--layers", type=int, help="default: 1")
+    model.add_argument("--features", type=int, default=256, help="of an embedding and of a state")
+    model.add_argument("--dropout", type=float, default=0.3, help="share of features set to 0 in training")
+    training = train.add_argument_group("the training")
+    length = training.add_mutually_exclusive_group()
+    length.add_argument("--epochs", type=int, default=10, help="how often each pair is learnt from")
+    length.add_argument("--steps", type=int, help="how many batches")
+    length.add_argument("--minutes", type=float, help="how long")
+    training.add_argument("--batch-sentences", type=int, default=64, help="most pairs of a batch")
+    training.add_argument("--batch-words", type=int, default=8000, help="most words or subwords on one side of it")
+    training.add_argument("--learning-rate", type=float, default=2e-3, help="Adam's, at its highest")
+    training.add_argument("--schedule", choices=["cosine", "constant"], default="cosine", help="after a warm-up")
+    training.add_argument("--smoothing", type=float, default=0.0, help="of labels")
+    training.add_argument("--clip", type=float, default=1.0, help="greatest norm of the gradient")
+    training.add_argument("--dev-every", type=int, help="steps from one dev score to the next; default: an epoch")
+    training.add_argument("--patience", type=int, help="end after so many dev scores no better than the best")
+    training.add_argument("--save-seconds", type=float, default=60.0, help="from one save of a run to the next")
+    training.add_argument("--seed", type=int, default=0, help="of weights, batches and dropout")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

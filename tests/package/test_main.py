@@ -1,0 +1,242 @@
+"""The command: what each part prints, writes and refuses, on text written from the grammar."""
+
+import re
+import sys
+from io import BytesIO
+from types import SimpleNamespace
+
+import pytest
+
+import attnlib
+from attnlib.__main__ import main
+from attnlib.language.grammar import sample
+from attnlib.metrics import exact_match
+from attnlib.text.files import words_of
+
+PAIRS = sorted(sample(60, seed=0, clauses=(1,)), key=lambda pair: len(pair.source))[:12]
+SMALL = ["--features", "8", "--steps", "2", "--save-seconds", "1e9"]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """Write a text of twelve pairs, and models: one that knows them by heart, and others that know next to nothing."""
+    home = tmp_path_factory.mktemp("home")
+    for side, ending in (("source", "en"), ("target", "fr")):
+        (home / f"a.{ending}").write_text("".join(" ".join(getattr(pair, side)) + "\n" for pair in PAIRS))
+    (home / "a.links").write_text("".join(" ".join(f"{i}-{t}" for i, t in pair.links) + "\n" for pair in PAIRS))
+    text = ["train", "--source", str(home / "a.en"), "--target", str(home / "a.fr")]
+    learnt = ["--features", "32", "--steps", "120", "--learning-rate", "1e-2", "--dropout", "0.1"]
+    options = {
+        "words": [
+            *learnt,
+            "--words",
+            "--min-count",
+            "1",
+            "--dev",
+            str(home / "a.en"),
+            str(home / "a.fr"),
+            "--dev-every",
+            "60",
+        ],
+        "subwords": [*SMALL, "--vocabulary", "100", "--shared"],
+        "none": [*SMALL, "--words", "--preset", "rnn_encdec"],
+        "location": [*SMALL, "--words", "--score", "location", "--encoder", "forwards"],
+    }
+    for name, more in options.items():
+        assert main([*text, "--model", str(home / name), *more]) == 0
+    return home
+
+
+@pytest.fixture
+def run(home, monkeypatch, capfdbinary):
+    """Run a command at home, `given` on its standard input, and give its status, output and errors."""
+    monkeypatch.chdir(home)
+
+    def ran(*words, given=b""):
+        capfdbinary.readouterr()
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=BytesIO(given)))
+        try:
+            status = main(words)
+        except SystemExit as ended:
+            status = ended.code
+        sys.stdout.flush()
+        out, err = capfdbinary.readouterr()
+        return status, out.decode(), err.decode()
+
+    return ran
+
+
+def test_translations_come_line_by_line_in_order_and_empty_lines_too(run, home):
+    sources = [" ".join(pair.source) for pair in PAIRS]
+    given = "\n".join([sources[5], "", *sources[::-1], "  "]).encode()
+    status, out, err = run("translate", "--model", "words", "--links", "out.links", given=given)
+    assert (status, err) == (0, "")
+    lines = out.split("\n")
+    assert len(lines) == len(given.split(b"\n")) + 1
+    assert lines[1] == lines[-2] == lines[-1] == ""
+    expected = [PAIRS[5].target, *(pair.target for pair in PAIRS[::-1])]
+    found = [words_of(line) for line in (lines[0], *lines[2:-2])]
+    assert exact_match(found, expected) > 0.8
+    links = (home / "out.links").read_text().split("\n")
+    assert [len(line.split()) for line in links] == [len(line.split()) for line in lines]
+
+
+def test_nothing_in_nothing_out(run):
+    assert run("translate", "--model", "words") == (0, "", "")
+
+
+@pytest.mark.parametrize("model", ["words", "subwords", "none", "location"])
+def test_unknown_words_and_letters_never_fail(run, model):
+    status, out, err = run("translate", "--model", model, "--beam", "2", given="the ωmega zzz\n☃ 𝄞\n".encode())
+    assert (status, err) == (0, "")
+    assert out.count("\n") == 2
+
+
+def test_the_python_door_gives_words_weights_and_probability(home):
+    model, pair = attnlib.load(home / "words"), PAIRS[0]
+    found = model.translate(" ".join(pair.source))
+    assert found.words == pair.target
+    assert found.source == pair.source
+    assert found.weights.shape == (len(pair.target), len(pair.source))
+    assert 0.3 < found.probability <= 1
+    whole = attnlib.load(home / "subwords").translate("the cat")
+    assert whole.weights.shape == (len(whole.words), 2)
+    assert attnlib.load(home / "none").translate("the cat").weights is None
+
+
+def test_unknown_words_are_replaced_by_a_dictionarys_or_by_themselves(run, home):
+    model = attnlib.load(home / "words")
+    found = model.translate(" ".join(PAIRS[0].source))
+    unknown = found._replace(words=("<unknown>", *found.words[1:]))
+    asked = found.source[int(found.weights[0].argmax())]
+    assert unknown.with_unknown_replaced().words == (asked, *found.words[1:])
+    assert unknown.with_unknown_replaced({asked: "une chose"}).words == ("une chose", *found.words[1:])
+    assert found.with_unknown_replaced({asked: "x"}) is found
+    (home / "dictionary").write_text("cat\tchat\n")
+    for option in ([], ["dictionary"]):
+        status, out, _ = run("translate", "--model", "location", "--replace-unknown", *option, given=b"the cat\n")
+        assert status == 0
+        assert "<unknown>" not in out
+
+
+def test_evaluation_says_how_it_was_computed(run):
+    status, out, _ = run("evaluate", "--model", "words", "a.en", "a.fr", "--gold", "a.links", "--beam", "1")
+    assert status == 0
+    assert out.startswith("12 sentences\nBLEU ")
+    numbers = {name: float(number) for name, number in re.findall(r"^(BLEU|chrF|exact match) ([0-9.]+)", out, re.M)}
+    assert all(number > 60 for number in numbers.values())
+    assert "tok:none" in out
+    assert "chrF" in out
+    assert "sentences of 1 to 10 source words" in out
+    assert 0 <= float(re.search(r"alignment error rate ([0-9.]+)", out)[1]) < 0.9
+    assert "tok:13a" in run("evaluate", "--model", "subwords", "a.en", "a.fr", "--beam", "1", "--max-length", "9")[1]
+
+
+def test_links_are_those_of_forced_decoding(run, home):
+    for name in ("words", "subwords"):
+        status, out, _ = run("align", "--model", name, "a.en", "a.fr")
+        assert status == 0
+        lines = out.split("\n")[:-1]
+        assert [len(line.split()) for line in lines] == [len(pair.target) for pair in PAIRS]
+        model = attnlib.load(home / name)
+        assert lines[3] == " ".join(
+            f"{i}-{t}" for i, t in sorted(model.links_of([(PAIRS[3].source, PAIRS[3].target)])[0])
+        )
+    (home / "gaps.tsv").write_text("a\tb\n\tb\na\t\n")
+    assert run("align", "--model", "words", "gaps.tsv")[1] == "0-0\n\n\n"
+
+
+def test_the_explorer_is_one_page_that_asks_nothing_of_any_host(run, home):
+    status, _, err = run("explore", "--model", "words", " ".join(PAIRS[2].source), "-o", "page.html")
+    assert (status, err) == (0, "open page.html\n")
+    page = (home / "page.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert all(word in page for word in PAIRS[2].source)
+    outside = re.sub(r"http://www\.w3\.org/\S+", "", page)
+    assert not re.search(r"https?:|//\w|@import|url\(|src=|<link", outside)
+
+
+def test_text_cannot_become_markup_in_the_page(run, home):
+    assert run("explore", "--model", "words", "<script>alert(1)</script> the & cat", "-o", "x.html")[0] == 0
+    assert "<script>alert" not in (home / "x.html").read_text()
+
+
+TRAIN = ("train", "--source", "a.en", "--target", "a.fr", "--model", "new")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("translate", "--model", "nowhere"), "nowhere is no model folder: it has no config.json"),
+        (("align", "--model", "none", "a.en", "a.fr"), "align needs attention, and this model has none"),
+        (("explore", "--model", "none", "a", "-o", "no.html"), "explore needs attention"),
+        (("translate", "--model", "none", "--replace-unknown"), "replacing unknown words needs attention"),
+        (("evaluate", "--model", "none", "a.en", "a.fr", "--gold", "a.links"), "align needs attention"),
+        (("evaluate", "--model", "words", "a.en", "a.links2"), "a.links2: no such file"),
+        (("evaluate", "--model", "words", "a.en", "a.fr", "a.fr"), "the text is 3 files; expected two"),
+        (("explore", "--model", "words", "", "-o", "no.html"), "is empty"),
+        (("explore", "--model", "words", "the cat", "-o", "no/no.html"), "no such file or directory"),
+        (("translate", "--model", "words", "--beam", "0"), "beam is 0; expected at least 1"),
+        ((*TRAIN, "--source", "missing"), "missing: no such file or directory"),
+        ((*TRAIN, "--preset", "rnn_search", "--score", "dot"), "--score is a choice of Luong's model"),
+        ((*TRAIN, "--preset", "rnn_encdec", "--encoder", "forwards"), "--encoder is a choice of Luong's model"),
+        ((*TRAIN, "--score", "location", "--window", "predictive"), "the only window for a Location score"),
+        ((*TRAIN, "--features", "7"), "hid is 7; expected an even number"),
+        ((*TRAIN, "--dropout", "1"), "dropout is 1.0; expected a share"),
+        ((*TRAIN, "--longest", "2"), "expected at least one pair of at most 2 words"),
+        ((*TRAIN, "--vocabulary", "9"), "size is 9; expected at least"),
+        ((*TRAIN, "--steps", "0"), "steps is 0; expected at least 1"),
+        (("train", "--source", "a.en", "--model", "new"), "a.en, line 1: 0 tabs; expected one"),
+        (("train", "--source", "a.en", "--target", "a.fr", "--model", "words"), "another configuration"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence_and_leaves_nothing_behind(run, home, words, said):
+    before = sorted(home.rglob("*"))
+    status, out, err = run(*words, given=b"the cat\n")
+    assert (status, out) == (2, "")
+    *_, last = err.strip().split("\n")
+    assert last.startswith(f"attnlib {words[0]}: ")
+    assert said in last
+    assert "Traceback" not in err
+    assert sorted(home.rglob("*")) == before
+
+
+def test_a_source_beyond_the_location_scores_positions_is_refused_before_anything_is_translated(run):
+    long = "the cat\n\n" + "a " * 100 + "\n"
+    for words in (["translate"], ["translate", "--replace-unknown"]):
+        status, out, err = run(*words, "--model", "location", given=long.encode())
+        assert (status, out) == (2, "")
+        assert "the input, line 3: the sentence takes 100 positions; the model's location score has 99" in err
+    assert run("translate", "--model", "location", "--max-length", "3", given=b"a " * 99)[0] == 0
+
+
+def test_a_line_that_is_not_utf8_is_named(run):
+    status, _, err = run("translate", "--model", "words", given=b"the cat\n\xe9\n")
+    assert status == 2
+    assert "the input, line 2: byte 1 is not UTF-8" in err
+
+
+def test_a_full_disk_is_said(run, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device", "page.html")
+
+    monkeypatch.setattr("os.fsync", full)
+    status, _, err = run("explore", "--model", "words", "the cat", "-o", "full.html")
+    assert status == 2
+    assert "no space left for page.html" in err
+
+
+def test_the_same_command_again_finds_the_model_complete(run):
+    words = ["train", "--source", "a.en", "--target", "a.fr", "--model", "subwords", *SMALL]
+    status, _, err = run(*words, "--vocabulary", "100", "--shared")
+    assert status == 0
+    assert "subwords is complete already" in err
+
+
+@pytest.mark.parametrize("command", ["train", "translate", "evaluate", "align", "explore"])
+def test_help_shows_an_example(run, command):
+    status, out, _ = run(command, "--help")
+    assert status == 0
+    assert f"example:\n  attnlib {command} " in out
+    assert command in run("--help")[1]
+    assert run(command, "--nonsense")[0] == 2
