@@ -33,7 +33,7 @@ from typing import Any
 def __getattr__(name: str) -> Any:
     """Find `load` when it is asked for: whoever imports only `attnlib.attention` need not wait for torch."""
     if name == "load":
-        from attnlib.checkpoint import load  # noqa: PLC0415
+        from attnlib.text.model import load  # noqa: PLC0415
 
         return load
     raise AttributeError(f"module 'attnlib' has no attribute {name!r}")

@@ -69,8 +69,7 @@ def _train(given: argparse.Namespace) -> None:
 
 
 def _translate(given: argparse.Namespace) -> None:
-    from attnlib.checkpoint import load  # noqa: PLC0415
-    from attnlib.text.model import translate_stream  # noqa: PLC0415
+    from attnlib.text.model import load, translate_stream  # noqa: PLC0415
 
     options = {"beam": given.beam, "max_length": given.max_length, "replace": _replacement(given)}
     model = load(given.model)
@@ -87,9 +86,9 @@ def _translate(given: argparse.Namespace) -> None:
 
 
 def _evaluate(given: argparse.Namespace) -> None:
-    from attnlib.checkpoint import load  # noqa: PLC0415
     from attnlib.text.evaluation import evaluate  # noqa: PLC0415
     from attnlib.text.files import read_beside, read_gold  # noqa: PLC0415
+    from attnlib.text.model import load  # noqa: PLC0415
 
     pairs = list(read_beside(*_sides(given.text, "the text")))
     gold = None if given.gold is None else read_gold(given.gold, pairs)
@@ -106,8 +105,8 @@ def _evaluate(given: argparse.Namespace) -> None:
 
 
 def _align(given: argparse.Namespace) -> None:
-    from attnlib.checkpoint import load  # noqa: PLC0415
     from attnlib.text.files import pharaoh, read_beside  # noqa: PLC0415
+    from attnlib.text.model import load  # noqa: PLC0415
 
     pairs = list(read_beside(*_sides(given.text, "the text")))
     for links in load(given.model).links_of(pairs):
@@ -115,7 +114,8 @@ def _align(given: argparse.Namespace) -> None:
 
 
 def _explore(given: argparse.Namespace) -> None:
-    from attnlib.checkpoint import load, write  # noqa: PLC0415
+    from attnlib.checkpoint import write  # noqa: PLC0415
+    from attnlib.text.model import load  # noqa: PLC0415
 
     page = load(given.model).page(given.sentence, beam=given.beam, max_length=given.max_length)
     write(given.output, page.encode())

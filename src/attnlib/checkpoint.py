@@ -18,7 +18,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -31,9 +31,6 @@ from attnlib.text.subwords import Subwords
 from attnlib.training import Score, Training, begin
 from attnlib.translator import Translator, luong, rnn_encdec, rnn_search
 from attnlib.vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    from attnlib.text.model import Model
 
 FORMAT = 1
 """What a folder of this kind is numbered with; it changes when an older attnlib could not read it."""
@@ -49,18 +46,8 @@ TRAINING = "training.safetensors"
 _CONFIG, _WEIGHTS, _HISTORY = "config.json", "model.safetensors", "history.jsonl"
 
 
-def load(folder: str | Path) -> "Model":
-    """Open a model folder.
-
-    Parameters
-    ----------
-    folder : path
-        What ``attnlib train --model`` has made.
-
-    Returns
-    -------
-    Model
-        Ready to translate.
+def read_model(folder: Path) -> tuple[Translator, dict[str, Any]]:
+    """Read the translator of a model folder, and its configuration.
 
     Raises
     ------
@@ -69,9 +56,6 @@ def load(folder: str | Path) -> "Model":
     ValueError
         If it is no model folder, of another format, or a file in it is damaged.
     """
-    from attnlib.text.model import Model  # noqa: PLC0415, a model reads and writes itself through this module
-
-    folder = Path(folder)
     if not folder.exists() and working(folder).exists():
         raise ValueError(
             f"{folder} is still being trained; the same command as before goes on with it, and Ctrl-C ends it early"
@@ -83,7 +67,7 @@ def load(folder: str | Path) -> "Model":
     except (RuntimeError, SafetensorError) as error:
         raise ValueError(f"{folder}: the weights do not fit the configuration: {error}") from None
     _read(folder, _HISTORY, config)
-    return Model(translator.eval(), config)
+    return translator.eval(), config
 
 
 def make(config: Mapping[str, Any], source_vocabulary: Any, target_vocabulary: Any) -> Translator:
@@ -204,7 +188,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def read_vocabularies(folder: Path, config: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Read both vocabularies, which are one and the same if they are shared. Errors as for `load`."""
+    """Read both vocabularies, which are one and the same if they are shared. Errors as for `read_model`."""
 
     def one(name: str) -> Vocabulary | Subwords:
         if f"{name}.words" in config["digests"]:

@@ -13,9 +13,10 @@ import torch
 
 import attnlib
 from attnlib import checkpoint
-from attnlib.checkpoint import TRAINING, load, read_training, working, write
+from attnlib.checkpoint import TRAINING, read_training, working, write
 from attnlib.language.grammar import sample
 from attnlib.text.learning import Settings, learn
+from attnlib.text.model import load
 from attnlib.training import begin
 
 PAIRS = sample(30, seed=0, clauses=(1,))

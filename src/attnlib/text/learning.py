@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from math import inf
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -10,9 +11,10 @@ import torch
 
 from attnlib import checkpoint
 from attnlib.batches import endless, in_one_epoch
+from attnlib.checks import check_share, check_whole
 from attnlib.metrics import bleu
 from attnlib.text.files import digest
-from attnlib.text.model import Model, sentence_losses
+from attnlib.text.model import Model, load, sentence_losses
 from attnlib.text.subwords import Subwords
 from attnlib.training import train, warm, warm_cosine
 from attnlib.vocabulary import SentencePair, Vocabulary
@@ -77,6 +79,18 @@ class Settings:
     patience: int | None = None
     seed: int = 0
 
+    def __post_init__(self):
+        names = ("vocabulary", "least", "longest", "epochs", "steps", "sentences", "words", "score_every", "patience")
+        check_whole(**{name: getattr(self, name) for name in names if getattr(self, name) is not None})
+        check_whole(0, seed=self.seed)
+        check_share(smoothing=self.smoothing)
+        for name in ("minutes", "learning_rate", "clip"):
+            number = getattr(self, name)
+            if number is not None and not 0 < number < inf:
+                raise ValueError(f"{name} is {number}; expected a number above 0")
+        if self.schedule not in SCHEDULES:
+            raise ValueError(f"schedule is {self.schedule!r}; expected one of {', '.join(SCHEDULES)}")
+
 
 def learn(
     folder: str | Path,
@@ -138,7 +152,8 @@ def learn(
     )
     sizes = {"words": settings.words, "sentences": settings.sentences}
     epoch = in_one_epoch(fitting, source, target, **sizes)
-    steps = settings.steps or (None if settings.minutes else settings.epochs * epoch)
+    by_epochs = settings.epochs * epoch if settings.minutes is None else None
+    steps = by_epochs if settings.steps is None else settings.steps
     if not beside.exists():
         checkpoint.begin_folder(folder, config, source, target)
     with torch.random.fork_rng():
@@ -168,7 +183,7 @@ def learn(
     checkpoint.complete_folder(folder, translator, seen[-1], history.ended)
     if history.ended == "interrupted":
         say("interrupted: the model is as it was then; the same command again goes on with it")
-    return checkpoint.load(folder)
+    return load(folder)
 
 
 def dev_score(translator: Any, pairs: Sequence[SentencePair]) -> tuple[float, float]:
@@ -204,7 +219,7 @@ def _taken_up(folder: Path, config: dict[str, Any]) -> Model | None:
             )
     if there == folder and kept["ended"] != "interrupted":
         (folder / checkpoint.TRAINING).unlink(missing_ok=True)
-        return checkpoint.load(folder)
+        return load(folder)
     if there == folder:
         folder.rename(beside)
     return None

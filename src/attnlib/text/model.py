@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from io import IOBase
 from math import exp, inf
-from typing import Any, BinaryIO, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -12,6 +14,7 @@ from jaxtyping import Float
 from torch.nn.functional import cross_entropy
 
 from attnlib.batches import batch, encode
+from attnlib.checkpoint import read_model
 from attnlib.checks import check_whole
 from attnlib.metrics import forced_links, links, word_weights
 from attnlib.pictures.explorer import explore
@@ -176,7 +179,6 @@ class Model:
             f"<p>{escape(' '.join(found.source))}<br>{escape(str(found))}</p>\n{card.html}</main></body></html>\n"
         )
 
-    @torch.no_grad()
     def _translated(self, sentences: Sequence[Words], beam: int, max_length: int) -> Iterator[Translation]:
         device = next(self.translator.parameters()).device
         ids, lengths = encode(sentences, self.translator.source_vocabulary)
@@ -190,15 +192,38 @@ class Model:
             yield Translation(source, words, None if looked is None else word_weights(looked, *spans), exp(log_p))
 
 
+def load(folder: str | Path) -> Model:
+    """Open a model folder.
+
+    Parameters
+    ----------
+    folder : path
+        What ``attnlib train --model`` has made.
+
+    Returns
+    -------
+    Model
+        Ready to translate.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be read.
+    ValueError
+        If it is no model folder, not complete, of another format, or a file in it is damaged.
+    """
+    return Model(*read_model(Path(folder)))
+
+
 def translate_stream(
     model: Model,
-    source: BinaryIO,
-    target: BinaryIO,
+    source: IOBase,
+    target: IOBase,
     *,
     beam: int = 5,
     max_length: int = LONGEST,
     replace: Mapping[str, str] | None = None,
-    linked: BinaryIO | None = None,
+    linked: IOBase | None = None,
     name: str = "the input",
 ) -> int:
     """Translate line by line, as far as lines have come in, and write a line for each.
@@ -261,7 +286,7 @@ def sentence_losses(translator: Translator, pairs: Sequence[SentencePair]) -> li
     return [losses[n] for n in range(len(pairs))]
 
 
-def _as_they_come(source: BinaryIO, *, whole: bool) -> Iterator[list[bytes]]:
+def _as_they_come(source: IOBase, *, whole: bool) -> Iterator[list[bytes]]:
     """Give the lines that are there to read, again and again until the end; or all of them at once."""
     if whole:
         text = source.read()

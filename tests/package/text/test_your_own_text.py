@@ -1,0 +1,31 @@
+"""The commands of the page "Your own text" do what it says, on the text that it writes."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PAGE = (Path(__file__).parents[3] / "book" / "your-own-text.md").read_text("utf-8")
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", PAGE, re.M | re.S)
+SMALLER = {"20_000": "30", "200, ": "5, ", "--minutes 4": "--steps 2 --features 8 --vocabulary 100"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the page's commands are a shell's")
+def test_the_page_runs_from_top_to_bottom(tmp_path):
+    (tmp_path / "attnlib").write_text(f'#!/bin/sh\nexec {sys.executable} -m attnlib "$@"\n')
+    (tmp_path / "attnlib").chmod(0o755)
+    environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "MPLBACKEND": "agg"}
+    assert [kind for kind, _ in BLOCKS] == ["python", "sh", "sh", "sh", "sh", "python"]
+    for kind, block in BLOCKS:
+        for large, small in SMALLER.items():
+            block = block.replace(large, small)  # noqa: PLW2901
+        command = ["sh", "-ec", block] if kind == "sh" else [sys.executable, "-c", block]
+        ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert ran.returncode == 0, ran.stderr
+    lines = {path.name: len(path.read_text("utf-8").splitlines()) for path in tmp_path.glob("*.*") if path.is_file()}
+    assert lines["new.fr"] == lines["new.links"] == lines["dev.found"] == lines["dev.en"] == 5
+    assert (tmp_path / "cat.html").read_text("utf-8").startswith("<!doctype html>")
+    assert {path.name for path in (tmp_path / "runs").iterdir()} == {"enfr"}
