@@ -27,8 +27,9 @@ from safetensors.torch import load as tensors_of
 from safetensors.torch import save as bytes_of
 from torch import Tensor
 
+from attnlib.progress import Score, Training
 from attnlib.text.subwords import Subwords
-from attnlib.training import Score, Training, begin
+from attnlib.training import begin
 from attnlib.translator import Translator, luong, rnn_encdec, rnn_search
 from attnlib.vocabulary import Vocabulary
 

@@ -1,25 +1,85 @@
-"""How far a training is: a bar on a terminal, lines elsewhere, or nothing."""
+"""What a training has come to, and how to say so: a bar on a terminal, lines elsewhere, or nothing."""
 
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from threading import current_thread, main_thread
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
 from tqdm import tqdm
-
-if TYPE_CHECKING:
-    from attnlib.training import Training
 
 _SECONDS = 10  # between two lines
 
 
+class Score(NamedTuple):
+    """How a translator did on sentences kept apart, after so many steps: nats a word, and BLEU from 0 to 100."""
+
+    step: int
+    loss: float
+    bleu: float
+
+    @property
+    def rank(self) -> tuple[float, float]:
+        """Give what is greater for the better score: BLEU, and of equal BLEU the smaller loss."""
+        return self.bleu, -self.loss
+
+
+class History(NamedTuple):
+    """What happened in training.
+
+    Attributes
+    ----------
+    losses : ``"steps"``
+        The mean loss of each step's real target words, in nats a word, before the step.
+    words_per_second : float
+        Real target words, END among them, by the clock.
+    scores : tuple of Score
+        Of the sentences kept apart, in the order of their steps.
+    ended : str
+        By what: "steps", "minutes", "early" or "interrupted".
+    """
+
+    losses: Float[np.ndarray, "steps"]
+    words_per_second: float
+    scores: tuple[Score, ...] = ()
+    ended: str = "steps"
+
+
+@dataclass
+class Training:
+    """A training under way: with the weights and torch's generator, all that is needed to go on with it.
+
+    Attributes
+    ----------
+    optimizer : Adam
+    losses : list of float
+        One a step.
+    words : int
+        Real target words learnt from.
+    seconds : float
+        What the steps took.
+    scores : list of Score
+    best : state dict, optional
+        The weights at the best of the scores.
+    """
+
+    optimizer: torch.optim.Optimizer
+    losses: list[float] = field(default_factory=list)
+    words: int = 0
+    seconds: float = 0.0
+    scores: list[Score] = field(default_factory=list)
+    best: dict[str, Tensor] | None = None
+
+
 @contextmanager
-def reporter(
-    progress: bool | str | None, steps: int | None, done: int
-) -> Iterator[Callable[["Training", float], None]]:
+def reporter(progress: bool | str | None, steps: int | None, done: int) -> Iterator[Callable[[Training, float], None]]:
     """Say how far a training is, on the standard error stream.
 
     Parameters
@@ -41,7 +101,7 @@ def reporter(
         return
     with tqdm(total=steps, initial=done, disable=None if progress is None else not progress, unit="step") as bar:
 
-        def show(training: "Training", share: float) -> None:
+        def show(training: Training, share: float) -> None:
             bar.update()
             said = {"loss": f"{training.losses[-1]:.3f}", "words/s": f"{training.words / training.seconds:,.0f}"}
             if training.scores:
@@ -51,11 +111,11 @@ def reporter(
         yield show
 
 
-def _lines(steps: int | None) -> Callable[["Training", float], None]:
+def _lines(steps: int | None) -> Callable[[Training, float], None]:
     began = said = perf_counter()
     first: float | None = None
 
-    def show(training: "Training", share: float) -> None:
+    def show(training: Training, share: float) -> None:
         nonlocal said, first
         first = share if first is None else first
         step, now = len(training.losses), perf_counter()

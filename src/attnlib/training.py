@@ -1,10 +1,9 @@
 """One training loop for every translator and every text: Adam on the cross-entropy of the true words."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from math import cos, inf, isfinite, pi
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -14,71 +13,11 @@ from torch.nn.functional import cross_entropy
 
 from attnlib.batches import Batch
 from attnlib.checks import check_finite, check_shape, check_share, check_whole
-from attnlib.progress import interruptible, reporter
+from attnlib.progress import History, Score, Training, interruptible, reporter
 from attnlib.vocabulary import PAD
 
 if TYPE_CHECKING:
     from attnlib.translator import Translator
-
-
-class Score(NamedTuple):
-    """How a translator did on sentences kept apart, after so many steps: nats a word, and BLEU from 0 to 100."""
-
-    step: int
-    loss: float
-    bleu: float
-
-    @property
-    def rank(self) -> tuple[float, float]:
-        """Give what is greater for the better score: BLEU, and of equal BLEU the smaller loss."""
-        return self.bleu, -self.loss
-
-
-class History(NamedTuple):
-    """What happened in training.
-
-    Attributes
-    ----------
-    losses : ``"steps"``
-        The mean loss of each step's real target words, in nats a word, before the step.
-    words_per_second : float
-        Real target words, END among them, by the clock.
-    scores : tuple of Score
-        Of the sentences kept apart, in the order of their steps.
-    ended : str
-        By what: "steps", "minutes", "early" or "interrupted".
-    """
-
-    losses: Float[np.ndarray, "steps"]
-    words_per_second: float
-    scores: tuple[Score, ...] = ()
-    ended: str = "steps"
-
-
-@dataclass
-class Training:
-    """A training under way: with the weights and torch's generator, all that is needed to go on with it.
-
-    Attributes
-    ----------
-    optimizer : Adam
-    losses : list of float
-        One a step.
-    words : int
-        Real target words learnt from.
-    seconds : float
-        What the steps took.
-    scores : list of Score
-    best : state dict, optional
-        The weights at the best of the scores.
-    """
-
-    optimizer: torch.optim.Optimizer
-    losses: list[float] = field(default_factory=list)
-    words: int = 0
-    seconds: float = 0.0
-    scores: list[Score] = field(default_factory=list)
-    best: dict[str, Tensor] | None = None
 
 
 def warm_cosine(done: float) -> float:

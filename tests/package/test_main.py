@@ -156,6 +156,10 @@ def test_the_explorer_is_one_page_that_asks_nothing_of_any_host(run, home):
     assert not re.search(r"https?:|//\w|@import|url\(|src=|<link", outside)
 
 
+def test_a_long_sentence_has_a_page_too(run):
+    assert run("explore", "--model", "subwords", "the cat " * 40, "-o", "long.html", "--max-length", "80")[0] == 0
+
+
 def test_text_cannot_become_markup_in_the_page(run, home):
     assert run("explore", "--model", "words", "<script>alert(1)</script> the & cat", "-o", "x.html")[0] == 0
     assert "<script>alert" not in (home / "x.html").read_text()

@@ -49,7 +49,7 @@ class Card:
         return self.text
 
 
-def card(kind: str, body: str, text: str) -> Card:
+def card(kind: str, body: str, text: str, largest: int = LARGEST) -> Card:
     """Add to a figure's body the style that all cards share, and the style and the script of its kind.
 
     Parameters
@@ -61,6 +61,8 @@ def card(kind: str, body: str, text: str) -> Card:
         HTML, in which words from outside have been escaped.
     text : str
         What is said where HTML is not shown.
+    largest : int
+        What it may weigh, in bytes.
 
     Returns
     -------
@@ -69,7 +71,7 @@ def card(kind: str, body: str, text: str) -> Card:
     Raises
     ------
     ValueError
-        If it has no style or no script, or weighs more than `LARGEST`.
+        If it has no style or no script, or weighs more than `largest`.
     """
     names = ("cards.css", f"{kind}.css", f"{kind}.js")
     if not all((_FOLDER / name).is_file() for name in names):
@@ -80,9 +82,9 @@ def card(kind: str, body: str, text: str) -> Card:
     opening = f'<div class="{classes}">\n<style>\n{shared}{style}</style>'
     html = f'{opening}\n<div class="attnlib-inside">{body}\n</div></div>\n<script>\n{script}</script>'
     size = len(html.encode())
-    if size > LARGEST:
+    if size > largest:
         raise ValueError(
-            f"the figure would take {size} bytes; expected at most {LARGEST}: show fewer words, variants or steps"
+            f"the figure would take {size} bytes; expected at most {largest}: show fewer words, variants or steps"
         )
     return Card(html, text)
 

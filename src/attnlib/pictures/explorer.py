@@ -17,6 +17,7 @@ from jaxtyping import Int, Real
 
 from attnlib.pictures.cards import (
     KEYS,
+    LARGEST,
     Card,
     card,
     checked_numbers,
@@ -74,6 +75,7 @@ def explore(
     *,
     across: str = "source",
     down: str = "target",
+    largest: int = LARGEST,
 ) -> Card:
     """Show where each target word looked, for a reader to point at, to step through, and to compare.
 
@@ -88,6 +90,8 @@ def explore(
         What looked, where models translated differently one list each.
     across, down : str
         What the source words and the target words are.
+    largest : int
+        What the figure may weigh, in bytes: a page of its own may weigh more than one among others.
 
     Returns
     -------
@@ -100,7 +104,7 @@ def explore(
         If `weights` is not a mapping, words are not words, numbers are not numbers, or a half-width is not whole.
     ValueError
         If there is no variant, numbers do not fit their words, a weight is not within 0 to 1, or the figure would
-        weigh more than `attnlib.pictures.cards.LARGEST`.
+        weigh more than `largest`.
 
     Notes
     -----
@@ -141,7 +145,7 @@ def explore(
         f'<script type="application/json">{safe}</script>',
     ]
     said = f"Explorer of {len(first.target)} words that look at {len(source)}: {'; '.join(map(_title, settings))}"
-    return card("explorer", "\n".join(body), said)
+    return card("explorer", "\n".join(body), said, largest)
 
 
 def _settings(name: Any, variant: Any, source: list[str], target: Any) -> list[_Setting]:

@@ -30,6 +30,7 @@ LONGEST = 200
 
 _AT_ONCE = 64
 _UNKNOWN = "<unknown>"
+_LARGEST_PAGE = 4_000_000  # bytes, which is more than two sentences of 300 words need
 _READ = 1 << 16  # bytes of the input that are read at once, if as many are there
 
 
@@ -169,7 +170,7 @@ class Model:
         found = self.translate(sentence, **options)
         if not found.words:
             raise ValueError(f"the translation of {sentence!r} is empty; expected a sentence with words")
-        card = explore({"attention": found.weights}, found.source, found.words)
+        card = explore({"attention": found.weights}, found.source, found.words, largest=_LARGEST_PAGE)
         return (
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width">'
