@@ -4,9 +4,10 @@ Every decoder offers the same three methods. ``start(encoded)`` gives the `State
 ``step(words, state)`` takes the word before and scores the next one, and calling the decoder scores all words at once
 when they are known beforehand (teacher forcing).
 
-A `step` is the paper's equations, a line each. Teacher forcing computes the same numbers, faster: only what depends on
-the step before is done one step at a time. That is nothing in `FixedContextDecoder` and in `LuongDecoder` without
-input feeding, attention and cell in `BahdanauDecoder`, and everything but the output layer in `LuongDecoder` with it.
+A `step` is the paper's equations, a line each. Teacher forcing computes the same numbers, faster, and is where dropout
+has its place, if there is any: only what depends on the step before is done one step at a time. That is nothing in
+`FixedContextDecoder` and in `LuongDecoder` without input feeding, attention and cell in `BahdanauDecoder`, and
+everything but the output layer in `LuongDecoder` with it.
 """
 
 from typing import NamedTuple
@@ -120,7 +121,7 @@ class FixedContextDecoder(nn.Module):
     def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], None, State]:
         """Take the word before and score the next one."""
         c, (s_before,) = state.memory, state.recurrent
-        y_before = dropped(self.embedding(words), self.dropout, self.training)
+        y_before = self.embedding(words)
         s = self.gru(torch.cat([y_before, c], 1)[:, None], s_before[None].contiguous())[1][0]
         logits = self.readout(s_before, y_before, c)
         return logits, None, State(c, (s,), state.step + 1)
@@ -195,7 +196,7 @@ class BahdanauDecoder(nn.Module):
     def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], Attended, State]:
         """Take the word before and score the next one (Bahdanau et al. 2015, eq. 4 and 5, appendix A.2.2)."""
         (s_before,) = state.recurrent
-        y_before = dropped(self.embedding(words), self.dropout, self.training)
+        y_before = self.embedding(words)
         attended = self.align.at(state.step, s_before, state.memory)
         c = attended.context.squeeze(1)
         s = self.cell(torch.cat([y_before, c], 1), s_before)
@@ -285,12 +286,12 @@ class LuongDecoder(nn.Module):
     def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], Attended, State]:
         """Take the word before and score the next one (Luong et al. 2015, sections 3 and 3.3, eq. 5 and 6)."""
         s_before, cell_before, *fed = state.recurrent
-        y_before = self._dropped(self.embedding(words))
+        y_before = self.embedding(words)
         s, cell = self._lstm_step(torch.cat([y_before, *fed], 1), s_before, cell_before)
         attended = self.align.at(state.step, s[:, -1], state.memory)
         c = attended.context.squeeze(1)
         s_tilde = torch.tanh(linear(torch.cat([c, s[:, -1]], 1), self.W_c))
-        logits = linear(self._dropped(s_tilde), self.W_y)
+        logits = linear(s_tilde, self.W_y)
         fed = (s_tilde,) if self.input_feeding else ()
         return logits, attended, State(state.memory, (s, cell, *fed), state.step + 1)
 
@@ -298,8 +299,7 @@ class LuongDecoder(nn.Module):
         """Step the stack: each layer reads the state of the one below."""
         states, cells = [], []
         for n, weights in enumerate(self.lstm.all_weights):
-            below = self._dropped(x) if n else x
-            x, cell = torch.lstm_cell(below, (s_before[:, n], cell_before[:, n]), *weights)
+            x, cell = torch.lstm_cell(x, (s_before[:, n], cell_before[:, n]), *weights)
             states.append(x)
             cells.append(cell)
         return torch.stack(states, 1), torch.stack(cells, 1)
