@@ -81,7 +81,7 @@ if mode == "writes":
     assert n > 20, n
 else:
     rng, kills = random.Random(0), 0
-    for n in range(5):
+    for n in count():
         folder = home / f"time{n}"
         for _ in range(4):
             child = run(folder)
@@ -90,7 +90,8 @@ else:
             kills += not ended(child)
         assert ended(run(folder))
         assert weights(folder) == expected
-    assert kills >= 10, kills
+        if kills >= 20:
+            break
 print("the same")
 '''
 
@@ -228,12 +229,12 @@ def test_a_model_that_is_not_complete_says_how_to_complete_it(begun):
 
 
 def test_ctrl_c_leaves_a_model_that_the_same_call_goes_on_with(tmp_path, trained, monkeypatch):
-    true = checkpoint.write_training
+    true, asked = checkpoint.write_training, []
 
     def interrupts(folder, translator, training):
         true(folder, translator, training)
-        if len(training.losses) == 4:
-            os.kill(os.getpid(), signal.SIGINT)
+        if len(training.losses) == 4 and not asked:
+            asked.append(os.kill(os.getpid(), signal.SIGINT))
 
     monkeypatch.setattr(checkpoint, "write_training", interrupts)
     folder, said = tmp_path / "run", []
