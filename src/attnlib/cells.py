@@ -71,6 +71,10 @@ def lstm_step(
     -------
     h, c : ``"batch dec"``
         The state and the cell after the step: ``4 * batch * dec²`` multiply-adds.
+
+    Notes
+    -----
+    The unit of Luong et al. 2015, section 2: that of Hochreiter and Schmidhuber 1997, with a forget gate.
     """
     _check_step(4, x, W_hh, h=h, c=c)
     dec = h.shape[1]

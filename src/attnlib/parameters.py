@@ -25,6 +25,10 @@ def weight(*shape: int) -> nn.Parameter:
     -------
     nn.Parameter
         Drawn from torch's global generator, on torch's default device: seed it, or fork it, around the call.
+
+    Notes
+    -----
+    How the papers begin: Bahdanau et al. 2015, appendix B.1; Luong et al. 2015, section 4.1.
     """
     if not shape or any(not isinstance(size, int) or size < 1 for size in shape):
         raise ValueError(f"shape is {shape}; expected whole numbers, each at least 1")

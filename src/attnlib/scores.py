@@ -96,7 +96,12 @@ def additive(
 
 
 class Dot(nn.Module):
-    """The dot score, `dot`: no weights, so states and annotations need equally many features."""
+    """The dot score, `dot`: no weights, so states and annotations need equally many features.
+
+    Notes
+    -----
+    Luong et al. 2015, section 3.1, "dot".
+    """
 
     def keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src enc"]:
         """Keep the annotations as they are."""

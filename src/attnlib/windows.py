@@ -69,7 +69,7 @@ def support(
 
     Notes
     -----
-    Costs time and memory for ``batch * tgt * look`` numbers, however long the source.
+    Luong et al. 2015, section 3.2. Costs time and memory for ``batch * tgt * look`` numbers, however long the source.
     """
     _check_half_width(half_width)
     check_whole(src=src)
@@ -154,7 +154,12 @@ class LocalMonotonic:
     def centre(
         self, s: Float[Tensor, "batch tgt dec"], steps: Int[Tensor, "tgt"], lengths: Int[Tensor, "batch"]
     ) -> Float[Tensor, "batch tgt"]:
-        """Give p_t = min(t, S - 1) for each sentence and step, in source positions from 0."""
+        """Give p_t = min(t, S - 1) for each sentence and step, in source positions from 0.
+
+        Notes
+        -----
+        Luong et al. 2015, section 3.2, "local-m".
+        """
         _check_steps(steps)
         return torch.minimum(steps, lengths[:, None] - 1).to(s.dtype)
 
@@ -192,7 +197,7 @@ class LocalPredictive(nn.Module):
 
     Notes
     -----
-    Luong et al. 2015, eq. 9 and 10. The paper counts positions from 1, so that its p_t reaches the last word;
+    Luong et al. 2015, eq. 9 and eq. 10. The paper counts positions from 1, so that its p_t reaches the last word;
     here, counted from 0, :math:`p_t = S` would be the place just after it. `authors` ends at the last word.
     """
 
@@ -210,7 +215,12 @@ class LocalPredictive(nn.Module):
     def centre(
         self, s: Float[Tensor, "batch tgt dec"], steps: Int[Tensor, "tgt"], lengths: Int[Tensor, "batch"]
     ) -> Float[Tensor, "batch tgt"]:
-        """Predict p_t for each sentence and step, in source positions: ``batch * tgt * dec²`` multiply-adds."""
+        """Predict p_t for each sentence and step, in source positions: ``batch * tgt * dec²`` multiply-adds.
+
+        Notes
+        -----
+        Luong et al. 2015, eq. 9.
+        """
         check_shape("s", s, len(lengths), "tgt", len(self.v_p))
         share = torch.sigmoid(torch.tanh(linear(s, self.W_p)) @ self.v_p)
         return share * (lengths[:, None] - int(self.authors))

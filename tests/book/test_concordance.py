@@ -1,0 +1,53 @@
+"""Every equation that a chapter numbers stands in the concordance, and each of its links leads where it says."""
+
+import re
+from functools import cache
+from pathlib import Path
+from pydoc import locate
+
+import nbformat
+import pytest
+from mdit_py_plugins.anchors.index import slugify
+
+BOOK = Path(__file__).parents[2] / "book"
+CONCORDANCE = (BOOK / "notation.md").read_text("utf-8").partition("\n## Equations\n")[2]
+LINK = re.compile(r"\[`?([^]`]+)`?\]\(([^#)]+)#([^)]+)\)")
+ROWS = [re.split(r" *\| *", line.strip("| ")) for line in CONCORDANCE.splitlines() if line.startswith("| [")]
+
+
+@cache
+def numbers(notebook: Path) -> dict[str, list[str]]:
+    """List the numbers of the equations below each heading, by the heading's anchor."""
+    found, anchor = {}, ""
+    text = "\n".join(c.source for c in nbformat.read(notebook, as_version=4).cells if c.cell_type == "markdown")
+    for heading, number in re.findall(r"^#{1,3} (.+)$|\\tag\{(.+?)\}", text, re.MULTILINE):
+        anchor = slugify(heading) if heading else anchor
+        found.setdefault(anchor, []).extend([number] if number else [])
+    return found
+
+
+def cites(name: str, citation: str) -> bool:
+    """Tell whether the docstring of what has this name cites this equation, or section, of this paper."""
+    paper, _, place = citation.rpartition(", ")
+    text = " ".join(locate(name).__doc__.split())
+    return bool(re.search(rf"{re.escape(paper)}((?!et al\.).)*?\b{re.escape(place)}(?!\.?\w)", text))
+
+
+def test_every_numbered_equation_is_listed_once(notebook_paths):
+    written = [number for path in notebook_paths for below in numbers(path).values() for number in below]
+    listed = [LINK.search(here)[1] for here, *_ in ROWS]
+    assert [name for name in listed if name[0].isdigit()] == written
+
+
+@pytest.mark.parametrize(
+    ("here", "papers", "code"), [(row[0], row[2], row[3]) for row in ROWS], ids=[LINK.search(row[0])[1] for row in ROWS]
+)
+def test_links_lead_where_they_say(here, papers, code):
+    shown, page, anchor = LINK.fullmatch(here).groups()
+    below = numbers((BOOK / page).resolve())[anchor]
+    assert shown in below or not shown[0].isdigit()
+    citations = [] if papers == "—" else papers.split("; ")
+    names = [name for _, _, name in LINK.findall(code)]
+    assert [name for name in names if not locate(name)] == []
+    assert [c for c in citations if names and not any(cites(name, c) for name in names)] == []
+    assert [name for name in names if citations and not any(cites(name, c) for c in citations)] == []
