@@ -10,9 +10,17 @@ import pytest
 from mdit_py_plugins.anchors.index import slugify
 
 BOOK = Path(__file__).parents[2] / "book"
-CONCORDANCE = (BOOK / "notation.md").read_text("utf-8").partition("\n## Equations\n")[2]
 LINK = re.compile(r"\[`?([^]`]+)`?\]\(([^#)]+)#([^)]+)\)")
-ROWS = [re.split(r" *\| *", line.strip("| ")) for line in CONCORDANCE.splitlines() if line.startswith("| [")]
+TABLES = (BOOK / "notation.md").read_text("utf-8").partition("\n## Equations\n")[2].split("\n### ")[1:]
+ROWS = [  # the link to the chapter, what each paper has it as, the names of the code
+    (
+        LINK.search(here).groups(),
+        [place if place[0].isupper() else f"{table.splitlines()[0]}, {place}" for place in places.split("; ")],
+        [name for _, _, name in LINK.findall(code)],
+    )
+    for table in TABLES
+    for places, here, _, code in (line.strip("| ").split(" | ") for line in table.splitlines() if "](" in line)
+]
 
 
 @cache
@@ -35,19 +43,14 @@ def cites(name: str, citation: str) -> bool:
 
 def test_every_numbered_equation_is_listed_once(notebook_paths):
     written = [number for path in notebook_paths for below in numbers(path).values() for number in below]
-    listed = [LINK.search(here)[1] for here, *_ in ROWS]
-    assert [name for name in listed if name[0].isdigit()] == written
+    assert sorted(shown for (shown, *_), *_ in ROWS if shown[0].isdigit()) == sorted(written)
 
 
-@pytest.mark.parametrize(
-    ("here", "papers", "code"), [(row[0], row[2], row[3]) for row in ROWS], ids=[LINK.search(row[0])[1] for row in ROWS]
-)
-def test_links_lead_where_they_say(here, papers, code):
-    shown, page, anchor = LINK.fullmatch(here).groups()
+@pytest.mark.parametrize(("link", "citations", "names"), ROWS, ids=[link[0] for link, *_ in ROWS])
+def test_links_lead_where_they_say(link, citations, names):
+    shown, page, anchor = link
     below = numbers((BOOK / page).resolve())[anchor]
     assert shown in below or not shown[0].isdigit()
-    citations = [] if papers == "—" else papers.split("; ")
-    names = [name for _, _, name in LINK.findall(code)]
     assert [name for name in names if not locate(name)] == []
     assert [c for c in citations if names and not any(cites(name, c) for name in names)] == []
-    assert [name for name in names if citations and not any(cites(name, c) for c in citations)] == []
+    assert [name for name in names if not any(cites(name, c) for c in citations)] == []
