@@ -35,10 +35,10 @@ def numbers(notebook: Path) -> dict[str, list[str]]:
 
 
 def cites(name: str, citation: str) -> bool:
-    """Tell whether the docstring of what has this name cites this equation, or section, of this paper."""
-    paper, _, place = citation.rpartition(", ")
+    """Tell whether the docstring of what has this name cites this equation or section of this paper."""
+    paper, kind, number = re.fullmatch(r"(.+), (\w+)\.? (.+)", citation).groups()
     text = " ".join(locate(name).__doc__.split())
-    return bool(re.search(rf"{re.escape(paper)}((?!et al\.).)*?\b{re.escape(place)}(?!\.?\w)", text))
+    return bool(re.search(rf"{paper}((?!et al\.).)*?\b{kind}s?\.? ([\dA-C.]+,? (and )?)*{number}(?!\.?\w)", text))
 
 
 def test_every_numbered_equation_is_listed_once(notebook_paths):
