@@ -188,8 +188,8 @@ def attend(
 
     Notes
     -----
-    Costs ``batch * tgt * src * v`` multiply-adds. Bahdanau et al. 2015, eq. 5 and 6; Luong et al. 2015, eq. 7,
-    and with a `factor` eq. 10.
+    Costs ``batch * tgt * src * v`` multiply-adds. Bahdanau et al. 2015, eq. 5 and 6; Luong et al. 2015,
+    section 3.1, eq. 7, and with a `factor` eq. 10.
     """
     _, scores, values = as_floating(scores=scores, values=values)
     check_shape("values", values, *scores.shape[:-2], scores.shape[-1], "v")
