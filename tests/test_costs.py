@@ -6,8 +6,8 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from attnlib.corpus import START, Vocabulary
-from attnlib.costs import multiply_adds, parameters
-from attnlib.hybrids import step_first
+from attnlib.experiments.costs import multiply_adds, parameters
+from attnlib.experiments.hybrids import step_first
 from attnlib.translator import luong, rnn_encdec, rnn_search
 
 VOCABULARIES = Vocabulary(tuple("abcdefg")), Vocabulary(tuple("hijkl"))

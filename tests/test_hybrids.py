@@ -7,7 +7,7 @@ from torch.testing import assert_close
 
 from attnlib.corpus import START, Vocabulary
 from attnlib.encoders import BidirectionalGRU, StackedLSTM
-from attnlib.hybrids import step_first
+from attnlib.experiments.hybrids import step_first
 from attnlib.scores import Additive, General
 from attnlib.translator import luong, rnn_search
 

@@ -14,16 +14,12 @@ In reading order, which is the order of dependence:
 - `decoders`: one step each, and how steps are chained;
 - `corpus`: sentence pairs, vocabularies, batches;
 - `translator`: encoder and decoder; the papers as presets;
-- `hybrids`: models between the papers', one change at a time;
 - `search`: from a translator to a translation, greedy or by beam;
 - `lexicon`, `phrases`, `grammar`: English and French sentences whose word links are known;
 - `training`: the loop;
 - `metrics`: alignment error rate, BLEU, exact match;
-- `costs`: parameters, and multiply-adds of a step;
-- `variants`: what the experiments compare, under which budget;
-- `measurements`: one run of one variant;
-- `fingerprints`: which lines of a module its results depend on;
-- `experiments`: every variant, several seeds; the recorded results, and whether they are stale;
+- `writing`: files that are whole, whenever a program ends;
+- `experiments`: a folder: what is compared, how it is measured, and what was recorded;
 - `cards`, `explorer`, `sharpening`: pictures that a reader can touch;
 - `figures`: pictures of alignments and of curves, and the way to the others.
 """
