@@ -17,10 +17,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
+from attnlib.hybrids import StepFirstDecoder, step_first
 from torch import nn
 
 import attnlib
-from attnlib import costs, experiments, fingerprints, measurements, metrics, variants
+from attnlib import costs, metrics
 from attnlib.alignment import Align, check_lengths
 from attnlib.attention import Attended, attention, masked_softmax
 from attnlib.batches import batch, batches, encode
@@ -47,7 +48,6 @@ from attnlib.decoders import (
     join,
 )
 from attnlib.encoders import BidirectionalGRU, Encoded, StackedLSTM
-from attnlib.hybrids import StepFirstDecoder, step_first
 from attnlib.language import lexicon, phrases
 from attnlib.language.grammar import sample
 from attnlib.parameters import seeded, weight
@@ -58,6 +58,7 @@ from attnlib.training import train, warm_cosine, word_loss
 from attnlib.translator import Translator, luong, rnn_encdec, rnn_search
 from attnlib.vocabulary import END, SentencePair, Vocabulary
 from attnlib.windows import Everywhere, LocalMonotonic, LocalPredictive, gaussian, support
+from attnlib.writing import write_atomically
 
 NAN, INF = float("nan"), float("inf")
 EYE, ABC = np.eye(3), ["a", "b", "c"]
@@ -68,7 +69,6 @@ SOURCE, LENGTHS = torch.tensor([[4, 5, 2], [4, 2, 0]]), torch.tensor([3, 2])
 TOO_SHORT = torch.tensor([3, 0])
 TARGET = torch.tensor([[4, 5, 2], [5, 2, 0]])
 SIZES = {"vocab": 6, "emb": 5, "dec": 6, "enc": 6}
-FEW = variants.Budget(emb=4, hid=6, pairs=5, words=100, steps=1, test_clauses=(1,), test_sentences=2)
 
 
 def ones(*shape: int) -> torch.Tensor:
@@ -117,20 +117,11 @@ def aligned() -> tuple[Align, Any]:
     return align, align.remember(ones(2, 5, 3), torch.tensor([5, 2]))
 
 
-def judged(**changed: Any) -> measurements.Judged:
-    return measurements.Judged(PAIRS, [1.0], [("u",)], [("u",)], None, None, None)._replace(**changed)
-
-
-def other_score() -> variants.Variant:
-    return variants.Variant("other", step_first, {"score": "cosine"})
-
-
 @pytest.fixture(scope="module", autouse=True)
 def as_readers_run_it():
-    """Turn the hook off, and have a vocabulary for the variants that costs no 20,000 sentences."""
+    """Turn the hook off."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jaxtyping.config, "jaxtyping_disable", True)
-        patch.setattr(variants, "vocabularies", lambda: (WORDS, MOTS))
         yield
     plt.close("all")
 
@@ -571,68 +562,6 @@ CASES: list[tuple[str, Callable[[], Any], type[Exception], tuple[str, ...]]] = [
     ("multiply_adds", lambda: costs.multiply_adds(model(), 5), TypeError, ("decoder is a Translator", "expected one")),
     ("multiply_adds", lambda: costs.multiply_adds(fixed(), -1), ValueError, ("src is -1", "expected at least 1")),
     ("multiply_adds", lambda: costs.multiply_adds(luongs(), 2.5), TypeError, ("src is 2.5", "expected a whole number")),
-    # variants, measurements
-    ("Variant.translator", lambda: other_score().translator(0), ValueError, ("score is 'cosine'", "expected 'add")),
-    (
-        "Variant.training_pairs",
-        lambda: variants.VARIANTS["bahdanau"].training_pairs(0, variants.Budget(pairs=0)),
-        ValueError,
-        ("n is 0", "expected at least 1"),
-    ),
-    ("held_out", lambda: variants.held_out(0), ValueError, ("clauses is (0,)", "each at least 1")),
-    ("fit", lambda: measurements.fit(other_score(), 0, FEW), ValueError, ("score is 'cosine'", "expected 'add")),
-    ("run", lambda: measurements.run(other_score(), 0, FEW), ValueError, ("score is 'cosine'", "expected 'add")),
-    (
-        "cost",
-        lambda: measurements.cost(variants.VARIANTS["bahdanau"], FEW, steps=0),
-        ValueError,
-        ("steps is 0", "expected at least 1"),
-    ),
-    ("judge", lambda: measurements.judge(model(), PAIRS, 0), ValueError, ("width is 0", "expected at least 1")),
-    ("measures", lambda: measurements.measures(judged(greedy=[])), ValueError, ("greedy has 0", "expected 1")),
-    ("measures", lambda: measurements.measures(judged(losses=[])), ValueError, ("losses has 0 entries", "expected 1")),
-    ("judge", lambda: measurements.judge(model(), []), ValueError, ("pairs is empty", "expected at least one")),
-    ("grouped", lambda: measurements.grouped(PAIRS, None, FEW), ValueError, ("pairs holds 1", "expected 2 for each")),
-    ("sentence_losses", lambda: measurements.sentence_losses(model(), NO_SOURCE), ValueError, ("words is empty",)),
-    (
-        "sentence_losses",
-        lambda: measurements.sentence_losses(nameless(), PAIRS),
-        ValueError,
-        ("translator has no voc",),
-    ),
-    (
-        "sentence_losses",
-        lambda: measurements.sentence_losses(model(), PAIRS, at_once=0),
-        ValueError,
-        ("at_once is 0", "expected at least 1"),
-    ),
-    ("centres", lambda: measurements.centres(model(), PAIRS), ValueError, ("translator has no window with a centre",)),
-    # experiments
-    ("read", lambda: experiments.read("rnn"), FileNotFoundError, ("name is 'rnn'", "expected a variant")),
-    ("read", lambda: experiments.read("rnn", "results"), TypeError, ("folder is 'results'", "expected a Path")),
-    ("read", lambda: experiments.read("../results/bahdanau"), ValueError, ("variant is 'bahdanau', expected '../re",)),
-    ("values", lambda: experiments.values("rnn", "bleu"), FileNotFoundError, ("name is 'rnn'", "expected a variant")),
-    ("values", lambda: experiments.values("bahdanau", "blue"), ValueError, ("'blue' is not rec", "expected one of")),
-    ("mean_interval", lambda: experiments.mean_interval([]), ValueError, ("runs holds 0", "expected at least 2")),
-    (
-        "mean_interval",
-        lambda: experiments.mean_interval(EYE),
-        ValueError,
-        ("runs has shape (3, 3)", "expected (runs,)"),
-    ),
-    ("mean_interval", lambda: experiments.mean_interval(["a", "b"]), ValueError, ("runs has shape", "<U1", "a number")),
-    (
-        "prediction_interval",
-        lambda: experiments.prediction_interval([1, 2], NAN),
-        ValueError,
-        ("level is nan", "0 and 1"),
-    ),
-    ("prediction_interval", lambda: experiments.prediction_interval(None), ValueError, ("runs has shape ()", "object")),
-    ("stale", lambda: experiments.stale(["rnn"]), ValueError, ("names holds 'rnn'", "expected names of variants")),
-    ("stale", lambda: experiments.stale("bahdanau"), TypeError, ("names is the string 'bahdanau'", "expected names")),
-    ("stale", lambda: experiments.stale(["bahdanau"], folder="results"), TypeError, ("folder is 'results'",)),
-    ("record_all", lambda: experiments.record_all(["rnn"]), ValueError, ("names holds 'rnn'", "expected names")),
-    ("record_all", lambda: experiments.record_all([], workers=0), ValueError, ("workers is 0", "expected at least 1")),
     # cards, explorer, sharpening, figures
     ("card", lambda: cards.card("clock", "", ""), ValueError, ("kind is 'clock'", "expected one with a style")),
     ("card", lambda: cards.card("explorer", "x" * 40_000, ""), ValueError, ("would take", "expected at most 40000")),
@@ -748,35 +677,32 @@ REFUSED: list[tuple[str, Callable[[], Any]]] = [
     ("both", lambda: phrases.both(CAT, CAT.pair)),
     ("word_loss", lambda: word_loss(ones(2, 3, 5), TARGET + 9)),
     ("parameters", lambda: costs.parameters(None)),
-    ("Variant.settings", lambda: variants.VARIANTS["bahdanau"].settings(None)),
-    ("fingerprint", lambda: experiments.fingerprint("bahdanau")),
-    ("essence", lambda: fingerprints.essence("def cut_short(")),
+    ("write_atomically", lambda: write_atomically("a name", "text")),
 ]
 
 KEEPS = "a record that keeps what it is given; who takes it from there looks at it"
 ANY_TEXT = "any text will do"
 UNTAKEN: dict[str, str] = {
     **dict.fromkeys(("Attended", "View", "Memory", "Encoded", "State", "SentencePair", "Batch", "Translated"), KEEPS),
-    **dict.fromkeys(("Hypotheses", "History", "Bleu", "Bin", "Judged", "Interval", "Card", "Local", "Phrase"), KEEPS),
-    **dict.fromkeys(("Noun", "Adjective", "Verb", "Budget", "Variant"), KEEPS),
+    **dict.fromkeys(("Hypotheses", "History", "Bleu", "Bin", "Card", "Local", "Phrase"), KEEPS),
+    **dict.fromkeys(("Noun", "Adjective", "Verb"), KEEPS),
     "Translator": "keeps an encoder and a decoder, whatever they are",
     "Dot": "has no sizes",
     "Dot.keys": "gives back what it is given",
     "Everywhere": "has no sizes",
     "Everywhere.__call__": "gives back the mask that it is given",
     "LocalPredictive.extra_repr": "takes nothing",
-    "vocabularies": "takes nothing",
-    "processor": "takes nothing",
-    "half_width_row": "writes a name; `read` refuses one that is no variant's",
     "framed": ANY_TEXT,
-    "main": "argparse says what is wrong with a command line",
 }
+
+
+ELSEWHERE = ("experiments.costs", "experiments.hybrids")  # the other modules of folders have tests of their own
 
 
 def public() -> list[str]:
     """Name all functions, classes and methods of the package, with their module where the name alone is not unique."""
     found = []
-    for name in sorted(module.name for module in pkgutil.iter_modules(attnlib.__path__)):
+    for name in (*sorted(module.name for module in pkgutil.iter_modules(attnlib.__path__)), *ELSEWHERE):
         module = import_module(f"attnlib.{name}")
         own = {n: x for n, x in vars(module).items() if getattr(x, "__module__", None) == module.__name__}
         for thing in (x for n, x in own.items() if callable(x) and not n.startswith("_")):
@@ -854,7 +780,6 @@ def test_without_the_hook():
 def test_results_are_read_as_data():
     """No module of this package loads anything that could run code: JSON, and nothing else."""
     package = Path(attnlib.__file__).parent
-    sources = {path.name: path.read_text(encoding="utf-8") for path in package.glob("*.py")}
+    sources = {path.name: path.read_text(encoding="utf-8") for path in package.rglob("*.py")}
     loaders = ("pickle", "torch.load", "np.load", "numpy.load", "shelve", "marshal", "eval(", "exec(")
     assert [(name, loader) for name, source in sources.items() for loader in loaders if loader in source] == []
-    assert {path.suffix for path in experiments.RESULTS.iterdir()} == {".json"}

@@ -1,14 +1,9 @@
-"""Whatever is passed, an error or the right number comes of it: shapes, lengths, NaN and infinity, spoilt files.
+"""Whatever is passed, an error or the right number comes of it: shapes, lengths, NaN and infinity.
 
 As in `test_bad_input`, the hook that checks types and shapes is off: this is what readers run.
 """
 
-import copy
-import json
 import math
-import pickle
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import jaxtyping
@@ -22,8 +17,7 @@ from attnlib.alignment import Align
 from attnlib.attention import attention, masked_softmax
 from attnlib.batches import encode
 from attnlib.encoders import BidirectionalGRU, StackedLSTM
-from attnlib.experiments import read, values
-from attnlib.hybrids import step_first
+from attnlib.experiments.hybrids import step_first
 from attnlib.scores import Additive, Concat, Dot, General, Location, additive, dot
 from attnlib.translator import luong, rnn_encdec, rnn_search
 from attnlib.vocabulary import END, PAD, UNKNOWN, Vocabulary
@@ -312,104 +306,3 @@ def test_words_are_known_or_unknown(known, sentence):
     for word, number in zip(sentence, ids[0].tolist(), strict=False):
         assert (number == UNKNOWN) == (word not in vocabulary.words)
         assert number == UNKNOWN or vocabulary.decode([number]) == (word,)
-
-
-# --- Results files ---
-
-MEASURES = {"sentences": 2, "bleu": 90.5, "alignment_error": None}
-RECORD: dict[str, Any] = {
-    "format": 1,
-    "variant": "bahdanau",
-    "fingerprint": "0123456789abcdef",
-    "settings": {"model": "rnn_search"},
-    "environment": {"python": "3.11"},
-    "cost": {"parameters": 3},
-    "rows": {
-        seed: {"losses": [1.5, 0.25], "groups": {group: MEASURES.copy() for group in ("within", "beyond")}}
-        for seed in ("0", "1")
-    },
-}
-
-
-def laid(record: Any, folder: Path) -> Path:
-    text = record if isinstance(record, bytes) else json.dumps(record).encode()
-    (folder / "bahdanau.json").write_bytes(text)
-    return folder
-
-
-def test_cut_short_at_any_byte_it_is_refused(tmp_path):
-    whole = json.dumps(RECORD).encode()
-    for length in range(len(whole)):
-        with pytest.raises(ValueError, match=r"bahdanau\.json is no whole JSON file"):
-            read("bahdanau", laid(whole[:length], tmp_path))
-    assert read("bahdanau", laid(whole, tmp_path)) == RECORD
-
-
-def places(record: Any, before: tuple = ()) -> Iterator[tuple]:
-    """List the way to every field of a record."""
-    for key in record if isinstance(record, dict) else ():
-        yield (*before, key)
-        yield from places(record[key], (*before, key))
-
-
-def changed(way: tuple, *value: Any) -> dict[str, Any]:
-    """Give the record another value at one place, or take the field away."""
-    record = copy.deepcopy(RECORD)
-    inside = record
-    for key in way[:-1]:
-        inside = inside[key]
-    if value:
-        inside[way[-1]] = value[0]
-    else:
-        del inside[way[-1]]
-    return record
-
-
-MINOR = ("settings", "environment", "cost")  # what is in them says nothing of the measures
-
-
-@pytest.mark.parametrize("way", list(places(RECORD)), ids="/".join)
-def test_with_a_field_removed_no_wrong_value_is_read(way, tmp_path):
-    laid(changed(way), tmp_path)
-    if way[0] == "rows" and len(way) == 2:
-        assert values("bahdanau", "bleu", folder=tmp_path).tolist() == [90.5]  # a seed not yet recorded
-    elif way[0] in MINOR and len(way) > 1:
-        assert values("bahdanau", "bleu", folder=tmp_path).tolist() == [90.5, 90.5]
-    else:
-        with pytest.raises(ValueError, match=r"bahdanau\.json(: | is not of format 1).*run `make experiments` again"):
-            values("bahdanau", "bleu", folder=tmp_path)
-
-
-@pytest.mark.parametrize("value", ["90.5", False, [None], {}, None], ids=repr)
-@pytest.mark.parametrize("way", [way for way in places(RECORD) if way[0] not in MINOR[:2]], ids="/".join)
-def test_with_another_value_no_wrong_value_is_read(way, value, tmp_path):
-    """A measure may be None, the cost too, and the fingerprint is `stale`'s to judge."""
-    laid(changed(way, value), tmp_path)
-    harmless = way == ("fingerprint",) or (value is None and way[-1] in ("cost", *MEASURES))
-    nothing_yet = value == {} and way in (("rows",), ("cost",))
-    if harmless or nothing_yet:
-        assert read("bahdanau", tmp_path)
-    else:
-        with pytest.raises(ValueError, match=r"bahdanau\.json(: | is not of format 1).*run `make experiments` again"):
-            read("bahdanau", tmp_path)
-
-
-class Bomb:
-    """Pickled, it makes whoever loads it create a file."""
-
-    def __init__(self, path: Path):
-        self.path = path
-
-    def __reduce__(self):
-        return Path.touch, (self.path,)
-
-
-def test_a_pickle_is_not_loaded(tmp_path):
-    went_off = tmp_path / "went off"
-    bomb = pickle.dumps(Bomb(went_off))
-    for text in (bomb, pickle.dumps(RECORD), b"[" * 100_000, json.dumps(RECORD).encode("utf-16")):
-        with pytest.raises(ValueError, match=r"bahdanau\.json is no whole JSON file"):
-            read("bahdanau", laid(text, tmp_path))
-    assert not went_off.exists()
-    pickle.loads(bomb)
-    assert went_off.exists()

@@ -2,11 +2,11 @@
 
 import pytest
 import torch
+from attnlib.costs import multiply_adds, parameters
+from attnlib.hybrids import step_first
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from attnlib.costs import multiply_adds, parameters
-from attnlib.hybrids import step_first
 from attnlib.translator import luong, rnn_encdec, rnn_search
 from attnlib.vocabulary import START, Vocabulary
 

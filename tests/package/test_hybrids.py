@@ -6,7 +6,7 @@ from torch import nn
 from torch.testing import assert_close
 
 from attnlib.encoders import BidirectionalGRU, StackedLSTM
-from attnlib.hybrids import step_first
+from attnlib.experiments.hybrids import step_first
 from attnlib.scores import Additive, General
 from attnlib.translator import luong, rnn_search
 from attnlib.vocabulary import START, Vocabulary
