@@ -65,7 +65,8 @@ class Variant:
     name : str
         Also the name of the file of its results.
     model : function
-        One of `attnlib.translator` or `attnlib.experiments.hybrids`, from vocabularies, sizes and a seed to a translator.
+        One of `attnlib.translator` or of `attnlib.experiments.hybrids`: from vocabularies, sizes and a seed to a
+        translator.
     options : mapping
         What else `model` is told.
     clauses : numbers
