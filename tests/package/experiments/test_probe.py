@@ -50,7 +50,7 @@ def prefer_short_translations(patch: pytest.MonkeyPatch) -> None:
         (look_at_padding, ["bahdanau", "global-dot", "global-location-feeding"], ["no-attention"]),
         (turn_the_gaussian_over, ["local-p-general", "local-p-dot-feeding"], ["local-m-dot", "global-dot"]),
         (read_the_new_state, ["bahdanau", "bahdanau-longer"], ["chain-new-state", "global-dot"]),
-        (prefer_short_translations, ["bahdanau"], []),
+        (prefer_short_translations, ["local-m-concat", "local-p-general"], []),
     ],
 )
 def test_a_bug_is_noticed_where_it_matters_and_nowhere_else(monkeypatch, bug: Callable, changed, unchanged):
