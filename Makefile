@@ -1,5 +1,6 @@
 PYTHON ?= python3
 BIN := .venv/bin
+CHROMIUM ?= chromium
 CPU_WHEELS := https://download.pytorch.org/whl/cpu
 TORCH = $(shell grep '^torch==' requirements.lock)
 LICENCES := Apache;BSD;ISC;MIT;MPL;Mozilla Public License;PSF;Python Software Foundation
@@ -38,6 +39,11 @@ verify: .venv/installed ## try what the book promises harder than its tests do; 
 serve: ## show the built book at http://localhost:8000
 	$(PYTHON) -m http.server 8000 --bind localhost --directory _build/html
 
+pdf: _build/html/index.html ## print the built chapters into _build/pdf. CHROMIUM="google-chrome"
+	mkdir -p _build/pdf
+	for page in _build/html/notebooks/*.html; do $(CHROMIUM) --headless --no-pdf-header-footer --virtual-time-budget=60000 \
+	  --print-to-pdf=_build/pdf/$$(basename $$page .html).pdf "file://$(CURDIR)/$$page" || exit 1; done
+
 bench: .venv/installed ## measure speed and memory
 	@for b in benchmarks/*.py; do $(BIN)/python $$b || exit 1; done
 
@@ -54,6 +60,9 @@ publish-as: ## REPO=org/name: write the repository's address everywhere
 
 clean: ## remove all that was built or installed
 	rm -rf .venv _build .coverage .hypothesis .pytest_cache .ruff_cache
+
+_build/html/index.html:
+	$(MAKE) book
 
 .venv/installed: requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null \
