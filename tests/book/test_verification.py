@@ -58,12 +58,12 @@ def test_mutants_survive_where_a_test_looks_away_and_are_noticed_where_it_looks(
     source = "def double(x):\n    return x * 2\n\n\ndef count():\n    while x := 0:\n        pass\n    return x\n"
     (tmp_path / "lines.py").write_text(source, encoding="utf-8")
     test = tmp_path / "test_lines.py"
-    for looks, survivors in {"== 6": [], "> 4": ["lines.double: 'return x * 2' becomes 'return x * 3'"]}.items():
-        test.write_text(
-            f"from lines import count, double\n\ndef test():\n    assert double(3) {looks} and count() == 0\n",
-            encoding="utf-8",
-        )
-        assert mutants.hunt("lines", [test]) == (3, survivors)  # one of them counts for ever
+    test.write_text(
+        "from lines import count, double\n\ndef test():\n    assert double(3) > 4 and count() == 0\n", encoding="utf-8"
+    )
+    tried, survivors = mutants.hunt("lines", [test])
+    assert survivors == ["lines.double: 'return x * 2' becomes 'return x * 3'"]
+    assert tried == 3  # of the two that are noticed, one computes something else, and one counts for ever
 
 
 @pytest.mark.parametrize(("survivors", "enough"), [(3, True), (4, False)])

@@ -1,4 +1,4 @@
-"""The book where its readers open it: on Binder, on Colab, and built without make. All installs for real.
+"""The book where its readers open it, on Binder and on Colab: everything is installed for real.
 
 The first chapter is executed, and has to print what it stores. The others train models for minutes: of them the first
 cell is, with all that they import. What is tried is the last commit.
@@ -94,25 +94,10 @@ def colab(scratch: Path) -> list[str]:
     return differences(scratch) + [f"replaced: {line}" for line in sorted(replaced)]
 
 
-def without_make(scratch: Path) -> list[str]:
-    """Build with the plain command, in this environment; an environment's folder that lies in the way is not read."""
-    home = clone(scratch / "home")
-    config = home / "_config.yml"
-    kept = "".join(f"\n    - notebooks/{name}" for name in CHAPTERS[1:])  # these show what they store
-    config.write_text(config.read_text("utf-8").replace("\nexecute:\n", f"\nexecute:\n  exclude_patterns:{kept}\n"))
-    decoy = home / ".venv" / "lib" / "decoy"
-    decoy.mkdir(parents=True)
-    (decoy / "decoy.md").write_text("```{nothing-of-that-name}\n", encoding="utf-8")
-    run(Path(sys.executable).with_name("jupyter-book"), "build", ".", "--all", cwd=home)
-    chapters = [home / "_build" / "html" / "notebooks" / name for name in CHAPTERS]
-    missing = [path.stem for path in chapters if not path.with_suffix(".html").is_file()]
-    return missing + [str(path) for path in (home / "_build").rglob("*decoy*")]
-
-
 def verify() -> Found:
     """Try each in a folder of its own."""
     rows, failures = [["where", "differences"]], []
-    for name, attempt in {"Binder": binder, "Colab": colab, "without make": without_make}.items():
+    for name, attempt in {"Binder": binder, "Colab": colab}.items():
         with TemporaryDirectory() as scratch:
             found = attempt(Path(scratch))
         print(name, *found, sep="\n", flush=True)

@@ -48,7 +48,7 @@ class Hunt:
         began = perf_counter()
         if session.testsfailed or forked(lambda: self.run(session.items, unchanged), 3600) != SURVIVED:
             raise session.Interrupted("a test fails without any change")
-        seconds = 5 + 4 * (perf_counter() - began)
+        seconds = 2 + 4 * (perf_counter() - began)
         gc.freeze()  # what the children share with this process they need not go through, and so need not copy
         for mutant in hunted:
             if forked(lambda mutant=mutant: self.run(session.items, [mutant]), seconds) == SURVIVED:
