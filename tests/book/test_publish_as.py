@@ -11,8 +11,6 @@ import yaml
 
 from publish_as import HOST, publish_as, site
 
-PLACEHOLDER = "your_organisation/attention-before-transformers"
-
 
 @pytest.fixture(scope="module")
 def copy(root, tmp_path_factory) -> Path:
@@ -21,19 +19,23 @@ def copy(root, tmp_path_factory) -> Path:
     return folder
 
 
+def setting(root: Path) -> str:
+    return tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Repository"]
+
+
 def contents(root: Path) -> dict[str, bytes]:
     names = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True, text=True, check=True).stdout
     return {name: (root / name).read_bytes() for name in names.split("\0")[:-1]}
 
 
 def test_every_place_tells_the_new_address_and_the_way_back_is_the_same(copy):
-    before, old = contents(copy), PLACEHOLDER
-    for new in ("Some-Org/attention", "a/b", "some-org/some-org.github.io", PLACEHOLDER):
+    before, told = contents(copy), setting(copy).removeprefix(HOST)
+    old = told
+    for new in ("Some-Org/attention", "a/b", "some-org/some-org.github.io", told):
         publish_as(copy, new)
         config = yaml.safe_load((copy / "_config.yml").read_text(encoding="utf-8"))
         citation = yaml.safe_load((copy / "CITATION.cff").read_text(encoding="utf-8"))
-        project = tomllib.loads((copy / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-        repositories = {config["repository"]["url"], citation["repository-code"], project["urls"]["Repository"]}
+        repositories = {config["repository"]["url"], citation["repository-code"], setting(copy)}
         assert repositories == {HOST + new}
         pages = config["sphinx"]["config"]
         assert {config["html"]["baseurl"], pages["ogp_site_url"], citation["url"]} == {site(new)}
