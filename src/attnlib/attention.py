@@ -200,6 +200,7 @@ def attend(
         )
     weights = masked_softmax(scores, mask)
     if factor is not None:
+        _namespace(factor=factor, values=values)
         check_shape("factor", factor, *scores.shape)
         weights = weights * factor
     return Attended(weights @ values, weights)
