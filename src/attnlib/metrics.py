@@ -189,14 +189,14 @@ def forced_links(
     return [links(weights, pair.source, pair.target) for weights, pair in found]
 
 
-@torch.no_grad()
 def _looks(translator: Translator, pairs: Sequence[SentencePair], at_once: int) -> Iterator[np.ndarray]:
     check_vocabularies(translator)
     check_whole(at_once=at_once)
     device = next(translator.parameters()).device
     for part in (pairs[n : n + at_once] for n in range(0, len(pairs), at_once)):
         source, lengths, target = batch(part, translator.source_vocabulary, translator.target_vocabulary)
-        attended = translator(source.to(device), lengths.to(device), target.to(device)).attended
+        with torch.no_grad():
+            attended = translator(source.to(device), lengths.to(device), target.to(device)).attended
         if attended is None:
             raise ValueError("translator has no attention; expected one that has")
         dense = attended.dense(source.shape[1]).cpu().numpy()

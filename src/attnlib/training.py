@@ -111,6 +111,7 @@ def train(
         If the loss is not a finite number, at the step where it happens.
     """
     check_whole(steps=steps)
+    check_whole(0, seed=seed)
     check_vocabularies(translator)
     check_finite(learning_rate=learning_rate)
     if not clip > 0:
