@@ -10,7 +10,7 @@ import pytest
 import torch
 from hypothesis import settings
 
-settings.register_profile("package", derandomize=True, deadline=None, database=None)
+settings.register_profile("package", settings.default, derandomize=True, deadline=None, database=None)
 settings.load_profile("package")
 
 

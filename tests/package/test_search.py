@@ -92,12 +92,6 @@ def test_a_beam_of_1_is_greedy(name):
     assert_same(beam(translator, SOURCE, LENGTHS, 13, 1), greedy(translator, SOURCE, LENGTHS, 13))
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_a_beam_of_1_is_greedy_on_a_table(seed):
-    translator = Table(7, seed)
-    assert_same(beam(translator, SOURCE % 7, LENGTHS, 11, 1), greedy(translator, SOURCE % 7, LENGTHS, 11))
-
-
 @pytest.mark.parametrize("normalisation", [0.0, 0.7, 1.0])
 @pytest.mark.parametrize("seed", range(7))
 def test_a_beam_as_wide_as_the_tree_finds_the_best_of_all(seed, normalisation):

@@ -1,6 +1,5 @@
 """What a picture shows can be read back from it; nothing is clipped, and nothing global changes."""
 
-import io
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -115,19 +114,6 @@ def test_learning_curves_show_the_mean_of_the_last_steps():
     ax = figures.learning_curves({"a": curve, "b": np.array([1.0])}, window=2)
     np.testing.assert_allclose(ax.lines[0].get_xydata(), [[2, 3.0], [3, 2.5], [4, 2.0]])
     np.testing.assert_allclose(ax.lines[1].get_xydata(), [[1, 1.0]])
-
-
-def test_the_same_data_give_the_same_picture_and_are_not_changed():
-    weights = RNG.dirichlet(np.ones(4), size=4)
-    copy = weights.copy()
-
-    def picture():
-        file = io.BytesIO()
-        figures.alignment(weights, FOUR, FOUR).figure.savefig(file, format="png", metadata={"Software": None})
-        return file.getvalue()
-
-    assert picture() == picture()
-    np.testing.assert_array_equal(weights, copy)
 
 
 EYE, ABC = np.eye(3), ["a", "b", "c"]

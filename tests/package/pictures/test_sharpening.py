@@ -42,15 +42,6 @@ def test_sliding_moves_weights_and_answer(slide, opened):
         assert f"The answer is {answer} degrees." in said(page)
 
 
-def test_the_answer_stands_at_its_place_on_the_axis(slide, opened):
-    page = opened(slide)
-    page.get_by_label("sharpness").fill("31")
-    line, east = page.locator(".attnlib-context"), page.locator(".attnlib-dot").first
-    assert float(line.get_attribute("x1")) == pytest.approx(float(east.get_attribute("cx")), abs=0.2)
-    radii = [float(dot.get_attribute("r")) for dot in page.locator(".attnlib-dot").all()]
-    assert radii == [13, 2, 2, 2]
-
-
 def test_the_static_picture_is_the_one_of_the_start(slide, opened):
     pages = [opened(slide, script=script) for script in (False, True)]
     one = ".attnlib-picture svg"
@@ -84,13 +75,6 @@ def test_it_is_accessible_and_says_what_it_is(slide, opened, wide):
     assert Axe().run(page).response["violations"] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= wide
     assert repr(slide) == "Softmax of 4 scores, sharpness 0 to 100"
-
-
-def test_words_are_words_whatever_is_in_them(opened):
-    nasty = ["<b>&\"'</b>", "</script><script>boom()</script>"]
-    page = opened(sharpen(np.zeros(2), np.arange(2), nasty, unit=nasty[0]))
-    assert page.locator("thead th").all_text_contents()[1:-1] == nasty
-    assert page.locator("main b").count() == 1  # the slider's output
 
 
 def slid(scores=(1, 2), values=(1, 2), words=("a", "b"), **options):
