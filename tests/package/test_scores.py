@@ -129,6 +129,7 @@ EYE, ONES = np.eye(3), torch.ones
         (lambda: additive(EYE > 0, EYE > 0, np.ones(3)), TypeError, "queries has .* holds bool"),
         (lambda: additive(EYE, EYE > 0, np.ones(3)), TypeError, "keys has .* holds bool"),
         (lambda: additive(ONES(3, 3), EYE, EYE[0]), TypeError, "[Mm]ultiple"),
+        (lambda: additive(EYE, ONES(3, 3), EYE[0]), TypeError, "[Mm]ultiple"),
         (lambda: additive(EYE, EYE, ONES(3)), TypeError, "[Mm]ultiple"),
         (lambda: Location(4, 9).keys(ONES(10, 3)), ValueError, "h has 10 source positions; expected at most"),
     ],
