@@ -195,6 +195,7 @@ def attend(
     check_shape("values", values, *scores.shape[:-2], scores.shape[-1], "v")
     weights = masked_softmax(scores, mask)
     if factor is not None:
+        _namespace(factor=factor, values=values)
         check_shape("factor", factor, *scores.shape)
         weights = weights * factor
     return Attended(weights @ values, weights)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from math import cos, isfinite, pi
 from random import Random
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -15,10 +15,8 @@ from tqdm import tqdm
 
 from attnlib.batches import Batch, batches
 from attnlib.checks import check_finite, check_shape, check_vocabularies, check_whole
+from attnlib.translator import Translator
 from attnlib.vocabulary import PAD, SentencePair
-
-if TYPE_CHECKING:
-    from attnlib.translator import Translator
 
 
 class History(NamedTuple):
@@ -66,7 +64,7 @@ def word_loss(logits: Float[Tensor, "batch tgt vocab"], target: Int[Tensor, "bat
 
 
 def train(
-    translator: "Translator",
+    translator: Translator,
     pairs: Sequence[SentencePair],
     *,
     steps: int,
@@ -118,6 +116,7 @@ def train(
         If the loss is not a finite number, at the step where it happens.
     """
     check_whole(steps=steps)
+    check_whole(0, seed=seed)
     check_vocabularies(translator)
     check_finite(learning_rate=learning_rate)
     if not clip > 0:
@@ -143,7 +142,7 @@ def train(
     return History(np.array(losses), seen / (perf_counter() - began))
 
 
-def _step(translator: "Translator", optimizer: torch.optim.Optimizer, batch: Batch, clip: float) -> float:
+def _step(translator: Translator, optimizer: torch.optim.Optimizer, batch: Batch, clip: float) -> float:
     optimizer.zero_grad()
     loss = word_loss(translator(*batch).logits, batch.target)
     loss.backward()
@@ -152,7 +151,7 @@ def _step(translator: "Translator", optimizer: torch.optim.Optimizer, batch: Bat
     return loss.item()
 
 
-def _endless(translator: "Translator", pairs: Sequence[SentencePair], words: int, seed: int) -> Iterator[Batch]:
+def _endless(translator: Translator, pairs: Sequence[SentencePair], words: int, seed: int) -> Iterator[Batch]:
     """All batches of the corpus, then all again, cut and ordered anew."""
     rng = Random(seed)
     while True:

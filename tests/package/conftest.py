@@ -10,7 +10,7 @@ import pytest
 import torch
 from hypothesis import settings
 
-settings.register_profile("package", derandomize=True, deadline=None, database=None)
+settings.register_profile("package", settings.default, derandomize=True, deadline=None, database=None)
 settings.load_profile("package")
 
 
@@ -20,20 +20,21 @@ def library(request) -> Callable[[Any], Any]:
     return {"numpy": np.array, "torch": lambda x: torch.from_numpy(np.array(x))}[request.param]
 
 
-@pytest.fixture
-def refused(monkeypatch) -> Callable[..., None]:
+@pytest.fixture(scope="session")
+def refused() -> Callable[..., None]:
     """Check that a call raises this very error, and what it says, without the hook that checks types and shapes."""
-    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
 
     def check(call: Callable[[], Any], error: type[Exception], says: str) -> None:
-        with pytest.raises(error, match=says) as raised:
-            call()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(jaxtyping.config, "jaxtyping_disable", True)
+            with pytest.raises(error, match=says) as raised:
+                call()
         assert raised.type is error
 
     return check
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def sizes_refused(refused) -> Callable[..., None]:
     """Check that each size of a module is looked at: there is an error for 0 and for one and a half."""
 

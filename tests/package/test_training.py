@@ -1,6 +1,5 @@
 """The loop learns, counts real words only, and the seed decides everything."""
 
-from inspect import unwrap
 from math import log
 
 import numpy as np
@@ -11,7 +10,7 @@ from torch.nn.functional import log_softmax
 from attnlib.batches import batch
 from attnlib.language.grammar import sample
 from attnlib.metrics import exact_match
-from attnlib.search import translate_all
+from attnlib.search import translate, translate_all
 from attnlib.training import train, warm_cosine, word_loss
 from attnlib.translator import luong, rnn_search
 from attnlib.vocabulary import PAD, Vocabulary
@@ -54,7 +53,7 @@ def test_it_learns_a_few_sentences_by_heart():
     found = translate_all(translator, [pair.source for pair in few], max_length=30)
     assert exact_match(found, [pair.target for pair in few]) == 1
     assert history.words_per_second > 0
-    assert translator.translate(" ".join(few[0].source)) == " ".join(few[0].target)
+    assert translate(translator, " ".join(few[0].source)) == " ".join(few[0].target)
 
 
 @pytest.mark.parametrize("make", [rnn_search, luong])
@@ -136,12 +135,35 @@ def test_a_loss_that_is_no_number_stops_the_training():
         train(translator, PAIRS, steps=3, seed=0, words=100)
 
 
-def test_bad_input_is_named():
-    with pytest.raises(ValueError, match="steps is 0; expected at least 1"):
-        unwrap(train)(small(), PAIRS, steps=0, seed=0)
-    with pytest.raises(ValueError, match="words is 5; expected at least"):
-        unwrap(train)(small(), PAIRS, steps=1, seed=0, words=5)
-    nameless = small()
-    nameless.source_vocabulary = None
-    with pytest.raises(ValueError, match="translator has no vocabularies"):
-        unwrap(train)(nameless, PAIRS, steps=1, seed=0)
+def unnamed():
+    translator = small()
+    translator.source_vocabulary = None
+    return translator
+
+
+def trained(translator=None, pairs=PAIRS, **options):
+    return train(translator or small(), pairs, **{"steps": 1, "seed": 0} | options)
+
+
+LOGITS, TARGET = torch.ones(2, 3, 5), torch.ones(2, 3, dtype=torch.long)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "says"),
+    [
+        (lambda: trained(steps=0), ValueError, "steps is 0; expected at least 1"),
+        (lambda: trained(steps=1.5), TypeError, "steps is 1.5"),
+        (lambda: trained(seed=0.5), TypeError, "seed is 0.5"),
+        (lambda: trained(words=5), ValueError, "words is 5; expected at least"),
+        (lambda: trained(clip=0), ValueError, "clip is 0; expected a number above 0"),
+        (lambda: trained(clip=float("nan")), ValueError, "clip is nan"),
+        (lambda: trained(learning_rate=float("nan")), ValueError, "learning_rate is nan; expected a finite number"),
+        (lambda: trained(pairs=[], progress=False), ValueError, "pairs is empty"),
+        (lambda: trained(unnamed()), ValueError, "translator has no vocabularies"),
+        (lambda: warm_cosine(float("nan")), ValueError, "done is nan; expected a share from 0 to 1"),
+        (lambda: warm_cosine(1.01), ValueError, "done is 1.01"),
+        (lambda: word_loss(LOGITS, TARGET.T), ValueError, r"target has shape \(3, 2\); expected \(2, 3\)"),
+    ],
+)
+def test_what_does_not_fit_is_refused(call, error, says, refused):
+    refused(call, error, says)

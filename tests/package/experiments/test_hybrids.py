@@ -5,11 +5,13 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
+from attnlib.alignment import Align
 from attnlib.encoders import BidirectionalGRU, StackedLSTM
-from attnlib.experiments.hybrids import step_first
+from attnlib.experiments.hybrids import StepFirstDecoder, step_first
 from attnlib.scores import Additive, General
 from attnlib.translator import luong, rnn_search
 from attnlib.vocabulary import START, Vocabulary
+from attnlib.windows import Everywhere
 
 VOCABULARIES = Vocabulary(tuple("abcdefg")), Vocabulary(tuple("hijkl"))
 SOURCE, LENGTHS = torch.tensor([[5, 7, 9, 4, 2], [6, 8, 2, 0, 0], [10, 2, 0, 0, 0]]), torch.tensor([5, 3, 2])
@@ -51,6 +53,13 @@ def test_all_at_once_is_step_by_step(translator):
         words = TARGET[:, t]
 
 
+@pytest.mark.parametrize(("recurrent", "gates", "enc"), [("gru", 3, 12), ("lstm", 4, 6)])
+def test_multiply_adds_by_hand(recurrent, gates, enc):
+    decoder = step_first(*VOCABULARIES, recurrent=recurrent, emb=5, hid=6).decoder
+    attention, readout = (6 * 6 + 13 * 6) + 13 * enc, 2 * 3 * (6 + 5 + enc) + 9 * 3
+    assert decoder.multiply_adds(13) == attention + gates * 6 * (5 + enc + 6) + readout
+
+
 def test_neighbours_do_not_matter(translator):
     together = translator(SOURCE, LENGTHS, TARGET).logits
     for n, length in enumerate(LENGTHS):
@@ -82,7 +91,22 @@ def test_the_same_seed_gives_the_same_weights_and_leaves_torch_alone():
     assert not torch.equal(first.decoder.embedding.weight, other.decoder.embedding.weight)
 
 
-@pytest.mark.parametrize(("argument", "options"), [("recurrent", {"recurrent": "rnn"}), ("score", {"score": "dot"})])
-def test_an_unknown_name_is_refused(argument, options):
-    with pytest.raises(ValueError, match=f"{argument} is '.*'; expected '"):
-        step_first(*VOCABULARIES, **options)
+def decoder(**wrong):
+    sizes = {"vocab": 6, "emb": 5, "dec": 6, "enc": 6, "maxout": 3} | wrong
+    return StepFirstDecoder(Align(General(6, 6), Everywhere()), nn.GRUCell(11, 6), **sizes)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: step_first(*VOCABULARIES, recurrent="rnn"), "recurrent is 'rnn'; expected 'gru' or 'lstm'"),
+        (lambda: step_first(*VOCABULARIES, score="dot"), "score is 'dot'; expected 'additive' or 'general'"),
+        (lambda: step_first(*VOCABULARIES, hid=1), "hid is 1; expected at least 2"),
+        (lambda: decoder(maxout=0), "maxout is 0"),
+        (lambda: decoder(enc=5), r"cell is GRUCell\(11, 6\); expected one from 10 features, emb \+ enc, to 6, dec"),
+        (lambda: decoder(dec=5), "to 5, dec"),
+        (lambda: decoder().multiply_adds(0), "src is 0"),
+    ],
+)
+def test_what_does_not_fit_is_refused(call, says, refused):
+    refused(call, ValueError, says)
