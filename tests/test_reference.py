@@ -38,15 +38,15 @@ class Model(nn.Module):
 
 
 def test_every_module_has_a_page():
-    modules = [path for path in (ROOT / "src" / "attnlib").glob("*.py") if not path.stem.startswith("_")]
+    modules = [path for path in (ROOT / "src" / "attnlib").rglob("*.py") if not path.stem.startswith("_")]
     assert sorted(SOURCES) == sorted(modules)
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
 def test_pages_are_in_reading_order(source):
-    above = {path.stem for path in SOURCES[: SOURCES.index(source)]}
-    imports = [node.module for node in ast.parse(source.read_text("utf-8")).body if isinstance(node, ast.ImportFrom)]
-    assert {name.split(".")[1] for name in imports if name.startswith("attnlib.")} <= above
+    modules = [".".join(path.relative_to(ROOT / "src").with_suffix("").parts) for path in SOURCES]
+    imports = {node.module for node in ast.parse(source.read_text("utf-8")).body if isinstance(node, ast.ImportFrom)}
+    assert imports & {*modules} <= {*modules[: SOURCES.index(source)]}
 
 
 def written(name: str) -> tuple[str, str]:
@@ -74,7 +74,7 @@ def test_definitions_and_constants_are_found():
     assert {"attnlib.windows.support", "attnlib.windows.View", "attnlib.windows.LocalMonotonic.centre"} <= {
         *definitions("attnlib.windows")
     }
-    assert constants("attnlib.measurements")["SOURCE"] == "20"
+    assert constants("attnlib.experiments.measure")["SOURCE"] == "20"
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
-from attnlib.experiments import processor
+from attnlib.experiments.record import processor
 
 PACKAGES = (
     *("array-api-compat", "jaxtyping", "matplotlib", "numpy", "sacrebleu", "scipy", "torch", "tqdm"),

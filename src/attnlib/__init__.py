@@ -16,7 +16,8 @@ The ground floor, in reading order, which is the order of dependence:
 - `translator`: encoder and decoder; the papers as presets;
 - `search`: from a translator to a translation, greedy or by beam;
 - `training`: the loop;
-- `metrics`: alignment error rate, BLEU, exact match.
+- `metrics`: alignment error rate, BLEU, exact match;
+- `writing`: files that are whole, whenever a program ends.
 
 And folders, each on its own:
 

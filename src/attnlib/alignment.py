@@ -4,6 +4,7 @@
 every step needs, and a step may be one target position or all of them: the result is the same.
 """
 
+from math import inf
 from typing import NamedTuple
 
 import torch
@@ -11,8 +12,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from attnlib.attention import Attended, attend
-from attnlib.scores import Location
-from attnlib.windows import Everywhere
+from attnlib.parameters import products
+from attnlib.scores import Location, Score
 
 
 class Memory(NamedTuple):
@@ -41,8 +42,8 @@ class Align(nn.Module):
 
     Parameters
     ----------
-    score : nn.Module
-        One of `attnlib.scores`, or another with their two methods.
+    score : Score
+        One of `attnlib.scores`.
     window : Everywhere, LocalMonotonic or LocalPredictive
         Where the decoder may look.
 
@@ -54,6 +55,8 @@ class Align(nn.Module):
 
     Notes
     -----
+    Bahdanau et al. 2015, section 3.1; Luong et al. 2015, sections 3.1 and 3.2.
+
     Where `look` is `src` everywhere, and at most ``min(2 * half_width + 1, src)`` in a local window, a call
     costs ``batch * tgt * look * enc`` multiply-adds for the contexts, plus the score's own price with `look`
     in place of `src`. A local window that is narrower than the source copies what it shows:
@@ -61,9 +64,9 @@ class Align(nn.Module):
     backward pass, which adds into gradients as large as the keys and annotations.
     """
 
-    def __init__(self, score: nn.Module, window):
+    def __init__(self, score: Score, window: nn.Module):
         super().__init__()
-        if isinstance(score, Location) and not isinstance(window, Everywhere):
+        if isinstance(score, Location) and window.half_width < inf:
             raise ValueError(f"window is {window}; expected Everywhere(), the only window for a Location score")
         self.score, self.window = score, window
 
@@ -120,8 +123,8 @@ class Align(nn.Module):
 
     def multiply_adds(self, src: int, dec: int, enc: int) -> int:
         """Count the multiply-adds of one look at a source of `src` words: where, how well each matches, the average."""
-        look = self.window.look(src)
-        return self.window.multiply_adds(dec) + self.score.multiply_adds(look, dec) + look * enc
+        look = min(2 * self.window.half_width + 1, src)
+        return products(self.window) + self.score.multiply_adds(look, dec) + look * enc
 
 
 def _gather(

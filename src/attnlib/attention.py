@@ -7,13 +7,12 @@ matrix product would refuse it.
 
 from collections.abc import Sequence
 from math import sqrt
-from types import ModuleType
 from typing import NamedTuple
 
-from array_api_compat import array_namespace, is_array_api_obj, is_torch_array
+from array_api_compat import array_namespace, is_torch_array
 from jaxtyping import Bool, Float, Int, Real
 
-from attnlib.checks import check_shape, check_whole
+from attnlib.checks import as_floating, check_mask, check_shape, check_whole
 from attnlib.shapes import Array
 
 
@@ -133,11 +132,11 @@ def masked_softmax(
     -----
     Bahdanau et al. 2015, eq. 6; Luong et al. 2015, eq. 7.
     """
-    xp = _namespace(e=e)
-    e = _floating(xp, e=e)[0]
-    _check_axis(e, axis)
+    xp, e = as_floating(e=e)
+    if not -e.ndim <= axis < e.ndim or not e.shape[axis]:
+        raise ValueError(f"axis is {axis}, e has shape {tuple(e.shape)}; expected an axis with at least one score")
     if mask is not None:
-        _check_mask(xp, mask, e.shape)
+        check_mask(mask, e)
         e = xp.where(mask, e, -xp.inf)
     if is_torch_array(e):  # one fused kernel, whose gradient needs to keep one array only
         return xp.where(e == -xp.inf, 0.0, xp.softmax(e, axis))
@@ -189,18 +188,14 @@ def attend(
 
     Notes
     -----
-    Costs ``batch * tgt * src * v`` multiply-adds. Bahdanau et al. 2015, eq. 5 and 6; Luong et al. 2015, eq. 7,
-    and with a `factor` eq. 10.
+    Costs ``batch * tgt * src * v`` multiply-adds. Bahdanau et al. 2015, eq. 5 and 6; Luong et al. 2015,
+    section 3.1, eq. 7, and with a `factor` eq. 10.
     """
-    xp = _namespace(scores=scores, values=values)
-    scores, values = _floating(xp, scores=scores, values=values)
-    if scores.ndim < 2 or tuple(values.shape[:-1]) != (*scores.shape[:-2], scores.shape[-1]):
-        raise ValueError(
-            f"scores {tuple(scores.shape)}, values {tuple(values.shape)}: expected (*batch, tgt, src), (*batch, src, v)"
-        )
+    _, scores, values = as_floating(scores=scores, values=values)
+    check_shape("values", values, *scores.shape[:-2], scores.shape[-1], "v")
     weights = masked_softmax(scores, mask)
     if factor is not None:
-        _namespace(factor=factor, values=values)
+        as_floating(factor=factor, values=values)
         check_shape("factor", factor, *scores.shape)
         weights = weights * factor
     return Attended(weights @ values, weights)
@@ -249,64 +244,9 @@ def attention(
     Costs ``batch * tgt * src * (d + v)`` multiply-adds, and memory for ``batch * tgt * src`` weights.
     Vaswani et al. 2017, eq. 1; with ``scale=1`` it is the dot score of Luong et al. 2015, section 3.1.
     """
-    xp = _namespace(queries=queries, keys=keys, values=values)
-    queries, keys, values = _floating(xp, queries=queries, keys=keys, values=values)
-    _check_shapes(queries.shape, keys.shape, values.shape)
+    xp, queries, keys, values = as_floating(queries=queries, keys=keys, values=values)
+    check_shape("queries", queries, *keys.shape[:-2], "tgt", keys.shape[-1])
+    check_shape("keys", keys, *queries.shape[:-2], "src", queries.shape[-1])
+    check_shape("values", values, *keys.shape[:-1], "v")
     scale = 1 / sqrt(keys.shape[-1]) if scale is None else scale
     return attend((queries * scale) @ xp.matrix_transpose(keys), values, mask)
-
-
-def _namespace(**arguments: Array) -> ModuleType:
-    """Find the library that all the named arrays belong to."""
-    for name, x in arguments.items():
-        if not is_array_api_obj(x):
-            raise TypeError(f"{name} is a {type(x).__name__}; expected a NumPy array or a torch tensor")
-    try:
-        return array_namespace(*arguments.values())
-    except TypeError as error:
-        kinds = ", ".join(f"{name} is a {type(x).__module__}.{type(x).__name__}" for name, x in arguments.items())
-        raise TypeError(f"{kinds}; expected all of one library") from error
-
-
-def _floating(xp: ModuleType, **arguments: Array) -> list[Array]:
-    """Bring the named arrays to one floating-point precision."""
-    for name, x in arguments.items():
-        accepted = "real floating" if is_torch_array(x) else ("real floating", "integral")
-        if not xp.isdtype(x.dtype, accepted):
-            expected = "floating-point numbers" if is_torch_array(x) else "real numbers"
-            raise TypeError(f"{name} has shape {tuple(x.shape)} and holds {x.dtype}; expected {expected}")
-    floating = [x.dtype for x in arguments.values() if xp.isdtype(x.dtype, "real floating")]
-    dtype = xp.result_type(*floating, *([xp.float64] if len(floating) < len(arguments) else []))
-    return [xp.astype(x, dtype, copy=False) for x in arguments.values()]
-
-
-def _check_axis(e: Array, axis: int) -> None:
-    shape = tuple(e.shape)
-    if not -len(shape) <= axis < len(shape):
-        raise ValueError(f"axis is {axis}, but e has shape {shape}; expected one of its {len(shape)} axes")
-    if shape[axis] == 0:
-        raise ValueError(f"e has shape {shape}; expected at least one score along axis {axis}")
-
-
-def _check_mask(xp: ModuleType, mask: Array, shape: tuple[int, ...]) -> None:
-    if _namespace(mask=mask) is not xp:
-        raise TypeError(f"mask is a {type(mask).__name__}; expected the scores' library, {xp.__name__}")
-    if mask.dtype != xp.bool:
-        raise TypeError(f"mask has shape {tuple(mask.shape)} and holds {mask.dtype}; expected bool, True: a real word")
-    ends = zip(reversed(mask.shape), reversed(shape), strict=False)
-    if len(mask.shape) > len(shape) or any(size not in (1, whole) for size, whole in ends):
-        raise ValueError(f"mask has shape {tuple(mask.shape)}; expected one that broadcasts to {tuple(shape)}")
-
-
-def _check_shapes(queries: tuple[int, ...], keys: tuple[int, ...], values: tuple[int, ...]) -> None:
-    shapes = f"queries {tuple(queries)}, keys {tuple(keys)}, values {tuple(values)}"
-    if min(len(queries), len(keys), len(values)) < 2:
-        raise ValueError(f"{shapes}: each needs at least two axes, (tgt, d), (src, d) and (src, v)")
-    if not queries[:-2] == keys[:-2] == values[:-2]:
-        raise ValueError(f"{shapes}: expected the same leading axes for all three")
-    if queries[-1] != keys[-1]:
-        raise ValueError(f"{shapes}: queries and keys must have equally many features, the last axis")
-    if keys[-2] != values[-2]:
-        raise ValueError(f"{shapes}: keys and values must have equally many source positions, the last axis but one")
-    if 0 in keys[-2:]:
-        raise ValueError(f"{shapes}: keys need at least one source position and one feature")

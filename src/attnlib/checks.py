@@ -8,7 +8,7 @@ from math import isfinite
 from numbers import Integral, Real
 from typing import Any
 
-from array_api_compat import array_namespace, is_array_api_obj
+from array_api_compat import array_namespace, is_array_api_obj, is_torch_array
 
 from attnlib.shapes import Array
 
@@ -29,13 +29,34 @@ def check_finite(**numbers: Any) -> None:
             raise ValueError(f"{name} is {number!r}; expected a finite number")
 
 
-def check_floating(**arrays: Any) -> None:
-    """Refuse what is not an array of floating-point numbers: whole numbers of few bits would wrap around."""
+def as_floating(**arrays: Any) -> tuple[Any, ...]:
+    """Give the library that all the arrays belong to, then the arrays in one floating-point precision.
+
+    NumPy's integers become float64; a tensor of integers is refused, as torch's own matrix product would refuse it.
+    """
     for name, x in arrays.items():
         if not is_array_api_obj(x):
             raise TypeError(f"{name} is a {type(x).__name__}; expected a NumPy array or a torch tensor")
-        if not array_namespace(x).isdtype(x.dtype, "real floating"):
+    if len({is_torch_array(x) for x in arrays.values()}) > 1:
+        kinds = ", ".join(f"{name} is a {type(x).__module__}.{type(x).__name__}" for name, x in arrays.items())
+        raise TypeError(f"{kinds}; expected all of one library")
+    xp = array_namespace(*arrays.values())
+    for name, x in arrays.items():
+        if not xp.isdtype(x.dtype, "real floating" if is_torch_array(x) else ("real floating", "integral")):
             raise TypeError(f"{name} has shape {tuple(x.shape)} and holds {x.dtype}; expected floating-point numbers")
+    dtype = xp.result_type(*(x.dtype if xp.isdtype(x.dtype, "real floating") else xp.float64 for x in arrays.values()))
+    return xp, *(xp.astype(x, dtype, copy=False) for x in arrays.values())
+
+
+def check_mask(mask: Any, e: Array) -> None:
+    """Refuse a mask that is not Boolean, of the scores' library, and broadcasts to the scores' shape."""
+    if not is_array_api_obj(mask) or is_torch_array(mask) != is_torch_array(e):
+        raise TypeError(f"mask is a {type(mask).__name__}; expected a {type(e).__name__}, as e is")
+    if mask.dtype != array_namespace(mask).bool:
+        raise TypeError(f"mask has shape {tuple(mask.shape)} and holds {mask.dtype}; expected bool, True: a real word")
+    ends = zip(reversed(mask.shape), reversed(e.shape), strict=False)
+    if mask.ndim > e.ndim or any(size not in (1, whole) for size, whole in ends):
+        raise ValueError(f"mask has shape {tuple(mask.shape)}; expected one that broadcasts to {tuple(e.shape)}")
 
 
 def check_integers(**arrays: Any) -> None:
@@ -54,13 +75,6 @@ def check_shape(name: str, x: Array, *expected: int | str) -> None:
         size != asked and not isinstance(asked, str) for size, asked in zip(shape, expected, strict=True)
     ):
         raise ValueError(f"{name} has shape {shape}; expected {_written(expected)}")
-
-
-def check_leading(own: int, /, **arrays: Array) -> None:
-    """Refuse arrays whose axes differ, but for the last `own` of each: an axis of size 1 would be repeated."""
-    if len({tuple(x.shape[:-own]) for x in arrays.values()}) > 1:
-        found = ", ".join(f"{name} has shape {tuple(x.shape)}" for name, x in arrays.items())
-        raise ValueError(f"{found}; expected the same leading axes, all but the last {own}")
 
 
 def check_ids(name: str, ids: Array, vocab: int) -> None:

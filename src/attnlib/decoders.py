@@ -21,7 +21,7 @@ from attnlib.attention import Attended, join
 from attnlib.cells import gru_step, lstm_step
 from attnlib.checks import check_whole
 from attnlib.encoders import Encoded
-from attnlib.parameters import weight
+from attnlib.parameters import products, weight
 
 
 class State(NamedTuple):
@@ -60,7 +60,7 @@ class DeepOutput(nn.Module):
 
     Notes
     -----
-    Bahdanau et al. 2015, appendix A.2.2. Costs
+    Bahdanau et al. 2015, eq. 4 and appendix A.2.2. Costs
     ``2 * maxout * (dec + emb + enc) + vocab * maxout`` multiply-adds a word.
     """
 
@@ -89,8 +89,6 @@ class FixedContextDecoder(nn.Module):
         Words of the target vocabulary; features of an embedding, of a state and of a context.
     maxout : int
         Units of the output's maxout layer.
-    reads_new_state : bool
-        Give the output :math:`s_t` instead.
 
     Notes
     -----
@@ -99,24 +97,23 @@ class FixedContextDecoder(nn.Module):
     multiply-adds a word, plus the output's.
     """
 
-    def __init__(self, *, vocab: int, emb: int, dec: int, enc: int, maxout: int, reads_new_state: bool = False):
+    def __init__(self, *, vocab: int, emb: int, dec: int, enc: int, maxout: int):
         check_whole(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
         super().__init__()
         self.embedding = nn.Embedding(vocab, emb)
         self.gru = nn.GRU(emb + enc, dec, batch_first=True)
         self.readout = DeepOutput(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
-        self.reads_new_state = reads_new_state
 
     def start(self, encoded: Encoded) -> State:
         """Begin at the encoder's s_0."""
         return State(encoded.summary, encoded.state, 0)
 
     def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], None, State]:
-        """Take the word before and score the next one."""
+        """Take the word before and score the next one (Bahdanau et al. 2015, section 2.1, eq. 3)."""
         c, (s_before,) = state.memory, state.recurrent
         y_before = self.embedding(words)
         s = self.gru(torch.cat([y_before, c], 1)[:, None], s_before[None].contiguous())[1][0]
-        logits = self.readout(s if self.reads_new_state else s_before, y_before, c)
+        logits = self.readout(s_before, y_before, c)
         return logits, None, State(c, (s,), state.step + 1)
 
     def forward(
@@ -127,11 +124,11 @@ class FixedContextDecoder(nn.Module):
         c = encoded.summary[:, None].expand(-1, words.shape[1], -1)
         s = self.gru(torch.cat([y, c], 2), s_0[None].contiguous())[0]
         s_before = torch.cat([s_0[:, None], s[:, :-1]], 1)
-        return self.readout(s if self.reads_new_state else s_before, y, c), None
+        return self.readout(s_before, y, c), None
 
     def multiply_adds(self, src: int) -> int:
         """Count the multiply-adds of one step for one sentence of `src` words, which here do not count."""
-        return _products(self.gru) + _products(self.readout)
+        return products(self.gru) + products(self.readout)
 
 
 class BahdanauDecoder(nn.Module):
@@ -204,7 +201,7 @@ class BahdanauDecoder(nn.Module):
         """Count the multiply-adds of one step for one sentence of `src` words, END among them."""
         check_whole(src=src)
         attention = self.align.multiply_adds(src, self.cell.hidden_size, self.enc)
-        return attention + _products(self.cell) + _products(self.readout)
+        return attention + products(self.cell) + products(self.readout)
 
 
 class LuongDecoder(nn.Module):
@@ -304,9 +301,4 @@ class LuongDecoder(nn.Module):
         """Count the multiply-adds of one step for one sentence of `src` words, END among them."""
         check_whole(src=src)
         attention = self.align.multiply_adds(src, self.lstm.hidden_size, self.enc)
-        return attention + _products(self.lstm) + self.W_c.numel() + self.W_y.numel()
-
-
-def _products(part: nn.Module) -> int:
-    """Count the weights that are factors of products; biases are only added."""
-    return sum(weight.numel() for weight in part.parameters() if weight.ndim == 2)
+        return attention + products(self.lstm) + self.W_c.numel() + self.W_y.numel()

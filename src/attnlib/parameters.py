@@ -1,4 +1,4 @@
-"""How a weight of one's own begins, before it has learnt anything."""
+"""How a weight of one's own begins, before it has learnt anything, and what it costs to use."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,8 +13,8 @@ from attnlib.checks import check_whole
 def weight(*shape: int) -> nn.Parameter:
     r"""Draw a weight from the uniform distribution between plus and minus :math:`1 / \sqrt{n}`.
 
-    This is how PyTorch begins its own layers. The papers' values (N(0, 0.001²), zeros) suit Adadelta and
-    weeks of training.
+    This is how PyTorch begins its own layers. Bahdanau's values (N(0, 0.001²), zeros) suit Adadelta
+    and weeks of training.
 
     Parameters
     ----------
@@ -25,11 +25,20 @@ def weight(*shape: int) -> nn.Parameter:
     -------
     nn.Parameter
         Drawn from torch's global generator, on torch's default device: seed it, or fork it, around the call.
+
+    Notes
+    -----
+    How the papers begin: Bahdanau et al. 2015, appendix B.1; Luong et al. 2015, section 4.1.
     """
     if not shape or any(not isinstance(size, int) or size < 1 for size in shape):
         raise ValueError(f"shape is {shape}; expected whole numbers, each at least 1")
     bound = 1 / sqrt(shape[-1])
     return nn.Parameter(torch.empty(shape).uniform_(-bound, bound))
+
+
+def products(part: nn.Module) -> int:
+    """Count the multiply-adds of using each weight once, as one step does: all numbers but biases, which are added."""
+    return sum(p.numel() for name, p in part.named_parameters() if "bias" not in name)
 
 
 @contextmanager

@@ -16,12 +16,12 @@ class      e                                  weights
 ========== ================================== ==================================
 """
 
-from array_api_compat import array_namespace, is_torch_array
+from array_api_compat import is_torch_array
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from attnlib.checks import check_floating, check_leading, check_whole
+from attnlib.checks import as_floating, check_shape, check_whole
 from attnlib.parameters import weight
 from attnlib.shapes import Array
 
@@ -44,7 +44,7 @@ def dot(s: Float[Array, "*batch tgt d"], h: Float[Array, "*batch src d"]) -> Flo
     Raises
     ------
     TypeError
-        If `s` or `h` does not hold floating-point numbers.
+        If `s` and `h` are of different libraries or not of real numbers, or one is an integer tensor.
     ValueError
         If `s` and `h` differ in their number of features, or in their leading axes.
 
@@ -52,10 +52,9 @@ def dot(s: Float[Array, "*batch tgt d"], h: Float[Array, "*batch src d"]) -> Flo
     -----
     Costs ``batch * tgt * src * d`` multiply-adds. Luong et al. 2015, section 3.1, "dot".
     """
-    check_floating(s=s)
-    check_leading(2, s=s, h=h)
-    _check_features("h", h, s.shape[-1])
-    return s @ array_namespace(s, h).matrix_transpose(h)
+    xp, s, h = as_floating(s=s, h=h)
+    check_shape("h", h, *s.shape[:-2], "src", s.shape[-1])
+    return s @ xp.matrix_transpose(h)
 
 
 def additive(
@@ -79,6 +78,8 @@ def additive(
 
     Raises
     ------
+    TypeError
+        As for `dot`.
     ValueError
         If `queries`, `keys` and `v_a` differ in their number of hidden units, or `queries` and `keys` in their
         leading axes.
@@ -88,17 +89,32 @@ def additive(
     Costs ``batch * tgt * src * att`` hyperbolic tangents, and memory for as many numbers: the dearest score.
     Bahdanau et al. 2015, appendix A.1.2; Luong et al. 2015, section 3.1, "concat".
     """
-    check_leading(2, queries=queries, keys=keys)
-    _check_features("queries", queries, v_a.shape[0])
-    _check_features("keys", keys, v_a.shape[0])
-    xp = array_namespace(queries, keys, v_a)
+    xp, queries, keys, v_a = as_floating(queries=queries, keys=keys, v_a=v_a)
+    check_shape("queries", queries, *queries.shape[:-1], *v_a.shape)
+    check_shape("keys", keys, *queries.shape[:-2], "src", *v_a.shape)
     hidden = queries[..., :, None, :] + keys[..., None, :, :]
     hidden = hidden.tanh_() if is_torch_array(hidden) else xp.tanh(hidden)  # in training, the largest tensor of all
     return hidden @ v_a
 
 
-class Dot(nn.Module):
-    """The dot score, `dot`: no weights, so states and annotations need equally many features."""
+class Score(nn.Module):
+    """What the scores have in common.
+
+    Each has ``keys(h)``, what it reads of the annotations once a sentence, and answers states at every step.
+    """
+
+    def multiply_adds(self, look: int, dec: int) -> int:
+        """Count the multiply-adds of scoring `look` keys from one state of `dec` features."""
+        return look * dec
+
+
+class Dot(Score):
+    """The dot score, `dot`: no weights, so states and annotations need equally many features.
+
+    Notes
+    -----
+    Luong et al. 2015, section 3.1, "dot".
+    """
 
     def keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src enc"]:
         """Keep the annotations as they are."""
@@ -110,12 +126,8 @@ class Dot(nn.Module):
         """Score states against keys: see `dot`."""
         return dot(s, keys)
 
-    def multiply_adds(self, look: int, dec: int) -> int:
-        """Count the multiply-adds of scoring `look` keys from one state of `dec` features."""
-        return look * dec
 
-
-class General(nn.Module):
+class General(Score):
     """The dot product with a matrix in between, s · W_a h (Luong et al. 2015, section 3.1, "general").
 
     Parameters
@@ -139,12 +151,8 @@ class General(nn.Module):
         """Score states against keys: see `dot`."""
         return dot(s, keys)
 
-    def multiply_adds(self, look: int, dec: int) -> int:
-        """Count the multiply-adds of scoring `look` keys from one state of `dec` features."""
-        return look * dec
 
-
-class Additive(nn.Module):
+class Additive(Score):
     """A network with one hidden layer (Bahdanau et al. 2015, appendix A.1.2): see `additive`.
 
     Parameters
@@ -171,10 +179,10 @@ class Additive(nn.Module):
 
     def multiply_adds(self, look: int, dec: int) -> int:
         """Count the multiply-adds of scoring `look` keys from one state of `dec` features."""
-        return self.W_a.numel() + look * len(self.v_a)
+        return len(self.v_a) * (dec + look)
 
 
-class Concat(nn.Module):
+class Concat(Score):
     """The additive score with one matrix for state and annotation, v_a · tanh(W_a [s; h]).
 
     The product of a matrix and two stacked vectors is the sum of two products, so this is `Additive` with
@@ -205,10 +213,10 @@ class Concat(nn.Module):
 
     def multiply_adds(self, look: int, dec: int) -> int:
         """Count the multiply-adds of scoring `look` keys from one state of `dec` features."""
-        return len(self.v_a) * dec + look * len(self.v_a)
+        return len(self.v_a) * (dec + look)
 
 
-class Location(nn.Module):
+class Location(Score):
     """Score positions by the state alone, W_a s (Luong et al. 2015, eq. 8): what a word says does not count.
 
     Parameters
@@ -241,13 +249,3 @@ class Location(nn.Module):
     ) -> Float[Tensor, "*batch tgt src"]:
         """Score positions: ``batch * tgt * src * dec`` multiply-adds."""
         return linear(s, self.W_a[: keys.shape[-2]])
-
-    def multiply_adds(self, look: int, dec: int) -> int:
-        """Count the multiply-adds of scoring `look` keys from one state of `dec` features."""
-        return look * dec
-
-
-def _check_features(name: str, x: Array, expected: int) -> None:
-    check_floating(**{name: x})
-    if x.shape[-1] != expected:
-        raise ValueError(f"{name} has shape {tuple(x.shape)}; expected {expected} features, the last axis")

@@ -53,7 +53,12 @@ def warm_cosine(done: float) -> float:
 
 
 def word_loss(logits: Float[Tensor, "batch tgt vocab"], target: Int[Tensor, "batch tgt"]) -> Float[Tensor, ""]:
-    """Take the mean cross-entropy over real words, END among them and padding not, in nats."""
+    """Take the mean cross-entropy over real words, END among them and padding not, in nats.
+
+    Notes
+    -----
+    Luong et al. 2015, eq. 4, where it is the sum over all sentences.
+    """
     check_shape("target", target, *logits.shape[:-1])
     return cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD)
 

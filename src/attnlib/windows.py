@@ -7,7 +7,7 @@ with a `View`: which positions to gather, which of them count, by what to multip
 where the centre is.
 """
 
-from dataclasses import dataclass
+from math import inf
 from typing import NamedTuple
 
 import torch
@@ -64,34 +64,23 @@ def support(
         Consecutive positions, ``look = min(2 * half_width + 1, src)``, all of them from 0 to ``src - 1``: a
         list that would reach past an end of the source is moved inwards.
     inside : ``"*batch tgt look"``
-        True where the position is a real word at most `half_width` from the centre.
+        True where the position is a real word at most `half_width` from the centre; nowhere, if that is NaN.
 
     Raises
     ------
     ValueError
-        If `half_width` or `src` is below 1, or there is not one length for each row of centres, or a centre is NaN.
+        If `half_width` or `src` is below 1, or there is not one length for each row of centres.
 
     Notes
     -----
-    Costs time and memory for ``batch * tgt * look`` numbers, however long the source.
+    Luong et al. 2015, section 3.2. Costs time and memory for ``batch * tgt * look`` numbers, however long the source.
     """
-    _check_half_width(half_width)
-    check_whole(src=src)
+    check_whole(half_width=half_width, src=src)
     check_shape("lengths", lengths, *p.shape[:-1])
     xp = array_namespace(p, lengths)
-    if xp.any(xp.isnan(p)):
-        raise ValueError(f"p has shape {tuple(p.shape)} and holds NaN; expected source positions")
-    return _around(p, half_width, lengths, src)
-
-
-def _around(
-    p: Float[Array, "*batch tgt"], half_width: int, lengths: Int[Array, "*batch"], src: int
-) -> tuple[Int[Array, "*batch tgt look"], Bool[Array, "*batch tgt look"]]:
-    """Do what `support` says."""
-    xp = array_namespace(p, lengths)
     look = min(2 * half_width + 1, src)
-    first = xp.astype(xp.clip(xp.ceil(p - half_width), 0, src - look), lengths.dtype)
-    positions = first[..., None] + xp.arange(look, dtype=lengths.dtype, device=device(p))
+    first = xp.clip(xp.ceil(xp.where(xp.isnan(p), 0.0, p) - half_width), 0, src - look)
+    positions = xp.astype(first, lengths.dtype)[..., None] + xp.arange(look, dtype=lengths.dtype, device=device(p))
     inside = (xp.abs(positions - p[..., None]) <= half_width) & (positions < lengths[..., None, None])
     return positions, inside
 
@@ -124,16 +113,17 @@ def gaussian(
     -----
     Luong et al. 2015, eq. 10.
     """
-    _check_half_width(half_width)
+    check_whole(half_width=half_width)
     xp = array_namespace(i, p)
     return xp.exp(-((xp.astype(i, p.dtype) - p[..., None]) ** 2) / (2 * (half_width / 2) ** 2))
 
 
-@dataclass(frozen=True)
-class Everywhere:
+class Everywhere(nn.Module):
     """All of the sentence, as in Bahdanau's model and in Luong's global attention."""
 
-    def __call__(
+    half_width = inf
+
+    def forward(
         self,
         s: Float[Tensor, "batch tgt dec"],
         steps: Int[Tensor, "tgt"],
@@ -143,17 +133,8 @@ class Everywhere:
         """See every real word."""
         return View(mask)
 
-    def look(self, src: int) -> int:
-        """Count the positions seen in a source of `src` words: all."""
-        return src
 
-    def multiply_adds(self, dec: int) -> int:
-        """Count the multiply-adds of deciding where to look: none."""
-        return 0
-
-
-@dataclass(frozen=True)
-class LocalMonotonic:
+class LocalMonotonic(nn.Module):
     """A window that moves one word a step, p_t = t, and stops at the last word ("local-m").
 
     Parameters
@@ -167,18 +148,27 @@ class LocalMonotonic:
     source; here the centre is min(t, S - 1).
     """
 
-    half_width: int
+    def __init__(self, half_width: int):
+        check_whole(half_width=half_width)
+        super().__init__()
+        self.half_width = half_width
 
-    def __post_init__(self):
-        _check_half_width(self.half_width)
+    def extra_repr(self) -> str:
+        """Say the options in the model's printed form."""
+        return f"half_width={self.half_width}"
 
     def centre(
         self, s: Float[Tensor, "batch tgt dec"], steps: Int[Tensor, "tgt"], lengths: Int[Tensor, "batch"]
     ) -> Float[Tensor, "batch tgt"]:
-        """Give p_t = min(t, S - 1) for each sentence and step, in source positions from 0."""
+        """Give p_t = min(t, S - 1) for each sentence and step, in source positions from 0.
+
+        Notes
+        -----
+        Luong et al. 2015, section 3.2, "local-m".
+        """
         return torch.minimum(steps, lengths[:, None] - 1).to(s.dtype)
 
-    def __call__(
+    def forward(
         self,
         s: Float[Tensor, "batch tgt dec"],
         steps: Int[Tensor, "tgt"],
@@ -187,16 +177,8 @@ class LocalMonotonic:
     ) -> View:
         """See the real words at most `half_width` from the centre."""
         p = self.centre(s, steps, lengths)
-        positions, inside = _around(p, self.half_width, lengths, mask.shape[-1])
+        positions, inside = support(p, self.half_width, lengths, mask.shape[-1])
         return View(inside, positions, centre=p)
-
-    def look(self, src: int) -> int:
-        """Count the positions seen in a source of `src` words."""
-        return min(2 * self.half_width + 1, src)
-
-    def multiply_adds(self, dec: int) -> int:
-        """Count the multiply-adds of deciding where to look: none."""
-        return 0
 
 
 class LocalPredictive(nn.Module):
@@ -221,14 +203,13 @@ class LocalPredictive(nn.Module):
 
     Notes
     -----
-    Luong et al. 2015, eq. 9 and 10. The paper counts positions from 1, so that its p_t reaches the last word;
+    Luong et al. 2015, eq. 9 and eq. 10. The paper counts positions from 1, so that its p_t reaches the last word;
     here, counted from 0, :math:`p_t = S` would be the place just after it. `authors` ends at the last word.
     """
 
     def __init__(self, dec: int, half_width: int, authors: bool = False):
+        check_whole(dec=dec, half_width=half_width)
         super().__init__()
-        check_whole(dec=dec)
-        _check_half_width(half_width)
         self.half_width, self.authors = half_width, authors
         self.W_p, self.v_p = weight(dec, dec), weight(dec)
 
@@ -239,7 +220,12 @@ class LocalPredictive(nn.Module):
     def centre(
         self, s: Float[Tensor, "batch tgt dec"], steps: Int[Tensor, "tgt"], lengths: Int[Tensor, "batch"]
     ) -> Float[Tensor, "batch tgt"]:
-        """Predict p_t for each sentence and step, in source positions: ``batch * tgt * dec²`` multiply-adds."""
+        """Predict p_t for each sentence and step, in source positions: ``batch * tgt * dec²`` multiply-adds.
+
+        Notes
+        -----
+        Luong et al. 2015, eq. 9.
+        """
         share = torch.sigmoid(torch.tanh(linear(s, self.W_p)) @ self.v_p)
         return share * (lengths[:, None] - int(self.authors))
 
@@ -253,20 +239,5 @@ class LocalPredictive(nn.Module):
         """See the real words at most `half_width` from the centre, those nearest to it best."""
         p = self.centre(s, steps, lengths)
         middle = torch.floor(p) if self.authors else p
-        positions, inside = _around(middle.detach(), self.half_width, lengths, mask.shape[-1])
+        positions, inside = support(middle.detach(), self.half_width, lengths, mask.shape[-1])
         return View(inside, positions, gaussian(positions, p, self.half_width), p)
-
-    def look(self, src: int) -> int:
-        """Count the positions seen in a source of `src` words."""
-        return min(2 * self.half_width + 1, src)
-
-    def multiply_adds(self, dec: int) -> int:
-        """Count the multiply-adds of predicting where to look: the products with W_p and v_p."""
-        return self.W_p.numel() + self.v_p.numel()
-
-
-def _check_half_width(half_width: object) -> None:
-    if isinstance(half_width, bool) or not isinstance(half_width, int):
-        raise TypeError(f"half_width is {half_width!r}; expected a whole number of source positions")
-    if half_width < 1:
-        raise ValueError(f"half_width is {half_width}; expected at least 1")

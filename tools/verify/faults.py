@@ -21,7 +21,7 @@ import nbformat
 import psutil
 import yaml
 
-from attnlib.experiments import read
+from attnlib.experiments.record import read
 from verify.record import ROOT, Found
 
 KILLS, MISSES, PATIENCE = 20, 10, 60
@@ -248,17 +248,17 @@ EXPERIMENT = """
     from attnlib import experiments, variants
     from attnlib.language import grammar
     from attnlib.corpus import Vocabulary
-    from attnlib.variants import Budget
+    from attnlib.experiments import Budget, runner, variants
 
     PAIRS = grammar.sample(300, seed=0)
     WORDS = Vocabulary.of(pair.source for pair in PAIRS), Vocabulary.of(pair.target for pair in PAIRS)
     variants.vocabularies = lambda: WORDS
-    VARIANT = replace(experiments.VARIANTS["global-dot"], seeds=(0, 1))
+    VARIANT = replace(runner.VARIANTS["global-dot"], seeds=(0, 1))
     SMALL = Budget(emb=5, hid=4, pairs=40, words=150, steps=3, test_clauses=(1, 4), test_sentences=2, width=2)
-    experiments.VARIANTS = {VARIANT.name: VARIANT}
+    runner.VARIANTS = {VARIANT.name: VARIANT}
 
     if __name__ == "__main__":
-        experiments.record_all([VARIANT.name], budget=SMALL, folder=Path("results"), workers=1, progress=False)
+        runner.record_all([VARIANT.name], budget=SMALL, folder=Path("results"), workers=1, progress=False)
 """
 
 
@@ -275,7 +275,7 @@ def experiment() -> Task:
             record = read(path.stem, results)
             rows = {f"row {seed}": values for seed, values in record["rows"].items()}
             costs = {key: record["cost"][key] for key in ("parameters", "multiply_adds")} if record["cost"] else None
-            found |= rows | {"costs": costs, "settings": record["settings"], "fingerprint": record["fingerprint"]}
+            found |= rows | {"costs": costs, "settings": record["settings"], "probe": record["probe"]}
         return found
 
     return Task("an experiment of two rows", begin, [sys.executable, "two_rows.py"], made)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from attnlib.experiments import processor
+from attnlib.experiments.record import processor
 from whole import write
 
 ROOT = Path(__file__).parents[2]

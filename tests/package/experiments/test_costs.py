@@ -2,7 +2,7 @@
 
 from torch import nn
 
-from attnlib.costs import parameters
+from attnlib.experiments.costs import parameters
 
 
 def test_parameters_are_counted():

@@ -7,7 +7,7 @@ from torch.testing import assert_close
 
 from attnlib.alignment import Align
 from attnlib.encoders import BidirectionalGRU, StackedLSTM
-from attnlib.hybrids import StepFirstDecoder, step_first
+from attnlib.experiments.hybrids import StepFirstDecoder, step_first
 from attnlib.scores import Additive, General
 from attnlib.translator import luong, rnn_search
 from attnlib.vocabulary import START, Vocabulary

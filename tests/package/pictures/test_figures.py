@@ -1,6 +1,5 @@
 """What a picture shows can be read back from it; nothing is clipped, and nothing global changes."""
 
-
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
