@@ -197,7 +197,7 @@ class Bug(NamedTuple):
     check: Callable[[], None]
 
 
-AROUND, GAUSSIAN = windows._around, windows.gaussian
+SUPPORT, GAUSSIAN = windows.support, windows.gaussian
 CENTRE, REMEMBER = windows.LocalPredictive.centre, alignment.Align.remember
 BUGS = [
     Bug(3, "START is PAD, in training", translator, "START", 0, the_first_word_follows_start),
@@ -284,19 +284,19 @@ def _(i, p, half_width):
     return GAUSSIAN(i, 2 * p.round() - p, half_width)
 
 
-@bug(7, "a window not cut at the sentence's end", windows, "_around", a_window_is_a_loop)
+@bug(7, "a window not cut at the sentence's end", windows, "support", a_window_is_a_loop)
 def _(p, half_width, lengths, src):
-    return AROUND(p, half_width, torch.full_like(lengths, src), src)
+    return SUPPORT(p, half_width, torch.full_like(lengths, src), src)
 
 
-@bug(7, "a window cut at the target's length", windows, "_around", a_window_is_a_loop)
+@bug(7, "a window cut at the target's length", windows, "support", a_window_is_a_loop)
 def _(p, half_width, lengths, src):
-    return AROUND(p, half_width, torch.full_like(lengths, p.shape[1]), src)
+    return SUPPORT(p, half_width, torch.full_like(lengths, p.shape[1]), src)
 
 
-@bug(7, "a window one position short", windows, "_around", a_window_is_a_loop)
+@bug(7, "a window one position short", windows, "support", a_window_is_a_loop)
 def _(p, half_width, lengths, src):
-    positions, inside = AROUND(p, half_width, lengths, src)
+    positions, inside = SUPPORT(p, half_width, lengths, src)
     return positions, inside & (positions < p[..., None] + half_width)
 
 

@@ -5,12 +5,12 @@ import pytest
 import torch
 
 from attnlib.checks import (
+    as_floating,
     check_finite,
-    check_floating,
     check_ids,
     check_integers,
-    check_leading,
     check_lengths,
+    check_mask,
     check_sentences,
     check_shape,
     check_vocabularies,
@@ -32,14 +32,25 @@ def test_what_just_fits_is_let_through():
     check_whole(n=np.int64(1))
     check_whole(0, n=0)
     check_finite(x=-1e308, n=3)
-    check_floating(x=EYE, y=torch.ones(2))
     check_integers(x=IDS, y=np.arange(2))
     check_shape("x", EYE, "tgt", 3)
-    check_leading(1, x=EYE, y=EYE[:, :2])
+    check_mask(EYE[:1] > 0, EYE)
+    check_mask(torch.ones(()) > 0, torch.ones(3, 3))
     check_ids("x", IDS, 5)
     check_lengths(LENGTHS, (2, 3))
     check_sentences("x", [["le", "chat"], ()])
     check_vocabularies(translator(AB, AB))
+
+
+def test_arrays_are_brought_to_one_precision(library):
+    for kinds, expected in (("444", "float32"), ("484", "float64"), ("888", "float64")):
+        given = [library(EYE.astype(f"f{kind}")) for kind in kinds]
+        _, *arrays = as_floating(**dict(zip("xyz", given, strict=True)))
+        assert all(str(x.dtype).endswith(expected) for x in arrays)
+        assert all(one is other for one, other in zip(arrays, given, strict=True) if one.dtype == other.dtype)
+    xp, *mixed = as_floating(x=np.arange(3), y=EYE.astype("float32"))
+    assert xp.matrix_transpose(EYE).shape == (3, 3)
+    assert {x.dtype for x in mixed} == {np.dtype("float64")}
 
 
 @pytest.mark.parametrize(
@@ -53,14 +64,21 @@ def test_what_just_fits_is_let_through():
         (lambda: check_finite(x=np.nan), ValueError, "x is nan"),
         (lambda: check_finite(x=True), ValueError, "x is True"),
         (lambda: check_finite(x="1"), ValueError, "x is '1'"),
-        (lambda: check_floating(x=[1.0]), TypeError, "x is a list; expected a NumPy array or a torch tensor"),
-        (lambda: check_floating(x=EYE > 0), TypeError, r"x has shape \(3, 3\) and holds bool; expected floating"),
+        (lambda: as_floating(y=EYE, x=[1.0]), TypeError, "x is a list; expected a NumPy array or a torch tensor"),
+        (lambda: as_floating(x=EYE > 0), TypeError, r"x has shape \(3, 3\) and holds bool; expected floating-point"),
+        (lambda: as_floating(x=EYE, y=EYE * 1j), TypeError, "y has .* holds complex128"),
+        (lambda: as_floating(x=IDS), TypeError, "x has .* holds torch.int64"),
+        (lambda: as_floating(x=EYE, y=IDS), TypeError, "x is a numpy.ndarray, y is a torch.Tensor; .* of one library"),
+        (lambda: check_mask([True], EYE), TypeError, "mask is a list; expected a ndarray, as e is"),
+        (lambda: check_mask(IDS > 0, EYE), TypeError, "mask is a Tensor; expected a ndarray"),
+        (lambda: check_mask(EYE, EYE), TypeError, r"mask has shape \(3, 3\) and holds float64; expected bool"),
+        (lambda: check_mask(EYE[:2] > 0, EYE), ValueError, r"mask has shape \(2, 3\); expected .* to \(3, 3\)"),
+        (lambda: check_mask(EYE[None] > 0, EYE), ValueError, r"mask has shape \(1, 3, 3\)"),
         (lambda: check_integers(x=[1]), TypeError, "x is a list; expected a NumPy array or a torch tensor"),
         (lambda: check_integers(x=EYE), TypeError, r"x has shape \(3, 3\) and holds float64; expected whole"),
         (lambda: check_integers(x=IDS > 0), TypeError, "holds torch.bool"),
         (lambda: check_shape("x", EYE, 3), ValueError, r"x has shape \(3, 3\); expected \(3,\)$"),
         (lambda: check_shape("x", EYE, "tgt", 4), ValueError, r"x has shape \(3, 3\); expected \(tgt, 4\)$"),
-        (lambda: check_leading(1, x=EYE, y=EYE[:1]), ValueError, r"x has shape \(3, 3\), y has .*same leading"),
         (lambda: check_ids("x", IDS, 4), ValueError, "x holds 4; expected word numbers from 0 to 3"),
         (lambda: check_ids("x", -IDS, 5), ValueError, "x holds -4"),
         (lambda: check_ids("x", IDS * 1.0, 5), TypeError, "x has .* expected whole"),

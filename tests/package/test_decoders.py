@@ -27,7 +27,6 @@ bahdanau = partial(BahdanauDecoder, **SIZES, maxout=MAXOUT)
 luong = partial(LuongDecoder, **SIZES, layers=LAYERS)
 DECODERS = {
     "fixed": fixed,
-    "fixed, new": lambda: fixed(reads_new_state=True),
     "bahdanau": lambda: bahdanau(aligned()),
     "bahdanau, new": lambda: bahdanau(aligned(), reads_new_state=True),
     "bahdanau, local": lambda: bahdanau(aligned(LocalMonotonic(1))),
@@ -92,7 +91,7 @@ def gru_one(decoder, encoded, words, b):
         y = decoder.embedding.weight[word]
         c = look(decoder, s, encoded, b, t) if attends else encoded.summary[b]
         before, s = s, cell(torch.cat([y, c]), s)
-        yield deep_output(decoder.readout, s if decoder.reads_new_state else before, y, c)
+        yield deep_output(decoder.readout, s if getattr(decoder, "reads_new_state", False) else before, y, c)
 
 
 def luong_one(decoder, encoded, words, b):
@@ -242,9 +241,8 @@ def test_multiply_adds_by_hand():
 
 
 def test_options_are_kept_and_are_the_papers_if_nothing_else_is_said():
-    for make in (fixed, partial(bahdanau, aligned())):
-        options = ({}, {"reads_new_state": False}, {"reads_new_state": True})
-        assert [make(**o).reads_new_state for o in options] == [False, False, True]
+    options = ({}, {"reads_new_state": False}, {"reads_new_state": True})
+    assert [bahdanau(aligned(), **o).reads_new_state for o in options] == [False, False, True]
     decoder = LuongDecoder(aligned(), **SIZES)
     assert (decoder.lstm.num_layers, decoder.input_feeding) == (1, True)
 

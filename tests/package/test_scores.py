@@ -62,12 +62,12 @@ def test_functions_are_loops_or_what_does_not_fit_is_refused(library, refused, a
     s, h, v_a = draw(batch, 3, att), draw(other, 4, features, seed=1), draw(hidden, seed=2)
     given_ = library(s), library(h)
     if asked != read:
-        refused(lambda: dot(*given_), ValueError, "same leading axes|h has shape .* features")
+        refused(lambda: dot(*given_), ValueError, "h has shape .* expected")
     else:
         dots = [[[sum(q * k) for k in keys] for q in queries] for queries, keys in zip(s, h, strict=True)]
         np.testing.assert_allclose(dot(*given_), dots, rtol=1e-12)
     if asked != read or att != hidden:
-        refused(lambda: additive(*given_, library(v_a)), ValueError, "same leading axes|(queries|keys) has .* features")
+        refused(lambda: additive(*given_, library(v_a)), ValueError, "(queries|keys) has .* expected")
     else:
         sums = [
             [[sum(v_a * np.tanh(q + k)) for k in keys] for q in queries] for queries, keys in zip(s, h, strict=True)
@@ -122,15 +122,13 @@ EYE, ONES = np.eye(3), torch.ones
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
-        (lambda: dot(EYE, EYE[:, :2]), ValueError, r"h has shape \(3, 2\); expected 3 features, the last axis"),
-        (lambda: dot(EYE.astype("int8"), EYE), TypeError, r"s has shape \(3, 3\) and holds int8; expected floating"),
-        (lambda: dot(EYE, EYE.astype("int8")), TypeError, "h has .* holds int8"),
-        (lambda: dot(EYE, ONES(3, 3)), TypeError, "[Mm]ultiple"),
-        (lambda: additive(EYE > 0, EYE > 0, np.ones(3)), TypeError, "queries has .* holds bool"),
-        (lambda: additive(EYE, EYE > 0, np.ones(3)), TypeError, "keys has .* holds bool"),
-        (lambda: additive(ONES(3, 3), EYE, EYE[0]), TypeError, "[Mm]ultiple"),
-        (lambda: additive(EYE, ONES(3, 3), EYE[0]), TypeError, "[Mm]ultiple"),
-        (lambda: additive(EYE, EYE, ONES(3)), TypeError, "[Mm]ultiple"),
+        (lambda: dot(EYE, EYE[:, :2]), ValueError, r"h has shape \(3, 2\); expected \(src, 3\)"),
+        (lambda: dot(EYE > 0, EYE), TypeError, "s has .* holds bool"),
+        (lambda: dot(EYE, EYE > 0), TypeError, "h has .* holds bool"),
+        (lambda: dot(EYE, ONES(3, 3)), TypeError, "s is a numpy.ndarray, h is a torch.Tensor"),
+        (lambda: additive(EYE > 0, EYE, np.ones(3)), TypeError, "queries has .* holds bool"),
+        (lambda: additive(EYE, EYE, ONES(3)), TypeError, "v_a is a torch.Tensor"),
+        (lambda: additive(EYE, EYE, EYE), ValueError, r"queries has shape \(3, 3\)"),
         (lambda: Location(4, 9).keys(ONES(10, 3)), ValueError, "h has 10 source positions; expected at most"),
     ],
 )
