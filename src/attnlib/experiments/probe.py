@@ -2,7 +2,7 @@
 
 A recorded result holds for the code that made it. Reading the code does not tell whether a change of it changes the
 result; running it does. So a probe trains for ten steps, and measures what the translator then makes of three
-sentences. Another processor, which rounds otherwise, changes no number of it by more than about a millionth part.
+sentences. Another processor, which rounds otherwise, changes the losses by less than a millionth of themselves.
 """
 
 from collections.abc import Sequence
@@ -24,8 +24,8 @@ from attnlib.vocabulary import SentencePair
 TINY = Budget(emb=16, hid=16, pairs=200, words=200, steps=10, learning_rate=1e-2, test_clauses=(1, 2), width=3)
 """The budget of a probe, half a second for each variant."""
 
-TOLERANCE = 5e-5
-"""What part of itself a number may differ by between two processors; if it is below 1, by how much."""
+RELATIVE, ABSOLUTE = 2e-5, 1.5e-4
+"""How far a number may be off on another processor: by a part of itself, or by a unit of the last place kept."""
 
 
 def probe(variant: Variant, sentences: int | None = None) -> dict[str, Any]:
@@ -62,14 +62,14 @@ def probe(variant: Variant, sentences: int | None = None) -> dict[str, Any]:
     }
 
 
-def agree(first: Any, second: Any, tolerance: float = TOLERANCE) -> bool:
+def agree(first: Any, second: Any) -> bool:
     """Say whether two probes, or two parts of probes, are the same but for rounding."""
     if isinstance(first, dict) and isinstance(second, dict):
-        return first.keys() == second.keys() and all(agree(first[key], second[key], tolerance) for key in first)
+        return first.keys() == second.keys() and all(agree(first[key], second[key]) for key in first)
     if isinstance(first, list) and isinstance(second, list):
-        return len(first) == len(second) and all(agree(*both, tolerance) for both in zip(first, second, strict=True))
+        return len(first) == len(second) and all(map(agree, first, second))
     if isinstance(first, float) and isinstance(second, float):
-        return isclose(first, second, rel_tol=tolerance, abs_tol=tolerance)
+        return isclose(first, second, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
     return first == second
 
 
