@@ -102,6 +102,13 @@ def test_one_step_is_what_it_is_among_all(align):
             assert one is many is None or close(one, many[:, t : t + 1]) is None
 
 
+def test_as_many_steps_as_source_positions(align):
+    _, h, lengths = sentences()
+    s, memory = draw(len(LENGTHS), SRC, DEC, seed=2), align.remember(h, lengths)
+    every = align(s, memory, torch.arange(SRC))
+    close(every.context[:, 3:4], align.at(3, s[:, 3], memory).context)
+
+
 @pytest.mark.parametrize("window", ["everywhere", "predictive"])
 def test_it_is_what_attend_makes_of_its_scores(window, monkeypatch):
     align = make("general", window)

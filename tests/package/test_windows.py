@@ -129,6 +129,14 @@ def test_local_windows_see_what_the_definition_says(window):
         assert view.factor is None
 
 
+@pytest.mark.parametrize("window", [LocalMonotonic(D), predictive()], ids=str)
+def test_every_tensor_is_made_where_the_states_are(window):
+    states, lengths, mask = sentences()
+    with torch.device("meta"):  # there lies what is made without saying where
+        view = window(states, STEPS, lengths, mask)
+    assert {x.device for x in view if x is not None} == {states.device}
+
+
 def test_gradients_of_the_gaussian_and_the_centre_are_those_of_finite_differences():
     states, lengths, _ = sentences()
     window = predictive()
