@@ -65,6 +65,8 @@ def test_what_is_shown_computes_the_same():
     compile(source_of(additive), "shown", "exec")
 
 
-@pytest.mark.parametrize("wrong", [len, 3, "def f(): pass", Holder, lambda x: x], ids=repr)
+@pytest.mark.parametrize(
+    "wrong", [len, 3, "def f(): pass", Holder, lambda x: x], ids=["builtin", "number", "text", "class", "lambda"]
+)
 def test_what_is_no_function_is_refused(wrong, refused):
     refused(lambda: source_of(wrong), TypeError, "function is .*; expected a function or a method")
