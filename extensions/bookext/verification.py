@@ -8,8 +8,6 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from bookext.evidence import table
-
 RECORD = "book/verification.json"
 LONG = 80  # letters
 
@@ -41,6 +39,15 @@ def found(kept: dict[str, Any]) -> list[nodes.Node]:
         paragraph(made),
         *([nodes.bullet_list("", *wrong)] * bool(wrong)),
     ]
+
+
+def table(rows: list[list[nodes.entry]]) -> nodes.table:
+    """Lay cells out as a table whose first row is its head."""
+    group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in rows[0]), cols=len(rows[0]))
+    for part, content in ((nodes.thead(), rows[:1]), (nodes.tbody(), rows[1:])):
+        group += part
+        part.extend(nodes.row("", *row) for row in content)
+    return nodes.table("", group)
 
 
 def entry(text: str) -> nodes.entry:
