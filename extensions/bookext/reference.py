@@ -1,7 +1,8 @@
 """A module of the package is a page, made by autodoc from its docstrings and signatures.
 
 A page of the table of contents may be a Python file below `src`. A name in single backticks is a link where it names
-something of the package, and plain code where it is a parameter or a symbol. A full name that leads nowhere is an error.
+something of the package, and plain code where it is a parameter or a symbol. A full name that leads nowhere is an
+error.
 """
 
 import ast
@@ -84,8 +85,8 @@ def own_names(node: nodes.Node) -> Iterator[str]:
 
 
 def resolve(app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, text: nodes.Node) -> nodes.Node | None:
-    """Find what a name of the package leads to, the nearest first; leave any other name as it is."""
-    if node["reftype"] != "name":
+    """Find what a name or a type of the package leads to, the nearest first; leave any other as it is."""
+    if node["reftype"] not in {"name", "class"}:
         return None
     name, python = node["reftarget"], env.get_domain("py")
     here = f"{node.get('py:module')}."

@@ -17,7 +17,13 @@ globals().update((name, value) for name, value in book.items() if name.startswit
 extensions = ["sphinx_external_toc", "bookext.reference"]
 exclude_patterns = ["conf.py", "out"]
 nitpicky = True
-nitpick_ignore_regex = [("py:.*", r"(?!attnlib\\.made_up).*")]
+"""
+INDEX = """
+Made up
+=======
+.. modules-in-reading-order::
+.. automodule:: attnlib.shapes
+   :members:
 """
 SIZES = '''"""Numbers that
 a model has."""
@@ -83,7 +89,7 @@ def made_up(root, tmp_path_factory) -> tuple[html.HtmlElement, html.HtmlElement,
     folder.mkdir(parents=True)
     where = {"package": folder.parent, "extensions": root / "extensions", "config": root / "_config.yml"}
     (home / "conf.py").write_text(SETTINGS.format(**{name: str(path) for name, path in where.items()}))
-    (home / "index.rst").write_text("Made up\n=======\n\n.. modules-in-reading-order::\n")
+    (home / "index.rst").write_text(INDEX)
     for path, text in [(folder / "sizes.py", SIZES), (folder / "models.py", MODELS), (home / "_toc.yml", CONTENTS)]:
         path.write_text(text, "utf-8")
     command = [sys.executable, "-m", "sphinx", "-q", "--no-color", home, home / "out"]
@@ -133,6 +139,7 @@ def test_names_lead_to_what_they_name(made_up):
         ("attnlib.made_up.nothing", None),
     ]
     assert page.xpath(f"//dt[@id='attnlib.made_up.models.Model.__call__']//a[@href='{home}Pair']")
+    assert page.xpath("//dt//a[@href='../../../index.html#attnlib.shapes.Array']")
     assert said.count("WARNING") == 1
     assert "reference target not found: attnlib.made_up.nothing" in said
 
