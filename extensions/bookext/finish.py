@@ -7,6 +7,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 SCRIPT = re.compile(r'<script\b([^>]*\bsrc="([^"]*)"[^>]*)></script>')
+UNUSED = re.compile(r"<script\b[^>]*(?:fontawesome\.js|sphinx-thebe\.js|>const THEBE_JS_URL).*?</script>\n?")
 REPAIRS: tuple[tuple[str, str | Callable[[re.Match], str]], ...] = (
     # the logo is a way home, and so among the landmarks
     (r'(<a class="navbar-brand logo".*?</a>)', r'<nav aria-label="Home">\1</nav>'),
@@ -28,17 +29,16 @@ REPAIRS: tuple[tuple[str, str | Callable[[re.Match], str]], ...] = (
 def scripts(page: str) -> str:
     """Let no script hold the page up, but that on which others count.
 
-    The theme's script that draws icons goes: it weighs 1.5 MB, and its style sheet has them as letters of a font.
+    Those that run cells in the page go, since Jupyter Book sets them twice, and so does the theme's that draws icons:
+    it weighs 1.5 MB, and the style sheet has them as letters of a font.
     """
 
     def mended(script: re.Match) -> str:
         attributes, source = script.groups()
-        if "fontawesome.js" in source:
-            return ""
         waits = "defer" in attributes or "documentation_options" in source
         return script[0] if waits else f"<script defer{attributes}></script>"
 
-    return SCRIPT.sub(mended, page)
+    return SCRIPT.sub(mended, UNUSED.sub("", page))
 
 
 def structure(page: str) -> str:

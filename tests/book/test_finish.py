@@ -12,6 +12,7 @@ LOGO = '<a class="navbar-brand logo" href="#"><img></a>'
     [
         ('<script src="_static/doctools.js"></script>', '<script defer src="_static/doctools.js"></script>'),
         ('<script defer src="_static/scripts/fontawesome.js?digest=1"></script>', ""),
+        ('<script>const THEBE_JS_URL = ""</script>\n<script async src="_static/sphinx-thebe.js"></script>', ""),
         ('<script src="_static/documentation_options.js"></script>',) * 2,
         ('<script defer="defer" src="a.js"></script><script>let x = 1;</script>',) * 2,
     ],
