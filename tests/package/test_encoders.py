@@ -6,7 +6,7 @@ from torch import nn
 
 from attnlib.encoders import BidirectionalGRU, StackedLSTM
 
-VOCAB, EMB, HID, DEC, LAYERS, SRC = 23, 3, 5, 7, 2, 11
+VOCAB, EMB, HID, DEC, LAYERS, SRC = 23, 3, 5, 7, 3, 11
 LENGTHS = (4, 9, 1, 9, 7)  # none as long as the padding
 PAD = VOCAB - 1  # what stands at the padding, and nowhere else
 
@@ -70,6 +70,7 @@ def test_the_stacked_lstm_is_torchs_on_each_sentence_alone(lstm, sentences):
     source, lengths = sentences
     encoded = lstm(source, lengths)
     assert torch.equal(encoded.lengths, lengths)
+    assert encoded.state[0].shape == (len(LENGTHS), LAYERS, HID)
     for b, S in enumerate(LENGTHS):
         states, (h, c) = lstm.lstm(lstm.embedding(source[b, :S])[None])
         close(encoded.annotations[b, :S], states[0])

@@ -128,6 +128,7 @@ EYE, ONES = np.eye(3), torch.ones
         (lambda: dot(EYE, ONES(3, 3)), TypeError, "s is a numpy.ndarray, h is a torch.Tensor"),
         (lambda: additive(EYE > 0, EYE, np.ones(3)), TypeError, "queries has .* holds bool"),
         (lambda: additive(EYE, EYE, ONES(3)), TypeError, "v_a is a torch.Tensor"),
+        (lambda: additive(EYE, EYE[:, :2], EYE[0]), ValueError, r"keys has shape \(3, 2\); expected \(src, 3\)"),
         (lambda: additive(EYE, EYE, EYE), ValueError, r"queries has shape \(3, 3\)"),
         (lambda: Location(4, 9).keys(ONES(10, 3)), ValueError, "h has 10 source positions; expected at most"),
     ],
