@@ -1,10 +1,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
+CHROMIUM ?= chromium
 CPU_WHEELS := https://download.pytorch.org/whl/cpu
 TORCH = $(shell grep '^torch==' requirements.lock)
+LICENCES := Apache;BSD;ISC;MIT;MPL;Mozilla Public License;PSF;Python Software Foundation
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help book test lint refresh experiments exercises verify serve bench lock publish-as clean
+.PHONY: help book test lint refresh experiments exercises verify serve bench pdf lock publish-as clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -15,12 +17,12 @@ book: .venv/installed ## execute every chapter and build the pages
 	@echo "The book is ready: open $(CURDIR)/_build/html/index.html"
 
 test: lint ## check everything: code, notebooks, pages
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --cov --cov-report=term-missing:skip-covered
-	$(BIN)/python -m pytest --nbval notebooks
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --nbval notebooks tests --cov --cov-report=term-missing:skip-covered
 
 lint: .venv/installed ## check the style of code and notebooks
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python tools/notebook_rules.py
 
 refresh: .venv/installed ## execute the notebooks in place and normalise what they store
 	$(BIN)/python tools/refresh.py
@@ -29,21 +31,27 @@ experiments: .venv/installed ## record the results of every variant; interrupted
 	$(BIN)/python -m attnlib.experiments $(if $(ONLY),--only $(ONLY))
 
 exercises: .venv/installed ## try typical wrong answers on every check of every chapter; minutes
-	EXERCISES=all $(BIN)/python -m pytest tests/test_exercises.py
+	EXERCISES=all $(BIN)/python -m pytest tests -k exercise
 
-verify: .venv/installed ## try what the book promises harder than its tests do, and record it; hours. ONLY="faults packages"
-	PYTHONPATH=tools $(BIN)/python -m verify $(if $(ONLY),--only $(ONLY))
+verify: .venv/installed ## try what the book promises harder than its tests do; hours. ONLY="mutants tampering" MODULES="scores"
+	PYTHONPATH=tools $(BIN)/python -m verify $(if $(ONLY),--only $(ONLY)) $(if $(MODULES),--modules $(MODULES))
 
 serve: ## show the built book at http://localhost:8000
 	$(PYTHON) -m http.server 8000 --bind localhost --directory _build/html
 
+pdf: _build/html/index.html ## print the built chapters into _build/pdf. CHROMIUM="google-chrome"
+	mkdir -p _build/pdf
+	for page in _build/html/notebooks/*.html; do $(CHROMIUM) --headless --no-pdf-header-footer --virtual-time-budget=60000 \
+	  --print-to-pdf=_build/pdf/$$(basename $$page .html).pdf "file://$(CURDIR)/$$page" || exit 1; done
+
 bench: .venv/installed ## measure speed and memory
 	@for b in benchmarks/*.py; do $(BIN)/python $$b || exit 1; done
 
-lock: ## pin the newest versions that pyproject.toml admits; torch stays
+lock: ## pin the newest versions that pyproject.toml admits, if their licences do; torch stays
 	$(PYTHON) -m venv --clear _build/lock
 	_build/lock/bin/pip install --quiet --no-deps --index-url $(CPU_WHEELS) $(TORCH)
 	_build/lock/bin/pip install --quiet $(TORCH) '.[book,test]'
+	_build/lock/bin/pip-licenses --from=mixed --partial-match --allow-only="$(LICENCES)" --ignore-packages axe-playwright-python >/dev/null
 	{ sed '/^[^#]/d' requirements.lock; _build/lock/bin/pip freeze --exclude attnlib | sed 's/+cpu$$//'; } > _build/new.lock
 	mv _build/new.lock requirements.lock
 
@@ -52,6 +60,9 @@ publish-as: ## REPO=org/name: write the repository's address everywhere
 
 clean: ## remove all that was built or installed
 	rm -rf .venv _build .coverage .hypothesis .pytest_cache .ruff_cache
+
+_build/html/index.html:
+	$(MAKE) book
 
 .venv/installed: requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null \

@@ -32,6 +32,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("page_name", pages())
 
 
+def pytest_collection(session: pytest.Session) -> None:
+    """Keep nbval from measuring coverage in the kernels of the notebooks too, which slows what they train."""
+    session.config.option.cov_source = None
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """Where the repository is."""

@@ -17,7 +17,7 @@ addEventListener("DOMContentLoaded", () => {
   };
   for (const move of ["scroll", "keydown", "pointerdown"]) addEventListener(move, setAll, { signal: moves.signal });
   setTimeout(setAll, 10_000);
-  const pictures = [...document.querySelectorAll(".picture")];
+  const pictures = [...document.querySelectorAll(".cell_output:has(img)")];
   addEventListener("load", () => scrollWide(pictures));
   addEventListener("resize", () => scrollWide([...equations, ...pictures]));
 });

@@ -17,14 +17,14 @@ The ground floor, in reading order, which is the order of dependence:
 - `search`: from a translator to a translation, greedy or by beam;
 - `progress`, `training`: the loop, and how far it is;
 - `metrics`: alignment error rate, BLEU, exact match;
-- `checkpoint`: a model on disk, complete or under way.
+- `writing`: files that are whole, whenever a program ends.
 
 And folders, each on its own:
 
 - `language`: `lexicon`, `phrases`, `grammar`: English and French sentences whose word links are known;
-- `text`: `files`, `subwords`, `model`, `evaluation`, `learning`: sentences from disk, and what is done with them;
 - `experiments`: what is compared, how it is measured, and what was recorded;
-- `pictures`: `figures`, those that a reader can touch, and `source_of`.
+- `pictures`: `figures`, those that a reader can touch, and `source_of`;
+- `text`: `files`, `subwords`, `checkpoint`, `model`, `evaluation`, `learning`: your own sentences, from disk.
 """
 
 from typing import Any

@@ -114,7 +114,7 @@ def _align(given: argparse.Namespace) -> None:
 
 
 def _explore(given: argparse.Namespace) -> None:
-    from attnlib.checkpoint import write  # noqa: PLC0415
+    from attnlib.text.checkpoint import write  # noqa: PLC0415
     from attnlib.text.model import load  # noqa: PLC0415
 
     page = load(given.model).page(given.sentence, beam=given.beam, max_length=given.max_length)
@@ -255,7 +255,7 @@ def _add_train(train: argparse.ArgumentParser) -> None:
     text.add_argument("--longest", type=int, default=100, help="most words, or subwords, of a side of a pair")
     model = train.add_argument_group("the model")
     model.add_argument(
-        "--preset", choices=["luong", "rnn_search", "rnn_encdec"], help="a paper's own model, instead of what is best"
+        "--preset", choices=["luong", "rnn_search", "rnn_encdec"], help="a paper's own model, instead of the default"
     )
     model.add_argument("--encoder", choices=["both", "reversed", "forwards"], help="how it reads; default: both")
     model.add_argument("--score", choices=["dot", "general", "concat", "location"], help="default: general")

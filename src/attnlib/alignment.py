@@ -55,6 +55,8 @@ class Align(nn.Module):
 
     Notes
     -----
+    Bahdanau et al. 2015, section 3.1; Luong et al. 2015, sections 3.1 and 3.2.
+
     Where `look` is `src` everywhere, and at most ``min(2 * half_width + 1, src)`` in a local window, a call
     costs ``batch * tgt * look * enc`` multiply-adds for the contexts, plus the score's own price with `look`
     in place of `src`. A local window that is narrower than the source copies what it shows:

@@ -188,13 +188,14 @@ def attend(
 
     Notes
     -----
-    Costs ``batch * tgt * src * v`` multiply-adds. Bahdanau et al. 2015, eq. 5 and 6; Luong et al. 2015, eq. 7,
-    and with a `factor` eq. 10.
+    Costs ``batch * tgt * src * v`` multiply-adds. Bahdanau et al. 2015, eq. 5 and 6; Luong et al. 2015,
+    section 3.1, eq. 7, and with a `factor` eq. 10.
     """
     _, scores, values = as_floating(scores=scores, values=values)
     check_shape("values", values, *scores.shape[:-2], scores.shape[-1], "v")
     weights = masked_softmax(scores, mask)
     if factor is not None:
+        _, factor, weights, values = as_floating(factor=factor, weights=weights, values=values)
         check_shape("factor", factor, *scores.shape)
         weights = weights * factor
     return Attended(weights @ values, weights)
@@ -247,5 +248,6 @@ def attention(
     check_shape("queries", queries, *keys.shape[:-2], "tgt", keys.shape[-1])
     check_shape("keys", keys, *queries.shape[:-2], "src", queries.shape[-1])
     check_shape("values", values, *keys.shape[:-1], "v")
+    check_whole(features=keys.shape[-1])
     scale = 1 / sqrt(keys.shape[-1]) if scale is None else scale
     return attend((queries * scale) @ xp.matrix_transpose(keys), values, mask)

@@ -67,6 +67,11 @@ def lstm_step(
     -------
     s, cell : ``"batch dec"``
         The state and the memory cell after the step: ``4 * batch * dec²`` multiply-adds.
+
+    Notes
+    -----
+    The unit of Luong et al. 2015, section 2: that of Hochreiter and Schmidhuber 1997, with the
+    forget gate of Gers et al. 2000.
     """
     dec = s.shape[1]
     gates, candidate, out = torch.addmm(x, s, W_hh.T).split([2 * dec, dec, dec], dim=1)

@@ -64,7 +64,7 @@ class DeepOutput(nn.Module):
 
     Notes
     -----
-    Bahdanau et al. 2015, appendix A.2.2. Costs
+    Bahdanau et al. 2015, eq. 4 and appendix A.2.2. Costs
     ``2 * maxout * (dec + emb + enc) + vocab * maxout`` multiply-adds a word.
     """
 
@@ -119,7 +119,7 @@ class FixedContextDecoder(nn.Module):
         return State(encoded.summary, encoded.state, 0)
 
     def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], None, State]:
-        """Take the word before and score the next one."""
+        """Take the word before and score the next one (Bahdanau et al. 2015, section 2.1, eq. 3)."""
         c, (s_before,) = state.memory, state.recurrent
         y_before = self.embedding(words)
         s = self.gru(torch.cat([y_before, c], 1)[:, None], s_before[None].contiguous())[1][0]

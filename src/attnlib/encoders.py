@@ -58,9 +58,9 @@ class BidirectionalGRU(nn.Module):
 
     Notes
     -----
-    Bahdanau et al. 2015, sections 3.2 and A.2.1. Costs ``6 * batch * src * hid * (emb + hid)`` multiply-adds, `src`
-    steps one after the other in each direction. The GRU is PyTorch's, which differs from the paper's: see
-    `attnlib.cells.gru_step`.
+    Bahdanau et al. 2015, section 3.2 and eq. 7; s_0 is in appendix A.2.2. Costs
+    ``6 * batch * src * hid * (emb + hid)`` multiply-adds, `src` steps one after the other in each direction. The GRU is
+    PyTorch's, which differs from the paper's: see `attnlib.cells.gru_step`.
     """
 
     def __init__(self, vocab: int, emb: int, hid: int, dec: int, *, dropout: float = 0.0):
@@ -121,8 +121,9 @@ class StackedLSTM(nn.Module):
 
     Notes
     -----
-    Luong et al. 2015, sections 3 and 4.1. Costs ``4 * batch * src * hid * (emb + hid)`` multiply-adds for the first
-    layer and ``8 * batch * src * hid²`` for each one above, `src` steps one after the other.
+    Luong et al. 2015, section 2; the top layer's states are in section 3, the reversed source in section 4.2. Costs
+    ``4 * batch * src * hid * (emb + hid)`` multiply-adds for the first layer and ``8 * batch * src * hid²`` for each
+    one above, `src` steps one after the other.
     """
 
     def __init__(self, vocab: int, emb: int, hid: int, layers: int = 1, *, reverse: bool = False, dropout: float = 0.0):

@@ -6,7 +6,7 @@ Alignments count links between words only: neither `END` nor padding is one.
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as Links
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -16,10 +16,8 @@ from sacrebleu.metrics import BLEU
 from attnlib.batches import batch
 from attnlib.checks import check_sentences, check_vocabularies, check_whole, check_words
 from attnlib.shapes import Array
+from attnlib.translator import Translator
 from attnlib.vocabulary import SentencePair
-
-if TYPE_CHECKING:
-    from attnlib.translator import Translator
 
 
 class Bleu(NamedTuple):
@@ -140,7 +138,7 @@ def links(weights: Real[Array, "tgt src"], source: Sequence[str], target: Sequen
     return {(int(i), t) for t, i in enumerate(best)}
 
 
-def looks(translator: "Translator", pair: SentencePair) -> Float[np.ndarray, "tgt src"]:
+def looks(translator: Translator, pair: SentencePair) -> Float[np.ndarray, "tgt src"]:
     """See what each target word looked at in a translator that is given the true words.
 
     Parameters
@@ -164,7 +162,7 @@ def looks(translator: "Translator", pair: SentencePair) -> Float[np.ndarray, "tg
 
 
 def forced_links(
-    translator: "Translator", pairs: Sequence[SentencePair], *, at_once: int = 64
+    translator: Translator, pairs: Sequence[SentencePair], *, at_once: int = 64
 ) -> list[set[tuple[int, int]]]:
     """Read the links of sentence pairs off a translator that is given the true words (forced decoding).
 
@@ -211,7 +209,7 @@ def word_weights(
     return summed / np.asarray(target_sizes, dtype=inside.dtype)[:, None]
 
 
-def _looks(translator: "Translator", pairs: Sequence[SentencePair], at_once: int) -> Iterator[np.ndarray]:
+def _looks(translator: Translator, pairs: Sequence[SentencePair], at_once: int) -> Iterator[np.ndarray]:
     check_vocabularies(translator)
     check_whole(at_once=at_once)
     device = next(translator.parameters()).device

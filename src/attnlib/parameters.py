@@ -13,8 +13,8 @@ from attnlib.checks import check_whole
 def weight(*shape: int) -> nn.Parameter:
     r"""Draw a weight from the uniform distribution between plus and minus :math:`1 / \sqrt{n}`.
 
-    This is how PyTorch begins its own layers. The papers' values (N(0, 0.001²), zeros) suit Adadelta and
-    weeks of training.
+    This is how PyTorch begins its own layers. Bahdanau's values (N(0, 0.001²), zeros) suit Adadelta
+    and weeks of training.
 
     Parameters
     ----------
@@ -25,6 +25,10 @@ def weight(*shape: int) -> nn.Parameter:
     -------
     nn.Parameter
         Drawn from torch's global generator, on torch's default device: seed it, or fork it, around the call.
+
+    Notes
+    -----
+    How the papers begin: Bahdanau et al. 2015, appendix B.1; Luong et al. 2015, section 4.1.
     """
     if not shape or any(not isinstance(size, int) or size < 1 for size in shape):
         raise ValueError(f"shape is {shape}; expected whole numbers, each at least 1")

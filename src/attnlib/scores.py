@@ -109,7 +109,12 @@ class Score(nn.Module):
 
 
 class Dot(Score):
-    """The dot score, `dot`: no weights, so states and annotations need equally many features."""
+    """The dot score, `dot`: no weights, so states and annotations need equally many features.
+
+    Notes
+    -----
+    Luong et al. 2015, section 3.1, "dot".
+    """
 
     def keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src enc"]:
         """Keep the annotations as they are."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from math import cos, inf, isfinite, pi
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,10 +14,8 @@ from torch.nn.functional import cross_entropy
 from attnlib.batches import Batch
 from attnlib.checks import check_finite, check_shape, check_share, check_whole
 from attnlib.progress import History, Score, Training, interruptible, reporter
+from attnlib.translator import Translator
 from attnlib.vocabulary import PAD
-
-if TYPE_CHECKING:
-    from attnlib.translator import Translator
 
 
 def warm_cosine(done: float) -> float:
@@ -49,18 +47,22 @@ def word_loss(
     """Take the mean cross-entropy over real words, END among them and padding not, in nats.
 
     With `smoothing`, the true word counts ``1 - smoothing``, and all words of the vocabulary share the rest.
+
+    Notes
+    -----
+    Luong et al. 2015, eq. 4, where it is the sum over all sentences, and there is no smoothing.
     """
     check_shape("target", target, *logits.shape[:-1])
     return cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD, label_smoothing=smoothing)
 
 
-def begin(translator: "Translator") -> Training:
+def begin(translator: Translator) -> Training:
     """Stand before the first step."""
     return Training(torch.optim.Adam(translator.parameters()))
 
 
 def train(
-    translator: "Translator",
+    translator: Translator,
     batches: Iterable[Batch],
     *,
     steps: int | None = None,
@@ -70,8 +72,8 @@ def train(
     clip: float = 1.0,
     smoothing: float = 0.0,
     schedule: Callable[[float], float] = warm_cosine,
-    look: Callable[[int, "Translator"], Any] | None = None,
-    score: Callable[["Translator"], tuple[float, float]] | None = None,
+    look: Callable[[int, Translator], Any] | None = None,
+    score: Callable[[Translator], tuple[float, float]] | None = None,
     score_every: int = 500,
     patience: int | None = None,
     progress: bool | str | None = None,
@@ -126,13 +128,14 @@ def train(
     Raises
     ------
     TypeError
-        If `steps`, `score_every` or `patience` is no whole number.
+        If `steps`, `seed`, `score_every` or `patience` is no whole number.
     ValueError
-        If `steps` is below 1, or there are neither steps nor minutes, or `clip` not above 0, or `learning_rate` not
-        finite, or `smoothing` no share, or there are too few batches.
+        If `steps` is below 1, or there are neither steps nor minutes, or `clip` or `minutes` not above 0, or
+        `learning_rate` not finite, or `smoothing` no share, or there are too few batches.
     FloatingPointError
         If the loss is not a finite number, at the step where it happens.
     """
+    check_whole(0, seed=seed)
     check_finite(learning_rate=learning_rate)
     check_share(smoothing=smoothing)
     check_whole(score_every=score_every, **{} if steps is None else {"steps": steps})
@@ -140,8 +143,9 @@ def train(
         check_whole(patience=patience)
     if steps is None and minutes is None:
         raise ValueError("steps and minutes are None; expected one of them")
-    if not clip > 0 or not (minutes is None or minutes > 0):
-        raise ValueError(f"clip is {clip}, minutes {minutes}; expected numbers above 0")
+    for name, number in (("clip", clip), ("minutes", minutes)):
+        if number is not None and not number > 0:
+            raise ValueError(f"{name} is {number}; expected a number above 0")
     device, unread = next(translator.parameters()).device, iter(batches)
     goes_on, training = training is not None, training or begin(translator)
 
@@ -196,7 +200,7 @@ def train(
 
 
 def _step(
-    translator: "Translator", optimizer: torch.optim.Optimizer, batch: Batch, clip: float, smoothing: float
+    translator: Translator, optimizer: torch.optim.Optimizer, batch: Batch, clip: float, smoothing: float
 ) -> float:
     optimizer.zero_grad()
     loss = word_loss(translator(*batch).logits, batch.target, smoothing)
@@ -216,7 +220,7 @@ def _undisturbed(look: Callable, *arguments: Any) -> Any:
     return found
 
 
-def _add(training: Training, translator: "Translator", score: Score) -> None:
+def _add(training: Training, translator: Translator, score: Score) -> None:
     training.scores.append(score)
     if _best(training.scores) == len(training.scores) - 1:
         training.best = {name: x.detach().clone() for name, x in translator.state_dict().items()}

@@ -73,7 +73,7 @@ def support(
 
     Notes
     -----
-    Costs time and memory for ``batch * tgt * look`` numbers, however long the source.
+    Luong et al. 2015, section 3.2. Costs time and memory for ``batch * tgt * look`` numbers, however long the source.
     """
     check_whole(half_width=half_width, src=src)
     check_shape("lengths", lengths, *p.shape[:-1])
@@ -160,7 +160,12 @@ class LocalMonotonic(nn.Module):
     def centre(
         self, s: Float[Tensor, "batch tgt dec"], steps: Int[Tensor, "tgt"], lengths: Int[Tensor, "batch"]
     ) -> Float[Tensor, "batch tgt"]:
-        """Give p_t = min(t, S - 1) for each sentence and step, in source positions from 0."""
+        """Give p_t = min(t, S - 1) for each sentence and step, in source positions from 0.
+
+        Notes
+        -----
+        Luong et al. 2015, section 3.2, "local-m".
+        """
         return torch.minimum(steps, lengths[:, None] - 1).to(s.dtype)
 
     def forward(
@@ -198,7 +203,7 @@ class LocalPredictive(nn.Module):
 
     Notes
     -----
-    Luong et al. 2015, eq. 9 and 10. The paper counts positions from 1, so that its p_t reaches the last word;
+    Luong et al. 2015, eq. 9 and eq. 10. The paper counts positions from 1, so that its p_t reaches the last word;
     here, counted from 0, :math:`p_t = S` would be the place just after it. `authors` ends at the last word.
     """
 
@@ -215,7 +220,12 @@ class LocalPredictive(nn.Module):
     def centre(
         self, s: Float[Tensor, "batch tgt dec"], steps: Int[Tensor, "tgt"], lengths: Int[Tensor, "batch"]
     ) -> Float[Tensor, "batch tgt"]:
-        """Predict p_t for each sentence and step, in source positions: ``batch * tgt * dec²`` multiply-adds."""
+        """Predict p_t for each sentence and step, in source positions: ``batch * tgt * dec²`` multiply-adds.
+
+        Notes
+        -----
+        Luong et al. 2015, eq. 9.
+        """
         share = torch.sigmoid(torch.tanh(linear(s, self.W_p)) @ self.v_p)
         return share * (lengths[:, None] - int(self.authors))
 

@@ -1,6 +1,5 @@
-"""The general mechanism, held against a loop, SciPy, torch, and itself."""
+"""The general mechanism, held against a loop, torch, and itself."""
 
-import inspect
 import math
 import tracemalloc
 from copy import deepcopy
@@ -8,30 +7,17 @@ from copy import deepcopy
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.special import softmax
 
-from attnlib.attention import Attended, attention, masked_softmax
+from attnlib import attention as module
+from attnlib.attention import Attended, attend, attention, join, masked_softmax
 
 BATCH, TGT, SRC, D, V = 2, 3, 7, 5, 11
 LENGTHS = np.array([7, 4])
 MASK = np.arange(SRC) < LENGTHS[:, None, None]
-
-unchecked_softmax = inspect.unwrap(masked_softmax)
-unchecked_attention = inspect.unwrap(attention)
-
-
-@pytest.fixture(params=["numpy", "torch"])
-def library(request):
-    """Turn a NumPy array into one of each library."""
-    return {"numpy": np.array, "torch": torch.tensor}[request.param]
-
-
-@pytest.fixture(params=["float32", "float64"])
-def precision(request):
-    return request.param
+shapes = st.lists(st.integers(0, 3), min_size=1, max_size=3).map(tuple)
 
 
 def draw(*shapes, seed=0, precision="float64"):
@@ -43,18 +29,22 @@ def draw_arguments(*leading, **options):
     return draw((*leading, TGT, D), (*leading, SRC, D), (*leading, SRC, V), **options)
 
 
-def softmax_by_loop(scores, mask):
+def softmax_by_loop(scores, mask=None):
+    mask = [True] * len(scores) if mask is None else mask
     total = sum(math.exp(score) for score, real in zip(scores, mask, strict=True) if real)
     return [math.exp(score) / total if real else 0.0 for score, real in zip(scores, mask, strict=True)]
 
 
+def attend_by_loop(scores, values, mask, factor):
+    """Average the values of one sentence for each row of scores."""
+    weights = [softmax_by_loop(row, real) for row, real in zip(scores, mask, strict=True)]
+    weights = np.array(weights) * factor
+    return np.array([sum(w * v for w, v in zip(row, values, strict=True)) for row in weights]), weights
+
+
 def attention_by_loop(queries, keys, values, mask):
-    contexts, weights = [], []
-    for query, row in zip(queries, np.broadcast_to(mask, (len(queries), len(keys))), strict=True):
-        scores = [sum(query * key) / math.sqrt(len(key)) for key in keys]
-        weights.append(softmax_by_loop(scores, row))
-        contexts.append(sum(weight * value for weight, value in zip(weights[-1], values, strict=True)))
-    return np.array(contexts), np.array(weights)
+    scores = [[sum(query * key) / math.sqrt(len(key)) for key in keys] for query in queries]
+    return attend_by_loop(scores, values, np.broadcast_to(mask, (len(queries), len(keys))), 1.0)
 
 
 def test_the_documents_example_to_its_last_digit():
@@ -76,24 +66,105 @@ def test_a_hand_made_case():
     assert np.allclose(masked_softmax(np.log([1, 2, 5]), np.array([True, True, False])), [1 / 3, 2 / 3, 0])
 
 
-def test_attention_equals_the_loop(library, precision):
-    queries, keys, values = draw_arguments(BATCH, precision=precision)
-    context, weights, positions = attention(*map(library, (queries, keys, values)), library(MASK))
-    assert positions is None
-    for b in range(BATCH):
-        expected_context, expected_weights = attention_by_loop(queries[b], keys[b], values[b], MASK[b])
-        tolerance = {"float32": 1e-5, "float64": 1e-12}[precision]
-        assert np.allclose(context[b], expected_context, atol=tolerance)
-        assert np.allclose(weights[b], expected_weights, atol=tolerance)
+# --- The softmax ---
 
 
-def test_softmax_equals_scipys(library):
-    (scores,) = draw((BATCH, TGT, SRC))
-    for axis in (-1, 0, 1):
-        assert np.allclose(masked_softmax(library(scores), axis=axis), softmax(scores, axis=axis))
+@settings(max_examples=40)
+@given(scores=shapes, mask=shapes, axis=st.integers(-4, 3))
+def test_a_softmax_is_its_equation_or_is_refused(library, refused, scores, mask, axis):
+    e, real = draw(scores)[0], draw(mask, seed=1)[0] > 0
+    try:
+        fits = np.broadcast_shapes(mask, scores) == scores
+    except ValueError:
+        fits = False
+    if not fits or not -len(scores) <= axis < len(scores) or scores[axis] == 0:
+        refused(lambda: masked_softmax(library(e), library(real), axis), ValueError, r"mask has|axis is")
+        return
+    weights = np.moveaxis(np.asarray(masked_softmax(library(e), library(real), axis)), axis, -1)
+    rows, reals = np.moveaxis(e, axis, -1), np.moveaxis(np.broadcast_to(real, scores), axis, -1)
+    for place in np.ndindex(weights.shape[:-1]):
+        assert np.allclose(weights[place], softmax_by_loop(rows[place], reals[place]))
 
 
-def test_attention_equals_torchs_own():
+@given(arrays(np.float64, (TGT, SRC), elements=st.floats(-1e4, 1e4)), arrays(bool, (TGT, SRC)), st.floats(-1e3, 1e3))
+def test_whatever_the_scores_weights_are_shares_and_masked_is_exactly_zero(scores, mask, shift):
+    weights = masked_softmax(scores, mask)
+    assert np.isfinite(weights).all()
+    assert (weights >= 0).all()
+    assert not weights[~mask].any()
+    assert np.allclose(weights.sum(axis=1), mask.any(axis=1))
+    assert np.allclose(weights, masked_softmax(scores + shift, mask), atol=1e-9)
+    assert np.allclose(weights, masked_softmax(torch.tensor(scores), torch.tensor(mask)), atol=1e-12)
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_huge_scores_stay_finite(library, precision):
+    assert masked_softmax(library(np.array([1e4, -1e4, 9e3], dtype=precision))).tolist() == [1, 0, 0]
+    assert not masked_softmax(library(np.full(SRC, -np.inf, dtype=precision))).any()
+
+
+# --- Averages ---
+
+
+def test_attend_is_the_loop(library):
+    scores, values, factor = draw((BATCH, TGT, SRC), (BATCH, SRC, V), (BATCH, TGT, SRC))
+    for mask, times in ((None, None), (MASK, None), (None, factor), (MASK, factor)):
+        given = [None if x is None else library(x) for x in (mask, times)]
+        context, weights, positions, centre = attend(library(scores), library(values), *given)
+        assert positions is None
+        assert centre is None
+        for b in range(BATCH):
+            real = np.broadcast_to(True if mask is None else mask[b], (TGT, SRC))
+            expected = attend_by_loop(scores[b], values[b], real, 1.0 if times is None else times[b])
+            assert np.allclose(context[b], expected[0], atol=1e-12)
+            assert np.allclose(weights[b], expected[1], atol=1e-12)
+
+
+def test_each_step_may_have_its_own_few_values(library):
+    """As in local attention: every step of every sentence asks once, and sees what its window shows."""
+    look = 5
+    scores, values = draw((BATCH, TGT, 1, look), (BATCH, TGT, look, V))
+    mask, factor = scores > -0.5, np.abs(scores) / 2
+    context, weights, *_ = attend(*map(library, (scores, values, mask, factor)))
+    assert context.shape == (BATCH, TGT, 1, V)
+    for place in np.ndindex(BATCH, TGT):
+        expected = attend_by_loop(scores[place], values[place], mask[place], factor[place])
+        assert np.allclose(context[place], expected[0], atol=1e-12)
+        assert np.allclose(weights[place], expected[1], atol=1e-12)
+
+
+@settings(max_examples=60)
+@given(queries=shapes, keys=shapes, values=shapes)
+def test_attention_fits_or_is_refused(library, refused, queries, keys, values):
+    drawn = [draw(shape, seed=n)[0] for n, shape in enumerate((queries, keys, values))]
+    fits = (
+        len(queries) == len(keys) == len(values) >= 2
+        and queries[:-2] == keys[:-2] == values[:-2]
+        and queries[-1] == keys[-1] > 0
+        and keys[-2] == values[-2] > 0
+    )
+    if not fits:
+        refused(lambda: attention(*map(library, drawn)), ValueError, "(queries|keys|values|e) has shape")
+        return
+    context = attention(*map(library, drawn)).context
+    assert context.shape == (*queries[:-1], values[-1])
+    for place in np.ndindex(queries[:-2]):
+        assert np.allclose(context[place], attention_by_loop(*(x[place] for x in drawn), True)[0])
+
+
+def test_attention_is_what_attend_makes_of_its_scores(monkeypatch):
+    queries, keys, values = draw_arguments(BATCH)
+    found = Attended(values, values)
+    seen = []
+    monkeypatch.setattr(module, "attend", lambda *given: seen.append(given) or found)
+    assert attention(queries, keys, values, MASK, scale=2.0) is found
+    ((scores, *rest),) = seen
+    assert np.allclose(scores, 2 * np.einsum("btd,bid->bti", queries, keys))
+    assert rest[0] is values
+    assert rest[1] is MASK
+
+
+def test_attention_is_torchs_own():
     queries, keys, values = map(torch.tensor, draw_arguments(BATCH))
     mask = torch.tensor(MASK)
     for scale in (None, 0.3):
@@ -102,100 +173,43 @@ def test_attention_equals_torchs_own():
         assert torch.allclose(ours, torchs)
 
 
-@pytest.mark.parametrize("leading", [(), (2,), (2, 3)])
-def test_any_leading_axes(library, leading):
-    whole = [library(x) for x in draw_arguments(*leading)]
-    context, weights, _ = attention(*whole)
-    assert context.shape == (*leading, TGT, V)
-    assert weights.shape == (*leading, TGT, SRC)
-    for index in np.ndindex(leading):
-        assert np.allclose(context[index], attention(*(x[index] for x in whole)).context)
-
-
-@pytest.mark.parametrize("shape", [(1, SRC), (TGT, SRC), (1, 1, SRC), (BATCH, 1, SRC), (1, TGT, SRC)])
-def test_a_mask_broadcasts(library, shape):
-    mask = np.random.default_rng(1).random(shape) < 0.6
-    whole = [library(x) for x in draw_arguments(BATCH)]
-    full = np.broadcast_to(mask, (BATCH, TGT, SRC)).copy()
-    assert np.array_equal(attention(*whole, library(mask)).weights, attention(*whole, library(full)).weights)
-
-
-def test_precision_is_kept_and_promoted(library, precision):
-    whole = [library(x) for x in draw_arguments(precision=precision)]
-    assert str(attention(*whole).context.dtype).endswith(precision)
-    mixed = [
-        library(x.astype(kind)) for x, kind in zip(draw_arguments(), ["float32", "float64", "float32"], strict=True)
-    ]
-    assert str(attention(*mixed).context.dtype).endswith("float64")
-
-
-def test_numpys_integers_are_promoted():
+def test_precision_is_kept_and_promoted(library):
+    for kinds, expected in (("444", "float32"), ("484", "float64"), ("888", "float64")):
+        arguments = [library(x.astype(f"f{kind}")) for x, kind in zip(draw_arguments(), kinds, strict=True)]
+        assert str(attention(*arguments).context.dtype).endswith(expected)
     integers = [np.arange(12).reshape(4, 3) % 5 for _ in range(3)]
-    floats = [x.astype(float) for x in integers]
-    assert attention(*integers).context.dtype == np.float64
-    assert np.array_equal(attention(*integers).context, attention(*floats).context)
+    assert np.array_equal(attention(*integers).context, attention(*(x.astype(float) for x in integers)).context)
     assert masked_softmax(np.array([1, 2])).dtype == np.float64
 
 
-def test_huge_scores_stay_finite(library, precision):
-    scores = library(np.array([1e4, -1e4, 9e3], dtype=precision))
-    assert masked_softmax(scores).tolist() == [1, 0, 0]
-    assert np.allclose(masked_softmax(scores / 1e4), softmax([1, -1, 0.9]), atol=1e-6)
-
-
-def test_masked_is_exactly_zero_whatever_the_score(library):
-    mask = library(np.array([True, False, True, False, False]))
-    weights = masked_softmax(library(np.array([0.5, 1e300, -0.5, np.nan, np.inf])), mask)
-    assert weights[[1, 3, 4]].tolist() == [0, 0, 0]
-    assert np.allclose(weights[[0, 2]], softmax([0.5, -0.5]))
-
-
-def test_a_row_with_nothing_to_attend_to_is_zero(library):
-    queries, keys, values = (library(x) for x in draw_arguments(BATCH))
-    mask = library(np.array([[[True] * SRC], [[False] * SRC]]))
-    context, weights, _ = attention(queries, keys, values, mask)
-    assert not context[1].any()
-    assert not weights[1].any()
-    assert np.allclose(weights[0].sum(-1), 1)
-    assert not masked_softmax(library(np.full(SRC, -np.inf))).any()
-
-
-def test_a_batch_gives_each_sentence_what_it_gets_alone(library):
-    queries, keys, values = draw_arguments(BATCH)
-    together = attention(library(queries), library(keys), library(values), library(MASK))
-    for b, length in enumerate(LENGTHS):
-        alone = attention(*(library(x) for x in (queries[b], keys[b, :length], values[b, :length])))
-        assert np.allclose(together.context[b], alone.context)
-        assert np.allclose(together.weights[b, :, :length], alone.weights)
-
-
 def test_no_argument_is_changed(library):
-    whole = [library(x) for x in draw_arguments(BATCH)] + [library(MASK)]
-    before = deepcopy(whole)
-    attention(*whole)
-    masked_softmax(whole[0])
-    for x, copy in zip(whole, before, strict=True):
+    arguments = [library(x) for x in (*draw_arguments(BATCH), MASK)]
+    before = deepcopy(arguments)
+    attention(*arguments)
+    masked_softmax(arguments[0])
+    for x, copy in zip(arguments, before, strict=True):
         assert np.array_equal(x, copy)
 
 
-def test_the_weights_can_be_written_where_the_scores_are():
-    (scores,) = draw((TGT, SRC))
-    expected = masked_softmax(scores, MASK[0])
-    assert masked_softmax(scores, MASK[0], out=scores) is scores
-    assert np.array_equal(scores, expected)
-    with pytest.raises(ValueError, match=r"out has shape \(7,\); expected None, since e is a tensor"):
-        unchecked_softmax(torch.ones(SRC), out=torch.ones(SRC))
+def test_numpy_needs_room_for_scores_weights_and_contexts_only():
+    queries, keys, values = draw((100, 50), (200, 50), (200, 100))
+    attention(queries, keys, values)
+    tracemalloc.start()
+    context, weights, *_ = attention(queries, keys, values)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1.1 * (context.nbytes + 2 * weights.nbytes)
 
 
-def test_the_gradient_is_right():
-    whole = [torch.tensor(x, requires_grad=True) for x in draw_arguments(BATCH)]
+# --- Gradients ---
+
+
+def test_gradients_are_those_of_finite_differences():
+    arguments = [torch.tensor(x, requires_grad=True) for x in draw_arguments(BATCH)]
     mask = torch.tensor(MASK)
-    assert torch.autograd.gradcheck(lambda *x: attention(*x, mask)[:2], whole)
-    assert torch.autograd.gradcheck(lambda e: masked_softmax(e, mask, axis=1), draw_scores())
-
-
-def draw_scores():
-    return torch.tensor(draw((BATCH, TGT, SRC))[0], requires_grad=True)
+    assert torch.autograd.gradcheck(lambda *x: attention(*x, mask)[:2], arguments)
+    (e,) = (torch.tensor(x, requires_grad=True) for x in draw((BATCH, TGT, SRC)))
+    assert torch.autograd.gradcheck(lambda e: masked_softmax(e, mask, axis=1), e)
 
 
 def test_no_gradient_reaches_what_is_masked():
@@ -210,122 +224,136 @@ def test_no_gradient_reaches_what_is_masked():
         assert x.grad[1, : LENGTHS[1]].any(dim=-1).all(), "every real word must get a gradient"
 
 
-@given(arrays(np.float64, (TGT, SRC), elements=st.floats(-1e4, 1e4)), arrays(bool, (TGT, SRC)), st.floats(-1e3, 1e3))
-def test_whatever_the_scores(scores, mask, shift):
-    weights = masked_softmax(scores, mask)
-    assert np.isfinite(weights).all()
-    assert (weights >= 0).all()
-    assert not weights[~mask].any()
-    assert np.allclose(weights.sum(axis=1), mask.any(axis=1))
-    assert np.allclose(weights, masked_softmax(scores + shift, mask), atol=1e-9)
-    assert np.allclose(weights, masked_softmax(torch.tensor(scores), torch.tensor(mask)), atol=1e-12)
+# --- NaN and infinity ---
 
-
-@given(st.permutations(range(SRC)), st.integers(0, 100))
-def test_the_order_of_the_keys_does_not_matter(order, seed):
-    queries, keys, values = draw_arguments(seed=seed)
-    context, weights, _ = attention(queries, keys, values)
-    shuffled = attention(queries, keys[order], values[order])
-    assert np.allclose(shuffled.context, context)
-    assert np.allclose(shuffled.weights, weights[:, order])
-
-
-def test_no_query_is_fine_but_no_key_is_not():
-    queries, keys, values = draw_arguments()
-    assert attention(queries[:0], keys, values).context.shape == (0, V)
-    with pytest.raises(ValueError, match=r"keys \(0, 5\).*at least one source position"):
-        unchecked_attention(queries, keys[:0], values[:0])
-    with pytest.raises(ValueError, match="at least one source position and one feature"):
-        unchecked_attention(queries[:, :0], keys[:, :0], values)
-    with pytest.raises(ValueError, match=r"e has shape \(3, 0\)"):
-        unchecked_softmax(np.ones((3, 0)))
-
-
-def test_a_batch_of_no_sentence_is_fine(library):
-    context, weights, _ = attention(*(library(x) for x in draw_arguments(0)))
-    assert context.shape == (0, TGT, V)
-    assert weights.shape == (0, TGT, SRC)
-
-
-def test_numpy_needs_room_for_the_weights_and_the_contexts_only():
-    queries, keys, values = draw((100, 50), (200, 50), (200, 100))
-    attention(queries, keys, values)
-    tracemalloc.start()
-    context, weights, _ = attention(queries, keys, values)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 1.2 * (context.nbytes + weights.nbytes)
-
-
-def numbers(*shape):
-    return np.ones(shape)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ((numbers(3, 5), numbers(7, 4), numbers(7, 2)), ValueError, r"queries \(3, 5\), keys \(7, 4\).*features"),
-        ((numbers(3, 5), numbers(7, 5), numbers(6, 2)), ValueError, r"keys \(7, 5\), values \(6, 2\).*source pos"),
-        ((numbers(2, 3, 5), numbers(7, 5), numbers(7, 2)), ValueError, "same leading axes"),
-        ((numbers(5), numbers(7, 5), numbers(7, 2)), ValueError, r"queries \(5,\).*at least two axes"),
-        (([[1.0]], numbers(7, 1), numbers(7, 2)), TypeError, "queries is a list; expected a NumPy array"),
-        ((numbers(3, 5), torch.ones(7, 5), numbers(7, 2)), TypeError, "keys is a torch.Tensor.*one library"),
-        ((numbers(3, 5), numbers(7, 5), torch.ones(7, 2)), TypeError, "y, keys is a numpy.*y, values is a torch"),
-        ((numbers(3, 5) * 1j, numbers(7, 5), numbers(7, 2)), TypeError, r"queries has shape \(3, 5\).*complex128"),
-        ((numbers(3, 5), numbers(7, 5) > 0, numbers(7, 2)), TypeError, "keys .* holds bool; expected real numbers$"),
-        (
-            (torch.ones(3, 5), torch.ones(7, 5), torch.ones(7, 2).long()),
-            TypeError,
-            "values .*int64.* floating.* numbers$",
-        ),
-        ((numbers(3, 5), numbers(5), numbers(7, 2)), ValueError, r"keys \(5,\).*at least two axes"),
-        ((numbers(3, 5), numbers(7, 5), numbers(7)), ValueError, r"values \(7,\).*at least two axes"),
-        ((numbers(3, 5), numbers(7, 5), numbers(7, 2), numbers(3, 6) > 0), ValueError, r"mask has shape \(3, 6\)"),
-        ((numbers(3, 5), numbers(7, 5), numbers(7, 2), numbers(2, 3, 7) > 0), ValueError, r"mask has .*to \(3, 7\)"),
-        ((numbers(3, 5), numbers(7, 5), numbers(7, 2), torch.ones(3, 7) > 0), TypeError, "mask is a Tensor"),
-    ],
+scores_and_mask = st.integers(1, 5).flatmap(
+    lambda n: st.tuples(arrays(float, n, elements=st.floats(-50, 50)), arrays(bool, n))
 )
-def test_bad_input_says_what_is_wrong(arguments, error, message):
-    with pytest.raises(error, match=message):
-        unchecked_attention(*arguments)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        (("scores",), TypeError, "e is a str"),
-        ((torch.ones(3, dtype=torch.int32),), TypeError, r"e has shape \(3,\) and holds torch.int32"),
-        ((numbers(3), numbers(3)), TypeError, r"mask has shape \(3,\) and holds float64; expected bool"),
-        ((numbers(3), [True]), TypeError, "mask is a list"),
-        ((numbers(3), None, 1), ValueError, r"axis is 1, but e has shape \(3,\)"),
-        ((numbers(), None), ValueError, r"axis is -1, but e has shape \(\)"),
-    ],
-)
-def test_bad_scores_say_what_is_wrong(arguments, error, message):
-    with pytest.raises(error, match=message):
-        unchecked_softmax(*arguments)
+@pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
+@settings(max_examples=40)
+@given(drawn=scores_and_mask, wild=st.sampled_from([np.nan, np.inf, -np.inf, 1e308]))
+def test_a_key_that_is_masked_never_counts_whatever_it_holds(library, drawn, wild):
+    e, mask = drawn
+    one, values = library(np.ones((1, 1))), library(draw((len(e), 2))[0])
+    tame, spoilt = (np.where(mask, e, other) for other in (0.0, wild))
+    assert np.array_equal(*(masked_softmax(library(x), library(mask)) for x in (tame, spoilt)))
+    found = [attention(one, library(x[:, None]), values, library(mask[None])).context for x in (tame, spoilt)]
+    assert np.array_equal(*found)
 
 
-def test_dense_lays_the_window_over_the_source(library):
-    weights = library(np.array([[[0.25, 0.75, 0.0], [0.5, 0.5, 0.0]]]))
-    positions = library(np.array([[[1, 2, 3], [3, 4, 5]]]))
-    dense = Attended(weights[..., :1], weights, positions).dense(5)
-    assert dense.tolist() == [[[0, 0.25, 0.75, 0, 0], [0, 0, 0, 0.5, 0.5]]]
-    with pytest.raises(ValueError, match="src is 4, but the weights reach position"):
-        Attended(weights[..., :1], weights, positions).dense(4)
-    everywhere = Attended(weights[..., :1], weights)
-    assert everywhere.dense(3) is weights
-    with pytest.raises(ValueError, match="src is 5, but the weights cover 3"):
-        everywhere.dense(5)
-    assert Attended(weights[..., :1], weights[..., :0]).dense(0).shape == (1, 2, 0)
-    with pytest.raises(ValueError, match="src is -1; expected at least 0"):
-        everywhere.dense(-1)
+@pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
+def test_a_value_that_is_masked_must_be_finite(library):
+    """As `attend` says: the weight is 0, and 0 times NaN is NaN."""
+    scores, values, mask = np.eye(3)[:1], draw((3, 2))[0], library([[True, True, False]])
+    found = []
+    for filling in (0.0, 1e300, np.nan):
+        values[2] = filling
+        found.append(attend(library(scores), library(values), mask))
+    assert all(float(one.weights[0, 2]) == 0 for one in found)
+    assert np.array_equal(found[0].context, found[1].context)
+    assert np.isnan(np.asarray(found[2].context)).all()
+
+
+@pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
+@settings(max_examples=40)
+@given(drawn=scores_and_mask, wild=st.sampled_from([np.nan, np.inf]), where=st.integers(0, 4))
+def test_nan_never_vanishes(library, drawn, wild, where):
+    """NaN or plus infinity among the scores, or in a query, or in a value with a weight, is NaN in the result."""
+    e = drawn[0].copy()
+    e[where % len(e)] = wild
+    assert np.isnan(np.asarray(masked_softmax(library(e)))[where % len(e)])
+    finite, one = library(np.ones((len(e), 1))), library(np.ones((1, 1)))
+    assert np.isnan(np.asarray(attention(one, library(e[:, None]), finite).context)).all()
+    assert np.isnan(np.asarray(attention(one * wild, finite, finite).context)).all()
+    assert not np.isfinite(np.asarray(attention(one, finite, library(e[:, None])).context)).any()
+
+
+# --- What was looked at ---
 
 
 @pytest.mark.parametrize("leading", [(), (2, 3)])
-def test_dense_with_any_leading_axes(library, leading):
+def test_dense_lays_the_window_over_the_source(library, leading):
     weights, positions = draw((*leading, TGT, 2))[0], np.array([1, 4])
     expected = np.zeros((*leading, TGT, SRC))
     expected[..., positions] = weights
-    attended = Attended(library(weights), library(weights), library(np.broadcast_to(positions, weights.shape).copy()))
-    assert np.array_equal(attended.dense(SRC), expected)
+    given = library(weights), library(np.broadcast_to(positions, weights.shape))
+    assert np.array_equal(Attended(given[0], *given).dense(SRC), expected)
+    everywhere = Attended(given[0], given[0])
+    assert everywhere.dense(2) is given[0]
+    assert Attended(given[0], given[0][..., :0]).dense(0).shape == (*leading, TGT, 0)
+
+
+def test_dense_lets_a_weight_of_zero_lie_beyond_the_source(library):
+    weights = library([[[0.25, 0.75, 0.0], [0.5, 0.5, 0.0]]])
+    beyond = Attended(weights, weights, library([[[1, 2, 3], [3, 4, 5]]]))
+    assert beyond.dense(5).tolist() == [[[0, 0.25, 0.75, 0, 0], [0, 0, 0, 0.5, 0.5]]]
+
+
+def looked(library, tgt, look, local):
+    context, weights, centre = draw((BATCH, tgt, V), (BATCH, tgt, look), (BATCH, tgt), seed=tgt)
+    positions = np.broadcast_to(np.arange(look), weights.shape)
+    given = [library(x) for x in (context, weights, *((positions, centre) if local else ()))]
+    return Attended(*given)
+
+
+@pytest.mark.parametrize("local", [False, True])
+def test_looks_are_joined_in_their_order_and_rows_selected(library, local):
+    looks = [looked(library, tgt, 4, local) for tgt in (1, 3, 2)]
+    joined = join(looks)
+    for name in Attended._fields:
+        parts = [getattr(look, name) for look in looks]
+        if parts[0] is None:
+            assert getattr(joined, name) is None
+        else:
+            assert np.array_equal(getattr(joined, name), np.concatenate(parts, axis=1))
+    rows = library([1, 1, 0])
+    for one, whole in zip(joined.select(rows), joined, strict=True):
+        assert one is None if whole is None else np.array_equal(one, whole[[1, 1, 0]])
+
+
+EYE, ONES = np.eye(3), torch.ones
+WHOLE = np.arange(9).reshape(3, 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "says"),
+    [
+        (lambda: masked_softmax("ab"), TypeError, "e is a str"),
+        (lambda: masked_softmax(np.ones(())), ValueError, r"axis is -1, e has shape \(\); expected an axis with"),
+        (lambda: masked_softmax(EYE, EYE), TypeError, "mask has .* expected bool"),
+        (lambda: attend(EYE, ONES(3, 2)), TypeError, "scores is a numpy.ndarray, values is a torch.Tensor"),
+        (lambda: attend(EYE, EYE[0]), ValueError, r"values has shape \(3,\); expected \(3, v\)"),
+        (lambda: attend(EYE, EYE[:1]), ValueError, r"values has shape \(1, 3\)"),
+        (
+            lambda: attend(ONES(2, 3, 4), ONES(1, 4, 5)),
+            ValueError,
+            r"values has shape \(1, 4, 5\); expected \(2, 4, v\)",
+        ),
+        (lambda: attend(EYE[:, :0], EYE[:0]), ValueError, r"e has shape \(3, 0\); expected an axis with at least one"),
+        (lambda: attend(EYE, EYE, EYE[:2] > 0), ValueError, r"mask has shape \(2, 3\)"),
+        (lambda: attend(EYE, EYE, None, EYE[:1]), ValueError, r"factor has shape \(1, 3\); expected \(3, 3\)"),
+        (lambda: attend(EYE, EYE, None, ONES(3, 3)), TypeError, "factor is a torch.Tensor.* of one library"),
+        (lambda: attend(EYE, EYE, None, 2.0), TypeError, "factor is a float"),
+        (lambda: attention([[1.0]], EYE, EYE), TypeError, "queries is a list"),
+        (lambda: attention(EYE, EYE > 0, EYE), TypeError, "keys has .* holds bool"),
+        (lambda: attention(EYE, EYE, EYE * 1j), TypeError, "values has .* holds complex128"),
+        (lambda: attention(EYE[0], EYE, EYE), ValueError, r"queries has shape \(3,\); expected \(tgt, 3\)"),
+        (lambda: attention(EYE, EYE[0], EYE), ValueError, r"queries has shape|keys has shape \(3,\)"),
+        (lambda: attention(EYE, EYE, EYE[0]), ValueError, r"values has shape \(3,\); expected \(3, v\)"),
+        (lambda: attention(ONES(1, 4, 3), ONES(2, 4, 3), ONES(2, 4, 3)), ValueError, r"expected \(2, tgt, 3\)"),
+        (lambda: attention(ONES(2, 4, 3), ONES(2, 4, 3), ONES(1, 4, 3)), ValueError, r"expected \(2, 4, v\)"),
+        (lambda: attention(EYE, EYE[:, :1], EYE), ValueError, r"queries has shape \(3, 3\); expected \(tgt, 1\)"),
+        (lambda: attention(EYE, EYE[:1], EYE), ValueError, r"values has shape \(3, 3\); expected \(1, v\)"),
+        (lambda: Attended(EYE, EYE).dense(4), ValueError, "src is 4, but the weights cover 3 source positions"),
+        (lambda: Attended(EYE, EYE, WHOLE).dense(8), ValueError, "src is 8, but the weights reach position 8"),
+        (lambda: Attended(EYE, EYE, -WHOLE).dense(9), ValueError, "src is 9"),
+        (lambda: Attended(EYE, EYE, WHOLE[:1, :1]).dense(3), ValueError, r"positions has shape \(1, 1\); expected"),
+        (lambda: Attended(EYE, EYE).dense(-1), ValueError, "src is -1; expected at least 0"),
+        (lambda: Attended(EYE, EYE).dense(3.5), TypeError, "src is 3.5; expected a whole number"),
+        (lambda: join([]), ValueError, "looks is empty; expected at least one"),
+    ],
+)
+def test_what_does_not_fit_is_refused(call, error, says, refused):
+    refused(call, error, says)

@@ -20,14 +20,14 @@ def test_a_gru_step_is_that_of_torch():
 
 
 def test_an_lstm_step_is_that_of_torch():
-    cell = nn.LSTMCell(EMB, DEC).double()
-    x, h, c = draw(BATCH, EMB, seed=0), draw(BATCH, DEC, seed=1), draw(BATCH, DEC, seed=2)
-    mine = lstm_step(x @ cell.weight_ih.T + cell.bias_ih + cell.bias_hh, h, c, cell.weight_hh)
-    torch.testing.assert_close(mine, cell(x, (h, c)), rtol=1e-12, atol=1e-12)
+    torchs = nn.LSTMCell(EMB, DEC).double()
+    x, s, cell = draw(BATCH, EMB, seed=0), draw(BATCH, DEC, seed=1), draw(BATCH, DEC, seed=2)
+    mine = lstm_step(x @ torchs.weight_ih.T + torchs.bias_ih + torchs.bias_hh, s, cell, torchs.weight_hh)
+    torch.testing.assert_close(mine, torchs(x, (s, cell)), rtol=1e-12, atol=1e-12)
 
 
 def test_gradients_are_those_of_finite_differences():
     x, s, W, b = (draw(*shape, seed=0).requires_grad_() for shape in [(2, 9), (2, 3), (9, 3), (9,)])
     torch.autograd.gradcheck(gru_step, (x, s, W, b))
-    x, h, c, W = (draw(*shape, seed=0).requires_grad_() for shape in [(2, 12), (2, 3), (2, 3), (12, 3)])
-    torch.autograd.gradcheck(lstm_step, (x, h, c, W))
+    x, s, cell, W = (draw(*shape, seed=0).requires_grad_() for shape in [(2, 12), (2, 3), (2, 3), (12, 3)])
+    torch.autograd.gradcheck(lstm_step, (x, s, cell, W))

@@ -1,18 +1,40 @@
-"""Decoders, held against the papers' equations, one sentence and one word at a time."""
+"""Decoders: the steps against the papers' equations, and teacher forcing against the steps."""
+
+from functools import partial
 
 import pytest
 import torch
 from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from attnlib.alignment import Align
 from attnlib.decoders import BahdanauDecoder, DeepOutput, FixedContextDecoder, LuongDecoder
 from attnlib.encoders import Encoded
-from attnlib.scores import Additive, General
+from attnlib.scores import Additive, Concat, Dot, General, Location
 from attnlib.windows import Everywhere, LocalMonotonic, LocalPredictive
 
 VOCAB, EMB, DEC, ENC, ATT, MAXOUT, LAYERS, SRC, TGT = 19, 3, 5, 7, 11, 2, 3, 13, 4
 LENGTHS = (13, 3, 7)
 SIZES = {"vocab": VOCAB, "emb": EMB, "dec": DEC, "enc": ENC}
+
+
+def aligned(window=None, score=None):
+    return Align(score or Additive(DEC, ENC, ATT), window or Everywhere())
+
+
+fixed = partial(FixedContextDecoder, **SIZES, maxout=MAXOUT)
+bahdanau = partial(BahdanauDecoder, **SIZES, maxout=MAXOUT)
+luong = partial(LuongDecoder, **SIZES, layers=LAYERS)
+DECODERS = {
+    "fixed": fixed,
+    "bahdanau": lambda: bahdanau(aligned()),
+    "bahdanau, new": lambda: bahdanau(aligned(), reads_new_state=True),
+    "bahdanau, local": lambda: bahdanau(aligned(LocalMonotonic(1))),
+    "luong": lambda: luong(aligned(), input_feeding=False),
+    "luong, local": lambda: luong(aligned(LocalMonotonic(2)), input_feeding=False),
+    "luong, fed": lambda: luong(aligned()),
+    "luong, fed, local": lambda: luong(aligned(LocalPredictive(DEC, 2), General(DEC, ENC))),
+}
 
 
 def draw(*shape, seed):
@@ -26,36 +48,19 @@ def encoded(*state):
     return Encoded(h, torch.tensor(LENGTHS), draw(len(LENGTHS), ENC, seed=1), state)
 
 
-def align(window):
-    return Align(Additive(DEC, ENC, ATT), window())
-
-
-DECODERS = {
-    "fixed": (lambda: FixedContextDecoder(**SIZES, maxout=MAXOUT), [(DEC,)]),
-    "fixed, new": (lambda: FixedContextDecoder(**SIZES, maxout=MAXOUT, reads_new_state=True), [(DEC,)]),
-    "bahdanau": (lambda: BahdanauDecoder(align(Everywhere), **SIZES, maxout=MAXOUT), [(DEC,)]),
-    "bahdanau, new": (
-        lambda: BahdanauDecoder(align(Everywhere), **SIZES, maxout=MAXOUT, reads_new_state=True),
-        [(DEC,)],
-    ),
-    "bahdanau, local": (lambda: BahdanauDecoder(align(lambda: LocalMonotonic(1)), **SIZES, maxout=MAXOUT), [(DEC,)]),
-    "luong": (
-        lambda: LuongDecoder(align(Everywhere), **SIZES, layers=LAYERS, input_feeding=False),
-        [(LAYERS, DEC)] * 2,
-    ),
-    "luong, fed": (lambda: LuongDecoder(align(Everywhere), **SIZES, layers=LAYERS), [(LAYERS, DEC)] * 2),
-    "luong, fed, local": (
-        lambda: LuongDecoder(Align(General(DEC, ENC), LocalPredictive(DEC, 2)), **SIZES, layers=LAYERS),
-        [(LAYERS, DEC)] * 2,
-    ),
-}
-
-
 @pytest.fixture(params=DECODERS)
 def case(request):
     torch.manual_seed(0)
-    make, state = DECODERS[request.param]
-    return make().double(), encoded(*state), torch.randint(VOCAB, (len(LENGTHS), TGT))
+    decoder = DECODERS[request.param]().double()
+    state = [(LAYERS, DEC)] * 2 if isinstance(decoder, LuongDecoder) else [(DEC,)]
+    return decoder, encoded(*state), torch.randint(VOCAB, (len(LENGTHS), TGT))
+
+
+def close(x, y):
+    torch.testing.assert_close(x, y, rtol=1e-10, atol=1e-10)
+
+
+# --- The papers' equations, one sentence and one word at a time ---
 
 
 def look(decoder, s, encoded, b, t):
@@ -69,35 +74,24 @@ def deep_output(out, s, y, c):
     return out.W_o @ torch.stack([torch.max(t[2 * j], t[2 * j + 1]) for j in range(len(t) // 2)])
 
 
-def gru_cell(gru):
-    cell = nn.GRUCell(EMB + ENC, DEC).double()
-    cell.load_state_dict({name.removesuffix("_l0"): p for name, p in gru.state_dict().items()})
-    return cell
-
-
-def lstm_cells(lstm):
-    for n in range(LAYERS):
-        cell = nn.LSTMCell(getattr(lstm, f"weight_ih_l{n}").shape[1], DEC).double()
-        cell.load_state_dict(
-            {k.removesuffix(f"_l{n}"): p for k, p in lstm.state_dict().items() if k.endswith(f"_l{n}")}
-        )
+def cells(make, stack):
+    """Make a cell of each layer of a stack."""
+    for n in range(stack.num_layers):
+        weights = {k.removesuffix(f"_l{n}"): p for k, p in stack.state_dict().items() if k.endswith(f"_l{n}")}
+        cell = make(weights["weight_ih"].shape[1], DEC).double()
+        cell.load_state_dict(weights)
         yield cell
 
 
-def decode_one(decoder, encoded, words, b):
-    """Score each word of one sentence, as the equations are written."""
-    if isinstance(decoder, LuongDecoder):
-        yield from luong_one(decoder, encoded, words, b)
-        return
+def gru_one(decoder, encoded, words, b):
     s = encoded.state[0][b]
+    attends = isinstance(decoder, BahdanauDecoder)
+    cell = decoder.cell if attends else next(cells(nn.GRUCell, decoder.gru))
     for t, word in enumerate(words):
         y = decoder.embedding.weight[word]
-        if isinstance(decoder, BahdanauDecoder):
-            c, cell = look(decoder, s, encoded, b, t), decoder.cell
-        else:
-            c, cell = encoded.summary[b], gru_cell(decoder.gru)
+        c = look(decoder, s, encoded, b, t) if attends else encoded.summary[b]
         before, s = s, cell(torch.cat([y, c]), s)
-        yield deep_output(decoder.readout, s if decoder.reads_new_state else before, y, c)
+        yield deep_output(decoder.readout, s if getattr(decoder, "reads_new_state", False) else before, y, c)
 
 
 def luong_one(decoder, encoded, words, b):
@@ -106,22 +100,31 @@ def luong_one(decoder, encoded, words, b):
     for t, word in enumerate(words):
         x = decoder.embedding.weight[word]
         x = torch.cat([x, tilde]) if decoder.input_feeding else x
-        for n, cell in enumerate(lstm_cells(decoder.lstm)):
+        for n, cell in enumerate(cells(nn.LSTMCell, decoder.lstm)):
             h[n], c[n] = cell(x, (h[n], c[n]))
             x = h[n]
         tilde = torch.tanh(decoder.W_c @ torch.cat([look(decoder, x, encoded, b, t), x]))
         yield decoder.W_y @ tilde
 
 
-def test_teacher_forcing_equals_the_papers_equations(case):
+def test_teacher_forcing_is_the_papers_equations(case):
     decoder, encoded, words = case
+    one = luong_one if isinstance(decoder, LuongDecoder) else gru_one
     logits, _ = decoder(words, encoded)
     for b in range(len(LENGTHS)):
-        alone = torch.stack(list(decode_one(decoder, encoded, words[b], b)))
-        torch.testing.assert_close(logits[b], alone, rtol=1e-10, atol=1e-10)
+        close(logits[b], torch.stack(list(one(decoder, encoded, words[b], b))))
 
 
-def test_steps_one_by_one_equal_teacher_forcing_and_leave_their_state_as_it_was(case):
+def test_the_maxout_layer_keeps_the_larger_of_each_pair():
+    out = DeepOutput(**SIZES, maxout=MAXOUT).double()
+    s, y, c = (draw(size, seed=size) for size in (DEC, EMB, ENC))
+    close(out(s, y, c), deep_output(out, s, y, c))
+
+
+# --- Steps ---
+
+
+def test_steps_one_by_one_are_teacher_forcing_and_leave_their_state_as_it_was(case):
     decoder, encoded, words = case
     logits, attended = decoder(words, encoded)
     state = decoder.start(encoded)
@@ -129,13 +132,14 @@ def test_steps_one_by_one_equal_teacher_forcing_and_leave_their_state_as_it_was(
         assert state.step == t
         before = [x.clone() for x in state.recurrent]
         one, look, after = decoder.step(words[:, t], state)
-        torch.testing.assert_close(one, logits[:, t], rtol=1e-10, atol=1e-10)
+        close(one, logits[:, t])
         assert all(torch.equal(x, y) for x, y in zip(state.recurrent, before, strict=True))
         if attended is None:
             assert look is None
         else:
-            whole = attended.dense(SRC)[:, t : t + 1]
-            torch.testing.assert_close(look.dense(SRC), whole, rtol=1e-10, atol=1e-10)
+            for x, of_all in zip(look, attended, strict=True):
+                assert (x is None) == (of_all is None)
+                assert x is None or close(x, of_all[:, t : t + 1]) is None
         state = after
 
 
@@ -145,22 +149,21 @@ def test_a_state_goes_on_with_the_rows_that_are_chosen(case):
     rows = torch.tensor([2, 0, 0, 1])
     whole, _, _ = decoder.step(words[:, 1], state)
     chosen, _, _ = decoder.step(words[rows, 1], state.select(rows))
-    torch.testing.assert_close(chosen, whole[rows], rtol=1e-10, atol=1e-10)
+    close(chosen, whole[rows])
+    assert state.select(rows).step == 1
 
 
-def test_gradients_reach_every_parameter(case):
-    decoder, encoded, words = case
-    (decoder(words, encoded)[0] ** 2).sum().backward()
-    for name, p in decoder.named_parameters():
-        assert p.grad.abs().sum() > 0, name
+# --- Gradients, devices, costs ---
 
 
-def test_gradients_reach_the_encoder_and_stop_at_its_padding(case):
+def test_gradients_reach_every_parameter_and_the_encoder_and_stop_at_its_padding(case):
     decoder, encoded, words = case
     given = [x.requires_grad_() for x in (encoded.annotations, encoded.summary, *encoded.state)]
     (decoder(words, encoded)[0] ** 2).sum().backward()
     annotations, summary, *state = [x.grad for x in given]
     assert all(x.abs().sum() > 0 for x in state)
+    for name, p in decoder.named_parameters():
+        assert p.grad.abs().sum() > 0, name
     if isinstance(decoder, FixedContextDecoder):
         assert annotations is None
         assert summary.abs().sum() > 0
@@ -173,26 +176,86 @@ def test_every_tensor_is_made_where_the_words_are(case):
     expected, _ = decoder(words, encoded)
     with torch.device("meta"):  # there lies what is made without saying where
         logits, _ = decoder(words, encoded)
-    torch.testing.assert_close(logits, expected, rtol=1e-10, atol=1e-10)
+        decoder.step(words[:, 0], decoder.start(encoded))
+    close(logits, expected)
 
 
-def test_nothing_is_changed(case):
-    decoder, encoded, words = case
-    given = (words, *encoded[:3], *encoded.state)
-    before = [x.clone() for x in given]
-    decoder(words, encoded)
-    assert all(torch.equal(x, y) for x, y in zip(given, before, strict=True))
+class Products(TorchDispatchMode):
+    """Count the multiply-adds of every matrix product that torch runs."""
+
+    def __init__(self):
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        name = function.overloadpacket.__name__
+        if name in ("mm", "bmm", "mv", "dot"):
+            self.count += result.numel() * args[0].shape[-1]
+        elif name == "addmm":
+            self.count += result.numel() * args[1].shape[-1]
+        else:
+            assert not name.startswith(("matmul", "linear", "baddbmm", "addmv", "einsum")), name
+        return result
 
 
-def test_the_maxout_layer_keeps_the_larger_of_each_pair():
-    out = DeepOutput(vocab=VOCAB, emb=EMB, dec=DEC, enc=ENC, maxout=MAXOUT).double()
-    s, y, c = (draw(size, seed=size) for size in (DEC, EMB, ENC))
-    torch.testing.assert_close(out(s, y, c), deep_output(out, s, y, c), rtol=1e-12, atol=1e-12)
+SCORES = {
+    "dot": Dot,
+    "general": lambda: General(DEC, DEC),
+    "additive": lambda: Additive(DEC, DEC, ATT),
+    "concat": lambda: Concat(DEC, DEC, ATT),
+    "location": lambda: Location(DEC, 99),
+}
+COSTED = [
+    lambda: fixed(enc=DEC),
+    lambda: bahdanau(aligned(LocalMonotonic(2), Additive(DEC, DEC, ATT)), enc=DEC),
+    *(lambda score=score: bahdanau(aligned(score=score()), enc=DEC) for score in SCORES.values()),
+    *(lambda score=score: luong(aligned(score=score()), enc=DEC) for score in SCORES.values()),
+    lambda: luong(aligned(LocalPredictive(DEC, 2), Concat(DEC, DEC, ATT)), enc=DEC),
+    lambda: luong(aligned(score=Dot()), enc=DEC, input_feeding=False),
+]
+
+
+@pytest.mark.parametrize("make", COSTED)
+@pytest.mark.parametrize("src", [4, 19])
+def test_multiply_adds_are_what_torch_multiplies(make, src):
+    decoder = make()
+    layers = (LAYERS,) if isinstance(decoder, LuongDecoder) else ()
+    states = (torch.zeros(1, *layers, DEC),) * (1 + len(layers))
+    begun = decoder.start(Encoded(torch.zeros(1, src, DEC), torch.tensor([src]), torch.zeros(1, DEC), states))
+    with torch.no_grad(), Products() as products:
+        decoder.step(torch.tensor([1]), begun)
+    assert decoder.multiply_adds(src) == products.count
+
+
+def test_multiply_adds_by_hand():
+    output = 2 * 2 * (5 + 3 + 7) + 19 * 2
+    attention = (11 * 5 + 13 * 11) + 13 * 7
+    assert fixed().multiply_adds(13) == 3 * 5 * (3 + 7 + 5) + output
+    assert bahdanau(aligned()).multiply_adds(13) == attention + 3 * 5 * (3 + 7 + 5) + output
+    two_above = 2 * 4 * 5 * (5 + 5)
+    assert luong(aligned()).multiply_adds(13) == attention + 4 * 5 * (3 + 5 + 5) + two_above + 5 * (7 + 5) + 19 * 5
+
+
+# --- Options ---
 
 
 def test_options_are_kept_and_are_the_papers_if_nothing_else_is_said():
-    for make in (FixedContextDecoder, lambda **o: BahdanauDecoder(align(Everywhere), **o)):
-        options = ({}, {"reads_new_state": False}, {"reads_new_state": True})
-        assert [make(**SIZES, maxout=MAXOUT, **o).reads_new_state for o in options] == [False, False, True]
-    luong = LuongDecoder(align(Everywhere), **SIZES)
-    assert (luong.lstm.num_layers, luong.input_feeding) == (1, True)
+    options = ({}, {"reads_new_state": False}, {"reads_new_state": True})
+    assert [bahdanau(aligned(), **o).reads_new_state for o in options] == [False, False, True]
+    decoder = LuongDecoder(aligned(), **SIZES)
+    assert (decoder.lstm.num_layers, decoder.input_feeding) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [DeepOutput, FixedContextDecoder, partial(BahdanauDecoder, aligned()), partial(LuongDecoder, aligned())],
+    ids=["DeepOutput", "FixedContextDecoder", "BahdanauDecoder", "LuongDecoder"],
+)
+def test_every_size_is_looked_at(make, sizes_refused):
+    sizes_refused(make)
+
+
+@pytest.mark.parametrize("make", [partial(bahdanau, aligned()), partial(luong, aligned())])
+def test_the_cost_of_no_source_is_refused(make, refused):
+    refused(lambda: make().multiply_adds(0), ValueError, "src is 0; expected at least 1")

@@ -1,6 +1,5 @@
 """Error rates and scores, by hand and beside other implementations."""
 
-from inspect import unwrap
 from types import SimpleNamespace
 
 import numpy as np
@@ -20,8 +19,10 @@ from attnlib.metrics import (
     exact_match,
     forced_links,
     links,
+    looks,
     lowest_alignment_error_rate,
 )
+from attnlib.translator import Translator, luong, rnn_encdec, rnn_search
 from attnlib.vocabulary import SentencePair, Vocabulary
 
 LINKS = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 6)), max_size=11)
@@ -66,33 +67,42 @@ def test_the_floor_of_the_grammar():
     floor = lowest_alignment_error_rate(pairs)
     assert floor == pytest.approx(alignment_error_rate(chosen, [pair.links for pair in pairs]))
     assert 0.04 < floor < 0.06
-    print(f"\nlowest alignment error rate with one link a target word: {floor:.4f}")
 
 
-class Diagonal(torch.nn.Module):
+WORDS, MOTS = Vocabulary(("a", "b", "c")), Vocabulary(("u", "v"))
+PAIR = SentencePair(("a", "b"), ("u", "v"), frozenset({(0, 0), (1, 1)}))
+
+
+class Diagonal(Translator):
     """It looks at position t from position t, whatever the words."""
 
-    def __init__(self, vocabulary, attends=True, device=None):
-        super().__init__()
-        self.source_vocabulary = self.target_vocabulary = vocabulary
-        self.attends = attends
-        self.bias = torch.nn.Parameter(torch.zeros((), device=device))
+    def __init__(self, device=None):
+        super().__init__(torch.nn.Linear(1, 1, device=device), torch.nn.Identity(), WORDS, WORDS)
 
     def forward(self, source, lengths, target):  # noqa: D102
-        assert {x.device for x in (source, lengths, target)} == {self.bias.device}
+        assert {x.device for x in (source, lengths, target)} == {self.encoder.weight.device}
         weights = torch.eye(max(target.shape[1], source.shape[1]))[: target.shape[1], : source.shape[1]]
         weights = weights.expand(len(source), -1, -1)
-        return SimpleNamespace(attended=Attended(weights, weights) if self.attends else None)
+        return SimpleNamespace(attended=Attended(weights, weights))
 
 
-def test_forced_links_are_of_each_pair_alone():
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_forced_links_are_of_each_pair_alone(device):
     pairs = [SentencePair(("a",) * n, ("a",) * n) for n in (3, 1, 5, 2, 7)]
     expected = [{(n, n) for n in range(len(pair.source))} for pair in pairs]
-    for device in ("cpu", "meta"):
-        translator = Diagonal(Vocabulary(("a",)), device=device)
-        assert forced_links(translator, pairs, at_once=2) == expected
-    with pytest.raises(ValueError, match="translator has no attention"):
-        unwrap(forced_links)(Diagonal(Vocabulary(("a",)), attends=False), pairs)
+    assert forced_links(Diagonal(device), pairs, at_once=2) == expected
+
+
+@pytest.mark.parametrize("make", [rnn_search, luong, lambda *v, **k: luong(*v, window="predictive", half_width=1, **k)])
+def test_looks_are_the_weights_of_the_words_under_the_true_words(make):
+    model = make(WORDS, MOTS, emb=5, hid=7)
+    pair = SentencePair(("c", "a", "b"), ("v", "u"))
+    source, target = torch.tensor([WORDS.encode(pair.source)]), torch.tensor([MOTS.encode(pair.target)])
+    attended = model(source, torch.tensor([4]), target).attended
+    expected = attended.dense(4)[0].detach().numpy()
+    assert isinstance(looks(model, pair), np.ndarray)
+    np.testing.assert_allclose(looks(model, pair), expected[:2, :3], rtol=1e-6)
+    assert forced_links(model, [pair]) == [links(expected, pair.source, pair.target)]
 
 
 def test_bleu_by_hand():
@@ -135,20 +145,55 @@ def test_exact_match_counts_whole_sentences():
     assert exact_match([("a", "b"), ["c"]], [["a", "b"], ("c",)]) == 1
 
 
+def small(make=luong):
+    return make(WORDS, MOTS, emb=5, hid=7)
+
+
+def unnamed():
+    return Translator(small().encoder, small().decoder)
+
+
+EYE, ABC = np.eye(3), ["a", "b", "c"]
+ONE = [("u", "v")]
+
+
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    ("call", "error", "says"),
     [
-        (lambda: alignment_error_rate([{(0, 0)}], [{(0, 0)}] * 2), "1, 2, 2 sentences"),
-        (lambda: alignment_error_rate({(0, 0)}, {(0, 0)}, {(1, 1)}), "possible lacks 1"),
-        (lambda: alignment_error_rate(set(), set()), "no link"),
-        (lambda: unwrap(links)(np.ones((2, 2)), ["a"], ["a"] * 3), r"weights has shape \(2, 2\)"),
-        (lambda: unwrap(links)(np.ones((2, 2)), [], ["a"]), "a source word"),
-        (lambda: bleu([], []), "translations has 0 sentences, the references 0; .* at least one"),
-        (lambda: exact_match([("a",)], []), "equally many"),
-        (lambda: bleu_by_length([("a",)], [SentencePair(("a",), ("a",))], (3,)), "edges is"),
-        (lambda: bleu_by_length([("a",)], [SentencePair(("a",), ("a",))], (3, 3)), "ascending"),
+        (lambda: alignment_error_rate([{(0, 0)}], [{(0, 0)}] * 2), ValueError, "have 1, 2, 2 sentences; expected as"),
+        (lambda: alignment_error_rate({(0, 0)}, {(0, 0)}, [{(0, 0)}] * 2), ValueError, "have 1, 1, 2 sentences"),
+        (lambda: alignment_error_rate({(0, 0)}, {(0, 0)}, {(1, 1)}), ValueError, "possible lacks 1 of the links"),
+        (lambda: alignment_error_rate([], []), ValueError, "predicted and sure hold no link; expected at least one"),
+        (lambda: lowest_alignment_error_rate([]), ValueError, "pairs has 0 sentence pairs; expected"),
+        (lambda: lowest_alignment_error_rate([PAIR._replace(links={(0, 2)})]), ValueError, r"pairs\[0\] has the link"),
+        (lambda: lowest_alignment_error_rate([PAIR._replace(links={(2, 0)})]), ValueError, "positions below 2 and 2"),
+        (lambda: lowest_alignment_error_rate([PAIR._replace(links={(-1, 0)})]), ValueError, r"link \(-1, 0\)"),
+        (lambda: lowest_alignment_error_rate([PAIR._replace(links={(0, -1)})]), ValueError, r"link \(0, -1\)"),
+        (lambda: links(EYE, ABC, ["d"] * 4), ValueError, r"weights has shape \(3, 3\); expected at least \(4, 3\)"),
+        (lambda: links(EYE, ["d"] * 4, ABC), ValueError, r"expected at least \(3, 4\)"),
+        (lambda: links(EYE, [], ["d"]), ValueError, "and a source word"),
+        (lambda: links(EYE * np.nan, ABC, ABC), ValueError, r"weights has shape \(3, 3\) and holds NaN"),
+        (lambda: links(EYE[0], ABC, ABC), ValueError, r"weights has shape \(3,\) and holds float64; .* \(tgt, src\)"),
+        (lambda: links(EYE * 1j, ABC, ABC), ValueError, "holds complex128"),
+        (lambda: links(EYE, ABC, "abc"), TypeError, "target is the string 'abc'"),
+        (lambda: links(EYE, "abc", ABC), TypeError, "source is the string 'abc'"),
+        (lambda: forced_links(small(rnn_encdec), [PAIR]), ValueError, "translator has no attention; expected one that"),
+        (lambda: forced_links(unnamed(), [PAIR]), ValueError, "translator has no vocabularies"),
+        (lambda: forced_links(small(), [PAIR], at_once=0), ValueError, "at_once is 0; expected at least 1"),
+        (lambda: looks(small(rnn_encdec), PAIR), ValueError, "translator has no attention"),
+        (lambda: looks(unnamed(), PAIR), ValueError, "translator has no vocabularies"),
+        (lambda: looks(small(), PAIR._replace(target=())), ValueError, "words is empty"),
+        (lambda: bleu([], []), ValueError, "translations has 0 sentences, the references 0; expected equally"),
+        (lambda: bleu(["u v"], ONE), TypeError, r"translations\[0\] is the string 'u v'"),
+        (lambda: bleu(ONE, ["u v"]), TypeError, r"references\[0\] is the string 'u v'"),
+        (lambda: bleu_by_length(["u v"], [PAIR], [1, 3]), TypeError, r"translations\[0\] is"),
+        (lambda: bleu_by_length(ONE * 2, [PAIR], [1, 3]), ValueError, "translations has 2 sentences, the references 1"),
+        (lambda: bleu_by_length(ONE, [PAIR], [3]), ValueError, r"edges is \[3\]; expected at least 2 lengths"),
+        (lambda: bleu_by_length(ONE, [PAIR], [3, 3]), ValueError, r"edges is \[3, 3\]"),
+        (lambda: exact_match(ONE, []), ValueError, "translations has 1 sentences, the references 0"),
+        (lambda: exact_match(["u v"], ONE), TypeError, r"translations\[0\] is"),
+        (lambda: exact_match(ONE, ["u v"]), TypeError, r"references\[0\] is"),
     ],
 )
-def test_bad_input_is_named(wrong, message):
-    with pytest.raises(ValueError, match=message):
-        wrong()
+def test_what_does_not_fit_is_refused(call, error, says, refused):
+    refused(call, error, says)

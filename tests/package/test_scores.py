@@ -1,10 +1,10 @@
 """Every score, held against the equation written as a loop."""
 
-from inspect import unwrap
-
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from attnlib.scores import Additive, Concat, Dot, General, Location, additive, dot
 
@@ -16,27 +16,19 @@ SCORES = {
     "concat": lambda: Concat(DEC, ENC, ATT),
     "location": lambda: Location(DEC, MAX_SRC),
 }
-
-
-@pytest.fixture(params=["numpy", "torch"])
-def library(request):
-    """Turn a NumPy array into one of each library."""
-    return {"numpy": np.array, "torch": lambda x: torch.from_numpy(np.array(x))}[request.param]
-
-
-@pytest.fixture(params=SCORES)
-def named_score(request):
-    torch.manual_seed(0)
-    return request.param, SCORES[request.param]().double()
+few = st.integers(1, 3)
 
 
 def draw(*shape, seed=0):
     return np.random.default_rng(seed).normal(size=shape)
 
 
-def states_and_annotations(name):
-    enc = DEC if name == "dot" else ENC
-    return torch.tensor(draw(BATCH, TGT, DEC)), torch.tensor(draw(BATCH, SRC, enc, seed=1))
+@pytest.fixture(params=SCORES)
+def case(request):
+    torch.manual_seed(0)
+    enc = DEC if request.param == "dot" else ENC
+    states, annotations = torch.tensor(draw(BATCH, TGT, DEC)), torch.tensor(draw(BATCH, SRC, enc, seed=1))
+    return request.param, SCORES[request.param]().double(), states, annotations
 
 
 def score_one(name, s, h, i, weights):
@@ -58,22 +50,33 @@ def score_one(name, s, h, i, weights):
 def test_three_words_by_hand(library):
     s, h = library([[1.0, 2.0]]), library([[1.0, 0.0], [0.0, 1.0], [3.0, -1.0]])
     assert dot(s, h).tolist() == [[1.0, 2.0, 1.0]]
-    v_a = library([1.0, 10.0])
     expected = [[np.tanh(2) + 10 * np.tanh(2), np.tanh(1) + 10 * np.tanh(3), np.tanh(4) + 10 * np.tanh(1)]]
-    np.testing.assert_allclose(additive(s, h, v_a), expected, rtol=1e-14)
+    np.testing.assert_allclose(additive(s, h, library([1.0, 10.0])), expected, rtol=1e-14)
 
 
-def test_functions_equal_loops(library):
-    s, h, v_a = draw(BATCH, TGT, ATT), draw(BATCH, SRC, ATT, seed=1), draw(ATT, seed=2)
-    dots = [[[sum(q * k) for k in keys] for q in queries] for queries, keys in zip(s, h, strict=True)]
-    sums = [[[sum(v_a * np.tanh(q + k)) for k in keys] for q in queries] for queries, keys in zip(s, h, strict=True)]
-    np.testing.assert_allclose(dot(library(s), library(h)), dots, rtol=1e-12)
-    np.testing.assert_allclose(additive(library(s), library(h), library(v_a)), sums, rtol=1e-12)
+@settings(max_examples=60)
+@given(asked=st.tuples(few, few), read=st.tuples(few, few), hidden=few)
+def test_functions_are_loops_or_what_does_not_fit_is_refused(library, refused, asked, read, hidden):
+    """Sizes of 1 are among those that must not be repeated."""
+    (batch, att), (other, features) = asked, read
+    s, h, v_a = draw(batch, 3, att), draw(other, 4, features, seed=1), draw(hidden, seed=2)
+    given_ = library(s), library(h)
+    if asked != read:
+        refused(lambda: dot(*given_), ValueError, "h has shape .* expected")
+    else:
+        dots = [[[sum(q * k) for k in keys] for q in queries] for queries, keys in zip(s, h, strict=True)]
+        np.testing.assert_allclose(dot(*given_), dots, rtol=1e-12)
+    if asked != read or att != hidden:
+        refused(lambda: additive(*given_, library(v_a)), ValueError, "(queries|keys) has .* expected")
+    else:
+        sums = [
+            [[sum(v_a * np.tanh(q + k)) for k in keys] for q in queries] for queries, keys in zip(s, h, strict=True)
+        ]
+        np.testing.assert_allclose(additive(*given_, library(v_a)), sums, rtol=1e-12)
 
 
-def test_classes_equal_the_papers_equations(named_score):
-    name, score = named_score
-    s, h = states_and_annotations(name)
+def test_classes_are_the_papers_equations(case):
+    name, score, s, h = case
     weights = {letter: p.detach().numpy() for letter, p in score.named_parameters()}
     e = score(s, score.keys(h)).detach().numpy()
     for b, t, i in np.ndindex(BATCH, TGT, SRC):
@@ -91,86 +94,49 @@ def test_parameters_have_the_papers_names_and_orientation():
     }
 
 
-def test_concat_is_additive_with_the_two_matrices_side_by_side():
-    one, other = Additive(DEC, ENC, ATT), Concat(DEC, ENC, ATT)
-    other.load_state_dict({"W_a": torch.cat([one.W_a, one.U_a], 1), "v_a": one.v_a})
-    s, h = (x.float() for x in states_and_annotations("concat"))
-    torch.testing.assert_close(one.keys(h), other.keys(h), rtol=0, atol=1e-6)
-    torch.testing.assert_close(one(s, one.keys(h)), other(s, other.keys(h)), rtol=0, atol=1e-6)
+def test_gradients_are_those_of_finite_differences(case):
+    _, score, s, h = case
+    inputs = s.requires_grad_(), h.requires_grad_(), *score.parameters()
+    torch.autograd.gradcheck(lambda s, h, *_: score(s, score.keys(h)), inputs)
 
 
-def test_location_does_not_read_the_annotations():
-    score = Location(DEC, MAX_SRC)
-    s, h = (x.float() for x in states_and_annotations("location"))
-    assert torch.equal(score(s, score.keys(h)), score(s, score.keys(torch.full_like(h, torch.nan))))
+def test_multiply_adds_by_hand():
+    counts = {name: make().multiply_adds(SRC, DEC) for name, make in SCORES.items()}
+    assert counts == {
+        "dot": 7 * 5,
+        "general": 7 * 5,  # the keys, W_a h, are ready
+        "additive": 13 * 5 + 7 * 13,
+        "concat": 13 * 5 + 7 * 13,
+        "location": 7 * 5,
+    }
 
 
-def test_gradients_are_those_of_finite_differences(named_score):
-    name, score = named_score
-    s, h = (x.requires_grad_() for x in states_and_annotations(name))
-    torch.autograd.gradcheck(lambda s, h, *_: score(s, score.keys(h)), (s, h, *score.parameters()))
+@pytest.mark.parametrize("make", [General, Additive, Concat, Location])
+def test_every_size_is_looked_at(make, sizes_refused):
+    sizes_refused(make)
 
 
-def test_a_sentence_gets_alone_what_it_gets_in_a_batch_and_a_step_what_it_gets_among_others(named_score):
-    name, score = named_score
-    s, h = states_and_annotations(name)
-    e = score(s, score.keys(h))
-    for b in range(BATCH):
-        torch.testing.assert_close(score(s[b], score.keys(h[b])), e[b], rtol=1e-12, atol=1e-12)
-        for t in range(TGT):
-            one = score(s[b, t : t + 1], score.keys(h[b]))
-            torch.testing.assert_close(one, e[b, t : t + 1], rtol=1e-12, atol=1e-12)
-
-
-def test_nothing_is_changed(named_score):
-    name, score = named_score
-    given = states_and_annotations(name)
-    before = [x.clone() for x in given]
-    s, h = given
-    keys = score.keys(h)
-    keys_before = keys.clone()
-    score(s, keys)
-    assert all(torch.equal(x, y) for x, y in zip((s, h, keys), (*before, keys_before), strict=True))
+EYE, ONES = np.eye(3), torch.ones
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "error", "says"),
     [
-        (lambda: unwrap(dot)(draw(2, 3), draw(4, 5)), r"h has shape \(4, 5\); expected 3 features"),
-        (lambda: unwrap(additive)(draw(2, 3), draw(4, 3), draw(5)), r"queries has shape \(2, 3\); expected 5"),
-        (lambda: unwrap(additive)(draw(2, 5), draw(4, 3), draw(5)), r"keys has shape \(4, 3\); expected 5"),
+        (lambda: dot(EYE, EYE[:, :2]), ValueError, r"h has shape \(3, 2\); expected \(src, 3\)"),
+        (lambda: dot(EYE > 0, EYE), TypeError, "s has .* holds bool"),
+        (lambda: dot(EYE, EYE > 0), TypeError, "h has .* holds bool"),
+        (lambda: dot(EYE, ONES(3, 3)), TypeError, "s is a numpy.ndarray, h is a torch.Tensor"),
+        (lambda: additive(EYE > 0, EYE, np.ones(3)), TypeError, "queries has .* holds bool"),
+        (lambda: additive(EYE, EYE, ONES(3)), TypeError, "v_a is a torch.Tensor"),
+        (lambda: additive(EYE, EYE[:, :2], EYE[0]), ValueError, r"keys has shape \(3, 2\); expected \(src, 3\)"),
+        (lambda: additive(EYE, EYE, EYE), ValueError, r"queries has shape \(3, 3\)"),
+        (lambda: Location(4, 9).keys(ONES(10, 3)), ValueError, "h has 10 source positions; expected at most"),
     ],
 )
-def test_functions_refuse_features_that_do_not_match(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
+def test_what_does_not_fit_is_refused(call, error, says, refused):
+    refused(call, error, says)
 
 
-@pytest.mark.parametrize("name", ["general", "additive", "concat"])
-def test_keys_refuse_annotations_of_another_size(name):
-    score = SCORES[name]()
-    with pytest.raises(ValueError, match=rf"h has shape \(2, 7, 3\); expected {ENC} features"):
-        unwrap(type(score).keys)(score, torch.zeros(2, 7, 3))
-
-
-@pytest.mark.parametrize("name", ["general", "additive", "concat", "location"])
-def test_scores_refuse_states_of_another_size(name):
-    score = SCORES[name]()
-    with pytest.raises(ValueError, match=rf"s has shape \(2, 3, 4\); expected {DEC} features"):
-        unwrap(type(score).forward)(score, torch.zeros(2, 3, 4), score.keys(torch.zeros(2, SRC, ENC)))
-
-
-def test_location_refuses_a_source_longer_than_it_has_weights_for():
+def test_location_has_a_weight_for_the_last_position_it_admits():
     score = Location(DEC, MAX_SRC)
     assert score(torch.zeros(1, DEC), score.keys(torch.zeros(MAX_SRC, ENC))).shape == (1, MAX_SRC)
-    with pytest.raises(ValueError, match=r"h has 18 source positions; expected at most max_src, 17"):
-        score.keys(torch.zeros(MAX_SRC + 1, ENC))
-
-
-@pytest.mark.parametrize(("function", "number"), [(dot, 2), (additive, 3)])
-def test_arrays_of_two_libraries_are_refused(function, number):
-    for other in range(number):
-        of = [np.ones if n == other else lambda shape: torch.ones(shape).double() for n in range(number)]
-        arguments = [make(shape) for make, shape in zip(of, [(2, 3), (4, 3), (3,)], strict=False)]
-        with pytest.raises(TypeError, match=r"[Mm]ultiple"):
-            unwrap(function)(*arguments)

@@ -1,26 +1,33 @@
 """Greedy and beam search, on a translator whose probabilities are a table, and on the models."""
 
-from inspect import unwrap
 from itertools import product
 from typing import NamedTuple
 
 import pytest
 import torch
+from torch.nn.functional import cross_entropy
 
 from attnlib.attention import Attended
 from attnlib.batches import encode
-from attnlib.search import beam, greedy, translate_all
-from attnlib.translator import luong, rnn_encdec, rnn_search
+from attnlib.search import beam, greedy, translate, translate_all
+from attnlib.translator import Translator, luong, rnn_encdec, rnn_search
 from attnlib.vocabulary import END, PAD, START, UNKNOWN, Vocabulary
 
 VOCABULARY = Vocabulary(tuple("abcdefg"))
 SOURCE, LENGTHS = encode([tuple(word) for word in ("abcde", "bc", "gfedcbagfed", "a", "fg")], VOCABULARY)
+SENTENCES = [tuple("abc"), ("a",), tuple("gfedcba"), ("b",), tuple("de")]
 MODELS = {
     "rnn_encdec": rnn_encdec,
     "rnn_search": rnn_search,
     "luong": luong,
     "local-p": lambda *v, **k: luong(*v, window="predictive", half_width=2, layers=2, **k),
 }
+SEARCHES = {"greedy": greedy, "beam": lambda *given: beam(*given, 3)}
+
+
+@pytest.fixture(params=SEARCHES)
+def search(request):
+    return SEARCHES[request.param]
 
 
 class Seen(NamedTuple):
@@ -33,11 +40,11 @@ class Seen(NamedTuple):
         return Seen(self.sentence[rows], self.words[rows])
 
 
-class Table(torch.nn.Module):
+class Table(Translator):
     """The probabilities of the next word depend on the sentence and on every word so far, in no simple way."""
 
     def __init__(self, vocab, seed, attends=True):
-        super().__init__()
+        super().__init__(torch.nn.Identity(), torch.nn.Identity())
         self.logits = 2 * torch.randn(101, vocab, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
         self.attends = attends
 
@@ -85,12 +92,6 @@ def test_a_beam_of_1_is_greedy(name):
     assert_same(beam(translator, SOURCE, LENGTHS, 13, 1), greedy(translator, SOURCE, LENGTHS, 13))
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_a_beam_of_1_is_greedy_on_a_table(seed):
-    translator = Table(7, seed)
-    assert_same(beam(translator, SOURCE % 7, LENGTHS, 11, 1), greedy(translator, SOURCE % 7, LENGTHS, 11))
-
-
 @pytest.mark.parametrize("normalisation", [0.0, 0.7, 1.0])
 @pytest.mark.parametrize("seed", range(7))
 def test_a_beam_as_wide_as_the_tree_finds_the_best_of_all(seed, normalisation):
@@ -123,7 +124,6 @@ def test_a_batch_gives_each_sentence_what_it_gets_alone(name, width):
             assert (found.weights[n, :, LENGTHS[n] :] == 0).all()
 
 
-@pytest.mark.parametrize("search", [greedy, lambda *a: beam(*a, 3)])
 @pytest.mark.parametrize("name", ["rnn_search", "luong", "local-p"])
 def test_weights_and_probabilities_are_those_of_teacher_forcing_on_what_was_chosen(name, search):
     translator = untrained(name)
@@ -175,7 +175,6 @@ def test_a_translation_that_does_not_end_is_cut_and_has_no_end():
         assert END not in found.words
 
 
-@pytest.mark.parametrize("search", [greedy, lambda *a: beam(*a, 3)])
 @pytest.mark.parametrize("name", ["rnn_encdec", "rnn_search", "luong"])
 def test_every_tensor_is_made_where_the_sentences_are(name, search):
     translator = untrained(name)
@@ -196,12 +195,12 @@ def test_an_empty_place_in_the_beam_never_ends():
         assert found.log_probabilities.tolist() == [0.0]
 
 
-class Counted(torch.nn.Module):
+class Counted(Translator):
     """A translator that counts its steps and keeps how long the sources of each batch are."""
 
     def __init__(self, translator):
-        super().__init__()
-        self.translator, self.source_vocabulary, self.target_vocabulary = translator, VOCABULARY, VOCABULARY
+        super().__init__(torch.nn.Identity(), torch.nn.Identity(), VOCABULARY, VOCABULARY)
+        self.translator = translator
         self.steps, self.sizes = 0, []
 
     def start(self, source, lengths):  # noqa: D102
@@ -213,7 +212,6 @@ class Counted(torch.nn.Module):
         return self.translator.step(words, state)
 
 
-@pytest.mark.parametrize("search", [greedy, lambda *a: beam(*a, 3)])
 def test_a_search_ends_with_its_last_hypothesis(search):
     certain = Choice()
     certain.logits[START, 4] = -torch.inf
@@ -226,18 +224,15 @@ def test_a_search_ends_with_its_last_hypothesis(search):
 
 def test_a_batch_holds_sentences_of_similar_length():
     translator = Counted(untrained("rnn_search"))
-    sentences = [tuple("abc"), ("a",), tuple("gfedcba"), ("b",), tuple("de")]
-    translate_all(translator, sentences, max_length=3, at_once=2)
+    translate_all(translator, SENTENCES, max_length=3, at_once=2)
     assert translator.sizes == [2, 4, 8]  # END included
 
 
-class Away(torch.nn.Module):
+class Away(Translator):
     """A translator on another device, that says what it was given."""
 
     def __init__(self):
-        super().__init__()
-        self.weight = torch.nn.Parameter(torch.zeros((), device="meta"))
-        self.source_vocabulary = self.target_vocabulary = VOCABULARY
+        super().__init__(torch.nn.Linear(1, 1, device="meta"), torch.nn.Identity(), VOCABULARY, VOCABULARY)
 
     def start(self, source, lengths):  # noqa: D102
         raise LookupError(f"{source.device} {lengths.device}")
@@ -255,39 +250,88 @@ def test_a_score_is_divided_by_the_length_and_a_batch_is_read_greedily_if_nothin
     assert not torch.equal(*of)
     assert torch.equal(beam(translator, source, lengths, 9, 5).log_probabilities, of[0])
     translator = untrained("rnn_search")
-    sentences = [tuple("abc"), ("a",), tuple("gfedcba"), ("b",), tuple("de")]
-    by_width = [translate_all(translator, sentences, max_length=7, width=width) for width in (1, 2)]
+    by_width = [translate_all(translator, SENTENCES, max_length=7, width=width) for width in (1, 2)]
     assert by_width[0] != by_width[1]
-    assert translate_all(translator, sentences, max_length=7) == by_width[0]
+    assert translate_all(translator, SENTENCES, max_length=7) == by_width[0]
 
 
 @pytest.mark.parametrize("width", [1, 3])
 def test_many_sentences_come_back_in_their_order(width):
     translator = untrained("rnn_search")
-    sentences = [tuple("abc"), ("a",), tuple("gfedcba"), ("b",), tuple("de")]
-    found = translate_all(translator, sentences, max_length=7, width=width, at_once=2)
-    assert found == [translate_all(translator, [words], max_length=7, width=width)[0] for words in sentences]
+    found = translate_all(translator, SENTENCES, max_length=7, width=width, at_once=2)
+    assert found == [translate_all(translator, [words], max_length=7, width=width)[0] for words in SENTENCES]
 
 
-@pytest.mark.parametrize("search", [lambda *of: greedy(*of, 5), lambda *of: beam(*of, 5, 2)], ids=["greedy", "beam"])
 def test_one_sentence_without_a_score_is_enough_to_refuse(search):
     """As when its weights have overflowed. The sentences beside it have scores."""
     translator = Table(6, 0)
     translator.logits[:] = 0
-    search(translator, SOURCE, LENGTHS)
-    translator.logits[(31 * SOURCE[1].sum() + START + 7) % 101] = -torch.inf
-    with pytest.raises(FloatingPointError, match="logits hold NaN or infinity"):
-        search(translator, SOURCE, LENGTHS)
+    search(translator, SOURCE, LENGTHS, 5)
+    translator.logits[(31 * SOURCE[1].sum() + START + 7) % 101] = torch.nan
+    with pytest.raises(FloatingPointError, match="log probability is not finite; expected a translator of finite"):
+        search(translator, SOURCE, LENGTHS, 5)
+
+
+def test_a_sentence_of_ones_own():
+    source, target = Vocabulary.of([("the", "red", "car")]), Vocabulary.of([("la", "voiture", "rouge")])
+    model = rnn_search(source, target, emb=5, hid=8)
+    ids, answer = encode([("the", "red", "car")], source)[0], encode([("la", "voiture", "rouge")], target)[0]
+    optimiser = torch.optim.Adam(model.parameters(), 0.03)
+    for _ in range(40):
+        optimiser.zero_grad()
+        cross_entropy(model(ids, torch.tensor([4]), answer).logits[0], answer[0]).backward()
+        optimiser.step()
+    assert translate(model, " the red  car") == "la voiture rouge"
+    assert translate(model, "the red car", max_length=2) == "la voiture"
+    with pytest.warns(UserWarning, match="read as unknown words: blue plane$"):
+        translate(model, "the blue plane")
+
+
+def test_a_sentence_of_ones_own_has_at_most_100_words_if_nothing_else_is_said():
+    endless = Counted(Choice())
+    endless.translator.logits[:] = 0.0
+    endless.translator.logits[:, END] = -torch.inf
+    endless.bias = torch.nn.Parameter(torch.zeros(()))
+    assert len(translate(endless, "a").split()) == 100
+
+
+def spoilt():
+    model = untrained("luong")
+    model.decoder.W_y.data[END] = torch.nan
+    return model
+
+
+def unnamed():
+    model = untrained("luong")
+    return Translator(model.encoder, model.decoder)
+
+
+def many(sentences, model=None, **options):
+    return translate_all(model or untrained("luong"), sentences, max_length=3, **options)
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    ("call", "error", "says"),
     [
-        (lambda: unwrap(greedy)(untrained("luong"), SOURCE, LENGTHS, 0), "max_length is 0"),
-        (lambda: unwrap(beam)(untrained("luong"), SOURCE, LENGTHS, -1, 2), "max_length is -1"),
-        (lambda: unwrap(beam)(untrained("luong"), SOURCE, LENGTHS, 5, 0), "width is 0; expected at least 1"),
+        (lambda: greedy(untrained("luong"), SOURCE, LENGTHS, 0), ValueError, "max_length is 0; expected at least 1"),
+        (lambda: greedy(untrained("luong"), SOURCE, LENGTHS, 1.5), TypeError, "max_length is 1.5"),
+        (lambda: greedy(spoilt(), SOURCE, LENGTHS, 3), FloatingPointError, "log probability is not finite"),
+        (lambda: greedy(untrained("luong"), SOURCE, LENGTHS * 9, 3), ValueError, "lengths holds"),
+        (lambda: beam(untrained("luong"), SOURCE, LENGTHS, -1, 2), ValueError, "max_length is -1"),
+        (lambda: beam(untrained("luong"), SOURCE, LENGTHS, 5, 0), ValueError, "width is 0; expected at least 1"),
+        (lambda: beam(spoilt(), SOURCE, LENGTHS, 3, 2), FloatingPointError, "log probability is not finite"),
+        (lambda: beam(None, SOURCE, LENGTHS, 3, 2, normalisation=torch.nan), ValueError, "normalisation is nan"),
+        (lambda: translate(untrained("luong"), 3), TypeError, "sentence is 3; expected a str, words separated by"),
+        (lambda: translate(untrained("luong"), " "), ValueError, "sentence is ' '; expected at least one word"),
+        (lambda: translate(untrained("luong"), "a", 0), ValueError, "max_length is 0"),
+        (lambda: translate(unnamed(), "a"), ValueError, "translator has no vocabularies"),
+        (lambda: translate(spoilt(), "a"), FloatingPointError, "log probability is not finite"),
+        (lambda: many(["ab"]), TypeError, r"sentences\[0\] is the string 'ab'"),
+        (lambda: many([()]), ValueError, "words is empty"),
+        (lambda: many([("a",)], at_once=0), ValueError, "at_once is 0; expected at least 1"),
+        (lambda: many([("a",)], width=0), ValueError, "width is 0"),
+        (lambda: many([("a",)], unnamed()), ValueError, "translator has no vocabularies"),
     ],
 )
-def test_bad_input_is_named(wrong, message):
-    with pytest.raises(ValueError, match=message):
-        wrong()
+def test_what_does_not_fit_is_refused(call, error, says, refused):
+    refused(call, error, says)

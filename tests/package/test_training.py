@@ -1,6 +1,5 @@
 """The loop learns, counts real words only, and the seed decides everything."""
 
-from inspect import unwrap
 from math import log
 
 import numpy as np
@@ -11,7 +10,7 @@ from torch.nn.functional import log_softmax
 from attnlib.batches import batch, endless
 from attnlib.language.grammar import sample
 from attnlib.metrics import exact_match
-from attnlib.search import translate_all
+from attnlib.search import translate, translate_all
 from attnlib.training import train, warm_cosine, word_loss
 from attnlib.translator import luong, rnn_search
 from attnlib.vocabulary import PAD, Vocabulary
@@ -25,7 +24,7 @@ def small(make=rnn_search, seed=0):
     return make(*VOCABULARIES, emb=13, hid=17, seed=seed)
 
 
-def learn(translator, pairs, *, seed, words=600, train=train, **options):
+def learn(translator, pairs, *, seed, words=600, **options):
     return train(translator, endless(pairs, *VOCABULARIES, words=words, seed=seed), **options)
 
 
@@ -58,7 +57,7 @@ def test_it_learns_a_few_sentences_by_heart():
     found = translate_all(translator, [pair.source for pair in few], max_length=30)
     assert exact_match(found, [pair.target for pair in few]) == 1
     assert history.words_per_second > 0
-    assert translator.translate(" ".join(few[0].source)) == " ".join(few[0].target)
+    assert translate(translator, " ".join(few[0].source)) == " ".join(few[0].target)
 
 
 @pytest.mark.parametrize("make", [rnn_search, luong])
@@ -140,8 +139,29 @@ def test_a_loss_that_is_no_number_stops_the_training():
         learn(translator, PAIRS, steps=3, seed=0, words=100)
 
 
-def test_bad_input_is_named():
-    with pytest.raises(ValueError, match="steps is 0; expected at least 1"):
-        learn(small(), PAIRS, steps=0, seed=0, train=unwrap(train))
-    with pytest.raises(ValueError, match="words is 5; expected at least"):
-        learn(small(), PAIRS, steps=1, seed=0, words=5)
+def trained(pairs=PAIRS, **options):
+    return learn(small(), pairs, **{"steps": 1, "seed": 0} | options)
+
+
+LOGITS, TARGET = torch.ones(2, 3, 5), torch.ones(2, 3, dtype=torch.long)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "says"),
+    [
+        (lambda: trained(steps=0), ValueError, "steps is 0; expected at least 1"),
+        (lambda: trained(steps=1.5), TypeError, "steps is 1.5"),
+        (lambda: train(small(), [], steps=1, seed=0.5), TypeError, "seed is 0.5"),
+        (lambda: trained(words=5), ValueError, "words is 5; expected at least"),
+        (lambda: trained(clip=0), ValueError, "clip is 0; expected a number above 0"),
+        (lambda: trained(clip=float("nan")), ValueError, "clip is nan"),
+        (lambda: trained(steps=None, minutes=0), ValueError, "minutes is 0; expected a number above 0"),
+        (lambda: trained(learning_rate=float("nan")), ValueError, "learning_rate is nan; expected a finite number"),
+        (lambda: trained(pairs=[], progress=False), ValueError, "pairs is empty"),
+        (lambda: warm_cosine(float("nan")), ValueError, "done is nan; expected a share from 0 to 1"),
+        (lambda: warm_cosine(1.01), ValueError, "done is 1.01"),
+        (lambda: word_loss(LOGITS, TARGET.T), ValueError, r"target has shape \(3, 2\); expected \(2, 3\)"),
+    ],
+)
+def test_what_does_not_fit_is_refused(call, error, says, refused):
+    refused(call, error, says)

@@ -1,31 +1,42 @@
 """Run the parts of the verification that are named, or all. Fail if any finds what should not be."""
 
+import subprocess
 import sys
 from argparse import ArgumentParser
+from datetime import UTC, datetime
 from importlib import import_module
 
-from verify.record import Found, keep
+from verify import ROOT, Found
 
-PARTS = ("processors", "versions", "tampering", "mutants", "bad_input", "faults", "packages", "next_engine")
+PARTS = ("processors", "versions", "environments", "tampering", "mutants")
+RECORD = ROOT / "book" / "verification"
 
 
-def show(part: str, found: Found) -> None:
-    """Print what a part found, as a table of columns that line up."""
-    widths = [max(map(len, column)) for column in zip(found.head, *found.rows, strict=True)]
-    print(f"\n{part}")
-    for row in (found.head, *found.rows):
-        print("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-    for line in (*found.said, *(f"FAILED: {failure}" for failure in found.failures)):
-        print(f"  {line}")
+def table(found: Found) -> str:
+    """Write the table in Markdown, and where and when it was found."""
+    head, *rows = found.rows
+    git = ["git", "-C", ROOT, "rev-parse", "--short=12", "HEAD"]
+    revision = subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
+    lines = [" | ".join(row) for row in (head, ["---"] * len(head), *rows)]
+    return (
+        "".join(f"| {line} |\n" for line in lines) + f"\nRun on {datetime.now(UTC):%Y-%m-%d} at revision {revision}.\n"
+    )
 
 
 if __name__ == "__main__":
     parser = ArgumentParser(prog="make verify", description=__doc__)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, metavar="PART")
+    parser.add_argument("--modules", nargs="+", help="whose mutants; nothing is kept then")
+    arguments = parser.parse_args()
     failed = []
-    for part in parser.parse_args().only:
-        found = import_module(f"verify.{part}").verify()
-        show(part, found)
-        keep(part, found)
-        failed += [part] if found.failures else []
+    for part in arguments.only:
+        verify = import_module(f"verify.{part}").verify
+        some = part == "mutants" and arguments.modules
+        found = verify(arguments.modules) if some else verify()
+        print(f"\n{part}\n\n{table(found)}", *found.failures, sep="\n", flush=True)
+        if found.failures:
+            failed.append(part)
+        elif not some:  # the page shows what was found when all was well
+            RECORD.mkdir(exist_ok=True)
+            (RECORD / f"{part}.md").write_text(table(found), encoding="utf-8")
     sys.exit(f"Not as it should be: {', '.join(failed)}" if failed else 0)

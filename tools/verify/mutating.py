@@ -8,38 +8,19 @@ mutmut itself leaves alone. Left out by rule, since they are no equations:
 - the ``strict`` of a ``zip``, an assertion; and to call `len` or `isinstance` without an argument, which always fails.
 """
 
-import tomllib
-from collections.abc import Container, Sequence
-from difflib import SequenceMatcher
-from pathlib import Path
+from collections.abc import Iterator
+from difflib import ndiff
 from typing import NamedTuple
 
 import libcst as cst
-from libcst.metadata import MetadataWrapper, PositionProvider
 from mutmut.mutation.mutators import mutation_operators
-
-SURVIVORS = Path(__file__).with_name("survivors.toml")
 
 
 class Mutant(NamedTuple):
-    """A change: to which function, what its lines were and become, which these are, and the whole module with it."""
+    """A change to a function, by its path in the module, and the module's source with it."""
 
     function: str
-    was: str
-    becomes: str
-    lines: range
-    body: range
     source: str
-
-    @property
-    def module(self) -> str:
-        """The module's name, without the package's."""
-        return self.function.partition(".")[0]
-
-    @property
-    def key(self) -> tuple[str, str, str]:
-        """What names the change as long as its lines stay as they are, wherever they move to."""
-        return self[:3]
 
 
 class _Finder(cst.CSTVisitor):
@@ -49,14 +30,13 @@ class _Finder(cst.CSTVisitor):
         self.path, self.changes = [], []
 
     def on_visit(self, node: cst.CSTNode) -> bool:
-        """Gather the changes of a node in a function, as the path to it, the node, and what it becomes."""
+        """Gather the changes of a node in a function, as the function's path, the node, and what it becomes."""
         if _left_out(node):
             return False
         if self.path and isinstance(self.path[-1], cst.FunctionDef):
-            for kind, operator in mutation_operators:
-                if isinstance(node, kind):
-                    changed = [new for new in operator(node) if not _trivial(node, new)]
-                    self.changes += [(tuple(self.path), node, new) for new in changed]
+            function = ".".join(part.name.value for part in self.path)
+            changed = [new for kind, operator in mutation_operators if isinstance(node, kind) for new in operator(node)]
+            self.changes += [(function, node, new) for new in changed if not _trivial(node, new)]
         elif isinstance(node, cst.ClassDef | cst.FunctionDef):
             self.path.append(node)
         return True
@@ -85,57 +65,16 @@ def _trivial(node: cst.CSTNode, changed: cst.CSTNode) -> bool:
     return False
 
 
-class Mutants(Sequence[Mutant]):
-    """The mutants of a module in the order of its source, made when they are asked for; a few may be the same."""
-
-    def __init__(self, name: str, source: str):
-        finder, wrapper = _Finder(), MetadataWrapper(cst.parse_module(source))
-        wrapper.module.visit(finder)
-        self.name, self.lines, self.changes, self.module = name, source.split("\n"), finder.changes, wrapper.module
-        self.positions = wrapper.resolve(PositionProvider)
-
-    def __len__(self) -> int:
-        return len(self.changes)
-
-    def __getitem__(self, number: int) -> Mutant:
-        path, node, becomes = self.changes[number]
-        begin = self._lines_of([*path[0].decorators, path[0]][0]).start - 1
-        end = self._lines_of(path[0]).stop - 1
-        new = self.module.code_for_node(path[0].deep_replace(node, becomes)).strip("\n").split("\n")
-        mutated = "\n".join((*self.lines[:begin], *new, *self.lines[end:]))
-        function = ".".join((self.name, *(part.name.value for part in path)))
-        changed = _difference(self.lines[begin:end], new)
-        return Mutant(function, *changed, self._lines_of(node), self._lines_of(path[-1]), mutated)
-
-    def _lines_of(self, node: cst.CSTNode) -> range:
-        return range(self.positions[node].start.line, self.positions[node].end.line + 1)
-
-    def different(self) -> list[Mutant]:
-        """Make all of them, each once."""
-        return list({mutant.source: mutant for mutant in self}.values())
-
-    def spaced(self, number: int, known: Container[tuple[str, str, str]]) -> list[Mutant]:
-        """Make so many at even distances, those that are known passed over."""
-        places = (range((2 * n + 1) * len(self) // (2 * number), len(self)) for n in range(number))
-        return [next(self[place] for place in after if self[place].key not in known) for after in places]
+def mutants(source: str) -> Iterator[Mutant]:
+    """Make all mutants of a module, each once, in the order of its source."""
+    module, finder = cst.parse_module(source), _Finder()
+    module.visit(finder)
+    made = {module.deep_replace(node, new).code: function for function, node, new in finder.changes}
+    return (Mutant(function, changed) for changed, function in made.items())
 
 
-def _difference(old: list[str], new: list[str]) -> tuple[str, str]:
-    """Give the lines that differ, before and after, each side as one line."""
-    pieces = [piece for piece in SequenceMatcher(None, old, new, autojunk=False).get_opcodes() if piece[0] != "equal"]
-    before = (line for _, begin, end, _, _ in pieces for line in old[begin:end])
-    after = (line for _, _, _, begin, end in pieces for line in new[begin:end])
-    return " ".join(map(str.strip, before)), " ".join(map(str.strip, after))
-
-
-class Reason(NamedTuple):
-    """Why a mutant survives: it is equivalent, or what it changes is not worth a test."""
-
-    equivalent: bool
-    text: str
-
-
-def survivors(path: Path = SURVIVORS) -> dict[tuple[str, str, str], Reason]:
-    """Read which mutants are known to survive, and why."""
-    groups = tomllib.loads(path.read_text(encoding="utf-8"))["survivors"]
-    return {tuple(key): Reason(group["equivalent"], group["reason"]) for group in groups for key in group["mutants"]}
+def change(old: str, new: str) -> str:
+    """Say in one line which lines became which."""
+    lines = [line for line in ndiff(old.splitlines(), new.splitlines()) if line[0] in "-+"]
+    was, becomes = (" ".join(line[2:].strip() for line in lines if line[0] == side) for side in "-+")
+    return f"{was!r} becomes {becomes!r}"

@@ -11,23 +11,12 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 from packaging.requirements import Requirement
 
-from verify import suites
-from verify.record import ROOT, Found
+from verify import ROOT, Found, everything
 
 SHOWN = ("numpy", "scipy", "matplotlib", "torch")
-
-
-class Versions(NamedTuple):
-    """A Python, what pip is to install, and the environment of the runs."""
-
-    name: str
-    python: str
-    install: list[str]
-    environment: dict[str, str]
 
 
 def requirements() -> list[Requirement]:
@@ -42,38 +31,23 @@ def oldest(requirement: Requirement) -> str:
     return f"{requirement.name}=={bound}"
 
 
-def choices() -> list[Versions]:
-    """List what is tried. Old packages use what the newest of those that they need have deprecated."""
-    forgiving = {"PYTEST_ADDOPTS": "-W ignore::DeprecationWarning"}
-    return [
-        Versions("the oldest admitted", "3.11", [oldest(requirement) for requirement in requirements()], forgiving),
-        Versions("the newest admitted", "3.13", [str(requirement) for requirement in requirements()], {}),
-        Versions("those of the lock", "3.12", ["-r", str(ROOT / "requirements.lock")], {}),
-    ]
-
-
-def interpreter(version: str) -> str | None:
+def interpreter(version: str) -> str:
     """Find a Python of that version: on the path, or among those that pyenv has installed."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    candidates = [shutil.which(f"python{version}"), *sorted(map(str, pyenv.glob(f"{version}.*/bin/python")))]
-    return next((python for python in candidates if python and works(python)), None)
-
-
-def works(python: str) -> bool:
-    """Say whether it starts. A launcher may be there for a Python that is not."""
-    return subprocess.run([python, "-V"], capture_output=True, check=False).returncode == 0
+    for python in (shutil.which(f"python{version}"), *pyenv.glob(f"{version}.*/bin/python")):
+        if python and subprocess.run([python, "-V"], capture_output=True, check=False).returncode == 0:
+            return str(python)  # a launcher may be there for a Python that is not
+    raise FileNotFoundError(f"Python {version} is not installed here")
 
 
 @contextmanager
-def installed(python: str, install: list[str]) -> Iterator[str]:
+def installed(python: str, *install: str) -> Iterator[str]:
     """Make a virtual environment, install into it, and lend its Python."""
     (ROOT / "_build").mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=ROOT / "_build") as folder:
         subprocess.run([python, "-m", "venv", folder], check=True)
         inside = str(Path(folder, "bin", "python"))
-        pip = [inside, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*pip, *install], check=True)
-        subprocess.run([*pip, "--no-deps", "--no-build-isolation", "--editable", str(ROOT)], check=True)
+        subprocess.run([inside, "-m", "pip", "install", "--quiet", *install], check=True)
         yield inside
 
 
@@ -85,18 +59,20 @@ def shown(python: str) -> str:
 
 
 def verify() -> Found:
-    """Run everything with each."""
-    rows, said, failures = [], [], []
-    for name, version, install, environment in choices():
-        python = interpreter(version)
-        if python is None:
-            failures.append(f"Python {version} is not installed here")
-            continue
-        with installed(python, install) as inside:
-            what = shown(inside)
-            counted = suites.run(environment, inside)
-        print(name, version, what, *counted.row(), flush=True)
-        rows.append([name, version, *counted.row()])
-        said.append(f"Among {name} on Python {version}: {what}.")
-        failures += [f"{name}, Python {version}: {failure}" for failure in counted.failures]
-    return Found(["dependencies", "Python", *suites.HEAD], rows, said, failures)
+    """Run everything with each. Old packages use what the newest of those that they need have deprecated."""
+    every, forgiving = requirements(), {"PYTEST_ADDOPTS": "-W ignore::DeprecationWarning"}
+    choices = [
+        ("the oldest admitted", "3.11", [oldest(requirement) for requirement in every], forgiving),
+        ("the newest admitted", "3.13", [str(requirement) for requirement in every], {}),
+        ("those of the lock", "3.12", ["-r", str(ROOT / "requirements.lock")], {}),
+    ]
+    rows, failures = [["dependencies", "Python", "among them", "cells and tests"]], []
+    for name, version, install, environment in choices:
+        with installed(interpreter(version), *install) as inside:
+            editable = ["--quiet", "--no-deps", "--no-build-isolation", "--editable", str(ROOT)]
+            subprocess.run([inside, "-m", "pip", "install", *editable], check=True)
+            counted, well = everything(environment, inside)
+            rows.append([name, version, shown(inside), counted])
+        print(*rows[-1], flush=True)
+        failures += [] if well else [f"{name}, Python {version}: {counted}"]
+    return Found(rows, failures)

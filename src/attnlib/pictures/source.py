@@ -2,8 +2,9 @@
 
 import ast
 from collections.abc import Callable
-from inspect import Parameter, Signature, getsource, signature
+from inspect import Parameter, Signature, getsource, signature, unwrap
 from textwrap import dedent
+from types import FunctionType, MethodType
 
 
 def source_of(function: Callable) -> str:
@@ -22,13 +23,15 @@ def source_of(function: Callable) -> str:
     Raises
     ------
     TypeError
-        If `function` is not one, or is built in.
+        If `function` is not one, or is built in, or a lambda.
     """
-    source = dedent(getsource(function))
-    definition = ast.parse(source).body[0]
-    if not isinstance(definition, ast.FunctionDef):
+    if not isinstance(unwrap(function), FunctionType | MethodType) or function.__name__ == "<lambda>":
         raise TypeError(f"function is {function!r}; expected a function or a method")
+    source = dedent(getsource(function))
+    definition, lines = ast.parse(source).body[0], source.splitlines()
     first = definition.body[0]
     begin = first.end_lineno if ast.get_docstring(definition) is not None else first.lineno - 1
+    while lines[begin - 1].lstrip().startswith("#"):
+        begin -= 1
     parameters = [p.replace(annotation=Parameter.empty) for p in signature(function).parameters.values()]
-    return "\n".join([f"def {definition.name}{Signature(parameters)}:", *source.splitlines()[begin:]])
+    return "\n".join([f"def {definition.name}{Signature(parameters)}:", *lines[begin:]])

@@ -9,10 +9,10 @@ from typing import Any
 
 import torch
 
-from attnlib import checkpoint
 from attnlib.batches import endless, in_one_epoch
 from attnlib.checks import check_share, check_whole
 from attnlib.metrics import bleu
+from attnlib.text import checkpoint
 from attnlib.text.files import digest
 from attnlib.text.model import Model, load, sentence_losses
 from attnlib.text.subwords import Subwords
@@ -25,12 +25,12 @@ SCHEDULES: dict[str, Callable[[float], float]] = {"cosine": warm_cosine, "consta
 
 @dataclass(frozen=True)
 class Settings:
-    """How a model is made from a text. The defaults are what translated best for the time it took.
+    """How a model is made from a text. The defaults are a reasonable start, not tuned on any text.
 
     Attributes
     ----------
     preset : str
-        One of `attnlib.checkpoint.PRESETS`.
+        One of `attnlib.text.checkpoint.PRESETS`.
     options : dict
         What the preset is told.
     subwords : bool

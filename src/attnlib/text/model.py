@@ -14,13 +14,13 @@ from jaxtyping import Float
 from torch.nn.functional import cross_entropy
 
 from attnlib.batches import batch, encode
-from attnlib.checkpoint import read_model
 from attnlib.checks import check_whole
 from attnlib.metrics import forced_links, links, word_weights
 from attnlib.pictures.explorer import explore
 from attnlib.scores import Location
 from attnlib.search import beam as beam_search
 from attnlib.search import greedy
+from attnlib.text.checkpoint import read_model
 from attnlib.text.files import Words, decoded, pharaoh, words_of
 from attnlib.translator import Translator
 from attnlib.vocabulary import PAD, SentencePair

@@ -1,0 +1,176 @@
+"""What a translator makes of sentences, and how good that is.
+
+The measures of a group of sentences:
+
+==================== =====================================================================================
+``sentences``        how many the group has
+``perplexity``       of a target word, END among them, given the true words before it
+``bleu``, ``exact``  of greedy translations: BLEU, 0 to 100, and the share that is right word for word
+``beam_bleu``, ...   the same of beam search
+``alignment_error``  rate of the links read off under forced decoding; None without attention
+``centre_distance``  mean distance of p_t from the middle of the gold links, in words; None without centre
+``centre_inside``    share of the gold links that the window around p_t holds; None without centre
+==================== =====================================================================================
+"""
+
+from collections.abc import Sequence
+from math import exp
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch.nn.functional import cross_entropy
+
+from attnlib.batches import batch
+from attnlib.checks import check_vocabularies, check_whole
+from attnlib.metrics import alignment_error_rate, bleu, exact_match, forced_links
+from attnlib.search import translate_all
+from attnlib.translator import Translator
+from attnlib.vocabulary import PAD, SentencePair
+
+
+class Evaluation(NamedTuple):
+    """What a translator made of some sentences, one entry a sentence.
+
+    Attributes
+    ----------
+    pairs : sentence pairs
+    losses : list of float
+        The negative log probability of the true translation, in nats a sentence.
+    greedy, beam : lists of words
+    links : list of links, or None
+    distances : lists of float, or None
+        How far p_t is from the middle of the gold links of each target word that has any, in words.
+    inside : lists of bool, or None
+        Whether the window around p_t holds each gold link.
+    """
+
+    pairs: Sequence[SentencePair]
+    losses: Sequence[float]
+    greedy: Sequence[tuple[str, ...]]
+    beam: Sequence[tuple[str, ...]]
+    links: Sequence[set[tuple[int, int]]] | None
+    distances: Sequence[Sequence[float]] | None
+    inside: Sequence[Sequence[bool]] | None
+
+    def select(self, rows: Sequence[int]) -> "Evaluation":
+        """Keep what was made of the chosen sentences, in that order."""
+        return Evaluation(*(None if entries is None else [entries[n] for n in rows] for entries in self))
+
+
+def evaluate(translator: Translator, pairs: Sequence[SentencePair], width: int = 5) -> Evaluation:
+    """Translate sentences, greedily and by beam search of that width, and score the true translations.
+
+    Raises
+    ------
+    ValueError
+        If the translator has no vocabularies, or there is no pair, or `width` is below 1.
+    """
+    check_vocabularies(translator)
+    if not len(pairs):
+        raise ValueError("pairs is empty; expected at least one sentence pair")
+    sources = [pair.source for pair in pairs]
+    longest = 2 * max(map(len, sources))
+    align = getattr(translator.decoder, "align", None)
+    followed = centres(translator, pairs) if _has_centre(translator) else None
+    return Evaluation(
+        pairs,
+        sentence_losses(translator, pairs),
+        translate_all(translator, sources, max_length=longest),
+        translate_all(translator, sources, max_length=longest, width=width),
+        forced_links(translator, pairs) if align else None,
+        followed and [_distances(pair, p) for pair, p in zip(pairs, followed, strict=True)],
+        followed and [_inside(pair, p, align.window.half_width) for pair, p in zip(pairs, followed, strict=True)],
+    )
+
+
+def summarise(evaluation: Evaluation) -> dict[str, float | int | None]:
+    """Give the measures of the sentences together, rounded to 4 decimals: see the table at the top of this module.
+
+    Raises
+    ------
+    ValueError
+        If there is not one entry for each pair, or no pair.
+    """
+    for name, entries in evaluation._asdict().items():
+        if entries is not None and len(entries) != len(evaluation.pairs):
+            raise ValueError(f"{name} has {len(entries)} entries; expected {len(evaluation.pairs)}, one for each pair")
+    _, losses, greedy, beam, links, distances, inside = evaluation
+    references = [pair.target for pair in evaluation.pairs]
+    gold = [pair.links for pair in evaluation.pairs]
+    measures = {
+        "perplexity": exp(sum(losses) / sum(len(reference) + 1 for reference in references)),
+        "bleu": bleu(greedy, references).score,
+        "beam_bleu": bleu(beam, references).score,
+        "exact": exact_match(greedy, references),
+        "beam_exact": exact_match(beam, references),
+        "alignment_error": None if links is None else alignment_error_rate(links, gold),
+        "centre_distance": _mean(distances),
+        "centre_inside": _mean(inside),
+    }
+    rounded = {name: None if number is None else round(number, 4) for name, number in measures.items()}
+    return {"sentences": len(references), **rounded}
+
+
+@torch.no_grad()
+def sentence_losses(translator: Translator, pairs: Sequence[SentencePair], *, at_once: int = 64) -> list[float]:
+    """Take the negative log probability of each true translation, END included, in nats.
+
+    Raises
+    ------
+    ValueError
+        If the translator has no vocabularies, or a sentence no words, or `at_once` is below 1.
+    """
+    check_vocabularies(translator)
+    check_whole(at_once=at_once)
+    losses = []
+    for part in (pairs[n : n + at_once] for n in range(0, len(pairs), at_once)):
+        source, lengths, target = batch(part, translator.source_vocabulary, translator.target_vocabulary)
+        logits = translator(source, lengths, target).logits
+        losses += cross_entropy(logits.mT, target, ignore_index=PAD, reduction="none").sum(1).tolist()
+    return losses
+
+
+@torch.no_grad()
+def centres(translator: Translator, pairs: Sequence[SentencePair]) -> list[Float[np.ndarray, "_"]]:
+    """Read p_t, in source positions, off a translator that is given the true words.
+
+    Parameters
+    ----------
+    translator : Translator
+        Its window has a centre.
+    pairs : sentence pairs
+
+    Returns
+    -------
+    list of ``"tgt"``
+        One number for each target word, END apart.
+
+    Raises
+    ------
+    ValueError
+        If the translator has no vocabularies, or its window no centre.
+    """
+    check_vocabularies(translator)
+    if not _has_centre(translator):
+        raise ValueError("translator has no window with a centre; expected LocalMonotonic or LocalPredictive")
+    vocabularies = translator.source_vocabulary, translator.target_vocabulary
+    return [translator(*batch([pair], *vocabularies)).attended.centre[0, : len(pair.target)].numpy() for pair in pairs]
+
+
+def _has_centre(translator: Translator) -> bool:
+    return hasattr(getattr(getattr(translator.decoder, "align", None), "window", None), "centre")
+
+
+def _distances(pair: SentencePair, p: Float[np.ndarray, "tgt"]) -> list[float]:
+    linked = {t: [i for i, other in pair.links if other == t] for t in {t for _, t in pair.links}}
+    return [abs(float(p[t]) - sum(positions) / len(positions)) for t, positions in sorted(linked.items())]
+
+
+def _inside(pair: SentencePair, p: Float[np.ndarray, "tgt"], half_width: int) -> list[bool]:
+    return [bool(abs(i - p[t]) <= half_width) for i, t in sorted(pair.links)]
+
+
+def _mean(lists: Sequence[Sequence[float | bool]] | None) -> float | None:
+    return None if lists is None else float(np.mean([number for numbers in lists for number in numbers]))

@@ -1,0 +1,107 @@
+"""One run of one variant: train it, translate the test sentences, and say how it went and what it cost.
+
+Groups of test sentences are named "1 clause", "2 clauses", ..., "0-9 words", "10-19 words", ..., and "within" and
+"beyond": the sentences with as many clauses as those learnt from, and those with more.
+"""
+
+import resource
+import sys
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from attnlib.batches import endless
+from attnlib.experiments.costs import parameters
+from attnlib.experiments.evaluation import evaluate, summarise
+from attnlib.experiments.variants import BUDGET, Budget, Variant, held_out
+from attnlib.training import History, train
+from attnlib.translator import Translator
+from attnlib.vocabulary import SentencePair
+
+SOURCE = 20
+"""The source length for which a step's multiply-adds are counted, in words, END among them."""
+
+_SMOOTH = 10  # steps of training that one recorded loss is the mean of
+
+
+def train_variant(variant: Variant, seed: int, budget: Budget = BUDGET, **options: Any) -> tuple[Translator, History]:
+    """Train a variant as the experiments do.
+
+    Parameters
+    ----------
+    variant : Variant
+    seed : int
+        Where weights begin, which sentences are learnt from, in which order.
+    budget : Budget
+    **options
+        For `attnlib.training.train`, such as ``progress=False``.
+
+    Returns
+    -------
+    Translator, History
+    """
+    translator, pairs = variant.translator(seed, budget), variant.training_pairs(seed, budget)
+    batches = endless(pairs, translator.source_vocabulary, translator.target_vocabulary, words=budget.words, seed=seed)
+    history = train(translator, batches, steps=budget.steps, learning_rate=budget.learning_rate, **options)
+    return translator, history
+
+
+def train_and_measure(variant: Variant, seed: int, budget: Budget = BUDGET) -> dict[str, Any]:
+    """Train a variant and measure it: one row of its results.
+
+    Returns
+    -------
+    dict
+        ``losses``, each the mean of ten steps, in nats a word, and ``groups``, from the name of a group of test
+        sentences to its measures, as in `attnlib.experiments.evaluation`. The same on one machine, whenever it is run.
+    """
+    translator, history = train_variant(variant, seed, budget, progress=False)
+    evaluation = evaluate(translator, _test_sentences(budget), budget.width)
+    smooth = [round(float(part.mean()), 4) for part in np.split(history.losses, range(_SMOOTH, budget.steps, _SMOOTH))]
+    groups = {name: summarise(evaluation.select(rows)) for name, rows in grouped(variant, budget).items()}
+    return {"losses": smooth, "groups": groups}
+
+
+def grouped(variant: Variant, budget: Budget = BUDGET) -> dict[str, list[int]]:
+    """Tell which test sentences of a budget, counted from 0, make up which group."""
+    clauses = np.repeat(budget.test_clauses, budget.test_sentences)
+    tens = np.array([len(pair.source) // 10 for pair in _test_sentences(budget)])
+    learnt = clauses <= max(variant.clauses)
+    groups = {f"{c} clause{'s' * (c > 1)}": clauses == c for c in budget.test_clauses}
+    groups |= {f"{10 * ten}-{10 * ten + 9} words": tens == ten for ten in np.unique(tens)}
+    groups |= {"within": learnt, "beyond": ~learnt}
+    return {name: np.flatnonzero(inside).tolist() for name, inside in groups.items() if inside.any()}
+
+
+def benchmark(variant: Variant, budget: Budget = BUDGET, *, steps: int = 100) -> dict[str, float | int]:
+    """Measure what a variant costs. Run it in a process of its own, with nothing beside it.
+
+    Returns
+    -------
+    dict
+        ``parameters``; ``multiply_adds`` of a decoder's step for a source of `SOURCE` words, by formula;
+        ``words_per_second`` of training, real target words by the clock; ``seconds`` that the budget's steps would
+        take at that pace; ``peak_memory`` of training in MiB, above that of a process that has read its sentences.
+    """
+    translator, pairs = variant.translator(0, budget), variant.training_pairs(0, budget)
+    before, began = _peak_memory(), perf_counter()
+    batches = endless(pairs, translator.source_vocabulary, translator.target_vocabulary, words=budget.words, seed=0)
+    history = train(translator, batches, steps=steps, learning_rate=budget.learning_rate, progress=False)
+    return {
+        "parameters": parameters(translator),
+        "multiply_adds": translator.decoder.multiply_adds(SOURCE),
+        "words_per_second": round(history.words_per_second),
+        "seconds": round((perf_counter() - began) * budget.steps / steps, 1),
+        "peak_memory": round(_peak_memory() - before),
+    }
+
+
+def _test_sentences(budget: Budget) -> list[SentencePair]:
+    return [pair for clauses in budget.test_clauses for pair in held_out(clauses, budget)]
+
+
+def _peak_memory() -> float:
+    """Give the most memory that this process has held so far, in MiB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 2 ** (20 if sys.platform == "darwin" else 10)

@@ -1,0 +1,147 @@
+"""Each rule that `make lint` holds the notebooks to lets a good notebook pass, and finds what offends it."""
+
+import ast
+from collections.abc import Callable
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+import notebook_rules as rules
+from notebook_rules import Cells, defined_twice, misnumbered
+
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg=="
+ALT = "A square of one pixel, which is the smallest figure that there can be"
+TOP = "After this chapter you can read. Reading takes about 5 minutes, running all cells about 20 seconds."
+TITLE, IMPORTS, SECTION, STREAM, VALUE, FIGURE, IGNORED, CHECK, LAST = range(9)
+
+
+def cells() -> Cells:
+    """Make the cells of a small notebook that keeps all the rules."""
+    image = {"mystnb": {"image": {"alt": ALT, "classes": "dark-light"}}}
+    made = [
+        new_markdown_cell(f"# Title\n\nText with $a < b$, `<code>` and a [link](other.md).\n\n{TOP}"),
+        new_code_cell("if False:\n    %pip install attnlib\n\nfrom attnlib import attention"),
+        new_markdown_cell("## Section\n\n$$x \\tag{1.1}$$\n\nBy (1.1), so:\n\n```python\nx = {}[`<b>`]\n```"),
+        new_code_cell("print(0.25)", outputs=[new_output("stream", text="0.2500 0.98522025\n")]),
+        new_code_cell("12 + 5", outputs=[new_output("execute_result", {"text/plain": "17"})]),
+        new_code_cell("draw()", metadata=image, outputs=[new_output("display_data", {"image/png": PIXEL})]),
+        new_code_cell(
+            "print(seconds)",
+            metadata={"tags": ["nbval-ignore-output"]},
+            outputs=[new_output("stream", text="1.23456\n")],
+        ),
+        new_code_cell("assert seconds < 2", metadata={"tags": ["hide-cell"]}),
+        new_code_cell("y = 1", metadata={"tags": ["hide-cell"]}),
+    ]
+    for count, (_, cell) in enumerate(rules.code(made), 1):
+        cell.execution_count = count
+    return made
+
+
+Tampering = Callable[[Cells], None]
+
+
+def at(index: int, **changes: object) -> Tampering:
+    return lambda made: made[index].update(nbformat.from_dict(changes))
+
+
+def marked(index: int, **metadata: object) -> Tampering:
+    return at(index, metadata=metadata)
+
+
+def writes(text: str) -> Tampering:
+    return at(SECTION, source=f"## Section\n\n{text}")
+
+
+def runs(source: str) -> Tampering:
+    return at(LAST, source=source)
+
+
+def says(text: str, name: str = "stdout") -> Tampering:
+    return at(STREAM, outputs=[new_output("stream", text=text, name=name)])
+
+
+def image(**options: str) -> Tampering:
+    return marked(FIGURE, mystnb={"image": {"alt": ALT, "classes": "dark-light"} | options})
+
+
+OFFENCES: dict[str, list[Tampering]] = {
+    "executed_in_order": [at(VALUE, execution_count=7), at(LAST, execution_count=None), lambda made: made.pop(STREAM)],
+    "stored_outputs": [*(at(cell, outputs=[]) for cell in (STREAM, VALUE)), runs("for x in [1, 2]:\n    print(x)")],
+    "plain_markdown": [
+        *(writes(text) for text in ("```{note}\nA directive.\n```", ":::{note}\nText.\n:::", "{cite:p}`bahdanau`")),
+        *(writes(text) for text in ("(target)=\nText.", "A note[^1].", "> [!NOTE]", "<b>bold</b>", "<!-- hidden -->")),
+        *(writes(text) for text in ("An open $a < b.", "\\begin{align}\nx\n\\end{align}", "[a](/b.md)")),
+        *(writes(text) for text in ("![](../book/_static/logo.svg)", "![alt](https://example.org/a.svg)")),
+        at(SECTION, cell_type="raw"),
+    ],
+    "known_metadata": [
+        *(marked(LAST, tags=[tag]) for tag in ("remove-cell", "nbval-skip", "raises-exception")),
+        marked(LAST, scrolled=True),
+        runs("# NBVAL_IGNORE_OUTPUT\ny = 1"),
+        at(SECTION, attachments={"a.png": {}}),
+    ],
+    "quiet_outputs": [
+        *(says(text) for text in ("<object at 0x7f3a2b1c9d50>", "/srv/someone/book.py", "saved to 'C:\\book'")),
+        *(says(text) for text in ("cell.py:1: UserWarning: mind", " 50%|#####     | 5/10", "one\rtwo", "\x1b[31mred")),
+        says('<script src="https://example.org/x.js">'),
+        says("hm", name="stderr"),
+        at(STREAM, outputs=[new_output("error", ename="ValueError", evalue="", traceback=[])]),
+        at(VALUE, outputs=[new_output("execute_result", {"image/svg+xml": "<svg/>"})]),
+    ],
+    "described_figures": [
+        *(image(alt=alt) for alt in ("", "A heat map.", "_build/1f3b1e7d132e3f24b5fda34050a0a720e3cb95.png")),
+        image(classes=""),
+        marked(FIGURE),
+        lambda made: made[FIGURE].outputs.append(made[FIGURE].outputs[0]),
+    ],
+    "ignored_are_checked": [at(CHECK, source="seconds < 2"), marked(LAST, tags=["nbval-ignore-output"])],
+    "folded_checks": [marked(CHECK), at(LAST, source="for x in y:\n    assert x", metadata={})],
+    "few_decimals": [says("0.123456"), says("0.98522026"), says("[1.23456789e-05]")],
+    "short_cells": [runs("y = 1\n" * 21), lambda made: [c.update(source="y = 1\n" * 7) for _, c in rules.code(made)]],
+    "public_names": [
+        *(runs(f"from attnlib.{module} import {name}") for module, name in (("attention", "_f"), ("_private", "f"))),
+        runs("from attnlib.attention import *"),
+        runs("attention._check_mask()"),
+    ],
+    "imports_first": [runs("import math"), at(IMPORTS, source="y = 1")],
+    "says_at_the_top": [at(TITLE, source=f"# Title\n\n{TOP}".replace("Reading takes", "It takes"))],
+}
+
+
+@pytest.mark.parametrize("rule", rules.RULES, ids=lambda rule: rule.__name__)
+def test_a_good_notebook_passes_and_each_offence_is_found(rule):
+    assert [*rule(cells())] == []
+    for number, tampering in enumerate(OFFENCES[rule.__name__]):
+        made = cells()
+        tampering(made)
+        assert [*rule(made)], f"offence {number} is not found"
+
+
+def test_a_wrong_number_of_an_equation_is_found():
+    assert misnumbered([cells()]) == []
+    for wrong in ["$$x \\tag{1.2}$$", "$$x \\tag{1.1}$$\n\n$$y \\tag{1.1}$$", "$$x \\tag{1.1}$$\n\nBy (1.2)."]:
+        made = cells()
+        writes(wrong)(made)
+        assert len(misnumbered([made])) == 1, wrong
+    made = cells()
+    runs("assert f(2.5) == 1, 'see (1.2)'")(made)
+    assert misnumbered([made]) == ["no equation has the number (1.2)"]
+
+
+def test_a_second_definition_is_found():
+    one, same_name, same_body = map(
+        ast.parse, ("def f(x):\n    return x", "def f(x):\n    return 2 * x", "def g(x):\n    return x")
+    )
+    assert defined_twice([one], []) == defined_twice([], [one, same_name, same_body]) == []
+    assert defined_twice([one, same_name], []) == defined_twice([one], [same_name]) == ["f is defined more than once"]
+    assert defined_twice([one, same_body], []) == [f"{name} is defined more than once" for name in "fg"]
+
+
+def test_the_cell_and_the_rule_are_said(tmp_path):
+    path = tmp_path / "tiny.ipynb"
+    made = cells()
+    runs("print(1)")(made)
+    nbformat.write(new_notebook(cells=made), path)
+    assert rules.main([str(path)]) == ["tiny.ipynb, cell 8: shows something, but stores nothing (stored_outputs)"]

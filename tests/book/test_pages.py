@@ -1,0 +1,540 @@
+"""What a reader finds in the built pages, looked at in a real browser, Debian's Chromium.
+
+Each check is a function from a visit to its complaints, and each is shown to bite on a page made up to offend it.
+The chapters' stored outputs are used as they are, since nbval shows that running them gives these; the other pages run.
+"""
+
+import gzip
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote, urljoin, urlsplit
+
+import nbformat
+import pytest
+import yaml
+from axe_playwright_python.sync_playwright import Axe
+from lxml import html
+from playwright.sync_api import BrowserContext, Page
+
+WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+
+
+# --- The book, a server and a browser ---
+
+
+@pytest.fixture(scope="session")
+def config(root) -> dict:
+    return yaml.safe_load((root / "_config.yml").read_text())
+
+
+@pytest.fixture(scope="session")
+def built(root, config, tmp_path_factory) -> Path:
+    """Build the book once, as `make book` does, but with the chapters' stored outputs."""
+    folder = tmp_path_factory.mktemp("book")
+    settings = folder / "_config.yml"
+    stored = {"execute": config["execute"] | {"exclude_patterns": ["notebooks/*"]}}
+    folders = {name: str(root / path) for name, path in config["sphinx"]["local_extensions"].items()}
+    settings.write_text(yaml.safe_dump(config | stored | {"sphinx": config["sphinx"] | {"local_extensions": folders}}))
+    tool = Path(sys.executable).with_name("jupyter-book")
+    command = [tool, "build", root, "--path-output", folder, "--config", settings, "-W", "-n", "--keep-going"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+    return folder / "_build" / "html"
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serve files, and keep no log."""
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("site")
+
+
+@pytest.fixture(scope="session")
+def host(site) -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=site)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def address(host, site, built, config) -> str:
+    """Serve the book under the prefix that it has when published, which the page for missing pages counts on."""
+    prefix = config["sphinx"]["config"]["notfound_urls_prefix"].strip("/")
+    (site / prefix).symlink_to(built)
+    return f"{host}/{prefix}/"
+
+
+@pytest.fixture(scope="session")
+def contexts(browser, host) -> dict[str, BrowserContext]:
+    """Two readers cut off from all other hosts: one new, with a light system, and one who once chose the dark theme."""
+    light, dark = (browser.new_context(viewport=WIDE, color_scheme="light") for _ in range(2))
+    dark.add_init_script("localStorage.setItem('mode', 'dark'); localStorage.setItem('theme', 'dark')")
+    for context in (light, dark):
+        context.route(lambda url: not url.startswith(host), lambda route: route.abort("internetdisconnected"))
+    return {"light": light, "dark": dark}
+
+
+class Visit(NamedTuple):
+    """A page that has been opened, what it asked for, and what it complained of while it loaded."""
+
+    page: Page
+    requests: list[str]
+    errors: list[str]
+
+
+UNSET = "[...document.querySelectorAll('.math')].filter(math => !math.querySelector('mjx-container')).length"
+
+
+def visit(context: BrowserContext, url: str, moves: bool = True) -> Visit:
+    """Open a page and, unless told not to, touch a key: MathJax then goes on to the equations that are not in sight."""
+    page = context.new_page()
+    requests, errors = [], []
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("console", lambda said: errors.append(said.text) if said.type in {"error", "warning"} else None)
+    page.on("pageerror", lambda error: errors.append(error.message))
+    page.goto(url, wait_until="load")
+    if moves:
+        page.keyboard.press("Shift")
+        page.wait_for_function(f"() => !window.MathJax || {UNSET} === 0")
+    return Visit(page, requests, errors)
+
+
+# --- The checks in the browser ---
+
+Check = Callable[[Visit], list[str]]
+
+
+def asks_no_other_host(visit: Visit) -> list[str]:
+    here = "{0.scheme}://{0.netloc}/".format(urlsplit(visit.page.url))
+    return [f"asks for {url}" for url in visit.requests if not url.startswith((here, "data:", "blob:"))]
+
+
+def logs_no_errors(visit: Visit) -> list[str]:
+    return [f"logs {error}" for error in visit.errors]
+
+
+def shows_its_theme(visit: Visit) -> list[str]:
+    chosen = visit.page.evaluate("() => localStorage.getItem('mode') === 'dark' ? 'dark' : 'light'")
+    shown = visit.page.evaluate("() => document.documentElement.dataset.theme")
+    return [] if shown == chosen else [f"shows the theme {shown}, not {chosen}"]
+
+
+def typesets_mathematics(visit: Visit) -> list[str]:
+    return visit.page.evaluate(r"""() => {
+        const complaints = [...document.querySelectorAll(".math")]
+            .filter(math => !math.querySelector("mjx-container"))
+            .map(math => "left as it was written: " + math.textContent);
+        for (const error of document.querySelectorAll("mjx-merror, [data-mjx-error]"))
+            complaints.push("MathJax does not understand: " + (error.dataset.mjxError || error.textContent));
+        const prose = document.querySelector("article, main").cloneNode(true);
+        prose.querySelectorAll("pre, code, script, style, .math, mjx-container").forEach(node => node.remove());
+        for (const mark of prose.textContent.match(/.{0,20}(\$|\\[([]|\\[a-zA-Z]{2,}).{0,20}/g) || [])
+            complaints.push("mathematics in the text: " + mark);
+        return complaints;
+    }""")
+
+
+def describes_pictures(visit: Visit) -> list[str]:
+    return visit.page.evaluate(r"""() => [...document.querySelectorAll("article img")].flatMap(image => {
+        const alt = (image.getAttribute("alt") || "").trim();
+        const short = image.closest(".cell_output") ? alt.length < 40 : !alt;
+        const path = /^\S*[/\\]\S*$|\.(png|svg|jpe?g)$/.test(alt);
+        return short || path ? [`the alt text of ${image.src} is "${alt}"`] : [];
+    })""")
+
+
+def loads_pictures(visit: Visit) -> list[str]:
+    return visit.page.evaluate(r"""async () => {
+        const broken = async image => {
+            image.loading = "eager";
+            return image.decode().then(() => [], () => ["a broken picture: " + image.src]);
+        };
+        return (await Promise.all([...document.images].map(broken))).flat();
+    }""")
+
+
+def is_accessible(visit: Visit) -> list[str]:
+    found = Axe().run(visit.page, options={"resultTypes": ["violations"], "preload": False}).response["violations"]
+    return [f"{violation['id']}: {node['html'][:200]}" for violation in found for node in violation["nodes"]]
+
+
+def is_accessible_in_the_dark(visit: Visit) -> list[str]:
+    """Look once more with the colours of the dark theme."""
+    visit.page.add_style_tag(content="* { transition: none !important }")
+    shown = visit.page.evaluate("() => document.documentElement.dataset.theme")
+    visit.page.evaluate("() => document.documentElement.dataset.theme = 'dark'")
+    found = is_accessible(visit)
+    visit.page.evaluate("shown => document.documentElement.dataset.theme = shown", shown)
+    return found
+
+
+def fits_a_telephone(visit: Visit) -> list[str]:
+    """Find what makes the page scroll sideways, or is cut off at its edge instead of scrolling inside itself."""
+    visit.page.set_viewport_size(NARROW)
+    complaints = visit.page.evaluate(r"""async () => {
+        for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+        const page = document.documentElement, edge = page.clientWidth;
+        const scrolls = element => element && element !== page && element !== document.body
+            && (/auto|scroll/.test(getComputedStyle(element).overflowX) || scrolls(element.parentElement));
+        const beyond = element => element.getBoundingClientRect().right > edge + 1
+            && element.checkVisibility() && !element.closest("mjx-assistive-mml") && !scrolls(element);
+        const wide = [...document.querySelectorAll("article *")].filter(beyond);
+        const complaints = wide.map(element => "beyond the edge: " + element.outerHTML.slice(0, 100));
+        if (page.scrollWidth > edge) complaints.push(`the page is ${page.scrollWidth} wide, the screen ${edge}`);
+        return complaints;
+    }""")
+    visit.page.set_viewport_size(WIDE)
+    return complaints
+
+
+def shows_pictures_legibly(visit: Visit) -> list[str]:
+    """Find pictures that a telephone shrinks until their letters are lost, or cuts off, or that no key scrolls."""
+    if not visit.page.locator("article :is(img, .attnlib-picture)").count():
+        return []
+    visit.page.set_viewport_size(NARROW)
+    complaints = visit.page.evaluate(r"""async () => {
+        const pictures = [...document.querySelectorAll("article img")];
+        await Promise.allSettled(pictures.map(image => (image.loading = "eager", image.decode())));
+        for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+        const share = image => image.getBoundingClientRect().width / image.naturalWidth;
+        const scrolling = kind => [...document.querySelectorAll(kind)].filter(x => x.scrollWidth > x.clientWidth);
+        return [
+            ...pictures.filter(image => share(image) < 0.48).map(image => `${share(image).toFixed(2)} of ${image.src}`),
+            ...scrolling(".cell_output").filter(x => x.tabIndex !== 0).map(x => "no key scrolls " + x.outerHTML),
+            ...scrolling(".attnlib-picture").map(x => "cut off: a picture to touch, " + x.textContent.trim()),
+        ];
+    }""")
+    visit.page.set_viewport_size(WIDE)
+    return complaints
+
+
+def shows_equations_whole(visit: Visit) -> list[str]:
+    """Find equations, and pictures to touch, that a reader has to scroll even on a wide screen."""
+    return visit.page.evaluate(r"""() => [...document.querySelectorAll("div.math, .attnlib-picture")]
+        .filter(math => math.scrollWidth > math.clientWidth)
+        .map(math => `${math.scrollWidth - math.clientWidth} pixels too wide: ` + math.textContent.trim().slice(0, 80))
+    """)
+
+
+def draws_its_icons(visit: Visit) -> list[str]:
+    """Find icons that the style sheet has no letter for, now that the theme's script for them is gone."""
+    return visit.page.evaluate("""() => [...document.querySelectorAll("[class*='fa-']")]
+        .filter(icon => getComputedStyle(icon, "::before").content === "none")
+        .map(icon => "nothing draws the icon " + icon.className)
+    """)
+
+
+def offers_one_search(visit: Visit) -> list[str]:
+    offers = "() => [...document.querySelectorAll('.search-button__button')].filter(e => e.checkVisibility()).length"
+    found = visit.page.evaluate(offers)
+    return [f"offers {found} buttons for one search"] if found > 1 else []
+
+
+CHECKS = [
+    asks_no_other_host,
+    logs_no_errors,
+    shows_its_theme,
+    typesets_mathematics,
+    describes_pictures,
+    loads_pictures,
+    shows_pictures_legibly,
+    shows_equations_whole,
+    offers_one_search,
+    draws_its_icons,
+    is_accessible,
+    is_accessible_in_the_dark,
+    fits_a_telephone,
+]
+
+
+# --- The checks of what is written, without a browser ---
+
+
+@cache
+def parsed(path: Path) -> html.HtmlElement:
+    return html.fromstring(path.read_bytes())
+
+
+@cache
+def names(path: Path) -> set[str]:
+    return {*parsed(path).xpath("//@id"), *parsed(path).xpath("//@name")}
+
+
+def dead_links(path: Path, base: str, site: Path) -> list[str]:
+    """Find what a page that is read at the address `base` refers to and what is not on the site."""
+    complaints = []
+    for link in parsed(path).xpath("//@href | //@src"):
+        url = urlsplit(urljoin(f"http://here{base}", link))
+        if url.scheme not in {"http", "https"} or url.netloc != "here" or link in {"", "#"}:
+            continue
+        target = path if link.startswith("#") else site / unquote(url.path).lstrip("/")
+        target = target / "index.html" if target.is_dir() else target
+        if not target.is_file():
+            complaints.append(f"{link}: no such file")
+        elif url.fragment and target.suffix == ".html" and unquote(url.fragment) not in names(target):
+            complaints.append(f"{link}: no such place in it")
+    return complaints
+
+
+def lacks(path: Path, wanted: dict[str, str]) -> list[str]:
+    """Name what is wanted of a page and is not there; each is an XPath."""
+    return [what for what, where in wanted.items() if not parsed(path).xpath(where)]
+
+
+HEAD = {
+    "favicon": "//link[@rel='icon']",
+    "logo": "//img[contains(@class, 'logo__image')]",
+    **{
+        f"og:{name}": f"//meta[@property='og:{name}'][@content!='']"
+        for name in ("title", "type", "url", "image", "description")
+    },
+    "og:image:alt": "//meta[@property='og:image:alt'][string-length(@content) > 20]",
+    "language": "/html[@lang='en']",
+    "title": "//title[normalize-space()]",
+}
+
+
+# --- Every page passes every check ---
+
+
+def complaints(context: BrowserContext, url: str) -> dict[str, list[str]]:
+    """Open a page and gather what the checks complain of, by check."""
+    seen = visit(context, url)
+    found = {check.__name__: check(seen) for check in CHECKS}
+    seen.page.close()
+    return {name: said for name, said in found.items() if said}
+
+
+def test_page(page_name, contexts, address):
+    assert complaints(contexts["light"], f"{address}{page_name}.html") == {}
+
+
+def test_page_of_a_module(module_page, contexts, address):
+    assert complaints(contexts["light"], f"{address}{module_page}.html") == {}
+
+
+@pytest.mark.parametrize("name", ["404", "search", "genindex", "_modules/index", "_modules/attnlib/windows"])
+def test_page_beside_the_book(name, contexts, address):
+    assert complaints(contexts["light"], f"{address}{name}.html") == {}
+
+
+def test_links_lead_somewhere(built, address, site):
+    prefix = urlsplit(address).path
+    dead = {
+        str(path.relative_to(built)): dead_links(path, f"{prefix}{path.relative_to(built).as_posix()}", site)
+        for path in built.rglob("*.html")
+        if "_static" not in path.parts
+    }
+    dead["404.html"] = dead_links(
+        built / "404.html", f"{prefix}no/such/page.html", site
+    )  # shown wherever a page is missing
+    assert len(dead) > 5
+    assert {name: complaints for name, complaints in dead.items() if complaints} == {}
+
+
+def test_head(page_name, built):
+    assert lacks(built / f"{page_name}.html", HEAD) == []
+
+
+def test_buttons(page_name, built, config):
+    repository = config["repository"]["url"]
+    wanted = {
+        "repository": f"//a[@href='{repository}'][contains(@class, 'btn')]",
+        "issue": f"//a[starts-with(@href, '{repository}/issues/new')]",
+        "edit": f"//a[starts-with(@href, '{repository}/edit/main/{page_name}.')]",
+    }
+    if page_name.startswith("notebooks/"):
+        name = repository.removeprefix("https://github.com/")
+        colab = f"https://colab.research.google.com/github/{name}/blob/main/{page_name}.ipynb"
+        binder = f"https://mybinder.org/v2/gh/{name}/main?urlpath=lab/tree/{page_name}.ipynb"
+        wanted |= {"Colab": f"//a[@href='{colab}']", "Binder": f"//a[@href='{binder}']"}
+    assert lacks(built / f"{page_name}.html", wanted) == []
+
+
+def markdown_cells(path: Path) -> list[str]:
+    return [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown"]
+
+
+def test_equations_show_their_numbers(notebook_path, contexts, address):
+    written = re.findall(r"\\tag\{(.*?)\}", "".join(markdown_cells(notebook_path)))
+    seen = visit(contexts["light"], f"{address}notebooks/{notebook_path.stem}.html")
+    shown = seen.page.evaluate("""() => [...document.querySelectorAll("mjx-labels")].map(label => {
+        const {left, right, width} = label.getBoundingClientRect(), column = document.querySelector("article");
+        const inside = left >= 0 && right <= column.getBoundingClientRect().right + 1 && width > 0;
+        const spoken = label.closest("mjx-container").querySelector("mjx-assistive-mml mlabeledtr > mtd");
+        return inside && spoken.textContent;
+    })""")
+    seen.page.close()
+    assert written
+    assert shown == [f"({number})" for number in written]
+
+
+@pytest.mark.parametrize(("asked", "chapter"), [("local-p", "03"), ("input feeding", "03"), ("maxout", "02")])
+def test_search_finds(asked, chapter, contexts, address):
+    seen = visit(contexts["light"], f"{address}search.html?q={asked}")
+    seen.page.wait_for_function(
+        "() => /found|did not match/.test(document.querySelector('.search-summary')?.textContent)"
+    )
+    found = seen.page.locator("ul.search li a").evaluate_all("links => links.map(link => link.href)")
+    assert any(f"/notebooks/{chapter}-" in link for link in found[:5]), found
+    seen.page.close()
+
+
+def test_no_page_shows_a_path_of_this_machine(built, root, module_pages):
+    texts = [(built / f"{page}.html").read_text("utf-8") for page in [*module_pages, "book/evidence"]]
+    assert not any(path in text for path in (str(root), "PosixPath") for text in texts)
+
+
+def test_print(contexts, address):
+    """Paper shows the text alone, in dark letters, with its code whole."""
+    seen = visit(contexts["dark"], f"{address}notebooks/01-attention-from-scratch.html")
+    seen.page.emulate_media(media="print")
+    theme = "() => document.documentElement.dataset.theme"
+    seen.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    assert seen.page.evaluate(theme) == "light"
+    for beside in [".bd-sidebar-primary", ".bd-sidebar-secondary", ".bd-header-article", ".prev-next-footer"]:
+        assert not any(part.is_visible() for part in seen.page.locator(beside).all()), beside
+    cut = "() => [...document.querySelectorAll('article pre')].filter(x => x.scrollWidth > x.clientWidth).length"
+    assert seen.page.evaluate(cut) == 0
+    seen.page.evaluate("() => dispatchEvent(new Event('afterprint'))")
+    assert seen.page.evaluate(theme) == "dark"
+    seen.page.close()
+
+
+def test_equations_are_set_where_the_reader_is(contexts, address):
+    """Those of the first screens alone, until the reader moves; all of them on paper, as soon as MathJax is there."""
+    seen = visit(contexts["light"], f"{address}notebooks/03-luong-global-and-local.html", moves=False)
+    every = seen.page.locator(".math").count()
+    assert seen.page.evaluate(UNSET) > every / 2
+    first = seen.page.locator(".math").nth(every // 2)
+    first.evaluate("math => scrollTo({ top: math.getBoundingClientRect().top, behavior: 'instant' })")
+    first.locator("mjx-container").first.wait_for()
+    seen.page.close()
+    seen = visit(contexts["light"], f"{address}notebooks/03-luong-global-and-local.html", moves=False)
+    seen.page.keyboard.press("Control")
+    before, after = seen.page.evaluate(f"""async () => {{
+        const unset = () => {UNSET};
+        while (!document.querySelector("mjx-container")) await new Promise(done => setTimeout(done));
+        const before = unset();
+        dispatchEvent(new Event("beforeprint"));
+        return [before, unset()];
+    }}""")
+    assert before > 0 == after
+    seen.page.close()
+
+
+def test_a_chapter_is_light(contexts, address, built):
+    """The parts that are text travel compressed, and weigh little beside what the theme brings by itself: 0.9 MB."""
+    seen = visit(contexts["light"], f"{address}notebooks/01-attention-from-scratch.html")
+    asked = {urlsplit(url).path.removeprefix(urlsplit(address).path) for url in seen.requests}
+    seen.page.close()
+    texts = [built / name for name in asked if name.endswith((".html", ".js", ".css"))]
+    weights = {path.name: len(gzip.compress(path.read_bytes())) for path in texts}
+    assert sum(weights.values()) < 400_000, weights
+
+
+def test_the_evidence_lists_what_was_executed(built):
+    """Here that is the first page; the notebooks show what they store."""
+    rows = parsed(built / "book" / "evidence.html").xpath("//table//tbody/tr")
+    assert [row.xpath(".//a/@href") for row in rows] == [["index.html"]]
+    assert float(rows[0].xpath("./td[4]")[0].text_content()) > 0
+
+
+def test_sitemap_lists_every_page(built, config, page_names):
+    listed = re.findall(r"<loc>(.*?)</loc>", (built / "sitemap.xml").read_text())
+    assert {f"{config['html']['baseurl']}{name}.html" for name in page_names} <= set(listed)
+
+
+# --- Every check bites ---
+
+GOOD = """<!DOCTYPE html><html lang="en" data-theme="light"><head><meta charset="utf-8"><title>Made up</title>
+<link rel="icon" href="data:,"><meta name="viewport" content="width=device-width">HEAD</head>
+<body><main><h1>Made up</h1><article>BODY</article></main></body></html>"""
+PIXEL = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
+HARMLESS = f"""<p>Text, <code>$x</code>, <span class="math"><mjx-container>x</mjx-container></span></p>
+<img src="{PIXEL}" alt="A dot"><div style="overflow-x: auto" tabindex="0"><pre style="width: 2000px">wide</pre></div>"""
+BROAD = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='900' height='9'/%3E"
+OFFENCES = [
+    (asks_no_other_host, '<script src="https://other.example/x.js"></script>'),
+    (logs_no_errors, "<script>undefined_name()</script>"),
+    (shows_its_theme, "<script>document.documentElement.dataset.theme = 'dark'</script>"),
+    (typesets_mathematics, '<p class="math">\\(x\\)</p>'),
+    (typesets_mathematics, '<p class="math"><mjx-container><mjx-merror>x</mjx-merror></mjx-container></p>'),
+    (typesets_mathematics, "<p>Costs $n^2$.</p>"),
+    (describes_pictures, f'<img src="{PIXEL}" alt="../_images/1f3b.png">'),
+    (describes_pictures, f'<div class="cell_output"><img src="{PIXEL}" alt="A picture"></div>'),
+    (loads_pictures, '<img src="missing.png" alt="A dot">'),
+    (shows_pictures_legibly, f'<img src="{BROAD}" alt="A line" style="max-width: 100%">'),
+    (shows_pictures_legibly, f'<div class="cell_output" style="overflow: auto"><img src="{BROAD}" alt="A line"></div>'),
+    (shows_pictures_legibly, '<div class="attnlib-picture" style="overflow: auto"><p style="width: 500px">x</p></div>'),
+    (shows_equations_whole, '<div class="math" style="overflow: auto"><p style="width: 3000px">wide</p></div>'),
+    (offers_one_search, 2 * '<button class="search-button__button">Search</button>'),
+    (draws_its_icons, '<span class="fa-solid fa-bars"></span>'),
+    (is_accessible, '<p style="color: #aaa; background: #fff">Pale text.</p>'),
+    (
+        is_accessible_in_the_dark,
+        "<style>[data-theme=dark] p { color: #222; background: #000 }</style><p>Dark text.</p>",
+    ),
+    (fits_a_telephone, '<pre style="width: 500px">wide</pre>'),
+    (fits_a_telephone, '<div style="overflow: hidden"><pre style="width: 500px">cut off</pre></div>'),
+]
+
+
+def made_up(folder: Path, name: str, body: str) -> Path:
+    path = folder / "made-up" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(GOOD.replace("BODY", body).replace("HEAD", ""), encoding="utf-8")
+    return path
+
+
+def test_harmless_page_passes(contexts, host, site):
+    made_up(site, "harmless.html", HARMLESS)
+    assert complaints(contexts["light"], f"{host}/made-up/harmless.html") == {}
+    assert {check for check, _ in OFFENCES} == set(CHECKS)
+
+
+@pytest.mark.parametrize(("check", "body"), OFFENCES, ids=lambda x: getattr(x, "__name__", None))
+def test_check_bites(check: Check, body, contexts, host, site):
+    made_up(site, "offence.html", body)
+    seen = visit(contexts["light"], f"{host}/made-up/offence.html")
+    assert check(seen) != []
+    seen.page.close()
+
+
+def test_dead_links_are_found(tmp_path):
+    made_up(tmp_path, "other.html", '<p id="place">Text</p>')
+    links = ["other.html", "other.html#place", "/made-up/other.html?x=1", "#", "https://x.org/y", "mailto:a@b.org"]
+    alive = made_up(tmp_path, "alive.html", "".join(f'<a href="{link}">x</a>' for link in links))
+    assert dead_links(alive, "/made-up/alive.html", tmp_path) == []
+    links = ["another.html", "other.html#nowhere", "#nowhere", "/other.html", "../"]
+    dead = made_up(tmp_path, "dead.html", "".join(f'<a href="{link}">x</a>' for link in links) + '<img src="x.png">')
+    assert len(dead_links(dead, "/made-up/dead.html", tmp_path)) == len(links) + 1
+
+
+def test_what_lacks_is_named(tmp_path):
+    bare = made_up(tmp_path, "bare.html", "")
+    assert set(HEAD) - set(lacks(bare, HEAD)) == {"favicon", "language", "title"}
+
+
+def test_chromium_can_be_required(monkeypatch, chromium):
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    monkeypatch.delenv("REQUIRE_CHROMIUM", raising=False)
+    with pytest.raises(pytest.skip.Exception, match="chromium is not installed"):
+        chromium()
+    monkeypatch.setenv("REQUIRE_CHROMIUM", "1")
+    with pytest.raises(pytest.fail.Exception, match="chromium is not installed"):
+        chromium()

@@ -1,0 +1,38 @@
+"""`make refresh`: what is printed twice is stored in the same bytes, and a notebook is replaced as a whole or not."""
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient.exceptions import CellExecutionError
+from nbformat.v4 import new_code_cell, new_notebook
+
+from refresh import refresh
+
+
+def notebook(path: Path, *sources: str) -> Path:
+    nbformat.write(new_notebook(cells=[new_code_cell(source) for source in sources]), path)
+    return path
+
+
+def test_two_runs_store_the_same_bytes(tmp_path):
+    path = notebook(tmp_path / "small.ipynb", "import sys", *["print(1, flush=True)\nprint(2)"] * 2, "6 * 7")
+    assert refresh(path)
+    assert not refresh(path)
+    _, first, second, last = nbformat.read(path, as_version=4).cells
+    assert [output.text for output in first.outputs] == ["1\n2\n"]
+    assert second.id == f"{first.id}-2"
+    assert last.outputs[0].data["text/plain"] == "42"
+
+
+def test_a_refresh_that_fails_leaves_the_notebook_as_it_was(tmp_path, monkeypatch):
+    path = notebook(tmp_path / "small.ipynb", "x = 0", "assert x == 1")
+    before = path.read_bytes()
+    with pytest.raises(CellExecutionError):
+        refresh(path)
+    assert path.read_bytes() == before
+    monkeypatch.setattr("refresh.executed", lambda notebook, _: notebook)
+    monkeypatch.setattr(Path, "replace", lambda *_: 1 / 0)  # it ends before the new file is in place
+    with pytest.raises(ZeroDivisionError):
+        refresh(path)
+    assert path.read_bytes() == before

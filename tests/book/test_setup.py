@@ -1,0 +1,97 @@
+"""What installs the book: the Makefile's first step, the lock, Binder's copy of it, and what runs on GitHub."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+
+@pytest.fixture(scope="module")
+def lock(root) -> dict[str, str]:
+    lines = [line for line in (root / "requirements.lock").read_text("utf-8").splitlines() if line[:1] != "#"]
+    return {canonicalize_name(name): version for name, version in (line.split("==") for line in lines)}
+
+
+@pytest.fixture(scope="module")
+def project(root) -> dict:
+    return tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+
+
+@pytest.mark.parametrize("version", [None, "3.10.14", "3.11.0", "3.13.5", "3.14.0"])
+def test_an_unfit_python_is_said_in_one_line(root, tmp_path, version):
+    """A Python that says it is of that version, and makes no environment, stands in for one that is."""
+    for name in ("Makefile", "requirements.lock"):
+        shutil.copy(root / name, tmp_path)
+    python = tmp_path / "python"
+    said = f"import sys; sys.version_info = ({str(version).replace('.', ', ')}, 'final', 0)"
+    cases = f'-V) echo "Python {version}";; -c) exec {shlex.quote(sys.executable)} -c "{said}\n$2";; *) exit 7;;'
+    if version:
+        python.write_text(f'#!/bin/sh\ncase "$1" in {cases} esac\n', encoding="utf-8")
+        python.chmod(0o755)
+    outside = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    make = ["make", ".venv/installed", f"PYTHON={python}"]
+    run = subprocess.run(make, cwd=tmp_path, env=outside, capture_output=True, text=True, check=False)
+    assert run.returncode
+    needed = f"Python 3.11, 3.12 or 3.13 is needed, but '{python}' is {f'Python {version}' if version else 'missing'}."
+    assert (needed in run.stderr) == (version not in {"3.11.0", "3.13.5"})
+
+
+def test_pyproject_admits_the_pythons_that_make_admits(project):
+    assert project["requires-python"] == ">=3.11,<3.14"
+
+
+def test_the_lock_pins_all_that_pyproject_names_within_its_bounds(lock, project):
+    named = [Requirement(line) for line in sum(project["optional-dependencies"].values(), project["dependencies"])]
+    assert [str(r) for r in named if not r.specifier.contains(lock.get(canonicalize_name(r.name), "0"))] == []
+
+
+def test_binder_gets_the_versions_of_the_lock(root, lock, project):
+    environment = yaml.safe_load((root / "environment.yml").read_text("utf-8"))
+    (pip,) = [part["pip"] for part in environment["dependencies"] if isinstance(part, dict)]
+    pins = {canonicalize_name(pin.split("==")[0]): pin.split("==")[1] for pin in pip if not pin.startswith("--")}
+    assert pins == {name: lock[name] for name in pins}
+    assert {canonicalize_name(Requirement(line).name) for line in project["dependencies"]} <= set(pins)
+
+
+@pytest.mark.parametrize("page", ["README.md", "book/how-to-run.md"])
+def test_the_commands_without_make_name_the_torch_of_the_lock(root, lock, page):
+    assert re.findall(r"torch==([\w.]+)", (root / page).read_text("utf-8")) == [lock["torch"]]
+
+
+def test_the_files_that_no_builder_reads_link_to_what_is_there(root):
+    links = [
+        link
+        for page in ("README.md", "CONTRIBUTING.md")
+        for link in re.findall(r"\]\(([^)#]+)", (root / page).read_text("utf-8"))
+    ]
+    assert [link for link in links if ":" not in link and not (root / link).exists()] == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "files"),
+    [("github-workflows", ".github/workflows/*.yml"), ("citation-file-format", "CITATION.cff")],
+)
+def test_what_github_reads_keeps_to_its_schema(root, schema, files):
+    check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", *root.glob(files)]
+    run = subprocess.run(check, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout
+
+
+def test_workflows_may_read_and_run_actions_of_one_revision(root):
+    """But for the one job that publishes the pages, which runs nothing of ours."""
+    for path in root.glob(".github/workflows/*.yml"):
+        workflow = yaml.safe_load(path.read_text("utf-8"))
+        assert workflow["permissions"] == {"contents": "read"}
+        rights = {name for name, job in workflow["jobs"].items() if "permissions" in job}
+        assert rights == ({"deploy"} if path.name == "pages.yml" else set())
+        steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+        used = [step["uses"] for step in steps if "uses" in step]
+        assert [action for action in used if not re.fullmatch("actions/[a-z-]+@[0-9a-f]{40}", action)] == []

@@ -1,0 +1,49 @@
+"""What the package's tests share: arrays of both libraries, and errors as readers meet them."""
+
+from collections.abc import Callable
+from inspect import signature
+from typing import Any
+
+import jaxtyping
+import numpy as np
+import pytest
+import torch
+from hypothesis import settings
+
+settings.register_profile("package", settings.default, derandomize=True, deadline=None, database=None)
+settings.load_profile("package")
+
+
+@pytest.fixture(scope="session", params=["numpy", "torch"])
+def library(request) -> Callable[[Any], Any]:
+    """Turn a NumPy array, or lists of numbers, into an array of each library."""
+    return {"numpy": np.array, "torch": lambda x: torch.from_numpy(np.array(x))}[request.param]
+
+
+@pytest.fixture(scope="session")
+def refused() -> Callable[..., None]:
+    """Check that a call raises this very error, and what it says, without the hook that checks types and shapes."""
+
+    def check(call: Callable[[], Any], error: type[Exception], says: str) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(jaxtyping.config, "jaxtyping_disable", True)
+            with pytest.raises(error, match=says) as raised:
+                call()
+        assert raised.type is error
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def sizes_refused(refused) -> Callable[..., None]:
+    """Check that each size of a module is looked at: there is an error for 0 and for one and a half."""
+
+    def check(make: Callable[..., Any]) -> None:
+        sizes = [name for name, parameter in signature(make).parameters.items() if parameter.annotation is int]
+        right = dict.fromkeys(sizes, 6)
+        make(**right)
+        for name in sizes:
+            refused(lambda name=name: make(**right | {name: 0}), ValueError, f"^{name} is 0; expected at least 1")
+            refused(lambda name=name: make(**right | {name: 1.5}), TypeError, f"^{name} is 1.5; expected a whole")
+
+    return check

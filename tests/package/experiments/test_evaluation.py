@@ -1,0 +1,113 @@
+"""Evaluations: each measure against a count by hand or another way to the same number."""
+
+from math import exp, log
+
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attnlib.batches import batch
+from attnlib.experiments.evaluation import Evaluation, centres, evaluate, sentence_losses, summarise
+from attnlib.experiments.variants import VARIANTS, Budget, held_out
+from attnlib.training import word_loss
+from attnlib.translator import Translator
+from attnlib.vocabulary import SentencePair
+
+SMALL = Budget(emb=7, hid=6, test_sentences=5)
+PAIRS = [pair for clauses in (1, 2, 4) for pair in held_out(clauses, SMALL)]
+
+
+def untrained(name):
+    return VARIANTS[name].translator(3, SMALL)
+
+
+def nameless():
+    return Translator(untrained("bahdanau").encoder, untrained("bahdanau").decoder)
+
+
+def test_the_losses_of_sentences_add_up_to_that_of_training():
+    translator = untrained("global-general")
+    losses = sentence_losses(translator, PAIRS, at_once=4)
+    together = batch(PAIRS, translator.source_vocabulary, translator.target_vocabulary)
+    mean = word_loss(translator(*together).logits, together.target)
+    assert sum(losses) / sum(len(pair.target) + 1 for pair in PAIRS) == pytest.approx(float(mean.detach()), rel=1e-5)
+    assert losses[3] == pytest.approx(sentence_losses(translator, PAIRS[3:4])[0], rel=1e-5)
+
+
+def test_measures_by_hand():
+    """Two sentences: the first right but for a word, its links half right; the second right altogether."""
+    long = ("y", "x", "x", "y", "x")
+    pairs = [
+        SentencePair(("a", "b"), ("x", "y"), frozenset({(0, 0), (1, 1)})),
+        SentencePair(("b", "a", "a"), long, frozenset({(0, 0), (1, 1), (2, 2)})),
+    ]
+    evaluation = Evaluation(
+        pairs,
+        losses=[3 * log(2), 6 * log(4)],
+        greedy=[("x", "x"), long],
+        beam=[("x", "y"), long],
+        links=[{(0, 0), (0, 1)}, {(0, 0), (1, 1), (2, 2)}],
+        distances=[[0.0, 1.0], [0.5, 0.5, 0.5]],
+        inside=[[True, False], [True, True, True]],
+    )
+    found = summarise(evaluation)
+    assert found["sentences"] == 2
+    assert found["perplexity"] == pytest.approx(exp((3 * log(2) + 6 * log(4)) / 9), abs=1e-4)
+    assert (found["exact"], found["beam_exact"]) == (0.5, 1.0)
+    assert 0 < found["bleu"] < found["beam_bleu"] == 100
+    assert found["alignment_error"] == pytest.approx(1 - (4 + 4) / (5 + 5))
+    assert found["centre_distance"] == pytest.approx(2.5 / 5)
+    assert found["centre_inside"] == pytest.approx(4 / 5)
+    alone = summarise(evaluation.select([1]))
+    assert (alone["sentences"], alone["exact"], alone["alignment_error"]) == (1, 1.0, 0.0)
+
+
+def test_an_evaluation_knows_what_a_model_has():
+    assert evaluate(untrained("no-attention"), PAIRS, 2).links is None
+    everywhere = evaluate(untrained("bahdanau"), PAIRS, 2)
+    assert everywhere.links is not None
+    assert everywhere.distances is None
+    local = evaluate(untrained("local-m-general"), PAIRS[:3], 2)
+    for pair, distances, inside in zip(PAIRS, local.distances, local.inside, strict=False):
+        middle = {t: np.mean([i for i, other in pair.links if other == t]) for _, t in pair.links}
+        assert distances == pytest.approx([abs(t - middle[t]) for t in sorted(middle)])
+        assert inside == [abs(i - t) <= 4 for i, t in sorted(pair.links)]
+
+
+def test_the_centre_of_local_m_is_the_step_until_the_source_ends():
+    for pair, p in zip(PAIRS, centres(untrained("local-m-dot-feeding"), PAIRS), strict=True):
+        assert p.tolist() == [min(t, len(pair.source)) for t in range(len(pair.target))]  # END is a position, too
+
+
+@pytest.mark.parametrize("name", ["local-p-general", "local-p-general-feeding"])
+def test_the_centre_of_local_p_is_where_the_gaussian_is(name):
+    """All the weight that the Gaussian takes away is explained by the centre that was read off."""
+    translator = untrained(name)
+    pair = PAIRS[-1]
+    p = torch.from_numpy(centres(translator, [pair])[0])
+    attended = translator(*batch([pair], translator.source_vocabulary, translator.target_vocabulary)).attended
+    weights, positions = attended.weights[0, : len(p)], attended.positions[0, : len(p)]
+    gaussian = torch.exp(-((positions - p[:, None]) ** 2) / (2 * (4 / 2) ** 2))
+    assert_close((weights / gaussian).sum(1), torch.ones(len(p)))
+
+
+ONE = Evaluation(PAIRS[:1], [1.0], [("u",)], [("u",)], None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: evaluate(untrained("bahdanau"), []), "pairs is empty; expected at least one"),
+        (lambda: evaluate(untrained("bahdanau"), PAIRS, 0), "width is 0; expected at least 1"),
+        (lambda: summarise(ONE._replace(greedy=[])), "greedy has 0 entries; expected 1"),
+        (lambda: summarise(ONE._replace(losses=[])), "losses has 0 entries; expected 1"),
+        (lambda: sentence_losses(untrained("bahdanau"), [SentencePair((), ("u",))]), "words is empty"),
+        (lambda: sentence_losses(nameless(), PAIRS), "translator has no vocabularies"),
+        (lambda: sentence_losses(untrained("bahdanau"), PAIRS, at_once=0), "at_once is 0; expected at least 1"),
+        (lambda: centres(nameless(), PAIRS), "translator has no vocabularies"),
+        (lambda: centres(untrained("bahdanau"), PAIRS), "translator has no window with a centre"),
+    ],
+)
+def test_what_cannot_be_evaluated_is_refused(refused, call, says):
+    refused(call, ValueError, says)

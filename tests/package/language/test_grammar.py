@@ -1,0 +1,154 @@
+"""What holds of every sentence of the grammar, of its parts and of its sizes."""
+
+from hashlib import sha256
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnlib.language import lexicon
+from attnlib.language.grammar import sample
+from attnlib.vocabulary import Vocabulary
+
+SEEDS = st.integers(0, 10**6)
+FEMININE = {form for n in lexicon.NOUNS if n.gender == "f" for form in (n.french, n.french_plural)}
+PLURAL = {n.french_plural for n in lexicon.NOUNS}
+NOUNS = {form for n in lexicon.NOUNS for form in (n.french, n.french_plural)}
+FORMS = {
+    (a.masculine, a.feminine, a.masculine_plural, a.feminine_plural, a.before_vowel): a for a in lexicon.ADJECTIVES
+}
+ARTICLES = {"le": (False, False), "la": (True, False), "un": (False, False), "une": (True, False)}
+
+
+@settings(max_examples=40)
+@given(seed=SEEDS, clauses=st.integers(1, 8))
+def test_every_word_of_both_languages_is_linked(seed, clauses):
+    for pair in sample(3, seed, (clauses,)):
+        assert {i for i, _ in pair.links} == set(range(len(pair.source)))
+        assert {t for _, t in pair.links} == set(range(len(pair.target)))
+
+
+@settings(max_examples=40)
+@given(seed=SEEDS)
+def test_articles_and_adjectives_agree_with_their_noun(seed):
+    for pair in sample(5, seed):
+        for words, noun in noun_phrases(pair.target):
+            feminine, plural = noun in FEMININE, noun in PLURAL
+            for word in words:
+                if word in ARTICLES:
+                    assert ARTICLES[word] == (feminine, plural), pair.target
+                for forms in FORMS:
+                    if word in forms:
+                        masculine = forms[2:3] if plural else (forms[0], forms[4])
+                        assert word in ((forms[3 if plural else 1],) if feminine else masculine), pair.target
+
+
+def noun_phrases(target):
+    """Each noun with the articles and adjectives around it, by their words alone."""
+    around = {form for forms in FORMS for form in forms}
+    for place, noun in enumerate(target):
+        if noun in NOUNS:
+            first, last = place, place + 1
+            while first and target[first - 1] in around:
+                first -= 1
+            while last < len(target) and target[last] in around:
+                last += 1
+            yield target[max(first - 1, 0) : last], noun
+
+
+@settings(max_examples=40)
+@given(seed=SEEDS)
+def test_nothing_stands_that_should_be_elided_or_contracted(seed):
+    for pair in sample(5, seed, (1, 2, 5)):
+        for left, right in pairwise(pair.target):
+            assert not (left in {"le", "la", "de", "ne", "que", "beau"} and right[0] in "aeiouéh"), pair.target
+            assert left not in {"de", "à"} or right not in {"le", "les"}, pair.target
+            assert not left.endswith("'") or right[0] in "aeiouéh", pair.target
+            assert left not in {"bel", "vieil"} or right[0] in "aeiouéh", pair.target
+        assert pair.target.count("pas") == sum(word in {"ne", "n'"} for word in pair.target) == pair.source.count("not")
+
+
+@settings(max_examples=40)
+@given(seed=SEEDS)
+def test_the_verb_agrees_with_the_english_one(seed):
+    verbs = {v.french: (v.english + "s", v.english) for v in lexicon.VERBS}
+    plurals = {v.french_plural: v.english for v in lexicon.VERBS}
+    for pair in sample(5, seed):
+        for t, word in enumerate(pair.target):
+            english = {pair.source[i] for i, target in pair.links if target == t}
+            if word in verbs:
+                assert verbs[word][0] in english or {"does", verbs[word][1]} <= english
+            if word in plurals:
+                assert plurals[word] in english
+                assert "does" not in english
+
+
+def test_one_english_sentence_has_one_french_one():
+    found = {}
+    for pair in sample(2000, seed=0, clauses=(1,)):
+        assert found.setdefault(pair.source, pair) == pair
+
+
+def test_the_parts_share_no_sentence_and_the_test_part_is_a_quarter():
+    train, test = (sample(800, 0, (1,), part) for part in ("train", "test"))
+    assert not {pair.source for pair in train} & {pair.source for pair in test}
+    hashes = [sha256(" ".join(pair.source).encode()).digest()[0] for pair in test + train]
+    assert max(hashes[:800]) < 64 <= min(hashes[800:])
+
+
+def test_the_sizes():
+    pairs = sample(1500, seed=1)
+    english, french = (Vocabulary.of(side) for side in ([p.source for p in pairs], [p.target for p in pairs]))
+    assert len(english.words) == 62
+    assert len(french.words) == 93
+    # all of the words come up soon: a model that has seen 1,000 pairs knows every word
+    some = sample(1000, seed=2)
+    assert Vocabulary.of(pair.source for pair in some) == english
+    assert Vocabulary.of(pair.target for pair in some) == french
+
+
+def test_lengths_grow_with_the_number_of_clauses_from_3_to_60_words():
+    means = []
+    for clauses in range(1, 9):
+        lengths = [len(pair.source) for pair in sample(200, 5, (clauses,))]
+        assert min(lengths) >= 3
+        means.append(sum(lengths) / 200)
+    assert all(second > first + 4 for first, second in pairwise(means))
+    assert means[0] < 10
+    assert 55 < means[-1] < 65
+    assert min(len(pair.source) for pair in sample(300, 5, (1,))) == 3
+
+
+def test_the_french_falls_behind_the_english_as_the_sentence_goes_on():
+    pairs = sample(100, 6, (7,))
+    drift = [max(i - t for i, t in pair.links if t == len(pair.target) - 1) for pair in pairs]
+    assert sum(drift) / len(drift) > 2
+
+
+def test_the_sample_is_the_same_on_every_platform():
+    text = "\n".join(
+        f"{' '.join(p.source)}|{' '.join(p.target)}|{sorted(p.links)}" for p in sample(500, 42, (1, 2, 3, 7))
+    )
+    assert sha256(text.encode()).hexdigest() == "9c4b5ee6cca118679387556c43c19fe3f956ef7bea4b2fed375677dfd1395258"
+
+
+def test_the_seed_decides_the_sample():
+    assert sample(5, 1) == sample(5, 1)
+    assert sample(5, 1) != sample(5, 2)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "says"),
+    [
+        ({"n": 0}, ValueError, "n is 0; expected at least 1"),
+        ({"n": 1.5}, TypeError, "n is 1.5"),
+        ({"seed": "one"}, TypeError, "seed is 'one'"),
+        ({"clauses": ()}, ValueError, r"clauses is \(\); expected one or more numbers"),
+        ({"clauses": (2, 0)}, ValueError, r"clauses is \(2, 0\); .* each at least 1"),
+        ({"clauses": (1.5,)}, TypeError, r"clauses is \(1.5,\); expected whole numbers"),
+        ({"part": "dev"}, ValueError, "part is 'dev'; expected 'train' or 'test'"),
+    ],
+)
+def test_what_does_not_fit_is_refused(wrong, error, says, refused):
+    refused(lambda: sample(**{"n": 1, "seed": 0} | wrong), error, says)

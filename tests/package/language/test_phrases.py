@@ -1,0 +1,177 @@
+"""The French of every construction, word for word, with its links."""
+
+import pytest
+
+from attnlib.language.phrases import both, clause, concatenate, noun_phrase, of, sentence, who, whom, words
+
+the_cat, the_man, the_woman = noun_phrase("the cat"), noun_phrase("the man"), noun_phrase("the woman")
+the_dogs, a_bird = noun_phrase("the dogs"), noun_phrase("a bird")
+
+
+def french(pair):
+    return " ".join(pair.target)
+
+
+@pytest.mark.parametrize(
+    ("english", "expected"),
+    [
+        ("the european economic area", "la zone économique européenne"),
+        ("the famous european economic areas", "les zones économiques européennes célèbres"),
+        ("an agreement", "un accord"),
+        ("an economic agreement", "un accord économique"),
+        ("a european school", "une école européenne"),
+        ("the school", "l' école"),
+        ("the old school", "la vieille école"),
+        ("the man", "l' homme"),
+        ("an old man", "un vieil homme"),
+        ("the old men", "les vieux hommes"),
+        ("the old cat", "le vieux chat"),
+        ("the beautiful bird", "le bel oiseau"),
+        ("the beautiful birds", "les beaux oiseaux"),
+        ("the beautiful old tree", "le beau vieil arbre"),
+        ("the beautiful old queens", "les belles vieilles reines"),
+        ("the beautiful small red cars", "les belles petites voitures rouges"),
+        ("the big black cat", "le grand chat noir"),
+        ("a beautiful famous black european dog", "un beau chien européen noir célèbre"),
+        ("the children", "les enfants"),
+    ],
+)
+def test_noun_phrases(english, expected):
+    phrase = noun_phrase(english)
+    assert french(phrase.pair) == expected
+    assert phrase.pair.source == tuple(english.split())
+
+
+@pytest.mark.parametrize(
+    ("pair", "english", "expected", "links"),
+    [
+        (
+            clause(noun_phrase("the red car"), "sleep"),
+            "the red car sleeps",
+            "la voiture rouge dort",
+            "0-0 1-2 2-1 3-3",
+        ),
+        (
+            clause(the_cat, "see", of(noun_phrase("the european economic area"), the_man)),
+            "the cat sees the european economic area of the man",
+            "le chat voit la zone économique européenne de l' homme",
+            "0-0 1-1 2-2 3-3 4-6 5-5 6-4 7-7 8-8 9-9",
+        ),
+        (
+            clause(of(noun_phrase("the dog"), noun_phrase("the child")), "love", a_bird),
+            "the dog of the child loves a bird",
+            "le chien de l' enfant aime un oiseau",
+            "0-0 1-1 2-2 3-3 4-4 5-5 6-6 7-7",
+        ),
+        (
+            clause(of(noun_phrase("the house"), noun_phrase("the old men")), "sing", negated=True),
+            "the house of the old men does not sing",
+            "la maison des vieux hommes ne chante pas",
+            "0-0 1-1 2-2 3-2 4-3 5-4 6-6 7-5 7-7 8-6",
+        ),
+        (
+            clause(the_dogs, "love", the_woman, negated=True),
+            "the dogs do not love the woman",
+            "les chiens n' aiment pas la femme",
+            "0-0 1-1 2-3 3-2 3-4 4-3 5-5 6-6",
+        ),
+        (
+            clause(the_woman, "look", the_dogs, negated=True),
+            "the woman does not look at the dogs",
+            "la femme ne regarde pas les chiens",
+            "0-0 1-1 2-3 3-2 3-4 4-3 5-3 6-5 7-6",
+        ),
+        (
+            clause(the_dogs, "speak", the_cat),
+            "the dogs speak to the cat",
+            "les chiens parlent au chat",
+            "0-0 1-1 2-2 3-3 4-3 5-4",
+        ),
+        (
+            clause(the_cat, "speak", noun_phrase("the men"), negated=True),
+            "the cat does not speak to the men",
+            "le chat ne parle pas aux hommes",
+            "0-0 1-1 2-3 3-2 3-4 4-3 5-5 6-5 7-6",
+        ),
+        (
+            clause(the_cat, "speak", the_man),
+            "the cat speaks to the man",
+            "le chat parle à l' homme",
+            "0-0 1-1 2-2 3-3 4-4 5-5",
+        ),
+        (
+            clause(who(the_cat, "listen", the_woman), "sleep"),
+            "the cat that listens to the woman sleeps",
+            "le chat qui écoute la femme dort",
+            "0-0 1-1 2-2 3-3 4-3 5-4 6-5 7-6",
+        ),
+        (
+            clause(the_woman, "see", whom(the_dogs, noun_phrase("an old man"), "look", negated=True)),
+            "the woman sees the dogs that an old man does not look at",
+            "la femme voit les chiens qu' un vieil homme ne regarde pas",
+            "0-0 1-1 2-2 3-3 4-4 5-5 6-6 7-7 8-8 9-10 10-9 10-11 11-10 12-10",
+        ),
+        (
+            clause(both(the_cat, noun_phrase("the queen")), "sleep"),
+            "the cat and the queen sleep",
+            "le chat et la reine dorment",
+            "0-0 1-1 2-2 3-3 4-4 5-5",
+        ),
+        (
+            sentence(clause(the_cat, "sleep"), clause(the_dogs, "sing"), clause(a_bird, "sleep")),
+            "the cat sleeps and the dogs sing and a bird sleeps",
+            "le chat dort et les chiens chantent et un oiseau dort",
+            " ".join(f"{n}-{n}" for n in range(11)),
+        ),
+    ],
+)
+def test_whole_sentences(pair, english, expected, links):
+    assert " ".join(pair.source) == english
+    assert french(pair) == expected
+    assert pair.links == {tuple(map(int, link.split("-"))) for link in links.split()}
+
+
+def test_the_contractions():
+    owned = noun_phrase("the book")
+    phrases = {
+        "the cat": "du chat",
+        "the cats": "des chats",
+        "the woman": "de la femme",
+        "the man": "de l' homme",
+        "the old man": "du vieil homme",
+        "a man": "d' un homme",
+        "a woman": "d' une femme",
+    }
+    for owner, expected in phrases.items():
+        assert french(of(owned, noun_phrase(owner)).pair) == f"le livre {expected}"
+
+
+def test_joining_is_associative_whatever_is_contracted():
+    parts = [words("the", "le"), words("dog", "chien"), words("of", "de"), words("the", "le"), words("cat", "chat")]
+    at_once = concatenate(*parts)
+    assert french(at_once) == "le chien du chat"
+    assert at_once.links == {(0, 0), (1, 1), (2, 2), (3, 2), (4, 3)}
+    for n in range(1, 5):
+        assert concatenate(concatenate(*parts[:n]), concatenate(*parts[n:])) == at_once
+
+
+WRONG = ["", "cat", "the", "the blue cat", "this cat", "the black big cat", "a old man", "an european man", "a cats"]
+
+
+@pytest.mark.parametrize("english", [*WRONG, "the cat big"])
+def test_what_is_no_noun_phrase_is_refused(english, refused):
+    refused(lambda: noun_phrase(english), ValueError, f"english is '{english}'; expected an article that fits")
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: clause(the_cat, "eat"), "verb is 'eat'; expected one of sleep, sing"),
+        (lambda: who(the_cat, ""), "verb is ''"),
+        (lambda: whom(the_cat, the_man, None), "verb is None"),
+        (concatenate, "parts is empty; expected at least one phrase"),
+        (sentence, "clauses is empty; expected at least one"),
+    ],
+)
+def test_what_does_not_fit_is_refused(call, says, refused):
+    refused(call, ValueError, says)

@@ -1,0 +1,275 @@
+"""The attention explorer, touched in a real browser: what it shows, says, weighs and asks for."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+import torch
+from axe_playwright_python.sync_playwright import Axe
+from lxml import html
+from playwright.sync_api import Page, expect
+
+from attnlib.attention import masked_softmax
+from attnlib.pictures import figures
+from attnlib.pictures.cards import LARGEST, Card, two_decimals
+from attnlib.pictures.figures import explore
+from attnlib.windows import gaussian
+
+SOURCE = ["the", "small", "cat", "that", "sleeps", "sees", "Mary"]
+TARGET = ["le", "petit", "chat", "qui", "dort", "voit", "Marie"]
+P = np.array([0.4, 0.9, 1.75, 3.0, 4.2, 4.6, 6.9])
+PLACES = np.arange(7)
+SCORES = np.random.default_rng(0).normal(size=(7, 7)) - (PLACES - PLACES[:, None]) ** 2
+GLOBAL = masked_softmax(SCORES)
+NASTY = ["<b>&\"'</b>", "</script><script>boom()</script>", "日本語日本語", "$x$", "\\(x\\)", "a b", "é"]
+HOSTILE = """<style>body { background: #121212; color: #ddd } button, summary { color: #eee }
+.jp-RenderedHTMLCommon tbody tr:nth-child(odd) { background: #333 } td, th { color: #ddd; text-align: left }
+.bd-article table { display: block; max-width: 100%; overflow-x: auto } svg text { fill: #ddd }</style>"""
+
+
+def near(D: int, pulled: bool = True) -> figures.Local:
+    """Make the attention of a local variant: a softmax over the window, times a Gaussian."""
+    p = P if pulled else PLACES.astype(float)
+    weights = masked_softmax(SCORES, np.abs(PLACES - p[:, None]) <= D)
+    weights = weights * gaussian(np.tile(PLACES, (7, 1)), p, D) if pulled else weights
+    return figures.Local(weights, p, D, gaussian=pulled)
+
+
+@pytest.fixture(scope="module")
+def card() -> Card:
+    variants = {"global": GLOBAL, "local-m": near(2, pulled=False), "local-p": [near(D) for D in (1, 2, 4)]}
+    return explore(variants, SOURCE, TARGET)
+
+
+def said(page: Page) -> str:
+    return page.locator("[role=status]").inner_text()
+
+
+def word(page: Page, name: str):
+    return page.get_by_role("option", name=name, exact=True)
+
+
+def shown(page: Page) -> list[str]:
+    """Read the numbers that stand beside the source words."""
+    return page.locator(".attnlib-behind text:not(.attnlib-p)").all_text_contents()
+
+
+def body(page: Page) -> list[list[str]]:
+    rows = page.locator("tbody tr").all()
+    return [row.locator("th, td").all_text_contents() for row in rows]
+
+
+def printed(weights) -> list[str]:
+    return [f"{w:.2f}" if w else "0" for w in weights]
+
+
+def test_it_is_small_asks_for_nothing_has_no_id_and_is_the_same_every_time(card):
+    assert len(card.html.encode()) < LARGEST
+    assert not re.search(r"\sid=|url\(|@import|(src|href)=", card.html)
+    assert set(re.findall(r"https?://[^\"'\s]+", card.html)) <= {"http://www.w3.org/2000/svg"}
+    weights = torch.tensor(GLOBAL)
+    assert explore({"a": GLOBAL}, SOURCE, TARGET).html == explore({"a": weights}, SOURCE, TARGET).html
+    assert torch.equal(weights, torch.tensor(masked_softmax(SCORES)))
+
+
+def test_the_data_are_the_weights_to_four_decimals(card):
+    (data,) = html.fromstring(card.html).xpath("//script[@type='application/json']/text()")
+    settings = json.loads(data)["settings"]
+    np.testing.assert_allclose(np.array(settings[0]["weights"]) / 10_000, GLOBAL, rtol=0, atol=0.5001e-4)
+    np.testing.assert_allclose(np.array(settings[4]["weights"]) / 10_000, near(4).weights, rtol=0, atol=0.5001e-4)
+    assert settings[4]["p"] == P.tolist()
+    assert [setting.get("gaussian") for setting in settings] == [None, False, True, True, True]
+
+
+def test_the_script_draws_what_stood_there_before_it(card, opened):
+    drawn = [opened(card, script=script) for script in (False, True)]
+    for where in (".attnlib-links", "table"):
+        before, after = (re.sub(r"\s*\n\s*", "", page.locator(where).inner_html()) for page in drawn)
+        assert before == after
+    words = [page.locator(".attnlib-target text").all() for page in drawn]
+    places = [[(w.text_content(), w.get_attribute("x"), w.get_attribute("y")) for w in page] for page in words]
+    assert places[0] == places[1]
+
+
+def test_keys_step_through_the_words(card, opened):
+    page = opened(card)
+    word(page, "le").focus()
+    for key, expected in [
+        ("ArrowDown", "petit"),
+        ("ArrowRight", "chat"),
+        ("ArrowUp", "petit"),
+        ("ArrowLeft", "le"),
+        ("ArrowUp", "le"),
+        ("End", "Marie"),
+        ("ArrowDown", "Marie"),
+        ("Home", "le"),
+    ]:
+        page.keyboard.press(key)
+        expect(word(page, expected)).to_be_focused()
+        assert page.locator("[aria-selected=true]").get_attribute("aria-label") == expected
+        assert page.locator("[role=option][tabindex='0']").count() == 1
+        assert f"“{expected}”" in said(page)
+    page.keyboard.press("x")
+    assert "“le”" in said(page)
+    page.keyboard.press("Escape")
+    assert "Choose a word" in said(page)
+
+
+def test_variants_switch_and_keep_the_word_and_the_half_width(card, opened):
+    page = opened(card)
+    word(page, "chat").click()
+    page.mouse.move(2, 2)
+    for name, weights in [("local-m", near(2, pulled=False).weights), ("local-p", near(2).weights), ("global", GLOBAL)]:
+        page.get_by_role("button", name=name).click()
+        assert page.locator("[aria-pressed=true]").all_text_contents() == [name]
+        assert shown(page) == printed(weights[2].round(4))
+        assert [row[1:8] for row in body(page)] == [[f"{w:.2f}" for w in row] for row in weights.round(4)]
+        assert page.locator("caption").text_content().startswith(name)
+
+
+def test_the_window_and_the_gaussian_are_drawn_where_they_are(card, opened):
+    page = opened(card)
+    page.get_by_role("button", name="local-p").click()
+    slider = page.get_by_label("half-width D")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    assert slider.get_attribute("aria-valuetext") == "2"
+    assert "Word 1 of 7" in said(page), "moving D shows a window"
+    word(page, "chat").click()
+    rows = [float(text.get_attribute("y")) - 5 for text in page.locator(".attnlib-source text").all()]
+    pitch = rows[1] - rows[0]
+    window = page.locator(".attnlib-window")
+    top, height = (float(window.get_attribute(name)) for name in ("y", "height"))
+    p = 1.75
+    assert top == pytest.approx(rows[0] + pitch * max(p - 2, -0.5))
+    assert top + height == pytest.approx(rows[0] + pitch * (p + 2))
+    assert float(page.locator(".attnlib-centre").get_attribute("y1")) == pytest.approx(rows[0] + pitch * p)
+    curve = page.locator(".attnlib-gaussian").get_attribute("d")
+    points = [tuple(map(float, point.split())) for point in re.findall(r"L([\d.]+ [\d.]+)", curve)][:-1]
+    at = np.array([(y - rows[0]) / pitch for _, y in points])
+    factor = np.array([(64 - x) / 48 for x, _ in points])
+    np.testing.assert_allclose(factor, np.exp(-((at - p) ** 2) / 2), atol=0.01)  # sigma = D / 2 = 1
+    assert shown(page) == printed(near(2).weights[2].round(4))
+    assert "The centre p is 1.75, counted from 0; with D = 2 the window holds “the” to “that”." in said(page)
+    assert f"The weights sum to {two_decimals(near(2).weights[2].round(4).sum())}." in said(page)
+
+
+def test_the_slider_is_there_only_where_there_is_a_choice(card, opened):
+    page = opened(card)
+    slider = page.get_by_label("half-width D")
+    for name, there in [("local-m", False), ("local-p", True), ("global", False)]:
+        page.get_by_role("button", name=name).click()
+        assert slider.is_visible() == there
+    page.get_by_role("button", name="local-p").click()
+    for D in (1, 2, 4):
+        slider.fill(str((1, 2, 4).index(D)))
+        assert page.locator("label b").inner_text() == str(D)
+        assert shown(page) == printed(near(D).weights[0].round(4))
+
+
+def test_words_are_words_whatever_is_in_them(opened):
+    page = opened(explore({NASTY[1]: GLOBAL, NASTY[0]: GLOBAL}, NASTY, NASTY))
+    for where in (".attnlib-source text", ".attnlib-target text"):
+        assert page.locator(where).all_text_contents() == NASTY
+    assert page.locator("thead th").all_text_contents()[1:] == NASTY
+    assert [button.text_content() for button in page.locator("[aria-pressed]").all()] == [NASTY[1], NASTY[0]]
+
+
+def pale_texts(page: Page) -> list[str]:
+    """Find words in pictures whose contrast with white, or with the dark blue of a chosen word, is below 4.5 to 1."""
+    return page.evaluate("""() => {
+        const light = colour => colour.match(/[\\d.]+/g).slice(0, 3).map(c => c / 255)
+            .map(c => c <= .04045 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4)
+            .reduce((sum, c, n) => sum + c * [.2126, .7152, .0722][n], 0);
+        const contrast = (a, b) => (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+        return [...document.querySelectorAll("svg text")].filter(text => {
+            const box = text.closest("[aria-selected=true]")?.querySelector("rect");
+            return contrast(light(getComputedStyle(text).fill), box ? light(getComputedStyle(box).fill) : 1) < 4.5;
+        }).map(text => text.textContent);
+    }""")
+
+
+@pytest.mark.parametrize("head", ["", HOSTILE], ids=["light", "hostile"])
+@pytest.mark.parametrize("wide", [1280, 390])
+def test_it_is_accessible_and_nothing_is_cut_off(card, opened, head, wide):
+    page = opened(card, head=head, wide=wide)
+    page.locator("summary").click()
+    page.get_by_role("button", name="local-p").click()
+    word(page, "chat").click()
+    assert pale_texts(page) == []
+    found = Axe().run(page).response["violations"]
+    assert [f"{one['id']}: {node['html'][:150]}" for one in found for node in one["nodes"]] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= wide
+    outside = page.evaluate("""() => [...document.querySelectorAll("svg text")].filter(text => {
+        const box = text.getBBox(), view = text.ownerSVGElement.viewBox.baseVal;
+        return box.x < 0 || box.y < 0 || box.x + box.width > view.width || box.y + box.height > view.height;
+    }).map(text => text.textContent)""")
+    assert outside == []
+
+
+def test_it_starts_when_put_into_a_page_as_jupyterlab_does(card, opened):
+    page = opened()
+    page.evaluate(
+        """html => {
+        const output = document.createElement("div");
+        output.innerHTML = html;   // scripts put in this way do not run, so each is replaced by a copy
+        for (const script of output.querySelectorAll("script")) {
+            const copy = document.createElement("script");
+            for (const { name, value } of script.attributes) copy.setAttribute(name, value);
+            copy.textContent = script.textContent;
+            script.replaceWith(copy);
+        }
+        document.querySelector("main").append(output);
+    }""",
+        card.html,
+    )
+    word(page, "chat").hover()
+    assert "“chat”" in said(page)
+    keys = page.locator("button, input, summary, [tabindex]").all()
+    assert {one.get_attribute("data-lm-suppress-shortcuts") for one in keys if one.is_visible()} == {"true"}
+
+
+ONE, FLAT = {"a": GLOBAL}, np.full((60, 60), 1 / 60)
+
+
+def local(**changes):
+    return {"a": figures.Local(**{"weights": GLOBAL, "centres": P, "half_width": 2} | changes)}
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "says"),
+    [
+        (
+            lambda: explore(GLOBAL, SOURCE, TARGET),
+            TypeError,
+            "weights is a ndarray; expected for each title its weights",
+        ),
+        (lambda: explore({}, SOURCE, TARGET), ValueError, "weights is empty; expected at least one variant"),
+        (lambda: explore({1: GLOBAL}, SOURCE, TARGET), TypeError, "weights has the title 1; expected a str"),
+        (lambda: explore(ONE, [], TARGET), ValueError, "source is empty"),
+        (lambda: explore(ONE, SOURCE, {"b": TARGET}), ValueError, "target has no words for 'a'"),
+        (lambda: explore(ONE, SOURCE, {"a": []}), ValueError, r"target\['a'\] is empty"),
+        (lambda: explore(ONE, SOURCE, TARGET[:3]), ValueError, r"a'\] has shape \(7, 7\); expected \(3, 7\), \(target"),
+        (lambda: explore(ONE, SOURCE, TARGET, down=None), TypeError, "down is None; expected a str"),
+        (lambda: explore({"a": "xyz"}, SOURCE, TARGET), TypeError, r"weights\['a'\] is a str"),
+        (lambda: explore({"a": -GLOBAL}, SOURCE, TARGET), ValueError, r"weights\['a'\] holds -.*from 0 to 1"),
+        (lambda: explore({"a": GLOBAL * 2}, SOURCE, TARGET), ValueError, "holds 1"),
+        (lambda: explore({"a": GLOBAL * np.nan}, SOURCE, TARGET), ValueError, "holds nan"),
+        (
+            lambda: explore({"a": []}, SOURCE, TARGET),
+            ValueError,
+            r"a'\] has the half-widths \[\]; expected at least one",
+        ),
+        (lambda: explore({"a": [near(2), near(2)]}, SOURCE, TARGET), ValueError, r"half-widths \[2, 2\].*each once"),
+        (lambda: explore(local(half_width=2.0), SOURCE, TARGET), TypeError, "half_width 2.0; expected a whole number"),
+        (lambda: explore(local(half_width=0), SOURCE, TARGET), ValueError, "half_width 0; expected at least 1"),
+        (lambda: explore(local(gaussian="no"), SOURCE, TARGET), TypeError, "gaussian 'no'; expected True or False"),
+        (lambda: explore(local(centres=P[:3]), SOURCE, TARGET), ValueError, "expected 7 finite numbers, one for each"),
+        (lambda: explore(local(centres=P * np.inf), SOURCE, TARGET), ValueError, "expected 7 finite numbers"),
+        (lambda: explore(local(centres="abc"), SOURCE, TARGET), TypeError, r"weights\['a'\].centres is a str"),
+        (lambda: explore({"a": FLAT}, ["word"] * 60, ["mot"] * 60), ValueError, "show fewer words"),
+    ],
+)
+def test_what_does_not_fit_is_refused(call, error, says, refused):
+    refused(call, error, says)

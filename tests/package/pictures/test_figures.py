@@ -1,0 +1,154 @@
+"""What a picture shows can be read back from it; nothing is clipped, and nothing global changes."""
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from attnlib.pictures import figures
+
+plt.switch_backend("Agg")
+RNG = np.random.default_rng(0)
+FOUR = ["la", "voiture", "internationale", "dort"]
+
+
+@pytest.fixture(autouse=True)
+def _close_and_leave_settings_alone():
+    before = dict(mpl.rcParams)
+    yield
+    plt.close("all")
+    assert dict(mpl.rcParams) == before
+
+
+def drawn(ax):
+    """Draw, and give the boxes of all the text and of the figure, in pixels."""
+    ax.figure.draw_without_rendering()
+    renderer = ax.figure.canvas.get_renderer()
+    ticks = [*ax.get_xticklabels(), *ax.get_yticklabels()]
+    texts = [text for text in (*ticks, ax.title, ax.xaxis.label, ax.yaxis.label) if text.get_text()]
+    return [text.get_window_extent(renderer) for text in texts], ax.figure.bbox
+
+
+@pytest.mark.parametrize("size", [1, 4, 25])
+def test_every_word_is_there_and_inside_the_picture(size):
+    source, target = [f"international{n}" for n in range(size)], [f"gouvernement{n}" for n in range(size + 2)]
+    weights = RNG.dirichlet(np.ones(size), size=size + 2)
+    ax = figures.alignment(weights, source, target, title="attention")
+    assert [text.get_text() for text in ax.get_xticklabels()] == source
+    assert [text.get_text() for text in ax.get_yticklabels()] == target
+    np.testing.assert_array_equal(ax.images[0].get_array(), weights)
+    assert ax.images[0].get_clim() == (0, 1)
+    boxes, whole = drawn(ax)
+    for box in boxes:
+        assert whole.x0 <= box.x0 < box.x1 <= whole.x1
+        assert whole.y0 <= box.y0 < box.y1 <= whole.y1
+
+
+def test_the_cells_of_a_small_picture_say_their_weight_in_a_legible_ink():
+    weights = np.array([[0.0, 1.0], [0.55, 0.45]])
+    ax = figures.alignment(weights, ["the", "cat"], ["le", "chat"])
+    assert {(*map(int, text.get_position()), text.get_text()) for text in ax.texts} == {
+        (0, 0, "0.00"),
+        (1, 0, "1.00"),
+        (0, 1, "0.55"),
+        (1, 1, "0.45"),
+    }
+    assert [text.get_color() for text in ax.texts] == ["black", "white", "black", "black"]
+    assert not figures.alignment(weights, ["the", "cat"], ["le", "chat"], values=False).texts
+    many = figures.alignment(np.full((9, 2), 0.5), ["the", "cat"], ["le"] * 9)
+    assert not many.texts
+    assert len(figures.alignment(np.full((9, 2), 0.5), ["the", "cat"], ["le"] * 9, values=True).texts) == 18
+
+
+def test_the_colours_grow_darker_with_the_weight():
+    colours = [figures._luminance(plt.get_cmap(figures.WEIGHTS)(w)) for w in np.linspace(0, 1, 50)]
+    assert np.all(np.diff(colours) < 0)
+
+
+def test_it_draws_where_it_is_told_and_names_its_axes():
+    given = plt.subplots(layout="constrained")[1]
+    ax = figures.alignment(np.eye(4), FOUR, FOUR, given, across="keys", down="queries", bar=False)
+    assert ax is given
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("keys", "queries")
+    assert len(ax.figure.axes) == 1
+
+
+def test_several_side_by_side_share_one_colour_scale():
+    pictures = {"dot": np.eye(4), "general": np.full((4, 4), 0.25)}
+    axes = figures.alignments(pictures, FOUR, FOUR)
+    assert [ax.get_title() for ax in axes] == ["dot", "general"]
+    assert {ax.images[0].get_clim() for ax in axes} == {(0, 1)}
+    assert len(axes[0].figure.axes) == 3
+    own_rows = figures.alignments({"a": np.eye(4), "b": np.eye(4)[:2]}, FOUR, {"a": FOUR, "b": ["le", "la"]})
+    assert [text.get_text() for text in own_rows[1].get_yticklabels()] == ["le", "la"]
+
+
+def test_alignments_too_wide_for_a_column_are_stacked():
+    words = [f"word{n}" for n in range(12)]
+    few = figures.alignments({"a": np.eye(4), "b": np.eye(4)}, FOUR, FOUR)
+    many = figures.alignments({"a": np.eye(12), "b": np.eye(12)}, words, words)
+    for axes in (few, many):
+        drawn(axes[0])
+        assert axes[0].figure.get_size_inches()[0] <= 12
+    assert few[0].get_position().x1 < few[1].get_position().x0
+    assert many[0].get_position().y0 > many[1].get_position().y1
+
+
+def test_bleu_against_length_shows_the_mean_and_student_s_interval():
+    runs = np.array([[90.0, 80.0, 30.0], [94.0, 70.0, 32.0], [92.0, 75.0, 34.0]])
+    ax = figures.bleu_against_length([5, 10, 20], {"rnn_search": runs, "rnn_encdec": runs[:1]})
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), runs.mean(0))
+    (band,) = ax.collections  # one run alone has no interval
+    half = 4.302652729911275 * np.array([2.0, 5.0, 2.0]) / np.sqrt(3)  # Student's t for 2 degrees of freedom
+    low, high = band.get_paths()[0].vertices[:, 1].min(), band.get_paths()[0].vertices[:, 1].max()
+    assert low == pytest.approx(min(runs.mean(0) - half))
+    assert high == pytest.approx(max(runs.mean(0) + half))
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["rnn_search", "rnn_encdec"]
+    assert ax.lines[0].get_linestyle() != ax.lines[1].get_linestyle()
+    assert ax.lines[0].get_marker() != ax.lines[1].get_marker()
+
+
+def test_learning_curves_show_the_mean_of_the_last_steps():
+    curve = np.array([4.0, 2.0, 3.0, 1.0])
+    ax = figures.learning_curves({"a": curve, "b": np.array([1.0])}, window=2)
+    np.testing.assert_allclose(ax.lines[0].get_xydata(), [[2, 3.0], [3, 2.5], [4, 2.0]])
+    np.testing.assert_allclose(ax.lines[1].get_xydata(), [[1, 1.0]])
+
+
+EYE, ABC = np.eye(3), ["a", "b", "c"]
+alignment, alignments = figures.alignment, figures.alignments
+bleu, losses = figures.bleu_against_length, figures.learning_curves
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "says"),
+    [
+        (
+            lambda: alignment(EYE, FOUR, FOUR),
+            ValueError,
+            r"weights has shape \(3, 3\); expected \(4, 4\), \(target words",
+        ),
+        (lambda: alignment(np.ones((0, 3)), ABC, []), ValueError, "not 0"),
+        (lambda: alignment(EYE * np.nan, ABC, ABC), ValueError, r"weights has shape \(3, 3\) and holds NaN"),
+        (lambda: alignment(np.diag([np.inf, 1, 1]), ABC, ABC), ValueError, "holds infinity"),
+        (lambda: alignment("x", ABC, ABC), TypeError, "weights is a str"),
+        (lambda: alignment(EYE, "abc", ABC), TypeError, "source is 'abc'; expected a sequence of words"),
+        (lambda: alignment(EYE, ABC, None), TypeError, "target is None"),
+        (lambda: alignments([EYE], ABC, ABC), TypeError, "weights is a list; expected for each"),
+        (lambda: alignments({}, ABC, ABC), ValueError, "weights is empty"),
+        (lambda: alignments({"a": EYE}, [], ABC), ValueError, "source is empty"),
+        (lambda: alignments({"a": EYE}, ABC, {"b": ABC}), ValueError, "target has no words for 'a'"),
+        (lambda: bleu([1], [[1]]), TypeError, "scores is a list; expected for each model its numbers"),
+        (lambda: bleu([1], {}), ValueError, "scores is empty; expected at least one model"),
+        (lambda: bleu([1, 2], {"a": [[1.0]]}), ValueError, r"scores\['a'\] has shape \(1, 1\); expected \(runs, 2\)"),
+        (lambda: bleu([1], {"a": [[np.inf]]}), ValueError, r"scores\['a'\] holds infinity"),
+        (lambda: bleu("ab", {}), TypeError, "lengths is a str"),
+        (lambda: bleu([np.nan], {}), ValueError, r"lengths has shape \(1,\); expected \(bins,\), finite"),
+        (lambda: losses({"a": []}), ValueError, r"losses\['a'\] has shape \(0,\); expected \(steps,\), at least one"),
+        (lambda: losses({"a": [0.0]}), ValueError, r"losses\['a'\] has no number above 0"),
+        (lambda: losses({"a": [1.0]}, window=0), ValueError, "window is 0; expected at least 1"),
+        (lambda: losses({"a": [1.0]}, window=1.5), TypeError, "window is 1.5; expected a whole number of steps"),
+    ],
+)
+def test_what_does_not_fit_is_refused(call, error, says, refused):
+    refused(call, error, says)

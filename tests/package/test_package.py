@@ -1,0 +1,63 @@
+"""The package as a whole: who imports whom, and that nothing it reads from disk could run code."""
+
+import ast
+import re
+import subprocess
+import sys
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import attnlib
+
+HOME = Path(attnlib.__file__).parent
+PATHS = {".".join(path.relative_to(HOME).with_suffix("").parts): path for path in HOME.rglob("*.py")}
+SOURCES = {name.removesuffix(".__init__"): path.read_text() for name, path in PATHS.items()}
+GROUND, FOLDERS = (
+    [name for bullet in re.findall(r"^- (`.+?):", part, re.MULTILINE) for name in re.findall(r"`(\w+)`", bullet)]
+    for part in attnlib.__doc__.split("And folders")
+)
+
+
+def imported(name: str) -> set[str]:
+    """List the package's modules that a module imports, wherever in its source the import stands."""
+    found = set()
+    for node in ast.walk(ast.parse(SOURCES[name])):
+        if isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{name}: a relative import"
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return {inside for other in found if (inside := other.removeprefix("attnlib.")) in SOURCES}
+
+
+@pytest.mark.parametrize("name", GROUND)
+def test_a_module_imports_only_from_those_above_it(name):
+    assert imported(name) <= set(GROUND[: GROUND.index(name)])
+
+
+@pytest.mark.parametrize("name", sorted(name for name in SOURCES if name.partition(".")[0] in FOLDERS))
+def test_a_folder_imports_from_the_ground_floor_and_from_folders_above_it(name):
+    folder = name.partition(".")[0]
+    above = FOLDERS[: FOLDERS.index(folder) + 1]
+    assert {other for other in imported(name) if other.partition(".")[0] not in above} <= set(GROUND)
+
+
+def test_every_module_of_the_ground_floor_is_listed():
+    assert {name for name in SOURCES if "." not in name} == {*GROUND, *FOLDERS, "__init__", "__main__"}
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    assert list(TopologicalSorter({name: imported(name) for name in SOURCES}).static_order())
+
+
+def test_attention_on_numpy_arrays_loads_no_torch():
+    script = "import sys, attnlib.attention; assert 'numpy' in sys.modules; assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_nothing_is_loaded_that_could_run_code():
+    loaders = ("pickle", "torch.load", "np.load", "numpy.load", "shelve", "marshal", "eval(", "exec(")
+    pattern = re.compile(rf"(?<![\w.])({'|'.join(map(re.escape, loaders))})")  # not a module's own eval()
+    assert {name: found for name, source in SOURCES.items() if (found := pattern.findall(source))} == {}

@@ -1,0 +1,28 @@
+"""A file is written whole or not at all."""
+
+import pytest
+
+from attnlib.writing import write_atomically
+
+
+def test_the_text_is_written_as_it_is(tmp_path):
+    path = tmp_path / "new" / "kept.json"
+    write_atomically(path, "é\n")
+    write_atomically(path, "è\r\n")
+    assert path.read_bytes() == "è\r\n".encode()
+
+
+@pytest.mark.parametrize("step", ["os.fsync", "pathlib.Path.replace"])
+def test_a_write_that_fails_leaves_the_old_file_as_it_was(tmp_path, monkeypatch, step):
+    def fail(*_: object) -> None:
+        raise OSError("no space left")
+
+    path = tmp_path / "kept.json"
+    write_atomically(path, "old")
+    monkeypatch.setattr(step, fail)
+    with pytest.raises(OSError, match="no space left"):
+        write_atomically(path, "new")
+    monkeypatch.undo()
+    assert path.read_text() == "old"
+    write_atomically(path, "new")
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("kept.json", "new")]

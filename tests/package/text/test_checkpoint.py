@@ -1,0 +1,316 @@
+"""Model folders: whole or not there, every byte checked, and a killed training ends with the same weights."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+import torch
+
+import attnlib
+from attnlib.language.grammar import sample
+from attnlib.text import checkpoint
+from attnlib.text.checkpoint import TRAINING, read_training, working, write
+from attnlib.text.learning import Settings, learn
+from attnlib.text.model import load
+from attnlib.training import begin
+
+PAIRS = sample(30, seed=0, clauses=(1,))
+DEV = sample(4, seed=0, clauses=(1,), part="test")
+TINY = {"emb": 4, "hid": 4, "dropout": 0.2, "seed": 0}
+SETTINGS = Settings(options=TINY, vocabulary=60, steps=7, sentences=8, score_every=3)
+WORDS = Settings(preset="rnn_search", options=TINY, subwords=False, least=1, steps=2)
+
+KILLED = '''
+import os, random, signal, sys, time
+from itertools import count
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import torch
+from attnlib.language.grammar import sample
+from attnlib.text.learning import Settings, learn
+
+torch.set_num_threads(1)
+torch.optim.Adam([torch.zeros(1, requires_grad=True)])  # imports much, once here instead of in each child
+os.fsync = lambda file: None  # a killed process, unlike a power cut, loses nothing that was written
+pairs, dev = sample(30, seed=0, clauses=(1,)), sample(4, seed=0, clauses=(1,), part="test")
+options = {"emb": 4, "hid": 4, "dropout": 0.2, "seed": 0}
+home, mode = Path(sys.argv[2]), sys.argv[3]
+dev = dev[:1] if mode == "times" else ()
+settings = Settings(options=options, vocabulary=60, steps=3 if mode == "writes" else 9, sentences=8, score_every=4)
+
+def run(folder, before=lambda: None):
+    if child := os.fork():
+        return child
+    before()
+    learn(folder, pairs, dev, settings, save_seconds=0.0, progress=False)
+    os._exit(0)
+
+def weights(folder):
+    assert not [path for path in folder.parent.iterdir() if path.name.startswith(folder.name + ".")]
+    return (folder / "model.safetensors").read_bytes()
+
+def ended(child):
+    return os.waitpid(child, 0)[1] == 0
+
+began = time.perf_counter()
+assert ended(run(home / "never"))
+whole, expected = time.perf_counter() - began, weights(home / "never")
+
+def kill_at(n):
+    """Let this process kill itself just before the n-th time that it changes what is on the disk."""
+    left = iter(range(n - 1, -1, -1))
+    for name in ("open", "replace", "rename", "unlink", "mkdir"):
+        def watched(path, *arguments, true=getattr(Path, name), writes=name != "open", **options):
+            if (writes or "w" in "".join(map(str, arguments))) and next(left, 0) == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return true(path, *arguments, **options)
+        setattr(Path, name, watched)
+
+if mode == "writes":
+    for n in count(1):
+        folder = home / f"write{n}"
+        if ended(run(folder, lambda: kill_at(n))):
+            break
+        assert ended(run(folder))
+        assert weights(folder) == expected, n
+    assert n > 20, n
+else:
+    rng, kills = random.Random(0), 0
+    for n in count():
+        folder = home / f"time{n}"
+        for _ in range(4):
+            child = run(folder)
+            time.sleep(whole * rng.uniform(0.05, 0.6))
+            os.kill(child, signal.SIGKILL)
+            kills += not ended(child)
+        assert ended(run(folder))
+        assert weights(folder) == expected
+        if kills >= 20:
+            break
+print("the same")
+'''
+
+
+@pytest.mark.parametrize("mode", ["writes", "times"])
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_killed_training_ends_with_the_same_weights(mode, tmp_path):
+    source = Path(attnlib.__file__).parents[1]
+    run = subprocess.run(
+        [sys.executable, "-c", KILLED, source, tmp_path, mode], capture_output=True, text=True, check=False
+    )
+    assert run.stdout == "the same\n", run.stderr
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    home = tmp_path_factory.mktemp("runs")
+    learn(home / "subwords", PAIRS, DEV, SETTINGS, progress=False)
+    learn(home / "words", PAIRS, (), WORDS, progress=False)
+    return home
+
+
+def test_a_folder_holds_all_that_a_model_is(trained):
+    assert sorted(path.name for path in (trained / "subwords").iterdir()) == [
+        "config.json",
+        "history.jsonl",
+        "model.safetensors",
+        "source.pieces",
+        "target.pieces",
+    ]
+    *lines, last = map(json.loads, (trained / "subwords" / "history.jsonl").read_text().splitlines())
+    assert [line["step"] for line in lines] == [3, 6, 7]
+    assert all(line["loss"] > 0 and line["dev_loss"] > 0 and line["dev_bleu"] >= 0 for line in lines)
+    assert last["ended"] == "steps"
+    assert last["words"] > 0
+
+
+@pytest.mark.parametrize("name", ["subwords", "words"])
+def test_loading_gives_the_model_back(trained, name):
+    settings, dev = (SETTINGS, DEV) if name == "subwords" else (WORDS, ())
+    said = []
+    made = learn(trained / name, PAIRS, dev, settings, say=said.append)
+    assert said == [f"{trained / name} is complete already"]
+    one, other = load(trained / name), attnlib.load(str(trained / name))
+    for key, weight in one.translator.state_dict().items():
+        assert torch.equal(weight, other.translator.state_dict()[key])
+    sentence = " ".join(PAIRS[0].source)
+    assert one.translate(sentence).words == made.translate(sentence).words
+    assert one.translate(sentence).probability == made.translate(sentence).probability
+
+
+def test_a_package_that_only_attends_needs_no_torch():
+    code = "import sys, attnlib.attention; assert 'torch' not in sys.modules; from attnlib import load; load"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    with pytest.raises(AttributeError, match="has no attribute 'lod'"):
+        _ = attnlib.lod
+
+
+def copied(folder, to):
+    to.mkdir()
+    for path in folder.iterdir():
+        (to / path.name).write_bytes(path.read_bytes())
+    return to
+
+
+@pytest.mark.parametrize("kind", ["subwords", "words"])
+def test_a_byte_that_changed_anywhere_is_noticed_or_harmless(trained, kind, tmp_path):
+    folder, sentence = copied(trained / kind, tmp_path / "model"), " ".join(PAIRS[0].source)
+    expected, rng = load(folder).translate(sentence, beam=1), Random(0)
+    for path in folder.iterdir():
+        whole, noticed = path.read_bytes(), 0
+        for _ in range(12):
+            place = rng.randrange(len(whole))
+            path.write_bytes(whole[:place] + bytes([whole[place] ^ (1 << rng.randrange(8))]) + whole[place + 1 :])
+            try:
+                assert load(folder).translate(sentence, beam=1).probability == expected.probability
+            except ValueError:
+                noticed += 1
+        assert noticed >= 6, path.name
+        for part in (whole[: len(whole) // 2], b""):
+            path.write_bytes(part)
+            with pytest.raises(ValueError, match="damaged"):
+                load(folder)
+        path.write_bytes(whole)
+    assert load(folder).translate(sentence, beam=1).probability == expected.probability
+
+
+class EndedError(Exception):
+    """Stands for whatever ends a process."""
+
+
+@pytest.fixture
+def begun(tmp_path, monkeypatch):
+    """Begin a training that something ends after four steps."""
+    true = checkpoint.write_training
+
+    def breaks(folder, translator, training):
+        true(folder, translator, training)
+        if len(training.losses) == 4:
+            raise EndedError
+
+    monkeypatch.setattr(checkpoint, "write_training", breaks)
+    with pytest.raises(EndedError):
+        learn(tmp_path / "run", PAIRS, DEV, SETTINGS, save_seconds=0.0, progress=False)
+    monkeypatch.setattr(checkpoint, "write_training", true)
+    return tmp_path / "run"
+
+
+def test_a_training_goes_on_and_its_damage_is_noticed(begun, trained):
+    path = working(begun) / TRAINING
+    whole, rng, model = path.read_bytes(), Random(0), load(trained / "subwords").translator
+    training, random = read_training(working(begun), model)
+    assert len(training.losses) == 4
+    for _ in range(20):
+        place = rng.randrange(len(whole))
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        try:
+            again, same = read_training(working(begun), model)
+        except ValueError as error:
+            assert "damaged; remove it to begin the training anew" in str(error)  # noqa: PT017, or harmless
+        else:
+            assert again.losses == training.losses
+            assert torch.equal(random, same)
+    path.write_bytes(whole)
+    said = []
+    learn(begun, PAIRS, DEV, SETTINGS, progress=False, say=said.append)
+    assert "going on after step 4" in said
+    name = "model.safetensors"
+    assert (begun / name).read_bytes() == (trained / "subwords" / name).read_bytes()
+
+
+def test_a_model_that_is_not_complete_says_how_to_complete_it(begun):
+    with pytest.raises(ValueError, match="still being trained; the same command as before goes on"):
+        load(begun)
+
+
+def test_ctrl_c_leaves_a_model_that_the_same_call_goes_on_with(tmp_path, trained, monkeypatch):
+    true, asked = checkpoint.write_training, []
+
+    def interrupts(folder, translator, training):
+        true(folder, translator, training)
+        if len(training.losses) == 4 and not asked:
+            asked.append(os.kill(os.getpid(), signal.SIGINT))
+
+    monkeypatch.setattr(checkpoint, "write_training", interrupts)
+    folder, said = tmp_path / "run", []
+    learn(folder, PAIRS, DEV, SETTINGS, save_seconds=0.0, progress=False, say=said.append)
+    monkeypatch.setattr(checkpoint, "write_training", true)
+    assert "interrupted: the model is as it was then" in said[-1]
+    assert load(folder).config["ended"] == "interrupted"
+    learn(folder, PAIRS, DEV, SETTINGS, progress=False)
+    assert load(folder).config["ended"] == "steps"
+    for name in ("model.safetensors", "source.pieces"):
+        assert (folder / name).read_bytes() == (trained / "subwords" / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"steps": 8}, "another configuration: steps 7, not 8"),
+        ({"options": TINY | {"hid": 6}}, "another configuration: options"),
+    ],
+)
+def test_a_folder_of_another_configuration_is_refused(trained, begun, change, said):
+    for folder in (trained / "subwords", begun):
+        with pytest.raises(ValueError, match=said):
+            learn(folder, PAIRS, DEV, Settings(**(vars(SETTINGS) | change)))
+        with pytest.raises(ValueError, match="another text"):
+            learn(folder, PAIRS[1:], DEV, SETTINGS)
+
+
+def test_what_is_no_model_folder_is_refused_and_left_alone(tmp_path):
+    (tmp_path / "letters").mkdir()
+    (tmp_path / "letters" / "dear.txt").write_text("dear")
+    for call in (load, lambda path: learn(path, PAIRS, DEV, SETTINGS)):
+        with pytest.raises(ValueError, match=r"is no model folder: it has no config\.json"):
+            call(tmp_path / "letters")
+    (tmp_path / "letters" / "config.json").write_text('{"who": "knows"}')
+    with pytest.raises(ValueError, match="damaged, or not attnlib's"):
+        load(tmp_path / "letters")
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["config.json", "dear.txt", "letters"]
+
+
+def test_another_format_is_refused(trained, tmp_path):
+    folder = copied(trained / "words", tmp_path / "model")
+    config = json.loads((folder / "config.json").read_text()) | {"format": 2}
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ValueError, match="has the format 2; this attnlib reads 1"):
+        load(folder)
+
+
+def test_a_vocabulary_that_does_not_fit_is_refused(trained, tmp_path):
+    folder = copied(trained / "words", tmp_path / "model")
+    (folder / "source.words").write_text("one\nword\nmore\n")
+    config = checkpoint.read_config(folder)
+    del config["digests"]
+    checkpoint._write_config(folder, config, [path.name for path in folder.iterdir() if path.name != "config.json"])
+    with pytest.raises(ValueError, match="the weights do not fit the configuration"):
+        load(folder)
+
+
+def test_adam_goes_on_with_its_moments(begun, trained):
+    model = load(trained / "subwords").translator
+    training, _ = read_training(working(begun), model)
+    kept = training.optimizer.state_dict()["state"]
+    assert len(kept) == len(list(model.parameters()))
+    assert all(int(numbers["step"]) == 4 for numbers in kept.values())
+    assert not begin(model).optimizer.state_dict()["state"]
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "a"
+    write(path, b"old")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        write(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
