@@ -65,7 +65,7 @@ CAT = SentencePair(("cat",), ("cat",) * 9)
         (lambda: encode([], VOCABULARY), ValueError, "sentences is empty; expected at least one sentence"),
         (lambda: encode([("cat",), ()], VOCABULARY), ValueError, "words is empty"),
         (lambda: encode(["cat"], VOCABULARY), TypeError, "words is the string 'cat'"),
-        (lambda: batch([], VOCABULARY, VOCABULARY), ValueError, "sentences is empty"),
+        (lambda: batch([], VOCABULARY, VOCABULARY), ValueError, "pairs is empty"),
         (lambda: cut([], 9), ValueError, "pairs is empty; expected at least one sentence pair"),
         (lambda: cut([CAT], 9), ValueError, "words is 9; expected at least 10, which the longest sentence needs"),
         (lambda: cut([CAT._replace(source=())], 10), ValueError, "words is empty"),
