@@ -346,6 +346,8 @@ WHOLE = np.arange(9).reshape(3, 3)
         (lambda: attention(ONES(1, 4, 3), ONES(2, 4, 3), ONES(2, 4, 3)), ValueError, r"expected \(2, tgt, 3\)"),
         (lambda: attention(ONES(2, 4, 3), ONES(2, 4, 3), ONES(1, 4, 3)), ValueError, r"expected \(2, 4, v\)"),
         (lambda: attention(EYE, EYE[:, :1], EYE), ValueError, r"queries has shape \(3, 3\); expected \(tgt, 1\)"),
+        (lambda: attention(EYE[:, :0], EYE[:, :0], EYE), ValueError, "keys has .* expected at least one feature"),
+        (lambda: attention(EYE, EYE[:0], EYE[:0]), ValueError, r"e has shape \(3, 0\)"),
         (lambda: attention(EYE, EYE[:1], EYE), ValueError, r"values has shape \(3, 3\); expected \(1, v\)"),
         (lambda: Attended(EYE, EYE).dense(4), ValueError, "src is 4, but the weights cover 3 source positions"),
         (lambda: Attended(EYE, EYE, WHOLE).dense(8), ValueError, "src is 8, but the weights reach position 8"),
