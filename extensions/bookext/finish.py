@@ -2,9 +2,19 @@
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import pydata_sphinx_theme
+from fontTools.subset import Subsetter
+from fontTools.ttLib import TTFont
 from sphinx.application import Sphinx
+
+FONTS = Path(pydata_sphinx_theme.__file__).parent / "theme/pydata_sphinx_theme/static/vendor/fontawesome/webfonts"
+ICONS = {
+    "fa-solid-900": "f002 f019 f03a f042 f062 f065 f078 f0c9 f0eb f104 f105 f121 f135 f15b f185 f186 f1c1 f303",
+    "fa-brands-400": "f09b",
+}
 
 SCRIPT = re.compile(r'<script\b([^>]*\bsrc="([^"]*)"[^>]*)></script>')
 UNUSED = re.compile(r"<script\b[^>]*(?:fontawesome\.js|sphinx-thebe\.js|>const THEBE_JS_URL).*?</script>\n?")
@@ -48,6 +58,21 @@ def structure(page: str) -> str:
     return page
 
 
+def icons(app: Sphinx, error: Exception | None) -> None:
+    """Cut the icons on these pages out of the theme's fonts, since a page waits for its icons before it shows.
+
+    `book.css` names what is written here. An icon that is not listed comes from the theme's own font, later.
+    """
+    if error or app.builder.format != "html":
+        return
+    for name, letters in ICONS.items():
+        font, cutter = TTFont(FONTS / f"{name}.ttf"), Subsetter()
+        cutter.populate(unicodes=[int(letter, 16) for letter in letters.split()])
+        cutter.subset(font)
+        font.flavor = "woff"
+        font.save(Path(app.outdir, "_static", f"{name}.woff"))
+
+
 def begin(app: Sphinx) -> None:
     """Have every page pass through here when it has been made. Of MathJax load what `book.js` asks for, and no more."""
     if app.builder.format != "html":
@@ -64,4 +89,5 @@ def begin(app: Sphinx) -> None:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Tell Sphinx."""
     app.connect("builder-inited", begin)
+    app.connect("build-finished", icons)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

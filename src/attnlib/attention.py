@@ -248,6 +248,7 @@ def attention(
     check_shape("queries", queries, *keys.shape[:-2], "tgt", keys.shape[-1])
     check_shape("keys", keys, *queries.shape[:-2], "src", queries.shape[-1])
     check_shape("values", values, *keys.shape[:-1], "v")
-    check_whole(features=keys.shape[-1])
+    if not keys.shape[-1]:
+        raise ValueError(f"keys has shape {tuple(keys.shape)}; expected at least one feature, the last axis")
     scale = 1 / sqrt(keys.shape[-1]) if scale is None else scale
     return attend((queries * scale) @ xp.matrix_transpose(keys), values, mask)

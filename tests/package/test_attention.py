@@ -149,7 +149,8 @@ def test_attention_fits_or_is_refused(library, refused, queries, keys, values):
     context = attention(*map(library, drawn)).context
     assert context.shape == (*queries[:-1], values[-1])
     for place in np.ndindex(queries[:-2]):
-        assert np.allclose(context[place], attention_by_loop(*(x[place] for x in drawn), True)[0])
+        expected = attention_by_loop(*(x[place] for x in drawn), True)[0]
+        assert np.allclose(context[place], expected.reshape(context[place].shape))
 
 
 def test_attention_is_what_attend_makes_of_its_scores(monkeypatch):
@@ -345,6 +346,8 @@ WHOLE = np.arange(9).reshape(3, 3)
         (lambda: attention(ONES(1, 4, 3), ONES(2, 4, 3), ONES(2, 4, 3)), ValueError, r"expected \(2, tgt, 3\)"),
         (lambda: attention(ONES(2, 4, 3), ONES(2, 4, 3), ONES(1, 4, 3)), ValueError, r"expected \(2, 4, v\)"),
         (lambda: attention(EYE, EYE[:, :1], EYE), ValueError, r"queries has shape \(3, 3\); expected \(tgt, 1\)"),
+        (lambda: attention(EYE[:, :0], EYE[:, :0], EYE), ValueError, "keys has .* expected at least one feature"),
+        (lambda: attention(EYE, EYE[:0], EYE[:0]), ValueError, r"e has shape \(3, 0\)"),
         (lambda: attention(EYE, EYE[:1], EYE), ValueError, r"values has shape \(3, 3\); expected \(1, v\)"),
         (lambda: Attended(EYE, EYE).dense(4), ValueError, "src is 4, but the weights cover 3 source positions"),
         (lambda: Attended(EYE, EYE, WHOLE).dense(8), ValueError, "src is 8, but the weights reach position 8"),

@@ -50,7 +50,8 @@ def test_arrays_are_brought_to_one_precision(library):
         assert all(one is other for one, other in zip(arrays, given, strict=True) if one.dtype == other.dtype)
     xp, *mixed = as_floating(x=np.arange(3), y=EYE.astype("float32"))
     assert xp.matrix_transpose(EYE).shape == (3, 3)
-    assert {x.dtype for x in mixed} == {np.dtype("float64")}
+    (alone,) = as_floating(x=np.arange(3))[1:]
+    assert {x.dtype for x in (*mixed, alone)} == {np.dtype("float64")}
 
 
 @pytest.mark.parametrize(
