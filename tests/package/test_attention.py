@@ -276,7 +276,7 @@ def test_nan_never_vanishes(library, drawn, wild, where):
 
 @pytest.mark.parametrize("leading", [(), (2, 3)])
 def test_dense_lays_the_window_over_the_source(library, leading):
-    weights, positions = draw((*leading, TGT, 2))[0], np.array([1, 4])
+    weights, positions = draw((*leading, TGT, 2))[0], np.array([0, 4])
     expected = np.zeros((*leading, TGT, SRC))
     expected[..., positions] = weights
     given = library(weights), library(np.broadcast_to(positions, weights.shape))
