@@ -18,7 +18,7 @@ from tqdm import tqdm
 _SECONDS = 10  # between two lines
 
 
-class Score(NamedTuple):
+class DevScore(NamedTuple):
     """How a translator did on sentences kept apart, after so many steps: nats a word, and BLEU from 0 to 100."""
 
     step: int
@@ -40,7 +40,7 @@ class History(NamedTuple):
         The mean loss of each step's real target words, in nats a word, before the step.
     words_per_second : float
         Real target words, END among them, by the clock.
-    scores : tuple of Score
+    scores : tuple of DevScore
         Of the sentences kept apart, in the order of their steps.
     ended : str
         By what: "steps", "minutes", "early" or "interrupted".
@@ -48,7 +48,7 @@ class History(NamedTuple):
 
     losses: Float[np.ndarray, "steps"]
     words_per_second: float
-    scores: tuple[Score, ...] = ()
+    scores: tuple[DevScore, ...] = ()
     ended: str = "steps"
 
 
@@ -65,7 +65,7 @@ class Training:
         Real target words learnt from.
     seconds : float
         What the steps took.
-    scores : list of Score
+    scores : list of DevScore
     best : state dict, optional
         The weights at the best of the scores.
     """
@@ -74,7 +74,7 @@ class Training:
     losses: list[float] = field(default_factory=list)
     words: int = 0
     seconds: float = 0.0
-    scores: list[Score] = field(default_factory=list)
+    scores: list[DevScore] = field(default_factory=list)
     best: dict[str, Tensor] | None = None
 
 

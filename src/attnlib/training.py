@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy
 
 from attnlib.batches import Batch
 from attnlib.checks import check_finite, check_shape, check_share, check_whole
-from attnlib.progress import History, Score, Training, interruptible, reporter
+from attnlib.progress import DevScore, History, Training, interruptible, reporter
 from attnlib.translator import Translator
 from attnlib.vocabulary import PAD
 
@@ -184,7 +184,7 @@ def train(
             training.seconds += perf_counter() - began
             step = len(training.losses)
             if score and (step % score_every == 0 or ended()):
-                _add(training, translator, Score(step, *_undisturbed(score, translator)))
+                _add(training, translator, DevScore(step, *_undisturbed(score, translator)))
             if look:
                 _undisturbed(look, step, translator)
             report(training, share(step))
@@ -220,13 +220,13 @@ def _undisturbed(look: Callable, *arguments: Any) -> Any:
     return found
 
 
-def _add(training: Training, translator: Translator, score: Score) -> None:
+def _add(training: Training, translator: Translator, score: DevScore) -> None:
     training.scores.append(score)
     if _best(training.scores) == len(training.scores) - 1:
         training.best = {name: x.detach().clone() for name, x in translator.state_dict().items()}
 
 
-def _best(scores: list[Score]) -> int:
+def _best(scores: list[DevScore]) -> int:
     """Find the best score, of equal ones the first."""
     return max(range(len(scores)), key=lambda n: scores[n].rank)
 

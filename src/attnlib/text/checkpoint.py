@@ -27,7 +27,7 @@ from safetensors.torch import load as tensors_of
 from safetensors.torch import save as bytes_of
 from torch import Tensor
 
-from attnlib.progress import Score, Training
+from attnlib.progress import DevScore, Training
 from attnlib.text.subwords import Subwords
 from attnlib.training import begin
 from attnlib.translator import Translator, luong, rnn_encdec, rnn_search
@@ -160,7 +160,7 @@ def read_training(folder: Path, translator: Translator) -> tuple[Training, Tenso
     state = json.loads(bytes(tensors["state"].numpy()))
     training.losses, training.best = tensors["losses"].tolist(), parts["best"] or None
     training.words, training.seconds = state["words"], state["seconds"]
-    training.scores = [Score(*score) for score in state["scores"]]
+    training.scores = [DevScore(*score) for score in state["scores"]]
     return training, tensors["random"]
 
 

@@ -77,7 +77,7 @@ class Translation(NamedTuple):
 
 @dataclass(frozen=True)
 class Model:
-    """A translator and how it was made. `attnlib.load` opens one.
+    """A translator and how it was made. ``attnlib.load`` opens one.
 
     Attributes
     ----------
