@@ -25,7 +25,7 @@ TINY = Budget(emb=16, hid=16, pairs=200, words=200, steps=10, learning_rate=1e-2
 """The budget of a probe, half a second for each variant."""
 
 RELATIVE, ABSOLUTE = 2e-5, 1.5e-4
-"""How far a number may be off on another processor: by a part of itself, or by a unit of the last place kept."""
+"""How far a number may be off on another processor, by a part of itself or by a unit of the last place kept."""
 
 
 def probe(variant: Variant, sentences: int | None = None) -> dict[str, Any]:
