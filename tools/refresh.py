@@ -16,6 +16,8 @@ import nbformat
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
+from attnlib.writing import write_atomically
+
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -61,9 +63,7 @@ def refresh(path: Path) -> bool:
     before = path.read_text(encoding="utf-8")
     notebook = normalised(executed(nbformat.reads(before, as_version=4), path.parent))
     after = nbformat.writes(notebook) + "\n"
-    beside = path.with_name(f".{path.name}.new")
-    beside.write_text(after, encoding="utf-8")
-    beside.replace(path)
+    write_atomically(path, after.encode())
     return after != before
 
 

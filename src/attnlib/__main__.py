@@ -114,11 +114,11 @@ def _align(given: argparse.Namespace) -> None:
 
 
 def _explore(given: argparse.Namespace) -> None:
-    from attnlib.text.checkpoint import write  # noqa: PLC0415
     from attnlib.text.model import load  # noqa: PLC0415
+    from attnlib.writing import write_atomically  # noqa: PLC0415
 
     page = load(given.model).page(given.sentence, beam=given.beam, max_length=given.max_length)
-    write(given.output, page.encode())
+    write_atomically(given.output, page.encode())
     _say(f"open {given.output}")
 
 

@@ -115,6 +115,14 @@ def check_words(name: str, words: Sequence[str]) -> None:
             raise TypeError(f"{name} holds {word!r}; expected words")
 
 
+def check_sentence(words: Sequence[str]) -> Sequence[str]:
+    """Give back the words of a sentence, which has one at least."""
+    check_words("words", words)
+    if not len(words):
+        raise ValueError("words is empty; expected at least one word")
+    return words
+
+
 def check_sentences(name: str, sentences: Sequence[Sequence[str]]) -> None:
     """Refuse a string in place of sentences, and in place of a sentence."""
     if isinstance(sentences, str):

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 from jaxtyping import Int
 from torch import Tensor
 
-from attnlib.checks import check_whole, check_words
+from attnlib.checks import check_sentence, check_whole, check_words
 
 PAD, START, END, UNKNOWN = 0, 1, 2, 3
 """What fills up a batch, comes before a target's first word, ends every sentence, stands for a word not known."""
@@ -87,7 +87,7 @@ class Vocabulary:
             None: all.
         """
         check_whole(least=least, **{} if most is None else {"most": most})
-        counts = Counter(word for words in sentences for word in _checked(words))
+        counts = Counter(word for words in sentences for word in check_sentence(words))
         frequent = sorted((word for word in counts if counts[word] >= least), key=lambda word: (-counts[word], word))
         return cls(tuple(sorted(frequent[:most])))
 
@@ -104,7 +104,7 @@ class Vocabulary:
         ValueError
             If there is no word.
         """
-        return [self._numbers.get(word, UNKNOWN) for word in _checked(words)] + [END]
+        return [self._numbers.get(word, UNKNOWN) for word in check_sentence(words)] + [END]
 
     def decode(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[str, ...]:
         """Name the words up to the first `END`, without it, or all of them if there is none.
@@ -141,10 +141,3 @@ def until_end(ids: Iterable[int] | Tensor) -> Iterator[int]:
         if number == END:
             return
         yield number
-
-
-def _checked(words: Sequence[str]) -> Sequence[str]:
-    check_words("words", words)
-    if not len(words):
-        raise ValueError("words is empty; expected at least one word")
-    return words

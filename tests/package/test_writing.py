@@ -6,9 +6,9 @@ from attnlib.writing import write_atomically
 
 
 def test_the_text_is_written_as_it_is(tmp_path):
-    path = tmp_path / "new" / "kept.json"
-    write_atomically(path, "é\n")
-    write_atomically(path, "è\r\n")
+    path = tmp_path / "kept.json"
+    write_atomically(path, "é\n".encode())
+    write_atomically(path, "è\r\n".encode())
     assert path.read_bytes() == "è\r\n".encode()
 
 
@@ -18,11 +18,11 @@ def test_a_write_that_fails_leaves_the_old_file_as_it_was(tmp_path, monkeypatch,
         raise OSError("no space left")
 
     path = tmp_path / "kept.json"
-    write_atomically(path, "old")
+    write_atomically(path, b"old")
     monkeypatch.setattr(step, fail)
     with pytest.raises(OSError, match="no space left"):
-        write_atomically(path, "new")
+        write_atomically(path, b"new")
     monkeypatch.undo()
-    assert path.read_text() == "old"
-    write_atomically(path, "new")
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("kept.json", "old")]
+    write_atomically(path, b"new")
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("kept.json", "new")]

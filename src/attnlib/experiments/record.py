@@ -101,7 +101,8 @@ def write(record: dict[str, Any], folder: Path = RESULTS) -> None:
     """Write what is recorded of a variant, its rows in the order of their seeds."""
     rows = dict(sorted(record["rows"].items(), key=lambda row: int(row[0])))
     text = json.dumps(record | {"rows": rows}, ensure_ascii=False, indent=1)
-    write_atomically(_file(record["variant"], folder), f"{text}\n")
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(_file(record["variant"], folder), f"{text}\n".encode())
 
 
 def empty(name: str, settings: dict[str, Any], probe: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,6 @@ own name, by one rename, when the model is complete.
 """
 
 import json
-import os
 import shutil
 from collections.abc import Callable, Mapping
 from hashlib import sha256
@@ -32,6 +31,7 @@ from attnlib.text.subwords import Subwords
 from attnlib.training import begin
 from attnlib.translator import Translator, luong, rnn_encdec, rnn_search
 from attnlib.vocabulary import Vocabulary
+from attnlib.writing import write_atomically
 
 FORMAT = 1
 """What a folder of this kind is numbered with; it changes when an older attnlib could not read it."""
@@ -92,7 +92,7 @@ def begin_folder(folder: Path, config: Mapping[str, Any], source_vocabulary: Any
     files = _vocabulary_files(source_vocabulary, target_vocabulary)
     try:
         for name, content in files.items():
-            write(new / name, content)
+            write_atomically(new / name, content)
         _write_config(new, config, list(files))
         new.rename(working(folder))
     except OSError:
@@ -103,8 +103,8 @@ def begin_folder(folder: Path, config: Mapping[str, Any], source_vocabulary: Any
 def complete_folder(folder: Path, translator: Translator, training: Training, ended: str) -> None:
     """Add weights and history to the `working` folder, then give it the folder's own name."""
     config, beside = read_config(working(folder)), working(folder)
-    write(beside / _WEIGHTS, bytes_of({name: x.contiguous() for name, x in translator.state_dict().items()}))
-    write(beside / _HISTORY, _history(training, ended))
+    write_atomically(beside / _WEIGHTS, bytes_of({name: x.contiguous() for name, x in translator.state_dict().items()}))
+    write_atomically(beside / _HISTORY, _history(training, ended))
     files = [name for name in config["digests"] if name not in (_WEIGHTS, _HISTORY)]
     _write_config(beside, config | {"ended": ended}, [*files, _WEIGHTS, _HISTORY])
     beside.rename(folder)
@@ -127,7 +127,7 @@ def write_training(folder: Path, translator: Translator, training: Training) -> 
             for name, x in numbers.items()
         },
     }
-    write(folder / TRAINING, bytes_of(tensors | {"digest": _digest(tensors)}))
+    write_atomically(folder / TRAINING, bytes_of(tensors | {"digest": _digest(tensors)}))
 
 
 def read_training(folder: Path, translator: Translator) -> tuple[Training, Tensor]:
@@ -202,26 +202,6 @@ def read_vocabularies(folder: Path, config: Mapping[str, Any]) -> tuple[Any, Any
     return one("source"), one("target")
 
 
-def write(path: Path, content: bytes) -> None:
-    """Write a file so that it is there complete or not at all.
-
-    Raises
-    ------
-    OSError
-        If there is no space left, for instance; what was there before stays.
-    """
-    beside = path.with_name(f".{path.name}.new")
-    try:
-        with beside.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    except OSError:
-        beside.unlink(missing_ok=True)
-        raise
-
-
 def _read(folder: Path, name: str, config: Mapping[str, Any]) -> bytes:
     if name not in config["digests"]:
         raise ValueError(f"{folder} is not complete: it has no {name}; run the command that trains it again")
@@ -236,7 +216,9 @@ def _read(folder: Path, name: str, config: Mapping[str, Any]) -> bytes:
 def _write_config(folder: Path, config: Mapping[str, Any], files: list[str]) -> None:
     digests = {name: sha256((folder / name).read_bytes()).hexdigest() for name in files}
     whole = {"format": FORMAT, **config, "digests": digests}
-    write(folder / _CONFIG, (json.dumps(whole | {"digest": _digest_of_json(whole)}, indent=1) + "\n").encode())
+    write_atomically(
+        folder / _CONFIG, (json.dumps(whole | {"digest": _digest_of_json(whole)}, indent=1) + "\n").encode()
+    )
 
 
 def _vocabulary_files(source_vocabulary: Any, target_vocabulary: Any) -> dict[str, bytes]:

@@ -10,7 +10,7 @@ from jaxtyping import Int
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from torch import Tensor
 
-from attnlib.checks import check_whole, check_words
+from attnlib.checks import check_sentence, check_whole
 from attnlib.vocabulary import END, PAD, START, UNKNOWN, until_end
 
 _SPACE = "\u2581"  # begins a piece that begins a word
@@ -100,9 +100,7 @@ class Subwords:
         ValueError
             If there is no word.
         """
-        check_words("words", words)
-        if not len(words):
-            raise ValueError("words is empty; expected at least one word")
+        check_sentence(words)
         return [piece for word in words for piece in self._pieces(word)] + [END]
 
     def sizes(self, words: Sequence[str]) -> list[int]:

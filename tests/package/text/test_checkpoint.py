@@ -14,7 +14,7 @@ import torch
 import attnlib
 from attnlib.language.grammar import sample
 from attnlib.text import checkpoint
-from attnlib.text.checkpoint import TRAINING, read_training, working, write
+from attnlib.text.checkpoint import TRAINING, read_training, working
 from attnlib.text.learning import Settings, learn
 from attnlib.text.model import load
 from attnlib.training import begin
@@ -92,7 +92,7 @@ else:
             kills += not ended(child)
         assert ended(run(folder))
         assert weights(folder) == expected
-        if kills >= 5:
+        if kills >= 20:
             break
 print("the same")
 '''
@@ -301,17 +301,3 @@ def test_adam_goes_on_with_its_moments(begun, trained):
     assert len(kept) == len(list(model.parameters()))
     assert all(int(numbers["step"]) == 4 for numbers in kept.values())
     assert not begin(model).optimizer.state_dict()["state"]
-
-
-def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
-    path = tmp_path / "a"
-    write(path, b"old")
-
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space left"):
-        write(path, b"new")
-    assert path.read_bytes() == b"old"
-    assert list(tmp_path.iterdir()) == [path]
