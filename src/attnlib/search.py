@@ -37,10 +37,14 @@ class Hypotheses(NamedTuple):
 
 
 class _Choice(NamedTuple):
-    """One step of beam search: what each slot of the beam chose, which slot it comes from, what all slots looked at."""
+    """One step of beam search: what each slot of the beam chose, and which slot it follows.
+
+    Only the slots that go on are stepped: `rows` says which row of `attended` is whose, and 0 for those without.
+    """
 
     words: Int[Tensor, "batch width"]
     parents: Int[Tensor, "batch width"]
+    rows: Int[Tensor, "slots"]
     attended: Attended | None
 
 
@@ -76,21 +80,23 @@ def greedy(
 
     Notes
     -----
-    Costs one step of the decoder for each word of the longest translation in the batch.
+    Costs one step of the decoder for each word of the longest translation in the batch; a sentence that has ended
+    is not stepped any more.
     """
     check_whole(max_length=max_length)
     state = translator.start(source, lengths)
+    going = torch.arange(len(source), device=source.device)
     words = torch.full_like(lengths, START)
-    alive = torch.ones_like(lengths, dtype=torch.bool)
     chosen, gains, looks = [], [], []
-    while len(chosen) < max_length and alive.any():
+    while len(chosen) < max_length and len(going):
         logits, attended, state = translator.step(words, state)
         gain, words = _log_probabilities(logits).max(-1)
-        words = torch.where(alive, words, PAD)
-        chosen.append(words)
-        gains.append(torch.where(alive, gain, 0.0))
-        looks.append(attended)
-        alive = alive & (words != END)
+        chosen.append(torch.full_like(lengths, PAD).index_copy(0, going, words))
+        gains.append(gain.new_zeros(len(source)).index_copy(0, going, gain))
+        looks.append(None if attended is None else attended.select(_rows(going, len(source))))
+        on = (words != END).nonzero().squeeze(1)
+        if len(on) < len(going):
+            going, words, state = going[on], words[on], state.select(on)
     found = torch.stack(chosen, 1)
     return _hypotheses(found, (found != PAD).sum(1), torch.stack(gains).sum(0), looks, source.shape[1])
 
@@ -131,27 +137,29 @@ def beam(
 
     Notes
     -----
-    A step costs `width` times what it costs in `greedy`, and memory for ``batch * width * src`` weights is kept for
-    every step.
+    A step costs at most `width` times what it costs in `greedy`: hypotheses that have ended are not stepped any more.
+    Memory for the weights of all that are, at most ``batch * width * src``, is kept for every step.
     """
     check_whole(max_length=max_length, width=width)
     check_finite(normalisation=normalisation)
     first_slot = torch.arange(len(source), device=source.device)[:, None] * width
-    state = translator.start(source, lengths).select((first_slot // width).expand(-1, width).flatten())
-    words = source.new_full((len(source), width), START)
-    log_p = torch.full(words.shape, -torch.inf, device=source.device)
+    state = translator.start(source, lengths)
+    log_p = torch.full((len(source), width), -torch.inf, device=source.device)
     log_p[:, 0] = 0.0  # at first all slots would hold the same hypothesis: the others are empty
-    ended, size = torch.zeros_like(words, dtype=torch.bool), torch.zeros_like(words)
+    ended, size = torch.zeros_like(log_p, dtype=torch.bool), torch.zeros_like(log_p, dtype=torch.long)
+    going, words = first_slot.flatten(), torch.full_like(lengths, START)
     choices = []
-    while len(choices) < max_length and not (ended | (log_p == -torch.inf)).all():
-        logits, attended, state = translator.step(words.flatten(), state)
-        totals = log_p[..., None] + _or_stay(_log_probabilities(logits).unflatten(0, words.shape), ended)
-        words, parents = _best(totals, ended)
-        log_p = totals.flatten(1).gather(1, parents * totals.shape[2] + words)
+    while len(choices) < max_length and len(going):
+        logits, attended, state = translator.step(words, state)
+        gains, likely = _log_probabilities(logits).topk(min(width, logits.shape[1]))
+        log_p, chosen, parents = _best(log_p, ended, going, gains, likely)
+        rows = _rows(going, log_p.numel())
+        choices.append(_Choice(chosen, parents, rows, attended))
         size = size.gather(1, parents) + ~ended.gather(1, parents)
-        ended = ended.gather(1, parents) | ((words == END) & (log_p > -torch.inf))
-        state = state.select((first_slot + parents).flatten())
-        choices.append(_Choice(words, parents, attended))
+        ended = ended.gather(1, parents) | ((chosen == END) & (log_p > -torch.inf))
+        going = (~ended & (log_p > -torch.inf)).flatten().nonzero().squeeze(1)
+        words = chosen.flatten()[going]
+        state = state.select(rows[(first_slot + parents).flatten()[going]])
     score = (log_p / size**normalisation).masked_fill(ended.any(1, keepdim=True) & ~ended, -torch.inf)
     return _traced(choices, score.argmax(1), size, log_p, source.shape[1])
 
@@ -225,7 +233,7 @@ def translate_all(
     """
     check_vocabularies(translator)
     check_sentences("sentences", sentences)
-    check_whole(at_once=at_once)
+    check_whole(at_once=at_once, width=width)
     device = next(translator.parameters()).device
     order = sorted(range(len(sentences)), key=lambda n: len(sentences[n]))
     found = {}
@@ -237,29 +245,32 @@ def translate_all(
     return [found[n] for n in range(len(sentences))]
 
 
-def _log_probabilities(logits: Float[Tensor, "batch vocab"]) -> Float[Tensor, "batch vocab"]:
-    """Take the words' log probabilities; `PAD` and `START` are not words of a translation."""
-    banned = torch.arange(logits.shape[-1], device=logits.device).lt(END)
-    return logits.masked_fill(banned, -torch.inf).log_softmax(-1)
+def _log_probabilities(logits: Float[Tensor, "rows vocab"]) -> Float[Tensor, "rows vocab"]:
+    """Take the words' log probabilities; `PAD` and `START` are no words of a translation, and their scores are lost."""
+    logits[:, :END] = -torch.inf
+    return logits.log_softmax(-1)
 
 
-def _or_stay(
-    log_p: Float[Tensor, "batch width vocab"], ended: Bool[Tensor, "batch width"]
-) -> Float[Tensor, "batch width vocab"]:
-    """Let what has ended go on with `PAD` only, at no cost."""
-    stay = torch.full_like(log_p[0, 0], -torch.inf)
-    stay[PAD] = 0.0
-    return torch.where(ended[..., None], stay, log_p)
+def _rows(going: Int[Tensor, "rows"], slots: int) -> Int[Tensor, "slots"]:
+    """Say which row each slot has among those that go on, and 0 of the others."""
+    return going.new_zeros(slots).index_copy(0, going, torch.arange(len(going), device=going.device))
 
 
 def _best(
-    totals: Float[Tensor, "batch width vocab"], ended: Bool[Tensor, "batch width"]
-) -> tuple[Int[Tensor, "batch width"], Int[Tensor, "batch width"]]:
-    """Choose the next beam, as words and slots they follow: all that has ended, then the most probable."""
-    rank = totals.clone()
-    rank[..., PAD][ended] = torch.inf
-    places = rank.flatten(1).topk(ended.shape[1]).indices
-    return places % totals.shape[2], places // totals.shape[2]
+    log_p: Float[Tensor, "batch width"],
+    ended: Bool[Tensor, "batch width"],
+    going: Int[Tensor, "rows"],
+    gains: Float[Tensor, "rows likely"],
+    likely: Int[Tensor, "rows likely"],
+) -> tuple[Float[Tensor, "batch width"], Int[Tensor, "batch width"], Int[Tensor, "batch width"]]:
+    """Choose the next beam, all that has ended, then the most probable: log probabilities, words, slots they follow."""
+    words = likely.new_full((ended.numel(), likely.shape[1]), PAD).index_copy(0, going, likely)
+    totals = gains.new_full(words.shape, -torch.inf).index_copy(0, going, log_p.flatten()[going, None] + gains)
+    totals[:, 0] = torch.where(ended.flatten(), torch.inf, totals[:, 0])
+    best, places = totals.view(len(ended), -1).topk(ended.shape[1])
+    parents = places // likely.shape[1]
+    kept = torch.where(ended.gather(1, parents), log_p.gather(1, parents), best)
+    return kept, words.view(len(ended), -1).gather(1, places), parents
 
 
 def _traced(
@@ -272,7 +283,8 @@ def _traced(
     for choice in reversed(choices):
         words.append(choice.words[rows, slot])
         slot = choice.parents[rows, slot]
-        looks.append(None if choice.attended is None else choice.attended.select(rows * log_p.shape[1] + slot))
+        stepped = choice.rows[rows * log_p.shape[1] + slot]
+        looks.append(None if choice.attended is None else choice.attended.select(stepped))
     longest = int(length.max())
     found = torch.stack(words[::-1], 1)[:, :longest]
     return _hypotheses(found, length, log_probability, looks[::-1][:longest], src)

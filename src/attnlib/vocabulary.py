@@ -128,7 +128,7 @@ class Vocabulary:
     def _named(self, number: int) -> str:
         if not 0 <= number < len(self):
             raise ValueError(f"ids holds {number}; expected numbers from 0 to {len(self) - 1}")
-        return (_SPECIAL + self.words)[number]
+        return _SPECIAL[number] if number < len(_SPECIAL) else self.words[number - len(_SPECIAL)]
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
