@@ -15,7 +15,7 @@ The ground floor, in reading order, which is the order of dependence:
 - `vocabulary`, `batches`: words to integers, and integers side by side;
 - `translator`: encoder and decoder; the papers as presets;
 - `search`: from a translator to a translation, greedy or by beam;
-- `progress`, `training`: the loop, and how far it is;
+- `losses`, `progress`, `training`: what is made small, how far it is, the loop;
 - `metrics`: alignment error rate, BLEU, exact match;
 - `writing`: files that are whole, whenever a program ends.
 

@@ -1,13 +1,14 @@
 """One decoder step each, and how the steps are chained.
 
-Every decoder offers the same three methods. ``start(encoded)`` gives the `State` before the first word,
+Every `Decoder` offers the same methods. ``start(encoded)`` gives the `State` before the first word,
 ``step(words, state)`` takes the word before and scores the next one, and calling the decoder scores all words at once
 when they are known beforehand (teacher forcing).
 
 A `step` is the paper's equations, a line each. Teacher forcing computes the same numbers, faster, and is where dropout
 has its place, if there is any: only what depends on the step before is done one step at a time. That is nothing in
 `FixedContextDecoder` and in `LuongDecoder` without input feeding, attention and cell in `BahdanauDecoder`, and
-everything but the output layer in `LuongDecoder` with it.
+everything but the output layer in `LuongDecoder` with it. The largest product, by the weights of the output layer, is
+apart from `Decoder.before_output`, so that training can take it together with the loss: see `attnlib.losses`.
 """
 
 from typing import NamedTuple
@@ -50,6 +51,41 @@ class State(NamedTuple):
         return State(memory, tuple(x.index_select(0, rows) for x in self.recurrent), self.step)
 
 
+class Decoder(nn.Module):
+    """What all decoders share: `forward`, given `start`, `step`, `before_output` and the weights `output`.
+
+    Attributes
+    ----------
+    output : ``"vocab read"``
+        The weights that make scores of words from what `before_output` gives.
+    """
+
+    output: Float[Tensor, "vocab read"]
+
+    def start(self, encoded: Encoded) -> State:
+        """Stand before the first word."""
+        raise NotImplementedError
+
+    def step(
+        self, words: Int[Tensor, "batch"], state: State
+    ) -> tuple[Float[Tensor, "batch vocab"], Attended | None, State]:
+        """Take the word before and score the next one."""
+        raise NotImplementedError
+
+    def before_output(
+        self, words: Int[Tensor, "batch tgt"], encoded: Encoded
+    ) -> tuple[Float[Tensor, "batch tgt read"], Attended | None]:
+        """Compute what the output layer reads, at all positions, given for each the word before."""
+        raise NotImplementedError
+
+    def forward(
+        self, words: Int[Tensor, "batch tgt"], encoded: Encoded
+    ) -> tuple[Float[Tensor, "batch tgt vocab"], Attended | None]:
+        """Score all words, given for each the word before."""
+        read, attended = self.before_output(words, encoded)
+        return linear(read, self.output), attended
+
+
 class DeepOutput(nn.Module):
     r"""Score the next word by a maxout layer, :math:`W_o\,\mathrm{maxout}(U_o s + V_o y + C_o c)`.
 
@@ -59,8 +95,6 @@ class DeepOutput(nn.Module):
         Words of the target vocabulary; features of an embedding, of a state and of a context.
     maxout : int
         Units of the layer, each the larger of two numbers.
-    dropout : float
-        In training, the share of these that is set to 0.
 
     Notes
     -----
@@ -68,11 +102,9 @@ class DeepOutput(nn.Module):
     ``2 * maxout * (dec + emb + enc) + vocab * maxout`` multiply-adds a word.
     """
 
-    def __init__(self, *, vocab: int, emb: int, dec: int, enc: int, maxout: int, dropout: float = 0.0):
+    def __init__(self, *, vocab: int, emb: int, dec: int, enc: int, maxout: int):
         check_whole(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
-        check_share(dropout=dropout)
         super().__init__()
-        self.dropout = dropout
         self.U_o, self.V_o, self.C_o = weight(2 * maxout, dec), weight(2 * maxout, emb), weight(2 * maxout, enc)
         self.W_o = weight(vocab, maxout)
 
@@ -80,12 +112,17 @@ class DeepOutput(nn.Module):
         self, s: Float[Tensor, "*batch dec"], y: Float[Tensor, "*batch emb"], c: Float[Tensor, "*batch enc"]
     ) -> Float[Tensor, "*batch vocab"]:
         """Score every word, given a state, the embedding of the word before, and a context."""
+        return linear(self.maxout(s, y, c), self.W_o)
+
+    def maxout(
+        self, s: Float[Tensor, "*batch dec"], y: Float[Tensor, "*batch emb"], c: Float[Tensor, "*batch enc"]
+    ) -> Float[Tensor, "*batch maxout"]:
+        """Compute the layer that the scores are made from."""
         pre_maxout = linear(s, self.U_o) + linear(y, self.V_o) + linear(c, self.C_o)
-        maxout = torch.maximum(pre_maxout[..., 0::2], pre_maxout[..., 1::2])
-        return linear(dropped(maxout, self.dropout, self.training), self.W_o)
+        return torch.maximum(pre_maxout[..., 0::2], pre_maxout[..., 1::2])
 
 
-class FixedContextDecoder(nn.Module):
+class FixedContextDecoder(Decoder):
     r"""The decoder without attention: the same context, the sentence's summary, at every step.
 
     :math:`s_t = \mathrm{GRU}(s_{t-1}, [y_{t-1}; c])`, then `DeepOutput` of :math:`s_{t-1}, y_{t-1}, c`.
@@ -108,11 +145,12 @@ class FixedContextDecoder(nn.Module):
 
     def __init__(self, *, vocab: int, emb: int, dec: int, enc: int, maxout: int, dropout: float = 0.0):
         check_whole(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
+        check_share(dropout=dropout)
         super().__init__()
         self.dropout = dropout
         self.embedding = nn.Embedding(vocab, emb)
         self.gru = nn.GRU(emb + enc, dec, batch_first=True)
-        self.readout = DeepOutput(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout, dropout=dropout)
+        self.readout = DeepOutput(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
 
     def start(self, encoded: Encoded) -> State:
         """Begin at the encoder's s_0."""
@@ -126,22 +164,27 @@ class FixedContextDecoder(nn.Module):
         logits = self.readout(s_before, y_before, c)
         return logits, None, State(c, (s,), state.step + 1)
 
-    def forward(
+    @property
+    def output(self) -> Float[Tensor, "vocab maxout"]:
+        """Give the weights of the output layer."""
+        return self.readout.W_o
+
+    def before_output(
         self, words: Int[Tensor, "batch tgt"], encoded: Encoded
-    ) -> tuple[Float[Tensor, "batch tgt vocab"], None]:
-        """Score all words, given for each the word before."""
+    ) -> tuple[Float[Tensor, "batch tgt maxout"], None]:
+        """Compute the maxout layer at all positions, given for each the word before."""
         y, (s_0,) = dropped(self.embedding(words), self.dropout, self.training), encoded.state
         c = encoded.summary[:, None].expand(-1, words.shape[1], -1)
         s = self.gru(torch.cat([y, c], 2), s_0[None].contiguous())[0]
         s_before = torch.cat([s_0[:, None], s[:, :-1]], 1)
-        return self.readout(s_before, y, c), None
+        return dropped(self.readout.maxout(s_before, y, c), self.dropout, self.training), None
 
     def multiply_adds(self, src: int) -> int:
         """Count the multiply-adds of one step for one sentence of `src` words, which here do not count."""
         return products(self.gru) + products(self.readout)
 
 
-class BahdanauDecoder(nn.Module):
+class BahdanauDecoder(Decoder):
     r"""Attend from the state before, then step (Bahdanau et al. 2015).
 
     :math:`c_t = \mathrm{align}(s_{t-1})`, :math:`s_t = \mathrm{GRU}(s_{t-1}, [y_{t-1}; c_t])`, then `DeepOutput` of
@@ -181,12 +224,13 @@ class BahdanauDecoder(nn.Module):
         dropout: float = 0.0,
     ):
         check_whole(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
+        check_share(dropout=dropout)
         super().__init__()
         self.dropout = dropout
         self.align, self.enc = align, enc
         self.embedding = nn.Embedding(vocab, emb)
         self.cell = nn.GRUCell(emb + enc, dec)
-        self.readout = DeepOutput(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout, dropout=dropout)
+        self.readout = DeepOutput(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
         self.reads_new_state = reads_new_state
 
     def start(self, encoded: Encoded) -> State:
@@ -203,10 +247,15 @@ class BahdanauDecoder(nn.Module):
         logits = self.readout(s if self.reads_new_state else s_before, y_before, c)
         return logits, attended, State(state.memory, (s,), state.step + 1)
 
-    def forward(
+    @property
+    def output(self) -> Float[Tensor, "vocab maxout"]:
+        """Give the weights of the output layer."""
+        return self.readout.W_o
+
+    def before_output(
         self, words: Int[Tensor, "batch tgt"], encoded: Encoded
-    ) -> tuple[Float[Tensor, "batch tgt vocab"], Attended]:
-        """Score all words, given for each the word before."""
+    ) -> tuple[Float[Tensor, "batch tgt maxout"], Attended]:
+        """Compute the maxout layer at all positions, given for each the word before."""
         memory, (s_0,), _ = self.start(encoded)
         y = dropped(self.embedding(words), self.dropout, self.training)
         W_y, W_c = self.cell.weight_ih.split([y.shape[2], self.enc], dim=1)
@@ -217,7 +266,7 @@ class BahdanauDecoder(nn.Module):
             states.append(gru_step(x_c, states[-1], self.cell.weight_hh, self.cell.bias_hh))
         attended = join(looks)
         read = torch.stack(states[1:] if self.reads_new_state else states[:-1], 1)
-        return self.readout(read, y, attended.context), attended
+        return dropped(self.readout.maxout(read, y, attended.context), self.dropout, self.training), attended
 
     def multiply_adds(self, src: int) -> int:
         """Count the multiply-adds of one step for one sentence of `src` words, END among them."""
@@ -226,7 +275,7 @@ class BahdanauDecoder(nn.Module):
         return attention + products(self.cell) + products(self.readout)
 
 
-class LuongDecoder(nn.Module):
+class LuongDecoder(Decoder):
     r"""Step, then attend from the new state (Luong et al. 2015).
 
     :math:`s_t = \mathrm{LSTM}(s_{t-1}, [y_{t-1}; \tilde{s}_{t-1}])`, :math:`c_t = \mathrm{align}(s_t)`,
@@ -304,13 +353,18 @@ class LuongDecoder(nn.Module):
             cells.append(cell)
         return torch.stack(states, 1), torch.stack(cells, 1)
 
-    def forward(
+    @property
+    def output(self) -> Float[Tensor, "vocab dec"]:
+        """Give the weights of the output layer."""
+        return self.W_y
+
+    def before_output(
         self, words: Int[Tensor, "batch tgt"], encoded: Encoded
-    ) -> tuple[Float[Tensor, "batch tgt vocab"], Attended]:
-        """Score all words, given for each the word before."""
+    ) -> tuple[Float[Tensor, "batch tgt dec"], Attended]:
+        """Compute the attentional states at all positions, given for each the word before."""
         chain = self._one_by_one if self.input_feeding else self._all_at_once
         s_tilde, attended = chain(self._dropped(self.embedding(words)), self.start(encoded))
-        return linear(self._dropped(s_tilde), self.W_y), attended
+        return self._dropped(s_tilde), attended
 
     def _dropped(self, x):
         return dropped(x, self.dropout, self.training)

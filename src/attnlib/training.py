@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
-from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 from attnlib.batches import Batch
-from attnlib.checks import check_finite, check_shape, check_share, check_whole
+from attnlib.checks import check_finite, check_share, check_whole
+from attnlib.losses import output_loss
 from attnlib.progress import DevScore, History, Training, interruptible, reporter
 from attnlib.translator import Translator
 from attnlib.vocabulary import PAD
@@ -41,24 +39,9 @@ def warm(done: float) -> float:
     return min(1.0, 20 * done)
 
 
-def word_loss(
-    logits: Float[Tensor, "batch tgt vocab"], target: Int[Tensor, "batch tgt"], smoothing: float = 0.0
-) -> Float[Tensor, ""]:
-    """Take the mean cross-entropy over real words, END among them and padding not, in nats.
-
-    With `smoothing`, the true word counts ``1 - smoothing``, and all words of the vocabulary share the rest.
-
-    Notes
-    -----
-    Luong et al. 2015, eq. 4, where it is the sum over all sentences, and there is no smoothing.
-    """
-    check_shape("target", target, *logits.shape[:-1])
-    return cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD, label_smoothing=smoothing)
-
-
 def begin(translator: Translator) -> Training:
     """Stand before the first step."""
-    return Training(torch.optim.Adam(translator.parameters()))
+    return Training(torch.optim.Adam(translator.parameters(), fused=True))
 
 
 def train(
@@ -102,7 +85,7 @@ def train(
     clip : float
         The greatest norm of the gradient of all weights together. A longer one is shortened to it.
     smoothing : float
-        Of the labels: see `word_loss`.
+        Of the labels: see `attnlib.losses.word_loss`.
     schedule : function
         From the share of the training done, 0 to 1, to what the learning rate is multiplied by.
     look : function, optional
@@ -203,7 +186,7 @@ def _step(
     translator: Translator, optimizer: torch.optim.Optimizer, batch: Batch, clip: float, smoothing: float
 ) -> float:
     optimizer.zero_grad()
-    loss = word_loss(translator(*batch).logits, batch.target, smoothing)
+    loss = output_loss(translator.before_output(*batch), translator.decoder.output, batch.target, smoothing)
     loss.backward()
     torch.nn.utils.clip_grad_norm_(translator.parameters(), clip)
     optimizer.step()

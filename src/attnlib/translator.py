@@ -105,17 +105,26 @@ class Translator(nn.Module):
             If `target` is not of as many sentences as `source`, or of no word, or `lengths` do not fit `source`, or
             a word number is not in its vocabulary.
         """
-        if target.ndim != 2 or len(target) != len(source) or not target.shape[1]:
-            raise ValueError(
-                f"target has shape {tuple(target.shape)}; expected ({len(source)}, tgt), a word or more each"
-            )
-        check_ids("target", target, self.decoder.embedding.num_embeddings)
-        start = target.new_full((len(target), 1), START)
-        return Translated(*self.decoder(torch.cat([start, target[:, :-1]], 1), self._encode(source, lengths)))
+        self._check(target, len(source))
+        return Translated(*self.decoder(_before(target), self._encode(source, lengths)))
+
+    def before_output(
+        self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"], target: Int[Tensor, "batch tgt"]
+    ) -> Float[Tensor, "batch tgt read"]:
+        """Compute what `forward` makes its logits of, by the decoder's weights `output`. Arguments as for `forward`."""
+        self._check(target, len(source))
+        return self.decoder.before_output(_before(target), self._encode(source, lengths))[0]
 
     def start(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> State:
         """Read the source sentences and stand before the first target word. Errors as for `forward`."""
         return self.decoder.start(self._encode(source, lengths))
+
+    def _check(self, target, sentences):
+        if target.ndim != 2 or len(target) != sentences or not target.shape[1]:
+            raise ValueError(
+                f"target has shape {tuple(target.shape)}; expected ({sentences}, tgt), a word or more each"
+            )
+        check_ids("target", target, self.decoder.embedding.num_embeddings)
 
     def _encode(self, source, lengths):
         check_lengths(lengths, source.shape)
@@ -307,6 +316,11 @@ def luong(
             dropout=dropout,
         )
     return Translator(reader, decoder, source_vocabulary, target_vocabulary)
+
+
+def _before(target: Int[Tensor, "batch tgt"]) -> Int[Tensor, "batch tgt"]:
+    """Give for each word of the targets the word before, START at first."""
+    return torch.cat([target.new_full((len(target), 1), START), target[:, :-1]], 1)
 
 
 def _named(argument: str, name: str, choices: Mapping[str, Callable]) -> Callable:

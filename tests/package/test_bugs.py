@@ -13,7 +13,7 @@ from torch.nn.functional import linear
 from torch.testing import assert_close
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from attnlib import alignment, attention, decoders, encoders, scores, search, training, translator, windows
+from attnlib import alignment, attention, decoders, encoders, losses, scores, search, translator, windows
 from attnlib.vocabulary import Vocabulary
 
 BATCH, TGT, SRC, D = 3, 5, 11, 7
@@ -72,7 +72,8 @@ def the_first_word_follows_start():
 def the_loss_counts_real_words_only():
     logits, target = random(2, 3, 7), torch.tensor([[4, 5, 2], [6, 2, 0]])
     by_hand = [-logits[n, t].log_softmax(0)[target[n, t]] for n, t in ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1))]
-    assert_close(training.word_loss(logits, target), sum(by_hand) / 5)
+    assert_close(losses.word_loss(logits, target), sum(by_hand) / 5)
+    assert_close(losses.output_loss(logits, torch.eye(7, dtype=logits.dtype), target), sum(by_hand) / 5)
 
 
 def a_sentence_is_read_to_its_end_and_no_further():
@@ -202,7 +203,7 @@ CENTRE, REMEMBER = windows.LocalPredictive.centre, alignment.Align.remember
 BUGS = [
     Bug(3, "START is PAD, in training", translator, "START", 0, the_first_word_follows_start),
     Bug(3, "START is PAD, in search", search, "START", 0, the_first_word_follows_start),
-    Bug(3, "padding counts in the loss", training, "PAD", -100, the_loss_counts_real_words_only),
+    Bug(3, "padding counts in the loss", losses, "PAD", -100, the_loss_counts_real_words_only),
 ]
 
 

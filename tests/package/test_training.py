@@ -5,15 +5,15 @@ from math import log
 import numpy as np
 import pytest
 import torch
-from torch.nn.functional import log_softmax
 
 from attnlib.batches import batch, endless
 from attnlib.language.grammar import sample
+from attnlib.losses import word_loss
 from attnlib.metrics import exact_match
 from attnlib.search import translate, translate_all
-from attnlib.training import train, warm_cosine, word_loss
+from attnlib.training import train, warm_cosine
 from attnlib.translator import luong, rnn_search
-from attnlib.vocabulary import PAD, Vocabulary
+from attnlib.vocabulary import Vocabulary
 
 PAIRS = sample(60, seed=0, clauses=(1,))
 SOURCES, TARGETS = [pair.source for pair in PAIRS], [pair.target for pair in PAIRS]
@@ -30,22 +30,6 @@ def learn(translator, pairs, *, seed, words=600, **options):
 
 def weights(translator):
     return torch.cat([p.detach().flatten() for p in translator.parameters()])
-
-
-def test_the_loss_is_the_mean_over_real_words():
-    logits = torch.randn(2, 3, 7, generator=torch.Generator().manual_seed(0))
-    target = torch.tensor([[4, 5, 2], [6, 2, PAD]])
-    by_hand = [-log_softmax(logits[n, t], 0)[target[n, t]] for n, t in ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1))]
-    assert word_loss(logits, target) == pytest.approx(float(sum(by_hand)) / 5)
-    logits[1, 2] = 1e4 * logits[1, 2]
-    assert word_loss(logits, target) == pytest.approx(float(sum(by_hand)) / 5)
-
-
-def test_padding_has_no_gradient():
-    logits = torch.randn(2, 3, 7, generator=torch.Generator().manual_seed(0), requires_grad=True)
-    word_loss(logits, torch.tensor([[4, 5, 2], [6, 2, PAD]])).backward()
-    assert (logits.grad[1, 2] == 0).all()
-    assert (logits.grad[1, 1] != 0).all()
 
 
 def test_it_learns_a_few_sentences_by_heart():
@@ -143,9 +127,6 @@ def trained(pairs=PAIRS, **options):
     return learn(small(), pairs, **{"steps": 1, "seed": 0} | options)
 
 
-LOGITS, TARGET = torch.ones(2, 3, 5), torch.ones(2, 3, dtype=torch.long)
-
-
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
@@ -160,7 +141,6 @@ LOGITS, TARGET = torch.ones(2, 3, 5), torch.ones(2, 3, dtype=torch.long)
         (lambda: trained(pairs=[], progress=False), ValueError, "pairs is empty"),
         (lambda: warm_cosine(float("nan")), ValueError, "done is nan; expected a share from 0 to 1"),
         (lambda: warm_cosine(1.01), ValueError, "done is 1.01"),
-        (lambda: word_loss(LOGITS, TARGET.T), ValueError, r"target has shape \(3, 2\); expected \(2, 3\)"),
     ],
 )
 def test_what_does_not_fit_is_refused(call, error, says, refused):

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from attnlib.alignment import Align
 from attnlib.attention import Attended, join
 from attnlib.checks import check_whole
-from attnlib.decoders import DeepOutput, State
+from attnlib.decoders import Decoder, DeepOutput, State
 from attnlib.encoders import BidirectionalGRU, Encoded, StackedLSTM
 from attnlib.parameters import products, seeded
 from attnlib.scores import Additive, General
@@ -32,7 +32,7 @@ from attnlib.vocabulary import Vocabulary
 from attnlib.windows import Everywhere
 
 
-class StepFirstDecoder(nn.Module):
+class StepFirstDecoder(Decoder):
     r"""Bahdanau's decoder with attention moved after the step.
 
     :math:`s_t = \mathrm{cell}(s_{t-1}, [y_{t-1}; c_{t-1}])`, :math:`c_t = \mathrm{align}(s_t)`, then `DeepOutput` of
@@ -74,26 +74,34 @@ class StepFirstDecoder(nn.Module):
 
     def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], Attended, State]:
         """Take the word before and score the next one."""
-        *before, c_before = state.recurrent
         y_before = self.embedding(words)
-        s, *cell = self._cell_step(torch.cat([y_before, c_before], 1), before)
+        attended, state = self._next(y_before, state)
+        s, c = state.recurrent[0], state.recurrent[-1]
+        return self.readout(s, y_before, c), attended, state
+
+    def _next(self, y_before, state):
+        *before, c_before = state.recurrent
+        x = torch.cat([y_before, c_before], 1)
+        s, *cell = self.cell(x, tuple(before)) if isinstance(self.cell, nn.LSTMCell) else [self.cell(x, *before)]
         attended = self.align.at(state.step, s, state.memory)
-        c = attended.context.squeeze(1)
-        return self.readout(s, y_before, c), attended, State(state.memory, (s, *cell, c), state.step + 1)
+        return attended, State(state.memory, (s, *cell, attended.context.squeeze(1)), state.step + 1)
 
-    def _cell_step(self, x, before):
-        return self.cell(x, tuple(before)) if isinstance(self.cell, nn.LSTMCell) else [self.cell(x, *before)]
+    @property
+    def output(self) -> Float[Tensor, "vocab maxout"]:
+        """Give the weights of the output layer."""
+        return self.readout.W_o
 
-    def forward(
+    def before_output(
         self, words: Int[Tensor, "batch tgt"], encoded: Encoded
-    ) -> tuple[Float[Tensor, "batch tgt vocab"], Attended]:
-        """Score all words, given for each the word before."""
-        state, logits, looks = self.start(encoded), [], []
-        for word in words.unbind(1):
-            scored, look, state = self.step(word, state)
-            logits.append(scored)
+    ) -> tuple[Float[Tensor, "batch tgt maxout"], Attended]:
+        """Compute the maxout layer at all positions, given for each the word before."""
+        y, state, states, looks = self.embedding(words), self.start(encoded), [], []
+        for y_before in y.unbind(1):
+            look, state = self._next(y_before, state)
+            states.append(state.recurrent[0])
             looks.append(look)
-        return torch.stack(logits, 1), join(looks)
+        attended = join(looks)
+        return self.readout.maxout(torch.stack(states, 1), y, attended.context), attended
 
     def multiply_adds(self, src: int) -> int:
         """Count the multiply-adds of one step for one sentence of `src` words, END among them."""

@@ -10,7 +10,7 @@ from torch.testing import assert_close
 from attnlib.batches import batch
 from attnlib.experiments.evaluation import Evaluation, centres, evaluate, sentence_losses, summarise
 from attnlib.experiments.variants import VARIANTS, Budget, held_out
-from attnlib.training import word_loss
+from attnlib.losses import word_loss
 from attnlib.translator import Translator
 from attnlib.vocabulary import SentencePair
 

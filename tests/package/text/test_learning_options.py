@@ -11,7 +11,7 @@ import torch
 from attnlib.batches import batches, endless, in_one_epoch
 from attnlib.encoders import BidirectionalLSTM
 from attnlib.language.grammar import sample
-from attnlib.training import begin, train, warm, word_loss
+from attnlib.training import begin, train, warm
 from attnlib.translator import luong, rnn_encdec, rnn_search
 from attnlib.vocabulary import PAD, Vocabulary
 
@@ -109,14 +109,6 @@ def test_both_directions_are_torchs_bidirectional_lstm():
             torch.testing.assert_close(found[row], end[:, 0].unflatten(0, (2, 2)).flatten(1))
     with pytest.raises(ValueError, match="hid is 7; expected an even number"):
         BidirectionalLSTM(11, 5, 7)
-
-
-def test_smoothing_shares_the_label_with_all_words():
-    logits = torch.randn(1, 2, 7, generator=torch.Generator().manual_seed(0))
-    target = torch.tensor([[4, 2]])
-    log_p = logits.log_softmax(-1)[0]
-    by_hand = -sum(0.9 * log_p[t, target[0, t]] + 0.1 * log_p[t].mean() for t in range(2)) / 2
-    assert float(word_loss(logits, target, 0.1)) == pytest.approx(float(by_hand))
 
 
 def test_a_warm_rate_stays():

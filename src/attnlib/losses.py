@@ -1,0 +1,88 @@
+"""The loss that training makes small: the cross-entropy of the true words."""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+from torch.nn.functional import cross_entropy, linear
+
+from attnlib.checks import check_shape
+from attnlib.vocabulary import PAD
+
+_AT_ONCE = 2**21  # scores held at a time: few enough that memory is had again rather than asked for anew
+
+
+def word_loss(
+    logits: Float[Tensor, "batch tgt vocab"], target: Int[Tensor, "batch tgt"], smoothing: float = 0.0
+) -> Float[Tensor, ""]:
+    """Take the mean cross-entropy over real words, END among them and padding not, in nats.
+
+    With `smoothing`, the true word counts ``1 - smoothing``, and all words of the vocabulary share the rest.
+
+    Notes
+    -----
+    Luong et al. 2015, eq. 4, where it is the sum over all sentences, and there is no smoothing.
+    """
+    check_shape("target", target, *logits.shape[:-1])
+    return cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD, label_smoothing=smoothing)
+
+
+def output_loss(
+    read: Float[Tensor, "batch tgt read"],
+    output: Float[Tensor, "vocab read"],
+    target: Int[Tensor, "batch tgt"],
+    smoothing: float = 0.0,
+) -> Float[Tensor, ""]:
+    """Take the `word_loss` of ``linear(read, output)``, without ever holding all of these scores.
+
+    Its backward pass goes once: gradients of gradients are refused.
+
+    Parameters
+    ----------
+    read : ``"batch tgt read"``
+        What the output layer reads.
+    output : ``"vocab read"``
+        Its weights.
+    target : ``"batch tgt"``
+        The true words, filled up with PAD, which costs nothing here.
+    smoothing : float
+        As for `word_loss`.
+
+    Returns
+    -------
+    scalar, in nats a word
+
+    Notes
+    -----
+    Costs ``3 * words * vocab * read`` multiply-adds, all of them before the backward pass.
+    """
+    check_shape("target", target, *read.shape[:-1])
+    real = (target.flatten() != PAD).nonzero().squeeze(1)
+    return _OutputLoss.apply(read.flatten(0, 1)[real], output, target.flatten()[real], smoothing)
+
+
+class _OutputLoss(torch.autograd.Function):
+    """Scores, softmax, loss and both gradients of some words, then of the next: none of it is needed a second time."""
+
+    @staticmethod
+    def forward(ctx, read, output, target, smoothing):
+        words, vocab = len(read), len(output)
+        d_read, d_output, loss = torch.empty_like(read), torch.zeros_like(output), read.new_zeros(())
+        size = max(1, _AT_ONCE // vocab)
+        for h, d_h, true in zip(read.split(size), d_read.split(size), target[:, None].split(size), strict=True):
+            log_p = linear(h, output).log_softmax(1)
+            loss -= (1 - smoothing) * log_p.gather(1, true).sum()
+            if smoothing:
+                loss -= smoothing * log_p.mean(1).sum()
+            error = log_p.exp_().sub_(smoothing / vocab)
+            error.scatter_add_(1, true, error.new_full(true.shape, smoothing - 1))
+            torch.mm(error, output, out=d_h)
+            d_output.addmm_(error.T, h)
+        ctx.save_for_backward(d_read / words, d_output.div_(words))
+        return loss / words
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, d_loss):
+        d_read, d_output = ctx.saved_tensors
+        return d_loss * d_read, d_loss * d_output, None, None

@@ -1,0 +1,58 @@
+"""The loss counts real words only, and is the same whether its scores are all there at once or a few at a time."""
+
+import pytest
+import torch
+from torch.nn.functional import linear, log_softmax
+
+from attnlib import losses
+from attnlib.losses import output_loss, word_loss
+from attnlib.vocabulary import PAD
+
+LOGITS, TARGET = torch.ones(2, 3, 5), torch.ones(2, 3, dtype=torch.long)
+
+
+def test_the_loss_is_the_mean_over_real_words():
+    logits = torch.randn(2, 3, 7, generator=torch.Generator().manual_seed(0))
+    target = torch.tensor([[4, 5, 2], [6, 2, PAD]])
+    by_hand = [-log_softmax(logits[n, t], 0)[target[n, t]] for n, t in ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1))]
+    assert word_loss(logits, target) == pytest.approx(float(sum(by_hand)) / 5)
+    logits[1, 2] = 1e4 * logits[1, 2]
+    assert word_loss(logits, target) == pytest.approx(float(sum(by_hand)) / 5)
+
+
+def test_padding_has_no_gradient():
+    logits = torch.randn(2, 3, 7, generator=torch.Generator().manual_seed(0), requires_grad=True)
+    word_loss(logits, torch.tensor([[4, 5, 2], [6, 2, PAD]])).backward()
+    assert (logits.grad[1, 2] == 0).all()
+    assert (logits.grad[1, 1] != 0).all()
+
+
+def test_smoothing_shares_the_label_with_all_words():
+    logits = torch.randn(1, 2, 7, generator=torch.Generator().manual_seed(0))
+    target = torch.tensor([[4, 2]])
+    log_p = logits.log_softmax(-1)[0]
+    by_hand = -sum(0.9 * log_p[t, target[0, t]] + 0.1 * log_p[t].mean() for t in range(2)) / 2
+    assert float(word_loss(logits, target, 0.1)) == pytest.approx(float(by_hand))
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("at_once", [1, 2 * 13, 2**21])
+def test_the_loss_without_all_scores_is_the_same_and_so_are_its_gradients(smoothing, at_once, monkeypatch):
+    monkeypatch.setattr(losses, "_AT_ONCE", at_once)
+    rng = torch.Generator().manual_seed(0)
+    read = torch.randn(3, 5, 7, generator=rng, dtype=torch.float64, requires_grad=True)
+    output = torch.randn(13, 7, generator=rng, dtype=torch.float64, requires_grad=True)
+    target = torch.randint(3, 13, (3, 5), generator=rng)
+    target[1, 3:], target[2, 1:] = PAD, PAD
+    expected = word_loss(linear(read, output), target, smoothing)
+    found = output_loss(read, output, target, smoothing)
+    torch.testing.assert_close(found, expected)
+    for by_hand, gradient in zip(*(torch.autograd.grad(3 * x, (read, output)) for x in (expected, found)), strict=True):
+        torch.testing.assert_close(gradient, by_hand)
+
+
+@pytest.mark.parametrize(
+    "call", [lambda: word_loss(LOGITS, TARGET.T), lambda: output_loss(LOGITS, torch.ones(7, 5), TARGET.T)]
+)
+def test_targets_of_another_shape_are_refused(call, refused):
+    refused(call, ValueError, r"target has shape \(3, 2\); expected \(2, 3\)")
