@@ -48,9 +48,9 @@ def gru_step(
 
 def lstm_step(
     x: Float[Tensor, "batch gates"],
-    s: Float[Tensor, "batch dec"],
+    s: Float[Tensor, "batch recurrent"],
     cell: Float[Tensor, "batch dec"],
-    W_hh: Float[Tensor, "gates dec"],
+    W_hh: Float[Tensor, "gates recurrent"],
 ) -> tuple[Float[Tensor, "batch dec"], Float[Tensor, "batch dec"]]:
     """Step an LSTM whose input is already multiplied, as `torch.nn.LSTMCell` would.
 
@@ -58,22 +58,24 @@ def lstm_step(
     ----------
     x : ``"batch 4*dec"``
         W_ih times the input, plus both biases: input gate, forget gate, candidate, output gate.
-    s, cell : ``"batch dec"``
-        The state and the memory cell before the step.
-    W_hh : ``"4*dec dec"``
-        The cell's recurrent weights.
+    s : ``"batch recurrent"``
+        The state before the step, and beside it whatever else was not multiplied beforehand.
+    cell : ``"batch dec"``
+        The memory cell before the step.
+    W_hh : ``"4*dec recurrent"``
+        The cell's recurrent weights, and beside them those of what is beside the state.
 
     Returns
     -------
     s, cell : ``"batch dec"``
-        The state and the memory cell after the step: ``4 * batch * dec²`` multiply-adds.
+        The state and the memory cell after the step: ``4 * batch * dec * recurrent`` multiply-adds.
 
     Notes
     -----
     The unit of Luong et al. 2015, section 2: that of Hochreiter and Schmidhuber 1997, with the
     forget gate of Gers et al. 2000.
     """
-    dec = s.shape[1]
+    dec = cell.shape[1]
     gates, candidate, out = torch.addmm(x, s, W_hh.T).split([2 * dec, dec, dec], dim=1)
     i, f = torch.sigmoid(gates).chunk(2, dim=1)
     cell = torch.addcmul(i * torch.tanh(candidate), f, cell)

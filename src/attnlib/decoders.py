@@ -379,14 +379,13 @@ class LuongDecoder(Decoder):
         s, cell = (list(x.unbind(1)) for x in begun.recurrent[:2])
         layers = self.lstm.all_weights  # of each: W_ih, W_hh, b_ih, b_hh
         W_y, W_fed = layers[0][0].split([y.shape[2], self.lstm.hidden_size], dim=1)
+        W_recurrent = torch.cat([W_fed, layers[0][1]], 1)  # one product by what is fed and by the state before
         tildes, looks = [begun.recurrent[2]], []
         for t, x in enumerate(linear(y, W_y, layers[0][2] + layers[0][3]).unbind(1)):
-            above = torch.addmm(x, tildes[-1], W_fed.T)
-            for n, (_, W_hh, *_) in enumerate(layers):
-                s[n], cell[n] = lstm_step(above, s[n], cell[n], W_hh)
-                if n + 1 < len(layers):
-                    W_ih, _, b_ih, b_hh = layers[n + 1]
-                    above = linear(self._dropped(s[n]), W_ih, b_ih + b_hh)
+            s[0], cell[0] = lstm_step(x, torch.cat([tildes[-1], s[0]], 1), cell[0], W_recurrent)
+            for n, (W_ih, W_hh, b_ih, b_hh) in enumerate(layers[1:], 1):
+                below = linear(self._dropped(s[n - 1]), W_ih, b_ih + b_hh)
+                s[n], cell[n] = lstm_step(below, s[n], cell[n], W_hh)
             looks.append(self.align.at(t, s[-1], begun.memory))
             tildes.append(torch.tanh(linear(torch.cat([looks[-1].context.squeeze(1), s[-1]], 1), self.W_c)))
         return torch.stack(tildes[1:], 1), join(looks)

@@ -78,11 +78,13 @@ class _OutputLoss(torch.autograd.Function):
             error.scatter_add_(1, true, error.new_full(true.shape, smoothing - 1))
             torch.mm(error, output, out=d_h)
             d_output.addmm_(error.T, h)
-        ctx.save_for_backward(d_read / words, d_output.div_(words))
+        ctx.save_for_backward(d_read, d_output)
+        ctx.words = words
         return loss / words
 
     @staticmethod
     @once_differentiable
     def backward(ctx, d_loss):
         d_read, d_output = ctx.saved_tensors
-        return d_loss * d_read, d_loss * d_output, None, None
+        each = d_loss / ctx.words
+        return each * d_read, each * d_output, None, None
