@@ -17,7 +17,7 @@ later is noticed when it is opened, and written anew.
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from hashlib import file_digest, sha256
 from itertools import islice
@@ -89,15 +89,11 @@ def stored(
     digests = [sha256(vocabulary_bytes(known)).hexdigest() for known in vocabularies]
     key = digest_of_json({"format": _FORMAT, "text": text, "vocabularies": digests, "most": list(most)})
     folder = parent / f"{_NAME}{key[:16]}"
-    found = read_store(folder)
-    if found is None:
-        if folder.exists():
-            say(f"{folder} is damaged; encoding the text anew")
-        write_store(folder, pairs, text, vocabularies, most)
-        found = read_store(folder)
-    if found is None:
-        raise ValueError(f"{folder} does not hold what was written to it; look whether the disk is in order")
-    return found
+    if found := read_store(folder):
+        return found
+    if folder.exists():
+        say(f"{folder} is damaged; encoding the text anew")
+    return write_store(folder, pairs, text, vocabularies, most)
 
 
 def write_store(
@@ -106,7 +102,7 @@ def write_store(
     text: str,
     vocabularies: tuple[Numbering, Numbering],
     most: tuple[int, int],
-) -> None:
+) -> Stored:
     """Encode pairs into a folder, whole or not at all. Parameters and errors as for `stored`."""
     beside = folder.with_name(f".{folder.name}.new")
     shutil.rmtree(beside, ignore_errors=True)
@@ -123,6 +119,7 @@ def write_store(
         if isinstance(error, OSError) and error.filename is None:
             raise OSError(error.errno, error.strerror, str(folder)) from None
         raise
+    return _mapped(folder, about)
 
 
 def read_store(folder: Path) -> Stored | None:
@@ -137,10 +134,7 @@ def read_store(folder: Path) -> Stored | None:
                     return None
     except (FileNotFoundError, ValueError, KeyError, AttributeError, TypeError):
         return None
-    ids, starts, lengths = (
-        np.asarray(np.memmap(folder / name, dtype, mode="r")) for name, dtype in about["types"].items()
-    )
-    return Stored(Encoded(ids, starts, lengths.reshape(-1, 2)), about["left_out"], tuple(about["unknown"]))
+    return _mapped(folder, about)
 
 
 def remove_stores(parent: Path) -> None:
@@ -148,6 +142,13 @@ def remove_stores(parent: Path) -> None:
     for pattern in (f"{_NAME}*", f".{_NAME}*.new"):
         for folder in parent.glob(pattern):
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _mapped(folder: Path, about: Mapping[str, Any]) -> Stored:
+    ids, starts, lengths = (
+        np.asarray(np.memmap(folder / name, dtype, mode="r")) for name, dtype in about["types"].items()
+    )
+    return Stored(Encoded(ids, starts, lengths.reshape(-1, 2)), about["left_out"], tuple(about["unknown"]))
 
 
 def _encode(
