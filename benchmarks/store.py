@@ -118,6 +118,9 @@ def learn(folder, *_):
 
 
 def main():
+    if not Path("/proc/self/status").exists():
+        print("only Linux tells what memory a process has for itself")
+        return
     torch.set_num_threads(1)
     if len(sys.argv) > 1 and sys.argv[1] in ("encode", "learn"):
         globals()[sys.argv[1]](*map(Path, sys.argv[2:]))

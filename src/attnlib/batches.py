@@ -78,18 +78,18 @@ class Encoded:
         )
 
     def in_one_epoch(self, *, words: int, sentences: int | None = None) -> int:
-        """Count the batches that hold each pair once. As for `in_one_epoch`."""
+        """Count the batches that hold each pair once. As for `attnlib.batches.in_one_epoch`."""
         return count_of(self.lengths, words, sentences)
 
     def endless(
         self, *, words: int, seed: int, sentences: int | None = None, skip: int = 0, share: tuple[int, int] = (0, 1)
     ) -> Iterator[Batch]:
-        """Give batches without end. As for `endless`, with one parameter more.
+        """Give batches without end. As for `attnlib.batches.endless`, with one parameter more.
 
         Parameters
         ----------
         words, seed, sentences, skip
-            As for `endless`.
+            As there.
         share : (which, of how many)
             Of n processes, process k, from 0, gets every n-th pair of each batch from the k-th on. All together see
             what one process would; one of them gets no pair at all of a batch of fewer than n.
