@@ -12,7 +12,7 @@ The ground floor, in reading order, which is the order of dependence:
 - `cells`: one step of a GRU and of an LSTM;
 - `encoders`: words to annotations;
 - `decoders`: one step each, and how steps are chained;
-- `vocabulary`, `batches`: words to integers, and integers side by side;
+- `vocabulary`, `cutting`, `batches`: words to integers, which of them go together, and integers side by side;
 - `translator`: encoder and decoder; the papers as presets;
 - `search`: from a translator to a translation, greedy or by beam;
 - `losses`, `progress`, `training`: what is made small, how far it is, the loop;
@@ -24,7 +24,8 @@ And folders, each on its own:
 - `language`: `lexicon`, `phrases`, `grammar`: English and French sentences whose word links are known;
 - `experiments`: what is compared, how it is measured, and what was recorded;
 - `pictures`: `figures`, those that a reader can touch, and `source_of`;
-- `text`: `files`, `subwords`, `checkpoint`, `model`, `evaluation`, `learning`: your own sentences, from disk.
+- `text`: `files`, `stream`, `subwords`, `checkpoint`, `store`, `model`, `evaluation`, `learning`: your own sentences,
+  from disk.
 """
 
 from typing import Any

@@ -44,8 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _train(given: argparse.Namespace) -> None:
     from attnlib.text.files import read_pairs  # noqa: PLC0415, help should not wait for torch
     from attnlib.text.learning import Settings, learn  # noqa: PLC0415
+    from attnlib.text.stream import scan_pairs  # noqa: PLC0415
 
-    pairs = read_pairs(given.source, given.target, longest=given.longest)
+    pairs = scan_pairs(given.source, given.target, longest=given.longest)
     _say(str(pairs))
     dev = read_pairs(*_sides(given.dev, "--dev"), longest=given.longest).pairs if given.dev else []
     preset, options = _model(given)

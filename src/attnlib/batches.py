@@ -3,20 +3,21 @@
 An encoded sentence, source or target, ends in `END`, and its length counts it. What fills up a batch is `PAD`.
 """
 
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from dataclasses import dataclass
 from random import Random
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
+import numpy as np
 import torch
-from jaxtyping import Int
+from jaxtyping import Int, Integer
 from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
 
 from attnlib.checks import check_whole
+from attnlib.cutting import check_fit, cut, cut_again_and_again
+from attnlib.cutting import in_one_epoch as count_of
 from attnlib.vocabulary import PAD, Numbering, SentencePair
-
-_Numbered: TypeAlias = tuple[list[int], list[int]]  # a source and a target, each ending in END
 
 
 class Batch(NamedTuple):
@@ -33,6 +34,72 @@ class Batch(NamedTuple):
     source: Int[Tensor, "batch src"]
     lengths: Int[Tensor, "batch"]
     target: Int[Tensor, "batch tgt"]
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Sentence pairs in numbers, one behind the other: in memory, or in files that are mapped into it.
+
+    Attributes
+    ----------
+    ids : ``"ids"``
+        Of each pair the source, then the target, both with `END`.
+    starts : ``"pairs"``
+        Where in `ids` each pair begins.
+    lengths : ``"pairs 2"``
+        How many of them its source and its target have.
+    """
+
+    ids: Integer[np.ndarray, "ids"]
+    starts: Integer[np.ndarray, "pairs"]
+    lengths: Integer[np.ndarray, "pairs 2"]
+
+    @classmethod
+    def of(cls, pairs: Iterable[SentencePair], source_vocabulary: Numbering, target_vocabulary: Numbering) -> "Encoded":
+        """Turn the words of sentence pairs into numbers. Errors as for `encode`."""
+        ids, lengths = array("q"), array("q")
+        for pair in pairs:
+            for side in (source_vocabulary.encode(pair.source), target_vocabulary.encode(pair.target)):
+                ids.extend(side)
+                lengths.append(len(side))
+        both = np.array(lengths, np.int64).reshape(-1, 2)
+        return cls(np.array(ids, np.int64), both.sum(1).cumsum() - both.sum(1), both)
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def batch(self, rows: Integer[np.ndarray, "batch"]) -> Batch:
+        """Lay pairs side by side."""
+        starts, (source, target) = self.starts[rows], self.lengths[rows].T.astype(np.int64, order="C")
+        return Batch(
+            _side_by_side(self.ids, starts, source),
+            torch.from_numpy(source),
+            _side_by_side(self.ids, starts + source, target),
+        )
+
+    def in_one_epoch(self, *, words: int, sentences: int | None = None) -> int:
+        """Count the batches that hold each pair once. As for `attnlib.batches.in_one_epoch`."""
+        return count_of(self.lengths, words, sentences)
+
+    def endless(
+        self, *, words: int, seed: int, sentences: int | None = None, skip: int = 0, share: tuple[int, int] = (0, 1)
+    ) -> Iterator[Batch]:
+        """Give batches without end. As for `attnlib.batches.endless`, with one parameter more.
+
+        Parameters
+        ----------
+        words, seed, sentences, skip
+            As there.
+        share : (which, of how many)
+            Of n processes, process k, from 0, gets every n-th pair of each batch from the k-th on. All together see
+            what one process would; one of them gets no pair at all of a batch of fewer than n.
+        """
+        which, processes = share
+        check_whole(0, seed=seed, skip=skip, share=which)
+        check_whole(which + 1, processes=processes)
+        check_fit(self.lengths, words, sentences)
+        found = cut_again_and_again(self.lengths, words, sentences, seed, skip)
+        return (self.batch(rows[which::processes]) for rows in found)
 
 
 def encode(
@@ -54,12 +121,19 @@ def encode(
     ValueError
         If there is no sentence, or a sentence has no word.
     """
-    return _side_by_side([vocabulary.encode(words) for words in sentences])
+    numbered = [vocabulary.encode(words) for words in sentences]
+    if not numbered:
+        raise ValueError("sentences is empty; expected at least one sentence")
+    lengths = np.array([len(ids) for ids in numbered])
+    return _side_by_side(np.concatenate(numbered), lengths.cumsum() - lengths, lengths), torch.from_numpy(lengths)
 
 
 def batch(pairs: Iterable[SentencePair], source_vocabulary: Numbering, target_vocabulary: Numbering) -> Batch:
     """Lay sentence pairs side by side, in their order. Errors as for `encode`."""
-    return _batch(_numbered(pairs, source_vocabulary, target_vocabulary))
+    encoded = Encoded.of(pairs, source_vocabulary, target_vocabulary)
+    if not len(encoded):
+        raise ValueError("pairs is empty; expected at least one sentence pair")
+    return encoded.batch(np.arange(len(encoded)))
 
 
 def batches(
@@ -101,8 +175,9 @@ def batches(
         If there is no pair, or a sentence has no word, or is too long for any batch.
     """
     check_whole(0, seed=seed)
-    numbered = _numbered(pairs, source_vocabulary, target_vocabulary)
-    return [_batch(part) for part in _cut(numbered, words, sentences, Random(seed))]
+    encoded = Encoded.of(pairs, source_vocabulary, target_vocabulary)
+    check_fit(encoded.lengths, words, sentences)
+    return [encoded.batch(rows) for rows in cut(encoded.lengths, words, sentences, Random(seed))]
 
 
 def endless(
@@ -130,10 +205,8 @@ def endless(
     -------
     iterator of Batch
     """
-    check_whole(0, seed=seed, skip=skip)
-    numbered = _numbered(pairs, source_vocabulary, target_vocabulary)
-    _check_fit(numbered, words, sentences)
-    return map(_batch, islice(_endless(numbered, words, sentences, Random(seed)), skip, None))
+    encoded = Encoded.of(pairs, source_vocabulary, target_vocabulary)
+    return encoded.endless(words=words, seed=seed, sentences=sentences, skip=skip)
 
 
 def in_one_epoch(
@@ -145,64 +218,16 @@ def in_one_epoch(
     sentences: int | None = None,
 ) -> int:
     """Count the `batches` that hold each pair once; it is the same number whatever the seed."""
-    return len(_cut(_numbered(pairs, source_vocabulary, target_vocabulary), words, sentences, Random(0)))
+    encoded = Encoded.of(pairs, source_vocabulary, target_vocabulary)
+    return encoded.in_one_epoch(words=words, sentences=sentences)
 
 
-def _endless(numbered: list[_Numbered], words: int, sentences: int | None, rng: Random) -> Iterator[list[_Numbered]]:
-    while True:
-        yield from _cut(numbered, words, sentences, Random(int(rng.random() * 2**32)))
-
-
-def _numbered(pairs, source_vocabulary, target_vocabulary) -> list[_Numbered]:
-    return [(source_vocabulary.encode(pair.source), target_vocabulary.encode(pair.target)) for pair in pairs]
-
-
-def _batch(numbered: list[_Numbered]) -> Batch:
-    if not numbered:
-        raise ValueError("pairs is empty; expected at least one sentence pair")
-    sources, targets = zip(*numbered, strict=True)
-    source, lengths = _side_by_side(sources)
-    return Batch(source, lengths, _side_by_side(targets)[0])
-
-
-def _cut(numbered: list[_Numbered], words: int, sentences: int | None, rng: Random) -> list[list[_Numbered]]:
-    """Cut the pairs into those of each batch, in random order."""
-    _check_fit(numbered, words, sentences)
-    shuffled = sorted(numbered, key=lambda pair: rng.random())
-    by_length = sorted(shuffled, key=lambda pair: (_longest(pair), len(pair[0])))
-    return sorted(_filled(by_length, words, sentences), key=lambda part: rng.random())
-
-
-def _check_fit(numbered: list[_Numbered], words: int, sentences: int | None) -> None:
-    check_whole(words=words)
-    if sentences is not None:
-        check_whole(sentences=sentences)
-    if not numbered:
-        raise ValueError("pairs is empty; expected at least one sentence pair")
-    longest = max(map(_longest, numbered))
-    if longest > words:
-        raise ValueError(
-            f"words is {words}; expected at least {longest}, which the longest sentence needs with its END"
-        )
-
-
-def _filled(by_length: list[_Numbered], words: int, sentences: int | None) -> Iterator[list[_Numbered]]:
-    """Cut where one pair more, the longest so far, would take all to more than `words` or `sentences`."""
-    first = 0
-    for last, pair in enumerate(by_length):
-        pairs = last + 1 - first
-        if pairs * _longest(pair) > words or (sentences is not None and pairs > sentences):
-            yield by_length[first:last]
-            first = last
-    yield by_length[first:]
-
-
-def _longest(pair: _Numbered) -> int:
-    return max(map(len, pair))
-
-
-def _side_by_side(sentences: Sequence[list[int]]) -> tuple[Tensor, Tensor]:
-    if not sentences:
-        raise ValueError("sentences is empty; expected at least one sentence")
-    ids = pad_sequence([torch.tensor(ids) for ids in sentences], batch_first=True, padding_value=PAD)
-    return ids, torch.tensor([len(ids) for ids in sentences])
+def _side_by_side(
+    ids: Integer[np.ndarray, "ids"], starts: Integer[np.ndarray, "batch"], lengths: Int[np.ndarray, "batch"]
+) -> Int[Tensor, "batch words"]:
+    """Lay sentences of a row of numbers side by side, filled up with `PAD`."""
+    columns = np.arange(lengths.max(initial=0))
+    real = columns < lengths[:, None]
+    filled = np.full(real.shape, PAD)
+    filled[real] = ids[(starts[:, None] + columns)[real]]
+    return torch.from_numpy(filled)

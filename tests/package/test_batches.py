@@ -1,12 +1,16 @@
 """Batches hold every pair once, and never too many words."""
 
 from collections import Counter
+from itertools import islice
+from random import Random
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnlib.batches import batch, batches, encode
+from attnlib.batches import Encoded, batch, batches, encode, endless
+from attnlib.language.grammar import sample
 from attnlib.vocabulary import END, PAD, SentencePair, Vocabulary
 
 VOCABULARY = Vocabulary.of([("the", "cat", "sleeps"), ("the", "dog")])
@@ -56,6 +60,55 @@ def test_the_seed_decides_the_batches():
     assert first == again != other
 
 
+def one_by_one(pairs, words, sentences, rng):
+    """Cut as `batches` says, with lists alone: in random order, by length, as full as may be, in random order."""
+
+    def longest(pair):
+        return 1 + max(len(pair.source), len(pair.target))
+
+    shuffled = sorted(pairs, key=lambda pair: rng.random())
+    parts = [[]]
+    for pair in sorted(shuffled, key=lambda pair: (longest(pair), len(pair.source))):
+        if (len(parts[-1]) + 1) * longest(pair) > words or len(parts[-1]) == sentences:
+            parts.append([])
+        parts[-1].append(pair)
+    return sorted(parts, key=lambda part: rng.random())
+
+
+def equal(one, other):
+    return all(torch.equal(a, b) and a.dtype == b.dtype for a, b in zip(one, other, strict=True))
+
+
+GRAMMAR = sample(211, seed=0)
+BOTH = [Vocabulary.of(getattr(pair, side) for pair in GRAMMAR) for side in ("source", "target")]
+
+
+@pytest.mark.parametrize(("words", "sentences"), [(97, None), (1009, 13), (10_007, None)])
+def test_batches_are_those_of_sorted_lists(words, sentences):
+    parts = one_by_one(GRAMMAR, words, sentences, Random(5))
+    found = batches(GRAMMAR, *BOTH, words=words, sentences=sentences, seed=5)
+    assert all(map(equal, found, [batch(part, *BOTH) for part in parts]))
+    rng = Random(7)
+    epochs = [one_by_one(GRAMMAR, words, sentences, Random(int(rng.random() * 2**32))) for _ in range(3)]
+    expected = [batch(part, *BOTH) for epoch in epochs for part in epoch]
+    found = endless(GRAMMAR, *BOTH, words=words, sentences=sentences, seed=7)
+    assert all(map(equal, islice(found, len(expected)), expected))
+
+
+def test_processes_share_each_batch():
+    encoded, options = Encoded.of(GRAMMAR, *BOTH), {"words": 331, "seed": 3, "skip": 2}
+    whole = list(islice(encoded.endless(**options), 40))
+    shares = [list(islice(encoded.endless(**options, share=(k, 3)), 40)) for k in range(3)]
+    for part, *mine in zip(whole, *shares, strict=True):
+        for k, (source, lengths, target) in enumerate(mine):
+            assert torch.equal(lengths, part.lengths[k::3])
+            assert torch.equal(source, part.source[k::3, : source.shape[1]])
+            assert torch.equal(target, part.target[k::3, : target.shape[1]])
+            assert (part.target[k::3, target.shape[1] :] == PAD).all()
+    alone = Encoded.of(GRAMMAR[:1], *BOTH).endless(words=100, seed=0, share=(1, 2))
+    assert next(alone).source.shape == (0, 0)
+
+
 CAT = SentencePair(("cat",), ("cat",) * 9)
 
 
@@ -71,6 +124,16 @@ CAT = SentencePair(("cat",), ("cat",) * 9)
         (lambda: cut([CAT._replace(source=())], 10), ValueError, "words is empty"),
         (lambda: cut([CAT], 10.5), TypeError, "words is 10.5; expected a whole number"),
         (lambda: cut([CAT], 10, None), TypeError, "seed is None"),
+        (
+            lambda: Encoded.of([CAT], *BOTH).endless(words=10, seed=0, share=(2, 2)),
+            ValueError,
+            "processes is 2; expected",
+        ),
+        (
+            lambda: Encoded.of([CAT], *BOTH).endless(words=10, seed=0, share=(-1, 2)),
+            ValueError,
+            "share is -1; expected",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(call, error, says, refused):

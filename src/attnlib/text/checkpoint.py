@@ -179,7 +179,7 @@ def read_config(folder: Path) -> dict[str, Any]:
         digest, version = config.pop("digest"), config["format"]
     except (ValueError, KeyError, AttributeError, TypeError):
         raise ValueError(f"{folder / _CONFIG} is damaged, or not attnlib's; restore it or train anew") from None
-    if digest != _digest_of_json(config):
+    if digest != digest_of_json(config):
         if version != FORMAT:
             raise ValueError(f"{folder} has the format {version}; this attnlib reads {FORMAT}")
         raise ValueError(f"{folder / _CONFIG} is damaged: its digest differs; restore it or train anew")
@@ -217,7 +217,7 @@ def _write_config(folder: Path, config: Mapping[str, Any], files: list[str]) -> 
     digests = {name: sha256((folder / name).read_bytes()).hexdigest() for name in files}
     whole = {"format": FORMAT, **config, "digests": digests}
     write_atomically(
-        folder / _CONFIG, (json.dumps(whole | {"digest": _digest_of_json(whole)}, indent=1) + "\n").encode()
+        folder / _CONFIG, (json.dumps(whole | {"digest": digest_of_json(whole)}, indent=1) + "\n").encode()
     )
 
 
@@ -226,12 +226,13 @@ def _vocabulary_files(source_vocabulary: Any, target_vocabulary: Any) -> dict[st
         return {"both.pieces": source_vocabulary.model}
     sides = {"source": source_vocabulary, "target": target_vocabulary}
     return {
-        f"{side}.words" if isinstance(known, Vocabulary) else f"{side}.pieces": _vocabulary_bytes(known)
+        f"{side}.words" if isinstance(known, Vocabulary) else f"{side}.pieces": vocabulary_bytes(known)
         for side, known in sides.items()
     }
 
 
-def _vocabulary_bytes(known: Vocabulary | Subwords) -> bytes:
+def vocabulary_bytes(known: Vocabulary | Subwords) -> bytes:
+    """Write a vocabulary as its file holds it."""
     return "".join(f"{word}\n" for word in known.words).encode() if isinstance(known, Vocabulary) else known.model
 
 
@@ -257,7 +258,8 @@ def _digest(tensors: Mapping[str, Tensor]) -> Tensor:
     return _as_tensor(found.digest())
 
 
-def _digest_of_json(config: Mapping[str, Any]) -> str:
+def digest_of_json(config: Mapping[str, Any]) -> str:
+    """Sum up a configuration in 64 letters."""
     return sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()
 
 

@@ -7,12 +7,13 @@ error names the file and the line, from 1.
 import gzip
 import unicodedata
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as Links
 from hashlib import sha256
 from itertools import zip_longest
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from attnlib.checks import check_whole
 from attnlib.vocabulary import SentencePair
@@ -25,12 +26,13 @@ class Text(NamedTuple):
 
     Attributes
     ----------
-    pairs : list of SentencePair
+    pairs : sequence of SentencePair
+        Or what can be gone through as one, and counted.
     empty, long : int
         How many pairs were left out because a side had no word, or too many.
     """
 
-    pairs: list[SentencePair]
+    pairs: Any
     empty: int
     long: int
 
@@ -146,17 +148,28 @@ def read_pairs(source: str | Path, target: str | Path | None = None, *, longest:
     OSError, ValueError
         As for `read_beside`, and if no pair is left.
     """
+    left_out = Counter()
+    pairs = list(stream_pairs(source, target, longest, left_out))
+    return checked(Text(pairs, left_out["empty"], left_out["long"]), source, target, longest)
+
+
+def stream_pairs(
+    source: str | Path, target: str | Path | None, longest: int, left_out: Counter[str]
+) -> Iterator[SentencePair]:
+    """Read sentence pairs one by one, and count those left out as "empty" or "long". Errors as for `read_beside`."""
     check_whole(longest=longest)
-    pairs, empty, long = [], 0, 0
     for sides in read_beside(source, target):
         if not all(sides):
-            empty += 1
+            left_out["empty"] += 1
         elif max(map(len, sides)) > longest:
-            long += 1
+            left_out["long"] += 1
         else:
-            pairs.append(SentencePair(*sides))
-    text = Text(pairs, empty, long)
-    if not pairs:
+            yield SentencePair(*sides)
+
+
+def checked(text: Text, source: str | Path, target: str | Path | None, longest: int) -> Text:
+    """Give the text of these files back, unless no pair is left of it."""
+    if not len(text.pairs):
         name = source if target is None else f"{source} and {target}"
         raise ValueError(f"{name}: {text}; expected at least one pair of at most {longest} words a side")
     return text
@@ -165,9 +178,16 @@ def read_pairs(source: str | Path, target: str | Path | None = None, *, longest:
 def digest(pairs: Iterable[SentencePair]) -> str:
     """Sum up sentence pairs in 64 letters that change when a word changes."""
     found = sha256()
-    for pair in pairs:
-        found.update(f"{' '.join(pair.source)}\t{' '.join(pair.target)}\n".encode())
+    for _ in hashed(pairs, found):
+        pass
     return found.hexdigest()
+
+
+def hashed(pairs: Iterable[SentencePair], into: Any) -> Iterator[SentencePair]:
+    """Give the pairs on, and let a hash of `hashlib` take in the words of each on the way."""
+    for pair in pairs:
+        into.update(f"{' '.join(pair.source)}\t{' '.join(pair.target)}\n".encode())
+        yield pair
 
 
 def pharaoh(links: Links[tuple[int, int]]) -> str:

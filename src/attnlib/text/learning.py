@@ -1,7 +1,9 @@
 """From a text to a model folder: the vocabularies, the model, and a training that a killed run goes on with."""
 
-from collections.abc import Callable, Sequence
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 from math import inf
 from pathlib import Path
 from time import monotonic
@@ -9,12 +11,13 @@ from typing import Any
 
 import torch
 
-from attnlib.batches import endless, in_one_epoch
 from attnlib.checks import check_share, check_whole
 from attnlib.metrics import bleu
 from attnlib.text import checkpoint
 from attnlib.text.files import digest
 from attnlib.text.model import Model, load, sentence_losses
+from attnlib.text.store import Stored, remove_stores, stored
+from attnlib.text.stream import PairFiles
 from attnlib.text.subwords import Subwords
 from attnlib.training import train, warm, warm_cosine
 from attnlib.vocabulary import SentencePair, Vocabulary
@@ -94,7 +97,7 @@ class Settings:
 
 def learn(
     folder: str | Path,
-    pairs: Sequence[SentencePair],
+    pairs: Iterable[SentencePair],
     dev: Sequence[SentencePair] = (),
     settings: Settings | None = None,
     *,
@@ -110,9 +113,11 @@ def learn(
     Parameters
     ----------
     folder : path
-        Where the model will be. While it is trained, ``.training`` is added to the name.
+        Where the model will be. While it is trained, ``.training`` is added to the name, and the text in numbers is
+        kept there too: see `attnlib.text.store`.
     pairs : sentence pairs
-        What to learn from.
+        What to learn from, gone through several times: a list, or the pairs of `attnlib.text.stream.scan_pairs`, which
+        take no memory.
     dev : sentence pairs, optional
         Sentences kept apart. If there are any, the weights that translate them best are kept.
     settings : Settings, optional
@@ -131,11 +136,16 @@ def learn(
     ------
     OSError
         If a file cannot be written.
+    TypeError
+        If `pairs` can be gone through only once.
     ValueError
         If the folder holds something else, or a model of another configuration or text.
     """
+    if isinstance(pairs, Iterator):
+        raise TypeError(f"pairs is a {type(pairs).__name__}; expected what can be gone through several times")
     folder, settings = Path(folder), settings or Settings()
-    config = {"settings": asdict(settings), "text": {"pairs": digest(pairs), "dev": digest(dev)}}
+    text = pairs.digest if isinstance(pairs, PairFiles) else digest(pairs)
+    config = {"settings": asdict(settings), "text": {"pairs": text, "dev": digest(dev)}}
     done = _taken_up(folder, config)
     if done:
         say(f"{folder} is complete already")
@@ -146,16 +156,16 @@ def learn(
     else:
         source, target = _vocabularies(pairs, settings, say)
     translator = checkpoint.make(config, source, target)
-    fitting = _fitting(pairs, translator, settings, say)
+    if not beside.exists():
+        checkpoint.begin_folder(folder, config, source, target)
+    encoded = _stored(beside, pairs, text, translator, settings, say=say).encoded
     say(
         f"{sum(p.numel() for p in translator.parameters()):,} weights; vocabularies of {len(source):,}, {len(target):,}"
     )
     sizes = {"words": settings.words, "sentences": settings.sentences}
-    epoch = in_one_epoch(fitting, source, target, **sizes)
+    epoch = encoded.in_one_epoch(**sizes)
     by_epochs = settings.epochs * epoch if settings.minutes is None else None
     steps = by_epochs if settings.steps is None else settings.steps
-    if not beside.exists():
-        checkpoint.begin_folder(folder, config, source, target)
     with torch.random.fork_rng():
         training = None
         if (beside / checkpoint.TRAINING).exists():
@@ -165,7 +175,7 @@ def learn(
         seen = []
         history = train(
             translator,
-            endless(fitting, source, target, **sizes, seed=settings.seed, skip=len(training.losses) if training else 0),
+            encoded.endless(**sizes, seed=settings.seed, skip=len(training.losses) if training else 0),
             steps=steps,
             minutes=settings.minutes,
             seed=settings.seed,
@@ -180,9 +190,12 @@ def learn(
             training=training,
             keep=_keeper(beside, translator, save_seconds, seen),
         )
+    del encoded  # some systems rename no folder while a file in it is mapped
     checkpoint.complete_folder(folder, translator, seen[-1], history.ended)
     if history.ended == "interrupted":
         say("interrupted: the model is as it was then; the same command again goes on with it")
+    else:
+        remove_stores(folder)
     return load(folder)
 
 
@@ -219,22 +232,20 @@ def _taken_up(folder: Path, config: dict[str, Any]) -> Model | None:
             )
     if there == folder and kept["ended"] != "interrupted":
         (folder / checkpoint.TRAINING).unlink(missing_ok=True)
+        remove_stores(folder)
         return load(folder)
     if there == folder:
         folder.rename(beside)
     return None
 
 
-def _vocabularies(pairs: Sequence[SentencePair], settings: Settings, say: Callable[[str], Any]) -> tuple[Any, Any]:
-    sides = [pair.source for pair in pairs], [pair.target for pair in pairs]
+def _vocabularies(pairs: Iterable[SentencePair], settings: Settings, say: Callable[[str], Any]) -> tuple[Any, Any]:
+    sides = (pair.source for pair in pairs), (pair.target for pair in pairs)
     if not settings.subwords:
-        found = [Vocabulary.of(side, least=settings.least, most=settings.vocabulary) for side in sides]
-        for side, name, known in zip(sides, ("source", "target"), found, strict=True):
-            numbers = [number for words in side for number in known.encode(words)[:-1]]
-            say(f"{name}: {len(known.words):,} words, which are {1 - numbers.count(3) / len(numbers):.2%} of the text")
-        return found[0], found[1]
+        source, target = (Vocabulary.of(side, least=settings.least, most=settings.vocabulary) for side in sides)
+        return source, target
     if settings.shared:
-        both = Subwords.of([*sides[0], *sides[1]], settings.vocabulary)
+        both = Subwords.of(chain(*sides), settings.vocabulary)
         found = [both, both]
     else:
         found = [Subwords.of(side, settings.vocabulary) for side in sides]
@@ -244,22 +255,29 @@ def _vocabularies(pairs: Sequence[SentencePair], settings: Settings, say: Callab
     return found[0], found[1]
 
 
-def _fitting(
-    pairs: Sequence[SentencePair], translator: Any, settings: Settings, say: Callable[[str], Any]
-) -> list[SentencePair]:
-    """Leave out the pairs that are too long when cut into pieces, or that the location score has no positions for."""
-    source, target = translator.source_vocabulary, translator.target_vocabulary
-    positions = Model(translator, {}).positions
+def _stored(
+    beside: Path,
+    pairs: Iterable[SentencePair],
+    text: str,
+    translator: Any,
+    settings: Settings,
+    *,
+    say: Callable[[str], Any],
+) -> Stored:
+    """Encode the text, without the pairs that are too long, or that the location score has no positions for."""
+    vocabularies = translator.source_vocabulary, translator.target_vocabulary
     most = min(settings.longest, settings.words - 1)
-    found = [
-        pair
-        for pair in pairs
-        if sum(source.sizes(pair.source)) <= min(most, positions) and sum(target.sizes(pair.target)) <= most
-    ]
-    if len(found) < len(pairs):
-        say(f"left out: {len(pairs) - len(found):,} pairs too long for the model")
-    if not found:
-        raise ValueError(f"no pair is left: all are longer than {most} subwords or words; expected a shorter one")
+    try:
+        found = stored(beside, pairs, text, vocabularies, (min(most, Model(translator, {}).positions), most), say=say)
+    except ValueError:
+        if not (beside / checkpoint.TRAINING).exists():  # nothing that the user could miss
+            shutil.rmtree(beside)
+        raise
+    if not settings.subwords:
+        for name, known, unknown in zip(("source", "target"), vocabularies, found.unknown, strict=True):
+            say(f"{name}: {len(known.words):,} words, which are {1 - unknown:.2%} of the text")
+    if found.left_out:
+        say(f"left out: {found.left_out:,} pairs too long for the model")
     return found
 
 

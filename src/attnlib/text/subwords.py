@@ -14,6 +14,8 @@ from attnlib.checks import check_sentence, check_whole
 from attnlib.vocabulary import END, PAD, START, UNKNOWN, until_end
 
 _SPACE = "\u2581"  # begins a piece that begins a word
+_LEARNT_FROM = 500_000  # sentences at most, and half as many at least where there are more
+_REMEMBERED = 100_000  # words whose pieces need not be found again
 _NAMES = {"pad": "<pad>", "bos": "<start>", "eos": "<end>", "unk": "<unknown>"}
 
 
@@ -46,9 +48,13 @@ class Subwords:
     def of(cls, sentences: Iterable[Sequence[str]], size: int) -> "Subwords":
         """Learn the pieces of all the sentences.
 
+        Of more than half a million sentences every second is learnt from, of more than a million every fourth, and so
+        on; all their letters are known all the same.
+
         Parameters
         ----------
         sentences : sequences of words
+            They are gone through once.
         size : int
             How many pieces to learn, the special ones counted. There are fewer if the text does not have as many.
 
@@ -63,13 +69,23 @@ class Subwords:
             If there is no sentence, or the text has more different letters than `size` admits.
         """
         check_whole(size=size)
-        text = [" ".join(words).replace(_SPACE, "_") for words in sentences]
-        letters = len(set("".join(text)) - {" "}) + 1
-        if not any(text):
+        text, letters, every = [], set(), 1
+        for n, words in enumerate(sentences):
+            line = " ".join(words).replace(_SPACE, "_")
+            letters.update(line)
+            if n % every == 0:
+                text.append(line)
+            if len(text) > _LEARNT_FROM:
+                del text[1::2]
+                every *= 2
+        letters -= {" "}
+        if not letters:
             raise ValueError("sentences is empty; expected at least one word")
-        if size < letters + len(_NAMES):
-            least = letters + len(_NAMES)
-            raise ValueError(f"size is {size}; expected at least {least}, as the text has {letters} different letters")
+        if size < len(letters) + 1 + len(_NAMES):
+            least = len(letters) + 1 + len(_NAMES)
+            raise ValueError(
+                f"size is {size}; expected at least {least}, as the text has {len(letters) + 1} different letters"
+            )
         model = BytesIO()
         SentencePieceTrainer.train(
             sentence_iterator=iter(text),
@@ -84,6 +100,7 @@ class Subwords:
             minloglevel=2,
             **{f"{name}_id": number for name, number in zip(_NAMES, (PAD, START, END, UNKNOWN), strict=True)},
             **{f"{name}_piece": piece for name, piece in _NAMES.items()},
+            **({"required_chars": "".join(sorted(letters))} if every > 1 else {}),
         )
         return cls(model.getvalue())
 
@@ -135,6 +152,8 @@ class Subwords:
 
     def _pieces(self, word: str) -> list[int]:
         if word not in self._known:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
             self._known[word] = self._cutter.encode(word.replace(_SPACE, "_")) or [UNKNOWN]
         return self._known[word]
 

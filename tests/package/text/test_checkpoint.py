@@ -31,9 +31,12 @@ from itertools import count
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import torch
+from attnlib.batches import Encoded
 from attnlib.language.grammar import sample
+from attnlib.text import store
 from attnlib.text.learning import Settings, learn
 
+store._AT_ONCE = 11  # so that a text of 30 pairs is encoded in several parts
 torch.set_num_threads(1)
 torch.optim.Adam([torch.zeros(1, requires_grad=True)])  # imports much, once here instead of in each child
 os.fsync = lambda file: None  # a killed process, unlike a power cut, loses nothing that was written
@@ -54,6 +57,7 @@ def run(folder, before=lambda: None):
 
 def weights(folder):
     assert not [path for path in folder.parent.iterdir() if path.name.startswith(folder.name + ".")]
+    assert not list(folder.glob("*text*"))
     return (folder / "model.safetensors").read_bytes()
 
 def ended(child):
@@ -66,12 +70,13 @@ whole, expected = time.perf_counter() - began, weights(home / "never")
 def kill_at(n):
     """Let this process kill itself just before the n-th time that it changes what is on the disk."""
     left = iter(range(n - 1, -1, -1))
-    for name in ("open", "replace", "rename", "unlink", "mkdir"):
-        def watched(path, *arguments, true=getattr(Path, name), writes=name != "open", **options):
-            if (writes or "w" in "".join(map(str, arguments))) and next(left, 0) == 0:
+    paths = [(Path, name) for name in ("open", "replace", "rename", "mkdir")]
+    for owner, name in [*paths, (os, "unlink"), (os, "rmdir"), (Encoded, "of")]:
+        def watched(*arguments, true=getattr(owner, name), writes=name != "open", **options):
+            if (writes or "w" in "".join(map(str, arguments[1:]))) and next(left, 0) == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
-            return true(path, *arguments, **options)
-        setattr(Path, name, watched)
+            return true(*arguments, **options)
+        setattr(owner, name, watched)
 
 if mode == "writes":
     for n in count(1):
@@ -80,7 +85,7 @@ if mode == "writes":
             break
         assert ended(run(folder))
         assert weights(folder) == expected, n
-    assert n > 20, n
+    assert n > 30, n
 else:
     rng, kills = random.Random(0), 0
     for n in count():

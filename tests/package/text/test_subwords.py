@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from attnlib.language.grammar import sample
 from attnlib.metrics import word_weights
+from attnlib.text import subwords
 from attnlib.text.subwords import Subwords
 from attnlib.vocabulary import END, PAD, START, UNKNOWN, Vocabulary
 
@@ -51,6 +52,23 @@ def test_the_same_text_gives_the_same_model_and_the_model_all_of_it():
     again = Subwords.of(SENTENCES, 120)
     assert again.model == SUBWORDS.model
     assert Subwords(SUBWORDS.model).encode(SENTENCES[0]) == SUBWORDS.encode(SENTENCES[0])
+
+
+def test_of_a_long_text_a_part_is_learnt_from_and_every_letter_known(monkeypatch):
+    monkeypatch.setattr(subwords, "_LEARNT_FROM", 100)
+    often, rare = [("abab", "cd")] * 250, [("zÄq",)]
+    known = Subwords.of(iter(often + rare), 40)
+    assert known.model == Subwords.of(often + rare, 40).model
+    assert known.decode(known.encode(("zÄq", "cd"))) == ("zÄq", "cd")
+    seen = [("other",) if n % 4 else ("abab", "cd") for n in range(300)]  # every fourth is what is learnt from
+    assert Subwords.of(seen, 40).sizes(("abab", "other")) == [1, 6]
+
+
+def test_of_many_different_words_few_are_remembered(monkeypatch):
+    monkeypatch.setattr(subwords, "_REMEMBERED", 3)
+    known = Subwords(SUBWORDS.model)
+    assert [known.encode(words) for words in SENTENCES[:20]] == [SUBWORDS.encode(words) for words in SENTENCES[:20]]
+    assert len(known._known) <= 3
 
 
 def test_a_size_beyond_the_text_is_reduced():

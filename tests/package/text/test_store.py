@@ -1,0 +1,190 @@
+"""A text in numbers on disk gives the batches of its pairs, is whole or not there, and takes no memory."""
+
+import errno
+import tracemalloc
+from itertools import islice
+
+import numpy as np
+import pytest
+import torch
+
+from attnlib.batches import endless
+from attnlib.language.grammar import sample
+from attnlib.text import store
+from attnlib.text.checkpoint import working
+from attnlib.text.files import digest
+from attnlib.text.learning import Settings, learn
+from attnlib.text.store import read_store, remove_stores, stored, write_store
+from attnlib.text.stream import scan_pairs
+from attnlib.text.subwords import Subwords
+from attnlib.vocabulary import PAD, UNKNOWN, Vocabulary
+
+PAIRS = sample(113, seed=0)
+SIDES = [pair.source for pair in PAIRS], [pair.target for pair in PAIRS]
+VOCABULARIES = {
+    "words": tuple(Vocabulary.of(side, least=3) for side in SIDES),
+    "subwords": tuple(Subwords.of(side, 70) for side in SIDES),
+}
+WORDS = VOCABULARIES["words"]
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch):
+    """Encode in several parts, the last of them not full."""
+    monkeypatch.setattr(store, "_AT_ONCE", 17)
+
+
+def encoded_in(folder, pairs=PAIRS, vocabularies=WORDS, most=(100, 100), **options):
+    return stored(folder, pairs, digest(pairs), vocabularies, most, **options)
+
+
+@pytest.mark.parametrize("kind", VOCABULARIES)
+def test_a_store_gives_the_batches_of_the_pairs_that_fit(kind, tmp_path):
+    known, most = VOCABULARIES[kind], (23, 29)
+    found = encoded_in(tmp_path, vocabularies=known, most=most)
+    fit = [
+        pair
+        for pair in PAIRS
+        if all(len(v.encode(side)) - 1 <= m for v, side, m in zip(known, pair[:2], most, strict=True))
+    ]
+    assert 0 < found.left_out == len(PAIRS) - len(fit)
+    assert len(found.encoded) == len(fit)
+    options = {"words": 307, "sentences": 11, "seed": 3, "skip": 1}
+    count = found.encoded.in_one_epoch(words=307, sentences=11)
+    expected = endless(fit, *known, **options)
+    for one, other in zip(islice(found.encoded.endless(**options), 3 * count), expected, strict=False):
+        for mine, theirs in zip(one, other, strict=True):
+            assert torch.equal(mine, theirs)
+            assert mine.dtype == theirs.dtype
+    epoch = islice(found.encoded.endless(words=307, seed=0), found.encoded.in_one_epoch(words=307))
+    targets = [tuple(row[row != PAD].tolist()) for part in epoch for row in part.target]
+    assert sorted(targets) == sorted(tuple(known[1].encode(pair.target)) for pair in fit)
+
+
+def test_the_share_of_unknown_words_is_counted(tmp_path):
+    for side, known, share in zip(SIDES, WORDS, encoded_in(tmp_path).unknown, strict=True):
+        numbers = [number for words in side for number in known.encode(words)[:-1]]
+        assert 0 < share == pytest.approx(numbers.count(UNKNOWN) / len(numbers))
+
+
+def test_numbers_that_need_more_than_two_bytes_have_them(tmp_path):
+    words = Vocabulary(tuple(sorted(f"w{n}" for n in range(70_000))))
+    pair = PAIRS[0]._replace(source=(words.words[-1],), target=("w1",) * 70_000)
+    found = encoded_in(tmp_path, [pair], (words, words), (100, 70_000)).encoded
+    assert found.ids[0] == 70_003
+    assert found.lengths.tolist() == [[2, 70_001]]
+    assert [x.dtype for x in (found.ids, found.lengths)] == [np.uint32, np.uint32]
+    assert encoded_in(tmp_path).encoded.ids.dtype == np.uint16
+
+
+def test_what_a_store_is_made_from_names_it(tmp_path):
+    for change in ({}, {"pairs": PAIRS[1:]}, {"vocabularies": VOCABULARIES["subwords"]}, {"most": (100, 99)}, {}):
+        encoded_in(tmp_path, **change)
+    names = [path.name for path in tmp_path.iterdir()]
+    assert len(names) == 4
+    assert all(name.startswith("text-") for name in names)
+    remove_stores(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_store_that_is_there_is_not_written_again(tmp_path, monkeypatch):
+    encoded_in(tmp_path)
+    monkeypatch.setattr(store, "write_store", None)
+    encoded_in(tmp_path)
+
+
+def test_damage_is_noticed_and_the_store_written_anew(tmp_path):
+    encoded_in(tmp_path)
+    (folder,) = tmp_path.iterdir()
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert sorted(before) == ["about.json", "ids", "lengths", "starts"]
+    for name, whole in before.items():
+        middle = len(whole) // 2
+        damaged = whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :]
+        for content in (damaged, whole[:-1], whole[:middle], b"", None):
+            (folder / name).unlink()
+            if content is not None:
+                (folder / name).write_bytes(content)
+            assert read_store(folder) is None
+            said = []
+            encoded_in(tmp_path, say=said.append)
+            assert said == [f"{folder} is damaged; encoding the text anew"]
+            assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert [path.name for path in tmp_path.iterdir()] == [folder.name]
+
+
+def test_what_a_killed_process_left_is_replaced(tmp_path):
+    encoded_in(tmp_path / ".")
+    (folder,) = tmp_path.iterdir()
+    beside = folder.rename(tmp_path / f".{folder.name}.new")
+    (beside / "ids").write_bytes(b"half")
+    encoded_in(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [folder.name]
+
+
+def test_a_text_that_changes_while_it_is_read_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="the text changed while it was read"):
+        stored(tmp_path, PAIRS[1:], digest(PAIRS), WORDS, (100, 100))
+    with pytest.raises(ValueError, match="no pair is left: all are longer than 2 subwords or words"):
+        encoded_in(tmp_path, most=(2, 100))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_leaves_nothing_behind_and_is_named(tmp_path, monkeypatch):
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space left") as raised:
+        write_store(tmp_path / "text-1", PAIRS, digest(PAIRS), WORDS, (100, 100))
+    assert raised.value.errno == errno.ENOSPC
+    assert raised.value.filename == str(tmp_path / "text-1")
+    assert not list(tmp_path.iterdir())
+
+
+class Repeated:
+    """Some pairs again and again, without memory of their own."""
+
+    def __init__(self, times):
+        self.times = times
+
+    def __iter__(self):
+        for _ in range(self.times):
+            yield from PAIRS
+
+
+def test_encoding_takes_as_much_memory_for_a_text_ten_times_as_long(tmp_path):
+    def peak(times):
+        tracemalloc.reset_peak()
+        pairs = Repeated(times)
+        write_store(tmp_path / f"text-{times}", pairs, digest(pairs), WORDS, (100, 100))
+        return tracemalloc.get_traced_memory()[1]
+
+    tracemalloc.start()
+    try:
+        peak(1)  # which imports what is imported late
+        assert peak(40) < 1.1 * peak(4)
+    finally:
+        tracemalloc.stop()
+
+
+TINY = Settings(options={"emb": 4, "hid": 4, "dropout": 0.2, "seed": 0}, vocabulary=60, steps=3, sentences=8)
+
+
+def test_a_model_learns_the_same_from_a_list_and_from_files(tmp_path):
+    for side, name in zip(SIDES, ("s", "t"), strict=True):
+        (tmp_path / name).write_text("".join(" ".join(words) + "\n" for words in side))
+    files = scan_pairs(tmp_path / "s", tmp_path / "t").pairs
+    weights = []
+    for name, pairs in (("list", PAIRS), ("files", files)):
+        learn(tmp_path / name, pairs, (), TINY, progress=False)
+        weights.append((tmp_path / name / "model.safetensors").read_bytes())
+    assert weights[0] == weights[1]
+    (tmp_path / "s").write_text("".join(" ".join(words) + "\n" for words in SIDES[1]))
+    with pytest.raises(ValueError, match="another text"):
+        learn(tmp_path / "files", scan_pairs(tmp_path / "s", tmp_path / "t").pairs, (), TINY)
+    with pytest.raises(ValueError, match="the text changed while it was read"):
+        learn(tmp_path / "new", files, (), TINY)
+    assert not working(tmp_path / "new").exists()
+    with pytest.raises(TypeError, match="expected what can be gone through several times"):
+        learn(tmp_path / "new", iter(PAIRS), (), TINY)
