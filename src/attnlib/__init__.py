@@ -13,6 +13,7 @@ The ground floor, in reading order, which is the order of dependence:
 - `encoders`: words to annotations;
 - `decoders`: one step each, and how steps are chained;
 - `vocabulary`, `batches`: words to integers, and integers side by side;
+- `devices`, `processes`: a processor or a GPU, one process or several;
 - `translator`: encoder and decoder; the papers as presets;
 - `search`: from a translator to a translation, greedy or by beam;
 - `progress`, `training`: the loop, and how far it is;

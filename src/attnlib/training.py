@@ -11,8 +11,10 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from attnlib import processes
 from attnlib.batches import Batch
 from attnlib.checks import check_finite, check_shape, check_share, check_whole
+from attnlib.devices import computing_in, moved
 from attnlib.progress import DevScore, History, Training, interruptible, reporter
 from attnlib.translator import Translator
 from attnlib.vocabulary import PAD
@@ -79,18 +81,23 @@ def train(
     progress: bool | str | None = None,
     training: Training | None = None,
     keep: Callable[[Training, bool], Any] | None = None,
+    precision: str = "float32",
 ) -> History:
     """Change the translator's weights, so that it gives the true translations a greater probability.
 
     The same batches and the same seed give the same weights on one machine with the same number of threads. Torch's
     own generator stays as it was. Ctrl-C ends the training after the step under way, and what was learnt stays.
 
+    On a GPU the losses are looked at once a second, so that no step waits for one: then, and for each score, progress is
+    shown and `keep` called. Several processes, each given its share of every batch, end with the same weights: see
+    `attnlib.processes`; the first of them scores and shows progress.
+
     Parameters
     ----------
     translator : Translator
         Its weights are changed in place.
     batches : iterable of Batch
-        What to learn from, one a step: see `attnlib.batches.endless`.
+        What to learn from, one a step: see `attnlib.batches.endless`. Of several processes, each its share.
     steps : int, optional
         How many batches to learn from.
     minutes : float, optional
@@ -120,6 +127,8 @@ def train(
         Where to go on: with its weights in the translator, its generator's state in torch, and the batches after its.
     keep : function, optional
         Called after each step, and once more at the end, with the training and whether this is the end.
+    precision : str
+        Of matrix products: one of `attnlib.devices.PRECISIONS`.
 
     Returns
     -------
@@ -131,9 +140,9 @@ def train(
         If `steps`, `seed`, `score_every` or `patience` is no whole number.
     ValueError
         If `steps` is below 1, or there are neither steps nor minutes, or `clip` or `minutes` not above 0, or
-        `learning_rate` not finite, or `smoothing` no share, or there are too few batches.
+        `learning_rate` not finite, or `smoothing` no share, or `precision` none, or there are too few batches.
     FloatingPointError
-        If the loss is not a finite number, at the step where it happens.
+        If the loss is not a finite number: it names the step where it happens.
     """
     check_whole(0, seed=seed)
     check_finite(learning_rate=learning_rate)
@@ -146,50 +155,62 @@ def train(
     for name, number in (("clip", clip), ("minutes", minutes)):
         if number is not None and not number > 0:
             raise ValueError(f"{name} is {number}; expected a number above 0")
-    device, unread = next(translator.parameters()).device, iter(batches)
+    device = next(translator.parameters()).device
+    coming, precise = moved(batches, device), computing_in(precision, device)
     goes_on, training = training is not None, training or begin(translator)
+    step, unread, looked = len(training.losses), [], perf_counter()
+    together = processes.count() > 1
 
     def share(steps_done: int) -> float:
         by_steps = 0.0 if steps is None else steps_done / (steps + 1)
         return max(by_steps, 0.0 if minutes is None else min(1.0, training.seconds / (60 * minutes)))
 
     def ended() -> str | None:
+        training.seconds, asked = processes.greatest(training.seconds, interrupted())
         worse = 0 if not training.scores else len(training.scores) - 1 - _best(training.scores)
         reasons = {
-            "steps": len(training.losses) >= (inf if steps is None else steps),
+            "steps": step >= (inf if steps is None else steps),
             "minutes": minutes is not None and training.seconds >= 60 * minutes,
             "early": patience is not None and worse >= patience,
-            "interrupted": interrupted(),
+            "interrupted": asked,
         }
         return next((reason for reason, true in reasons.items() if true), None)
 
     with (
-        torch.random.fork_rng(),
+        torch.random.fork_rng(devices=_gpus(device)),
         interruptible() as interrupted,
-        reporter(progress, steps, len(training.losses)) as report,
+        reporter(False if processes.rank() else progress, steps, step) as report,
     ):
         if not goes_on:
             torch.manual_seed(seed)
         translator.train()
         while not (reason := ended()):
             began = perf_counter()
-            source, lengths, target = next(unread, None) or _run_out(training)
-            training.optimizer.param_groups[0]["lr"] = learning_rate * schedule(share(len(training.losses) + 1))
-            parts = Batch(source.to(device), lengths.to(device), target.to(device))
-            loss = _step(translator, training.optimizer, parts, clip, smoothing)
-            training.losses.append(loss)
-            if not isfinite(loss):
-                raise FloatingPointError(f"loss is {loss} at step {len(training.losses)}; expected a finite number")
-            training.words += int((target != PAD).sum())
+            parts, words = next(coming, None) or _run_out(step)
+            step += 1
+            training.optimizer.param_groups[0]["lr"] = learning_rate * schedule(share(step))
+            if together or device.type != "cpu":
+                torch.manual_seed(_stream(seed, step))
+            words_of_all = processes.total(words)
+            with precise:
+                unread.append(_step(translator, training.optimizer, parts, words / words_of_all, clip, smoothing))
+            training.words += int(words_of_all)
+            if at_hand := device.type == "cpu" or step == steps or began - looked >= 1:
+                looked = began
+                _read(unread, training)
             training.seconds += perf_counter() - began
-            step = len(training.losses)
             if score and (step % score_every == 0 or ended()):
-                _add(training, translator, DevScore(step, *_undisturbed(score, translator)))
+                at_hand = True
+                _read(unread, training)
+                scored = processes.from_first(lambda: _undisturbed(score, translator), 2)
+                _add(training, translator, DevScore(step, *scored))
             if look:
                 _undisturbed(look, step, translator)
-            report(training, share(step))
-            if keep:
+            if at_hand:
+                report(training, share(step))
+            if at_hand and keep:
                 keep(training, False)
+        _read(unread, training)
         if keep:
             keep(training, True)
     if training.best is not None:
@@ -200,20 +221,42 @@ def train(
 
 
 def _step(
-    translator: Translator, optimizer: torch.optim.Optimizer, batch: Batch, clip: float, smoothing: float
-) -> float:
+    translator: Translator, optimizer: torch.optim.Optimizer, batch: Batch, part: float, clip: float, smoothing: float
+) -> Tensor:
+    """Learn from a batch, of whose words this process has so large a part, and give the loss of all of it."""
     optimizer.zero_grad()
-    loss = word_loss(translator(*batch).logits, batch.target, smoothing)
-    loss.backward()
+    loss = torch.zeros((), device=batch.target.device)
+    if part:
+        loss = part * word_loss(translator(*batch).logits, batch.target, smoothing)
+        loss.backward()
+    loss = processes.summed(translator.parameters(), loss.detach())
     torch.nn.utils.clip_grad_norm_(translator.parameters(), clip)
     optimizer.step()
-    return loss.item()
+    return loss
+
+
+def _read(unread: list[Tensor], training: Training) -> None:
+    """Wait for the losses that are still where they are computed, and refuse one that is no finite number."""
+    for loss in torch.stack(unread).tolist() if unread else []:
+        training.losses.append(loss)
+        if not isfinite(loss):
+            raise FloatingPointError(f"loss is {loss} at step {len(training.losses)}; expected a finite number")
+    unread.clear()
+
+
+def _stream(seed: int, step: int) -> int:
+    """Seed what dropout sets to 0 in one step of one process, so that no generator's state need be kept."""
+    return int(np.random.SeedSequence([seed, processes.rank(), step]).generate_state(1)[0])
+
+
+def _gpus(device: torch.device) -> list[torch.device]:
+    return [device] if device.type == "cuda" else []
 
 
 def _undisturbed(look: Callable, *arguments: Any) -> Any:
     """Call a function of the translator, the last argument, without dropout, with random numbers of its own."""
     translator = arguments[-1]
-    with torch.random.fork_rng(), torch.no_grad():
+    with torch.random.fork_rng(devices=_gpus(next(translator.parameters()).device)), torch.no_grad():
         translator.eval()
         found = look(*arguments)
         translator.train()
@@ -231,5 +274,5 @@ def _best(scores: list[DevScore]) -> int:
     return max(range(len(scores)), key=lambda n: scores[n].rank)
 
 
-def _run_out(training: Training) -> Any:
-    raise ValueError(f"batches ended after {len(training.losses)} steps; expected one for each step")
+def _run_out(step: int) -> Any:
+    raise ValueError(f"batches ended after {step} steps; expected one for each step")
