@@ -3,12 +3,14 @@
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from itertools import islice
+from itertools import chain, pairwise
 
 import torch
 
 from attnlib.batches import Batch
 from attnlib.vocabulary import PAD
+
+_CPU = torch.device("cpu")
 
 PRECISIONS = ("float32", "bfloat16")
 """What products may be computed in; weights, their gradients and their sums stay float32."""
@@ -38,7 +40,7 @@ def device_named(name: str | None = None) -> torch.device:
     if device is None or device.type not in ("cpu", "cuda"):
         raise ValueError(f"device is {name!r}; expected cpu, cuda, or cuda:1 and so on")
     if device.type == "cuda" and device.index is None:
-        device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0)))
+        device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
     if device.type == "cuda" and device.index >= here:
         there = ", ".join(["cpu", *(f"cuda:{n}" for n in range(here))])
         raise ValueError(f"device is {name!r}, which needs {device}; expected one that is here: {there}")
@@ -57,14 +59,10 @@ def moved(batches: Iterable[Batch], device: torch.device) -> Iterator[tuple[Batc
         return Batch(*there), int((part.target != PAD).sum())
 
     coming = map(sent, batches)
-    ready = list(islice(coming, int(gpu)))
-    for following in coming:
-        yield from ready or [following]
-        ready = [following] if ready else []
-    yield from ready
+    yield from (ready for ready, _ in pairwise(chain(coming, [None]))) if gpu else coming
 
 
-def computing_in(precision: str, device: torch.device) -> AbstractContextManager:
+def computing_in(precision: str, device: torch.device = _CPU) -> AbstractContextManager:
     """Compute products in this precision inside.
 
     Raises

@@ -6,6 +6,7 @@ others. Alone, a process is the first of one, and nothing here changes anything 
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
@@ -19,7 +20,7 @@ from attnlib.batches import Batch
 from attnlib.vocabulary import PAD
 
 _LONGEST_WAIT = timedelta(hours=2)  # for another process, which may be making vocabularies or scoring
-_FOR_TORCHRUN = 3  # seconds that it may take to notice which process is lost, and say so
+_FOR_TORCHRUN = 3  # seconds that it may need to see which process failed first; it lists all that have failed by then
 
 
 class LostProcessError(RuntimeError):
@@ -47,8 +48,8 @@ def joined(device: torch.device | str = "cpu") -> Iterator[None]:
 
     Raises
     ------
-    LostProcessError
-        In the others, when one of them is gone.
+    SystemExit
+        When another process is gone: with the status 1, after one sentence on the standard error stream.
     """
     if not {"WORLD_SIZE", "RANK", "LOCAL_RANK"} <= os.environ.keys() or os.environ["WORLD_SIZE"] == "1":
         yield
@@ -57,7 +58,13 @@ def joined(device: torch.device | str = "cpu") -> Iterator[None]:
     with _reaching_the_others():
         gpu = torch.device(device).type == "cuda"
         dist.init_process_group("cpu:gloo,cuda:nccl" if gpu else "gloo", timeout=_LONGEST_WAIT)
-    yield
+    try:
+        yield
+    except LostProcessError as lost:
+        print(f"process {rank()}: {lost}", file=sys.stderr, flush=True)
+        signal.signal(signal.SIGTERM, lambda number, frame: os._exit(1))
+        sleep(_FOR_TORCHRUN)
+        raise SystemExit(1) from None
     dist.destroy_process_group()
     signal.signal(signal.SIGTERM, before)
 
@@ -127,12 +134,6 @@ def summed(parameters: Iterable[Tensor], loss: Tensor) -> Tensor:
     for p, part in zip(parameters, parts, strict=True):
         p.grad = part.view_as(p)
     return loss[0].clone()
-
-
-def wait_for_torchrun() -> None:
-    """Give torchrun the time to see which process was lost first: what fails after it would be listed beside it."""
-    signal.signal(signal.SIGTERM, lambda number, frame: os._exit(1))
-    sleep(_FOR_TORCHRUN)
 
 
 def _exchanged(numbers: Sequence[float], how: dist.ReduceOp) -> Sequence[float]:

@@ -80,7 +80,7 @@ def train(
     patience: int | None = None,
     progress: bool | str | None = None,
     training: Training | None = None,
-    keep: Callable[[Training, bool], Any] | None = None,
+    keep: Callable[[Training, bool], Any] = lambda training, last: None,
     precision: str = "float32",
 ) -> History:
     """Change the translator's weights, so that it gives the true translations a greater probability.
@@ -88,9 +88,9 @@ def train(
     The same batches and the same seed give the same weights on one machine with the same number of threads. Torch's
     own generator stays as it was. Ctrl-C ends the training after the step under way, and what was learnt stays.
 
-    On a GPU the losses are looked at once a second, so that no step waits for one: then, and for each score, progress is
-    shown and `keep` called. Several processes, each given its share of every batch, end with the same weights: see
-    `attnlib.processes`; the first of them scores and shows progress.
+    On a GPU the losses are looked at once a second, so that no step waits for one: then, and at each score, progress
+    is shown and `keep` called. Several processes, each given its share of every batch, end with the same weights; the
+    first of them scores and shows progress: see `attnlib.processes`.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def train(
         How to show how far it is: see `attnlib.progress.reporter`. None: a bar, only on a terminal.
     training : Training, optional
         Where to go on: with its weights in the translator, its generator's state in torch, and the batches after its.
-    keep : function, optional
+    keep : function
         Called after each step, and once more at the end, with the training and whether this is the end.
     precision : str
         Of matrix products: one of `attnlib.devices.PRECISIONS`.
@@ -147,26 +147,19 @@ def train(
     check_whole(0, seed=seed)
     check_finite(learning_rate=learning_rate)
     check_share(smoothing=smoothing)
-    check_whole(score_every=score_every, **{} if steps is None else {"steps": steps})
-    if patience is not None:
-        check_whole(patience=patience)
-    if steps is None and minutes is None:
-        raise ValueError("steps and minutes are None; expected one of them")
-    for name, number in (("clip", clip), ("minutes", minutes)):
-        if number is not None and not number > 0:
-            raise ValueError(f"{name} is {number}; expected a number above 0")
+    _check_ends(steps, minutes, clip=clip, score_every=score_every, patience=patience)
     device = next(translator.parameters()).device
     coming, precise = moved(batches, device), computing_in(precision, device)
     goes_on, training = training is not None, training or begin(translator)
     step, unread, looked = len(training.losses), [], perf_counter()
-    together = processes.count() > 1
+    gpus, one_stream = [device] * (device.type == "cuda"), device.type == "cpu" and processes.count() == 1
 
     def share(steps_done: int) -> float:
         by_steps = 0.0 if steps is None else steps_done / (steps + 1)
         return max(by_steps, 0.0 if minutes is None else min(1.0, training.seconds / (60 * minutes)))
 
     def ended() -> str | None:
-        training.seconds, asked = processes.greatest(training.seconds, interrupted())
+        training.seconds, asked = processes.greatest(training.seconds, float(interrupted()))
         worse = 0 if not training.scores else len(training.scores) - 1 - _best(training.scores)
         reasons = {
             "steps": step >= (inf if steps is None else steps),
@@ -177,7 +170,7 @@ def train(
         return next((reason for reason, true in reasons.items() if true), None)
 
     with (
-        torch.random.fork_rng(devices=_gpus(device)),
+        torch.random.fork_rng(devices=gpus),
         interruptible() as interrupted,
         reporter(False if processes.rank() else progress, steps, step) as report,
     ):
@@ -186,62 +179,71 @@ def train(
         translator.train()
         while not (reason := ended()):
             began = perf_counter()
-            parts, words = next(coming, None) or _run_out(step)
+            batch, words = next(coming, None) or _run_out(step)
             step += 1
             training.optimizer.param_groups[0]["lr"] = learning_rate * schedule(share(step))
-            if together or device.type != "cpu":
+            if not one_stream:
                 torch.manual_seed(_stream(seed, step))
             words_of_all = processes.total(words)
             with precise:
-                unread.append(_step(translator, training.optimizer, parts, words / words_of_all, clip, smoothing))
+                unread.append(_step(training, translator, batch, words / words_of_all, clip=clip, smoothing=smoothing))
             training.words += int(words_of_all)
-            if at_hand := device.type == "cpu" or step == steps or began - looked >= 1:
-                looked = began
-                _read(unread, training)
+            if device.type == "cpu" or step == steps or began - looked >= 1:
+                looked = _read(unread, training)
             training.seconds += perf_counter() - began
             if score and (step % score_every == 0 or ended()):
-                at_hand = True
-                _read(unread, training)
+                looked = _read(unread, training)
                 scored = processes.from_first(lambda: _undisturbed(score, translator), 2)
                 _add(training, translator, DevScore(step, *scored))
             if look:
                 _undisturbed(look, step, translator)
-            if at_hand:
+            if not unread:
                 report(training, share(step))
-            if at_hand and keep:
                 keep(training, False)
         _read(unread, training)
-        if keep:
-            keep(training, True)
+        keep(training, True)
     if training.best is not None:
         translator.load_state_dict(training.best)
     translator.eval()
-    pace = training.words / training.seconds if training.seconds else 0.0
+    pace = training.words / (training.seconds or 1.0)
     return History(np.array(training.losses), pace, tuple(training.scores), reason)
 
 
 def _step(
-    translator: Translator, optimizer: torch.optim.Optimizer, batch: Batch, part: float, clip: float, smoothing: float
+    training: Training, translator: Translator, batch: Batch, part: float, *, clip: float, smoothing: float
 ) -> Tensor:
     """Learn from a batch, of whose words this process has so large a part, and give the loss of all of it."""
-    optimizer.zero_grad()
+    training.optimizer.zero_grad()
     loss = torch.zeros((), device=batch.target.device)
     if part:
         loss = part * word_loss(translator(*batch).logits, batch.target, smoothing)
         loss.backward()
     loss = processes.summed(translator.parameters(), loss.detach())
     torch.nn.utils.clip_grad_norm_(translator.parameters(), clip)
-    optimizer.step()
+    training.optimizer.step()
     return loss
 
 
-def _read(unread: list[Tensor], training: Training) -> None:
-    """Wait for the losses that are still where they are computed, and refuse one that is no finite number."""
+def _check_ends(
+    steps: int | None, minutes: float | None, *, clip: float, score_every: int, patience: int | None
+) -> None:
+    given = {"steps": steps, "patience": patience}
+    check_whole(score_every=score_every, **{name: number for name, number in given.items() if number is not None})
+    if steps is None and minutes is None:
+        raise ValueError("steps and minutes are None; expected one of them")
+    for name, number in (("clip", clip), ("minutes", minutes)):
+        if number is not None and not number > 0:
+            raise ValueError(f"{name} is {number}; expected a number above 0")
+
+
+def _read(unread: list[Tensor], training: Training) -> float:
+    """Wait for the losses that are still being computed, refuse one that is no finite number, and give the time."""
     for loss in torch.stack(unread).tolist() if unread else []:
         training.losses.append(loss)
         if not isfinite(loss):
             raise FloatingPointError(f"loss is {loss} at step {len(training.losses)}; expected a finite number")
     unread.clear()
+    return perf_counter()
 
 
 def _stream(seed: int, step: int) -> int:
@@ -249,14 +251,10 @@ def _stream(seed: int, step: int) -> int:
     return int(np.random.SeedSequence([seed, processes.rank(), step]).generate_state(1)[0])
 
 
-def _gpus(device: torch.device) -> list[torch.device]:
-    return [device] if device.type == "cuda" else []
-
-
 def _undisturbed(look: Callable, *arguments: Any) -> Any:
     """Call a function of the translator, the last argument, without dropout, with random numbers of its own."""
     translator = arguments[-1]
-    with torch.random.fork_rng(devices=_gpus(next(translator.parameters()).device)), torch.no_grad():
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
         translator.eval()
         found = look(*arguments)
         translator.train()
