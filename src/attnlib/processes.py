@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
-from time import sleep
+from time import monotonic, sleep
 
 import torch
 from torch import Tensor
@@ -20,7 +20,7 @@ from attnlib.batches import Batch
 from attnlib.vocabulary import PAD
 
 _LONGEST_WAIT = timedelta(hours=2)  # for another process, which may be making vocabularies or scoring
-_FOR_TORCHRUN = 3  # seconds that it may need to see which process failed first; it lists all that have failed by then
+_ROLL_CALL = (1.0, 10.0)  # seconds for torchrun to see who failed first; and for those who are there to answer
 
 
 class LostProcessError(RuntimeError):
@@ -55,15 +55,15 @@ def joined(device: torch.device | str = "cpu") -> Iterator[None]:
         yield
         return
     before = signal.signal(signal.SIGTERM, _told_to_end)
-    with _reaching_the_others():
-        gpu = torch.device(device).type == "cuda"
-        dist.init_process_group("cpu:gloo,cuda:nccl" if gpu else "gloo", timeout=_LONGEST_WAIT)
+    gpu = torch.device(device).type == "cuda"
+    dist.init_process_group("cpu:gloo,cuda:nccl" if gpu else "gloo", timeout=_LONGEST_WAIT)
+    store = dist.TCPStore(os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]), is_master=False)
     try:
         yield
-    except LostProcessError as lost:
-        print(f"process {rank()}: {lost}", file=sys.stderr, flush=True)
-        signal.signal(signal.SIGTERM, lambda number, frame: os._exit(1))
-        sleep(_FOR_TORCHRUN)
+    except LostProcessError:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends already, and has something to say first
+        said = f"process {rank()}: {_roll_call(store)}; the same command goes on from the last checkpoint"
+        print(said, file=sys.stderr, flush=True)
         raise SystemExit(1) from None
     dist.destroy_process_group()
     signal.signal(signal.SIGTERM, before)
@@ -103,9 +103,9 @@ def greatest(*numbers: float) -> Sequence[float]:
     return _exchanged(numbers, dist.ReduceOp.MAX)
 
 
-def total(number: float) -> float:
+def total(number: int) -> int:
     """Add up all processes' numbers."""
-    return _exchanged([number], dist.ReduceOp.SUM)[0]
+    return int(_exchanged([float(number)], dist.ReduceOp.SUM)[0])
 
 
 def from_first(call: Callable[[], Sequence[float]], size: int) -> Sequence[float]:
@@ -147,22 +147,25 @@ def _exchanged(numbers: Sequence[float], how: dist.ReduceOp) -> Sequence[float]:
 
 @contextmanager
 def _reaching_the_others() -> Iterator[None]:
-    """Say in one sentence what gloo and nccl say in pages, and leave out the rest."""
+    """Leave out the pages that gloo and nccl say of a lost connection, none of which says whose it was."""
     try:
         yield
-    except LostProcessError:
-        raise
     except RuntimeError:
-        raise _lost() from None
+        raise LostProcessError from None
 
 
 def _told_to_end(number: int, frame: object) -> None:
-    raise _lost()
+    raise LostProcessError
 
 
-def _lost() -> LostProcessError:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # this one ends already, and has something to say first
-    return LostProcessError(
-        "another process was lost, and this one ends: torchrun says below which it was, as its root cause; "
-        "the same command goes on from the last checkpoint"
-    )
+def _roll_call(store: dist.Store) -> str:
+    """Find out who is lost: who does not answer, where torchrun keeps what all processes may read."""
+    began, silent = monotonic(), list(range(count()))
+    try:
+        store.set(f"here {rank()}", "")
+        while (passed := monotonic() - began) < _ROLL_CALL[0] or (len(silent) > 1 and passed < _ROLL_CALL[1]):
+            sleep(0.1)
+            silent = [k for k in silent if not store.check([f"here {k}"])]
+    except RuntimeError:  # it was on a machine that is lost too
+        return "another process was lost"
+    return f"process {', '.join(map(str, silent))} was lost" if silent else "told to end"

@@ -187,7 +187,7 @@ def train(
             words_of_all = processes.total(words)
             with precise:
                 unread.append(_step(training, translator, batch, words / words_of_all, clip=clip, smoothing=smoothing))
-            training.words += int(words_of_all)
+            training.words += words_of_all
             if device.type == "cpu" or step == steps or began - looked >= 1:
                 looked = _read(unread, training)
             training.seconds += perf_counter() - began
