@@ -54,10 +54,10 @@ def joined(device: torch.device | str = "cpu") -> Iterator[None]:
     if not {"WORLD_SIZE", "RANK", "LOCAL_RANK"} <= os.environ.keys() or os.environ["WORLD_SIZE"] == "1":
         yield
         return
-    before = signal.signal(signal.SIGTERM, _told_to_end)
     gpu = torch.device(device).type == "cuda"
     dist.init_process_group("cpu:gloo,cuda:nccl" if gpu else "gloo", timeout=_LONGEST_WAIT)
     store = dist.TCPStore(os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]), is_master=False)
+    before = signal.signal(signal.SIGTERM, _told_to_end)
     try:
         yield
     except LostProcessError:
