@@ -27,8 +27,8 @@ lint: .venv/installed ## check the style of code and notebooks
 refresh: .venv/installed ## execute the notebooks in place and normalise what they store
 	$(BIN)/python tools/refresh.py
 
-experiments: .venv/installed ## record the results of every variant; interrupted, it goes on where it was. ONLY="bahdanau global-dot"
-	$(BIN)/python -m attnlib.experiments $(if $(ONLY),--only $(ONLY))
+experiments: .venv/installed ## record the results of every variant; interrupted, it goes on where it was. ONLY="bahdanau global-dot" SHARE=2/5
+	$(BIN)/python -m attnlib.experiments $(if $(ONLY),--only $(ONLY)) $(if $(SHARE),--share $(SHARE))
 
 exercises: .venv/installed ## try typical wrong answers on every check of every chapter; minutes
 	EXERCISES=all $(BIN)/python -m pytest tests -k exercise

@@ -13,6 +13,7 @@ The ground floor, in reading order, which is the order of dependence:
 - `encoders`: words to annotations;
 - `decoders`: one step each, and how steps are chained;
 - `vocabulary`, `cutting`, `batches`: words to integers, which of them go together, and integers side by side;
+- `devices`, `processes`: a processor or a GPU, one process or several;
 - `translator`: encoder and decoder; the papers as presets;
 - `search`: from a translator to a translation, greedy or by beam;
 - `losses`, `progress`, `training`: what is made small, how far it is, the loop;

@@ -42,19 +42,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _train(given: argparse.Namespace) -> None:
-    from attnlib.text.files import read_pairs  # noqa: PLC0415, help should not wait for torch
-    from attnlib.text.learning import Settings, learn  # noqa: PLC0415
+    from attnlib import processes  # noqa: PLC0415, help should not wait for torch
+    from attnlib.devices import device_named  # noqa: PLC0415
+    from attnlib.text.files import read_pairs  # noqa: PLC0415
+    from attnlib.text.learning import learn  # noqa: PLC0415
     from attnlib.text.stream import scan_pairs  # noqa: PLC0415
 
-    pairs = scan_pairs(given.source, given.target, longest=given.longest)
-    _say(str(pairs))
-    dev = read_pairs(*_sides(given.dev, "--dev"), longest=given.longest).pairs if given.dev else []
+    device = device_named(given.device)
+    with processes.joined(device):
+        say = (lambda said: None) if processes.rank() else _say
+        with processes.first_goes_ahead():
+            text = scan_pairs(given.source, given.target, longest=given.longest)
+            say(str(text))
+            dev = read_pairs(*_sides(given.dev, "--dev"), longest=given.longest).pairs if given.dev else []
+            settings = _settings(given)
+        progress = True if sys.stderr.isatty() else "lines"
+        how = {"save_seconds": given.save_seconds, "progress": progress, "say": say, "device": device}
+        learn(given.model, text.pairs, dev, settings, **how)
+        say(f"the model is in {given.model}")
+
+
+def _settings(given: argparse.Namespace) -> Any:
+    from attnlib.text.learning import Settings  # noqa: PLC0415
+
     preset, options = _model(given)
     names = (
         *("vocabulary", "shared", "longest", "steps", "minutes", "epochs", "learning_rate", "schedule", "smoothing"),
-        *("clip", "patience", "seed"),
+        *("clip", "patience", "seed", "precision"),
     )
-    settings = Settings(
+    return Settings(
         preset=preset,
         options=options,
         subwords=not given.words,
@@ -64,16 +80,20 @@ def _train(given: argparse.Namespace) -> None:
         score_every=given.dev_every,
         **{name: getattr(given, name) for name in names},
     )
-    progress = True if sys.stderr.isatty() else "lines"
-    learn(given.model, pairs.pairs, dev, settings, save_seconds=given.save_seconds, progress=progress, say=_say)
-    _say(f"the model is in {given.model}")
+
+
+def _load(given: argparse.Namespace) -> Any:
+    from attnlib.devices import device_named  # noqa: PLC0415
+    from attnlib.text.model import load  # noqa: PLC0415
+
+    return load(given.model, device_named(given.device))
 
 
 def _translate(given: argparse.Namespace) -> None:
-    from attnlib.text.model import load, translate_stream  # noqa: PLC0415
+    from attnlib.text.model import translate_stream  # noqa: PLC0415
 
     options = {"beam": given.beam, "max_length": given.max_length, "replace": _replacement(given)}
-    model = load(given.model)
+    model = _load(given)
     if not given.links:
         translate_stream(model, sys.stdin.buffer, sys.stdout.buffer, **options)
         return
@@ -89,12 +109,11 @@ def _translate(given: argparse.Namespace) -> None:
 def _evaluate(given: argparse.Namespace) -> None:
     from attnlib.text.evaluation import evaluate  # noqa: PLC0415
     from attnlib.text.files import read_beside, read_gold  # noqa: PLC0415
-    from attnlib.text.model import load  # noqa: PLC0415
 
     pairs = list(read_beside(*_sides(given.text, "the text")))
     gold = None if given.gold is None else read_gold(given.gold, pairs)
     found = evaluate(
-        load(given.model),
+        _load(given),
         pairs,
         beam=given.beam,
         max_length=given.max_length,
@@ -107,18 +126,16 @@ def _evaluate(given: argparse.Namespace) -> None:
 
 def _align(given: argparse.Namespace) -> None:
     from attnlib.text.files import pharaoh, read_beside  # noqa: PLC0415
-    from attnlib.text.model import load  # noqa: PLC0415
 
     pairs = list(read_beside(*_sides(given.text, "the text")))
-    for links in load(given.model).links_of(pairs):
+    for links in _load(given).links_of(pairs):
         print(pharaoh(links))
 
 
 def _explore(given: argparse.Namespace) -> None:
-    from attnlib.text.model import load  # noqa: PLC0415
     from attnlib.writing import write_atomically  # noqa: PLC0415
 
-    page = load(given.model).page(given.sentence, beam=given.beam, max_length=given.max_length)
+    page = _load(given).page(given.sentence, beam=given.beam, max_length=given.max_length)
     write_atomically(given.output, page.encode())
     _say(f"open {given.output}")
 
@@ -155,7 +172,8 @@ def _say(said: str) -> None:
 
 
 def _refused(given: argparse.Namespace, said: str) -> int:
-    _say(f"attnlib {given.command}: {said}")
+    process = "" if os.environ.get("WORLD_SIZE", "1") == "1" else f", process {os.environ.get('RANK')}"
+    _say(f"attnlib {given.command}{process}: {said}")
     return 2
 
 
@@ -177,6 +195,7 @@ def _parser() -> argparse.ArgumentParser:
         )
         made.set_defaults(run=run)
         made.add_argument("--model", type=Path, required=True, metavar="FOLDER", help="the model's folder")
+        made.add_argument("--device", help="cpu, cuda, or cuda:1 and so on; default: a GPU if there is one")
         return made
 
     _add_train(
@@ -271,8 +290,9 @@ def _add_train(train: argparse.ArgumentParser) -> None:
     length.add_argument("--epochs", type=int, default=10, help="how often each pair is learnt from")
     length.add_argument("--steps", type=int, help="how many batches")
     length.add_argument("--minutes", type=float, help="how long")
-    training.add_argument("--batch-sentences", type=int, default=64, help="most pairs of a batch")
+    training.add_argument("--batch-sentences", type=int, default=64, help="most pairs of a batch, over all processes")
     training.add_argument("--batch-words", type=int, default=8000, help="most words or subwords on one side of it")
+    training.add_argument("--precision", choices=["float32", "bfloat16"], default="float32", help="of products")
     training.add_argument("--learning-rate", type=float, default=2e-3, help="Adam's, at its highest")
     training.add_argument("--schedule", choices=["cosine", "constant"], default="cosine", help="after a warm-up")
     training.add_argument("--smoothing", type=float, default=0.0, help="of labels")

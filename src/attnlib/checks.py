@@ -86,21 +86,28 @@ def check_shape(name: str, x: Array, *expected: int | str) -> None:
 
 
 def check_ids(name: str, ids: Array, vocab: int) -> None:
-    """Refuse word numbers that a vocabulary of `vocab` words does not have."""
+    """Refuse word numbers that a vocabulary of `vocab` words does not have; on a GPU, where a look waits, not here."""
     check_integers(**{name: ids})
+    if _on_gpu(ids):
+        return
     low, high = int(ids.min()), int(ids.max())
     if low < 0 or high >= vocab:
         raise ValueError(f"{name} holds {low if low < 0 else high}; expected word numbers from 0 to {vocab - 1}")
 
 
 def check_lengths(lengths: Array, shape: tuple[int, ...]) -> None:
-    """Refuse lengths that are not one for each sentence of the padded `shape`, ``(batch, src)``, from 1 to `src`."""
+    """Refuse lengths that are not one for each sentence of the padded `shape`, ``(batch, src)``, from 1 to `src`.
+
+    On a GPU, where a look would wait for all that goes before, only their shape is looked at.
+    """
     if len(shape) != 2 or not shape[0]:
         raise ValueError(f"source has shape {tuple(shape)}; expected (batch, src), at least one sentence")
     check_integers(lengths=lengths)
     batch, src = shape
     if tuple(lengths.shape) != (batch,):
         raise ValueError(f"lengths has shape {tuple(lengths.shape)}; expected ({batch},), one for each sentence")
+    if _on_gpu(lengths):
+        return
     low, high = int(lengths.min()), int(lengths.max())
     if low < 1 or high > src:
         raise ValueError(f"lengths holds {low if low < 1 else high}; expected 1 to {src}, the padded length")
@@ -135,6 +142,10 @@ def check_vocabularies(translator: Any) -> None:
     """Refuse a translator that does not know which number is which word."""
     if translator.source_vocabulary is None or translator.target_vocabulary is None:
         raise ValueError("translator has no vocabularies; expected one made with both")
+
+
+def _on_gpu(x: Array) -> bool:
+    return is_torch_array(x) and x.is_cuda
 
 
 def _written(sizes: tuple[int | str, ...]) -> str:

@@ -67,17 +67,17 @@ class _OutputLoss(torch.autograd.Function):
     @staticmethod
     def forward(ctx, read, output, target, smoothing):
         words, vocab = len(read), len(output)
-        d_read, d_output, loss = torch.empty_like(read), torch.zeros_like(output), read.new_zeros(())
+        d_read, d_output, loss = torch.empty_like(read), torch.zeros_like(output), output.new_zeros(())
         size = max(1, _AT_ONCE // vocab)
         for h, d_h, true in zip(read.split(size), d_read.split(size), target[:, None].split(size), strict=True):
-            log_p = linear(h, output).log_softmax(1)
+            log_p = linear(h, output).to(output.dtype).log_softmax(1)
             loss -= (1 - smoothing) * log_p.gather(1, true).sum()
             if smoothing:
                 loss -= smoothing * log_p.mean(1).sum()
             error = log_p.exp_().sub_(smoothing / vocab)
             error.scatter_add_(1, true, error.new_full(true.shape, smoothing - 1))
-            torch.mm(error, output, out=d_h)
-            d_output.addmm_(error.T, h)
+            d_h.copy_(error @ output)
+            d_output += error.T @ h
         ctx.save_for_backward(d_read, d_output)
         ctx.words = words
         return loss / words

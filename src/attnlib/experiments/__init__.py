@@ -8,6 +8,7 @@ In reading order:
 - `evaluation`: what a translator makes of sentences, and how good that is;
 - `measure`: one run of one variant, and what it costs;
 - `probe`: a run in miniature, by which a change in the code is noticed;
+- `shares`: the rows dealt out to several runs, each with files of its own;
 - `record`: the recorded results, read and written;
 - `intervals`: what several runs tell;
 - `runner`: every variant, several seeds, one command.

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from attnlib.experiments.shares import Share, file_of
 from attnlib.writing import write_atomically
 
 RESULTS = Path(__file__).parent / "results"
@@ -23,7 +24,7 @@ FORMAT = 2
 _KEYS = {"format", "variant", "settings", "probe", "environment", "cost", "rows"}
 
 
-def read(name: str, folder: Path = RESULTS) -> dict[str, Any]:
+def read(name: str, folder: Path = RESULTS, share: Share | None = None) -> dict[str, Any]:
     """Read what is recorded of a variant.
 
     Parameters
@@ -32,6 +33,8 @@ def read(name: str, folder: Path = RESULTS) -> dict[str, Any]:
         One of `attnlib.experiments.variants.VARIANTS`.
     folder : Path
         Where the results are.
+    share : Share, optional
+        Whose file to read; None: the one that readers see, which holds what all shares recorded, once it is joined.
 
     Returns
     -------
@@ -52,7 +55,7 @@ def read(name: str, folder: Path = RESULTS) -> dict[str, Any]:
     -----
     JSON is data: whatever is in the file, reading it runs nothing.
     """
-    path = _file(name, folder)
+    path = file_of(name, folder, share)
     if not path.is_file():
         raise FileNotFoundError(f"name is {name!r}; expected a variant with results, but there is no {path.name}")
     try:
@@ -97,12 +100,12 @@ def recorded(name: str, measure: str, group: str = "within", folder: Path = RESU
     return np.array([row["groups"][group][measure] for row in rows], dtype=float)
 
 
-def write(record: dict[str, Any], folder: Path = RESULTS) -> None:
-    """Write what is recorded of a variant, its rows in the order of their seeds."""
+def write(record: dict[str, Any], folder: Path = RESULTS, share: Share | None = None) -> None:
+    """Write what is recorded of a variant, its rows in the order of their seeds; a share into its own file."""
     rows = dict(sorted(record["rows"].items(), key=lambda row: int(row[0])))
     text = json.dumps(record | {"rows": rows}, ensure_ascii=False, indent=1)
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(_file(record["variant"], folder), f"{text}\n".encode())
+    write_atomically(file_of(record["variant"], folder, share), f"{text}\n".encode())
 
 
 def empty(name: str, settings: dict[str, Any], probe: dict[str, Any]) -> dict[str, Any]:
@@ -126,10 +129,6 @@ def processor() -> str:
     lines = described.read_text().splitlines() if described.is_file() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return f"{names[0] if names else platform.processor() or platform.machine()}, {os.cpu_count()} cores"
-
-
-def _file(name: str, folder: Path) -> Path:
-    return folder / f"{name}.json"
 
 
 def _complaints(record: dict[str, Any], name: str) -> Iterator[str]:

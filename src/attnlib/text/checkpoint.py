@@ -115,7 +115,7 @@ def complete_folder(folder: Path, translator: Translator, training: Training, en
 def write_training(folder: Path, translator: Translator, training: Training) -> None:
     """Keep a training under way: weights, optimiser, torch's generator, what was counted. All in one file."""
     state = {"words": training.words, "seconds": training.seconds, "scores": training.scores}
-    tensors = {
+    found = {
         "random": torch.get_rng_state(),
         "losses": torch.tensor(training.losses, dtype=torch.float64),
         "state": _as_tensor(json.dumps(state).encode()),
@@ -127,6 +127,7 @@ def write_training(folder: Path, translator: Translator, training: Training) -> 
             for name, x in numbers.items()
         },
     }
+    tensors = {name: x.cpu() for name, x in found.items()}
     write_atomically(folder / TRAINING, bytes_of(tensors | {"digest": _digest(tensors)}))
 
 

@@ -11,7 +11,9 @@ from typing import Any
 
 import torch
 
+from attnlib import processes
 from attnlib.checks import check_share, check_whole
+from attnlib.devices import computing_in
 from attnlib.metrics import bleu
 from attnlib.text import checkpoint
 from attnlib.text.files import digest
@@ -58,6 +60,8 @@ class Settings:
         End after so many dev scores in a row that were no better than the best.
     seed : int
         The order of the batches, and what dropout sets to 0.
+    precision : str
+        Of the products in training: one of `attnlib.devices.PRECISIONS`.
     """
 
     preset: str = "luong"
@@ -81,6 +85,7 @@ class Settings:
     score_every: int | None = None
     patience: int | None = None
     seed: int = 0
+    precision: str = "float32"
 
     def __post_init__(self):
         names = ("vocabulary", "least", "longest", "epochs", "steps", "sentences", "words", "score_every", "patience")
@@ -91,6 +96,7 @@ class Settings:
             number = getattr(self, name)
             if number is not None and not 0 < number < inf:
                 raise ValueError(f"{name} is {number}; expected a number above 0")
+        computing_in(self.precision)
         if self.schedule not in SCHEDULES:
             raise ValueError(f"schedule is {self.schedule!r}; expected one of {', '.join(SCHEDULES)}")
 
@@ -104,11 +110,15 @@ def learn(
     save_seconds: float = 60.0,
     progress: bool | str | None = None,
     say: Callable[[str], Any] = lambda said: None,
+    device: str | torch.device = "cpu",
 ) -> Model:
     """Train a model on sentence pairs, into a folder; or go on where an earlier call was killed.
 
     The model ends with the same weights, bit for bit, whether it was killed in between or not: on one machine, with
-    the same number of threads, and unless `minutes` say when to end.
+    the same number of threads and of processes, and unless `minutes` say when to end.
+
+    Several processes share each batch: see `attnlib.processes`. The first of them writes the folder, which all of them
+    must see, also from other machines.
 
     Parameters
     ----------
@@ -127,6 +137,8 @@ def learn(
         See `attnlib.training.train`.
     say : function
         What to do with a sentence about the text, the vocabularies and the model.
+    device : str or torch.device
+        Where to train: see `attnlib.devices.device_named`.
 
     Returns
     -------
@@ -146,19 +158,21 @@ def learn(
     folder, settings = Path(folder), settings or Settings()
     text = pairs.digest if isinstance(pairs, PairFiles) else digest(pairs)
     config = {"settings": asdict(settings), "text": {"pairs": text, "dev": digest(dev)}}
-    done = _taken_up(folder, config)
-    if done:
-        say(f"{folder} is complete already")
-        return done
     beside = checkpoint.working(folder)
-    if beside.exists():
-        source, target = checkpoint.read_vocabularies(beside, checkpoint.read_config(beside))
-    else:
-        source, target = _vocabularies(pairs, settings, say)
-    translator = checkpoint.make(config, source, target)
-    if not beside.exists():
-        checkpoint.begin_folder(folder, config, source, target)
-    encoded = _stored(beside, pairs, text, translator, settings, say=say).encoded
+    with processes.first_goes_ahead():
+        if _taken_up(folder, config):
+            say(f"{folder} is complete already")
+            return load(folder, device)
+        if beside.exists():
+            source, target = checkpoint.read_vocabularies(beside, checkpoint.read_config(beside))
+        elif processes.rank():
+            raise ValueError(f"{beside} is not there for this process; expected a folder that all of them see")
+        else:
+            source, target = _vocabularies(pairs, settings, say)
+        translator = checkpoint.make(config, source, target).to(device)
+        if not beside.exists():
+            checkpoint.begin_folder(folder, config, source, target)
+        encoded = _stored(beside, pairs, text, translator, settings, say=say).encoded
     say(
         f"{sum(p.numel() for p in translator.parameters()):,} weights; vocabularies of {len(source):,}, {len(target):,}"
     )
@@ -166,16 +180,17 @@ def learn(
     epoch = encoded.in_one_epoch(**sizes)
     by_epochs = settings.epochs * epoch if settings.minutes is None else None
     steps = by_epochs if settings.steps is None else settings.steps
-    with torch.random.fork_rng():
+    with torch.random.fork_rng(devices=[]):
         training = None
         if (beside / checkpoint.TRAINING).exists():
             training, random = checkpoint.read_training(beside, translator)
             torch.set_rng_state(random)
             say(f"going on after step {len(training.losses):,}")
         seen = []
+        skip = len(training.losses) if training else 0
         history = train(
             translator,
-            encoded.endless(**sizes, seed=settings.seed, skip=len(training.losses) if training else 0),
+            encoded.endless(**sizes, seed=settings.seed, skip=skip, share=(processes.rank(), processes.count())),
             steps=steps,
             minutes=settings.minutes,
             seed=settings.seed,
@@ -189,14 +204,17 @@ def learn(
             progress=progress,
             training=training,
             keep=_keeper(beside, translator, save_seconds, seen),
+            precision=settings.precision,
         )
     del encoded  # some systems rename no folder while a file in it is mapped
-    checkpoint.complete_folder(folder, translator, seen[-1], history.ended)
+    with processes.first_goes_ahead():
+        if not processes.rank():
+            checkpoint.complete_folder(folder, translator, seen[-1], history.ended)
+            if history.ended != "interrupted":
+                remove_stores(folder)
     if history.ended == "interrupted":
         say("interrupted: the model is as it was then; the same command again goes on with it")
-    else:
-        remove_stores(folder)
-    return load(folder)
+    return load(folder, device)
 
 
 def dev_score(translator: Any, pairs: Sequence[SentencePair]) -> tuple[float, float]:
@@ -288,7 +306,7 @@ def _keeper(beside: Path, translator: Any, save_seconds: float, seen: list) -> C
         nonlocal written
         if last:
             seen.append(training)
-        if last or monotonic() - written >= save_seconds:
+        if not processes.rank() and (last or monotonic() - written >= save_seconds):
             checkpoint.write_training(beside, translator, training)
             written = monotonic()
 

@@ -193,13 +193,15 @@ class Model:
             yield Translation(source, words, None if looked is None else word_weights(looked, *spans), exp(log_p))
 
 
-def load(folder: str | Path) -> Model:
+def load(folder: str | Path, device: str | torch.device = "cpu") -> Model:
     """Open a model folder.
 
     Parameters
     ----------
     folder : path
         What ``attnlib train --model`` has made.
+    device : str or torch.device
+        Where it is to translate: see `attnlib.devices.device_named`.
 
     Returns
     -------
@@ -213,7 +215,8 @@ def load(folder: str | Path) -> Model:
     ValueError
         If it is no model folder, not complete, of another format, or a file in it is damaged.
     """
-    return Model(*read_model(Path(folder)))
+    translator, config = read_model(Path(folder))
+    return Model(translator.to(device), config)
 
 
 def translate_stream(

@@ -1,11 +1,13 @@
 """The runner: row by row, resumed after any end, begun anew when settings or code are others."""
 
+import json
 import re
 import shutil
 import subprocess
 import sys
 import textwrap
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stderr
 from dataclasses import replace
 from io import StringIO
@@ -17,6 +19,7 @@ import pytest
 from attnlib.experiments import runner
 from attnlib.experiments.record import read, write
 from attnlib.experiments.runner import main, record_all, stale
+from attnlib.experiments.shares import Share, shares_of
 from attnlib.experiments.variants import VARIANTS, Budget
 
 SMALL = Budget(emb=5, hid=4, pairs=40, words=150, steps=3, test_clauses=(1, 4), test_sentences=2, width=2)
@@ -123,6 +126,74 @@ def test_killed_it_goes_on_where_it_was(shown, tmp_path):
     assert {path.name for path in folder.iterdir()} == {f"{name}.json" for name in NAMES}
 
 
+@pytest.mark.parametrize(("rows", "n"), [(0, 1), (1, 3), (7, 1), (7, 2), (7, 3), (7, 11), (360, 7)])
+def test_shares_deal_each_row_out_once(rows, n):
+    dealt = [Share(k, n).of(range(rows)) for k in range(1, n + 1)]
+    assert sorted(row for share in dealt for row in share) == list(range(rows))
+    assert max(map(len, dealt)) - min(map(len, dealt)) <= 1
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """Run rows in this process, which starts none."""
+    monkeypatch.setattr(runner, "_pool", ThreadPoolExecutor)
+
+
+def test_two_shares_at_once_and_a_run_that_joins_them_record_what_one_run_does(shown, tmp_path, at_once):
+    """The second share is killed after a row and begun again, and neither touches the other's files."""
+    folder, script = tmp_path / "results", tmp_path / "go.py"
+    script.write_text(
+        textwrap.dedent(f"""
+        import sys
+        from concurrent.futures import ThreadPoolExecutor
+        from pathlib import Path
+        import torch
+        from attnlib.experiments import Budget, runner
+        from attnlib.experiments.shares import Share
+
+        if __name__ == "__main__":
+            share = Share.written(sys.argv[1])
+            runner._pool = ThreadPoolExecutor
+            torch.set_num_threads(1)
+            options = dict(folder=Path({str(folder)!r}), progress=False, workers=1)
+            runner.record_all({NAMES!r}, budget={SMALL!r}, share=share, **options)
+        """)
+    )
+    one, other = (subprocess.Popen([sys.executable, script, share]) for share in ("1/2", "2/2"))
+    while not (begun := [*folder.glob("*.2of2.json")]):
+        assert other.poll() is None, "it ended without a row"
+        time.sleep(0.005)
+    other.kill()
+    assert one.wait() == 0
+    assert other.wait() != 0
+    kept = begun[0].read_text()
+    assert stale(NAMES, SMALL, folder) == NAMES
+    record_all(NAMES, budget=SMALL, folder=folder, progress=False, workers=1, share=Share(2, 2))
+    assert json.loads(kept)["rows"].items() <= json.loads(begun[0].read_text())["rows"].items()
+    assert {path.name for path in folder.iterdir()} <= {f"{name}.{k}of2.json" for name in NAMES for k in (1, 2)}
+    assert {share for name in NAMES for share in shares_of(name, folder)} == {Share(1, 2), Share(2, 2)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runner, "_row", None)
+        record_all(NAMES, budget=SMALL, folder=folder, progress=False)
+    for name in NAMES:
+        for part in ("settings", "probe", "rows"):
+            assert read(name, folder)[part] == read(name, shown[0])[part]
+        assert read(name, folder)["cost"]["parameters"] == read(name, shown[0])["cost"]["parameters"]
+    assert {path.name for path in folder.iterdir()} == {f"{name}.json" for name in NAMES}
+
+
+def test_shares_complete_what_was_recorded_before(copied, at_once):
+    name = NAMES[1]
+    record = read(name, copied)
+    write(record | {"rows": {"0": record["rows"]["0"]}}, copied)
+    for k in (1, 2, 3):
+        record_all(NAMES, budget=SMALL, folder=copied, progress=False, workers=1, share=Share(k, 3))
+    assert stale(NAMES, SMALL, copied) == [name]
+    record_all(NAMES, budget=SMALL, folder=copied, progress=False)
+    assert read(name, copied) == record
+    assert {path.name for path in copied.iterdir()} == {f"{name}.json" for name in NAMES}
+
+
 def test_a_row_that_fails_ends_it_and_keeps_what_was_done(tmp_path):
     impossible = replace(SMALL, words=5)  # no sentence fits
     with pytest.raises(ValueError, match="words is 5; expected at least"):
@@ -143,13 +214,17 @@ def test_the_command_takes_a_subset(monkeypatch, capsys):
     asked = []
     monkeypatch.setattr(runner, "record_all", lambda names, **options: asked.append((names, options)))
     main(["--only", *NAMES, "--workers", "3"])
-    main([])
-    assert asked == [(NAMES, {"workers": 3}), (list(VARIANTS), {"workers": 2})]
+    main(["--share", "2/5"])
+    assert asked == [(NAMES, {"workers": 3, "share": None}), (list(VARIANTS), {"workers": 2, "share": Share(2, 5)})]
     main(["--list", "--only", *NAMES])
     assert [line.split() for line in capsys.readouterr().out.splitlines()] == [[name, "recorded"] for name in NAMES]
     with pytest.raises(SystemExit):
         main(["--only", "nothing"])
     assert "invalid choice: 'nothing'" in capsys.readouterr().err
+    for wrong in ("0/5", "6/5", "2", "2/5/1", "-1/5"):
+        with pytest.raises(SystemExit):
+            main([f"--share={wrong}"])
+        assert f"share is '{wrong}'; expected one as 2/5" in capsys.readouterr().err
 
 
 def test_the_package_is_a_command():

@@ -15,10 +15,11 @@ SMALLER = {"20_000": "30", "200, ": "5, ", "--minutes 4": "--steps 2 --features 
 
 @pytest.mark.skipif(os.name != "posix", reason="the page's commands are a shell's")
 def test_the_page_runs_from_top_to_bottom(tmp_path):
-    (tmp_path / "attnlib").write_text(f'#!/bin/sh\nexec {sys.executable} -m attnlib "$@"\n')
-    (tmp_path / "attnlib").chmod(0o755)
+    for name, module in (("attnlib", "attnlib"), ("torchrun", "torch.distributed.run --standalone")):
+        (tmp_path / name).write_text(f'#!/bin/sh\nexec {sys.executable} -m {module} "$@"\n')
+        (tmp_path / name).chmod(0o755)
     environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "MPLBACKEND": "agg"}
-    assert [kind for kind, _ in BLOCKS] == ["python", "sh", "sh", "sh", "sh", "python"]
+    assert [kind for kind, _ in BLOCKS] == ["python", "sh", "sh", "sh", "sh", "sh", "python"]
     for kind, block in BLOCKS:
         for large, small in SMALLER.items():
             block = block.replace(large, small)  # noqa: PLW2901
@@ -28,4 +29,4 @@ def test_the_page_runs_from_top_to_bottom(tmp_path):
     lines = {path.name: len(path.read_text("utf-8").splitlines()) for path in tmp_path.glob("*.*") if path.is_file()}
     assert lines["new.fr"] == lines["new.links"] == lines["dev.found"] == lines["dev.en"] == 5
     assert (tmp_path / "cat.html").read_text("utf-8").startswith("<!doctype html>")
-    assert {path.name for path in (tmp_path / "runs").iterdir()} == {"enfr"}
+    assert {path.name for path in (tmp_path / "runs").iterdir()} == {"enfr", "two"}

@@ -1,0 +1,104 @@
+"""Where training computes, and in which precision. There is no GPU here: a device of no storage stands for one."""
+
+import pytest
+import torch
+
+from attnlib import devices, training
+from attnlib.batches import endless
+from attnlib.devices import computing_in, device_named, moved
+from attnlib.language.grammar import sample
+from attnlib.text.learning import Settings, learn
+from attnlib.text.model import load
+from attnlib.training import train
+from attnlib.translator import luong, rnn_encdec, rnn_search
+from attnlib.vocabulary import PAD, Vocabulary
+
+PAIRS = sample(23, seed=0, clauses=(1,))
+VOCABULARIES = Vocabulary.of(pair.source for pair in PAIRS), Vocabulary.of(pair.target for pair in PAIRS)
+
+
+def some(**options):
+    return endless(PAIRS, *VOCABULARIES, words=80, seed=0, **options)
+
+
+def test_a_gpu_is_chosen_where_there_is_one_and_each_process_has_its_own(monkeypatch):
+    assert device_named("cpu") == torch.device("cpu")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert device_named() == device_named("cuda") == torch.device("cuda:0")
+    assert device_named("cuda:1") == torch.device("cuda:1")
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    assert device_named() == torch.device("cuda:1")
+    monkeypatch.setenv("LOCAL_RANK", "2")
+    with pytest.raises(ValueError, match=r"needs cuda:2; expected one that is here: cpu, cuda:0, cuda:1$"):
+        device_named()
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("cuda", "device is 'cuda', which needs cuda:0; expected one that is here: cpu$"),
+        ("cuda:3", "device is 'cuda:3', which needs cuda:3"),
+        ("tpu", "device is 'tpu'; expected cpu, cuda, or cuda:1 and so on"),
+        ("meta", "device is 'meta'; expected cpu"),
+    ],
+)
+def test_a_device_that_is_not_there_is_refused(monkeypatch, name, says):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(ValueError, match=says):
+        device_named(name)
+
+
+def test_batches_come_with_their_words_and_as_they_were():
+    kept = [next(some(skip=n)) for n in range(3)]
+    for (batch, words), expected in zip(moved(kept, torch.device("cpu")), kept, strict=True):
+        assert all(map(torch.equal, batch, expected))
+        assert words == sum(int(number) != PAD for row in expected.target for number in row)
+
+
+def test_losses_that_are_read_late_are_the_same_and_name_their_step(monkeypatch):
+    """What a GPU is spared, on a processor: one look at all losses, at a score and at the end."""
+    reads, read = [], training._read
+
+    def once_a_score(unread, under_way):
+        if len(unread) % 3 and len(under_way.losses) + len(unread) < 7:
+            return 0.0
+        reads.append(len(unread))
+        return read(unread, under_way)
+
+    def trained():
+        return train(luong(*VOCABULARIES, emb=4, hid=6, seed=0), some(), steps=7, keep=lambda now, last: None)
+
+    expected = trained().losses.tolist()
+    monkeypatch.setattr(training, "_read", once_a_score)
+    assert trained().losses.tolist() == expected
+    assert reads == [3, 3, 1, 0]
+    monkeypatch.setattr(training, "_step", lambda under_way, *arguments, **options: torch.tensor(float("nan")))
+    with pytest.raises(FloatingPointError, match="loss is nan at step 1;"):
+        trained()
+
+
+@pytest.mark.parametrize("make", [luong, rnn_search, rnn_encdec])
+def test_bfloat16_computes_about_the_same_and_keeps_weights_as_they_are(make):
+    losses = []
+    for precision in devices.PRECISIONS:
+        translator = make(*VOCABULARIES, emb=6, hid=8, seed=0)
+        losses.append(train(translator, some(), steps=5, precision=precision).losses)
+        assert {p.dtype for p in translator.parameters()} == {torch.float32}
+    assert losses[0] == pytest.approx(losses[1], rel=1e-2)
+    assert losses[0].tolist() != losses[1].tolist()
+
+
+def test_a_precision_that_is_none_is_refused():
+    with pytest.raises(ValueError, match="precision is 'half'; expected one of float32, bfloat16"):
+        computing_in("half")
+    with pytest.raises(ValueError, match="precision is 'half'"):
+        Settings(precision="half")
+
+
+def test_a_model_is_learnt_and_loaded_on_a_device(tmp_path):
+    options = {"emb": 4, "hid": 4, "seed": 0}
+    settings = Settings(options=options, subwords=False, least=1, steps=2, precision="bfloat16")
+    made = learn(tmp_path / "run", PAIRS, (), settings, progress=False, device="cpu")
+    assert made.config["settings"]["precision"] == "bfloat16"
+    assert next(load(tmp_path / "run", "meta").translator.parameters()).device.type == "meta"

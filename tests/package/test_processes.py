@@ -1,0 +1,220 @@
+"""Several processes train as one does, end together, and go on together after one was killed."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+import torch
+
+import attnlib
+from attnlib.batches import batches
+from attnlib.language.grammar import sample
+from attnlib.processes import share_of
+from attnlib.text.model import load
+from attnlib.vocabulary import PAD, Vocabulary
+
+PAIRS = sample(23, seed=0, clauses=(1,))
+VOCABULARIES = Vocabulary.of(pair.source for pair in PAIRS), Vocabulary.of(pair.target for pair in PAIRS)
+
+MANY = '''
+import json, os, signal, sys
+from dataclasses import replace
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import torch
+from torch import distributed
+from attnlib import processes, training
+from attnlib.batches import endless
+from attnlib.language.grammar import sample
+from attnlib.text.learning import Settings, learn
+from attnlib.translator import luong
+from attnlib.vocabulary import Vocabulary
+
+torch.set_num_threads(1)
+torch.optim.Adam([torch.zeros(1, requires_grad=True)])  # imports much, once here instead of in each child
+pairs = sample(23, seed=0, clauses=(1,))
+known = Vocabulary.of(pair.source for pair in pairs), Vocabulary.of(pair.target for pair in pairs)
+home = Path(sys.argv[2])
+
+def together(n, name, call):
+    """Run a function in n processes, each told which it is, and give how each ended."""
+    children = []
+    for k in range(n):
+        children.append(os.fork())
+        if not children[-1]:
+            where = f"file://{home / name}.meeting"
+            distributed.init_process_group("gloo", init_method=where, rank=k, world_size=n)
+            status = 3
+            try:
+                call(k, n, home / name)
+                status = 0
+            except processes.LostProcessError:
+                status = 1
+            finally:
+                os._exit(status)
+    return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+
+def curve(k, n, place, steps=100, look=None, score=None, dropout=0.0):
+    translator = luong(*known, emb=6, hid=8, seed=0, dropout=dropout)
+    whole = endless(pairs, *known, words=60, seed=0)
+    shares = (processes.share_of(batch, k, n) for batch in whole)
+    options = {"schedule": lambda done: 1.0, "look": look, "score": score, "score_every": 3}
+    history = training.train(translator, shares, steps=steps, seed=0, **options)
+    weights = torch.cat([p.detach().flatten() for p in translator.parameters()])
+    found = {"losses": history.losses.tolist(), "weights": weights.tolist(), "ended": history.ended}
+    place.with_name(f"{place.name}.{k}").write_text(json.dumps(found | {"scores": history.scores}))
+
+def scored(k, n, place):
+    scores = iter([(3.0, 1.0), (2.0, 9.0), (1.0, 5.0), (1.0, 7.0)])
+    curve(k, n, place, 10, score=(lambda translator: next(scores)) if k == 0 else (lambda translator: os._exit(4)))
+
+def interrupted(k, n, place):
+    curve(k, n, place, look=lambda step, _: k == 1 and step == 7 and os.kill(os.getpid(), signal.SIGINT))
+
+options = {"emb": 4, "hid": 4, "dropout": 0.2, "seed": 0}
+settings = Settings(options=options, vocabulary=60, steps=9, sentences=8, score_every=4)
+
+def learnt(k, n, place, dies=False):
+    true = training._step
+    def step(under_way, *arguments, **options):
+        if dies and k == 1 and len(under_way.losses) == 5:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return true(under_way, *arguments, **options)
+    training._step = step
+    learn(place, pairs, pairs[:2], settings, save_seconds=0.0, progress=False)
+
+def weights(name):
+    return (home / name / "model.safetensors").read_bytes()
+
+def refused(k, n, place):
+    learn(place, pairs, (), replace(settings, steps=8), progress=False)
+
+if sys.argv[3] == "curves":
+    curve(0, 1, home / "one")
+    assert together(2, "two", curve) == [0, 0]
+    assert together(3, "three", lambda *which: curve(*which, steps=30)) == [0, 0, 0]
+    assert together(2, "scored", scored) == [0, 0]
+    assert together(2, "interrupted", interrupted) == [0, 0]
+    assert together(2, "dropout", lambda *which: curve(*which, steps=10, dropout=0.3)) == [0, 0]
+else:
+    assert together(2, "whole", learnt) == [0, 0]
+    assert together(2, "killed", lambda *which: learnt(*which, dies=True)) == [1, -signal.SIGKILL]
+    assert not (home / "killed").exists()
+    os.unlink(home / "killed.meeting")
+    assert together(2, "killed", learnt) == [0, 0]
+    assert weights("killed") == weights("whole")
+    os.unlink(home / "whole.meeting")
+    assert together(2, "whole", refused) == [3, 3]
+print("as it should be")
+'''
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+
+
+def ran(mode, home):
+    command = [sys.executable, "-c", MANY, Path(attnlib.__file__).parents[1], home, mode]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.stdout == "as it should be\n", run.stderr
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7])
+def test_shares_are_all_pairs_once_without_padding_that_none_needs(n):
+    for whole in batches(PAIRS, *VOCABULARIES, words=60, seed=0):
+        shares = [share_of(whole, k, n) for k in range(n)]
+        for row in range(len(whole.source)):
+            share, its = shares[row % n], row // n
+            length, target = int(whole.lengths[row]), whole.target[row]
+            assert share.lengths[its] == length
+            assert torch.equal(share.source[its, :length], whole.source[row, :length])
+            assert torch.equal(share.target[its][share.target[its] != PAD], target[target != PAD])
+        assert sum(len(share.source) for share in shares) == len(whole.source)
+        for share in shares:
+            assert all((side != PAD).any(0).all() for side in (share.source, share.target))
+
+
+@pytest.fixture(scope="module")
+def curves(tmp_path_factory):
+    home = tmp_path_factory.mktemp("curves")
+    ran("curves", home)
+    names = {"two": 2, "three": 3, "scored": 2, "interrupted": 2, "dropout": 2}
+    found = {name: [json.loads((home / f"{name}.{k}").read_text()) for k in range(n)] for name, n in names.items()}
+    return found | {"one": [json.loads((home / "one.0").read_text())]}
+
+
+@forks
+@pytest.mark.parametrize("name", ["two", "three"])
+def test_the_loss_curve_is_that_of_one_process(curves, name):
+    """Also where a batch has fewer pairs than there are processes."""
+    counts = [len(part.source) for part in batches(PAIRS, *VOCABULARIES, words=60, seed=0)]
+    assert min(counts) < 3 < max(counts)
+    alone = curves["one"][0]["losses"]
+    for found in curves[name]:
+        np.testing.assert_allclose(found["losses"], alone[: len(found["losses"])], rtol=0, atol=1e-4)
+        assert found["weights"] == curves[name][0]["weights"]
+    assert alone[-1] < 0.9 * alone[0]
+
+
+@forks
+def test_the_first_process_scores_for_all(curves):
+    first, second = curves["scored"]
+    assert first["scores"] == second["scores"] == [[3, 3.0, 1.0], [6, 2.0, 9.0], [9, 1.0, 5.0], [10, 1.0, 7.0]]
+    assert first["weights"] == second["weights"] != curves["two"][0]["weights"]
+
+
+@forks
+def test_ctrl_c_in_any_process_ends_all_after_the_same_step(curves):
+    assert [(found["ended"], len(found["losses"])) for found in curves["interrupted"]] == [("interrupted", 7)] * 2
+
+
+@forks
+def test_dropout_differs_from_process_to_process_and_weights_do_not(curves):
+    first, second = curves["dropout"]
+    assert first["weights"] == second["weights"]
+    assert first["losses"] != curves["two"][0]["losses"][:10]
+
+
+@forks
+def test_a_killed_training_goes_on_to_the_same_weights_and_a_wrong_one_is_refused_by_all(tmp_path):
+    ran("killed", tmp_path)
+
+
+def test_the_command_says_which_process_was_killed_and_goes_on(tmp_path):
+    text, dev = tmp_path / "pairs", tmp_path / "dev"
+    dev.write_text("a b\ta b\n")
+    text.write_text("".join(f"{' '.join(pair.source)}\t{' '.join(pair.target)}\n" for pair in PAIRS))
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    options = "--words --features 4 --batch-sentences 3 --steps 99999 --dev-every 1 --save-seconds 0 --model"
+    command = [*torchrun, "-m", "attnlib", "train", "--source", text, "--dev", dev, *options.split(), tmp_path / "run"]
+    environment = os.environ | {"PYTHONPATH": str(Path(attnlib.__file__).parents[1])}
+    said = tmp_path / "said"
+
+    def ended(after, how):
+        with said.open("w") as file:
+            run = subprocess.Popen(command, stdout=file, stderr=file, env=environment)
+        while after not in said.read_text():
+            assert run.poll() is None, said.read_text()
+            time.sleep(0.02)
+        how(run)
+        assert run.wait() == 1  # torchrun's own status, also after Ctrl-C
+        return said.read_text()
+
+    def kill_the_second(run):
+        others = psutil.Process(run.pid).children()
+        next(other for other in others if other.environ().get("RANK") == "1").kill()
+
+    first = ended("step 3", kill_the_second)
+    assert "process 0: process 1 was lost; the same command goes on from the last checkpoint\n" in first
+    assert "rank      : 1 (local_rank: 1)\n  exitcode  : -9" in first
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["dev", "pairs", "run.training", "said"]
+    second = ended("dev loss", lambda run: run.send_signal(signal.SIGINT))
+    assert re.search(r"going on after step \d", second)
+    assert "interrupted: the model is as it was then" in second
+    assert second.count("sentence pairs") == 1
+    assert load(tmp_path / "run").config["ended"] == "interrupted"
