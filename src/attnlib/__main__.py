@@ -143,7 +143,13 @@ def _explore(given: argparse.Namespace) -> None:
 def _model(given: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     """Choose the preset and what it is told. Without a preset: Luong's decoder, an encoder that reads both ways."""
     preset = given.preset or "luong"
-    options = {"emb": given.features, "hid": given.features, "dropout": given.dropout, "seed": given.seed}
+    options = {
+        "emb": given.features,
+        "hid": given.features,
+        "dropout": given.dropout,
+        "embedding_dropout": given.embedding_dropout,
+        "seed": given.seed,
+    }
     wanted = {name: getattr(given, name) for name in _LUONG_ONLY if getattr(given, name) is not None}
     if preset == "luong":
         return preset, options | wanted | {"encoder": given.encoder or ("reversed" if given.preset else "both")}
@@ -284,7 +290,10 @@ def _add_train(train: argparse.ArgumentParser) -> None:
     model.add_argument("--no-input-feeding", action="store_false", dest="input_feeding", default=None)
     model.add_argument("--layers", type=int, help="default: 1")
     model.add_argument("--features", type=int, default=256, help="of an embedding and of a state")
-    model.add_argument("--dropout", type=float, default=0.3, help="share of features set to 0 in training")
+    model.add_argument(
+        "--dropout", type=float, default=0.3, help="share of features set to 0, of what the output reads"
+    )
+    model.add_argument("--embedding-dropout", type=float, default=0.0, help="the same, of the embeddings")
     training = train.add_argument_group("the training")
     length = training.add_mutually_exclusive_group()
     length.add_argument("--epochs", type=int, default=10, help="how often each pair is learnt from")

@@ -24,7 +24,7 @@ from attnlib.attention import Attended, join
 from attnlib.cells import gru_step, lstm_step
 from attnlib.checks import check_share, check_whole
 from attnlib.encoders import Encoded
-from attnlib.parameters import products, weight
+from attnlib.parameters import Embedding, products, weight
 
 
 class State(NamedTuple):
@@ -133,8 +133,8 @@ class FixedContextDecoder(Decoder):
         Words of the target vocabulary; features of an embedding, of a state and of a context.
     maxout : int
         Units of the output's maxout layer.
-    dropout : float
-        In training, the share of features that is set to 0, of the embeddings and of the maxout layer.
+    dropout, embedding_dropout : float
+        In training, the share of features that is set to 0: of the maxout layer, and of the embeddings.
 
     Notes
     -----
@@ -143,12 +143,22 @@ class FixedContextDecoder(Decoder):
     multiply-adds a word, plus the output's.
     """
 
-    def __init__(self, *, vocab: int, emb: int, dec: int, enc: int, maxout: int, dropout: float = 0.0):
+    def __init__(
+        self,
+        *,
+        vocab: int,
+        emb: int,
+        dec: int,
+        enc: int,
+        maxout: int,
+        dropout: float = 0.0,
+        embedding_dropout: float = 0.0,
+    ):
         check_whole(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
         check_share(dropout=dropout)
         super().__init__()
         self.dropout = dropout
-        self.embedding = nn.Embedding(vocab, emb)
+        self.embedding = Embedding(vocab, emb, embedding_dropout)
         self.gru = nn.GRU(emb + enc, dec, batch_first=True)
         self.readout = DeepOutput(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
 
@@ -173,7 +183,7 @@ class FixedContextDecoder(Decoder):
         self, words: Int[Tensor, "batch tgt"], encoded: Encoded
     ) -> tuple[Float[Tensor, "batch tgt maxout"], None]:
         """Compute the maxout layer at all positions, given for each the word before."""
-        y, (s_0,) = dropped(self.embedding(words), self.dropout, self.training), encoded.state
+        y, (s_0,) = self.embedding(words), encoded.state
         c = encoded.summary[:, None].expand(-1, words.shape[1], -1)
         s = self.gru(torch.cat([y, c], 2), s_0[None].contiguous())[0]
         s_before = torch.cat([s_0[:, None], s[:, :-1]], 1)
@@ -200,7 +210,7 @@ class BahdanauDecoder(Decoder):
         Units of the output's maxout layer.
     reads_new_state : bool
         Give the output :math:`s_t` instead, as the paper's body writes it.
-    dropout : float
+    dropout, embedding_dropout : float
         As for `FixedContextDecoder`.
 
     Notes
@@ -222,13 +232,14 @@ class BahdanauDecoder(Decoder):
         maxout: int,
         reads_new_state: bool = False,
         dropout: float = 0.0,
+        embedding_dropout: float = 0.0,
     ):
         check_whole(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
         check_share(dropout=dropout)
         super().__init__()
         self.dropout = dropout
         self.align, self.enc = align, enc
-        self.embedding = nn.Embedding(vocab, emb)
+        self.embedding = Embedding(vocab, emb, embedding_dropout)
         self.cell = nn.GRUCell(emb + enc, dec)
         self.readout = DeepOutput(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
         self.reads_new_state = reads_new_state
@@ -257,7 +268,7 @@ class BahdanauDecoder(Decoder):
     ) -> tuple[Float[Tensor, "batch tgt maxout"], Attended]:
         """Compute the maxout layer at all positions, given for each the word before."""
         memory, (s_0,), _ = self.start(encoded)
-        y = dropped(self.embedding(words), self.dropout, self.training)
+        y = self.embedding(words)
         W_y, W_c = self.cell.weight_ih.split([y.shape[2], self.enc], dim=1)
         states, looks = [s_0], []
         for t, x in enumerate(linear(y, W_y, self.cell.bias_ih).unbind(1)):
@@ -293,9 +304,9 @@ class LuongDecoder(Decoder):
     input_feeding : bool
         Feed :math:`\tilde{s}_{t-1}` to the first layer (section 3.3). Without it the LSTM reads the words only, and
         all steps are one call of it and one of `align`.
-    dropout : float
-        In training, the share of features that is set to 0: of the embeddings, of what one layer hands to the next,
-        and of the attentional states as the output reads them.
+    dropout, embedding_dropout : float
+        In training, the share of features that is set to 0: of what one layer hands to the next and of the attentional
+        states as the output reads them; and of the embeddings.
 
     Notes
     -----
@@ -314,13 +325,14 @@ class LuongDecoder(Decoder):
         layers: int = 1,
         input_feeding: bool = True,
         dropout: float = 0.0,
+        embedding_dropout: float = 0.0,
     ):
         check_whole(vocab=vocab, emb=emb, dec=dec, enc=enc, layers=layers)
         check_share(dropout=dropout)
         super().__init__()
         self.dropout = dropout
         self.align, self.enc = align, enc
-        self.embedding = nn.Embedding(vocab, emb)
+        self.embedding = Embedding(vocab, emb, embedding_dropout)
         between = dropout if layers > 1 else 0.0
         self.lstm = nn.LSTM(emb + dec * input_feeding, dec, layers, batch_first=True, dropout=between)
         self.W_c, self.W_y = weight(dec, enc + dec), weight(vocab, dec)
@@ -363,7 +375,7 @@ class LuongDecoder(Decoder):
     ) -> tuple[Float[Tensor, "batch tgt dec"], Attended]:
         """Compute the attentional states at all positions, given for each the word before."""
         chain = self._one_by_one if self.input_feeding else self._all_at_once
-        s_tilde, attended = chain(self._dropped(self.embedding(words)), self.start(encoded))
+        s_tilde, attended = chain(self.embedding(words), self.start(encoded))
         return self._dropped(s_tilde), attended
 
     def _dropped(self, x):

@@ -13,7 +13,7 @@ from torch.nn.functional import dropout as dropped
 from torch.nn.functional import linear, pad
 
 from attnlib.checks import check_share, check_whole
-from attnlib.parameters import weight
+from attnlib.parameters import Embedding, weight
 
 
 class Encoded(NamedTuple):
@@ -53,7 +53,7 @@ class BidirectionalGRU(nn.Module):
         Features of a state in one direction; an annotation has ``enc = 2 * hid``.
     dec : int
         Features of the decoder's state. ``W_s`` is ``(dec, hid)``.
-    dropout : float
+    embedding_dropout : float
         In training, the share of the embeddings' features that is set to 0.
 
     Notes
@@ -63,12 +63,10 @@ class BidirectionalGRU(nn.Module):
     PyTorch's, which differs from the paper's: see `attnlib.cells.gru_step`.
     """
 
-    def __init__(self, vocab: int, emb: int, hid: int, dec: int, *, dropout: float = 0.0):
+    def __init__(self, vocab: int, emb: int, hid: int, dec: int, *, embedding_dropout: float = 0.0):
         check_whole(vocab=vocab, emb=emb, hid=hid, dec=dec)
-        check_share(dropout=dropout)
         super().__init__()
-        self.dropout = dropout
-        self.embedding = nn.Embedding(vocab, emb)
+        self.embedding = Embedding(vocab, emb, embedding_dropout)
         self.forwards = nn.GRU(emb, hid, batch_first=True)
         self.backwards = nn.GRU(emb, hid, batch_first=True)
         self.W_s = weight(dec, hid)
@@ -88,7 +86,7 @@ class BidirectionalGRU(nn.Module):
         Encoded
             Annotations ``"batch src 2*hid"``, and s_0 ``"batch dec"`` as the only state.
         """
-        x = dropped(self.embedding(source), self.dropout, self.training)
+        x = self.embedding(source)
         forwards = self.forwards(x)[0]
         backwards = _reverse(self.backwards(_reverse(x, lengths))[0], lengths)
         real = torch.arange(source.shape[1], device=x.device) < lengths[:, None]
@@ -116,8 +114,8 @@ class StackedLSTM(nn.Module):
     reverse : bool
         Read from the last word to the first, as the paper does by reversing the source. The annotations still
         come in the source's own order, so that positions and links keep their meaning.
-    dropout : float
-        In training, the share of features that is set to 0, of the embeddings and of what one layer hands to the next.
+    dropout, embedding_dropout : float
+        In training, the share of features that is set to 0: of what one layer hands to the next, and of the embeddings.
 
     Notes
     -----
@@ -126,12 +124,22 @@ class StackedLSTM(nn.Module):
     one above, `src` steps one after the other.
     """
 
-    def __init__(self, vocab: int, emb: int, hid: int, layers: int = 1, *, reverse: bool = False, dropout: float = 0.0):
+    def __init__(
+        self,
+        vocab: int,
+        emb: int,
+        hid: int,
+        layers: int = 1,
+        *,
+        reverse: bool = False,
+        dropout: float = 0.0,
+        embedding_dropout: float = 0.0,
+    ):
         check_whole(vocab=vocab, emb=emb, hid=hid, layers=layers)
         check_share(dropout=dropout)
         super().__init__()
-        self.reverse, self.dropout = reverse, dropout
-        self.embedding = nn.Embedding(vocab, emb)
+        self.reverse = reverse
+        self.embedding = Embedding(vocab, emb, embedding_dropout)
         self.lstm = nn.LSTM(emb, hid, layers, batch_first=True, dropout=dropout if layers > 1 else 0.0)
 
     def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> Encoded:
@@ -149,7 +157,7 @@ class StackedLSTM(nn.Module):
         Encoded
             Annotations ``"batch src hid"``, and the last states and cells ``"batch layers hid"``.
         """
-        x = dropped(self.embedding(source), self.dropout, self.training)
+        x = self.embedding(source)
         if not self.reverse:
             annotations, (h, c) = _read(self.lstm, x, lengths)
         else:
@@ -174,7 +182,7 @@ class BidirectionalLSTM(nn.Module):
         Features of an annotation, an even number.
     layers : int
         Height of the stack; both directions of one layer are read by both of the next.
-    dropout : float
+    dropout, embedding_dropout : float
         As for `StackedLSTM`.
 
     Notes
@@ -183,14 +191,16 @@ class BidirectionalLSTM(nn.Module):
     ``2 * batch * src * hid * (read + hid / 2)`` multiply-adds, `read` being `emb`, or `hid` above the first layer.
     """
 
-    def __init__(self, vocab: int, emb: int, hid: int, layers: int = 1, *, dropout: float = 0.0):
+    def __init__(
+        self, vocab: int, emb: int, hid: int, layers: int = 1, *, dropout: float = 0.0, embedding_dropout: float = 0.0
+    ):
         check_whole(vocab=vocab, emb=emb, hid=hid, layers=layers)
         check_share(dropout=dropout)
         if hid % 2:
             raise ValueError(f"hid is {hid}; expected an even number, half of it for each direction")
         super().__init__()
         self.dropout = dropout
-        self.embedding = nn.Embedding(vocab, emb)
+        self.embedding = Embedding(vocab, emb, embedding_dropout)
         read = [emb] + [hid] * (layers - 1)
         self.forwards = nn.ModuleList(nn.LSTM(n, hid // 2, batch_first=True) for n in read)
         self.backwards = nn.ModuleList(nn.LSTM(n, hid // 2, batch_first=True) for n in read)
@@ -211,8 +221,9 @@ class BidirectionalLSTM(nn.Module):
             Annotations ``"batch src hid"``, and the last states and cells of both directions ``"batch layers hid"``.
         """
         x, ends = self.embedding(source), []
-        for forwards, backwards in zip(self.forwards, self.backwards, strict=True):
-            x = dropped(x, self.dropout, self.training)
+        for layer, (forwards, backwards) in enumerate(zip(self.forwards, self.backwards, strict=True)):
+            if layer:
+                x = dropped(x, self.dropout, self.training)
             rightwards, right_end = _read(forwards, x, lengths)
             leftwards, left_end = _read(backwards, _reverse(x, lengths), lengths)
             x = torch.cat([rightwards, _reverse(leftwards, lengths)], 2)

@@ -5,9 +5,11 @@ from contextlib import contextmanager
 from math import sqrt
 
 import torch
-from torch import nn
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn.functional import dropout as dropped
 
-from attnlib.checks import check_whole
+from attnlib.checks import check_share, check_whole
 
 
 def weight(*shape: int) -> nn.Parameter:
@@ -39,6 +41,27 @@ def weight(*shape: int) -> nn.Parameter:
 def products(part: nn.Module) -> int:
     """Count the multiply-adds of using each weight once, as one step does: all numbers but biases, which are added."""
     return sum(p.numel() for name, p in part.named_parameters() if "bias" not in name)
+
+
+class Embedding(nn.Embedding):
+    """One vector for each word of a vocabulary.
+
+    Parameters
+    ----------
+    vocab, emb : int
+        How many words, and features of a vector.
+    dropout : float
+        In training, the share of the features that is set to 0.
+    """
+
+    def __init__(self, vocab: int, emb: int, dropout: float = 0.0):
+        check_share(embedding_dropout=dropout)
+        super().__init__(vocab, emb)
+        self.dropout = dropout
+
+    def forward(self, words: Int[Tensor, "*batch"]) -> Float[Tensor, "*batch emb"]:
+        """Look the words up."""
+        return dropped(super().forward(words), self.dropout, self.training)
 
 
 @contextmanager

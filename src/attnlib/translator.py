@@ -162,6 +162,7 @@ def rnn_encdec(
     emb: int = 64,
     hid: int = 128,
     dropout: float = 0.0,
+    embedding_dropout: float = 0.0,
     seed: int = 0,
 ) -> Translator:
     """Make the model without attention: the decoder sees the sentence's summary only.
@@ -172,8 +173,8 @@ def rnn_encdec(
         They travel with the translator.
     emb, hid : int
         Features of an embedding, and of a state in one direction.
-    dropout : float
-        In training, the share of features that is set to 0: see the encoder and the decoder.
+    dropout, embedding_dropout : float
+        In training, the share of features that is set to 0: see the decoder, and for embeddings the encoder too.
     seed : int
         Where the weights begin. Torch's own generator stays as it was.
 
@@ -185,9 +186,15 @@ def rnn_encdec(
     """
     check_whole(2, hid=hid)
     with seeded(seed):
-        encoder = BidirectionalGRU(len(source_vocabulary), emb, hid, hid, dropout=dropout)
+        encoder = BidirectionalGRU(len(source_vocabulary), emb, hid, hid, embedding_dropout=embedding_dropout)
         decoder = FixedContextDecoder(
-            vocab=len(target_vocabulary), emb=emb, dec=hid, enc=2 * hid, maxout=hid // 2, dropout=dropout
+            vocab=len(target_vocabulary),
+            emb=emb,
+            dec=hid,
+            enc=2 * hid,
+            maxout=hid // 2,
+            dropout=dropout,
+            embedding_dropout=embedding_dropout,
         )
     return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
 
@@ -200,6 +207,7 @@ def rnn_search(
     emb: int = 64,
     hid: int = 128,
     dropout: float = 0.0,
+    embedding_dropout: float = 0.0,
     seed: int = 0,
 ) -> Translator:
     """Make the model of Bahdanau et al. 2015: the additive score, everywhere, asked by the state before.
@@ -213,7 +221,7 @@ def rnn_search(
     emb, hid : int
         Features of an embedding, and of a state in one direction. The maxout layer has ``hid // 2`` units, as
         in the paper.
-    dropout : float
+    dropout, embedding_dropout : float
         As for `rnn_encdec`.
     seed : int
         Where the weights begin. Torch's own generator stays as it was.
@@ -225,10 +233,17 @@ def rnn_search(
     """
     check_whole(2, hid=hid)
     with seeded(seed):
-        encoder = BidirectionalGRU(len(source_vocabulary), emb, hid, hid, dropout=dropout)
+        encoder = BidirectionalGRU(len(source_vocabulary), emb, hid, hid, embedding_dropout=embedding_dropout)
         align = Align(Additive(hid, 2 * hid, hid if att is None else att), Everywhere())
         decoder = BahdanauDecoder(
-            align, vocab=len(target_vocabulary), emb=emb, dec=hid, enc=2 * hid, maxout=hid // 2, dropout=dropout
+            align,
+            vocab=len(target_vocabulary),
+            emb=emb,
+            dec=hid,
+            enc=2 * hid,
+            maxout=hid // 2,
+            dropout=dropout,
+            embedding_dropout=embedding_dropout,
         )
     return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
 
@@ -246,6 +261,7 @@ def luong(
     hid: int = 128,
     encoder: str = "reversed",
     dropout: float = 0.0,
+    embedding_dropout: float = 0.0,
     seed: int = 0,
 ) -> Translator:
     """Make a model of Luong et al. 2015: stacked LSTMs, attention asked by the new state.
@@ -270,8 +286,9 @@ def luong(
     encoder : str
         "reversed", from the last word to the first as in the paper; "forwards"; or "both", which is not the paper's:
         two directions of ``hid / 2`` features each.
-    dropout : float
-        As for `rnn_encdec`; 0.2 in some of the paper's models.
+    dropout, embedding_dropout : float
+        In training, the share of features that is set to 0: see the encoder and the decoder. The LSTMs of
+        some of the paper's models have 0.2.
     seed : int
         Where the weights begin. Torch's own generator stays as it was.
 
@@ -297,10 +314,11 @@ def luong(
         "predictive": lambda: LocalPredictive(hid, half_width),
     }
     sizes = len(source_vocabulary), emb, hid, layers
+    dropouts = {"dropout": dropout, "embedding_dropout": embedding_dropout}
     encoders = {
-        "reversed": lambda: StackedLSTM(*sizes, reverse=True, dropout=dropout),
-        "forwards": lambda: StackedLSTM(*sizes, dropout=dropout),
-        "both": lambda: BidirectionalLSTM(*sizes, dropout=dropout),
+        "reversed": lambda: StackedLSTM(*sizes, reverse=True, **dropouts),
+        "forwards": lambda: StackedLSTM(*sizes, **dropouts),
+        "both": lambda: BidirectionalLSTM(*sizes, **dropouts),
     }
     with seeded(seed):
         align = Align(_named("score", score, scores)(), _named("window", window, windows)())
@@ -313,7 +331,7 @@ def luong(
             enc=hid,
             layers=layers,
             input_feeding=input_feeding,
-            dropout=dropout,
+            **dropouts,
         )
     return Translator(reader, decoder, source_vocabulary, target_vocabulary)
 

@@ -63,13 +63,14 @@ def test_an_iterator_that_ends_is_named():
 
 
 @pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
-def test_dropout_is_for_training_only_and_drawn_from_the_seed(make):
+@pytest.mark.parametrize("which", ["dropout", "embedding_dropout"])
+def test_dropout_is_for_training_only_and_drawn_from_the_seed(make, which):
     part = next(some())
-    dropping = small(make, dropout=0.5)
+    dropping = small(make, **{which: 0.5})
     torch.manual_seed(0)
     assert not torch.equal(dropping(*part).logits, dropping(*part).logits)
     assert torch.equal(dropping.eval()(*part).logits, small(make)(*part).logits)
-    one, other, third = (small(make, dropout=0.5) for _ in range(3))
+    one, other, third = (small(make, **{which: 0.5}) for _ in range(3))
     train(one, some(), steps=3, seed=1)
     train(other, some(), steps=3, seed=1)
     train(third, some(), steps=3, seed=2)
