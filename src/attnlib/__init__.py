@@ -25,8 +25,8 @@ And folders, each on its own:
 - `language`: `lexicon`, `phrases`, `grammar`: English and French sentences whose word links are known;
 - `experiments`: what is compared, how it is measured, and what was recorded;
 - `pictures`: `figures`, those that a reader can touch, and `source_of`;
-- `text`: `files`, `stream`, `subwords`, `checkpoint`, `store`, `model`, `evaluation`, `learning`: your own sentences,
-  from disk.
+- `text`: `files`, `stream`, `subwords`, `checkpoint`, `store`, `model`, `evaluation`, `settings`, `learning`: your own
+  sentences, from disk.
 """
 
 from typing import Any

@@ -63,7 +63,7 @@ def _train(given: argparse.Namespace) -> None:
 
 
 def _settings(given: argparse.Namespace) -> Any:
-    from attnlib.text.learning import Settings  # noqa: PLC0415
+    from attnlib.text.settings import Settings  # noqa: PLC0415
 
     preset, options = _model(given)
     names = (

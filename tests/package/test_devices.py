@@ -7,8 +7,9 @@ from attnlib import devices, training
 from attnlib.batches import endless
 from attnlib.devices import computing_in, device_named, moved
 from attnlib.language.grammar import sample
-from attnlib.text.learning import Settings, learn
+from attnlib.text.learning import learn
 from attnlib.text.model import load
+from attnlib.text.settings import Settings
 from attnlib.training import train
 from attnlib.translator import luong, rnn_encdec, rnn_search
 from attnlib.vocabulary import PAD, Vocabulary

@@ -34,7 +34,8 @@ from torch import distributed
 from attnlib import processes, training
 from attnlib.batches import endless
 from attnlib.language.grammar import sample
-from attnlib.text.learning import Settings, learn
+from attnlib.text.learning import learn
+from attnlib.text.settings import Settings
 from attnlib.translator import luong
 from attnlib.vocabulary import Vocabulary
 

@@ -15,8 +15,9 @@ import attnlib
 from attnlib.language.grammar import sample
 from attnlib.text import checkpoint
 from attnlib.text.checkpoint import TRAINING, read_training, working
-from attnlib.text.learning import Settings, learn
+from attnlib.text.learning import learn
 from attnlib.text.model import load
+from attnlib.text.settings import Settings
 from attnlib.training import begin
 
 PAIRS = sample(30, seed=0, clauses=(1,))
@@ -34,7 +35,8 @@ import torch
 from attnlib.batches import Encoded
 from attnlib.language.grammar import sample
 from attnlib.text import store
-from attnlib.text.learning import Settings, learn
+from attnlib.text.learning import learn
+from attnlib.text.settings import Settings
 
 store._AT_ONCE = 11  # so that a text of 30 pairs is encoded in several parts
 torch.set_num_threads(1)

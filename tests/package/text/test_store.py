@@ -13,7 +13,8 @@ from attnlib.language.grammar import sample
 from attnlib.text import store
 from attnlib.text.checkpoint import working
 from attnlib.text.files import digest
-from attnlib.text.learning import Settings, learn
+from attnlib.text.learning import learn
+from attnlib.text.settings import Settings
 from attnlib.text.store import read_store, remove_stores, stored, write_store
 from attnlib.text.stream import scan_pairs
 from attnlib.text.subwords import Subwords
