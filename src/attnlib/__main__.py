@@ -304,7 +304,7 @@ def _add_train(train: argparse.ArgumentParser) -> None:
     training.add_argument("--precision", choices=["float32", "bfloat16"], default="float32", help="of products")
     training.add_argument("--learning-rate", type=float, default=2e-3, help="Adam's, at its highest")
     training.add_argument("--schedule", choices=["cosine", "constant"], default="cosine", help="after a warm-up")
-    training.add_argument("--smoothing", type=float, default=0.0, help="of labels")
+    training.add_argument("--smoothing", type=float, default=0.1, help="of labels")
     training.add_argument("--clip", type=float, default=1.0, help="greatest norm of the gradient")
     training.add_argument("--dev-every", type=int, help="steps from one dev score to the next; default: an epoch")
     training.add_argument("--patience", type=int, help="end after so many dev scores no better than the best")

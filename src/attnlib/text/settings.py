@@ -15,7 +15,7 @@ SCHEDULES: dict[str, Callable[[float], float]] = {"cosine": warm_cosine, "consta
 
 @dataclass(frozen=True)
 class Settings:
-    """How a model is made from a text. The defaults are a reasonable start, not tuned on any text.
+    """How a model is made from a text. The defaults are the best of the few tried on 29,000 captions.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Settings:
     words: int = 8000
     learning_rate: float = 2e-3
     schedule: str = "cosine"
-    smoothing: float = 0.0
+    smoothing: float = 0.1
     clip: float = 1.0
     score_every: int | None = None
     patience: int | None = None
