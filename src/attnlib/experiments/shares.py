@@ -6,9 +6,7 @@ Each run has a share of the rows, and writes them into files of its own. A run w
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar
-
-Row = TypeVar("Row")
+from typing import Any, NamedTuple
 
 
 class Share(NamedTuple):
@@ -31,7 +29,7 @@ class Share(NamedTuple):
             raise ValueError(f"share is {text!r}; expected one as 2/5, the first number from 1 to the second")
         return cls(int(found[1]), int(found[2]))
 
-    def of(self, rows: Sequence[Row]) -> list[Row]:
+    def of(self, rows: Sequence[Any]) -> list[Any]:
         """Deal the rows out, one to each share in turn, and take what falls to this one."""
         return list(rows[self.k - 1 :: self.n])
 
