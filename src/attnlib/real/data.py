@@ -1,8 +1,8 @@
 """The real text, Multi30k: where its files are in a folder, and what they hold.
 
 Elliott, Frank, Sima'an and Specia 2016, "Multi30K: Multilingual English-German Image Descriptions"; its French is of
-Elliott, Frank, Barrault, Bougares and Specia 2017, "Findings of the Second Shared Task on Multimodal Machine Translation
-and Multilingual Image Description".
+Elliott, Frank, Barrault, Bougares and Specia 2017, "Findings of the Second Shared Task on Multimodal Machine
+Translation and Multilingual Image Description".
 """
 
 from html import unescape

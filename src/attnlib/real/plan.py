@@ -32,7 +32,7 @@ Verdicts are by BLEU of beam search on the test part. What is compared, before a
 2. luong with bahdanau: which paper's model is better?
 3. luong-both with luong: what is reading both ways worth?
 4. local-p with luong, in German and in French: does it cost anything to look at a part?
-5. local-m with luong, in both languages too: and at a part that is where the word would be if order never changed?
+5. local-m with luong, in both languages: and if the part is where the word would be if order never changed?
 
 Runs with the same seed are a pair. A verdict is a two-sided t-test of the differences within pairs; seven comparisons
 are corrected together by Holm's method, and those that stand at 5 per cent are called found, all others not decided.

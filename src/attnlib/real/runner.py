@@ -5,7 +5,6 @@ goes on where it was, also in the middle of a training. With ``--share 2/3`` it 
 do the rest, here or on machines that see the same folders.
 """
 
-import json
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Iterable, Sequence
@@ -23,6 +22,7 @@ from attnlib.real.measures import train_and_measure
 from attnlib.real.plan import BUDGET, ROWS, RUNS, Budget
 from attnlib.real.records import RESULTS, environment, read_run, run_file, write_run
 from attnlib.text.files import digest
+from attnlib.text.settings import Settings
 
 
 def record_runs(
@@ -66,13 +66,14 @@ def record_runs(
             raise ValueError(f"runs holds {name!r}; expected rows: {', '.join(ROWS)}")
         row = ROWS[name]
         text = data(row.language)
-        about = {"settings": asdict(row.settings(seed, budget)), "text": _digests(text, row.pairs)}
-        if _recorded(name, seed, about, folder):
+        settings, digests = row.settings(seed, budget), _digests(text, row.pairs)
+        if _recorded(name, seed, (settings, budget, digests), folder):
             say(f"run {number} of {len(runs)}: {name}, seed {seed}, is recorded")
             continue
         say(f"run {number} of {len(runs)}: {name}, seed {seed}")
         found = train_and_measure(row, seed, text, models / f"{name}.{seed}", budget, say=say, device=device, **how)
-        write_run({"row": name, "seed": seed, **about, "environment": environment(device), **found}, folder)
+        about = {"row": name, "seed": seed, "settings": asdict(settings), "budget": asdict(budget), "text": digests}
+        write_run(about | {"environment": environment(device)} | found, folder)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -106,12 +107,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _recorded(name: str, seed: int, about: dict[str, Any], folder: Path) -> bool:
+def _recorded(name: str, seed: int, wanted: tuple[Settings, Budget, dict[str, str]], folder: Path) -> bool:
+    """Say whether a run is recorded as it is wanted. What was not yet a choice then had its default."""
     try:
         record = read_run(name, seed, folder)
-    except FileNotFoundError:
+        return (Settings(**record["settings"]), Budget(**record["budget"]), record["text"]) == wanted
+    except (FileNotFoundError, TypeError):  # of a setting that is no more
         return False
-    return {part: record[part] for part in about} == json.loads(json.dumps(about))
 
 
 def _digests(data: Data, pairs: int | None) -> dict[str, str]:
