@@ -11,6 +11,8 @@ mean of up to a hundred steps; ``dev``: step, loss and BLEU of each score; ``bes
 ``perplexity``           of a word, END among them, given the true words before it
 ``bleu``, ``chrf``       of beam search, the words as they stand; ``signatures`` say how
 ``by_length``            shortest and longest source, sentences, BLEU
+``greedy``               BLEU if the likeliest word is taken at each step
+``length``, ``endless``  words of the translations to one of the true ones; how many translations had to be cut off
 ``exact``                the share that is right word for word
 ``bleu_13a``             BLEU if sacrebleu cuts the same translations and references again, as if they were raw text
 ``unknown``              the share of unknown words among source words, and among the words of the true translations
@@ -21,8 +23,9 @@ mean of up to a hundred steps; ``dev``: step, loss and BLEU of each score; ``bes
 ======================== ===========================================================================================
 
 ``captions``, of our own: ``bleu``, ``chrf`` and ``alignment_error`` of forced decoding; ``seen``, how many of the
-English ones are in the text; ``translations``; and, for seed 0 and models with attention, ``weights`` of these
-translations and ``forced``, the weights when the model is given the true ones, both in hundredths, a row a target word.
+English ones are in the text; ``translations`` and their ``probabilities``, as logarithms; and, for seed 0 and models
+with attention, ``weights`` of these translations and ``forced``, the weights when the model is given the true ones:
+both in hundredths, a row a target word.
 """
 
 import json
@@ -107,6 +110,8 @@ def _test(model: Model, pairs: Sequence[SentencePair], how: Mapping[str, int]) -
     sides = [(pair.source, pair.target) for pair in pairs]
     found = model.translate_all([source for source, _ in sides], **how)
     scores = compare([f.words for f in found], sides, "none")
+    greedy = model.translate_all([source for source, _ in sides], **how | {"beam": 1})
+    sizes = [sum(model.translator.target_vocabulary.sizes(f.words)) for f in found]
     attends = hasattr(model.translator.decoder, "align")
     copied = [f.with_unknown_replaced().words for f in found] if attends else None
     return {
@@ -116,6 +121,9 @@ def _test(model: Model, pairs: Sequence[SentencePair], how: Mapping[str, int]) -
         "chrf": round(scores.chrf, 4),
         "signatures": list(scores.signatures),
         "by_length": [[*part[:3], round(part.bleu, 4)] for part in scores.by_length],
+        "greedy": round(compare([f.words for f in greedy], sides, "none").bleu, 4),
+        "length": round(sum(len(f.words) for f in found) / sum(len(target) for _, target in sides), 4),
+        "endless": sum(size >= how["max_length"] for size in sizes),
         "exact": scores.exact,
         "bleu_13a": round(compare([f.words for f in found], sides, "13a").bleu, 4),
         "unknown": _unknown(model, pairs),
@@ -139,6 +147,7 @@ def _captions(
         "alignment_error": round(_alignment_error(model, sides, gold), 4) if attends else None,
         "seen": sum(source in known for source, _ in sides),
         "translations": [str(f) for f in found],
+        "probabilities": [_log_probability(f) for f in found],
     }
     if attends and whole:
         measures["weights"] = [_hundredths(f.weights) for f in found]
@@ -161,7 +170,7 @@ def _unknown(model: Model, pairs: Sequence[SentencePair]) -> list[float]:
 def _tells(found: Sequence[Translation], pairs: Sequence[SentencePair]) -> Mapping[str, float | None]:
     chrf, whole = CHRF(), [n for n, f in enumerate(found) if f.words]
     quality = [chrf.sentence_score(str(found[n]), [" ".join(pairs[n].target)]).score for n in whole]
-    probability = [log(max(found[n].probability, 1e-300)) / len(found[n].words) for n in whole]
+    probability = [_log_probability(found[n]) / len(found[n].words) for n in whole]
     entropy = [_entropy(found[n].weights) for n in whole]
     both = {"probability": probability, "entropy": entropy}
     return {name: _correlation(quality, numbers) for name, numbers in both.items()}
@@ -172,6 +181,10 @@ def _correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
     if min(len({*one}), len({*other})) < 2:
         return None
     return round(float(spearmanr(one, other).statistic), 4)
+
+
+def _log_probability(found: Translation) -> float:
+    return round(log(max(found.probability, 1e-300)), 4)
 
 
 def _entropy(weights: np.ndarray) -> float:

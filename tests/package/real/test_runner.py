@@ -49,6 +49,10 @@ def test_a_run_says_how_it_was_made_and_what_came_of_it(recorded, text_folder):
     assert record["test"]["signatures"] == list(found.signatures)
     assert record["test"]["sentences"] == sum(sentences for _, _, sentences, _ in record["test"]["by_length"]) == 5
     assert record["test"]["perplexity"] > 1
+    said = model.translate_all([pair.source for pair in test], **HOW)
+    assert record["test"]["endless"] == sum(len(translation.words) == SMALL.max_length for translation in said)
+    ratio = sum(len(translation.words) for translation in said) / sum(len(pair.target) for pair in test)
+    assert record["test"]["length"] == pytest.approx(ratio, abs=1e-4)
     copied = evaluate(model, [pair[:2] for pair in test], **HOW, replace={})
     assert record["test"]["copied"] == pytest.approx(copied.bleu, abs=1e-4)
 
@@ -66,7 +70,9 @@ def test_our_captions_are_translated_and_looked_at(recorded):
         assert np.shape(forced) == (len(caption.pair.target), len(caption.pair.source))
         assert len(own) == len(said.split())
         assert all(0 <= cell <= 100 for row in (*own, *forced) for cell in row)
-    assert model.translate(" ".join(ours[0].pair.source), **HOW).words == tuple(record["translations"][0].split())
+    again = model.translate(" ".join(ours[0].pair.source), **HOW)
+    assert str(again) == record["translations"][0]
+    assert np.log(again.probability) == pytest.approx(record["probabilities"][0], abs=1e-4)
 
 
 def test_without_attention_there_is_nothing_to_look_at(recorded):
