@@ -41,7 +41,7 @@ from scipy.stats import spearmanr
 from attnlib.metrics import alignment_error_rate, looks
 from attnlib.real.captions import captions
 from attnlib.real.data import Data
-from attnlib.real.plan import BUDGET, Budget, Row
+from attnlib.real.plan import EFFORT, Effort, Row
 from attnlib.text.evaluation import compare
 from attnlib.text.learning import learn
 from attnlib.text.model import Model, Translation, sentence_losses
@@ -49,7 +49,7 @@ from attnlib.vocabulary import UNKNOWN, SentencePair
 
 
 def train_and_measure(
-    row: Row, seed: int, data: Data, folder: Path, budget: Budget = BUDGET, **how: Any
+    row: Row, seed: int, data: Data, folder: Path, effort: Effort = EFFORT, **how: Any
 ) -> dict[str, dict[str, Any]]:
     """Train a row with a seed, or go on with that, and measure what it has become.
 
@@ -61,7 +61,7 @@ def train_and_measure(
         In the row's language.
     folder : Path
         Where the model will be, and what is kept of it while it is trained.
-    budget : Budget
+    effort : Effort
     **how
         As for `attnlib.text.learning.learn`: device, progress.
 
@@ -75,10 +75,10 @@ def train_and_measure(
     KeyboardInterrupt
         If Ctrl-C ended the training. The same call goes on with it.
     """
-    model = learn(folder, data.train[: row.pairs], data.dev, row.settings(seed, budget), **how)
+    model = learn(folder, data.train[: row.pairs], data.dev, row.settings(seed, effort), **how)
     if model.config["ended"] == "interrupted":
         raise KeyboardInterrupt
-    how_found = {"beam": budget.beam, "max_length": budget.max_length}
+    how_found = {"beam": effort.beam, "max_length": effort.max_length}
     return {
         "training": _training(model, folder),
         "test": _test(model, data.test, how_found),

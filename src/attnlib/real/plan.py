@@ -1,4 +1,4 @@
-"""What is trained on the real text: each row with how many seeds, all with one budget. Fixed before the first run.
+"""What is trained on the real text: each row with how many seeds, all with one effort. Fixed before the first run.
 
 ==================== ======== ===================================================================================
 row                  seeds    model
@@ -47,7 +47,7 @@ from attnlib.text.settings import Settings
 
 
 @dataclass(frozen=True)
-class Budget:
+class Effort:
     """What every row gets alike.
 
     Attributes
@@ -69,7 +69,7 @@ class Budget:
     max_length: int = 200
 
 
-BUDGET = Budget()
+EFFORT = Effort()
 
 
 @dataclass(frozen=True)
@@ -100,15 +100,15 @@ class Row:
     pairs: int | None = None
     subwords: bool = False
 
-    def settings(self, seed: int, budget: Budget = BUDGET) -> Settings:
+    def settings(self, seed: int, effort: Effort = EFFORT) -> Settings:
         """Give all that `attnlib.text.learning.learn` is told."""
-        sizes = {"emb": budget.features, "hid": budget.features, "dropout": 0.3}
+        sizes = {"emb": effort.features, "hid": effort.features, "dropout": 0.3}
         return Settings(
             preset=self.preset,
             options=sizes | dict(self.options) | {"seed": seed},
             subwords=self.subwords,
-            steps=budget.steps,
-            score_every=budget.score_every,
+            steps=effort.steps,
+            score_every=effort.score_every,
             seed=seed,
         )
 

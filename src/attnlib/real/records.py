@@ -15,7 +15,7 @@ from attnlib.writing import write_atomically
 RESULTS = Path(__file__).parent / "results"
 """Where the recorded runs are."""
 
-_KEYS = {"row", "seed", "settings", "budget", "text", "environment", "training", "test", "captions"}
+_KEYS = {"row", "seed", "settings", "effort", "text", "environment", "training", "test", "captions"}
 
 
 def run_file(row: str, seed: int, folder: Path = RESULTS) -> Path:
@@ -36,7 +36,7 @@ def read_run(row: str, seed: int, folder: Path = RESULTS) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``row``, ``seed``; ``settings``, as `attnlib.text.settings.Settings`, ``budget`` and ``text``, digests, by which
+        ``row``, ``seed``; ``settings``, as `attnlib.text.settings.Settings`, ``effort`` and ``text``, digests, by which
         a run is known again; ``environment``: versions, date, and the processor or GPU; and what
         `attnlib.real.measures.train_and_measure` gives.
 

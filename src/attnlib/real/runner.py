@@ -19,7 +19,7 @@ from attnlib.devices import device_named
 from attnlib.experiments.shares import Share
 from attnlib.real.data import Data, read_data
 from attnlib.real.measures import train_and_measure
-from attnlib.real.plan import BUDGET, ROWS, RUNS, Budget
+from attnlib.real.plan import EFFORT, ROWS, RUNS, Effort
 from attnlib.real.records import RESULTS, environment, read_run, run_file, write_run
 from attnlib.text.files import digest
 from attnlib.text.settings import Settings
@@ -30,13 +30,13 @@ def record_runs(
     models: Path,
     runs: Iterable[tuple[str, int]] = RUNS,
     *,
-    budget: Budget = BUDGET,
+    effort: Effort = EFFORT,
     folder: Path = RESULTS,
     device: torch.device | None = None,
     say: Callable[[str], Any] = lambda said: None,
     **how: Any,
 ) -> None:
-    """Train and measure what is not recorded yet with these settings, this text and this budget.
+    """Train and measure what is not recorded yet with these settings, this text and this effort.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def record_runs(
     models : Path
         The folder in which each run has the folder of its model.
     runs : pairs of row and seed
-    budget : Budget
+    effort : Effort
     folder : Path
         Where the records go.
     device : torch.device, optional
@@ -66,13 +66,13 @@ def record_runs(
             raise ValueError(f"runs holds {name!r}; expected rows: {', '.join(ROWS)}")
         row = ROWS[name]
         text = data(row.language)
-        settings, digests = row.settings(seed, budget), _digests(text, row.pairs)
-        if _recorded(name, seed, (settings, budget, digests), folder):
+        settings, digests = row.settings(seed, effort), _digests(text, row.pairs)
+        if _recorded(name, seed, (settings, effort, digests), folder):
             say(f"run {number} of {len(runs)}: {name}, seed {seed}, is recorded")
             continue
         say(f"run {number} of {len(runs)}: {name}, seed {seed}")
-        found = train_and_measure(row, seed, text, models / f"{name}.{seed}", budget, say=say, device=device, **how)
-        about = {"row": name, "seed": seed, "settings": asdict(settings), "budget": asdict(budget), "text": digests}
+        found = train_and_measure(row, seed, text, models / f"{name}.{seed}", effort, say=say, device=device, **how)
+        about = {"row": name, "seed": seed, "settings": asdict(settings), "effort": asdict(effort), "text": digests}
         write_run(about | {"environment": environment(device)} | found, folder)
 
 
@@ -107,11 +107,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _recorded(name: str, seed: int, wanted: tuple[Settings, Budget, dict[str, str]], folder: Path) -> bool:
+def _recorded(name: str, seed: int, wanted: tuple[Settings, Effort, dict[str, str]], folder: Path) -> bool:
     """Say whether a run is recorded as it is wanted. What was not yet a choice then had its default."""
     try:
         record = read_run(name, seed, folder)
-        return (Settings(**record["settings"]), Budget(**record["budget"]), record["text"]) == wanted
+        return (Settings(**record["settings"]), Effort(**record["effort"]), record["text"]) == wanted
     except (FileNotFoundError, TypeError):  # of a setting that is no more
         return False
 

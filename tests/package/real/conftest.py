@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from attnlib.language.grammar import sample
-from attnlib.real.plan import Budget
+from attnlib.real.plan import Effort
 
-SMALL = Budget(features=8, steps=3, score_every=2, beam=2, max_length=7)
+SMALL = Effort(features=8, steps=3, score_every=2, beam=2, max_length=7)
 SIZES = {"train": (60, "train"), "val": (6, "test"), "test_2017_flickr": (5, "test")}
 
 

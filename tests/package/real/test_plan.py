@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import pytest
 
-from attnlib.real.plan import BUDGET, ROWS, RUNS, Row
+from attnlib.real.plan import EFFORT, ROWS, RUNS, Row
 from attnlib.text.checkpoint import PRESETS
 from attnlib.vocabulary import Vocabulary
 
@@ -43,7 +43,7 @@ def test_every_run_has_one_place_and_all_have_one_budget():
     own = {"preset", "options", "subwords", "seed"}
     shared = [{k: v for k, v in asdict(ROWS[name].settings(seed)).items() if k not in own} for name, seed in RUNS]
     assert all(settings == shared[0] for settings in shared)
-    assert (shared[0]["steps"], shared[0]["score_every"]) == (BUDGET.steps, BUDGET.score_every)
+    assert (shared[0]["steps"], shared[0]["score_every"]) == (EFFORT.steps, EFFORT.score_every)
     assert {ROWS[name].settings(seed).options["seed"] for name, seed in RUNS} == {0, 1, 2}
 
 

@@ -32,7 +32,7 @@ def recorded(text_folder, tmp_path_factory) -> Path:
     """Three runs: ``results`` and ``models``."""
     folder = tmp_path_factory.mktemp("real")
     data = partial(read_data, text_folder)
-    record_runs(data, folder / "models", WANTED, budget=SMALL, folder=folder / "results")
+    record_runs(data, folder / "models", WANTED, effort=SMALL, folder=folder / "results")
     return folder
 
 
@@ -101,10 +101,10 @@ def test_what_is_recorded_is_not_run_again_and_another_budget_is(recorded, text_
     data, ran = partial(read_data, text_folder), []
     monkeypatch.setattr(runner, "train_and_measure", lambda row, seed, *_, **__: ran.append((row.name, seed)) or {})
     monkeypatch.setattr(runner, "write_run", lambda record, folder: None)
-    record_runs(data, tmp_path, WANTED, budget=SMALL, folder=results)
+    record_runs(data, tmp_path, WANTED, effort=SMALL, folder=results)
     assert ran == []
     (results / "subwords.0.json").unlink()
-    record_runs(data, tmp_path, WANTED, budget=SMALL, folder=results)
+    record_runs(data, tmp_path, WANTED, effort=SMALL, folder=results)
     assert ran == WANTED[2:]
     record_runs(data, tmp_path, WANTED, folder=results)
     assert ran == WANTED[2:] + WANTED
@@ -152,7 +152,7 @@ def test_the_command_lists_and_shares_out(capsys, tmp_path):
 
 
 def test_the_command_runs_what_is_asked_for(text_folder, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(runner, "record_runs", partial(record_runs, budget=SMALL))
+    monkeypatch.setattr(runner, "record_runs", partial(record_runs, effort=SMALL))
     threads = torch.get_num_threads()
     where = ["--models", str(tmp_path / "models"), "--results", str(tmp_path / "results")]
     assert main([str(text_folder), "--only", "dot", *where, "--device", "cpu"]) == 0
