@@ -27,7 +27,7 @@ And folders, each on its own:
 - `pictures`: `figures`, those that a reader can touch, and `source_of`;
 - `text`: `files`, `stream`, `subwords`, `checkpoint`, `store`, `model`, `evaluation`, `settings`, `learning`: your own
   sentences, from disk;
-- `real`: `captions`, `plan`, `data`, `measures`, `records`, `runner`: trainings on real sentences, and what came of it.
+- `real`: `captions`, `plan`, `data`, `measures`, `records`, `verdicts`, `runner`: trainings on real sentences.
 """
 
 from typing import Any

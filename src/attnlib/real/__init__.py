@@ -5,5 +5,6 @@
 - `data`: the files that it is trained on;
 - `measures`: one run, and what is recorded of it;
 - `records`: the recorded runs, read and written;
+- `verdicts`: what they decide;
 - `runner`: all runs, one command.
 """

@@ -26,16 +26,7 @@ To French: ``french-bahdanau``, ``french-luong``, ``french-local-m`` and ``frenc
 the first 1,000, 3,000 and 10,000 pairs of German: ``no-attention-1000`` to ``bahdanau-10000``, with seed 0. All get as
 many batches, of as many pairs.
 
-Verdicts are by BLEU of beam search on the test part. What is compared, before any of it was seen:
-
-1. bahdanau with no-attention: does attention help?
-2. luong with bahdanau: which paper's model is better?
-3. luong-both with luong: what is reading both ways worth?
-4. local-p with luong, in German and in French: does it cost anything to look at a part?
-5. local-m with luong, in both languages: and if the part is where the word would be if order never changed?
-
-Runs with the same seed are a pair. A verdict is a two-sided t-test of the differences within pairs; seven comparisons
-are corrected together by Holm's method, and those that stand at 5 per cent are called found, all others not decided.
+What is claimed of them was written down before any run: `CLAIMS`, and what decides them: `attnlib.real.verdicts`.
 """
 
 from collections.abc import Mapping
@@ -153,3 +144,17 @@ RUNS: tuple[tuple[str, int], ...] = tuple(
     (row.name, seed) for group in _GROUPS for seed in _THREE for row in group if seed in row.seeds
 )
 """Row and seed of every run, in the order in which they are wanted."""
+
+CLAIMS: tuple[tuple[str, str], ...] = (
+    ("bahdanau", "no-attention"),
+    ("bahdanau", "luong"),
+    ("luong-both", "luong"),
+    ("local-p", "luong"),
+    ("luong", "local-m"),
+    ("french-local-p", "french-luong"),
+    ("french-luong", "french-local-m"),
+)
+"""Two rows each: that the first has more BLEU on the test part, by beam search, than the second.
+
+In Luong et al. 2015, table 4, the fourth is so, and the fifth is the other way round. The rest are guesses.
+"""

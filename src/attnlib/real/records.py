@@ -2,14 +2,22 @@
 
 import json
 import platform
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib import metadata
+from math import exp
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from jaxtyping import Float
 
 from attnlib.experiments.record import processor
+from attnlib.real.captions import captions
+from attnlib.real.plan import ROWS
+from attnlib.text.files import Words, words_of
+from attnlib.text.model import Translation
 from attnlib.writing import write_atomically
 
 RESULTS = Path(__file__).parent / "results"
@@ -65,6 +73,63 @@ def write_run(record: dict[str, Any], folder: Path = RESULTS) -> None:
     lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(part, ensure_ascii=False)}" for key, part in record.items())
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(run_file(record["row"], record["seed"], folder), f"{{\n{lines}\n}}\n".encode())
+
+
+def recorded(row: str, measure: str, part: str = "test", folder: Path = RESULTS) -> Float[np.ndarray, "seeds"]:
+    """Take one measure, a number, of all seeds of a row.
+
+    Parameters
+    ----------
+    row : str
+        One of `attnlib.real.plan.ROWS`.
+    measure, part : str
+        As in `attnlib.real.measures`: the part is "training", "test" or "captions".
+    folder : Path
+
+    Returns
+    -------
+    ``"seeds"``
+        NaN where the row has no such measure.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        As for `read_run`.
+    KeyError
+        If the row, the part or the measure is none.
+    """
+    found = [read_run(row, seed, folder)[part][measure] for seed in ROWS[row].seeds]
+    return np.array([np.nan if number is None else number for number in found], dtype=float)
+
+
+def translations(row: str, folder: Path = RESULTS) -> list[Translation]:
+    """Take the translations of our captions by the run with seed 0, with what their words looked at.
+
+    Errors are as for `recorded`.
+    """
+    found = read_run(row, 0, folder)["captions"]
+    ours = [caption.pair.source for caption in captions(ROWS[row].language)]
+    weights = _weights(found, "weights", [len(words_of(said)) for said in found["translations"]], ours)
+    sides = zip(ours, found["translations"], weights, found["probabilities"], strict=True)
+    return [Translation(source, words_of(said), looked, exp(log_p)) for source, said, looked, log_p in sides]
+
+
+def forced_weights(row: str, folder: Path = RESULTS) -> list[Float[np.ndarray, "tgt src"] | None]:
+    """Take what the words of our own translations looked at, when the run with seed 0 was given them.
+
+    Errors are as for `recorded`. None: the row has no attention.
+    """
+    found, ours = read_run(row, 0, folder)["captions"], captions(ROWS[row].language)
+    return _weights(found, "forced", [len(c.pair.target) for c in ours], [c.pair.source for c in ours])
+
+
+def _weights(
+    found: dict[str, Any], name: str, lengths: Sequence[int], sources: Sequence[Words]
+) -> list[Float[np.ndarray, "tgt src"] | None]:
+    if name not in found:
+        return [None] * len(sources)
+    shapes = zip(found[name], lengths, sources, strict=True)
+    return [np.array(cells, dtype=float).reshape(tgt, len(source)) / 100 for cells, tgt, source in shapes]
 
 
 def environment(device: torch.device) -> dict[str, str]:

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 import torch
 
-from attnlib.real import runner
+from attnlib.metrics import looks
+from attnlib.real import records, runner
 from attnlib.real.captions import captions
 from attnlib.real.data import read_data
 from attnlib.real.measures import train_and_measure
@@ -75,11 +76,29 @@ def test_our_captions_are_translated_and_looked_at(recorded):
     assert np.log(again.probability) == pytest.approx(record["probabilities"][0], abs=1e-4)
 
 
+def test_measures_and_looks_are_read_back(recorded):
+    results, model = recorded / "results", load(recorded / "models" / "subwords.0")
+    assert records.recorded("subwords", "bleu", folder=results) == [read_run("subwords", 0, results)["test"]["bleu"]]
+    assert np.isfinite(records.recorded("subwords", "seconds", "training", results)).all()
+    ours = captions("german")
+    back, found = records.translations("subwords", results), model.translate_all([c.pair.source for c in ours], **HOW)
+    for one, other in zip(back, found, strict=True):
+        assert one[:2] == other[:2]
+        assert np.allclose(one.weights, other.weights, atol=0.00501)
+        assert one.probability == pytest.approx(other.probability, rel=1e-3)
+    for forced, caption in zip(records.forced_weights("subwords", results), ours, strict=True):
+        assert np.allclose(forced, looks(model.translator, caption.pair), atol=0.00501)
+
+
 def test_without_attention_there_is_nothing_to_look_at(recorded):
     record = read_run("no-attention", 1, recorded / "results")
     assert (record["test"]["copied"], record["test"]["tells"]) == (None, None)
     assert record["captions"]["alignment_error"] is None
     assert not {"weights", "forced"} & record["captions"].keys()
+    record["seed"], folder = 0, recorded / "other"
+    records.write_run(record, folder)
+    assert {translation.weights for translation in records.translations("no-attention", folder)} == {None}
+    assert records.forced_weights("no-attention", folder) == [None] * 60
 
 
 def test_no_sentence_of_the_text_is_in_a_record(recorded, text_folder):

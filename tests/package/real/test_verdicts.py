@@ -1,0 +1,73 @@
+"""Verdicts: what a claim needs to hold, and that several together need more."""
+
+import numpy as np
+import pytest
+
+from attnlib.real.plan import CLAIMS, ROWS
+from attnlib.real.verdicts import MARGIN, decide, holm
+
+BASE = np.array([30.0, 31.0, 29.0])
+SCORES = {
+    "base": BASE,
+    "better": BASE + np.array([2.0, 2.1, 2.05]),
+    "same": BASE + np.array([0.01, -0.01, 0.0]),
+    "loose": BASE + np.array([3.0, -1.0, 2.0]),
+    "barely": BASE + np.array([0.3, 0.31, 0.29]),
+}
+
+
+def says(*claims):
+    return [verdict.says for verdict in decide(claims, SCORES)]
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [("better", "holds"), ("same", "does not hold"), ("loose", "cannot be told"), ("barely", "holds")],
+)
+def test_a_claim_holds_does_not_or_cannot_be_told(more, expected):
+    assert says((more, "base")) == [expected]
+
+
+def test_a_claim_the_wrong_way_round_does_not_hold():
+    assert says(("base", "better")) == ["does not hold"]
+
+
+def test_runs_are_compared_in_pairs():
+    """The seeds differ by more than the rows do."""
+    (verdict,) = decide([("barely", "base")], SCORES)
+    assert verdict.difference == pytest.approx(0.3)
+    assert BASE.std() > 2 * verdict.difference
+    assert verdict.difference < MARGIN
+
+
+def test_several_claims_together_need_more():
+    p = 0.02
+    assert holm([p]) == [p]
+    assert holm([p, p, 0.9]) == pytest.approx([3 * p, 3 * p, 0.9])
+    assert holm([0.9, 0.001, 0.02, 0.5]) == pytest.approx([1, 0.004, 0.06, 1])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_correction_is_that_of_testing_one_after_another(seed):
+    """Go from the smallest up; the first that fails its share of the level fails all after it."""
+    p = np.random.default_rng(seed).beta(0.3, 3, size=7)
+    passed, level = set(), 0.05
+    for rank, n in enumerate(np.argsort(p)):
+        if p[n] >= level / (len(p) - rank):
+            break
+        passed.add(int(n))
+    assert {n for n, corrected in enumerate(holm(p.tolist())) if corrected < level} == passed
+
+
+def test_the_claims_are_of_rows_with_the_same_seeds_and_language():
+    for pair in CLAIMS:
+        one, other = (ROWS[name] for name in pair)
+        assert one.seeds == other.seeds == (0, 1, 2)
+        assert (one.language, one.pairs) == (other.language, other.pairs)
+
+
+def test_rows_without_several_runs_are_refused():
+    with pytest.raises(ValueError, match=r"^scores of one has shape \(1,\); expected \(seeds,\), at least 2"):
+        decide([("base", "one")], SCORES | {"one": [1.0]})
+    with pytest.raises(ValueError, match="could not be broadcast"):
+        decide([("base", "two")], SCORES | {"two": [1.0, 2.0]})
