@@ -8,8 +8,11 @@ bahdanau             0, 1, 2  `rnn_search`
 luong                0, 1, 2  `luong`: general score, everywhere, input feeding; it reads from last to first word
 luong-both           0, 1, 2  the same with an encoder that reads both ways
 local-p              0, 1, 2  ``luong`` with the window "predictive", D = 10
-local-m              0, 1, 2  ``luong`` with the window "monotonic", D = 10
+local-m              0, 1, 2  ``luong`` with the window "monotonic", D = 2
 ==================== ======== ===================================================================================
+
+A window of D = 10, as in the paper, holds nearly all of a caption. With D = 2, one that stays at the position t holds
+0.84 of the sure links of our own German captions and 0.94 of the French ones: there it can make a difference.
 
 Each row of the second table differs from ``luong`` in one thing, has one seed, and is shown without a verdict; its
 last row differs from ``luong-both``.
@@ -109,7 +112,7 @@ def _luong(name: str, seeds: tuple[int, ...] = (0,), language: str = "german", *
 
 
 _THREE = (0, 1, 2)
-_LOCAL = {"local-m": {"window": "monotonic"}, "local-p": {"window": "predictive"}}
+_LOCAL = {"local-m": {"window": "monotonic", "half_width": 2}, "local-p": {"window": "predictive"}}
 _GROUPS = (
     (
         Row("no-attention", "rnn_encdec", seeds=_THREE),
