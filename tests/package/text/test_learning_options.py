@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnlib.batches import batches, endless, in_one_epoch
+from attnlib.batches import Encoded, batches, endless
 from attnlib.encoders import BidirectionalLSTM
 from attnlib.language.grammar import sample
 from attnlib.training import begin, train, warm
@@ -43,7 +43,7 @@ def equal(one, other):
 
 
 def test_endless_skips_what_was_seen_and_each_epoch_has_every_pair():
-    count = in_one_epoch(PAIRS, *VOCABULARIES, words=80)
+    count = Encoded.of(PAIRS, *VOCABULARIES).in_one_epoch(words=80)
     assert count == len(batches(PAIRS, *VOCABULARIES, words=80, seed=5))
     first = list(islice(some(), 2 * count))
     for epoch in (first[:count], first[count:]):
