@@ -14,7 +14,7 @@ from attnlib.checks import check_number, check_sentence, check_whole
 from attnlib.vocabulary import END, PAD, START, UNKNOWN, until_end
 
 _SPACE = "\u2581"  # begins a piece that begins a word
-_LEARNT_FROM = 200_000  # sentences at most, and half as many at least where there are more
+_LEARNT_FROM = 100_000  # sentences at most, and half as many at least where there are more
 _REMEMBERED = 100_000  # words whose pieces need not be found again
 _NAMES = {"pad": "<pad>", "bos": "<start>", "eos": "<end>", "unk": "<unknown>"}
 
