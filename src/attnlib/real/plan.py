@@ -146,7 +146,7 @@ ROWS: Mapping[str, TextRow] = MappingProxyType({row.name: row for group in _GROU
 RUNS: tuple[tuple[str, int], ...] = tuple(
     (row.name, seed) for group in _GROUPS for seed in _THREE for row in group if seed in row.seeds
 )
-"""TextRow and seed of every run, in the order in which they are wanted."""
+"""Row and seed of every run, in the order in which they are wanted."""
 
 CLAIMS: tuple[tuple[str, str], ...] = (
     ("bahdanau", "no-attention"),
