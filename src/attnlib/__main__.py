@@ -68,7 +68,7 @@ def _settings(given: argparse.Namespace) -> Any:
     preset, options = _model(given)
     names = (
         *("vocabulary", "shared", "longest", "steps", "minutes", "epochs", "learning_rate", "schedule", "smoothing"),
-        *("clip", "patience", "seed", "precision"),
+        *("clip", "patience", "seed", "precision", "embedding_scale"),
     )
     return Settings(
         preset=preset,
@@ -294,6 +294,7 @@ def _add_train(train: argparse.ArgumentParser) -> None:
         "--dropout", type=float, default=0.3, help="share of features set to 0, of what the output reads"
     )
     model.add_argument("--embedding-dropout", type=float, default=0.0, help="the same, of the embeddings")
+    model.add_argument("--embedding-scale", type=float, default=0.1, help="standard deviation that they begin with")
     training = train.add_argument_group("the training")
     length = training.add_mutually_exclusive_group()
     length.add_argument("--epochs", type=int, default=10, help="how often each pair is learnt from")

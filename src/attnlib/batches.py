@@ -15,8 +15,7 @@ from jaxtyping import Int, Integer
 from torch import Tensor
 
 from attnlib.checks import check_whole
-from attnlib.cutting import check_fit, cut, cut_again_and_again
-from attnlib.cutting import in_one_epoch as count_of
+from attnlib.cutting import check_fit, cut, cut_again_and_again, in_one_epoch
 from attnlib.vocabulary import PAD, Numbering, SentencePair
 
 
@@ -78,8 +77,8 @@ class Encoded:
         )
 
     def in_one_epoch(self, *, words: int, sentences: int | None = None) -> int:
-        """Count the batches that hold each pair once. As for `attnlib.batches.in_one_epoch`."""
-        return count_of(self.lengths, words, sentences)
+        """Count the `batches` that hold each pair once; it is the same number whatever the seed."""
+        return in_one_epoch(self.lengths, words, sentences)
 
     def endless(
         self, *, words: int, seed: int, sentences: int | None = None, skip: int = 0, share: tuple[int, int] = (0, 1)
@@ -207,19 +206,6 @@ def endless(
     """
     encoded = Encoded.of(pairs, source_vocabulary, target_vocabulary)
     return encoded.endless(words=words, seed=seed, sentences=sentences, skip=skip)
-
-
-def in_one_epoch(
-    pairs: Iterable[SentencePair],
-    source_vocabulary: Numbering,
-    target_vocabulary: Numbering,
-    *,
-    words: int,
-    sentences: int | None = None,
-) -> int:
-    """Count the `batches` that hold each pair once; it is the same number whatever the seed."""
-    encoded = Encoded.of(pairs, source_vocabulary, target_vocabulary)
-    return encoded.in_one_epoch(words=words, sentences=sentences)
 
 
 def _side_by_side(

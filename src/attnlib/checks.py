@@ -113,6 +113,12 @@ def check_lengths(lengths: Array, shape: tuple[int, ...]) -> None:
         raise ValueError(f"lengths holds {low if low < 1 else high}; expected 1 to {src}, the padded length")
 
 
+def check_number(number: int, vocab: int) -> None:
+    """Refuse the number of no word of a vocabulary."""
+    if not 0 <= number < vocab:
+        raise ValueError(f"ids holds {number}; expected numbers from 0 to {vocab - 1}")
+
+
 def check_words(name: str, words: Sequence[str]) -> None:
     """Refuse one string, whose letters would be taken for words, and what is no word."""
     if isinstance(words, str):

@@ -16,9 +16,6 @@ import torch
 from torch import Tensor
 from torch import distributed as dist
 
-from attnlib.batches import Batch
-from attnlib.vocabulary import PAD
-
 _LONGEST_WAIT = timedelta(hours=2)  # for another process, which may be making vocabularies or scoring
 _ROLL_CALL = (1.0, 10.0)  # seconds for torchrun to see who failed first; and for those who are there to answer
 
@@ -86,16 +83,6 @@ def first_goes_ahead() -> Iterator[None]:
         done = True
     finally:
         greatest(float(done))
-
-
-def share_of(whole: Batch, k: int, n: int) -> Batch:
-    """Take every n-th sentence pair of a batch from the k-th on, counted from 0, and the padding off that none needs.
-
-    Few pairs leave no pair for some.
-    """
-    source, lengths, target = whole.source[k::n], whole.lengths[k::n], whole.target[k::n]
-    longest = int((target != PAD).sum(1).max()) if len(target) else 0
-    return Batch(source[:, : int(lengths.max()) if len(lengths) else 0], lengths, target[:, :longest])
 
 
 def greatest(*numbers: float) -> Sequence[float]:

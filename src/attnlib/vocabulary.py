@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 from jaxtyping import Int
 from torch import Tensor
 
-from attnlib.checks import check_sentence, check_whole, check_words
+from attnlib.checks import check_number, check_sentence, check_whole, check_words
 
 PAD, START, END, UNKNOWN = 0, 1, 2, 3
 """What fills up a batch, comes before a target's first word, ends every sentence, stands for a word not known."""
@@ -126,8 +126,7 @@ class Vocabulary:
         return [1] * len(words)
 
     def _named(self, number: int) -> str:
-        if not 0 <= number < len(self):
-            raise ValueError(f"ids holds {number}; expected numbers from 0 to {len(self) - 1}")
+        check_number(number, len(self))
         return _SPECIAL[number] if number < len(_SPECIAL) else self.words[number - len(_SPECIAL)]
 
     @cached_property

@@ -16,7 +16,7 @@ def write_atomically(path: Path, content: bytes) -> None:
     Raises
     ------
     OSError
-        If there is no space left, for instance; what was there before stays.
+        With the name of the file, if there is no space left, for instance; what was there before stays.
     """
     beside = path.with_name(f".{path.name}.new")
     try:
@@ -25,6 +25,7 @@ def write_atomically(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         beside.replace(path)
-    except OSError:
+    except OSError as error:
         beside.unlink(missing_ok=True)
+        error.filename = str(path)
         raise

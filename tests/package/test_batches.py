@@ -95,8 +95,27 @@ def test_batches_are_those_of_sorted_lists(words, sentences):
     assert all(map(equal, islice(found, len(expected)), expected))
 
 
+@pytest.mark.parametrize(("words", "sentences"), [(331, None), (10_000, 13)])
+def test_endless_skips_what_was_seen_and_each_epoch_has_every_pair(words, sentences):
+    sizes = {"words": words, "sentences": sentences}
+    count = Encoded.of(GRAMMAR, *BOTH).in_one_epoch(**sizes)
+    assert count == len(batches(GRAMMAR, *BOTH, **sizes, seed=5))
+    first = list(islice(endless(GRAMMAR, *BOTH, **sizes, seed=0), 2 * count))
+    for epoch in (first[:count], first[count:]):
+        assert sum(len(part.source) for part in epoch) == len(GRAMMAR)
+    assert not all(map(equal, first[:count], first[count:]))
+    going_on = endless(GRAMMAR, *BOTH, **sizes, seed=0, skip=count + 1)
+    assert all(map(equal, islice(going_on, count - 1), first[count + 1 :]))
+
+
+def test_a_batch_holds_at_most_so_many_sentences():
+    sizes = [len(part.source) for part in batches(GRAMMAR, *BOTH, words=10_000, sentences=13, seed=0)]
+    assert sorted(sizes) == [211 % 13, *[13] * (211 // 13)]
+
+
 def test_processes_share_each_batch():
-    encoded, options = Encoded.of(GRAMMAR, *BOTH), {"words": 331, "seed": 3, "skip": 2}
+    options = {"words": 331, "seed": 3}
+    encoded = Encoded.of(GRAMMAR, *BOTH)
     whole = list(islice(encoded.endless(**options), 40))
     shares = [list(islice(encoded.endless(**options, share=(k, 3)), 40)) for k in range(3)]
     for part, *mine in zip(whole, *shares, strict=True):
@@ -124,6 +143,10 @@ CAT = SentencePair(("cat",), ("cat",) * 9)
         (lambda: cut([CAT._replace(source=())], 10), ValueError, "words is empty"),
         (lambda: cut([CAT], 10.5), TypeError, "words is 10.5; expected a whole number"),
         (lambda: cut([CAT], 10, None), TypeError, "seed is None"),
+        (lambda: Encoded.of([CAT], *BOTH).endless(words=10, seed=-1), ValueError, "seed is -1; expected"),
+        (lambda: Encoded.of([CAT], *BOTH).endless(words=10, seed=0, skip=-1), ValueError, "skip is -1; expected"),
+        (lambda: batches([CAT], *BOTH, words=10, seed=0, sentences=0), ValueError, "sentences is 0; expected"),
+        (lambda: endless([CAT], *BOTH, words=10, seed=0, sentences=0), ValueError, "sentences is 0; expected"),
         (
             lambda: Encoded.of([CAT], *BOTH).endless(words=10, seed=0, share=(2, 2)),
             ValueError,

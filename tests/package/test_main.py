@@ -192,6 +192,7 @@ TRAIN = ("train", "--source", "a.en", "--target", "a.fr", "--model", "new")
         ((*TRAIN, "--steps", "0"), "steps is 0; expected at least 1"),
         ((*TRAIN, "--minutes", "-1"), "minutes is -1.0; expected a number above 0"),
         ((*TRAIN, "--learning-rate", "nan"), "learning_rate is nan; expected a number above 0"),
+        ((*TRAIN, "--embedding-scale", "0"), "embedding_scale is 0.0; expected a number above 0"),
         ((*TRAIN, "--batch-words", "3"), "no pair is left"),
         (("train", "--source", "a.en", "--model", "new"), "a.en, line 1: 0 tabs; expected one"),
         (("train", "--source", "a.en", "--target", "a.fr", "--model", "words"), "another configuration"),
@@ -225,12 +226,12 @@ def test_a_line_that_is_not_utf8_is_named(run):
 
 def test_a_full_disk_is_said(run, monkeypatch):
     def full(*_):
-        raise OSError(28, "No space left on device", "page.html")
+        raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
     status, _, err = run("explore", "--model", "words", "the cat", "-o", "full.html")
     assert status == 2
-    assert "no space left for page.html" in err
+    assert "no space left for full.html" in err
 
 
 def test_the_same_command_again_finds_the_model_complete(run):

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +16,8 @@ import pytest
 import torch
 
 import attnlib
-from attnlib.batches import batches
+from attnlib.batches import Encoded, batches
 from attnlib.language.grammar import sample
-from attnlib.processes import share_of
 from attnlib.text.model import load
 from attnlib.vocabulary import PAD, Vocabulary
 
@@ -32,7 +32,7 @@ sys.path.insert(0, sys.argv[1])
 import torch
 from torch import distributed
 from attnlib import processes, training
-from attnlib.batches import endless
+from attnlib.batches import Encoded
 from attnlib.language.grammar import sample
 from attnlib.text.learning import learn
 from attnlib.text.settings import Settings
@@ -65,8 +65,7 @@ def together(n, name, call):
 
 def curve(k, n, place, steps=100, look=None, score=None, dropout=0.0):
     translator = luong(*known, emb=6, hid=8, seed=0, dropout=dropout)
-    whole = endless(pairs, *known, words=60, seed=0)
-    shares = (processes.share_of(batch, k, n) for batch in whole)
+    shares = Encoded.of(pairs, *known).endless(words=60, seed=0, share=(k, n))
     options = {"schedule": lambda done: 1.0, "look": look, "score": score, "score_every": 3}
     history = training.train(translator, shares, steps=steps, seed=0, **options)
     weights = torch.cat([p.detach().flatten() for p in translator.parameters()])
@@ -127,8 +126,10 @@ def ran(mode, home):
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7])
 def test_shares_are_all_pairs_once_without_padding_that_none_needs(n):
-    for whole in batches(PAIRS, *VOCABULARIES, words=60, seed=0):
-        shares = [share_of(whole, k, n) for k in range(n)]
+    encoded = Encoded.of(PAIRS, *VOCABULARIES)
+    found = [encoded.endless(words=60, seed=0, share=(k, n)) for k in range(n)]
+    for whole in islice(encoded.endless(words=60, seed=0), encoded.in_one_epoch(words=60)):
+        shares = [next(share) for share in found]
         for row in range(len(whole.source)):
             share, its = shares[row % n], row // n
             length, target = int(whole.lengths[row]), whole.target[row]

@@ -1,5 +1,7 @@
 """A file is written whole or not at all."""
 
+import errno
+
 import pytest
 
 from attnlib.writing import write_atomically
@@ -15,13 +17,14 @@ def test_the_text_is_written_as_it_is(tmp_path):
 @pytest.mark.parametrize("step", ["os.fsync", "pathlib.Path.replace"])
 def test_a_write_that_fails_leaves_the_old_file_as_it_was(tmp_path, monkeypatch, step):
     def fail(*_: object) -> None:
-        raise OSError("no space left")
+        raise OSError(errno.ENOSPC, "no space left")
 
     path = tmp_path / "kept.json"
     write_atomically(path, b"old")
     monkeypatch.setattr(step, fail)
-    with pytest.raises(OSError, match="no space left"):
+    with pytest.raises(OSError, match="no space left") as caught:
         write_atomically(path, b"new")
+    assert caught.value.filename == str(path)
     monkeypatch.undo()
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("kept.json", "old")]
     write_atomically(path, b"new")

@@ -41,7 +41,7 @@ from scipy.stats import spearmanr
 from attnlib.metrics import alignment_error_rate, looks
 from attnlib.real.captions import captions
 from attnlib.real.data import Data
-from attnlib.real.plan import EFFORT, Effort, Row
+from attnlib.real.plan import EFFORT, Effort, TextRow
 from attnlib.text.evaluation import compare
 from attnlib.text.learning import learn
 from attnlib.text.model import Model, Translation, sentence_losses
@@ -49,13 +49,13 @@ from attnlib.vocabulary import UNKNOWN, SentencePair
 
 
 def train_and_measure(
-    row: Row, seed: int, data: Data, folder: Path, effort: Effort = EFFORT, **how: Any
+    row: TextRow, seed: int, data: Data, folder: Path, effort: Effort = EFFORT, **how: Any
 ) -> dict[str, dict[str, Any]]:
     """Train a row with a seed, or go on with that, and measure what it has become.
 
     Parameters
     ----------
-    row : Row
+    row : TextRow
     seed : int
     data : Data
         In the row's language.

@@ -27,7 +27,7 @@ subwords             0        both ways, and subwords in place of words
 
 To French: ``french-bahdanau``, ``french-luong``, ``french-local-m`` and ``french-local-p``, with seeds 0, 1, 2. On
 the first 1,000, 3,000 and 10,000 pairs of German: ``no-attention-1000`` to ``bahdanau-10000``, with seed 0. All get as
-many batches, of as many pairs.
+many batches, of as many pairs; what is not said here is as `attnlib.text.settings.Settings` has it by default.
 
 What is claimed of them was written down before any run: `CLAIMS`, and what decides them: `attnlib.real.verdicts`.
 """
@@ -67,7 +67,7 @@ EFFORT = Effort()
 
 
 @dataclass(frozen=True)
-class Row:
+class TextRow:
     """A model, and the text that it learns from.
 
     Attributes
@@ -107,28 +107,28 @@ class Row:
         )
 
 
-def _luong(name: str, seeds: tuple[int, ...] = (0,), language: str = "german", **options: Any) -> Row:
-    return Row(name, "luong", {"score": "general", "encoder": "reversed"} | options, seeds, language)
+def _luong(name: str, seeds: tuple[int, ...] = (0,), language: str = "german", **options: Any) -> TextRow:
+    return TextRow(name, "luong", {"score": "general", "encoder": "reversed"} | options, seeds, language)
 
 
 _THREE = (0, 1, 2)
 _LOCAL = {"local-m": {"window": "monotonic", "half_width": 2}, "local-p": {"window": "predictive"}}
 _GROUPS = (
     (
-        Row("no-attention", "rnn_encdec", seeds=_THREE),
-        Row("bahdanau", "rnn_search", seeds=_THREE),
+        TextRow("no-attention", "rnn_encdec", seeds=_THREE),
+        TextRow("bahdanau", "rnn_search", seeds=_THREE),
         _luong("luong", _THREE),
         _luong("luong-both", _THREE, encoder="both"),
         _luong("local-p", _THREE, **_LOCAL["local-p"]),
     ),
     (
-        Row("french-bahdanau", "rnn_search", seeds=_THREE, language="french"),
+        TextRow("french-bahdanau", "rnn_search", seeds=_THREE, language="french"),
         _luong("french-luong", _THREE, "french"),
         *(_luong(f"french-{name}", _THREE, "french", **options) for name, options in _LOCAL.items()),
         _luong("local-m", _THREE, **_LOCAL["local-m"]),
     ),
     tuple(
-        Row(f"{name}-{pairs}", preset, pairs=pairs)
+        TextRow(f"{name}-{pairs}", preset, pairs=pairs)
         for pairs in (1_000, 3_000, 10_000)
         for name, preset in (("no-attention", "rnn_encdec"), ("bahdanau", "rnn_search"))
     ),
@@ -136,11 +136,11 @@ _GROUPS = (
         *(_luong(score, score=score) for score in ("dot", "concat", "location")),
         _luong("no-feeding", input_feeding=False),
         _luong("local-p-D2", window="predictive", half_width=2),
-        Row("subwords", "luong", {"score": "general", "encoder": "both"}, subwords=True),
+        TextRow("subwords", "luong", {"score": "general", "encoder": "both"}, subwords=True),
     ),
 )
 
-ROWS: Mapping[str, Row] = MappingProxyType({row.name: row for group in _GROUPS for row in group})
+ROWS: Mapping[str, TextRow] = MappingProxyType({row.name: row for group in _GROUPS for row in group})
 """Every row, by its name."""
 
 RUNS: tuple[tuple[str, int], ...] = tuple(

@@ -22,7 +22,6 @@ from attnlib.real.measures import train_and_measure
 from attnlib.real.plan import EFFORT, ROWS, RUNS, Effort
 from attnlib.real.records import RESULTS, environment, read_run, run_file, write_run
 from attnlib.text.files import digest
-from attnlib.text.settings import Settings
 
 
 def record_runs(
@@ -66,14 +65,14 @@ def record_runs(
             raise ValueError(f"runs holds {name!r}; expected rows: {', '.join(ROWS)}")
         row = ROWS[name]
         text = data(row.language)
-        settings, digests = row.settings(seed, effort), _digests(text, row.pairs)
-        if _recorded(name, seed, (settings, effort, digests), folder):
+        settings = asdict(row.settings(seed, effort))
+        about = {"settings": settings, "effort": asdict(effort), "text": _digests(text, row.pairs)}
+        if _recorded(name, seed, about, folder):
             say(f"run {number} of {len(runs)}: {name}, seed {seed}, is recorded")
             continue
         say(f"run {number} of {len(runs)}: {name}, seed {seed}")
         found = train_and_measure(row, seed, text, models / f"{name}.{seed}", effort, say=say, device=device, **how)
-        about = {"row": name, "seed": seed, "settings": asdict(settings), "effort": asdict(effort), "text": digests}
-        write_run(about | {"environment": environment(device)} | found, folder)
+        write_run({"row": name, "seed": seed, **about, "environment": environment(device), **found}, folder)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -107,13 +106,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _recorded(name: str, seed: int, wanted: tuple[Settings, Effort, dict[str, str]], folder: Path) -> bool:
-    """Say whether a run is recorded as it is wanted. What was not yet a choice then had its default."""
+def _recorded(name: str, seed: int, about: dict[str, Any], folder: Path) -> bool:
     try:
         record = read_run(name, seed, folder)
-        return (Settings(**record["settings"]), Effort(**record["effort"]), record["text"]) == wanted
-    except (FileNotFoundError, TypeError):  # of a setting that is no more
+    except FileNotFoundError:
         return False
+    return {part: record[part] for part in about} == about
 
 
 def _digests(data: Data, pairs: int | None) -> dict[str, str]:

@@ -11,7 +11,7 @@ LEVEL, MARGIN = 0.05, 0.5
 """How often a verdict may be wrong by chance, and how many BLEU are too few to be worth a claim."""
 
 
-class Verdict(NamedTuple):
+class Decision(NamedTuple):
     """What the runs say of the claim that `more` has more BLEU than `less`.
 
     Attributes
@@ -35,7 +35,7 @@ class Verdict(NamedTuple):
 
 def decide(
     claims: Sequence[tuple[str, str]], scores: Mapping[str, Sequence[float] | Real[np.ndarray, "seeds"]]
-) -> list[Verdict]:
+) -> list[Decision]:
     """Decide claims together. Runs with the same seed share their batches, and are compared in pairs.
 
     A claim holds if the corrected two-sided p of a paired t-test is below `LEVEL` and the difference has its sign. It
@@ -50,7 +50,7 @@ def decide(
 
     Returns
     -------
-    list of Verdict
+    list of Decision
 
     Raises
     ------
@@ -61,7 +61,7 @@ def decide(
     apart = holm([stats.ttest_1samp(runs, 0).pvalue for runs in differences])
     too_few = holm([stats.ttest_1samp(runs, MARGIN, alternative="less").pvalue for runs in differences])
     return [
-        Verdict(*claim, float(runs.mean()), p, _says(float(runs.mean()), p, small))
+        Decision(*claim, float(runs.mean()), p, _says(float(runs.mean()), p, small))
         for claim, runs, p, small in zip(claims, differences, apart, too_few, strict=True)
     ]
 

@@ -72,11 +72,18 @@ def read_model(folder: Path) -> tuple[Translator, dict[str, Any]]:
 
 
 def make(config: Mapping[str, Any], source_vocabulary: Any, target_vocabulary: Any) -> Translator:
-    """Make the translator of a configuration, untrained: its settings' ``preset``, with their ``options``."""
+    """Make the translator of a configuration, untrained: its settings' ``preset``, with their ``options``.
+
+    Embeddings begin smaller than PyTorch's, by the settings' ``embedding_scale``: a vector that is hardly ever trained,
+    because its word is rare, then says little, where one as long as all others would be noise.
+    """
     preset, options = config["settings"]["preset"], config["settings"]["options"]
     if preset not in PRESETS:
         raise ValueError(f"preset is {preset!r}; expected one of {', '.join(PRESETS)}")
-    return PRESETS[preset](source_vocabulary, target_vocabulary, **options)
+    translator = PRESETS[preset](source_vocabulary, target_vocabulary, **options)
+    for part in (translator.encoder, translator.decoder):
+        part.embedding.weight.data *= config["settings"]["embedding_scale"]
+    return translator
 
 
 def working(folder: Path) -> Path:

@@ -88,11 +88,6 @@ def read_lines(path: str | Path) -> Iterator[str]:
             raise ValueError(f"{path} is no whole gzip file: {error}") from None
 
 
-def read_sentences(path: str | Path) -> list[Words]:
-    """Read the words of every line, also of empty ones. Errors as for `read_lines`."""
-    return [words_of(line) for line in read_lines(path)]
-
-
 def read_beside(source: str | Path, target: str | Path | None = None) -> Iterator[tuple[Words, Words]]:
     """Read sentences and their translations, every line of them, also empty ones.
 

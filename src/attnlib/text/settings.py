@@ -23,6 +23,8 @@ class Settings:
         One of `attnlib.text.checkpoint.PRESETS`.
     options : dict
         What the preset is told.
+    embedding_scale : float
+        The standard deviation of the numbers that embeddings begin with.
     subwords : bool
         Cut words into pieces; else know whole words.
     vocabulary : int
@@ -53,6 +55,7 @@ class Settings:
     options: dict[str, Any] = field(
         default_factory=lambda: {"encoder": "both", "emb": 256, "hid": 256, "dropout": 0.3, "seed": 0}
     )
+    embedding_scale: float = 0.1
     subwords: bool = True
     vocabulary: int = 8000
     shared: bool = False
@@ -77,7 +80,7 @@ class Settings:
         check_whole(**{name: getattr(self, name) for name in names if getattr(self, name) is not None})
         check_whole(0, seed=self.seed)
         check_share(smoothing=self.smoothing)
-        for name in ("minutes", "learning_rate", "clip"):
+        for name in ("embedding_scale", "minutes", "learning_rate", "clip"):
             number = getattr(self, name)
             if number is not None and not 0 < number < inf:
                 raise ValueError(f"{name} is {number}; expected a number above 0")

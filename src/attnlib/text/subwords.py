@@ -10,11 +10,11 @@ from jaxtyping import Int
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from torch import Tensor
 
-from attnlib.checks import check_sentence, check_whole
+from attnlib.checks import check_number, check_sentence, check_whole
 from attnlib.vocabulary import END, PAD, START, UNKNOWN, until_end
 
 _SPACE = "\u2581"  # begins a piece that begins a word
-_LEARNT_FROM = 500_000  # sentences at most, and half as many at least where there are more
+_LEARNT_FROM = 100_000  # sentences at most, and half as many at least where there are more
 _REMEMBERED = 100_000  # words whose pieces need not be found again
 _NAMES = {"pad": "<pad>", "bos": "<start>", "eos": "<end>", "unk": "<unknown>"}
 
@@ -158,6 +158,5 @@ class Subwords:
         return self._known[word]
 
     def _named(self, number: int) -> str:
-        if not 0 <= number < len(self):
-            raise ValueError(f"ids holds {number}; expected numbers from 0 to {len(self) - 1}")
+        check_number(number, len(self))
         return self._cutter.id_to_piece(number)

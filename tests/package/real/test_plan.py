@@ -5,7 +5,7 @@ from dataclasses import asdict
 import pytest
 
 from attnlib.real.captions import LANGUAGES, captions
-from attnlib.real.plan import EFFORT, ROWS, RUNS, Row
+from attnlib.real.plan import EFFORT, ROWS, RUNS, TextRow
 from attnlib.text.checkpoint import PRESETS
 from attnlib.vocabulary import Vocabulary
 
@@ -58,6 +58,6 @@ def test_every_run_has_one_place_and_all_have_one_budget():
 
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
-def test_every_row_is_a_model(row: Row):
+def test_every_row_is_a_model(row: TextRow):
     few = Vocabulary(("a", "b"))
     assert PRESETS[row.preset](few, few, **row.settings(0).options)

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from random import Random
 
@@ -19,6 +20,7 @@ from attnlib.text.learning import learn
 from attnlib.text.model import load
 from attnlib.text.settings import Settings
 from attnlib.training import begin
+from attnlib.vocabulary import Vocabulary
 
 PAIRS = sample(30, seed=0, clauses=(1,))
 DEV = sample(4, seed=0, clauses=(1,), part="test")
@@ -136,6 +138,18 @@ def test_a_folder_holds_all_that_a_model_is(trained):
     assert all(line["loss"] > 0 and line["dev_loss"] > 0 and line["dev_bleu"] >= 0 for line in lines)
     assert last["ended"] == "steps"
     assert last["words"] > 0
+
+
+@pytest.mark.parametrize("preset", checkpoint.PRESETS)
+def test_embeddings_begin_small_and_other_weights_as_they_do(preset):
+    known = Vocabulary.of(pair.source for pair in PAIRS), Vocabulary.of(pair.target for pair in PAIRS)
+    settings = Settings(preset=preset, options={"emb": 6, "hid": 8, "seed": 0}, embedding_scale=0.25)
+    small, usual = (
+        checkpoint.make({"settings": asdict(settings)}, *known),
+        checkpoint.PRESETS[preset](*known, emb=6, hid=8),
+    )
+    for (name, mine), theirs in zip(small.named_parameters(), usual.parameters(), strict=True):
+        torch.testing.assert_close(mine, theirs * (0.25 if "embedding" in name else 1), rtol=0, atol=0)
 
 
 @pytest.mark.parametrize("name", ["subwords", "words"])

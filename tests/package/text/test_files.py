@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from attnlib.text.files import digest, pharaoh, read_dictionary, read_gold, read_pairs, read_sentences
+from attnlib.text.files import digest, pharaoh, read_dictionary, read_gold, read_lines, read_pairs, words_of
 from attnlib.text.stream import scan_pairs
 from attnlib.vocabulary import SentencePair
 
@@ -36,7 +36,8 @@ def test_two_files_or_one_with_tabs_give_the_same_pairs(write, ending):
 
 def test_letters_are_composed_and_a_mark_at_the_beginning_is_no_word(write):
     apart = unicodedata.normalize("NFD", "größe")
-    assert read_sentences(write("a", "\ufeff" + apart + " x\u2028y\n\n")) == [("größe", "x", "y"), ()]
+    lines = read_lines(write("a", "\ufeff" + apart + " x\u2028y\n\n"))
+    assert [words_of(line) for line in lines] == [("größe", "x", "y"), ()]
 
 
 def test_empty_and_long_pairs_are_left_out_and_counted(write):
@@ -79,7 +80,7 @@ def test_a_gzip_file_cut_short_or_that_is_none_is_named(tmp_path):
     for raw in (gzip.compress(b"a\n" * 9999)[:-20], b"plain text\n"):
         path.write_bytes(raw)
         with pytest.raises(ValueError, match=r"a\.gz is no whole gzip file"):
-            read_sentences(path)
+            list(read_lines(path))
 
 
 def test_the_digest_tells_every_word_apart():

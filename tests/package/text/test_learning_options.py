@@ -2,13 +2,12 @@
 
 import os
 import signal
-from itertools import islice
 
 import numpy as np
 import pytest
 import torch
 
-from attnlib.batches import batches, endless, in_one_epoch
+from attnlib.batches import batches, endless
 from attnlib.encoders import BidirectionalLSTM
 from attnlib.language.grammar import sample
 from attnlib.training import begin, train, warm
@@ -36,25 +35,6 @@ def some(words=80, **options):
 
 def same(one, other):
     return all(torch.equal(a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True))
-
-
-def equal(one, other):
-    return all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
-
-
-def test_endless_skips_what_was_seen_and_each_epoch_has_every_pair():
-    count = in_one_epoch(PAIRS, *VOCABULARIES, words=80)
-    assert count == len(batches(PAIRS, *VOCABULARIES, words=80, seed=5))
-    first = list(islice(some(), 2 * count))
-    for epoch in (first[:count], first[count:]):
-        assert sum(len(part.source) for part in epoch) == len(PAIRS)
-    assert not all(map(equal, first[:count], first[count:]))
-    assert all(map(equal, islice(some(skip=count + 1), count - 1), first[count + 1 :]))
-
-
-def test_a_batch_holds_at_most_so_many_sentences():
-    sizes = [len(part.source) for part in batches(PAIRS, *VOCABULARIES, words=10_000, sentences=7, seed=0)]
-    assert sorted(sizes) == [5, 7, 7, 7, 7, 7]
 
 
 def test_an_iterator_that_ends_is_named():
