@@ -53,7 +53,14 @@ class Settings:
 
     preset: str = "luong"
     options: dict[str, Any] = field(
-        default_factory=lambda: {"encoder": "both", "emb": 256, "hid": 256, "dropout": 0.3, "seed": 0}
+        default_factory=lambda: {
+            "encoder": "both",
+            "emb": 256,
+            "hid": 256,
+            "dropout": 0.3,
+            "embedding_dropout": 0.2,
+            "seed": 0,
+        }
     )
     embedding_scale: float = 0.1
     subwords: bool = True
