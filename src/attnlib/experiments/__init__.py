@@ -2,7 +2,7 @@
 
 In reading order:
 
-- `hybrids`: models between the papers';
+- `parts`, `hybrids`, `baselines`, `mixtures`: the models that the papers do not have;
 - `costs`: how many numbers a model learns;
 - `variants`: what the experiments compare, under which budget;
 - `evaluation`: what a translator makes of sentences, and how good that is;
@@ -18,9 +18,10 @@ What a chapter uses of them can be had from here.
 
 from attnlib.experiments.costs import parameters
 from attnlib.experiments.evaluation import Evaluation, centres, evaluate, sentence_losses, summarise
-from attnlib.experiments.hybrids import StepFirstDecoder, step_first
+from attnlib.experiments.hybrids import StepFirstDecoder
 from attnlib.experiments.intervals import Interval, mean_interval, prediction_interval
 from attnlib.experiments.measure import benchmark, grouped, train_and_measure, train_variant
+from attnlib.experiments.mixtures import step_first
 from attnlib.experiments.record import read, recorded
 from attnlib.experiments.variants import (
     BUDGET,
