@@ -1,6 +1,5 @@
 """What Luong's models are compared with: the decoder without attention, and the concat score as the authors had it."""
 
-import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import linear
@@ -13,7 +12,9 @@ from attnlib.scores import Score, additive
 
 
 class LastStateDecoder(Decoder):
-    r"""Begin where the encoder ended, and never look back: :math:`s_t = \mathrm{LSTM}(s_{t-1}, y_{t-1})`, W_y s_t scores.
+    r"""Begin where the encoder ended, and never look back.
+
+    :math:`s_t = \mathrm{LSTM}(s_{t-1}, y_{t-1})`, and :math:`W_y s_t` scores the next word.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ def between(
     asks_before: bool = False,
     reads_new_state: bool = True,
     reader: str = "gru",
-    enc: int | None = None,
+    width: float = 2,
     projected: bool = True,
     score: str = "additive",
     maxout: bool = True,
@@ -44,11 +44,11 @@ def between(
     reader : str
         "gru": a GRU in both directions, and a GRU decodes. "both": an LSTM in both directions, "reversed": one from the
         last word to the first, and an LSTM decodes.
-    enc : int, optional
-        Features of an annotation. None: ``2 * hid``, as the reader "gru" always has.
+    width : float
+        Features of an annotation for each of a state. The reader "gru" always has 2, one for each direction.
     projected : bool
         Begin at a projection of where the backward reader ended; otherwise there itself, which a "reversed" reader of
-        `hid` features can do. The reader "gru" always projects.
+        width 1 can do. The reader "gru" always projects.
     score : str
         "additive" or "general".
     maxout : bool
@@ -64,30 +64,30 @@ def between(
         If `reader` or `score` is none of these names, or the parts do not fit.
     """
     check_whole(2, hid=hid)
-    width = 2 * hid if enc is None else enc
+    enc = round(width * hid)
     sizes = len(source_vocabulary), emb
     readers = {
         "gru": lambda: BidirectionalGRU(*sizes, hid, hid),
-        "both": lambda: BidirectionalLSTM(*sizes, width),
-        "reversed": lambda: StackedLSTM(*sizes, width, reverse=True),
+        "both": lambda: BidirectionalLSTM(*sizes, enc),
+        "reversed": lambda: StackedLSTM(*sizes, enc, reverse=True),
     }
-    scores = {"additive": lambda: Additive(hid, width, hid), "general": lambda: General(hid, width)}
+    scores = {"additive": lambda: Additive(hid, enc, hid), "general": lambda: General(hid, enc)}
     for argument, given, known in (("reader", reader, readers), ("score", score, scores)):
         if given not in known:
             raise ValueError(f"{argument} is {given!r}; expected one of {', '.join(known)}")
-    if reader == "gru" and width != 2 * hid:
-        raise ValueError(f"enc is {enc}; expected {2 * hid}, the features of two directions")
-    if not projected and (reader, width) != ("reversed", hid):
-        raise ValueError(f"projected is False; expected the reader 'reversed' and enc of {hid}")
-    fed = (hid // 2 if maxout else hid) if feeds_readout else width
-    output = {"vocab": len(target_vocabulary), "dec": hid, "enc": width}
+    if reader == "gru" and width != 2:
+        raise ValueError(f"width is {width}; expected 2 with the reader 'gru', which reads in both directions")
+    if not projected and (reader, width) != ("reversed", 1):
+        raise ValueError("projected is False; expected the reader 'reversed' and width 1")
+    fed = (hid // 2 if maxout else hid) if feeds_readout else enc
+    output = {"vocab": len(target_vocabulary), "dec": hid, "enc": enc}
     with seeded(seed):
         align = Align(scores[score](), Everywhere())
         encoder = readers[reader]()
         cell = (nn.GRUCell if reader == "gru" else nn.LSTMCell)(emb + fed, hid)
         embedding = nn.Embedding(len(target_vocabulary), emb)
         readout = MaxoutOutput(**output, emb=emb, maxout=hid // 2) if maxout else AttentionalOutput(**output)
-        begin = Projected(hid, width // 2 if reader == "both" else width) if projected and reader != "gru" else Copied()
+        begin = Projected(hid, enc // 2 if reader == "both" else enc) if projected and reader != "gru" else Copied()
     decoder = HybridDecoder(
         align,
         cell,
@@ -134,7 +134,7 @@ def step_first(
         raise ValueError(f"recurrent is {recurrent!r}; expected 'gru' or 'lstm'")
     if recurrent == "gru":
         return between(source_vocabulary, target_vocabulary, score=score, emb=emb, hid=hid, seed=seed)
-    lstm = {"reader": "reversed", "enc": hid, "projected": False}
+    lstm = {"reader": "reversed", "width": 1, "projected": False}
     return between(source_vocabulary, target_vocabulary, **lstm, score=score, emb=emb, hid=hid, seed=seed)
 
 

@@ -1,4 +1,4 @@
-"""Parts of decoders: what the output layer reads, and where a decoder begins. `attnlib.experiments.hybrids` joins them."""
+"""Parts of decoders: what the output layer reads, and where a decoder begins. `hybrids` joins them."""
 
 import torch
 from jaxtyping import Float

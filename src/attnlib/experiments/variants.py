@@ -44,6 +44,8 @@ class Budget:
         How many test sentences there are of each number of clauses, the same for all variants and seeds.
     width : int
         Hypotheses of the beam search.
+    test_seed : int
+        With another, the test sentences are others.
     """
 
     emb: int = 48
@@ -56,6 +58,7 @@ class Budget:
     test_clauses: tuple[int, ...] = (1, 2, 3, 4, 5, 6, 8)
     test_sentences: int = 100
     width: int = 5
+    test_seed: int = 0
 
 
 BUDGET = Budget()
@@ -103,13 +106,17 @@ class Variant:
             "model": self.model.__name__,
             "options": dict(self.options),
             "clauses": list(self.clauses),
-            "budget": asdict(budget) | {"test_clauses": list(budget.test_clauses)},
+            "budget": {name: _listed(value) for name, value in asdict(budget).items() if name != "test_seed"},
         }
+
+
+def _listed(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
 
 
 def held_out(clauses: int, budget: Budget = BUDGET, language: str = "french") -> list[SentencePair]:
     """Draw the test sentences with so many clauses; no run learns from any of them."""
-    return LANGUAGES[language](budget.test_sentences, seed=clauses, clauses=(clauses,), part="test")
+    return LANGUAGES[language](budget.test_sentences, seed=budget.test_seed + clauses, clauses=(clauses,), part="test")
 
 
 def development(clauses: int, budget: Budget = BUDGET, language: str = "french") -> list[SentencePair]:

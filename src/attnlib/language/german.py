@@ -32,7 +32,7 @@ def sample(n: int, seed: int, clauses: Sequence[int] = (1, 2, 3), part: str = "t
 
 
 def _any_sentence(rng: Random, clauses: int) -> SentencePair:
-    """A main clause, often with a subordinate one before or after it, each with relatives; "and", if more are left."""
+    """Make a main clause, often with a subordinate one, each with relatives; what is left follows after "and"."""
     relatives = int(rng.random() * min(clauses, 3))
     left = clauses - 1 - relatives
     subordinate = left > 0 and rng.random() < 0.5

@@ -144,7 +144,7 @@ def _ordered(
 
 
 def _verb(verb: str, plural: bool, negated: bool) -> dict[str, SentencePair]:
-    """Translate "looks at" or "does not look at": what stands first or second, what goes to the end, or all at the end."""
+    """Translate "looks at" or "does not look at": finite verb, prefix, both together, and "nicht"."""
     if verb not in _VERBS:
         raise ValueError(f"verb is {verb!r}; expected one of {', '.join(_VERBS)}")
     english, particle, singular, several, prefix, _ = _VERBS[verb]

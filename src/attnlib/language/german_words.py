@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class GermanNoun(NamedTuple):
-    """A noun in both languages, of gender m, f or n. Its kind, animal, person or thing, tells which words go with it."""
+    """A noun in both languages. Its kind, animal, person or thing, tells which words go with it."""
 
     english: str
     english_plural: str

@@ -17,7 +17,7 @@ VOCABULARIES = Vocabulary(tuple("abcdefg")), Vocabulary(tuple("hijkl"))
 SIZES = {"emb": 5, "hid": 6}
 SOURCE, LENGTHS = torch.tensor([[5, 7, 9, 4, 2], [6, 8, 2, 0, 0], [10, 2, 0, 0, 0]]), torch.tensor([5, 3, 2])
 TARGET = torch.tensor([[4, 6, 8, 2], [7, 2, 0, 0], [5, 5, 2, 0]])
-LUONGS = {"reader": "reversed", "enc": 6, "projected": False, "score": "general", "maxout": False}
+LUONGS = {"reader": "reversed", "width": 1, "projected": False, "score": "general", "maxout": False}
 MODELS = {
     "asks before": {"asks_before": True, "reads_new_state": False},
     "reads new": {"asks_before": True},
@@ -31,9 +31,9 @@ MODELS = {
     "fed, lstm": {"reader": "both", "maxout": False, "feeds_readout": True},
     "asks before, lstm": {"reader": "both", "asks_before": True},
     "reversed": {"reader": "reversed"},
-    "narrow": {"reader": "reversed", "enc": 6},
-    "odd": {"reader": "reversed", "enc": 7},
-    "copied": {"reader": "reversed", "enc": 6, "projected": False},
+    "narrow": {"reader": "reversed", "width": 1},
+    "odd": {"reader": "reversed", "width": 7 / 6},
+    "copied": {"reader": "reversed", "width": 1, "projected": False},
     "luong": LUONGS | {"feeds_readout": True},
 }
 
@@ -175,8 +175,8 @@ def test_concat_with_the_identity_is_concat_whose_matrix_is_that():
     [
         ({"reader": "rnn"}, "reader is 'rnn'; expected one of gru, both, reversed"),
         ({"score": "dot"}, "score is 'dot'; expected one of additive, general"),
-        ({"enc": 6}, "enc is 6; expected 12, the features of two directions"),
-        ({"reader": "both", "projected": False}, "projected is False; expected the reader 'reversed' and enc of 6"),
+        ({"width": 1}, "width is 1; expected 2 with the reader 'gru'"),
+        ({"reader": "both", "projected": False}, "projected is False; expected the reader 'reversed' and width 1"),
         ({"feeds_readout": True, "asks_before": True}, "feeds_readout is True; expected False"),
         ({"feeds_readout": True, "reads_new_state": False}, "feeds_readout is True; expected False"),
         ({"hid": 1}, "hid is 1; expected at least 2"),
