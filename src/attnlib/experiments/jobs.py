@@ -56,7 +56,7 @@ def missing(ledger: Ledger, share: Share | None = None) -> Iterator[Job]:
 def waiting(ledger: Ledger, share: Share | None = None) -> float:
     """Add up the sizes of the runs that wait until their learning rate is chosen."""
     later = {family for family in ledger.plan.families if chosen_rate(ledger, family) is None}
-    return sum(_size(row) for row, _ in _dealt(ledger, share) if row.family in later)
+    return float(sum(_size(row) for row, _ in _dealt(ledger, share) if row.family in later))
 
 
 def lost_rows(ledger: Ledger) -> list[Row]:
@@ -111,7 +111,7 @@ def _dealt(ledger: Ledger, share: Share | None) -> list[tuple[Row, int]]:
     return rows if share is None else share.of(rows)
 
 
-def _size(row: Row, evaluation: float = 400) -> float:
+def _size(row: Row, evaluation: int = 400) -> float:
     """Estimate how long a run takes, in steps of the usual width; the evaluation takes as long as so many."""
     return (row.budget.steps + evaluation) * row.budget.hid / 96
 

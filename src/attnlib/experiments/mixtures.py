@@ -24,7 +24,7 @@ def between(
     asks_before: bool = False,
     reads_new_state: bool = True,
     reader: str = "gru",
-    width: float = 2,
+    width: int | float = 2,
     projected: bool = True,
     score: str = "additive",
     maxout: bool = True,
@@ -44,7 +44,7 @@ def between(
     reader : str
         "gru": a GRU in both directions, and a GRU decodes. "both": an LSTM in both directions, "reversed": one from the
         last word to the first, and an LSTM decodes.
-    width : float
+    width : number
         Features of an annotation for each of a state. The reader "gru" always has 2, one for each direction.
     projected : bool
         Begin at a projection of where the backward reader ended; otherwise there itself, which a "reversed" reader of

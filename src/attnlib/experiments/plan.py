@@ -52,7 +52,7 @@ class Row(NamedTuple):
     phase: int
     beam: bool
 
-    def longer(self, times: float, seeds: int) -> "Row":
+    def longer(self, times: int | float, seeds: int) -> "Row":
         """Give the row with so many times the steps and the sentences, and at most so many seeds."""
         variant = replace(self.variant, name=f"{self.variant.name}-times{times:g}", seeds=self.variant.seeds[:seeds])
         return self._replace(variant=variant, budget=_scaled(self.budget, times))
@@ -136,7 +136,7 @@ def _row(given: Mapping[str, Any], budget: Budget, table: str, contents: Mapping
     return Row(variant, budget, given["family"], table, contents["tables"][table]["phase"], given.get("beam", True))
 
 
-def _scaled(budget: Budget, times: float) -> Budget:
+def _scaled(budget: Budget, times: int | float) -> Budget:
     return replace(budget, steps=round(budget.steps * times), pairs=round(budget.pairs * times))
 
 

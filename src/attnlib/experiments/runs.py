@@ -89,7 +89,7 @@ def trained(row: Row, seed: int, learning_rate: float) -> tuple[Translator, Hist
 def misses(evaluation: Evaluation) -> Int[np.ndarray, "offsets"]:
     """Count the links by how far, and to which side, they lie from the nearest gold link of their target word.
 
-    Target words without a gold link do not count.
+    Target words without a gold link do not count. A link halfway between two gold ones lies left of one.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def misses(evaluation: Evaluation) -> Int[np.ndarray, "offsets"]:
         for i, t in found:
             away = [i - gold for gold, other in pair.links if other == t]
             if away:
-                counts[np.clip(min(away, key=abs), -FURTHEST, FURTHEST) + FURTHEST] += 1
+                counts[np.clip(min(away, key=lambda d: (abs(d), d)), -FURTHEST, FURTHEST) + FURTHEST] += 1
     return counts
 
 

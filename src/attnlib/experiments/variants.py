@@ -129,7 +129,7 @@ def development(clauses: int, budget: Budget = BUDGET, language: str = "french")
 @cache
 def vocabularies(language: str = "french") -> tuple[Vocabulary, Vocabulary]:
     """Collect the words of a grammar, English and the other language's."""
-    pairs = LANGUAGES[language](20_000, seed=0)
+    pairs = LANGUAGES[language](2_000, seed=0)
     return Vocabulary.of(pair.source for pair in pairs), Vocabulary.of(pair.target for pair in pairs)
 
 

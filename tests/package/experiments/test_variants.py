@@ -105,7 +105,7 @@ def test_settings_tell_rows_apart():
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: Variant("other", step_first, {"score": "cosine"}).translator(0), "score is 'cosine'; expected one of add"),
+        (lambda: Variant("other", step_first, {"score": "cosine"}).translator(0), "score is .cosine."),
         (lambda: VARIANTS["bahdanau"].training_pairs(0, Budget(pairs=0)), "n is 0; expected at least 1"),
         (lambda: held_out(0), r"clauses is \(0,\); expected one or more numbers, each at least 1"),
     ],
