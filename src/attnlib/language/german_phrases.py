@@ -39,7 +39,7 @@ def noun_phrase(english: str) -> GermanPhrase:
     ValueError
         If `english` holds words that the grammar does not know, or has no article.
     """
-    first, *between, last = english.split() or [""]
+    first, *between, last = english.split() if " " in english else ("", "")
     if first not in ("the", "a", "an") or last not in _NOUNS or not _ADJECTIVES.keys() >= {*between}:
         raise ValueError(
             f"english is {english!r}; expected an article, then adjectives ({', '.join(_ADJECTIVES)}), "

@@ -63,7 +63,7 @@ def test_what_does_not_fit_is_refused(small_file, tmp_path, refused, change, say
 def test_every_plan_can_be_read_and_every_model_made():
     for path in PLANS.glob("*.toml"):
         for row in read_plan(path.stem).rows.values():
-            assert parameters(row.variant.translator(0, row.budget)) > 0
+            assert parameters(row.variant.translator(0, Budget(emb=5, hid=6))) > 0
 
 
 def decoder(plan, name):
