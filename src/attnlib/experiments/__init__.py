@@ -8,10 +8,12 @@ In reading order:
 - `evaluation`: what a translator makes of sentences, and how good that is;
 - `measure`: one run of one variant, and what it costs;
 - `probe`: a run in miniature, by which a change in the code is noticed;
-- `shares`: the rows dealt out to several runs, each with files of its own;
-- `record`: the recorded results, read and written;
+- `record`: the results that the chapters show as yet;
 - `intervals`: what several runs tell;
-- `runner`: every variant, several seeds, one command.
+- `plan`: what is compared, and what would count as an answer, written before the first run;
+- `runs`, `ledger`: one run of a row of a plan, and where runs are recorded;
+- `shares`, `jobs`, `runner`: what there is to do, and one command that does it;
+- `significance`, `verdicts`: what the recorded runs say of the claims of a plan.
 
 What a chapter uses of them can be had from here.
 """
