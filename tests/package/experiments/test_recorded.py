@@ -1,4 +1,4 @@
-"""The recorded runs of the plans: of the plan as it stands, under the rates that were chosen, of this code, and small."""
+"""The recorded runs of the plans: of the plan as it stands, at the rates that were chosen, of this code, and small."""
 
 from collections.abc import Iterator
 
