@@ -89,8 +89,7 @@ class HybridDecoder(Decoder):
         y_before = self.embedding(words)
         s_before, attended, after = self._next(self._words_share(y_before), y_before, state)
         s = after.recurrent[0] if self.reads_new_state else s_before
-        read = self.readout.read(s, y_before, attended.context.squeeze(1))
-        return linear(read, self.readout.output), attended, after
+        return self.readout(s, y_before, attended.context.squeeze(1)), attended, after
 
     def _words_share(self, y):
         """Multiply the words beforehand: they wait for no step."""
