@@ -38,7 +38,7 @@ class Verdict(NamedTuple):
     says: str
 
 
-def verdicts(ledger: Ledger, table: str) -> list[Verdict]:
+def judge(ledger: Ledger, table: str) -> list[Verdict]:
     """Judge the claims of a table of the plan.
 
     Raises

@@ -8,7 +8,7 @@ import pytest
 from attnlib.experiments.ledger import Ledger
 from attnlib.experiments.measure import grouped
 from attnlib.experiments.significance import holm, paired_p
-from attnlib.experiments.verdicts import misses_of, right, verdicts
+from attnlib.experiments.verdicts import judge, misses_of, right
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def judged(ledger, *claims, level=0.05, margin=0.05):
     ]
     contents = {"tables": {"made up": {"claims": found}}, "verdicts": {"level": level, "margin": margin}}
     made = Ledger(replace(ledger.plan, contents=contents), ledger.folder)
-    return verdicts(made, "made up")
+    return judge(made, "made up")
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_the_claims_are_those_of_the_plan(ledger):
         replace(ledger.plan, contents=ledger.plan.contents | {"verdicts": {"level": 0.05, "margin": 0.05}}),
         ledger.folder,
     )
-    (found,) = verdicts(whole, "attention")
+    (found,) = judge(whole, "attention")
     assert found.claim == ledger.plan.claims("attention")[0]
     assert found.says == "holds"
 
