@@ -140,3 +140,15 @@ def test_no_seed_learns_for_two_purposes(comparison):
     seeds = {seed for row in comparison.rows.values() for seed in row.variant.seeds}
     assert seeds.isdisjoint(rule["seeds"])
     assert min(seeds) >= 10, "seeds 0 to 4 are those of the first record"
+
+
+def test_every_claim_can_be_judged(comparison):
+    claims = [claim for table in comparison.contents["tables"] for claim in comparison.claims(table)]
+    assert len(claims) == len(set(claims)) > 80
+    assert {claim.says for claim in claims} == {"more", "less", "differs"}
+    assert {claim.group for claim in claims} == {"within", "beyond"}
+    measures = {"exact", "perplexity", "alignment_error", "missed_left", "missed_right"}
+    assert {claim.measure for claim in claims} == measures
+    for first, second, *_ in claims:
+        seeds = ({*comparison.rows[name].variant.seeds} for name in (first, second))
+        assert len(set.intersection(*seeds)) >= 3
