@@ -335,3 +335,23 @@ def many(sentences, model=None, **options):
 )
 def test_what_does_not_fit_is_refused(call, error, says, refused):
     refused(call, error, says)
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_each_sentence_has_a_greatest_length_of_its_own(width):
+    """Beside others, or alone with its own: the same. Some end before it, some are cut short."""
+    model, limits = untrained("luong"), [3, 9, 1, 2, 30]
+    found = translate_all(model, SENTENCES, max_length=limits, width=width)
+    alone = [
+        translate_all(model, [words], max_length=limit, width=width)[0]
+        for words, limit in zip(SENTENCES, limits, strict=True)
+    ]
+    assert found == alone
+    assert any(len(words) == limit for words, limit in zip(found, limits, strict=True))
+    assert all(len(words) <= limit for words, limit in zip(found, limits, strict=True))
+
+
+def test_there_is_one_greatest_length_for_each_sentence(refused):
+    call = lambda limits: translate_all(untrained("luong"), SENTENCES, max_length=limits)  # noqa: E731
+    refused(lambda: call([3, 4]), ValueError, "max_length has 2 numbers; expected 5, one for each sentence")
+    refused(lambda: call([3, 4, 0, 1, 1]), ValueError, "max_length is 0; expected at least 1")

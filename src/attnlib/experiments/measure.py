@@ -6,10 +6,13 @@ Groups of test sentences are named "1 clause", "2 clauses", ..., "0-9 words", "1
 
 import resource
 import sys
+from collections.abc import Sequence
+from functools import cache
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
 from attnlib.batches import endless
 from attnlib.experiments.costs import parameters
@@ -41,10 +44,16 @@ def train_variant(variant: Variant, seed: int, budget: Budget = BUDGET, **option
     -------
     Translator, History
     """
-    translator, pairs = variant.translator(seed, budget), variant.training_pairs(seed, budget)
+    translator = variant.translator(seed, budget)
+    return translator, train_on(variant.training_pairs(seed, budget), translator, seed, budget, **options)
+
+
+def train_on(
+    pairs: Sequence[SentencePair], translator: Translator, seed: int, budget: Budget, **options: Any
+) -> History:
+    """Train a translator on sentence pairs as a budget has it; the rest as for `train_variant`."""
     batches = endless(pairs, translator.source_vocabulary, translator.target_vocabulary, words=budget.words, seed=seed)
-    history = train(translator, batches, steps=budget.steps, learning_rate=budget.learning_rate, **options)
-    return translator, history
+    return train(translator, batches, steps=budget.steps, learning_rate=budget.learning_rate, **options)
 
 
 def train_and_measure(variant: Variant, seed: int, budget: Budget = BUDGET) -> dict[str, Any]:
@@ -57,16 +66,26 @@ def train_and_measure(variant: Variant, seed: int, budget: Budget = BUDGET) -> d
         sentences to its measures, as in `attnlib.experiments.evaluation`. The same on one machine, whenever it is run.
     """
     translator, history = train_variant(variant, seed, budget, progress=False)
-    evaluation = evaluate(translator, _test_sentences(budget), budget.width)
-    smooth = [round(float(part.mean()), 4) for part in np.split(history.losses, range(_SMOOTH, budget.steps, _SMOOTH))]
+    evaluation = evaluate(translator, all_held_out(budget), budget.width)
     groups = {name: summarise(evaluation.select(rows)) for name, rows in grouped(variant, budget).items()}
-    return {"losses": smooth, "groups": groups}
+    return {"losses": smoothed(history.losses), "groups": groups}
+
+
+def smoothed(losses: Float[np.ndarray, "steps"]) -> list[float]:
+    """Take the mean of every ten steps."""
+    return [round(float(part.mean()), 4) for part in np.split(losses, range(_SMOOTH, len(losses), _SMOOTH))]
+
+
+@cache
+def all_held_out(budget: Budget, language: str = "french") -> list[SentencePair]:
+    """Draw all test sentences of a budget, the fewest clauses first."""
+    return [pair for clauses in budget.test_clauses for pair in held_out(clauses, budget, language)]
 
 
 def grouped(variant: Variant, budget: Budget = BUDGET) -> dict[str, list[int]]:
     """Tell which test sentences of a budget, counted from 0, make up which group."""
     clauses = np.repeat(budget.test_clauses, budget.test_sentences)
-    tens = np.array([len(pair.source) // 10 for pair in _test_sentences(budget)])
+    tens = np.array([len(pair.source) // 10 for pair in all_held_out(budget, variant.language)])
     learnt = clauses <= max(variant.clauses)
     groups = {f"{c} clause{'s' * (c > 1)}": clauses == c for c in budget.test_clauses}
     groups |= {f"{10 * ten}-{10 * ten + 9} words": tens == ten for ten in np.unique(tens)}
@@ -95,10 +114,6 @@ def benchmark(variant: Variant, budget: Budget = BUDGET, *, steps: int = 100) ->
         "seconds": round((perf_counter() - began) * budget.steps / steps, 1),
         "peak_memory": round(_peak_memory() - before),
     }
-
-
-def _test_sentences(budget: Budget) -> list[SentencePair]:
-    return [pair for clauses in budget.test_clauses for pair in held_out(clauses, budget)]
 
 
 def _peak_memory() -> float:

@@ -1,19 +1,12 @@
-"""The recorded results: one JSON file a variant, in which each row is what one run gave."""
+"""The results that the chapters show as yet: one JSON file a variant, in which each row is what one run gave."""
 
 import json
-import os
-import platform
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
-
-from attnlib.experiments.shares import Share, file_of
-from attnlib.writing import write_atomically
 
 RESULTS = Path(__file__).parent / "results"
 """Where the recorded results are."""
@@ -24,7 +17,7 @@ FORMAT = 2
 _KEYS = {"format", "variant", "settings", "probe", "environment", "cost", "rows"}
 
 
-def read(name: str, folder: Path = RESULTS, share: Share | None = None) -> dict[str, Any]:
+def read(name: str, folder: Path = RESULTS) -> dict[str, Any]:
     """Read what is recorded of a variant.
 
     Parameters
@@ -33,8 +26,6 @@ def read(name: str, folder: Path = RESULTS, share: Share | None = None) -> dict[
         One of `attnlib.experiments.variants.VARIANTS`.
     folder : Path
         Where the results are.
-    share : Share, optional
-        Whose file to read; None: the one that readers see, which holds what all shares recorded, once it is joined.
 
     Returns
     -------
@@ -55,17 +46,17 @@ def read(name: str, folder: Path = RESULTS, share: Share | None = None) -> dict[
     -----
     JSON is data: whatever is in the file, reading it runs nothing.
     """
-    path = file_of(name, folder, share)
+    path = folder / f"{name}.json"
     if not path.is_file():
         raise FileNotFoundError(f"name is {name!r}; expected a variant with results, but there is no {path.name}")
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path.name} is no whole JSON file ({error}); run `make experiments` again") from error
+        raise ValueError(f"{path.name} is no whole JSON file ({error})") from error
     if not isinstance(record, dict) or record.get("format") != FORMAT or not record.keys() >= _KEYS:
-        raise ValueError(f"{path.name} is not of format {FORMAT}; run `make experiments` again")
+        raise ValueError(f"{path.name} is not of format {FORMAT}")
     for complaint in _complaints(record, name):
-        raise ValueError(f"{path.name}: {complaint}; run `make experiments` again")
+        raise ValueError(f"{path.name}: {complaint}")
     return record
 
 
@@ -98,37 +89,6 @@ def recorded(name: str, measure: str, group: str = "within", folder: Path = RESU
         if asked not in known:
             raise ValueError(f"{asked!r} is not recorded of {name}; expected one of {', '.join(sorted(known))}")
     return np.array([row["groups"][group][measure] for row in rows], dtype=float)
-
-
-def write(record: dict[str, Any], folder: Path = RESULTS, share: Share | None = None) -> None:
-    """Write what is recorded of a variant, its rows in the order of their seeds; a share into its own file."""
-    rows = dict(sorted(record["rows"].items(), key=lambda row: int(row[0])))
-    text = json.dumps(record | {"rows": rows}, ensure_ascii=False, indent=1)
-    folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(file_of(record["variant"], folder, share), f"{text}\n".encode())
-
-
-def empty(name: str, settings: dict[str, Any], probe: dict[str, Any]) -> dict[str, Any]:
-    """Begin a record of a variant, on this machine and today."""
-    packages = {package: metadata.version(package) for package in ("numpy", "scipy", "torch", "sacrebleu")}
-    today = datetime.now(UTC).date().isoformat()
-    return {
-        "format": FORMAT,
-        "variant": name,
-        "settings": settings,
-        "probe": probe,
-        "environment": {"date": today, "processor": processor(), "python": platform.python_version(), **packages},
-        "cost": None,
-        "rows": {},
-    }
-
-
-def processor() -> str:
-    """Name this machine's processor: Linux keeps its name in a file, other systems tell it themselves."""
-    described = Path("/proc/cpuinfo")
-    lines = described.read_text().splitlines() if described.is_file() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return f"{names[0] if names else platform.processor() or platform.machine()}, {os.cpu_count()} cores"
 
 
 def _complaints(record: dict[str, Any], name: str) -> Iterator[str]:

@@ -1,11 +1,7 @@
-"""Experiments dealt out to several runs, on one machine or on many, that write into one folder.
-
-Each run has a share of the rows, and writes them into files of its own. A run without a share joins them.
-"""
+"""Rows dealt out to several runs of one command."""
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 
@@ -32,14 +28,3 @@ class Share(NamedTuple):
     def of(self, rows: Sequence[Any]) -> list[Any]:
         """Deal the rows out, one to each share in turn, and take what falls to this one."""
         return list(rows[self.k - 1 :: self.n])
-
-
-def file_of(name: str, folder: Path, share: Share | None = None) -> Path:
-    """Name the file that holds what is recorded of a variant, or what one share has recorded of it."""
-    return folder / (f"{name}.json" if share is None else f"{name}.{share.k}of{share.n}.json")
-
-
-def shares_of(name: str, folder: Path) -> list[Share]:
-    """List the shares that have recorded something of a variant."""
-    there = (re.fullmatch(r"(\d+)of(\d+)", path.name[len(name) + 1 : -5]) for path in folder.glob(f"{name}.*of*.json"))
-    return sorted(Share(int(found[1]), int(found[2])) for found in there if found)

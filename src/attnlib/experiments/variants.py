@@ -6,13 +6,18 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-from attnlib.experiments.hybrids import step_first
-from attnlib.language import grammar
+from attnlib.experiments.mixtures import step_first
+from attnlib.language import german, grammar
 from attnlib.translator import Translator, luong, rnn_encdec, rnn_search
 from attnlib.vocabulary import SentencePair, Vocabulary
 
 SHORT, LONGER = (1, 2, 3), (1, 2, 3, 4, 5)
 """How many clauses the training sentences have: up to about 30 words, or up to about 50."""
+
+LANGUAGES: Mapping[str, Callable[..., list[SentencePair]]] = MappingProxyType(
+    {"french": grammar.sample, "german": german.sample}
+)
+"""What English is translated into, and what draws the sentence pairs."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,8 @@ class Budget:
         How many test sentences there are of each number of clauses, the same for all variants and seeds.
     width : int
         Hypotheses of the beam search.
+    test_seed : int
+        With another, the test sentences are others.
     """
 
     emb: int = 48
@@ -51,6 +58,7 @@ class Budget:
     test_clauses: tuple[int, ...] = (1, 2, 3, 4, 5, 6, 8)
     test_sentences: int = 100
     width: int = 5
+    test_seed: int = 0
 
 
 BUDGET = Budget()
@@ -65,7 +73,7 @@ class Variant:
     name : str
         Also the name of the file of its results.
     model : function
-        One of `attnlib.translator` or of `attnlib.experiments.hybrids`: from vocabularies, sizes and a seed to a
+        One of `attnlib.translator` or of `attnlib.experiments.mixtures`: from vocabularies, sizes and a seed to a
         translator.
     options : mapping
         What else `model` is told.
@@ -73,6 +81,8 @@ class Variant:
         How many clauses the sentences that it learns from have.
     seeds : numbers
         Each is a run of its own: other weights to begin with, other sentences, in another order.
+    language : str
+        One of `LANGUAGES`.
     """
 
     name: str
@@ -80,14 +90,15 @@ class Variant:
     options: Mapping[str, Any] = field(default_factory=dict)
     clauses: tuple[int, ...] = SHORT
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+    language: str = "french"
 
     def translator(self, seed: int, budget: Budget = BUDGET) -> Translator:
         """Make the model, untrained."""
-        return self.model(*vocabularies(), **self.options, emb=budget.emb, hid=budget.hid, seed=seed)
+        return self.model(*vocabularies(self.language), **self.options, emb=budget.emb, hid=budget.hid, seed=seed)
 
     def training_pairs(self, seed: int, budget: Budget = BUDGET) -> list[SentencePair]:
         """Draw the sentence pairs of one run."""
-        return grammar.sample(budget.pairs, seed=seed, clauses=self.clauses)
+        return LANGUAGES[self.language](budget.pairs, seed=seed, clauses=self.clauses)
 
     def settings(self, budget: Budget = BUDGET) -> dict[str, Any]:
         """Give all that tells this row from another, as JSON can hold it."""
@@ -95,19 +106,30 @@ class Variant:
             "model": self.model.__name__,
             "options": dict(self.options),
             "clauses": list(self.clauses),
-            "budget": asdict(budget) | {"test_clauses": list(budget.test_clauses)},
+            "budget": {name: _listed(value) for name, value in asdict(budget).items() if name != "test_seed"},
         }
 
 
-def held_out(clauses: int, budget: Budget = BUDGET) -> list[SentencePair]:
+def _listed(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def held_out(clauses: int, budget: Budget = BUDGET, language: str = "french") -> list[SentencePair]:
     """Draw the test sentences with so many clauses; no run learns from any of them."""
-    return grammar.sample(budget.test_sentences, seed=clauses, clauses=(clauses,), part="test")
+    return LANGUAGES[language](budget.test_sentences, seed=budget.test_seed + clauses, clauses=(clauses,), part="test")
+
+
+def development(clauses: int, budget: Budget = BUDGET, language: str = "french") -> list[SentencePair]:
+    """Draw sentences to choose learning rates by: neither a test sentence nor one that any run learns from."""
+    tested = {pair.source for pair in held_out(clauses, budget, language)}
+    drawn = LANGUAGES[language](2 * budget.test_sentences, seed=1000 + clauses, clauses=(clauses,), part="test")
+    return [pair for pair in drawn if pair.source not in tested][: budget.test_sentences]
 
 
 @cache
-def vocabularies() -> tuple[Vocabulary, Vocabulary]:
-    """Collect the words of the grammar, English and French."""
-    pairs = grammar.sample(20_000, seed=0)
+def vocabularies(language: str = "french") -> tuple[Vocabulary, Vocabulary]:
+    """Collect the words of a grammar, English and the other language's."""
+    pairs = LANGUAGES[language](2_000, seed=0)
     return Vocabulary.of(pair.source for pair in pairs), Vocabulary.of(pair.target for pair in pairs)
 
 
@@ -160,7 +182,7 @@ VARIANTS: Mapping[str, Variant] = _named(
 """Every row, by its name. The half-width that the other local rows have is not run twice."""
 
 CHAIN = ("bahdanau", "chain-new-state", "chain-lstm", "chain-multiplicative", "global-general-feeding")
-"""From Bahdanau's model to Luong's; what each step changes, `attnlib.experiments.hybrids` says."""
+"""From Bahdanau's model to Luong's: the new state asks; LSTMs, in one direction; the general score; s~_t."""
 
 
 def half_width_row(half_width: int) -> str:

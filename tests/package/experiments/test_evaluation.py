@@ -8,7 +8,7 @@ import torch
 from torch.testing import assert_close
 
 from attnlib.batches import batch
-from attnlib.experiments.evaluation import Evaluation, centres, evaluate, sentence_losses, summarise
+from attnlib.experiments.evaluation import Evaluation, cap, centres, evaluate, sentence_losses, summarise
 from attnlib.experiments.variants import VARIANTS, Budget, held_out
 from attnlib.losses import word_loss
 from attnlib.translator import Translator
@@ -111,3 +111,17 @@ ONE = Evaluation(PAIRS[:1], [1.0], [("u",)], [("u",)], None, None, None)
 )
 def test_what_cannot_be_evaluated_is_refused(refused, call, says):
     refused(call, ValueError, says)
+
+
+def test_without_a_beam_there_is_none():
+    found = summarise(evaluate(untrained("bahdanau"), PAIRS, None))
+    assert (found["beam_bleu"], found["beam_exact"]) == (None, None)
+    assert found["bleu"] is not None
+
+
+def test_each_translation_has_a_cap_of_its_own():
+    caps = [cap(pair.source) for pair in PAIRS]
+    assert caps[0] == 2 * len(PAIRS[0].source) + 5
+    found = evaluate(untrained("bahdanau"), PAIRS, 2, caps)
+    assert all(len(words) <= most for words, most in zip(found.greedy, caps, strict=True))
+    assert any(len(words) == most for words, most in zip(found.greedy, caps, strict=True)), "untrained, some never end"

@@ -7,7 +7,8 @@ from torch.testing import assert_close
 
 from attnlib.alignment import Align
 from attnlib.encoders import BidirectionalGRU, StackedLSTM
-from attnlib.experiments.hybrids import StepFirstDecoder, step_first
+from attnlib.experiments.hybrids import StepFirstDecoder
+from attnlib.experiments.mixtures import step_first
 from attnlib.scores import Additive, General
 from attnlib.translator import luong, rnn_search
 from attnlib.vocabulary import START, Vocabulary
@@ -100,7 +101,7 @@ def decoder(**wrong):
     ("call", "says"),
     [
         (lambda: step_first(*VOCABULARIES, recurrent="rnn"), "recurrent is 'rnn'; expected 'gru' or 'lstm'"),
-        (lambda: step_first(*VOCABULARIES, score="dot"), "score is 'dot'; expected 'additive' or 'general'"),
+        (lambda: step_first(*VOCABULARIES, score="dot"), "score is 'dot'; expected one of additive, general"),
         (lambda: step_first(*VOCABULARIES, hid=1), "hid is 1; expected at least 2"),
         (lambda: decoder(maxout=0), "maxout is 0"),
         (lambda: decoder(enc=5), r"cell is GRUCell\(11, 6\); expected one from 10 features, emb \+ enc, to 6, dec"),

@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LuongDecoder
-from attnlib.experiments.hybrids import StepFirstDecoder, step_first
+from attnlib.experiments.hybrids import HybridDecoder
+from attnlib.experiments.mixtures import step_first
 from attnlib.experiments.variants import (
     BUDGET,
     CHAIN,
@@ -50,7 +51,7 @@ def test_bahdanau_with_and_without_attention_learns_from_short_and_from_longer_s
 
 def test_the_chain_goes_from_bahdanau_to_luong():
     decoders = [VARIANTS[name].translator(0, SMALL).decoder for name in CHAIN]
-    assert [type(d) for d in decoders] == [BahdanauDecoder, *[StepFirstDecoder] * 3, LuongDecoder]
+    assert [type(d) for d in decoders] == [BahdanauDecoder, *[HybridDecoder] * 3, LuongDecoder]
     assert [type(d.align.score) for d in decoders] == [Additive, Additive, Additive, General, General]
     assert [type(getattr(d, "cell", None)) for d in decoders[1:4]] == [torch.nn.GRUCell, *[torch.nn.LSTMCell] * 2]
     assert decoders[-1].input_feeding
@@ -104,7 +105,7 @@ def test_settings_tell_rows_apart():
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: Variant("other", step_first, {"score": "cosine"}).translator(0), "score is 'cosine'; expected 'add"),
+        (lambda: Variant("other", step_first, {"score": "cosine"}).translator(0), "score is .cosine."),
         (lambda: VARIANTS["bahdanau"].training_pairs(0, Budget(pairs=0)), "n is 0; expected at least 1"),
         (lambda: held_out(0), r"clauses is \(0,\); expected one or more numbers, each at least 1"),
     ],
