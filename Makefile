@@ -6,7 +6,7 @@ TORCH = $(shell grep '^torch==' requirements.lock)
 LICENCES := Apache;BSD;ISC;MIT;MPL;Mozilla Public License;PSF;Python Software Foundation
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help book test lint refresh experiments costs exercises verify serve bench pdf lock publish-as clean
+.PHONY: help book test lint refresh experiments costs real exercises verify serve bench pdf lock publish-as clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -32,6 +32,9 @@ experiments: .venv/installed ## record the runs of a plan; interrupted, it goes 
 
 costs: .venv/installed ## measure what every row of a plan costs, in one sitting. PLAN=comparison
 	$(BIN)/python -m attnlib.experiments $(PLAN) --costs
+
+real: .venv/installed ## train on real sentences; interrupted, it goes on where it was. DATA=folder ONLY="bahdanau luong" SHARE=1/2
+	$(BIN)/python -m attnlib.real "$(DATA)" $(if $(ONLY),--only $(ONLY)) $(if $(SHARE),--share $(SHARE))
 
 exercises: .venv/installed ## try typical wrong answers on every check of every chapter; minutes
 	EXERCISES=all $(BIN)/python -m pytest tests -k exercise

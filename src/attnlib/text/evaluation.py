@@ -105,13 +105,28 @@ def evaluate(
     found = model.translate_all([source for source, _ in pairs], beam=beam, max_length=max_length)
     words = [(f if replace is None else f.with_unknown_replaced(replace)).words for f in found]
     by_words = not hasattr(model.translator.target_vocabulary, "model")
-    bleu = BLEU(tokenize=tokenize or ("none" if by_words else "13a"), force=True)
-    chrf = CHRF()
+    scores = compare(words, pairs, tokenize or ("none" if by_words else "13a"))
+    if gold is None:
+        return scores
+    error = alignment_error_rate(links, [one.sure for one in gold], [one.possible for one in gold])
+    return scores._replace(alignment_error=error)
+
+
+def compare(translations: Sequence[Words], pairs: Sequence[tuple[Words, Words]], tokenize: str) -> Evaluation:
+    """Compare translations of the sources with the targets; `tokenize` is as for `evaluate`.
+
+    Raises
+    ------
+    ValueError
+        If there is no pair, or not as many translations.
+    """
+    bleu, chrf = BLEU(tokenize=tokenize, force=True), CHRF()
 
     def score(metric: BLEU | CHRF, rows: Sequence[int]) -> float:
         references = [" ".join(pairs[n][1]) for n in rows]
-        return metric.corpus_score([" ".join(words[n]) for n in rows], [references]).score
+        return metric.corpus_score([" ".join(translations[n]) for n in rows], [references]).score
 
+    exact = exact_match(translations, [pair[1] for pair in pairs])
     everything = range(len(pairs))
     whole = score(bleu, everything), score(chrf, everything)
     signatures = str(bleu.get_signature()), str(chrf.get_signature())
@@ -120,13 +135,5 @@ def evaluate(
         return max(0, len(pairs[n][0]) - 1) // 10
 
     parts = [(key, list(rows)) for key, rows in groupby(sorted(everything, key=ten), key=ten)]
-    return Evaluation(
-        len(pairs),
-        *whole,
-        signatures,
-        exact_match(words, [target for _, target in pairs]),
-        [ByLength(10 * key + 1, 10 * key + 10, len(rows), score(bleu, rows)) for key, rows in parts],
-        None
-        if gold is None
-        else alignment_error_rate(links, [one.sure for one in gold], [one.possible for one in gold]),
-    )
+    by_length = [ByLength(10 * key + 1, 10 * key + 10, len(rows), score(bleu, rows)) for key, rows in parts]
+    return Evaluation(len(pairs), *whole, signatures, exact, by_length, None)

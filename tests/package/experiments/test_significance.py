@@ -42,6 +42,18 @@ def test_holm_by_hand():
     assert holm([]) == []
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_the_correction_is_that_of_testing_one_after_another(seed):
+    """Go from the smallest up; the first that fails its share of the level fails all after it."""
+    p = np.random.default_rng(seed).beta(0.3, 3, size=7)
+    passed, level = set(), 0.05
+    for rank, n in enumerate(np.argsort(p)):
+        if p[n] >= level / (len(p) - rank):
+            break
+        passed.add(int(n))
+    assert {n for n, corrected in enumerate(holm(p.tolist())) if corrected < level} == passed
+
+
 def test_holm_lets_at_most_one_in_twenty_families_err():
     rng = np.random.default_rng(0)
     erred = [min(holm(rng.uniform(size=8).tolist())) < 0.05 for _ in range(4000)]

@@ -1,0 +1,142 @@
+"""The recorded runs: one JSON file for each, with nothing of the text in it."""
+
+import json
+import platform
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib import metadata
+from math import exp
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from attnlib.experiments.ledger import processor
+from attnlib.real.captions import captions
+from attnlib.real.plan import ROWS
+from attnlib.text.files import Words, words_of
+from attnlib.text.model import Translation
+from attnlib.writing import write_atomically
+
+RESULTS = Path(__file__).parent / "results"
+"""Where the recorded runs are."""
+
+_KEYS = {"row", "seed", "settings", "effort", "text", "environment", "training", "test", "captions"}
+
+
+def run_file(row: str, seed: int, folder: Path = RESULTS) -> Path:
+    """Name the file of a run."""
+    return folder / f"{row}.{seed}.json"
+
+
+def read_run(row: str, seed: int, folder: Path = RESULTS) -> dict[str, Any]:
+    """Read what is recorded of a run.
+
+    Parameters
+    ----------
+    row : str
+        One of `attnlib.real.plan.ROWS`.
+    seed : int
+    folder : Path
+
+    Returns
+    -------
+    dict
+        ``row``, ``seed``; ``settings``, as `attnlib.text.settings.Settings`, ``effort`` and ``text``, digests, by which
+        a run is known again; ``environment``: versions, date, and the processor or GPU; and what
+        `attnlib.real.measures.train_and_measure` gives.
+
+    Raises
+    ------
+    FileNotFoundError
+        If it is not recorded.
+    ValueError
+        If the file is not whole, or of another run.
+    """
+    path = run_file(row, seed, folder)
+    if not path.is_file():
+        raise FileNotFoundError(f"row is {row!r} and seed {seed}: there is no {path.name}; `make real` records it")
+    try:
+        record = json.loads(path.read_text("utf-8"))
+        whole = record.keys() == _KEYS and (record["row"], record["seed"]) == (row, seed)
+    except (ValueError, RecursionError, AttributeError):
+        whole = False
+    if not whole:
+        raise ValueError(f"{path.name} is damaged, or of another run; remove it, and `make real` records it again")
+    return record
+
+
+def write_run(record: dict[str, Any], folder: Path = RESULTS) -> None:
+    """Write a run, each part on a line of its own; other records of the same run are replaced."""
+    lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(part, ensure_ascii=False)}" for key, part in record.items())
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(run_file(record["row"], record["seed"], folder), f"{{\n{lines}\n}}\n".encode())
+
+
+def recorded(row: str, measure: str, part: str = "test", folder: Path = RESULTS) -> Float[np.ndarray, "seeds"]:
+    """Take one measure, a number, of all seeds of a row.
+
+    Parameters
+    ----------
+    row : str
+        One of `attnlib.real.plan.ROWS`.
+    measure, part : str
+        As in `attnlib.real.measures`: the part is "training", "test" or "captions".
+    folder : Path
+
+    Returns
+    -------
+    ``"seeds"``
+        NaN where the row has no such measure.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        As for `read_run`.
+    KeyError
+        If the row, the part or the measure is none.
+    """
+    found = [read_run(row, seed, folder)[part][measure] for seed in ROWS[row].seeds]
+    return np.array([np.nan if number is None else number for number in found], dtype=float)
+
+
+def translations(row: str, folder: Path = RESULTS) -> list[Translation]:
+    """Take the translations of our captions by the run with seed 0, with what their words looked at.
+
+    Errors are as for `recorded`.
+    """
+    found = read_run(row, 0, folder)["captions"]
+    ours = [caption.pair.source for caption in captions(ROWS[row].language)]
+    weights = _weights(found, "weights", [len(words_of(said)) for said in found["translations"]], ours)
+    sides = zip(ours, found["translations"], weights, found["probabilities"], strict=True)
+    return [Translation(source, words_of(said), looked, exp(log_p)) for source, said, looked, log_p in sides]
+
+
+def forced_weights(row: str, folder: Path = RESULTS) -> list[Float[np.ndarray, "tgt src"] | None]:
+    """Take what the words of our own translations looked at, when the run with seed 0 was given them.
+
+    Errors are as for `recorded`. None: the row has no attention.
+    """
+    found, ours = read_run(row, 0, folder)["captions"], captions(ROWS[row].language)
+    return _weights(found, "forced", [len(c.pair.target) for c in ours], [c.pair.source for c in ours])
+
+
+def _weights(
+    found: dict[str, Any], name: str, lengths: Sequence[int], sources: Sequence[Words]
+) -> list[Float[np.ndarray, "tgt src"] | None]:
+    if name not in found:
+        return [None] * len(sources)
+    shapes = zip(found[name], lengths, sources, strict=True)
+    return [np.array(cells, dtype=float).reshape(tgt, len(source)) / 100 for cells, tgt, source in shapes]
+
+
+def environment(device: torch.device) -> dict[str, str]:
+    """Describe where a run was made, and when."""
+    packages = {package: metadata.version(package) for package in ("numpy", "torch", "sacrebleu", "sentencepiece")}
+    where = torch.cuda.get_device_name(device) if device.type == "cuda" else processor()
+    today = datetime.now(UTC).date().isoformat()
+    return {"date": today, "device": where, "threads": torch.get_num_threads(), "python": platform.python_version()} | (
+        packages
+    )
