@@ -27,7 +27,7 @@ _SHAPES = {"h": "round,pad=0.35", "s": "round,pad=0.35", "~": "round,pad=0.35", 
 
 
 @dataclass(frozen=True)
-class Model:
+class Layout:
     """What a schematic shows of a model.
 
     Attributes
@@ -52,13 +52,13 @@ class Model:
     feeds: bool = False
 
 
-NO_ATTENTION = Model(attends=False)
+NO_ATTENTION = Layout(attends=False)
 """The RNNencdec of Bahdanau et al. 2015, section 2.1."""
 
-BAHDANAU = Model()
+BAHDANAU = Layout()
 """The RNNsearch of Bahdanau et al. 2015, section 3."""
 
-LUONG = Model(forwards=False, steps_first=True)
+LUONG = Layout(forwards=False, steps_first=True)
 """Global attention of Luong et al. 2015, section 3.1, the source read reversed."""
 
 LUONG_LOCAL = replace(LUONG, half_width=1)
@@ -86,19 +86,19 @@ class _Arrow(NamedTuple):
 
 
 def schematic(
-    model: Model,
+    model: Layout,
     weights: Real[Array, "2 src"] = ((0.84, 0.06, 0.06, 0.04), (0.06, 0.18, 0.7, 0.06)),
     source: Sequence[str] = ("the", "black", "cat", "sleeps"),
     target: Sequence[str] = ("le", "chat"),
     ax: Axes | None = None,
     *,
-    since: Model | None = None,
+    since: Layout | None = None,
 ) -> Axes:
     """Draw a model over two steps of its decoder: what is made from what, and which arrows carry a weight.
 
     Parameters
     ----------
-    model : Model
+    model : Layout
         What it has.
     weights : ``"2 src"``
         How thick the arrows from the annotations are, step by step, from 0 to 1. They illustrate, unless they come from
@@ -107,7 +107,7 @@ def schematic(
         What is read, and the first two words that are written.
     ax : Axes, optional
         Where to draw. None: a new figure.
-    since : Model, optional
+    since : Layout, optional
         A model that is known already: what it lacks is marked as new.
 
     Returns
@@ -155,7 +155,7 @@ def schematic(
     return ax
 
 
-def _parts(model: Model, source: list[str], target: list[str]) -> dict[str, _Part]:
+def _parts(model: Layout, source: list[str], target: list[str]) -> dict[str, _Part]:
     """Lay out words and vectors: the row's letter and the number name each."""
     heights = _ROWS if model.steps_first else _ROWS | {"y": _ROWS["~"]}
     columns = np.linspace(0, _WIDE, len(source)).tolist()
@@ -174,7 +174,7 @@ def _parts(model: Model, source: list[str], target: list[str]) -> dict[str, _Par
     return found
 
 
-def _arrows(model: Model, weights: Float[np.ndarray, "2 src"]) -> dict[tuple[str, str], _Arrow]:
+def _arrows(model: Layout, weights: Float[np.ndarray, "2 src"]) -> dict[tuple[str, str], _Arrow]:
     """Say what is made from what, by the names of the parts."""
     src = weights.shape[1]
     found = {(f"x{i}", f"h{i}"): _Arrow() for i in range(1, src + 1)}
@@ -237,7 +237,7 @@ def _draw_windows(ax: Axes, weights: Float[np.ndarray, "2 src"], half_width: int
         ax.text(-0.75, y, f"window, $p_{t} \\pm D$", ha="right", va="center", color=colour)
 
 
-def _keys(model: Model, since: Model | None) -> list[Line2D]:
+def _keys(model: Layout, since: Layout | None) -> list[Line2D]:
     """Explain the kinds of arrow that there are."""
     colour = _NEW if since and not since.attends else _WEIGHT
     kinds = [("weights: the thicker, the more", colour, 4.0, "-"), ("asks", _INK, 1.6, (0, (3, 2)))]
