@@ -53,7 +53,7 @@ class Layout:
 
 
 NO_ATTENTION = Layout(attends=False)
-"""The RNNencdec of Bahdanau et al. 2015, section 2.1."""
+"""The RNNencdec of Bahdanau et al. 2015, section 2.1, with an encoder that reads both ways, as their RNNsearch has."""
 
 BAHDANAU = Layout()
 """The RNNsearch of Bahdanau et al. 2015, section 3."""
@@ -137,7 +137,7 @@ def schematic(
     local = model.half_width is not None
     low, high = -0.4 - 0.7 * local, parts["y1"].y + 0.4
     if ax is None:
-        ax = plt.subplots(figsize=(6.4, 0.6 + 0.7 * (high - low)), dpi=120, layout="constrained")[1]
+        ax = plt.subplots(figsize=(5.5, 0.5 + 0.66 * (high - low)), dpi=120, layout="constrained")[1]
     old_parts, old_arrows = (_parts(since, source, target), _arrows(since, shares)) if since else (parts, arrows)
     for name, part in parts.items():
         _draw_part(ax, name, part, new=name not in old_parts)
@@ -147,8 +147,8 @@ def schematic(
         _draw_windows(ax, shares, model.half_width, new=since is not None and since.half_width is None)
     names = _NAMES if model.attends else _NAMES | {"c": "summary"}
     for row, y in {name[0]: part.y for name, part in parts.items()}.items():
-        ax.text(-0.75, y, names[row], ha="right", va="center", color=_INK)
-    ax.set(xlim=(-2.7, _WIDE + 0.6), ylim=(low, high))
+        ax.text(-0.65, y, names[row], ha="right", va="center", color=_INK)
+    ax.set(xlim=(-3.0, _WIDE + 0.55), ylim=(low, high))
     ax.axis("off")
     if keys := _keys(model, since):
         ax.legend(handles=keys, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=len(keys), frameon=False)
@@ -215,8 +215,8 @@ def _draw_part(ax: Axes, name: str, part: _Part, *, new: bool) -> None:
     colour = _NEW if new else _INK
     frame = {"facecolor": "white", "edgecolor": colour, "linewidth": 2.2 if new else 1.2}
     box = {"bbox": frame | {"boxstyle": _SHAPES[name[0]]}} if name[0] in _SHAPES else {}
-    ink = _NEW if new else "black" if part.text != "START" else _INK
-    ax.text(part.x, part.y, part.text, ha="center", va="center", color=ink, fontsize=12, zorder=3, gid=name, **box)
+    ink, size = (_INK, 9) if name == "y0" else (_NEW if new else "black", 12)
+    ax.text(part.x, part.y, part.text, ha="center", va="center", color=ink, fontsize=size, zorder=3, gid=name, **box)
 
 
 def _draw_arrow(ax: Axes, start: _Part, end: _Part, arrow: _Arrow, name: str, *, new: bool) -> None:
@@ -234,7 +234,7 @@ def _draw_windows(ax: Axes, weights: Float[np.ndarray, "2 src"], half_width: int
         seen, y = columns[_window(row, half_width)], -0.2 - 0.35 * t
         ax.plot([seen[0] - 0.3, seen[-1] + 0.3], [y, y], color=colour, linewidth=6, alpha=0.35)
         ax.plot(columns[row.argmax()], y, marker="^", color=colour)
-        ax.text(-0.75, y, f"window, $p_{t} \\pm D$", ha="right", va="center", color=colour)
+        ax.text(-0.65, y, f"window, $p_{t} \\pm D$", ha="right", va="center", color=colour)
 
 
 def _keys(model: Layout, since: Layout | None) -> list[Line2D]:
