@@ -456,14 +456,14 @@ def test_a_chapter_is_light(contexts, address, built):
 
 def test_the_first_page_can_be_touched_at_once(contexts, address, built, notebook_paths):
     """The explorer is in sight on a telephone, answers without a kernel, and shows what chapter 3 stores."""
-    seen = visit(contexts["light"], f"{address}index.html", moves=False)
+    seen = visit(contexts["light"], f"{address}book/index.html", moves=False)
     seen.page.set_viewport_size(NARROW)
     box = seen.page.locator(".attnlib-picture").bounding_box()
     assert 0 < box["y"] < box["y"] + box["height"] < NARROW["height"]
     seen.page.get_by_role("option", name="zone").click()
     assert re.search("“zone”, looks at area 0.[5-9]", seen.page.locator("article [role=status]").inner_text())
     seen.page.close()
-    (shown,) = parsed(built / "index.html").xpath("//script[@type='application/json']/text()")
+    (shown,) = parsed(built / "book" / "index.html").xpath("//script[@type='application/json']/text()")
     cells = nbformat.read(notebook_paths[2], as_version=4).cells
     outputs = [output.get("data", {}).get("text/html", "") for cell in cells for output in cell.get("outputs", [])]
     (stored,) = html.fromstring("".join(outputs)).xpath("//*[contains(@class, 'attnlib-explorer')]//script/text()")
