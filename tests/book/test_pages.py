@@ -478,7 +478,7 @@ def test_the_first_page_gives_the_times_of_the_chapters(notebook_path, root):
     said = r"Reading takes (?:about )?(.+?)(?:,| and) running all cells (?:takes )?(?:about |less than )?(\w+ \w+)"
     lines = (root / "book" / "index.md").read_text("utf-8").splitlines()
     (row,) = (line for line in lines if line.startswith("|") and notebook_path.name in line)
-    assert [cell.strip() for cell in row.split("|")[3:5]] == [*re.search(said, top).groups()]
+    assert [cell.strip() for cell in row.split("|")[2:4]] == [*re.search(said, top).groups()]
 
 
 def test_the_evidence_lists_what_was_executed(built):
