@@ -24,7 +24,7 @@ And folders, each on its own:
 
 - `language`: `lexicon`, `phrases`, `grammar`: English and French sentences whose word links are known;
 - `experiments`: what is compared, how it is measured, and what was recorded;
-- `pictures`: `figures`, those that a reader can touch, schematics of the models, and `source_of`;
+- `pictures`: `figures`, those that a reader can touch, schematics of the models, `table` and `source_of`;
 - `text`: `files`, `stream`, `subwords`, `checkpoint`, `store`, `model`, `evaluation`, `settings`, `learning`: your own
   sentences, from disk.
 """
