@@ -27,7 +27,7 @@ _SHAPES = {"h": "round,pad=0.35", "s": "round,pad=0.35", "~": "round,pad=0.35", 
 
 
 @dataclass(frozen=True)
-class Model:
+class Layout:
     """What a schematic shows of a model.
 
     Attributes
@@ -52,13 +52,13 @@ class Model:
     feeds: bool = False
 
 
-NO_ATTENTION = Model(attends=False)
-"""The RNNencdec of Bahdanau et al. 2015, section 2.1."""
+NO_ATTENTION = Layout(attends=False)
+"""The RNNencdec of Bahdanau et al. 2015, section 2.1, with an encoder that reads both ways, as their RNNsearch has."""
 
-BAHDANAU = Model()
+BAHDANAU = Layout()
 """The RNNsearch of Bahdanau et al. 2015, section 3."""
 
-LUONG = Model(forwards=False, steps_first=True)
+LUONG = Layout(forwards=False, steps_first=True)
 """Global attention of Luong et al. 2015, section 3.1, the source read reversed."""
 
 LUONG_LOCAL = replace(LUONG, half_width=1)
@@ -86,19 +86,19 @@ class _Arrow(NamedTuple):
 
 
 def schematic(
-    model: Model,
+    model: Layout,
     weights: Real[Array, "2 src"] = ((0.84, 0.06, 0.06, 0.04), (0.06, 0.18, 0.7, 0.06)),
     source: Sequence[str] = ("the", "black", "cat", "sleeps"),
     target: Sequence[str] = ("le", "chat"),
     ax: Axes | None = None,
     *,
-    since: Model | None = None,
+    since: Layout | None = None,
 ) -> Axes:
     """Draw a model over two steps of its decoder: what is made from what, and which arrows carry a weight.
 
     Parameters
     ----------
-    model : Model
+    model : Layout
         What it has.
     weights : ``"2 src"``
         How thick the arrows from the annotations are, step by step, from 0 to 1. They illustrate, unless they come from
@@ -107,7 +107,7 @@ def schematic(
         What is read, and the first two words that are written.
     ax : Axes, optional
         Where to draw. None: a new figure.
-    since : Model, optional
+    since : Layout, optional
         A model that is known already: what it lacks is marked as new.
 
     Returns
@@ -137,7 +137,7 @@ def schematic(
     local = model.half_width is not None
     low, high = -0.4 - 0.7 * local, parts["y1"].y + 0.4
     if ax is None:
-        ax = plt.subplots(figsize=(6.4, 0.6 + 0.7 * (high - low)), dpi=120, layout="constrained")[1]
+        ax = plt.subplots(figsize=(5.5, 0.5 + 0.66 * (high - low)), dpi=120, layout="constrained")[1]
     old_parts, old_arrows = (_parts(since, source, target), _arrows(since, shares)) if since else (parts, arrows)
     for name, part in parts.items():
         _draw_part(ax, name, part, new=name not in old_parts)
@@ -147,15 +147,15 @@ def schematic(
         _draw_windows(ax, shares, model.half_width, new=since is not None and since.half_width is None)
     names = _NAMES if model.attends else _NAMES | {"c": "summary"}
     for row, y in {name[0]: part.y for name, part in parts.items()}.items():
-        ax.text(-0.75, y, names[row], ha="right", va="center", color=_INK)
-    ax.set(xlim=(-2.7, _WIDE + 0.6), ylim=(low, high))
+        ax.text(-0.65, y, names[row], ha="right", va="center", color=_INK)
+    ax.set(xlim=(-3.0, _WIDE + 0.55), ylim=(low, high))
     ax.axis("off")
     if keys := _keys(model, since):
         ax.legend(handles=keys, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=len(keys), frameon=False)
     return ax
 
 
-def _parts(model: Model, source: list[str], target: list[str]) -> dict[str, _Part]:
+def _parts(model: Layout, source: list[str], target: list[str]) -> dict[str, _Part]:
     """Lay out words and vectors: the row's letter and the number name each."""
     heights = _ROWS if model.steps_first else _ROWS | {"y": _ROWS["~"]}
     columns = np.linspace(0, _WIDE, len(source)).tolist()
@@ -174,7 +174,7 @@ def _parts(model: Model, source: list[str], target: list[str]) -> dict[str, _Par
     return found
 
 
-def _arrows(model: Model, weights: Float[np.ndarray, "2 src"]) -> dict[tuple[str, str], _Arrow]:
+def _arrows(model: Layout, weights: Float[np.ndarray, "2 src"]) -> dict[tuple[str, str], _Arrow]:
     """Say what is made from what, by the names of the parts."""
     src = weights.shape[1]
     found = {(f"x{i}", f"h{i}"): _Arrow() for i in range(1, src + 1)}
@@ -215,8 +215,8 @@ def _draw_part(ax: Axes, name: str, part: _Part, *, new: bool) -> None:
     colour = _NEW if new else _INK
     frame = {"facecolor": "white", "edgecolor": colour, "linewidth": 2.2 if new else 1.2}
     box = {"bbox": frame | {"boxstyle": _SHAPES[name[0]]}} if name[0] in _SHAPES else {}
-    ink = _NEW if new else "black" if part.text != "START" else _INK
-    ax.text(part.x, part.y, part.text, ha="center", va="center", color=ink, fontsize=12, zorder=3, gid=name, **box)
+    ink, size = (_INK, 9) if name == "y0" else (_NEW if new else "black", 12)
+    ax.text(part.x, part.y, part.text, ha="center", va="center", color=ink, fontsize=size, zorder=3, gid=name, **box)
 
 
 def _draw_arrow(ax: Axes, start: _Part, end: _Part, arrow: _Arrow, name: str, *, new: bool) -> None:
@@ -234,10 +234,10 @@ def _draw_windows(ax: Axes, weights: Float[np.ndarray, "2 src"], half_width: int
         seen, y = columns[_window(row, half_width)], -0.2 - 0.35 * t
         ax.plot([seen[0] - 0.3, seen[-1] + 0.3], [y, y], color=colour, linewidth=6, alpha=0.35)
         ax.plot(columns[row.argmax()], y, marker="^", color=colour)
-        ax.text(-0.75, y, f"window, $p_{t} \\pm D$", ha="right", va="center", color=colour)
+        ax.text(-0.65, y, f"window, $p_{t} \\pm D$", ha="right", va="center", color=colour)
 
 
-def _keys(model: Model, since: Model | None) -> list[Line2D]:
+def _keys(model: Layout, since: Layout | None) -> list[Line2D]:
     """Explain the kinds of arrow that there are."""
     colour = _NEW if since and not since.attends else _WEIGHT
     kinds = [("weights: the thicker, the more", colour, 4.0, "-"), ("asks", _INK, 1.6, (0, (3, 2)))]
