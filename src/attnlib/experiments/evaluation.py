@@ -24,6 +24,7 @@ from torch.nn.functional import cross_entropy
 
 from attnlib.batches import batch
 from attnlib.checks import check_vocabularies, check_whole
+from attnlib.decoders import FixedContextDecoder
 from attnlib.metrics import alignment_error_rate, bleu, exact_match, forced_links
 from attnlib.search import translate_all
 from attnlib.translator import Translator
@@ -79,7 +80,7 @@ def evaluate(translator: Translator, pairs: Sequence[SentencePair], width: int =
         sentence_losses(translator, pairs),
         translate_all(translator, sources, max_length=longest),
         translate_all(translator, sources, max_length=longest, width=width),
-        forced_links(translator, pairs) if align else None,
+        None if isinstance(translator.decoder, FixedContextDecoder) else forced_links(translator, pairs),
         followed and [_distances(pair, p) for pair, p in zip(pairs, followed, strict=True)],
         followed and [_inside(pair, p, align.window.half_width) for pair, p in zip(pairs, followed, strict=True)],
     )
