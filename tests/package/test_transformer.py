@@ -12,15 +12,8 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from attnlib.encoders import Encoded
-from attnlib.transformer import (
-    DecoderLayer,
-    EncoderLayer,
-    MultiHead,
-    PlacedEmbedding,
-    TransformerDecoder,
-    TransformerEncoder,
-    position_vectors,
-)
+from attnlib.sublayers import MultiHead, PlacedEmbedding, position_vectors
+from attnlib.transformer import DecoderLayer, EncoderLayer, TransformerDecoder, TransformerEncoder
 
 EMB, HEADS, HID, LAYERS, VOCAB, SRC, TGT = 14, 7, 5, 3, 19, 11, 5
 LENGTHS = torch.tensor([11, 3, 7])
