@@ -11,7 +11,8 @@ In reading order:
 - `shares`: the rows dealt out to several runs, each with files of its own;
 - `record`: the recorded results, read and written;
 - `intervals`: what several runs tell;
-- `runner`: every variant, several seeds, one command.
+- `runner`: every variant, several seeds, one command;
+- `successors`: what came after both papers, a plan apart.
 
 What a chapter uses of them can be had from here.
 """
