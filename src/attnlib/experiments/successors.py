@@ -39,7 +39,7 @@ SUCCESSORS: Mapping[str, tuple[Variant, Budget]] = MappingProxyType(
         ),
     }
 )
-"""The rows: as the comparison's rows learn; from longer sentences; three times as long. Only the first is for a verdict."""
+"""The rows: as the comparison's learn; from longer sentences; three times as long. The verdict hangs on the first."""
 
 
 def record_successors(folder: Path = RESULTS, plan: Mapping[str, tuple[Variant, Budget]] = SUCCESSORS) -> None:
