@@ -30,11 +30,11 @@ SUCCESSORS: Mapping[str, tuple[Variant, Budget]] = MappingProxyType(
     {
         "transformer": (Variant("transformer", transformer), SUCCESSORS_BUDGET),
         "transformer-longer": (
-            Variant("transformer-longer", transformer, clauses=LONGER, seeds=(0, 1, 2)),
+            Variant("transformer-longer", transformer, clauses=LONGER, seeds=(0, 1)),
             SUCCESSORS_BUDGET,
         ),
         "transformer-patient": (
-            Variant("transformer-patient", transformer, seeds=(0, 1)),
+            Variant("transformer-patient", transformer, seeds=(0,)),
             replace(SUCCESSORS_BUDGET, steps=3 * BUDGET.steps),
         ),
     }
