@@ -17,7 +17,7 @@ import torch
 from attnlib.experiments import record
 from attnlib.experiments.measure import train_and_measure
 from attnlib.experiments.probe import probe
-from attnlib.experiments.variants import BUDGET, LONGER, Budget, Variant
+from attnlib.experiments.variants import BUDGET, Budget, Variant
 from attnlib.transformer import transformer
 
 RESULTS = Path(__file__).parent / "successors_results"
@@ -27,19 +27,9 @@ SUCCESSORS_BUDGET = replace(BUDGET, emb=64, hid=256, learning_rate=3e-3)
 """The comparison's, but for the sizes and the learning rate."""
 
 SUCCESSORS: Mapping[str, tuple[Variant, Budget]] = MappingProxyType(
-    {
-        "transformer": (Variant("transformer", transformer), SUCCESSORS_BUDGET),
-        "transformer-longer": (
-            Variant("transformer-longer", transformer, clauses=LONGER, seeds=(0, 1)),
-            SUCCESSORS_BUDGET,
-        ),
-        "transformer-patient": (
-            Variant("transformer-patient", transformer, seeds=(0,)),
-            replace(SUCCESSORS_BUDGET, steps=3 * BUDGET.steps),
-        ),
-    }
+    {"transformer": (Variant("transformer", transformer), SUCCESSORS_BUDGET)}
 )
-"""The rows: as the comparison's learn; from longer sentences; three times as long. The verdict hangs on the first."""
+"""The rows of the plan, each with its budget."""
 
 
 def record_successors(folder: Path = RESULTS, plan: Mapping[str, tuple[Variant, Budget]] = SUCCESSORS) -> None:
