@@ -240,7 +240,9 @@ RULES = [
 def misnumbered(chapters: list[Cells]) -> list[str]:
     """Find equations that are not numbered one after the other in their chapter, and references to none."""
     complaints, given = [], set()
-    for chapter, cells in enumerate(chapters, 1):
+    for place, cells in enumerate(chapters, 1):
+        titled = re.match(r"# (\d+)\. ", cells[0].source)
+        chapter = titled[1] if titled else place
         numbers = [n for c in cells if c.cell_type == "markdown" for n in re.findall(r"\\tag\{(.*?)\}", c.source)]
         if numbers != [f"{chapter}.{n}" for n in range(1, len(numbers) + 1)]:
             complaints.append(f"chapter {chapter} numbers its equations {numbers}")

@@ -15,6 +15,7 @@ The ground floor, in reading order, which is the order of dependence:
 - `vocabulary`, `cutting`, `batches`: words to integers, which of them go together, and integers side by side;
 - `devices`, `processes`: a processor or a GPU, one process or several;
 - `translator`: encoder and decoder; the papers as presets;
+- `sublayers`, `transformer`: what came next, several attentions side by side and nothing recurrent;
 - `search`: from a translator to a translation, greedy or by beam;
 - `losses`, `progress`, `training`: what is made small, how far it is, the loop;
 - `metrics`: alignment error rate, BLEU, exact match;

@@ -121,6 +121,9 @@ def test_a_good_notebook_passes_and_each_offence_is_found(rule):
 
 def test_a_wrong_number_of_an_equation_is_found():
     assert misnumbered([cells()]) == []
+    sixth = cells()
+    sixth[TITLE].source = sixth[TITLE].source.replace("# Title", "# 6. Title")
+    assert misnumbered([sixth]) == ["chapter 6 numbers its equations ['1.1']"]
     for wrong in ["$$x \\tag{1.2}$$", "$$x \\tag{1.1}$$\n\n$$y \\tag{1.1}$$", "$$x \\tag{1.1}$$\n\nBy (1.2)."]:
         made = cells()
         writes(wrong)(made)

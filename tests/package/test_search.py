@@ -10,6 +10,7 @@ from torch.nn.functional import cross_entropy
 from attnlib.attention import Attended
 from attnlib.batches import encode
 from attnlib.search import beam, greedy, translate, translate_all
+from attnlib.transformer import transformer
 from attnlib.translator import Translator, luong, rnn_encdec, rnn_search
 from attnlib.vocabulary import END, PAD, START, UNKNOWN, Vocabulary
 
@@ -21,6 +22,7 @@ MODELS = {
     "rnn_search": rnn_search,
     "luong": luong,
     "local-p": lambda *v, **k: luong(*v, window="predictive", half_width=2, layers=2, **k),
+    "transformer": lambda *v, emb, **k: transformer(*v, emb=6, heads=3, **k),
 }
 SEARCHES = {"greedy": greedy, "beam": lambda *given: beam(*given, 3)}
 
@@ -124,7 +126,7 @@ def test_a_batch_gives_each_sentence_what_it_gets_alone(name, width):
             assert (found.weights[n, :, LENGTHS[n] :] == 0).all()
 
 
-@pytest.mark.parametrize("name", ["rnn_search", "luong", "local-p"])
+@pytest.mark.parametrize("name", ["rnn_search", "luong", "local-p", "transformer"])
 def test_weights_and_probabilities_are_those_of_teacher_forcing_on_what_was_chosen(name, search):
     translator = untrained(name)
     found = search(translator, SOURCE, LENGTHS, 9)
@@ -175,7 +177,7 @@ def test_a_translation_that_does_not_end_is_cut_and_has_no_end():
         assert END not in found.words
 
 
-@pytest.mark.parametrize("name", ["rnn_encdec", "rnn_search", "luong"])
+@pytest.mark.parametrize("name", ["rnn_encdec", "rnn_search", "luong", "transformer"])
 def test_every_tensor_is_made_where_the_sentences_are(name, search):
     translator = untrained(name)
     expected = search(translator, SOURCE, LENGTHS, 9)

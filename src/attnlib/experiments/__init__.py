@@ -13,7 +13,8 @@ In reading order:
 - `plan`: what is compared, and what would count as an answer, written before the first run;
 - `runs`, `ledger`: one run of a row of a plan, and where runs are recorded;
 - `shares`, `jobs`, `runner`: what there is to do, and one command that does it;
-- `significance`, `verdicts`: what the recorded runs say of the claims of a plan.
+- `significance`, `verdicts`: what the recorded runs say of the claims of a plan;
+- `successors`: what came after both papers, a plan apart.
 
 What a chapter uses of them can be had from here.
 """

@@ -29,6 +29,7 @@ from torch import Tensor
 from attnlib.progress import DevScore, Training
 from attnlib.text.subwords import Subwords
 from attnlib.training import begin
+from attnlib.transformer import transformer
 from attnlib.translator import Translator, luong, rnn_encdec, rnn_search
 from attnlib.vocabulary import Vocabulary
 from attnlib.writing import write_atomically
@@ -40,6 +41,7 @@ PRESETS: Mapping[str, Callable[..., Translator]] = {
     "luong": luong,
     "rnn_search": rnn_search,
     "rnn_encdec": rnn_encdec,
+    "transformer": transformer,
 }
 """The models that a folder may hold, by name."""
 
@@ -81,8 +83,9 @@ def make(config: Mapping[str, Any], source_vocabulary: Any, target_vocabulary: A
     if preset not in PRESETS:
         raise ValueError(f"preset is {preset!r}; expected one of {', '.join(PRESETS)}")
     translator = PRESETS[preset](source_vocabulary, target_vocabulary, **options)
-    for part in (translator.encoder, translator.decoder):
-        part.embedding.weight.data *= config["settings"]["embedding_scale"]
+    if preset != "transformer":  # whose embeddings are small from the first, and the output's weights too
+        for part in (translator.encoder, translator.decoder):
+            part.embedding.weight.data *= config["settings"]["embedding_scale"]
     return translator
 
 

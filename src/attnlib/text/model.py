@@ -15,6 +15,7 @@ from torch.nn.functional import cross_entropy
 
 from attnlib.batches import batch, encode
 from attnlib.checks import check_whole
+from attnlib.decoders import FixedContextDecoder
 from attnlib.metrics import forced_links, links, word_weights
 from attnlib.pictures.explorer import explore
 from attnlib.scores import Location
@@ -98,7 +99,7 @@ class Model:
 
     def check_attention(self, wanted: str) -> None:
         """Refuse a model without attention, where `wanted` needs weights."""
-        if not hasattr(self.translator.decoder, "align"):
+        if isinstance(self.translator.decoder, FixedContextDecoder):
             raise ValueError(f"{wanted} needs attention, and this model has none (preset rnn_encdec)")
 
     def check_lengths(self, sentences: Iterable[Words], name: str = "sentences", first: int = 1) -> None:

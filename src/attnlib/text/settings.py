@@ -24,7 +24,7 @@ class Settings:
     options : dict
         What the preset is told.
     embedding_scale : float
-        The standard deviation of the numbers that embeddings begin with.
+        The standard deviation of the numbers that embeddings begin with. A Transformer's begin as its paper has them.
     subwords : bool
         Cut words into pieces; else know whole words.
     vocabulary : int
