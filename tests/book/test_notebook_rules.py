@@ -106,6 +106,11 @@ OFFENCES: dict[str, list[Tampering]] = {
         runs("attention._check_mask()"),
     ],
     "imports_first": [runs("import math"), at(IMPORTS, source="y = 1")],
+    "honest_minutes": [
+        *(at(TITLE, source=f"# Title\n\n{TOP}".replace("5 minutes", said)) for said in ("an hour", "15 minutes")),
+        writes("word " * 1200),
+        lambda made: made.extend(new_code_cell("y = 1") for _ in range(9)),
+    ],
     "says_at_the_top": [at(TITLE, source=f"# Title\n\n{TOP}".replace("Reading takes", "It takes"))],
 }
 
