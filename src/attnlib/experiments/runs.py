@@ -55,7 +55,9 @@ def measure(row: Row, seed: int, learning_rate: float) -> dict[str, Any]:
         "right": np.packbits(right).tobytes().hex(),
         "by_position": _by_position(word_losses(translator, pairs), row.budget.test_sentences),
         "misses": {
-            name: misses(evaluation.select(groups[name])).tolist() for name in ("within", "beyond") if name in groups
+            name: miss_counts(evaluation.select(groups[name])).tolist()
+            for name in ("within", "beyond")
+            if name in groups
         }
         if has_links
         else None,
@@ -86,7 +88,7 @@ def trained(row: Row, seed: int, learning_rate: float) -> tuple[Translator, Hist
     return translator, train_on(pairs, translator, seed, budget, progress=False)
 
 
-def misses(evaluation: Evaluation) -> Int[np.ndarray, "offsets"]:
+def miss_counts(evaluation: Evaluation) -> Int[np.ndarray, "offsets"]:
     """Count the links by how far, and to which side, they lie from the nearest gold link of their target word.
 
     Target words without a gold link do not count. A link halfway between two gold ones lies left of one.
@@ -112,7 +114,7 @@ def unended(evaluation: Evaluation) -> float:
 
 
 def _more(evaluation: Evaluation) -> dict[str, float | None]:
-    counts = misses(evaluation) if evaluation.links is not None else None
+    counts = miss_counts(evaluation) if evaluation.links is not None else None
     left, right = (None, None) if counts is None else (counts[:FURTHEST].sum(), counts[FURTHEST + 1 :].sum())
     return {
         "unended": round(unended(evaluation), 4),

@@ -102,7 +102,7 @@ def recorded(row: str, measure: str, part: str = "test", folder: Path = RESULTS)
     return np.array([np.nan if number is None else number for number in found], dtype=float)
 
 
-def translations(row: str, folder: Path = RESULTS) -> list[Translation]:
+def recorded_translations(row: str, folder: Path = RESULTS) -> list[Translation]:
     """Take the translations of our captions by the run with seed 0, with what their words looked at.
 
     Errors are as for `recorded`.

@@ -6,7 +6,7 @@ import pytest
 from attnlib.experiments import runs
 from attnlib.experiments.evaluation import Evaluation, cap, evaluate, sentence_losses, summarise
 from attnlib.experiments.measure import all_held_out, grouped
-from attnlib.experiments.runs import development_loss, measure, misses, shortened, trained, unended
+from attnlib.experiments.runs import development_loss, measure, miss_counts, shortened, trained, unended
 from attnlib.experiments.variants import development, held_out
 from attnlib.vocabulary import SentencePair
 
@@ -20,7 +20,7 @@ def test_misses_by_hand():
     gold = frozenset({(0, 0), (1, 1), (3, 1), (9, 2)})
     pair = SentencePair(tuple("abcdefghijk"), tuple("wxyz"), gold)
     found = [{(0, 0), (2, 1), (2, 2), (5, 3)}, {(1, 0), (4, 1), (9, 2), (0, 3)}]
-    counts = misses(made_of([pair, pair], links=found))
+    counts = miss_counts(made_of([pair, pair], links=found))
     # to the left: 2, which should be 9, and 2, between 1 and 3; to the right: 1 for 0, and 4 for 3; z has no gold link
     assert counts.tolist() == [1, 0, 0, 0, 1, 2, 2, 0, 0, 0, 0]
 
