@@ -74,7 +74,7 @@ def right(ledger: Ledger, name: str, group: str = "within") -> Bool[np.ndarray, 
 
 
 def misses_of(ledger: Ledger, name: str, group: str = "within") -> Float[np.ndarray, "offsets"]:
-    """Give the share of links by how far they miss, as `attnlib.experiments.runs.miss_counts` counts them, over all runs.
+    """Give the share of links by how far they miss, over all runs: see `attnlib.experiments.runs.miss_counts`.
 
     Raises
     ------
