@@ -43,7 +43,7 @@ class Table:
         return f"<thead><tr>{columns}</tr></thead>\n<tbody>{lines}</tbody>"
 
     def _repr_html_(self) -> str:
-        return f'<table class="table">\n{self.body}\n</table>'
+        return f'<table class="table dataframe">\n{self.body}\n</table>'
 
     def __repr__(self) -> str:
         widths = [max(map(len, column)) for column in zip(self.head, *self.rows, strict=True)]
