@@ -4,7 +4,9 @@
 
 The sentences, their number, the words of a batch and the test are those of the comparison. The sizes are others, so
 that the Transformer has about as many weights as Bahdanau's model: 242,368 against 263,136. Its learning rate was
-looked for, on other sentences and with seeds 11 and 12, among 1, 2, 3 and 5 thousandths.
+looked for, on other sentences and with seeds 11 and 12, among 1, 2, 3 and 5 thousandths. Two more rows were planned, on
+longer sentences and of three times the steps, and left out for want of time; one run of the first had been finished,
+and had 0.54 of the sentences within right.
 """
 
 import json
