@@ -5,7 +5,7 @@ from typing import Any
 from torch import nn
 
 from attnlib.alignment import Align
-from attnlib.checks import check_whole
+from attnlib.checks import check_choice, check_whole
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
 from attnlib.experiments.baselines import ConcatWithIdentity, LastStateDecoder
 from attnlib.experiments.hybrids import HybridDecoder
@@ -72,9 +72,8 @@ def between(
         "reversed": lambda: StackedLSTM(*sizes, enc, reverse=True),
     }
     scores = {"additive": lambda: Additive(hid, enc, hid), "general": lambda: General(hid, enc)}
-    for argument, given, known in (("reader", reader, readers), ("score", score, scores)):
-        if given not in known:
-            raise ValueError(f"{argument} is {given!r}; expected one of {', '.join(known)}")
+    check_choice(readers, reader=reader)
+    check_choice(scores, score=score)
     if reader == "gru" and width != 2:
         raise ValueError(f"width is {width}; expected 2 with the reader 'gru', which reads in both directions")
     if not projected and (reader, width) != ("reversed", 1):

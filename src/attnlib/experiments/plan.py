@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from attnlib.checks import check_choice
 from attnlib.experiments.mixtures import between, luong_with_identity, luong_without_attention
 from attnlib.experiments.variants import Budget, Variant
 from attnlib.translator import Translator, luong, rnn_encdec, rnn_search
@@ -125,8 +126,7 @@ def read_plan(plan: str | Path) -> Plan:
 
 
 def _row(given: Mapping[str, Any], budget: Budget, table: str, contents: Mapping[str, Any]) -> Row:
-    if given["model"] not in MODELS:
-        raise ValueError(f"model is {given['model']!r}; expected one of {', '.join(MODELS)}")
+    check_choice(MODELS, model=given["model"])
     options = {name: value for name, value in given.items() if name not in _OF_ROW}
     some = {name: value for name, value in _tuples(given).items() if name in ("clauses", "language")}
     first = contents["seeds"]["first"]

@@ -9,6 +9,7 @@ with its verb. There are no commas.
 from functools import cache
 from typing import NamedTuple
 
+from attnlib.checks import check_choice
 from attnlib.language import german_words
 from attnlib.language.phrases import words
 from attnlib.vocabulary import SentencePair
@@ -131,8 +132,7 @@ def _ordered(
         "verb first": ("finite", "subject", "complement", "not", "prefix"),
         "verb last": ("subject", "complement", "not", "whole"),
     }
-    if order not in orders:
-        raise ValueError(f"order is {order!r}; expected one of {', '.join(orders)}")
+    check_choice(orders, order=order)
     english = [*subject, verb["whole"], *complement]
     at_verb = len(subject)
     german = {"subject": [(0, pair) for pair in subject], "complement": [(at_verb + 1, pair) for pair in complement]}
@@ -145,8 +145,7 @@ def _ordered(
 
 def _verb(verb: str, plural: bool, negated: bool) -> dict[str, SentencePair]:
     """Translate "looks at" or "does not look at": finite verb, prefix, both together, and "nicht"."""
-    if verb not in _VERBS:
-        raise ValueError(f"verb is {verb!r}; expected one of {', '.join(_VERBS)}")
+    check_choice(_VERBS, verb=verb)
     english, particle, singular, several, prefix, _ = _VERBS[verb]
     finite = several if plural else singular
     inflected = english if plural or negated else f"{english}{'es' if english.endswith(('s', 'x')) else 's'}"

@@ -26,6 +26,7 @@ from safetensors.torch import load as tensors_of
 from safetensors.torch import save as bytes_of
 from torch import Tensor
 
+from attnlib.checks import check_choice
 from attnlib.progress import DevScore, Training
 from attnlib.text.subwords import Subwords
 from attnlib.training import begin
@@ -80,8 +81,7 @@ def make(config: Mapping[str, Any], source_vocabulary: Any, target_vocabulary: A
     because its word is rare, then says little, where one as long as all others would be noise.
     """
     preset, options = config["settings"]["preset"], config["settings"]["options"]
-    if preset not in PRESETS:
-        raise ValueError(f"preset is {preset!r}; expected one of {', '.join(PRESETS)}")
+    check_choice(PRESETS, preset=preset)
     translator = PRESETS[preset](source_vocabulary, target_vocabulary, **options)
     if preset != "transformer":  # whose embeddings are small from the first, and the output's weights too
         for part in (translator.encoder, translator.decoder):

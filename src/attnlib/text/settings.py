@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
-from attnlib.checks import check_share, check_whole
+from attnlib.checks import check_choice, check_share, check_whole
 from attnlib.devices import computing_in
 from attnlib.training import warm, warm_cosine
 
@@ -92,5 +92,4 @@ class Settings:
             if number is not None and not 0 < number < inf:
                 raise ValueError(f"{name} is {number}; expected a number above 0")
         computing_in(self.precision)
-        if self.schedule not in SCHEDULES:
-            raise ValueError(f"schedule is {self.schedule!r}; expected one of {', '.join(SCHEDULES)}")
+        check_choice(SCHEDULES, schedule=self.schedule)
