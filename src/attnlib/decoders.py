@@ -58,9 +58,12 @@ class Decoder(nn.Module):
     ----------
     output : ``"vocab read"``
         The weights that make scores of words from what `before_output` gives.
+    attends : bool
+        Whether it looks at the source while it writes: `step` then gives an `Attended`, and None otherwise.
     """
 
     output: Float[Tensor, "vocab read"]
+    attends = True
 
     def start(self, encoded: Encoded) -> State:
         """Stand before the first word."""
@@ -142,6 +145,8 @@ class FixedContextDecoder(Decoder):
     the papers': see `attnlib.cells.gru_step`. All steps are one call of it, ``3 * dec * (emb + enc + dec)``
     multiply-adds a word, plus the output's.
     """
+
+    attends = False
 
     def __init__(
         self,

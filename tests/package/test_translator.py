@@ -71,6 +71,11 @@ def test_decoding_the_same_words_is_teacher_forcing(model, sentences):
         words = target[:, t]
 
 
+def test_a_decoder_says_whether_it_attends(model, sentences):
+    attended = model(*sentences).attended
+    assert (attended is not None) == model.decoder.attends
+
+
 def test_a_sentence_gets_alone_what_it_gets_in_a_batch(model, sentences):
     source, lengths, target = sentences
     together = model(source, lengths, target)

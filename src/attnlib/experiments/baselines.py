@@ -27,6 +27,8 @@ class LastStateDecoder(Decoder):
     multiply-adds, and the output's ``vocab * dec``.
     """
 
+    attends = False
+
     def __init__(self, *, vocab: int, emb: int, dec: int):
         check_whole(vocab=vocab, emb=emb, dec=dec)
         super().__init__()

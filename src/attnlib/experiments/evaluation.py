@@ -99,7 +99,7 @@ def evaluate(
         sentence_losses(translator, pairs),
         translate_all(translator, sources, max_length=most),
         None if width is None else translate_all(translator, sources, max_length=most, width=width),
-        forced_links(translator, pairs) if _attends(translator, pairs[0]) else None,
+        forced_links(translator, pairs) if translator.decoder.attends else None,
         followed and [_distances(pair, p) for pair, p in zip(pairs, followed, strict=True)],
         followed and [_inside(pair, p, align.window.half_width) for pair, p in zip(pairs, followed, strict=True)],
     )
@@ -185,13 +185,6 @@ def centres(translator: Translator, pairs: Sequence[SentencePair]) -> list[Float
         raise ValueError("translator has no window with a centre; expected LocalMonotonic or LocalPredictive")
     vocabularies = translator.source_vocabulary, translator.target_vocabulary
     return [translator(*batch([pair], *vocabularies)).attended.centre[0, : len(pair.target)].numpy() for pair in pairs]
-
-
-@torch.no_grad()
-def _attends(translator: Translator, pair: SentencePair) -> bool:
-    """Tell whether the decoder looks at the source, by one look."""
-    given = batch([pair], translator.source_vocabulary, translator.target_vocabulary)
-    return translator(*given).attended is not None
 
 
 def _has_centre(translator: Translator) -> bool:

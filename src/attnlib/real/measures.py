@@ -112,7 +112,7 @@ def _test(model: Model, pairs: Sequence[SentencePair], how: Mapping[str, int]) -
     scores = compared([f.words for f in found], sides, "none")
     greedy = model.translate_all([source for source, _ in sides], **how | {"beam": 1})
     sizes = [sum(model.translator.target_vocabulary.sizes(f.words)) for f in found]
-    attends = hasattr(model.translator.decoder, "align")
+    attends = model.translator.decoder.attends
     copied = [f.with_unknown_replaced().words for f in found] if attends else None
     return {
         "sentences": scores.sentences,
@@ -140,7 +140,7 @@ def _captions(
     sides, known = [pair[:2] for pair in pairs], {pair.source for pair in train}
     found = model.translate_all([source for source, _ in sides], **how)
     scores = compared([f.words for f in found], sides, "none")
-    attends = hasattr(model.translator.decoder, "align")
+    attends = model.translator.decoder.attends
     measures = {
         "bleu": round(scores.bleu, 4),
         "chrf": round(scores.chrf, 4),

@@ -15,7 +15,6 @@ from torch.nn.functional import cross_entropy
 
 from attnlib.batches import batch, encode
 from attnlib.checks import check_whole
-from attnlib.decoders import FixedContextDecoder
 from attnlib.metrics import forced_links, links, word_weights
 from attnlib.pictures.explorer import explore
 from attnlib.scores import Location
@@ -99,7 +98,7 @@ class Model:
 
     def check_attention(self, wanted: str) -> None:
         """Refuse a model without attention, where `wanted` needs weights."""
-        if isinstance(self.translator.decoder, FixedContextDecoder):
+        if not self.translator.decoder.attends:
             raise ValueError(f"{wanted} needs attention, and this model has none (preset rnn_encdec)")
 
     def check_lengths(self, sentences: Iterable[Words], name: str = "sentences", first: int = 1) -> None:
