@@ -13,7 +13,7 @@ import json
 import multiprocessing
 import os
 import time
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -96,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("plan", nargs="?", default="comparison", help="one of attnlib.experiments.plans (comparison)")
     parser.add_argument("--folder", type=Path, help="where the runs are recorded (in the package)")
     parser.add_argument("--workers", type=int, default=2, help="runs side by side (2)")
-    parser.add_argument("--share", type=_share, metavar="K/N", help="do the k-th of n shares of the rows only")
+    parser.add_argument("--share", type=Share.argument, metavar="K/N", help="do the k-th of n shares of the rows only")
     parser.add_argument("--costs", action="store_true", help="measure what every row costs, with nothing beside it")
     parser.add_argument("--list", action="store_true", help="only list what is recorded, and what can be run now")
     chosen = parser.parse_args(arguments)
@@ -132,10 +132,3 @@ def _begin() -> None:
     """Use one thread, and end when the process that began this one does, however it ends."""
     torch.set_num_threads(1)
     Thread(target=lambda: (multiprocessing.parent_process().join(), os._exit(1)), daemon=True).start()
-
-
-def _share(text: str) -> Share:
-    try:
-        return Share.written(text)
-    except ValueError as error:
-        raise ArgumentTypeError(str(error)) from None

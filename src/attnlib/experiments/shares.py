@@ -1,6 +1,7 @@
 """Rows dealt out to several runs of one command."""
 
 import re
+from argparse import ArgumentTypeError
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -24,6 +25,14 @@ class Share(NamedTuple):
         if not found or not 1 <= int(found[1]) <= int(found[2]):
             raise ValueError(f"share is {text!r}; expected one as 2/5, the first number from 1 to the second")
         return cls(int(found[1]), int(found[2]))
+
+    @classmethod
+    def argument(cls, text: str) -> "Share":
+        """Read a share from the command line: argparse shows the message of this kind of error alone."""
+        try:
+            return cls.written(text)
+        except ValueError as error:
+            raise ArgumentTypeError(str(error)) from None
 
     def of(self, rows: Sequence[Any]) -> list[Any]:
         """Deal the rows out, one to each share in turn, and take what falls to this one."""
