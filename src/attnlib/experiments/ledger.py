@@ -4,13 +4,12 @@ Several processes, on one machine or on machines that see one folder, write into
 locks that the system takes back from a process that ends, however it ends.
 """
 
-import fcntl
 import json
 import os
 import platform
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from filelock import FileLock, Timeout
 from jaxtyping import Float
 
 from attnlib.experiments.plan import Plan
@@ -76,8 +76,7 @@ class Ledger:
     def add(self, name: str, key: str, run: dict[str, Any], head: Callable[[], dict[str, Any]]) -> None:
         """Write one more run of a row; with the first of them goes what they share, which `head` gives."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        with (self.folder / ".writing").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with FileLock(self.folder / ".writing"):
             found = self.read(name) or {"format": FORMAT, "plan": self.plan.digest, "name": name, **head(), "runs": {}}
             runs = dict(sorted((found["runs"] | {key: run}).items(), key=lambda item: _numbers(item[0])))
             write_atomically(self.folder / f"{name}.json", _written(found | {"runs": runs}).encode())
@@ -87,15 +86,13 @@ class Ledger:
         """Claim a run while the block lasts, and say whether it is one's own: not recorded, and nobody else's."""
         folder = self.folder / ".claims"
         folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{name}.{key.replace('/', '-')}"
-        with path.open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                yield False
-                return
-            yield key not in self.runs(name)
-            path.unlink(missing_ok=True)
+        lock = FileLock(folder / f"{name}.{key.replace('/', '-')}", blocking=False)
+        with suppress(Timeout):
+            lock.acquire()
+        try:
+            yield lock.is_locked and key not in self.runs(name)
+        finally:
+            lock.release()
 
     def column(self, name: str, measure: str, group: str = "within") -> dict[int, float]:
         """Take one measure of one group of test sentences, by seed; NaN where the row has none.

@@ -4,7 +4,6 @@ Groups of test sentences are named "1 clause", "2 clauses", ..., "0-9 words", "1
 "beyond": the sentences with as many clauses as those learnt from, and those with more.
 """
 
-import resource
 import sys
 from collections.abc import Sequence
 from functools import cache
@@ -117,6 +116,8 @@ def benchmark(variant: Variant, budget: Budget = BUDGET, *, steps: int = 100) ->
 
 
 def _peak_memory() -> float:
-    """Give the most memory that this process has held so far, in MiB."""
+    """Give the most memory that this process has held so far, in MiB, where the system tells it: Windows does not."""
+    import resource
+
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / 2 ** (20 if sys.platform == "darwin" else 10)
