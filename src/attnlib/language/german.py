@@ -5,8 +5,7 @@ from random import Random
 
 from attnlib.language import german_words
 from attnlib.language.german_phrases import GermanPhrase, both, clause, noun_phrase, together, who, whom
-from attnlib.language.grammar import choose, draw
-from attnlib.language.lexicon import an
+from attnlib.language.grammar import any_english, choose, draw
 from attnlib.language.phrases import words
 from attnlib.vocabulary import SentencePair
 
@@ -62,7 +61,7 @@ def _any_clause(rng: Random, relatives: int, order: str) -> SentencePair:
 
 def _any_phrase(rng: Random, kinds: str, *, relative: bool = False, definite: bool = False) -> GermanPhrase:
     noun = choose(rng, [noun for noun in german_words.NOUNS if noun.kind in kinds])
-    phrase = noun_phrase(_any_english(rng, noun, definite))
+    phrase = noun_phrase(any_english(rng, noun, german_words.ADJECTIVES, definite))
     if not relative:
         return phrase
     negated = rng.random() < 0.25
@@ -72,13 +71,3 @@ def _any_phrase(rng: Random, kinds: str, *, relative: bool = False, definite: bo
         return who(phrase, verb.english, complement, negated=negated)
     verb = choose(rng, [verb for verb in german_words.VERBS if noun.kind in verb.kinds])
     return whom(phrase, _any_phrase(rng, _BEINGS), verb.english, negated=negated)
-
-
-def _any_english(rng: Random, noun: german_words.GermanNoun, definite: bool) -> str:
-    """Name the noun with an article and few adjectives, one a class at most."""
-    plural = rng.random() < 0.3
-    suitable = [adjective for adjective in german_words.ADJECTIVES if noun.kind in adjective.kinds]
-    classes = dict.fromkeys(adjective.word_class for adjective in suitable)
-    chosen = [choose(rng, [a.english for a in suitable if a.word_class == c]) for c in classes if rng.random() < 1 / 8]
-    named = [*chosen, noun.english_plural if plural else noun.english]
-    return " ".join(["the" if definite or plural or rng.random() < 0.6 else an(named[0]), *named])

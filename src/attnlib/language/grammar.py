@@ -87,7 +87,8 @@ def _any_clause(rng: Random, relatives: int) -> SentencePair:
 
 def _any_phrase(rng: Random, kinds: str, *, relative: bool = False, definite: bool = False) -> Phrase:
     noun = choose(rng, [noun for noun in lexicon.NOUNS if noun.kind in kinds])
-    phrase = noun_phrase(_any_english(rng, noun, definite))
+    rate = 1 / 2 if noun.kind == "matter" else 1 / 8  # so that areas are often both european and economic
+    phrase = noun_phrase(any_english(rng, noun, lexicon.ADJECTIVES, definite, rate))
     if not relative:
         owned = noun.kind != "person" and rng.random() < 0.2
         return of(phrase, _any_phrase(rng, "person")) if owned else phrase
@@ -100,12 +101,11 @@ def _any_phrase(rng: Random, kinds: str, *, relative: bool = False, definite: bo
     return whom(phrase, _any_phrase(rng, _BEINGS), verb.english, negated=negated)
 
 
-def _any_english(rng: Random, noun: lexicon.Noun, definite: bool) -> str:
-    """Name the noun with an article and few adjectives, one a class at most."""
+def any_english(rng: Random, noun: Any, adjectives: Sequence[Any], definite: bool, rate: float = 1 / 8) -> str:
+    """Name the noun with an article and few of the adjectives, at most one a class, each class at this rate."""
     plural = rng.random() < 0.3
-    suitable = [adjective for adjective in lexicon.ADJECTIVES if noun.kind in adjective.kinds]
+    suitable = [adjective for adjective in adjectives if noun.kind in adjective.kinds]
     classes = dict.fromkeys(adjective.word_class for adjective in suitable)
-    rate = 1 / 2 if noun.kind == "matter" else 1 / 8  # so that areas are often both european and economic
     chosen = [choose(rng, [a.english for a in suitable if a.word_class == c]) for c in classes if rng.random() < rate]
     named = [*chosen, noun.english_plural if plural else noun.english]
     return " ".join(["the" if definite or plural or rng.random() < 0.6 else lexicon.an(named[0]), *named])
