@@ -61,7 +61,7 @@ def train_and_measure(variant: Variant, seed: int, budget: Budget = BUDGET) -> d
     Returns
     -------
     dict
-        ``losses``, each the mean of ten steps, in nats a word, and ``groups``, from the name of a group of test
+        ``losses``, each the mean of ten steps, in nats per word, and ``groups``, from the name of a group of test
         sentences to its measures, as in `attnlib.experiments.evaluation`. The same on one machine, whenever it is run.
     """
     translator, history = train_variant(variant, seed, budget, progress=False)

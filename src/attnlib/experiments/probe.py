@@ -46,7 +46,7 @@ def probe(
     Returns
     -------
     dict
-        ``losses`` of each step, in nats a word; ``sentences``; ``greedy`` and ``beam``, their translations;
+        ``losses`` of each step, in nats per word; ``sentences``; ``greedy`` and ``beam``, their translations;
         ``measures``, as in `attnlib.experiments.evaluation`; ``parameters`` and ``multiply_adds``, as
         `attnlib.experiments.measure.benchmark` counts them.
     """

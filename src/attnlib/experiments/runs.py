@@ -4,7 +4,7 @@
 ``learning_rate``    that of the row's family
 ``seconds``          how long it took, by the clock
 ``environment``      revision, date, processor and versions: see `attnlib.experiments.ledger.environment`
-``losses``           each the mean of ten steps, in nats a word
+``losses``           each the mean of ten steps, in nats per word
 ``measures``         by name, one number a group of test sentences: those of `attnlib.experiments.evaluation`, and
                      ``unended``, the share of greedy translations that do not end; ``missed_left`` and
                      ``missed_right``, the share of links that lie left or right of the nearest gold one
@@ -65,7 +65,7 @@ def measure(row: Row, seed: int, learning_rate: float) -> dict[str, Any]:
 
 
 def development_loss(row: Row, seed: int, learning_rate: float, clauses: Sequence[int]) -> float | None:
-    """Train a row with a seed, and give the mean loss a word on sentences to choose by; None if training fails."""
+    """Train a row with a seed, and give the mean loss per word on sentences to choose by; None if training fails."""
     try:
         translator, _ = trained(row, seed, learning_rate)
     except FloatingPointError:

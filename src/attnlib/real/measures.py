@@ -1,8 +1,9 @@
 """One run: a row trained with a seed, and what is recorded of it. Of the text there are figures only.
 
 ``training``: ``steps``, ``words`` and ``seconds`` of it, ``words_per_second``; how many numbers it learns,
-``parameters``; how many words each side knows, ``vocabularies``; ``losses``, in nats a word, smoothed labels, each the
-mean of up to a hundred steps; ``dev``: step, loss and BLEU of each score; ``best``, the step whose weights were kept.
+``parameters``; how many words each side knows, ``vocabularies``; ``losses``, in nats per word, smoothed labels, each
+the mean of up to a hundred steps; ``dev``: step, loss and BLEU of each score; ``best``, the step whose weights
+were kept.
 
 ``test``, of the test part:
 
