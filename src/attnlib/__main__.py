@@ -298,7 +298,7 @@ def _add_train(train: argparse.ArgumentParser) -> None:
         "--dropout", type=float, default=0.3, help="share of features set to 0, of what the output reads"
     )
     model.add_argument("--embedding-dropout", type=float, default=0.2, help="the same, of the embeddings")
-    model.add_argument("--embedding-scale", type=float, default=0.1, help="standard deviation that they begin with")
+    model.add_argument("--embedding-scale", type=float, default=0.5, help="standard deviation that they begin with")
     training = train.add_argument_group("the training")
     length = training.add_mutually_exclusive_group()
     length.add_argument("--epochs", type=int, default=10, help="how often each pair is learnt from")

@@ -96,7 +96,7 @@ class TextRow:
 
     def settings(self, seed: int, effort: Effort = EFFORT) -> Settings:
         """Give all that `attnlib.text.learning.learn` is told."""
-        sizes = {"emb": effort.features, "hid": effort.features, "dropout": 0.3}
+        sizes = {"emb": effort.features, "hid": effort.features, "dropout": 0.3, "embedding_dropout": 0.2}
         return Settings(
             preset=self.preset,
             options=sizes | dict(self.options) | {"seed": seed},

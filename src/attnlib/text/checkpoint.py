@@ -78,7 +78,8 @@ def make(config: Mapping[str, Any], source_vocabulary: Any, target_vocabulary: A
     """Make the translator of a configuration, untrained: its settings' ``preset``, with their ``options``.
 
     Embeddings begin smaller than PyTorch's, by the settings' ``embedding_scale``: a vector that is hardly ever trained,
-    because its word is rare, then says little, where one as long as all others would be noise.
+    because its word is rare, then says little, where one as long as all others would be noise. Much smaller, and
+    annotations begin so much alike that attention may settle on END, whatever it is asked, and stay there.
     """
     preset, options = config["settings"]["preset"], config["settings"]["options"]
     check_choice(PRESETS, preset=preset)

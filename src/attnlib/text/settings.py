@@ -62,7 +62,7 @@ class Settings:
             "seed": 0,
         }
     )
-    embedding_scale: float = 0.1
+    embedding_scale: float = 0.5
     subwords: bool = True
     vocabulary: int = 8000
     shared: bool = False
