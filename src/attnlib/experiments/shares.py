@@ -13,26 +13,18 @@ class Share(NamedTuple):
     n: int
 
     @classmethod
-    def written(cls, text: str) -> "Share":
-        """Read a share as one writes it, "2/5".
+    def argument(cls, text: str) -> "Share":
+        """Read a share as one writes it, "2/5", on a command line.
 
         Raises
         ------
-        ValueError
-            If it is none.
+        ArgumentTypeError
+            If it is none: argparse shows the message of no other error.
         """
         found = re.fullmatch(r"(\d+)/(\d+)", text)
         if not found or not 1 <= int(found[1]) <= int(found[2]):
-            raise ValueError(f"share is {text!r}; expected one as 2/5, the first number from 1 to the second")
+            raise ArgumentTypeError(f"share is {text!r}; expected one as 2/5, the first number from 1 to the second")
         return cls(int(found[1]), int(found[2]))
-
-    @classmethod
-    def argument(cls, text: str) -> "Share":
-        """Read a share from the command line: argparse shows the message of this kind of error alone."""
-        try:
-            return cls.written(text)
-        except ValueError as error:
-            raise ArgumentTypeError(str(error)) from None
 
     def of(self, rows: Sequence[Any]) -> list[Any]:
         """Deal the rows out, one to each share in turn, and take what falls to this one."""
