@@ -130,7 +130,7 @@ def _weights(
     return [np.array(cells, dtype=float).reshape(tgt, len(source)) / 100 for cells, tgt, source in shapes]
 
 
-def environment(device: torch.device) -> dict[str, str]:
+def environment(device: torch.device) -> dict[str, str | int]:
     """Describe where a run was made, and when: `attnlib.experiments.ledger.environment`, and what ran it."""
     gpu = {"gpu": torch.cuda.get_device_name(device)} if device.type == "cuda" else {}
     return ledger.environment() | gpu | {"threads": torch.get_num_threads(), "sentencepiece": version("sentencepiece")}
