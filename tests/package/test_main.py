@@ -12,6 +12,7 @@ from attnlib.__main__ import main
 from attnlib.language.grammar import sample
 from attnlib.metrics import exact_match
 from attnlib.text.files import words_of
+from attnlib.text.settings import Settings
 
 PAIRS = sorted(sample(60, seed=0, clauses=(1,)), key=lambda pair: len(pair.source))[:12]
 SMALL = ["--features", "8", "--steps", "2", "--save-seconds", "1e9"]
@@ -80,6 +81,15 @@ def test_translations_come_line_by_line_in_order_and_empty_lines_too(run, home):
     assert exact_match(found, expected) > 0.8
     links = (home / "out.links").read_text().split("\n")
     assert [len(line.split()) for line in links] == [len(line.split()) for line in lines]
+
+
+def test_a_training_told_nothing_else_has_the_defaults_of_the_python_door(monkeypatch):
+    learnt = []
+    monkeypatch.setattr("attnlib.text.learning.learn", lambda *given, **_: learnt.append(given))
+    monkeypatch.setattr("attnlib.text.stream.scan_pairs", lambda *_, **__: SimpleNamespace(pairs=[]))
+    assert main(["train", "--source", "a", "--model", "m"]) == 0
+    [(_, _, _, settings)] = learnt
+    assert settings == Settings()
 
 
 def test_nothing_in_nothing_out(run):
