@@ -80,12 +80,12 @@ def shortened(row: Row, plan: Plan) -> Row:
     return row.longer(plan.contents["learning_rates"]["share_of_steps"], len(row.variant.seeds))
 
 
-def trained(row: Row, seed: int, learning_rate: float) -> tuple[Translator, History]:
-    """Train a row with a seed, on one thread as on many."""
+def trained(row: Row, seed: int, learning_rate: float, **options: Any) -> tuple[Translator, History]:
+    """Train a row with a seed, on one thread as on many; the options are for `attnlib.training.train`."""
     variant, budget = row.variant, replace(row.budget, learning_rate=learning_rate)
     translator = variant.translator(seed, budget)
     pairs = _drawn(variant.language, budget.pairs, seed, variant.clauses)
-    return translator, train_on(pairs, translator, seed, budget, progress=False)
+    return translator, train_on(pairs, translator, seed, budget, progress=False, **options)
 
 
 def miss_counts(evaluation: Evaluation) -> Int[np.ndarray, "offsets"]:
