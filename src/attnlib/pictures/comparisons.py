@@ -1,0 +1,136 @@
+"""Pictures of a comparison: every run of every row, and what the runs say of each claim."""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+from jaxtyping import Real
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from attnlib.experiments.intervals import mean_interval
+from attnlib.experiments.verdicts import CANNOT_BE_TOLD, DOES_NOT, HOLDS, Verdict
+from attnlib.pictures.cards import checked_numbers
+from attnlib.shapes import Array
+
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")  # of Okabe and Ito
+_MARKERS = ("o", "s", "^", "D")
+_APART = 0.32  # from the first series of a row to its last, in rows
+_FILLED = {HOLDS: "full", DOES_NOT: "none", CANNOT_BE_TOLD: "left"}
+_SAYS = {"more": "more than", "less": "less than", "differs": "differs from"}
+
+
+def spread(
+    runs: Mapping[str, Mapping[str, Real[Array, "seeds"]]], ax: Axes | None = None, *, across: str = ""
+) -> Axes:
+    """Draw each run of each row as a dot, and the mean of a row's runs with its 95 per cent interval.
+
+    Parameters
+    ----------
+    runs : for each series, for each row, ``"seeds"``
+        The rows stand one below the other, in the order of the first series; the series of a row close together. A row
+        with one run has no interval, and a row that a series lacks has a gap there.
+    ax : Axes, optional
+        Where to draw. None: a new figure, as high as the rows need.
+    across : str
+        What the numbers are.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    ValueError
+        If there is no series or no row, or a row has no run, or there are more series than colours.
+    TypeError
+        If a run is no number.
+    """
+    if not 0 < len(runs) <= len(_COLOURS):
+        raise ValueError(f"runs has {len(runs)} series; expected 1 to {len(_COLOURS)}")
+    names = list(dict.fromkeys(name for rows in runs.values() for name in rows))
+    ax = _rows(names, ax, "runs")
+    for series, rows, colour, marker, away in zip(runs, runs.values(), _COLOURS, _MARKERS, _offsets(runs), strict=False):
+        for name, found in rows.items():
+            y, numbers = names.index(name) + away, checked_numbers(found, f"runs[{series!r}][{name!r}]")
+            if numbers.ndim != 1 or not len(numbers):
+                raise ValueError(f"runs[{series!r}][{name!r}] has shape {numbers.shape}; expected (seeds,), at least one")
+            ax.plot(numbers, [y] * len(numbers), ".", color=colour, alpha=0.45, markersize=4, zorder=1)
+            ax.plot(numbers.mean(), y, marker, color=colour, markersize=5.5, markeredgecolor="white")
+            if len(numbers) > 1:
+                ax.plot(mean_interval(numbers)[1:], [y, y], color=colour, linewidth=1.8)
+    ax.set_xlabel(across)
+    if len(runs) > 1:
+        styles = zip(runs, _COLOURS, _MARKERS, strict=False)
+        _legend(ax, [Line2D([], [], color=c, marker=m, linestyle="", label=s) for s, c, m in styles])
+    return ax
+
+
+def claims(found: Sequence[Verdict], ax: Axes | None = None, *, margin: float = 0.05) -> Axes:
+    """Draw the difference that each claim is about, with its 95 per cent interval, and what the verdict is.
+
+    Parameters
+    ----------
+    found : verdicts
+        Those of the same rows and measure share a line, one colour a group of test sentences.
+    ax : Axes, optional
+        Where to draw. None: a new figure, as high as the lines need.
+    margin : float
+        Drawn to both sides of zero: a difference that the plan calls large.
+
+    Returns
+    -------
+    Axes
+        A full marker is a claim that holds, an empty one a claim that does not, a half one cannot be told.
+
+    Raises
+    ------
+    ValueError
+        If there is no verdict, or there are more groups than colours.
+    """
+    groups = list(dict.fromkeys(verdict.claim.group for verdict in found))
+    if not 0 < len(groups) <= len(_COLOURS):
+        raise ValueError(f"found has {len(groups)} groups; expected 1 to {len(_COLOURS)}")
+    said = list(dict.fromkeys(_said(verdict) for verdict in found))
+    ax = _rows(said, ax, "found")
+    for x in (-margin, 0, margin):
+        ax.axvline(x, color="0.5", linewidth=0.9, linestyle=":" if x else "-", zorder=0)
+    for verdict in found:
+        n = groups.index(verdict.claim.group)
+        y, (mean, low, high) = said.index(_said(verdict)) + _offsets(groups)[n], verdict.difference
+        ax.plot([low, high], [y, y], color=_COLOURS[n], linewidth=1.8)
+        filled = {"fillstyle": _FILLED[verdict.says], "markerfacecoloralt": "white"}
+        ax.plot(mean, y, _MARKERS[n], color=_COLOURS[n], markersize=7, **filled)
+    ax.set_xlabel("the first less the second")
+    colours = [Line2D([], [], color=_COLOURS[n], marker=_MARKERS[n], label=group) for n, group in enumerate(groups)]
+    grey = {"color": "0.4", "marker": "o", "linestyle": "", "markersize": 7, "markerfacecoloralt": "white"}
+    _legend(ax, colours + [Line2D([], [], **grey, fillstyle=fill, label=says) for says, fill in _FILLED.items()])
+    return ax
+
+
+def _said(verdict: Verdict) -> str:
+    first, second, says, measure, _ = verdict.claim
+    return f"{first} {_SAYS[says]} {second}" + (f", {measure.replace('_', ' ')}" if measure != "exact" else "")
+
+
+def _offsets(series: Sequence[str] | Mapping[str, object]) -> list[float]:
+    return [_APART * (n / (len(series) - 1) - 0.5) if len(series) > 1 else 0.0 for n in range(len(series))]
+
+
+def _rows(names: Sequence[str], ax: Axes | None, what: str) -> Axes:
+    """Find or make axes with a line for each name, the first at the top."""
+    if not names:
+        raise ValueError(f"{what} is empty; expected at least one row")
+    if ax is None:
+        ax = plt.subplots(figsize=(7.2, 1.1 + 0.33 * len(names)), dpi=120, layout="constrained")[1]
+    ax.set_yticks(range(len(names)), names, fontsize="small")
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.grid(axis="x", color="0.9")
+    ax.set_axisbelow(True)
+    ax.tick_params(axis="y", length=0)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    return ax
+
+
+def _legend(ax: Axes, handles: Sequence[Line2D]) -> None:
+    below = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols": len(handles)}
+    ax.legend(handles=handles, frameon=False, fontsize="small", columnspacing=1, handletextpad=0.4, **below)
