@@ -3,30 +3,30 @@
 from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
-from jaxtyping import Real
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from attnlib.experiments.intervals import mean_interval
 from attnlib.experiments.verdicts import CANNOT_BE_TOLD, DOES_NOT, HOLDS, Verdict
 from attnlib.pictures.cards import checked_numbers
-from attnlib.shapes import Array
 
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")  # of Okabe and Ito
-_MARKERS = ("o", "s", "^", "D")
+_LOOKS = (  # colours of Okabe and Ito
+    {"color": "#0072B2", "marker": "o", "linestyle": ""},
+    {"color": "#D55E00", "marker": "s", "linestyle": ""},
+    {"color": "#009E73", "marker": "^", "linestyle": ""},
+    {"color": "#CC79A7", "marker": "D", "linestyle": ""},
+)
 _APART = 0.32  # from the first series of a row to its last, in rows
 _FILLED = {HOLDS: "full", DOES_NOT: "none", CANNOT_BE_TOLD: "left"}
 _SAYS = {"more": "more than", "less": "less than", "differs": "differs from"}
 
 
-def spread(
-    runs: Mapping[str, Mapping[str, Real[Array, "seeds"]]], ax: Axes | None = None, *, across: str = ""
-) -> Axes:
+def spread(runs: Mapping[str, Mapping[str, Sequence[float]]], ax: Axes | None = None, *, across: str = "") -> Axes:
     """Draw each run of each row as a dot, and the mean of a row's runs with its 95 per cent interval.
 
     Parameters
     ----------
-    runs : for each series, for each row, ``"seeds"``
+    runs : for each series, for each row, numbers
         The rows stand one below the other, in the order of the first series; the series of a row close together. A row
         with one run has no interval, and a row that a series lacks has a gap there.
     ax : Axes, optional
@@ -41,27 +41,26 @@ def spread(
     Raises
     ------
     ValueError
-        If there is no series or no row, or a row has no run, or there are more series than colours.
+        If there is no series or no row, or a row has no run, or there are more series than there are colours.
     TypeError
         If a run is no number.
     """
-    if not 0 < len(runs) <= len(_COLOURS):
-        raise ValueError(f"runs has {len(runs)} series; expected 1 to {len(_COLOURS)}")
+    if not 0 < len(runs) <= len(_LOOKS):
+        raise ValueError(f"runs has {len(runs)} series; expected 1 to {len(_LOOKS)}")
     names = list(dict.fromkeys(name for rows in runs.values() for name in rows))
     ax = _rows(names, ax, "runs")
-    for series, rows, colour, marker, away in zip(runs, runs.values(), _COLOURS, _MARKERS, _offsets(runs), strict=False):
+    for (series, rows), away, look in zip(runs.items(), _offsets(runs), _LOOKS, strict=False):
         for name, found in rows.items():
             y, numbers = names.index(name) + away, checked_numbers(found, f"runs[{series!r}][{name!r}]")
             if numbers.ndim != 1 or not len(numbers):
-                raise ValueError(f"runs[{series!r}][{name!r}] has shape {numbers.shape}; expected (seeds,), at least one")
-            ax.plot(numbers, [y] * len(numbers), ".", color=colour, alpha=0.45, markersize=4, zorder=1)
-            ax.plot(numbers.mean(), y, marker, color=colour, markersize=5.5, markeredgecolor="white")
+                raise ValueError(f"runs[{series!r}][{name!r}] has shape {numbers.shape}; expected (seeds,), not 0")
+            ax.plot(numbers, [y] * len(numbers), ".", color=look["color"], alpha=0.45, markersize=4, zorder=1)
+            ax.plot(numbers.mean(), y, **look, markersize=5.5, markeredgecolor="white")
             if len(numbers) > 1:
-                ax.plot(mean_interval(numbers)[1:], [y, y], color=colour, linewidth=1.8)
+                ax.plot(mean_interval(numbers)[1:], [y, y], color=look["color"], linewidth=1.8)
     ax.set_xlabel(across)
     if len(runs) > 1:
-        styles = zip(runs, _COLOURS, _MARKERS, strict=False)
-        _legend(ax, [Line2D([], [], color=c, marker=m, linestyle="", label=s) for s, c, m in styles])
+        _legend(ax, [Line2D([], [], **look, label=name) for name, look in zip(runs, _LOOKS, strict=False)])
     return ax
 
 
@@ -85,23 +84,24 @@ def claims(found: Sequence[Verdict], ax: Axes | None = None, *, margin: float = 
     Raises
     ------
     ValueError
-        If there is no verdict, or there are more groups than colours.
+        If there is no verdict, or there are more groups than there are colours.
     """
     groups = list(dict.fromkeys(verdict.claim.group for verdict in found))
-    if not 0 < len(groups) <= len(_COLOURS):
-        raise ValueError(f"found has {len(groups)} groups; expected 1 to {len(_COLOURS)}")
+    if not 0 < len(groups) <= len(_LOOKS):
+        raise ValueError(f"found has {len(groups)} groups; expected 1 to {len(_LOOKS)}")
     said = list(dict.fromkeys(_said(verdict) for verdict in found))
     ax = _rows(said, ax, "found")
     for x in (-margin, 0, margin):
         ax.axvline(x, color="0.5", linewidth=0.9, linestyle=":" if x else "-", zorder=0)
+    looks = dict(zip(groups, _LOOKS, strict=False))
+    away = dict(zip(groups, _offsets(groups), strict=True))
     for verdict in found:
-        n = groups.index(verdict.claim.group)
-        y, (mean, low, high) = said.index(_said(verdict)) + _offsets(groups)[n], verdict.difference
-        ax.plot([low, high], [y, y], color=_COLOURS[n], linewidth=1.8)
-        filled = {"fillstyle": _FILLED[verdict.says], "markerfacecoloralt": "white"}
-        ax.plot(mean, y, _MARKERS[n], color=_COLOURS[n], markersize=7, **filled)
+        look, (mean, low, high) = looks[verdict.claim.group], verdict.difference
+        y = said.index(_said(verdict)) + away[verdict.claim.group]
+        ax.plot([low, high], [y, y], color=look["color"], linewidth=1.8)
+        ax.plot(mean, y, **look, markersize=7, fillstyle=_FILLED[verdict.says], markerfacecoloralt="white")
     ax.set_xlabel("the first less the second")
-    colours = [Line2D([], [], color=_COLOURS[n], marker=_MARKERS[n], label=group) for n, group in enumerate(groups)]
+    colours = [Line2D([], [], **look, label=group) for group, look in looks.items()]
     grey = {"color": "0.4", "marker": "o", "linestyle": "", "markersize": 7, "markerfacecoloralt": "white"}
     _legend(ax, colours + [Line2D([], [], **grey, fillstyle=fill, label=says) for says, fill in _FILLED.items()])
     return ax
