@@ -18,7 +18,6 @@ _LOOKS = (  # colours of Okabe and Ito
 )
 _APART = 0.32  # from the first series of a row to its last, in rows
 _FILLED = {HOLDS: "full", DOES_NOT: "none", CANNOT_BE_TOLD: "left"}
-_SAYS = {"more": "more than", "less": "less than", "differs": "differs from"}
 
 
 def spread(runs: Mapping[str, Mapping[str, Sequence[float]]], ax: Axes | None = None, *, across: str = "") -> Axes:
@@ -89,7 +88,7 @@ def claims(found: Sequence[Verdict], ax: Axes | None = None, *, margin: float = 
     groups = list(dict.fromkeys(verdict.claim.group for verdict in found))
     if not 0 < len(groups) <= len(_LOOKS):
         raise ValueError(f"found has {len(groups)} groups; expected 1 to {len(_LOOKS)}")
-    said = list(dict.fromkeys(_said(verdict) for verdict in found))
+    said = list(dict.fromkeys(verdict.claim.wording for verdict in found))
     ax = _rows(said, ax, "found")
     for x in (-margin, 0, margin):
         ax.axvline(x, color="0.5", linewidth=0.9, linestyle=":" if x else "-", zorder=0)
@@ -97,7 +96,7 @@ def claims(found: Sequence[Verdict], ax: Axes | None = None, *, margin: float = 
     away = dict(zip(groups, _offsets(groups), strict=True))
     for verdict in found:
         look, (mean, low, high) = looks[verdict.claim.group], verdict.difference
-        y = said.index(_said(verdict)) + away[verdict.claim.group]
+        y = said.index(verdict.claim.wording) + away[verdict.claim.group]
         ax.plot([low, high], [y, y], color=look["color"], linewidth=1.8)
         ax.plot(mean, y, **look, markersize=7, fillstyle=_FILLED[verdict.says], markerfacecoloralt="white")
     ax.set_xlabel("the first less the second")
@@ -105,11 +104,6 @@ def claims(found: Sequence[Verdict], ax: Axes | None = None, *, margin: float = 
     grey = {"color": "0.4", "marker": "o", "linestyle": "", "markersize": 7, "markerfacecoloralt": "white"}
     _legend(ax, colours + [Line2D([], [], **grey, fillstyle=fill, label=says) for says, fill in _FILLED.items()])
     return ax
-
-
-def _said(verdict: Verdict) -> str:
-    first, second, says, measure, _ = verdict.claim
-    return f"{first} {_SAYS[says]} {second}" + (f", {measure.replace('_', ' ')}" if measure != "exact" else "")
 
 
 def _offsets(series: Sequence[str] | Mapping[str, object]) -> list[float]:
