@@ -94,6 +94,22 @@ class Ledger:
         finally:
             lock.release()
 
+    def costs(self) -> dict[str, dict[str, float]]:
+        """Give what each row costs, measured in one sitting: see `attnlib.experiments.measure.benchmark`.
+
+        Raises
+        ------
+        ValueError
+            If nothing is recorded, or it is of another plan.
+        """
+        path = self.folder / "costs.json"
+        if not path.is_file():
+            raise ValueError(f"no costs are recorded of {self.plan.name}")
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if found["plan"] != self.plan.digest:
+            raise ValueError(f"{path.name} was recorded under another plan than {self.plan.name}")
+        return found["costs"]
+
     def column(self, name: str, measure: str, group: str = "within") -> dict[int, float]:
         """Take one measure of one group of test sentences, by seed; NaN where the row has none.
 

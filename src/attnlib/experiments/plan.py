@@ -68,6 +68,13 @@ class Claim(NamedTuple):
     measure: str
     group: str
 
+    @property
+    def wording(self) -> str:
+        """Say it in words, without the group, and without the measure if that is exact match."""
+        between = {"more": "more than", "less": "less than", "differs": "differs from"}[self.says]
+        measure = "" if self.measure == "exact" else f", {self.measure.replace('_', ' ')}"
+        return f"{self.first} {between} {self.second}{measure}"
+
 
 @dataclass(frozen=True)
 class Plan:

@@ -53,6 +53,18 @@ def test_nothing_is_recorded_at_first(ledger):
     assert ledger.runs("bahdanau") == {}
 
 
+def test_costs_are_those_of_the_plan(ledger, small):
+    with pytest.raises(ValueError, match="no costs are recorded of small"):
+        ledger.costs()
+    written = {"plan": small.digest, "costs": {"bahdanau": {"seconds": 2.5}}}
+    ledger.folder.mkdir()
+    (ledger.folder / "costs.json").write_text(json.dumps(written))
+    assert ledger.costs() == written["costs"]
+    (ledger.folder / "costs.json").write_text(json.dumps(written | {"plan": "another"}))
+    with pytest.raises(ValueError, match="under another plan"):
+        ledger.costs()
+
+
 def test_the_head_is_asked_for_once(ledger):
     asked = []
     for seed in "12":

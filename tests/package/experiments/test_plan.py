@@ -7,7 +7,7 @@ from math import inf
 import pytest
 
 from attnlib.experiments.costs import parameters
-from attnlib.experiments.plan import PLANS, read_plan
+from attnlib.experiments.plan import PLANS, Claim, read_plan
 from attnlib.experiments.variants import Budget
 from attnlib.scores import Concat, Dot, General, Location
 from attnlib.translator import luong, rnn_encdec, rnn_search
@@ -152,3 +152,9 @@ def test_every_claim_can_be_judged(comparison):
     for first, second, *_ in claims:
         seeds = ({*comparison.rows[name].variant.seeds} for name in (first, second))
         assert len(set.intersection(*seeds)) >= 3
+
+
+def test_a_claim_in_words():
+    assert Claim("a", "b", "more", "exact", "within").wording == "a more than b"
+    assert Claim("a", "b", "less", "alignment_error", "beyond").wording == "a less than b, alignment error"
+    assert Claim("a", "b", "differs", "exact", "within").wording == "a differs from b"
