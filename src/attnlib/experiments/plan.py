@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from attnlib.checks import check_choice
 from attnlib.experiments.mixtures import between, luong_with_identity, luong_without_attention
 from attnlib.experiments.variants import Budget, Variant
+from attnlib.transformer import transformer
 from attnlib.translator import Translator, luong, rnn_encdec, rnn_search
 
 PLANS = Path(__file__).parent / "plans"
@@ -21,11 +22,11 @@ PLANS = Path(__file__).parent / "plans"
 
 MODELS: Mapping[str, Callable[..., Translator]] = {
     model.__name__: model
-    for model in (rnn_encdec, rnn_search, luong, between, luong_without_attention, luong_with_identity)
+    for model in (rnn_encdec, rnn_search, luong, between, luong_without_attention, luong_with_identity, transformer)
 }
 """What a row of a plan may train, by name."""
 
-_OF_ROW = {"name", "model", "family", "seeds", "clauses", "language", "times", "hid", "beam"}
+_OF_ROW = {"name", "model", "family", "seeds", "clauses", "language", "times", "emb", "hid", "beam"}
 
 
 class Row(NamedTuple):
@@ -139,7 +140,8 @@ def _row(given: Mapping[str, Any], budget: Budget, table: str, contents: Mapping
     first = contents["seeds"]["first"]
     seeds = tuple(range(first, first + given["seeds"]))
     variant = Variant(given["name"], MODELS[given["model"]], options, seeds=seeds, **some)
-    budget = _scaled(replace(budget, hid=given.get("hid", budget.hid)), given.get("times", 1))
+    sizes = {name: size for name, size in given.items() if name in ("emb", "hid")}
+    budget = _scaled(replace(budget, **sizes), given.get("times", 1))
     return Row(variant, budget, given["family"], table, contents["tables"][table]["phase"], given.get("beam", True))
 
 
