@@ -8,36 +8,29 @@ In reading order:
 - `evaluation`: what a translator makes of sentences, and how good that is;
 - `measure`: one run of one variant, and what it costs;
 - `probe`: a run in miniature, by which a change in the code is noticed;
-- `record`: the results that the chapters show as yet;
 - `intervals`: what several runs tell;
 - `plan`: what is compared, and what would count as an answer, written before the first run;
 - `runs`, `ledger`: one run of a row of a plan, and where runs are recorded;
 - `shares`, `jobs`, `runner`: what there is to do, and one command that does it;
-- `significance`, `verdicts`: what the recorded runs say of the claims of a plan;
-- `successors`: what came after both papers, a plan apart.
+- `significance`, `verdicts`: what the recorded runs say of the claims of a plan.
 
 What a chapter uses of them can be had from here.
 """
 
 from attnlib.experiments.costs import parameters
 from attnlib.experiments.evaluation import Evaluation, cap, centres, evaluate, sentence_losses, summarise
-from attnlib.experiments.hybrids import StepFirstDecoder
 from attnlib.experiments.intervals import Interval, mean_interval, prediction_interval
 from attnlib.experiments.jobs import chosen_rate, lost_rows
 from attnlib.experiments.ledger import Ledger
-from attnlib.experiments.measure import benchmark, grouped, train_and_measure, train_variant
-from attnlib.experiments.mixtures import step_first
+from attnlib.experiments.measure import benchmark, grouped, train_variant
+from attnlib.experiments.mixtures import between
 from attnlib.experiments.plan import Plan, Row, read_plan
-from attnlib.experiments.record import read, recorded
 from attnlib.experiments.runs import trained
 from attnlib.experiments.significance import correlation_within, sentence_interval
 from attnlib.experiments.variants import (
     BUDGET,
-    CHAIN,
-    VARIANTS,
     Budget,
     Variant,
-    half_width_row,
     held_out,
     vocabularies,
 )
@@ -45,25 +38,22 @@ from attnlib.experiments.verdicts import Verdict, judge, misses_of, right
 
 __all__ = [
     "BUDGET",
-    "CHAIN",
-    "VARIANTS",
     "Budget",
     "Evaluation",
     "Interval",
     "Ledger",
     "Plan",
     "Row",
-    "StepFirstDecoder",
     "Variant",
     "Verdict",
     "benchmark",
+    "between",
     "cap",
     "centres",
     "chosen_rate",
     "correlation_within",
     "evaluate",
     "grouped",
-    "half_width_row",
     "held_out",
     "judge",
     "lost_rows",
@@ -71,15 +61,11 @@ __all__ = [
     "misses_of",
     "parameters",
     "prediction_interval",
-    "read",
     "read_plan",
-    "recorded",
     "right",
     "sentence_interval",
     "sentence_losses",
-    "step_first",
     "summarise",
-    "train_and_measure",
     "train_variant",
     "trained",
     "vocabularies",

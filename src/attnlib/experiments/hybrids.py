@@ -139,26 +139,3 @@ class HybridDecoder(Decoder):
         check_whole(src=src)
         attention = self.align.multiply_adds(src, self.cell.hidden_size, self.readout.enc)
         return attention + products(self.cell) + products(self.readout)
-
-
-class StepFirstDecoder(HybridDecoder):
-    """Bahdanau's decoder with attention moved after the step: the new state asks and is read, c_t enters the next step.
-
-    Parameters
-    ----------
-    align : Align
-    cell : nn.GRUCell or nn.LSTMCell
-        From ``emb + enc`` features to `dec`. It must fit the encoder's state.
-    vocab, emb, dec, enc, maxout : int
-        As for `attnlib.decoders.BahdanauDecoder`.
-    """
-
-    def __init__(
-        self, align: Align, cell: nn.GRUCell | nn.LSTMCell, *, vocab: int, emb: int, dec: int, enc: int, maxout: int
-    ):
-        check_whole(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
-        if (cell.input_size, cell.hidden_size) != (emb + enc, dec):
-            raise ValueError(f"cell is {cell}; expected one from {emb + enc} features, emb + enc, to {dec}, dec")
-        embedding = nn.Embedding(vocab, emb)
-        readout = MaxoutOutput(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
-        super().__init__(align, cell, embedding, readout, Copied())

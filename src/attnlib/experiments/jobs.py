@@ -6,7 +6,6 @@ from functools import partial
 from math import inf
 from typing import Any, NamedTuple
 
-from attnlib.experiments.evaluation import cap
 from attnlib.experiments.ledger import Ledger
 from attnlib.experiments.measure import grouped
 from attnlib.experiments.plan import Row
@@ -131,11 +130,17 @@ def _rate_head(row: Row, family: str) -> dict[str, Any]:
 def _row_head(row: Row) -> dict[str, Any]:
     return {
         "settings": _settings(row),
-        "probe": probe(row.variant, cap=cap),
+        "probe": probe(row.variant),
         "groups": [*grouped(row.variant, row.budget)],
     }
 
 
 def _settings(row: Row) -> dict[str, Any]:
-    budget = {name: value for name, value in asdict(row.budget).items() if name not in ("learning_rate", "half_width")}
-    return row.variant.settings(row.budget) | {"language": row.variant.language, "budget": budget}
+    variant = row.variant
+    return {
+        "model": variant.model.__name__,
+        "options": dict(variant.options),
+        "clauses": list(variant.clauses),
+        "language": variant.language,
+        "budget": {name: value for name, value in asdict(row.budget).items() if name != "learning_rate"},
+    }

@@ -15,7 +15,6 @@ from jaxtyping import Float
 
 from attnlib.batches import endless
 from attnlib.experiments.costs import parameters
-from attnlib.experiments.evaluation import evaluate, summarise
 from attnlib.experiments.variants import BUDGET, Budget, Variant, held_out
 from attnlib.training import History, train
 from attnlib.translator import Translator
@@ -53,21 +52,6 @@ def train_on(
     """Train a translator on sentence pairs as a budget has it; the rest as for `train_variant`."""
     batches = endless(pairs, translator.source_vocabulary, translator.target_vocabulary, words=budget.words, seed=seed)
     return train(translator, batches, steps=budget.steps, learning_rate=budget.learning_rate, **options)
-
-
-def train_and_measure(variant: Variant, seed: int, budget: Budget = BUDGET) -> dict[str, Any]:
-    """Train a variant and measure it: one row of its results.
-
-    Returns
-    -------
-    dict
-        ``losses``, each the mean of ten steps, in nats per word, and ``groups``, from the name of a group of test
-        sentences to its measures, as in `attnlib.experiments.evaluation`. The same on one machine, whenever it is run.
-    """
-    translator, history = train_variant(variant, seed, budget, progress=False)
-    evaluation = evaluate(translator, all_held_out(budget), budget.width)
-    groups = {name: summarise(evaluation.select(rows)) for name, rows in grouped(variant, budget).items()}
-    return {"losses": smoothed(history.losses), "groups": groups}
 
 
 def smoothed(losses: Float[np.ndarray, "steps"]) -> list[float]:

@@ -100,43 +100,6 @@ def between(
     return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
 
 
-def step_first(
-    source_vocabulary: Numbering,
-    target_vocabulary: Numbering,
-    *,
-    recurrent: str = "gru",
-    score: str = "additive",
-    emb: int = 64,
-    hid: int = 128,
-    seed: int = 0,
-) -> Translator:
-    """Make a model between Bahdanau's and Luong's: the new state asks, the rest is chosen.
-
-    Parameters
-    ----------
-    source_vocabulary, target_vocabulary : Numbering
-        They travel with the translator.
-    recurrent : str
-        "gru": a bidirectional GRU encodes, as in `attnlib.translator.rnn_search`. "lstm": an LSTM that reads in
-        reverse, as in `attnlib.translator.luong`.
-    score : str
-        "additive" or "general".
-    emb, hid, seed
-        As for `between`.
-
-    Raises
-    ------
-    ValueError
-        If `recurrent` or `score` is none of these names.
-    """
-    if recurrent not in ("gru", "lstm"):
-        raise ValueError(f"recurrent is {recurrent!r}; expected 'gru' or 'lstm'")
-    if recurrent == "gru":
-        return between(source_vocabulary, target_vocabulary, score=score, emb=emb, hid=hid, seed=seed)
-    lstm = {"reader": "reversed", "width": 1, "projected": False}
-    return between(source_vocabulary, target_vocabulary, **lstm, score=score, emb=emb, hid=hid, seed=seed)
-
-
 def luong_without_attention(
     source_vocabulary: Numbering, target_vocabulary: Numbering, *, emb: int = 64, hid: int = 128, seed: int = 0
 ) -> Translator:

@@ -5,7 +5,7 @@ result; running it does. So a probe trains for ten steps, and measures what the 
 sentences. Another processor, which rounds otherwise, changes the losses by less than a millionth of themselves.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from itertools import count
 from math import isclose
@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from attnlib.experiments.costs import parameters
-from attnlib.experiments.evaluation import Evaluation, evaluate, summarise
+from attnlib.experiments.evaluation import Evaluation, cap, evaluate, summarise
 from attnlib.experiments.measure import SOURCE, train_variant
 from attnlib.experiments.variants import LANGUAGES, Budget, Variant
 from attnlib.translator import Translator
@@ -27,9 +27,7 @@ RELATIVE, ABSOLUTE = 2e-5, 1.5e-4
 """How far a number may be off on another processor, by a part of itself or by a unit of the last place kept."""
 
 
-def probe(
-    variant: Variant, sentences: int | None = None, cap: Callable[[Sequence[str]], int] | None = None
-) -> dict[str, Any]:
+def probe(variant: Variant, sentences: int | None = None) -> dict[str, Any]:
     """Train a variant for a few steps, and say what comes of it.
 
     Parameters
@@ -40,8 +38,6 @@ def probe(
         has hardly learnt may find two words almost equally good, and which of them it says is then left to the
         processor. So the first three are taken that it translates and links alike even if all its weights change at
         random, by a thousandth of themselves.
-    cap : function, optional
-        From a source to the most words that its translation may have. None: twice those of the longest source.
 
     Returns
     -------
@@ -52,8 +48,8 @@ def probe(
     """
     translator, history = train_variant(variant, 0, TINY, progress=False)
     if sentences is None:
-        sentences = next(seed for seed in count() if _is_steady(translator, _three(seed, variant.language), cap))
-    evaluation = _evaluated(translator, _three(sentences, variant.language), cap)
+        sentences = next(seed for seed in count() if _is_steady(translator, _three(seed, variant.language)))
+    evaluation = _evaluated(translator, _three(sentences, variant.language))
     return {
         "losses": [round(float(loss), 6) for loss in history.losses],
         "sentences": sentences,
@@ -80,19 +76,15 @@ def _three(seed: int, language: str) -> list[SentencePair]:
     return LANGUAGES[language](3, seed=seed, clauses=TINY.test_clauses, part="test")
 
 
-def _evaluated(
-    translator: Translator, pairs: Sequence[SentencePair], cap: Callable[[Sequence[str]], int] | None
-) -> Evaluation:
-    return evaluate(translator, pairs, TINY.width, cap and [cap(pair.source) for pair in pairs])
+def _evaluated(translator: Translator, pairs: Sequence[SentencePair]) -> Evaluation:
+    return evaluate(translator, pairs, TINY.width, [cap(pair.source) for pair in pairs])
 
 
-def _is_steady(
-    translator: Translator, pairs: Sequence[SentencePair], cap: Callable[[Sequence[str]], int] | None
-) -> bool:
+def _is_steady(translator: Translator, pairs: Sequence[SentencePair]) -> bool:
     """Say whether small changes of the weights leave words and links as they are."""
-    said = _words_and_links(_evaluated(translator, pairs, cap))
+    said = _words_and_links(_evaluated(translator, pairs))
     shaken = (_shaken(translator, seed) for seed in range(3))
-    return all(said == _words_and_links(_evaluated(other, pairs, cap)) for other in shaken)
+    return all(said == _words_and_links(_evaluated(other, pairs)) for other in shaken)
 
 
 def _words_and_links(evaluation: Evaluation) -> tuple:

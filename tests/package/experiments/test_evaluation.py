@@ -9,7 +9,8 @@ from torch.testing import assert_close
 
 from attnlib.batches import batch
 from attnlib.experiments.evaluation import Evaluation, cap, centres, evaluate, sentence_losses, summarise
-from attnlib.experiments.variants import VARIANTS, Budget, held_out
+from attnlib.experiments.plan import read_plan
+from attnlib.experiments.variants import Budget, held_out
 from attnlib.losses import word_loss
 from attnlib.translator import Translator
 from attnlib.vocabulary import SentencePair
@@ -19,7 +20,7 @@ PAIRS = [pair for clauses in (1, 2, 4) for pair in held_out(clauses, SMALL)]
 
 
 def untrained(name):
-    return VARIANTS[name].translator(3, SMALL)
+    return read_plan("comparison").rows[name].variant.translator(3, SMALL)
 
 
 def nameless():
@@ -88,7 +89,7 @@ def test_the_centre_of_local_p_is_where_the_gaussian_is(name):
     p = torch.from_numpy(centres(translator, [pair])[0])
     attended = translator(*batch([pair], translator.source_vocabulary, translator.target_vocabulary)).attended
     weights, positions = attended.weights[0, : len(p)], attended.positions[0, : len(p)]
-    gaussian = torch.exp(-((positions - p[:, None]) ** 2) / (2 * (4 / 2) ** 2))
+    gaussian = torch.exp(-((positions - p[:, None]) ** 2) / (2 * (10 / 2) ** 2))
     assert_close((weights / gaussian).sum(1), torch.ones(len(p)))
 
 

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from attnlib.experiments import jobs
-from attnlib.experiments.evaluation import cap
 from attnlib.experiments.jobs import chosen_rate, lost_rows, missing, waiting
 from attnlib.experiments.ledger import Ledger
 from attnlib.experiments.measure import grouped
@@ -121,7 +120,7 @@ def test_a_job_does_what_it_says(ledger, small, monkeypatch):
     job, row = next(missing(ledger)), small.rows["local-p"]
     assert job.run() == {"learning_rate": 0.01, "called": ("measure", row, 10, 0.01)}
     head = job.head()
-    assert head["probe"]["called"] == ("probe", row.variant, cap)
+    assert head["probe"]["called"] == ("probe", row.variant)
     assert head["settings"]["budget"]["test_seed"] == 2000
     assert head["settings"]["options"] == row.variant.options
     assert head["groups"] == [*grouped(row.variant, row.budget)]

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from attnlib.experiments.evaluation import cap
 from attnlib.experiments.jobs import chosen_rate, lost_rows
 from attnlib.experiments.ledger import RECORDED, Ledger
 from attnlib.experiments.plan import PLANS, read_plan
@@ -37,7 +36,7 @@ def test_the_recorded_runs_are_those_of_this_code():
             found = ledger.read(name)
             if found:
                 variant = ledger.plan.rows[name].variant
-                assert agree(found["probe"], probe(variant, found["probe"]["sentences"], cap)), name
+                assert agree(found["probe"], probe(variant, found["probe"]["sentences"])), name
 
 
 def test_nothing_else_is_there_and_it_is_small():
