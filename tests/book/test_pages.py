@@ -386,7 +386,6 @@ def test_equations_show_their_numbers(notebook_path, contexts, address):
         return inside && spoken.textContent;
     })""")
     seen.page.close()
-    assert written
     assert shown == [f"({number})" for number in written]
 
 
