@@ -377,7 +377,8 @@ def markdown_cells(path: Path) -> list[str]:
 
 
 def test_equations_show_their_numbers(notebook_path, contexts, address):
-    written = re.findall(r"\\tag\{(.*?)\}", "".join(markdown_cells(notebook_path)))
+    prose = "".join(markdown_cells(notebook_path))
+    written = re.findall(r"\\tag\{(.*?)\}", prose)
     seen = visit(contexts["light"], f"{address}notebooks/{notebook_path.stem}.html")
     shown = seen.page.evaluate("""() => [...document.querySelectorAll("mjx-labels")].map(label => {
         const {left, right, width} = label.getBoundingClientRect(), column = document.querySelector("article");
@@ -386,7 +387,7 @@ def test_equations_show_their_numbers(notebook_path, contexts, address):
         return inside && spoken.textContent;
     })""")
     seen.page.close()
-    assert written
+    assert written or "\\tag" not in prose
     assert shown == [f"({number})" for number in written]
 
 

@@ -14,13 +14,7 @@ class Share(NamedTuple):
 
     @classmethod
     def argument(cls, text: str) -> "Share":
-        """Read a share as one writes it, "2/5", on a command line.
-
-        Raises
-        ------
-        ArgumentTypeError
-            If it is none: argparse shows the message of no other error.
-        """
+        """Read a share as one writes it, "2/5", on a command line; argparse shows the message of this error alone."""
         found = re.fullmatch(r"(\d+)/(\d+)", text)
         if not found or not 1 <= int(found[1]) <= int(found[2]):
             raise ArgumentTypeError(f"share is {text!r}; expected one as 2/5, the first number from 1 to the second")

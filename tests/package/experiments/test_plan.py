@@ -14,6 +14,7 @@ from attnlib.experiments.variants import Budget
 from attnlib.scores import Concat, Dot, General, Location
 from attnlib.translator import luong, rnn_encdec, rnn_search
 
+MEASURES = {"exact", "perplexity", "alignment_error", "missed_left", "missed_right"}
 PLAN_NAMES = [path.stem for path in PLANS.glob("*.toml")]
 SCORES = {"dot": Dot, "general": General, "concat": Concat, "location": Location}
 
@@ -162,17 +163,19 @@ def test_every_claim_can_be_judged(name):
     assert claims
     assert len(claims) == len(set(claims))
     assert {claim.says for claim in claims} <= {"more", "less", "differs"}
-    assert {claim.measure for claim in claims} <= {
-        "exact",
-        "perplexity",
-        "alignment_error",
-        "missed_left",
-        "missed_right",
-    }
+    assert {claim.measure for claim in claims} <= MEASURES
     for first, second, _, _, group in claims:
         rows = [plan.rows[row] for row in (first, second)]
         assert len(set.intersection(*({*row.variant.seeds} for row in rows))) >= 3
         assert all(group in grouped(row.variant, row.budget) for row in rows)
+
+
+def test_the_comparison_claims_of_every_kind(comparison):
+    claims = [claim for table in comparison.contents["tables"] for claim in comparison.claims(table)]
+    assert len(claims) > 80
+    assert {claim.says for claim in claims} == {"more", "less", "differs"}
+    assert {claim.group for claim in claims} == {"within", "beyond"}
+    assert {claim.measure for claim in claims} == MEASURES
 
 
 def test_a_claim_in_words():

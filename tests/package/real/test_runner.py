@@ -140,12 +140,8 @@ def test_a_run_that_was_ended_is_gone_on_with_and_ends_the_same(recorded, text_f
         if "weights" in said:
             os.kill(os.getpid(), signal.SIGINT)
 
-    caught = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            train_and_measure(row, 0, data, tmp_path / "model", SMALL, say=interrupt)
-    finally:
-        signal.signal(signal.SIGINT, caught)
+    with pytest.raises(KeyboardInterrupt):
+        train_and_measure(row, 0, data, tmp_path / "model", SMALL, say=interrupt)
     found = train_and_measure(row, 0, data, tmp_path / "model", SMALL)
     before = read_run("bahdanau", 0, recorded / "results")
     assert found["test"] == before["test"]
