@@ -1,4 +1,4 @@
-"""Pictures of a comparison: every run of every row, and what the runs say of each claim."""
+"""Pictures and tables of a comparison: every run of every row, and what the runs say of each claim."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,6 +9,7 @@ from matplotlib.lines import Line2D
 from attnlib.experiments.intervals import mean_interval
 from attnlib.experiments.verdicts import CANNOT_BE_TOLD, DOES_NOT, HOLDS, Verdict
 from attnlib.pictures.cards import checked_numbers
+from attnlib.pictures.tables import Table, table
 
 _LOOKS = (  # colours of Okabe and Ito
     {"color": "#0072B2", "marker": "o", "linestyle": ""},
@@ -104,6 +105,22 @@ def claims(found: Sequence[Verdict], ax: Axes | None = None, *, margin: float = 
     grey = {"color": "0.4", "marker": "o", "linestyle": "", "markersize": 7, "markerfacecoloralt": "white"}
     _legend(ax, colours + [Line2D([], [], **grey, fillstyle=fill, label=says) for says, fill in _FILLED.items()])
     return ax
+
+
+def verdict_table(found: Sequence[Verdict]) -> Table:
+    """Lay out what the runs say of each claim.
+
+    Returns
+    -------
+    Table
+        The difference and its interval are those of the single claim; of the two p-values, which are corrected, the
+        first is that of no difference, the second that of one as large as the plan's margin.
+    """
+    rows = []
+    for claim, (mean, low, high), p, ruled_out, says in found:
+        interval = f"[{low:+.3f}, {high:+.3f}]"
+        rows.append([claim.wording, claim.group, says, f"{mean:+.3f}", interval, f"{p:.3f}", f"{ruled_out:.3f}"])
+    return table(["claim", "group", "verdict", "difference", "interval", "p", "p, as large"], rows)
 
 
 def _offsets(series: Sequence[str] | Mapping[str, object]) -> list[float]:

@@ -9,6 +9,7 @@ luong                0, 1, 2  `luong`: general score, everywhere, input feeding;
 luong-both           0, 1, 2  the same with an encoder that reads both ways
 local-p              0, 1, 2  ``luong`` with the window "predictive", D = 10
 local-m              0, 1, 2  ``luong`` with the window "monotonic", D = 2
+transformer          0, 1, 2  `attnlib.transformer.transformer`: two layers, four heads, words of 256 features
 ==================== ======== ===================================================================================
 
 A window of D = 10, as in the paper, holds nearly all of a caption. With D = 2, one that stays at the position t holds
@@ -84,6 +85,8 @@ class TextRow:
         How many pairs of the text, the first, are learnt from. None: all.
     subwords : bool
         Pieces of words, or words.
+    learning_rate : float
+        The highest; see `attnlib.training.warm_cosine`.
     """
 
     name: str
@@ -93,6 +96,7 @@ class TextRow:
     language: str = "german"
     pairs: int | None = None
     subwords: bool = False
+    learning_rate: float = Settings.learning_rate
 
     def settings(self, seed: int, effort: Effort = EFFORT) -> Settings:
         """Give all that `attnlib.text.learning.learn` is told."""
@@ -103,6 +107,7 @@ class TextRow:
             subwords=self.subwords,
             steps=effort.steps,
             score_every=effort.score_every,
+            learning_rate=self.learning_rate,
             seed=seed,
         )
 
@@ -120,6 +125,7 @@ _GROUPS = (
         _luong("luong", _THREE),
         _luong("luong-both", _THREE, encoder="both"),
         _luong("local-p", _THREE, **_LOCAL["local-p"]),
+        TextRow("transformer", "transformer", {"hid": 1024}, _THREE, learning_rate=1e-3),
     ),
     (
         TextRow("french-bahdanau", "rnn_search", seeds=_THREE, language="french"),
@@ -156,6 +162,7 @@ CLAIMS: tuple[tuple[str, str], ...] = (
     ("luong", "local-m"),
     ("french-local-p", "french-luong"),
     ("french-luong", "french-local-m"),
+    ("bahdanau", "transformer"),
 )
 """Two rows each: that the first has more BLEU on the test part, by beam search, than the second.
 

@@ -6,7 +6,7 @@ import pytest
 
 from attnlib.experiments import Interval, Verdict, mean_interval
 from attnlib.experiments.plan import Claim
-from attnlib.pictures.comparisons import claims, spread
+from attnlib.pictures.comparisons import claims, spread, verdict_table
 
 plt.switch_backend("Agg")
 RUNS = {"within": {"one": [0.9, 0.94, 0.92], "other": [0.5]}, "beyond": {"other": [0.1, 0.3]}}
@@ -80,3 +80,11 @@ def test_nothing_to_draw_is_refused(draw, empty):
 def test_a_row_without_a_run_is_refused():
     with pytest.raises(ValueError, match=r"runs\['within'\]\['one'\] has shape \(0,\)"):
         spread({"within": {"one": []}})
+
+
+def test_a_table_tells_of_each_claim_what_a_verdict_holds():
+    found = verdict_table(FOUND)
+    assert found.rows[0] == ["a more than b", "within", "holds", "+0.300", "[+0.200, +0.400]", "0.001", "1.000"]
+    last = ["b less than c, alignment error", "within", "cannot be told", "+0.000", "[-0.200, +0.200]", "1.000", "1.000"]
+    assert found.rows[2] == last
+    assert len(found.head) == len(last)
