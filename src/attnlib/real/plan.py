@@ -28,7 +28,9 @@ subwords             0        both ways, and subwords in place of words
 
 To French: ``french-bahdanau``, ``french-luong``, ``french-local-m`` and ``french-local-p``, with seeds 0, 1, 2. On
 the first 1,000, 3,000 and 10,000 pairs of German: ``no-attention-1000`` to ``bahdanau-10000``, with seed 0. All get as
-many batches, of as many pairs; what is not said here is as `attnlib.text.settings.Settings` has it by default.
+many batches, of as many pairs; what is not said here is as `attnlib.text.settings.Settings` has it by default. Only the
+Transformer cannot bear its learning rate: of 0.0005, 0.001 and 0.002 it takes the second, with which it had most BLEU
+on the dev part after 1,200 batches (20.9, 25.0 and 5.4), with a seed that it is not judged by.
 
 What is claimed of them was written down before any run: `CLAIMS`, and what decides them: `attnlib.real.verdicts`.
 """
