@@ -6,7 +6,7 @@ TORCH = $(shell grep '^torch==' requirements.lock)
 LICENCES := Apache;BSD;ISC;MIT;MPL;Mozilla Public License;PSF;Python Software Foundation
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help book test lint refresh experiments real exercises verify serve bench pdf lock publish-as clean
+.PHONY: help book test lint refresh experiments costs real exercises verify serve bench pdf lock publish-as clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -27,8 +27,11 @@ lint: .venv/installed ## check the style of code and notebooks
 refresh: .venv/installed ## execute the notebooks in place and normalise what they store
 	$(BIN)/python tools/refresh.py
 
-experiments: .venv/installed ## record the results of every variant; interrupted, it goes on where it was. ONLY="bahdanau global-dot" SHARE=2/5
-	$(BIN)/python -m attnlib.experiments $(if $(ONLY),--only $(ONLY)) $(if $(SHARE),--share $(SHARE))
+experiments: .venv/installed ## record the runs of a plan; interrupted, it goes on where it was. PLAN=comparison SHARE=2/5
+	$(BIN)/python -m attnlib.experiments $(PLAN) $(if $(SHARE),--share $(SHARE))
+
+costs: .venv/installed ## measure what every row of a plan costs, in one sitting. PLAN=comparison
+	$(BIN)/python -m attnlib.experiments $(PLAN) --costs
 
 real: .venv/installed ## train on real sentences; interrupted, it goes on where it was. DATA=folder ONLY="bahdanau luong" SHARE=1/2
 	$(BIN)/python -m attnlib.real "$(DATA)" $(if $(ONLY),--only $(ONLY)) $(if $(SHARE),--share $(SHARE))

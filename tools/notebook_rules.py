@@ -11,6 +11,7 @@ import statistics
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 
 import nbformat
@@ -211,6 +212,23 @@ def imports_first(cells: Cells) -> Complaints:
             yield i, "an import after the first code cell" if imports else "the first code cell imports nothing"
 
 
+def minutes(cells: Cells) -> float:
+    """Count a student's minutes, exercises apart: one for 120 words, a cell of code in sight, or a picture."""
+    body = [*takewhile(lambda cell: not cell.source.startswith("## Exercises"), cells)]
+    words = sum(len(prose(cell).split()) for cell in body if cell.cell_type == "markdown")
+    in_sight = sum(not {"hide-cell", "hide-input"} & {*tags(cell)} for _, cell in code(body))
+    outputs = [output.get("data", {}) for _, cell in code(body) for output in cell.outputs]
+    pictures = sum("image/png" in data or "attnlib-card" in str(data.get("text/html")) for data in outputs)
+    return words / 120 + in_sight + pictures
+
+
+def honest_minutes(cells: Cells) -> Complaints:
+    """Find a promise of reading time that is more than three minutes off."""
+    promised = re.search(r"Reading takes about (\d+) minutes", " ".join(cells[0].source.split()))
+    if not promised or abs(int(promised[1]) - minutes(cells)) > 3:
+        yield 0, f"reading takes about {minutes(cells):.0f} minutes"
+
+
 def says_at_the_top(cells: Cells) -> Complaints:
     """Find what the first cell does not say of that which awaits a reader."""
     first = " ".join(cells[0].source.split())
@@ -231,6 +249,7 @@ RULES = [
     public_names,
     imports_first,
     says_at_the_top,
+    honest_minutes,
 ]
 
 
@@ -240,7 +259,9 @@ RULES = [
 def misnumbered(chapters: list[Cells]) -> list[str]:
     """Find equations that are not numbered one after the other in their chapter, and references to none."""
     complaints, given = [], set()
-    for chapter, cells in enumerate(chapters, 1):
+    for place, cells in enumerate(chapters, 1):
+        titled = re.match(r"# (\d+)\. ", cells[0].source)
+        chapter = titled[1] if titled else place
         numbers = [n for c in cells if c.cell_type == "markdown" for n in re.findall(r"\\tag\{(.*?)\}", c.source)]
         if numbers != [f"{chapter}.{n}" for n in range(1, len(numbers) + 1)]:
             complaints.append(f"chapter {chapter} numbers its equations {numbers}")

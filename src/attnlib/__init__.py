@@ -15,6 +15,7 @@ The ground floor, in reading order, which is the order of dependence:
 - `vocabulary`, `cutting`, `batches`: words to integers, which of them go together, and integers side by side;
 - `devices`, `processes`: a processor or a GPU, one process or several;
 - `translator`: encoder and decoder; the papers as presets;
+- `sublayers`, `transformer`: what came next, several attentions side by side and nothing recurrent;
 - `search`: from a translator to a translation, greedy or by beam;
 - `losses`, `progress`, `training`: what is made small, how far it is, the loop;
 - `metrics`: alignment error rate, BLEU, exact match;
@@ -22,9 +23,10 @@ The ground floor, in reading order, which is the order of dependence:
 
 And folders, each on its own:
 
-- `language`: `lexicon`, `phrases`, `grammar`: English and French sentences whose word links are known;
+- `language`: `lexicon`, `phrases`, `grammar`: English and French sentences whose word links are known; `german_words`,
+  `german_phrases`, `german`: English and German ones;
 - `experiments`: what is compared, how it is measured, and what was recorded;
-- `pictures`: `figures`, those that a reader can touch, and `source_of`;
+- `pictures`: `figures`, those that a reader can touch, schematics, `comparisons`, `table` and `source_of`;
 - `text`: `files`, `stream`, `subwords`, `checkpoint`, `store`, `model`, `evaluation`, `settings`, `learning`: your own
   sentences, from disk;
 - `real`: `captions`, `plan`, `data`, `measures`, `records`, `verdicts`, `runner`: trainings on real sentences.

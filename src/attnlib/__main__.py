@@ -151,6 +151,8 @@ def _model(given: argparse.Namespace) -> tuple[str, dict[str, Any]]:
         "seed": given.seed,
     }
     wanted = {name: getattr(given, name) for name in _LUONG_ONLY if getattr(given, name) is not None}
+    if preset == "transformer":
+        options |= {"hid": 4 * given.features} | {name: wanted.pop(name) for name in ("layers",) if name in wanted}
     if preset == "luong":
         return preset, options | wanted | {"encoder": given.encoder or ("reversed" if given.preset else "both")}
     if wanted or given.encoder not in (None, "both"):
@@ -281,20 +283,22 @@ def _add_train(train: argparse.ArgumentParser) -> None:
     text.add_argument("--longest", type=int, default=100, help="most words, or subwords, of a side of a pair")
     model = train.add_argument_group("the model")
     model.add_argument(
-        "--preset", choices=["luong", "rnn_search", "rnn_encdec"], help="a paper's own model, instead of the default"
+        "--preset",
+        choices=["luong", "rnn_search", "rnn_encdec", "transformer"],
+        help="a paper's own model, instead of the default",
     )
     model.add_argument("--encoder", choices=["both", "reversed", "forwards"], help="how it reads; default: both")
     model.add_argument("--score", choices=["dot", "general", "concat", "location"], help="default: general")
     model.add_argument("--window", choices=["everywhere", "monotonic", "predictive"], help="default: everywhere")
     model.add_argument("--half-width", type=int, help="of a local window, in words; default: 10")
     model.add_argument("--no-input-feeding", action="store_false", dest="input_feeding", default=None)
-    model.add_argument("--layers", type=int, help="default: 1")
+    model.add_argument("--layers", type=int, help="default: 1, and 2 for a transformer")
     model.add_argument("--features", type=int, default=256, help="of an embedding and of a state")
     model.add_argument(
         "--dropout", type=float, default=0.3, help="share of features set to 0, of what the output reads"
     )
-    model.add_argument("--embedding-dropout", type=float, default=0.0, help="the same, of the embeddings")
-    model.add_argument("--embedding-scale", type=float, default=0.1, help="standard deviation that they begin with")
+    model.add_argument("--embedding-dropout", type=float, default=0.2, help="the same, of the embeddings")
+    model.add_argument("--embedding-scale", type=float, default=0.5, help="standard deviation that they begin with")
     training = train.add_argument_group("the training")
     length = training.add_mutually_exclusive_group()
     length.add_argument("--epochs", type=int, default=10, help="how often each pair is learnt from")

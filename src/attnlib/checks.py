@@ -3,7 +3,7 @@
 A check returns nothing. It raises an error that names the argument, says what it was and what was expected.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import isfinite
 from numbers import Integral, Real
 from typing import Any
@@ -35,6 +35,13 @@ def check_share(**numbers: Any) -> None:
     for name, number in numbers.items():
         if not 0 <= number < 1:
             raise ValueError(f"{name} is {number}; expected a share from 0 to below 1")
+
+
+def check_choice(choices: Collection[Any], /, **given: Any) -> None:
+    """Refuse what is none of the choices."""
+    for name, choice in given.items():
+        if choice not in choices:
+            raise ValueError(f"{name} is {choice!r}; expected one of {', '.join(choices)}")
 
 
 def as_floating(**arrays: Any) -> tuple[Any, ...]:

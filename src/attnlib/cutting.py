@@ -44,7 +44,7 @@ def cut(
 
 
 def cut_again_and_again(
-    lengths: Integer[np.ndarray, "pairs 2"], words: int, sentences: int | None, seed: int, skip: int = 0
+    lengths: Integer[np.ndarray, "pairs 2"], words: int, sentences: int | None, seed: int, skip: int
 ) -> Iterator[Integer[np.ndarray, "batch"]]:
     """Cut the corpus anew for each epoch, without end, and leave out the first `skip` batches. As for `cut`."""
 

@@ -58,9 +58,12 @@ class Decoder(nn.Module):
     ----------
     output : ``"vocab read"``
         The weights that make scores of words from what `before_output` gives.
+    attends : bool
+        Whether it looks at the source while it writes: `step` then gives an `Attended`, and None otherwise.
     """
 
     output: Float[Tensor, "vocab read"]
+    attends = True
 
     def start(self, encoded: Encoded) -> State:
         """Stand before the first word."""
@@ -99,7 +102,7 @@ class DeepOutput(nn.Module):
     Notes
     -----
     Bahdanau et al. 2015, eq. 4 and appendix A.2.2. Costs
-    ``2 * maxout * (dec + emb + enc) + vocab * maxout`` multiply-adds a word.
+    ``2 * maxout * (dec + emb + enc) + vocab * maxout`` multiply-adds per word.
     """
 
     def __init__(self, *, vocab: int, emb: int, dec: int, enc: int, maxout: int):
@@ -140,8 +143,10 @@ class FixedContextDecoder(Decoder):
     -----
     The RNNencdec of Bahdanau et al. 2015, section 2.1, after Cho et al. 2014. The GRU is PyTorch's, which differs from
     the papers': see `attnlib.cells.gru_step`. All steps are one call of it, ``3 * dec * (emb + enc + dec)``
-    multiply-adds a word, plus the output's.
+    multiply-adds per word, plus the output's.
     """
+
+    attends = False
 
     def __init__(
         self,

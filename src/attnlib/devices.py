@@ -8,6 +8,7 @@ from itertools import chain, pairwise
 import torch
 
 from attnlib.batches import Batch
+from attnlib.checks import check_choice
 from attnlib.vocabulary import PAD
 
 _CPU = torch.device("cpu")
@@ -70,6 +71,5 @@ def computing_in(precision: str, device: torch.device = _CPU) -> AbstractContext
     ValueError
         If it is none of `PRECISIONS`.
     """
-    if precision not in PRECISIONS:
-        raise ValueError(f"precision is {precision!r}; expected one of {', '.join(PRECISIONS)}")
+    check_choice(PRECISIONS, precision=precision)
     return torch.autocast(device.type, torch.bfloat16) if precision == "bfloat16" else nullcontext()

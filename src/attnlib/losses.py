@@ -50,7 +50,7 @@ def output_loss(
 
     Returns
     -------
-    scalar, in nats a word
+    scalar, in nats per word
 
     Notes
     -----

@@ -19,7 +19,7 @@ _SECONDS = 10  # between two lines
 
 
 class DevScore(NamedTuple):
-    """How a translator did on sentences kept apart, after so many steps: nats a word, and BLEU from 0 to 100."""
+    """How a translator did on sentences kept apart, after so many steps: nats per word, and BLEU from 0 to 100."""
 
     step: int
     loss: float
@@ -37,7 +37,7 @@ class History(NamedTuple):
     Attributes
     ----------
     losses : ``"steps"``
-        The mean loss of each step's real target words, in nats a word, before the step.
+        The mean loss of each step's real target words, in nats per word, before the step.
     words_per_second : float
         Real target words, END among them, by the clock.
     scores : tuple of DevScore

@@ -50,7 +50,10 @@ class _Choice(NamedTuple):
 
 @torch.no_grad()
 def greedy(
-    translator: Translator, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"], max_length: int
+    translator: Translator,
+    source: Int[Tensor, "batch src"],
+    lengths: Int[Tensor, "batch"],
+    max_length: int | Int[Tensor, "batch"],
 ) -> Hypotheses:
     """Take the most probable word at every step, until `END`.
 
@@ -62,8 +65,8 @@ def greedy(
         Encoded sentences, each ending in `END`.
     lengths : ``"batch"``
         How many words each has, `END` included.
-    max_length : int
-        The most words a translation may have, `END` included.
+    max_length : int, or ``"batch"``
+        The most words a translation may have, `END` included: of all, or of each.
 
     Returns
     -------
@@ -83,18 +86,18 @@ def greedy(
     Costs one step of the decoder for each word of the longest translation in the batch; a sentence that has ended
     is not stepped any more.
     """
-    check_whole(max_length=max_length)
+    limits = _limits(max_length, lengths)
     state = translator.start(source, lengths)
     going = torch.arange(len(source), device=source.device)
     words = torch.full_like(lengths, START)
     chosen, gains, looks = [], [], []
-    while len(chosen) < max_length and len(going):
+    while len(going):
         logits, attended, state = translator.step(words, state)
         gain, words = _log_probabilities(logits).max(-1)
         chosen.append(torch.full_like(lengths, PAD).index_copy(0, going, words))
         gains.append(gain.new_zeros(len(source)).index_copy(0, going, gain))
         looks.append(None if attended is None else attended.select(_rows(going, len(source))))
-        on = (words != END).nonzero().squeeze(1)
+        on = ((words != END) & (limits[going] > len(chosen))).nonzero().squeeze(1)
         if len(on) < len(going):
             going, words, state = going[on], words[on], state.select(on)
     found = torch.stack(chosen, 1)
@@ -106,7 +109,7 @@ def beam(
     translator: Translator,
     source: Int[Tensor, "batch src"],
     lengths: Int[Tensor, "batch"],
-    max_length: int,
+    max_length: int | Int[Tensor, "batch"],
     width: int,
     *,
     normalisation: float = 1.0,
@@ -140,8 +143,9 @@ def beam(
     A step costs at most `width` times what it costs in `greedy`: hypotheses that have ended are not stepped any more.
     Memory for the weights of all that are, at most ``batch * width * src``, is kept for every step.
     """
-    check_whole(max_length=max_length, width=width)
+    check_whole(width=width)
     check_finite(normalisation=normalisation)
+    limits = _limits(max_length, lengths)
     first_slot = torch.arange(len(source), device=source.device)[:, None] * width
     state = translator.start(source, lengths)
     log_p = torch.full((len(source), width), -torch.inf, device=source.device)
@@ -149,15 +153,17 @@ def beam(
     ended, size = torch.zeros_like(log_p, dtype=torch.bool), torch.zeros_like(log_p, dtype=torch.long)
     going, words = first_slot.flatten(), torch.full_like(lengths, START)
     choices = []
-    while len(choices) < max_length and len(going):
+    while len(going):
         logits, attended, state = translator.step(words, state)
         gains, likely = _log_probabilities(logits).topk(min(width, logits.shape[1]))
-        log_p, chosen, parents = _best(log_p, ended, going, gains, likely)
+        stands = ended | (limits <= len(choices))[:, None]
+        log_p, chosen, parents = _best(log_p, stands, going, gains, likely)
         rows = _rows(going, log_p.numel())
         choices.append(_Choice(chosen, parents, rows, attended))
-        size = size.gather(1, parents) + ~ended.gather(1, parents)
+        size = size.gather(1, parents) + ~stands.gather(1, parents)
         ended = ended.gather(1, parents) | ((chosen == END) & (log_p > -torch.inf))
-        going = (~ended & (log_p > -torch.inf)).flatten().nonzero().squeeze(1)
+        unfinished = ~ended & (log_p > -torch.inf) & (limits > len(choices))[:, None]
+        going = unfinished.flatten().nonzero().squeeze(1)
         words = chosen.flatten()[going]
         state = state.select(rows[(first_slot + parents).flatten()[going]])
     score = (log_p / size**normalisation).masked_fill(ended.any(1, keepdim=True) & ~ended, -torch.inf)
@@ -202,7 +208,12 @@ def translate(translator: Translator, sentence: str, max_length: int = 100) -> s
 
 
 def translate_all(
-    translator: Translator, sentences: Sequence[Sequence[str]], *, max_length: int, width: int = 1, at_once: int = 64
+    translator: Translator,
+    sentences: Sequence[Sequence[str]],
+    *,
+    max_length: int | Sequence[int],
+    width: int = 1,
+    at_once: int = 64,
 ) -> list[tuple[str, ...]]:
     """Translate many sentences of words, sorted by length so that batches waste little, and return them in order.
 
@@ -212,8 +223,8 @@ def translate_all(
         With its vocabularies.
     sentences : list of words
         The sources.
-    max_length : int
-        The most words a translation may have, END included.
+    max_length : int, or numbers
+        The most words a translation may have, END included: of all, or of each sentence.
     width : int
         1: `greedy`. Otherwise the width of the `beam`.
     at_once : int
@@ -229,20 +240,36 @@ def translate_all(
     TypeError
         If a sentence is one string rather than a sequence of words.
     ValueError
-        If the translator has no vocabularies, or a sentence no words, or `at_once` is below 1. For others see `greedy`.
+        If the translator has no vocabularies, or a sentence no words, or `at_once` is below 1, or there is not one
+        greatest length for each sentence. For others see `greedy`.
     """
     check_vocabularies(translator)
     check_sentences("sentences", sentences)
     check_whole(at_once=at_once, width=width)
+    limits = [*max_length] if isinstance(max_length, Sequence) else [max_length] * len(sentences)
+    for limit in {*limits}:
+        check_whole(max_length=limit)
+    if len(limits) != len(sentences):
+        raise ValueError(f"max_length has {len(limits)} numbers; expected {len(sentences)}, one for each sentence")
     device = next(translator.parameters()).device
     order = sorted(range(len(sentences)), key=lambda n: len(sentences[n]))
     found = {}
     for part in (order[n : n + at_once] for n in range(0, len(order), at_once)):
         ids, lengths = encode([sentences[n] for n in part], translator.source_vocabulary)
-        arguments = translator, ids.to(device), lengths.to(device), max_length
-        words = (greedy(*arguments) if width == 1 else beam(*arguments, width)).words
-        found |= {n: translator.target_vocabulary.decode(row) for n, row in zip(part, words, strict=True)}
+        most = torch.tensor([limits[n] for n in part])
+        arguments = translator, ids.to(device), lengths.to(device), most.to(device)
+        made = greedy(*arguments) if width == 1 else beam(*arguments, width)
+        said = (row[:length] for row, length in zip(made.words, made.lengths.tolist(), strict=True))
+        found |= {n: translator.target_vocabulary.decode(row) for n, row in zip(part, said, strict=True)}
     return [found[n] for n in range(len(sentences))]
+
+
+def _limits(max_length: int | Tensor, lengths: Int[Tensor, "batch"]) -> Int[Tensor, "batch"]:
+    """Give the greatest length of each sentence."""
+    if isinstance(max_length, Tensor):
+        return max_length
+    check_whole(max_length=max_length)
+    return torch.full_like(lengths, max_length)
 
 
 def _log_probabilities(logits: Float[Tensor, "rows vocab"]) -> Float[Tensor, "rows vocab"]:

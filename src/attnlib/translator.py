@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from attnlib.alignment import Align
 from attnlib.attention import Attended
-from attnlib.checks import check_ids, check_lengths, check_whole
+from attnlib.checks import check_choice, check_ids, check_lengths, check_whole
 from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LuongDecoder, State
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
 from attnlib.parameters import seeded
@@ -342,6 +342,5 @@ def _before(target: Int[Tensor, "batch tgt"]) -> Int[Tensor, "batch tgt"]:
 
 
 def _named(argument: str, name: str, choices: Mapping[str, Callable]) -> Callable:
-    if name not in choices:
-        raise ValueError(f"{argument} is {name!r}; expected one of {', '.join(choices)}")
+    check_choice(choices, **{argument: name})
     return choices[name]

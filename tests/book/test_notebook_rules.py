@@ -106,6 +106,11 @@ OFFENCES: dict[str, list[Tampering]] = {
         runs("attention._check_mask()"),
     ],
     "imports_first": [runs("import math"), at(IMPORTS, source="y = 1")],
+    "honest_minutes": [
+        *(at(TITLE, source=f"# Title\n\n{TOP}".replace("5 minutes", said)) for said in ("an hour", "15 minutes")),
+        writes("word " * 1200),
+        lambda made: made.extend(new_code_cell("y = 1") for _ in range(9)),
+    ],
     "says_at_the_top": [at(TITLE, source=f"# Title\n\n{TOP}".replace("Reading takes", "It takes"))],
 }
 
@@ -121,6 +126,9 @@ def test_a_good_notebook_passes_and_each_offence_is_found(rule):
 
 def test_a_wrong_number_of_an_equation_is_found():
     assert misnumbered([cells()]) == []
+    sixth = cells()
+    sixth[TITLE].source = sixth[TITLE].source.replace("# Title", "# 6. Title")
+    assert misnumbered([sixth]) == ["chapter 6 numbers its equations ['1.1']"]
     for wrong in ["$$x \\tag{1.2}$$", "$$x \\tag{1.1}$$\n\n$$y \\tag{1.1}$$", "$$x \\tag{1.1}$$\n\nBy (1.2)."]:
         made = cells()
         writes(wrong)(made)

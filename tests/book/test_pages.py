@@ -5,6 +5,7 @@ The chapters' stored outputs are used as they are, since nbval shows that runnin
 """
 
 import gzip
+import json
 import re
 import shutil
 import subprocess
@@ -376,7 +377,8 @@ def markdown_cells(path: Path) -> list[str]:
 
 
 def test_equations_show_their_numbers(notebook_path, contexts, address):
-    written = re.findall(r"\\tag\{(.*?)\}", "".join(markdown_cells(notebook_path)))
+    prose = "".join(markdown_cells(notebook_path))
+    written = re.findall(r"\\tag\{(.*?)\}", prose)
     seen = visit(contexts["light"], f"{address}notebooks/{notebook_path.stem}.html")
     shown = seen.page.evaluate("""() => [...document.querySelectorAll("mjx-labels")].map(label => {
         const {left, right, width} = label.getBoundingClientRect(), column = document.querySelector("article");
@@ -385,7 +387,7 @@ def test_equations_show_their_numbers(notebook_path, contexts, address):
         return inside && spoken.textContent;
     })""")
     seen.page.close()
-    assert written
+    assert written or "\\tag" not in prose
     assert shown == [f"({number})" for number in written]
 
 
@@ -451,6 +453,33 @@ def test_a_chapter_is_light(contexts, address, built):
     texts = [built / name for name in asked if name.endswith((".html", ".js", ".css"))]
     weights = {path.name: len(gzip.compress(path.read_bytes())) for path in texts}
     assert sum(weights.values()) < 400_000, weights
+
+
+def test_the_first_page_can_be_touched_at_once(contexts, address, built, notebook_paths):
+    """The explorer is in sight on a telephone, answers without a kernel, and shows what chapter 3 stores."""
+    seen = visit(contexts["light"], f"{address}book/index.html", moves=False)
+    seen.page.set_viewport_size(NARROW)
+    box = seen.page.locator(".attnlib-picture").bounding_box()
+    assert 0 < box["y"] < box["y"] + box["height"] < NARROW["height"]
+    seen.page.get_by_role("option", name="zone").click()
+    assert re.search("“zone”, looks at area 0.[5-9]", seen.page.locator("article [role=status]").inner_text())
+    seen.page.close()
+    (shown,) = parsed(built / "book" / "index.html").xpath("//script[@type='application/json']/text()")
+    cells = nbformat.read(notebook_paths[2], as_version=4).cells
+    outputs = [output.get("data", {}).get("text/html", "") for cell in cells for output in cell.get("outputs", [])]
+    (stored,) = html.fromstring("".join(outputs)).xpath("//*[contains(@class, 'attnlib-explorer')]//script/text()")
+    shown, stored = json.loads(shown), json.loads(stored)
+    (own,), (first, *_) = shown["settings"], stored["settings"]
+    assert (own["weights"], own["target"], shown["source"]) == (first["weights"], first["target"], stored["source"])
+
+
+def test_the_first_page_gives_the_times_of_the_chapters(notebook_path, root):
+    """Those that each chapter gives at its top, in the same words."""
+    top = " ".join(markdown_cells(notebook_path)[0].split())
+    said = r"Reading takes (?:about )?(\w+ \w+).*?running all cells (?:takes )?(?:about |less than )?(\w+ \w+)"
+    lines = (root / "book" / "index.md").read_text("utf-8").splitlines()
+    (row,) = (line for line in lines if line.startswith("|") and notebook_path.name in line)
+    assert [cell.strip() for cell in row.split("|")[2:4]] == [*re.search(said, top).groups()]
 
 
 def test_the_evidence_lists_what_was_executed(built):

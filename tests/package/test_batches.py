@@ -117,6 +117,7 @@ def test_processes_share_each_batch():
     options = {"words": 331, "seed": 3}
     encoded = Encoded.of(GRAMMAR, *BOTH)
     whole = list(islice(encoded.endless(**options), 40))
+    assert all(map(equal, whole, endless(GRAMMAR, *BOTH, **options)))
     shares = [list(islice(encoded.endless(**options, share=(k, 3)), 40)) for k in range(3)]
     for part, *mine in zip(whole, *shares, strict=True):
         for k, (source, lengths, target) in enumerate(mine):
@@ -147,6 +148,7 @@ CAT = SentencePair(("cat",), ("cat",) * 9)
         (lambda: Encoded.of([CAT], *BOTH).endless(words=10, seed=0, skip=-1), ValueError, "skip is -1; expected"),
         (lambda: batches([CAT], *BOTH, words=10, seed=0, sentences=0), ValueError, "sentences is 0; expected"),
         (lambda: endless([CAT], *BOTH, words=10, seed=0, sentences=0), ValueError, "sentences is 0; expected"),
+        (lambda: Encoded.of([CAT], *BOTH).in_one_epoch(words=10, sentences=0), ValueError, "sentences is 0; expected"),
         (
             lambda: Encoded.of([CAT], *BOTH).endless(words=10, seed=0, share=(2, 2)),
             ValueError,

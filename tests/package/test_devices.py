@@ -1,5 +1,7 @@
 """Where training computes, and in which precision. There is no GPU here: a device of no storage stands for one."""
 
+from functools import partial
+
 import pytest
 import torch
 
@@ -11,6 +13,7 @@ from attnlib.text.learning import learn
 from attnlib.text.model import load
 from attnlib.text.settings import Settings
 from attnlib.training import train
+from attnlib.transformer import transformer
 from attnlib.translator import luong, rnn_encdec, rnn_search
 from attnlib.vocabulary import PAD, Vocabulary
 
@@ -79,7 +82,7 @@ def test_losses_that_are_read_late_are_the_same_and_name_their_step(monkeypatch)
         trained()
 
 
-@pytest.mark.parametrize("make", [luong, rnn_search, rnn_encdec])
+@pytest.mark.parametrize("make", [luong, rnn_search, rnn_encdec, partial(transformer, heads=3)])
 def test_bfloat16_computes_about_the_same_and_keeps_weights_as_they_are(make):
     losses = []
     for precision in devices.PRECISIONS:

@@ -12,6 +12,7 @@ from attnlib.__main__ import main
 from attnlib.language.grammar import sample
 from attnlib.metrics import exact_match
 from attnlib.text.files import words_of
+from attnlib.text.settings import Settings
 
 PAIRS = sorted(sample(60, seed=0, clauses=(1,)), key=lambda pair: len(pair.source))[:12]
 SMALL = ["--features", "8", "--steps", "2", "--save-seconds", "1e9"]
@@ -40,6 +41,7 @@ def home(tmp_path_factory):
         ],
         "subwords": [*SMALL, "--vocabulary", "100", "--shared"],
         "none": [*SMALL, "--words", "--preset", "rnn_encdec"],
+        "transformer": [*SMALL, "--preset", "transformer", "--layers", "3", "--vocabulary", "100"],
         "location": [*SMALL, "--words", "--score", "location", "--encoder", "forwards"],
     }
     for name, more in options.items():
@@ -81,11 +83,20 @@ def test_translations_come_line_by_line_in_order_and_empty_lines_too(run, home):
     assert [len(line.split()) for line in links] == [len(line.split()) for line in lines]
 
 
+def test_a_training_told_nothing_else_has_the_defaults_of_the_python_door(monkeypatch):
+    learnt = []
+    monkeypatch.setattr("attnlib.text.learning.learn", lambda *given, **_: learnt.append(given))
+    monkeypatch.setattr("attnlib.text.stream.scan_pairs", lambda *_, **__: SimpleNamespace(pairs=[]))
+    assert main(["train", "--source", "a", "--model", "m"]) == 0
+    [(_, _, _, settings)] = learnt
+    assert settings == Settings()
+
+
 def test_nothing_in_nothing_out(run):
     assert run("translate", "--model", "words") == (0, "", "")
 
 
-@pytest.mark.parametrize("model", ["words", "subwords", "none", "location"])
+@pytest.mark.parametrize("model", ["words", "subwords", "none", "location", "transformer"])
 def test_unknown_words_and_letters_never_fail(run, model):
     status, out, err = run("translate", "--model", model, "--beam", "2", given="the ωmega zzz\n☃ 𝄞\n".encode())
     assert (status, err) == (0, "")
@@ -133,7 +144,7 @@ def test_evaluation_says_how_it_was_computed(run):
 
 
 def test_links_are_those_of_forced_decoding(run, home):
-    for name in ("words", "subwords"):
+    for name in ("words", "subwords", "transformer"):
         status, out, _ = run("align", "--model", name, "a.en", "a.fr")
         assert status == 0
         lines = out.split("\n")[:-1]
@@ -156,8 +167,9 @@ def test_the_explorer_is_one_page_that_asks_nothing_of_any_host(run, home):
     assert not re.search(r"https?:|//\w|@import|url\(|src=|<link", outside)
 
 
-def test_a_long_sentence_has_a_page_too(run):
-    assert run("explore", "--model", "subwords", "the cat " * 40, "-o", "long.html", "--max-length", "80")[0] == 0
+@pytest.mark.parametrize("model", ["subwords", "transformer"])
+def test_a_long_sentence_has_a_page_too(run, model):
+    assert run("explore", "--model", model, "the cat " * 40, "-o", "long.html", "--max-length", "80")[0] == 0
 
 
 def test_text_cannot_become_markup_in_the_page(run, home):
@@ -183,6 +195,8 @@ TRAIN = ("train", "--source", "a.en", "--target", "a.fr", "--model", "new")
         (("translate", "--model", "words", "--beam", "0"), "beam is 0; expected at least 1"),
         ((*TRAIN, "--source", "missing"), "missing: no such file or directory"),
         ((*TRAIN, "--preset", "rnn_search", "--score", "dot"), "--score is a choice of Luong's model"),
+        ((*TRAIN, "--preset", "transformer", "--score", "dot"), "--score is a choice of Luong's model"),
+        ((*TRAIN, "--preset", "transformer", "--features", "10"), "heads is 4; expected a divisor of emb, 10"),
         ((*TRAIN, "--preset", "rnn_encdec", "--encoder", "forwards"), "--encoder is a choice of Luong's model"),
         ((*TRAIN, "--score", "location", "--window", "predictive"), "the only window for a Location score"),
         ((*TRAIN, "--features", "7"), "hid is 7; expected an even number"),

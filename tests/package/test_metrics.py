@@ -22,6 +22,7 @@ from attnlib.metrics import (
     looks,
     lowest_alignment_error_rate,
 )
+from attnlib.transformer import transformer
 from attnlib.translator import Translator, luong, rnn_encdec, rnn_search
 from attnlib.vocabulary import SentencePair, Vocabulary
 
@@ -93,7 +94,15 @@ def test_forced_links_are_of_each_pair_alone(device):
     assert forced_links(Diagonal(device), pairs, at_once=2) == expected
 
 
-@pytest.mark.parametrize("make", [rnn_search, luong, lambda *v, **k: luong(*v, window="predictive", half_width=1, **k)])
+@pytest.mark.parametrize(
+    "make",
+    [
+        rnn_search,
+        luong,
+        lambda *v, **k: luong(*v, window="predictive", half_width=1, **k),
+        lambda *v, emb, hid: transformer(*v, emb=6, hid=hid, heads=3),
+    ],
+)
 def test_looks_are_the_weights_of_the_words_under_the_true_words(make):
     model = make(WORDS, MOTS, emb=5, hid=7)
     pair = SentencePair(("c", "a", "b"), ("v", "u"))

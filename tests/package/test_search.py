@@ -10,6 +10,7 @@ from torch.nn.functional import cross_entropy
 from attnlib.attention import Attended
 from attnlib.batches import encode
 from attnlib.search import beam, greedy, translate, translate_all
+from attnlib.transformer import transformer
 from attnlib.translator import Translator, luong, rnn_encdec, rnn_search
 from attnlib.vocabulary import END, PAD, START, UNKNOWN, Vocabulary
 
@@ -21,6 +22,7 @@ MODELS = {
     "rnn_search": rnn_search,
     "luong": luong,
     "local-p": lambda *v, **k: luong(*v, window="predictive", half_width=2, layers=2, **k),
+    "transformer": lambda *v, emb, **k: transformer(*v, emb=6, heads=3, **k),
 }
 SEARCHES = {"greedy": greedy, "beam": lambda *given: beam(*given, 3)}
 
@@ -124,7 +126,7 @@ def test_a_batch_gives_each_sentence_what_it_gets_alone(name, width):
             assert (found.weights[n, :, LENGTHS[n] :] == 0).all()
 
 
-@pytest.mark.parametrize("name", ["rnn_search", "luong", "local-p"])
+@pytest.mark.parametrize("name", ["rnn_search", "luong", "local-p", "transformer"])
 def test_weights_and_probabilities_are_those_of_teacher_forcing_on_what_was_chosen(name, search):
     translator = untrained(name)
     found = search(translator, SOURCE, LENGTHS, 9)
@@ -175,7 +177,7 @@ def test_a_translation_that_does_not_end_is_cut_and_has_no_end():
         assert END not in found.words
 
 
-@pytest.mark.parametrize("name", ["rnn_encdec", "rnn_search", "luong"])
+@pytest.mark.parametrize("name", ["rnn_encdec", "rnn_search", "luong", "transformer"])
 def test_every_tensor_is_made_where_the_sentences_are(name, search):
     translator = untrained(name)
     expected = search(translator, SOURCE, LENGTHS, 9)
@@ -335,3 +337,23 @@ def many(sentences, model=None, **options):
 )
 def test_what_does_not_fit_is_refused(call, error, says, refused):
     refused(call, error, says)
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_each_sentence_has_a_greatest_length_of_its_own(width):
+    """Beside others, or alone with its own: the same. Some end before it, some are cut short."""
+    model, limits = untrained("luong"), [3, 9, 1, 2, 30]
+    found = translate_all(model, SENTENCES, max_length=limits, width=width)
+    alone = [
+        translate_all(model, [words], max_length=limit, width=width)[0]
+        for words, limit in zip(SENTENCES, limits, strict=True)
+    ]
+    assert found == alone
+    assert any(len(words) == limit for words, limit in zip(found, limits, strict=True))
+    assert all(len(words) <= limit for words, limit in zip(found, limits, strict=True))
+
+
+def test_there_is_one_greatest_length_for_each_sentence(refused):
+    call = lambda limits: translate_all(untrained("luong"), SENTENCES, max_length=limits)  # noqa: E731
+    refused(lambda: call([3, 4]), ValueError, "max_length has 2 numbers; expected 5, one for each sentence")
+    refused(lambda: call([3, 4, 0, 1, 1]), ValueError, "max_length is 0; expected at least 1")

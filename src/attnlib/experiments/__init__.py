@@ -2,61 +2,71 @@
 
 In reading order:
 
-- `hybrids`: models between the papers';
+- `parts`, `hybrids`, `baselines`, `mixtures`: the models that the papers do not have;
 - `costs`: how many numbers a model learns;
 - `variants`: what the experiments compare, under which budget;
 - `evaluation`: what a translator makes of sentences, and how good that is;
 - `measure`: one run of one variant, and what it costs;
 - `probe`: a run in miniature, by which a change in the code is noticed;
-- `shares`: the rows dealt out to several runs, each with files of its own;
-- `record`: the recorded results, read and written;
 - `intervals`: what several runs tell;
-- `runner`: every variant, several seeds, one command.
+- `plan`: what is compared, and what would count as an answer, written before the first run;
+- `runs`, `ledger`: one run of a row of a plan, and where runs are recorded;
+- `shares`, `jobs`, `runner`: what there is to do, and one command that does it;
+- `significance`, `verdicts`: what the recorded runs say of the claims of a plan.
 
 What a chapter uses of them can be had from here.
 """
 
 from attnlib.experiments.costs import parameters
-from attnlib.experiments.evaluation import Evaluation, centres, evaluate, sentence_losses, summarise
-from attnlib.experiments.hybrids import StepFirstDecoder, step_first
+from attnlib.experiments.evaluation import Evaluation, cap, centres, evaluate, sentence_losses, summarise
 from attnlib.experiments.intervals import Interval, mean_interval, prediction_interval
-from attnlib.experiments.measure import benchmark, grouped, train_and_measure, train_variant
-from attnlib.experiments.record import read, recorded
+from attnlib.experiments.jobs import chosen_rate, lost_rows
+from attnlib.experiments.ledger import Ledger
+from attnlib.experiments.measure import benchmark, grouped, train_variant
+from attnlib.experiments.mixtures import between
+from attnlib.experiments.plan import Plan, Row, read_plan
+from attnlib.experiments.runs import trained
+from attnlib.experiments.significance import correlation_within, sentence_interval
 from attnlib.experiments.variants import (
     BUDGET,
-    CHAIN,
-    VARIANTS,
     Budget,
     Variant,
-    half_width_row,
     held_out,
     vocabularies,
 )
+from attnlib.experiments.verdicts import Verdict, judge, misses_of, right
 
 __all__ = [
     "BUDGET",
-    "CHAIN",
-    "VARIANTS",
     "Budget",
     "Evaluation",
     "Interval",
-    "StepFirstDecoder",
+    "Ledger",
+    "Plan",
+    "Row",
     "Variant",
+    "Verdict",
     "benchmark",
+    "between",
+    "cap",
     "centres",
+    "chosen_rate",
+    "correlation_within",
     "evaluate",
     "grouped",
-    "half_width_row",
     "held_out",
+    "judge",
+    "lost_rows",
     "mean_interval",
+    "misses_of",
     "parameters",
     "prediction_interval",
-    "read",
-    "recorded",
+    "read_plan",
+    "right",
+    "sentence_interval",
     "sentence_losses",
-    "step_first",
     "summarise",
-    "train_and_measure",
     "train_variant",
+    "trained",
     "vocabularies",
 ]

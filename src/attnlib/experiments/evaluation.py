@@ -39,6 +39,7 @@ class Evaluation(NamedTuple):
     losses : list of float
         The negative log probability of the true translation, in nats a sentence.
     greedy, beam : lists of words
+        No beam: None.
     links : list of links, or None
     distances : lists of float, or None
         How far p_t is from the middle of the gold links of each target word that has any, in words.
@@ -49,7 +50,7 @@ class Evaluation(NamedTuple):
     pairs: Sequence[SentencePair]
     losses: Sequence[float]
     greedy: Sequence[tuple[str, ...]]
-    beam: Sequence[tuple[str, ...]]
+    beam: Sequence[tuple[str, ...]] | None
     links: Sequence[set[tuple[int, int]]] | None
     distances: Sequence[Sequence[float]] | None
     inside: Sequence[Sequence[bool]] | None
@@ -59,8 +60,27 @@ class Evaluation(NamedTuple):
         return Evaluation(*(None if entries is None else [entries[n] for n in rows] for entries in self))
 
 
-def evaluate(translator: Translator, pairs: Sequence[SentencePair], width: int = 5) -> Evaluation:
-    """Translate sentences, greedily and by beam search of that width, and score the true translations.
+def cap(source: Sequence[str]) -> int:
+    """Say how many words a translation may have, END among them: twice those of its source, and five."""
+    return 2 * len(source) + 5
+
+
+def evaluate(
+    translator: Translator,
+    pairs: Sequence[SentencePair],
+    width: int | None = 5,
+    caps: Sequence[int] | None = None,
+) -> Evaluation:
+    """Translate sentences, greedily and by beam search, and score the true translations.
+
+    Parameters
+    ----------
+    translator : Translator
+    pairs : sentence pairs
+    width : int, optional
+        Of the beam. None: no beam search.
+    caps : numbers, optional
+        The most words that each translation may have, END among them. None: twice those of the longest source.
 
     Raises
     ------
@@ -71,15 +91,15 @@ def evaluate(translator: Translator, pairs: Sequence[SentencePair], width: int =
     if not len(pairs):
         raise ValueError("pairs is empty; expected at least one sentence pair")
     sources = [pair.source for pair in pairs]
-    longest = 2 * max(map(len, sources))
+    most = 2 * max(map(len, sources)) if caps is None else caps
     align = getattr(translator.decoder, "align", None)
     followed = centres(translator, pairs) if _has_centre(translator) else None
     return Evaluation(
         pairs,
         sentence_losses(translator, pairs),
-        translate_all(translator, sources, max_length=longest),
-        translate_all(translator, sources, max_length=longest, width=width),
-        forced_links(translator, pairs) if align else None,
+        translate_all(translator, sources, max_length=most),
+        None if width is None else translate_all(translator, sources, max_length=most, width=width),
+        forced_links(translator, pairs) if translator.decoder.attends else None,
         followed and [_distances(pair, p) for pair, p in zip(pairs, followed, strict=True)],
         followed and [_inside(pair, p, align.window.half_width) for pair, p in zip(pairs, followed, strict=True)],
     )
@@ -102,9 +122,9 @@ def summarise(evaluation: Evaluation) -> dict[str, float | int | None]:
     measures = {
         "perplexity": exp(sum(losses) / sum(len(reference) + 1 for reference in references)),
         "bleu": bleu(greedy, references).score,
-        "beam_bleu": bleu(beam, references).score,
+        "beam_bleu": None if beam is None else bleu(beam, references).score,
         "exact": exact_match(greedy, references),
-        "beam_exact": exact_match(beam, references),
+        "beam_exact": None if beam is None else exact_match(beam, references),
         "alignment_error": None if links is None else alignment_error_rate(links, gold),
         "centre_distance": _mean(distances),
         "centre_inside": _mean(inside),
@@ -113,9 +133,16 @@ def summarise(evaluation: Evaluation) -> dict[str, float | int | None]:
     return {"sentences": len(references), **rounded}
 
 
-@torch.no_grad()
 def sentence_losses(translator: Translator, pairs: Sequence[SentencePair], *, at_once: int = 64) -> list[float]:
-    """Take the negative log probability of each true translation, END included, in nats.
+    """Take the negative log probability of each true translation, END included, in nats: see `word_losses`."""
+    return [float(losses.sum()) for losses in word_losses(translator, pairs, at_once=at_once)]
+
+
+@torch.no_grad()
+def word_losses(
+    translator: Translator, pairs: Sequence[SentencePair], *, at_once: int = 64
+) -> list[Float[np.ndarray, "_"]]:
+    """Take the negative log probability of each word of each true translation, END included, in nats.
 
     Raises
     ------
@@ -128,7 +155,8 @@ def sentence_losses(translator: Translator, pairs: Sequence[SentencePair], *, at
     for part in (pairs[n : n + at_once] for n in range(0, len(pairs), at_once)):
         source, lengths, target = batch(part, translator.source_vocabulary, translator.target_vocabulary)
         logits = translator(source, lengths, target).logits
-        losses += cross_entropy(logits.mT, target, ignore_index=PAD, reduction="none").sum(1).tolist()
+        found = cross_entropy(logits.mT, target, ignore_index=PAD, reduction="none").double().numpy()
+        losses += [row[: len(pair.target) + 1] for row, pair in zip(found, part, strict=True)]
     return losses
 
 

@@ -1,162 +1,141 @@
-"""Models between Bahdanau's and Luong's, in four steps.
+r"""Models that no paper has, between Bahdanau's and Luong's: each part is taken from the one or from the other.
 
-The first and the last model are `rnn_search` and `luong` with input feeding; `step_first` makes the three between them.
+================ ================================================ ===================================================
+part             as Bahdanau has it                               as Luong has it
+================ ================================================ ===================================================
+who asks         :math:`s_{t-1}`; :math:`c_t` enters the step     :math:`s_t`; what is fed back enters the next step
+output reads     :math:`s_{t-1}`                                  :math:`s_t`
+cell             GRU                                              LSTM
+readout          maxout of s, y and c                             :math:`\tilde{s}_t`
+fed back         nothing                                          :math:`\tilde{s}_t`
+begins           :math:`s_0 = \tanh(W_s \overleftarrow{h}_1)`     where the encoder ended
+encoder reads    in both directions                               from the last word to the first
+================ ================================================ ===================================================
 
-====================== ========= ============ ================== ========= ========================
-model                  asked by  output reads states             score     context goes to
-====================== ========= ============ ================== ========= ========================
-`rnn_search`           s_{t-1}   s_{t-1}      bidirectional GRU  additive  cell and maxout output
-step_first, "gru"      s_t       s_t          bidirectional GRU  additive  next cell, maxout output
-step_first, "lstm"     s_t       s_t          top-layer LSTM     additive  next cell, maxout output
-the same, "general"    s_t       s_t          top-layer LSTM     general   next cell, maxout output
-`luong`                s_t       s~_t         top-layer LSTM     general   s~_t, fed to the next cell
-====================== ========= ============ ================== ========= ========================
-
-A step may change several things at once. The first changes who asks, which state the output reads, and to which step
-the context goes; the second the cell, the direction of reading and the width of the annotations.
+With all parts from one column, a `HybridDecoder` computes what that paper's decoder does.
 """
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.nn.functional import linear
 
 from attnlib.alignment import Align
 from attnlib.attention import Attended, join
+from attnlib.cells import gru_step, lstm_step
 from attnlib.checks import check_whole
-from attnlib.decoders import Decoder, DeepOutput, State
-from attnlib.encoders import BidirectionalGRU, Encoded, StackedLSTM
-from attnlib.parameters import products, seeded
-from attnlib.scores import Additive, General
-from attnlib.translator import Translator
-from attnlib.vocabulary import Vocabulary
-from attnlib.windows import Everywhere
+from attnlib.decoders import Decoder, State
+from attnlib.encoders import Encoded
+from attnlib.experiments.parts import AttentionalOutput, Copied, MaxoutOutput, Projected
+from attnlib.parameters import products
 
 
-class StepFirstDecoder(Decoder):
-    r"""Bahdanau's decoder with attention moved after the step.
+class HybridDecoder(Decoder):
+    r"""A decoder of parts: see the table at the top of this module.
 
-    :math:`s_t = \mathrm{cell}(s_{t-1}, [y_{t-1}; c_{t-1}])`, :math:`c_t = \mathrm{align}(s_t)`, then `DeepOutput` of
-    :math:`s_t, y_{t-1}, c_t`. The first context is 0.
+    If the state before asks, :math:`c_t = \mathrm{align}(s_{t-1})` and
+    :math:`s_t = \mathrm{cell}(s_{t-1}, [y_{t-1}; c_t])`. If the new one does,
+    :math:`s_t = \mathrm{cell}(s_{t-1}, [y_{t-1}; f_{t-1}])` and :math:`c_t = \mathrm{align}(s_t)`, where the fed
+    :math:`f_t` is :math:`c_t` or what the output layer reads, and :math:`f_0 = 0`.
 
     Parameters
     ----------
     align : Align
         Any score, any window.
     cell : nn.GRUCell or nn.LSTMCell
-        From ``emb + enc`` features to `dec`. It must fit the encoder's state.
-    vocab, emb, dec, enc : int
-        Words of the target vocabulary; features of an embedding, of a state and of an annotation.
-    maxout : int
-        Units of the output's maxout layer.
-
-    Notes
-    -----
-    No paper's model: a step between Bahdanau et al. 2015 and Luong et al. 2015. A word costs what `align` costs,
-    ``gates * dec * (emb + enc + dec)`` multiply-adds for the cell (3 gates in a GRU, 4 in an LSTM), and the output.
+        From the features of an embedding and of what enters the step, to those of a state.
+    embedding : nn.Embedding
+        Of the target's words.
+    readout : AttentionalOutput or MaxoutOutput
+    begin : Copied or Projected
+    asks_before : bool
+        The state before asks.
+    reads_new_state : bool
+        The readout reads the new state; otherwise the one before.
+    feeds_readout : bool
+        What is fed back is what the output layer reads, if the new state asks.
     """
 
     def __init__(
-        self, align: Align, cell: nn.GRUCell | nn.LSTMCell, *, vocab: int, emb: int, dec: int, enc: int, maxout: int
+        self,
+        align: Align,
+        cell: nn.GRUCell | nn.LSTMCell,
+        embedding: nn.Embedding,
+        readout: AttentionalOutput | MaxoutOutput,
+        begin: Copied | Projected,
+        *,
+        asks_before: bool = False,
+        reads_new_state: bool = True,
+        feeds_readout: bool = False,
     ):
-        check_whole(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
-        if (cell.input_size, cell.hidden_size) != (emb + enc, dec):
-            raise ValueError(f"cell is {cell}; expected one from {emb + enc} features, emb + enc, to {dec}, dec")
+        if feeds_readout and (asks_before or not reads_new_state):
+            raise ValueError("feeds_readout is True; expected False, unless the new state asks and is read")
+        fed, emb = readout.output.shape[1] if feeds_readout else readout.enc, embedding.embedding_dim
+        if cell.input_size != emb + fed:
+            raise ValueError(f"cell is {cell}; expected one from {emb + fed} features, of a word and of what is fed")
         super().__init__()
-        self.align, self.cell, self.enc = align, cell, enc
-        self.embedding = nn.Embedding(vocab, emb)
-        self.readout = DeepOutput(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
+        self.align, self.cell, self.embedding, self.readout, self.begin = align, cell, embedding, readout, begin
+        self.asks_before, self.reads_new_state, self.feeds_readout = asks_before, reads_new_state, feeds_readout
+        self.fed = fed
 
     def start(self, encoded: Encoded) -> State:
-        """Begin where the encoder says, and with a context of 0."""
-        states = (x.reshape(len(x), -1) for x in encoded.state)
-        no_context = torch.zeros_like(encoded.annotations[:, 0])
-        return State(self.align.remember(encoded.annotations, encoded.lengths), (*states, no_context), 0)
+        """Begin where the encoder says; what is fed first is 0."""
+        states = self.begin(encoded.state)
+        fed = () if self.asks_before else (states[0].new_zeros(len(states[0]), self.fed),)
+        return State(self.align.remember(encoded.annotations, encoded.lengths), (*states, *fed), 0)
 
     def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], Attended, State]:
         """Take the word before and score the next one."""
         y_before = self.embedding(words)
-        attended, state = self._next(y_before, state)
-        s, c = state.recurrent[0], state.recurrent[-1]
-        return self.readout(s, y_before, c), attended, state
+        s_before, attended, after = self._next(self._words_share(y_before), y_before, state)
+        s = after.recurrent[0] if self.reads_new_state else s_before
+        return self.readout(s, y_before, attended.context.squeeze(1)), attended, after
 
-    def _next(self, y_before, state):
-        *before, c_before = state.recurrent
-        x = torch.cat([y_before, c_before], 1)
-        s, *cell = self.cell(x, tuple(before)) if isinstance(self.cell, nn.LSTMCell) else [self.cell(x, *before)]
-        attended = self.align.at(state.step, s, state.memory)
-        return attended, State(state.memory, (s, *cell, attended.context.squeeze(1)), state.step + 1)
+    def _words_share(self, y):
+        """Multiply the words beforehand: they wait for no step."""
+        lstm = isinstance(self.cell, nn.LSTMCell)
+        return linear(y, self.cell.weight_ih[:, : y.shape[-1]], self.cell.bias_ih + self.cell.bias_hh * lstm)
+
+    def _next(self, x, y_before, state):
+        s_before, *rest = state.recurrent
+        if self.asks_before:
+            attended = self.align.at(state.step, s_before, state.memory)
+            return s_before, attended, self._after(state, self._moved(x, attended.context.squeeze(1), s_before, *rest))
+        *cell, fed = rest
+        states = self._moved(x, fed, s_before, *cell)
+        attended = self.align.at(state.step, states[0], state.memory)
+        c = attended.context.squeeze(1)
+        fed = self.readout.read(states[0], y_before, c) if self.feeds_readout else c
+        return s_before, attended, self._after(state, (*states, fed))
+
+    def _moved(self, x, fed, s_before, *cell):
+        W_hh = self.cell.weight_hh
+        x = torch.addmm(x, fed, self.cell.weight_ih[:, -self.fed :].T)
+        return lstm_step(x, s_before, *cell, W_hh) if cell else (gru_step(x, s_before, W_hh, self.cell.bias_hh),)
+
+    def _after(self, state, recurrent):
+        return State(state.memory, tuple(recurrent), state.step + 1)
 
     @property
-    def output(self) -> Float[Tensor, "vocab maxout"]:
+    def output(self) -> Float[Tensor, "vocab read"]:
         """Give the weights of the output layer."""
-        return self.readout.W_o
+        return self.readout.output
 
     def before_output(
         self, words: Int[Tensor, "batch tgt"], encoded: Encoded
-    ) -> tuple[Float[Tensor, "batch tgt maxout"], Attended]:
-        """Compute the maxout layer at all positions, given for each the word before."""
-        y, state, states, looks = self.embedding(words), self.start(encoded), [], []
-        for y_before in y.unbind(1):
-            look, state = self._next(y_before, state)
-            states.append(state.recurrent[0])
+    ) -> tuple[Float[Tensor, "batch tgt read"], Attended]:
+        """Compute what the output layer reads, at all positions, given for each the word before."""
+        y, state = self.embedding(words), self.start(encoded)
+        states, looks = [], []
+        for x, y_before in zip(self._words_share(y).unbind(1), y.unbind(1), strict=True):
+            s_before, look, state = self._next(x, y_before, state)
+            states.append(state.recurrent[0] if self.reads_new_state else s_before)
             looks.append(look)
         attended = join(looks)
-        return self.readout.maxout(torch.stack(states, 1), y, attended.context), attended
+        return self.readout.read(torch.stack(states, 1), y, attended.context), attended
 
     def multiply_adds(self, src: int) -> int:
         """Count the multiply-adds of one step for one sentence of `src` words, END among them."""
         check_whole(src=src)
-        attention = self.align.multiply_adds(src, self.cell.hidden_size, self.enc)
+        attention = self.align.multiply_adds(src, self.cell.hidden_size, self.readout.enc)
         return attention + products(self.cell) + products(self.readout)
-
-
-def step_first(
-    source_vocabulary: Vocabulary,
-    target_vocabulary: Vocabulary,
-    *,
-    recurrent: str = "gru",
-    score: str = "additive",
-    emb: int = 64,
-    hid: int = 128,
-    seed: int = 0,
-) -> Translator:
-    """Make a model between Bahdanau's and Luong's: the new state asks, the rest is chosen.
-
-    Parameters
-    ----------
-    source_vocabulary, target_vocabulary : Vocabulary
-        They travel with the translator.
-    recurrent : str
-        "gru": a bidirectional GRU encodes, as in `rnn_search`. "lstm": an LSTM that reads in reverse, as in `luong`.
-    score : str
-        "additive" or "general".
-    emb, hid : int
-        Features of an embedding, and of a state in one direction. The maxout layer has ``hid // 2`` units.
-    seed : int
-        Where the weights begin. Torch's own generator stays as it was.
-
-    Returns
-    -------
-    Translator
-
-    Raises
-    ------
-    ValueError
-        If `recurrent` or `score` is none of these names.
-    """
-    if recurrent not in ("gru", "lstm"):
-        raise ValueError(f"recurrent is {recurrent!r}; expected 'gru' or 'lstm'")
-    if score not in ("additive", "general"):
-        raise ValueError(f"score is {score!r}; expected 'additive' or 'general'")
-    check_whole(2, hid=hid)
-    enc = 2 * hid if recurrent == "gru" else hid
-    with seeded(seed):
-        match = Additive(hid, enc, hid) if score == "additive" else General(hid, enc)
-        if recurrent == "gru":
-            encoder, cell = BidirectionalGRU(len(source_vocabulary), emb, hid, hid), nn.GRUCell(emb + enc, hid)
-        else:
-            encoder, cell = StackedLSTM(len(source_vocabulary), emb, hid, reverse=True), nn.LSTMCell(emb + enc, hid)
-        decoder = StepFirstDecoder(
-            Align(match, Everywhere()), cell, vocab=len(target_vocabulary), emb=emb, dec=hid, enc=enc, maxout=hid // 2
-        )
-    return Translator(encoder, decoder, source_vocabulary, target_vocabulary)

@@ -4,16 +4,17 @@ Groups of test sentences are named "1 clause", "2 clauses", ..., "0-9 words", "1
 "beyond": the sentences with as many clauses as those learnt from, and those with more.
 """
 
-import resource
 import sys
+from collections.abc import Sequence
+from functools import cache
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
 from attnlib.batches import endless
 from attnlib.experiments.costs import parameters
-from attnlib.experiments.evaluation import evaluate, summarise
 from attnlib.experiments.variants import BUDGET, Budget, Variant, held_out
 from attnlib.training import History, train
 from attnlib.translator import Translator
@@ -41,32 +42,33 @@ def train_variant(variant: Variant, seed: int, budget: Budget = BUDGET, **option
     -------
     Translator, History
     """
-    translator, pairs = variant.translator(seed, budget), variant.training_pairs(seed, budget)
+    translator = variant.translator(seed, budget)
+    return translator, train_on(variant.training_pairs(seed, budget), translator, seed, budget, **options)
+
+
+def train_on(
+    pairs: Sequence[SentencePair], translator: Translator, seed: int, budget: Budget, **options: Any
+) -> History:
+    """Train a translator on sentence pairs as a budget has it; the rest as for `train_variant`."""
     batches = endless(pairs, translator.source_vocabulary, translator.target_vocabulary, words=budget.words, seed=seed)
-    history = train(translator, batches, steps=budget.steps, learning_rate=budget.learning_rate, **options)
-    return translator, history
+    return train(translator, batches, steps=budget.steps, learning_rate=budget.learning_rate, **options)
 
 
-def train_and_measure(variant: Variant, seed: int, budget: Budget = BUDGET) -> dict[str, Any]:
-    """Train a variant and measure it: one row of its results.
+def smoothed(losses: Float[np.ndarray, "steps"]) -> list[float]:
+    """Take the mean of every ten steps."""
+    return [round(float(part.mean()), 4) for part in np.split(losses, range(_SMOOTH, len(losses), _SMOOTH))]
 
-    Returns
-    -------
-    dict
-        ``losses``, each the mean of ten steps, in nats a word, and ``groups``, from the name of a group of test
-        sentences to its measures, as in `attnlib.experiments.evaluation`. The same on one machine, whenever it is run.
-    """
-    translator, history = train_variant(variant, seed, budget, progress=False)
-    evaluation = evaluate(translator, _test_sentences(budget), budget.width)
-    smooth = [round(float(part.mean()), 4) for part in np.split(history.losses, range(_SMOOTH, budget.steps, _SMOOTH))]
-    groups = {name: summarise(evaluation.select(rows)) for name, rows in grouped(variant, budget).items()}
-    return {"losses": smooth, "groups": groups}
+
+@cache
+def all_held_out(budget: Budget, language: str = "french") -> list[SentencePair]:
+    """Draw all test sentences of a budget, the fewest clauses first."""
+    return [pair for clauses in budget.test_clauses for pair in held_out(clauses, budget, language)]
 
 
 def grouped(variant: Variant, budget: Budget = BUDGET) -> dict[str, list[int]]:
     """Tell which test sentences of a budget, counted from 0, make up which group."""
     clauses = np.repeat(budget.test_clauses, budget.test_sentences)
-    tens = np.array([len(pair.source) // 10 for pair in _test_sentences(budget)])
+    tens = np.array([len(pair.source) // 10 for pair in all_held_out(budget, variant.language)])
     learnt = clauses <= max(variant.clauses)
     groups = {f"{c} clause{'s' * (c > 1)}": clauses == c for c in budget.test_clauses}
     groups |= {f"{10 * ten}-{10 * ten + 9} words": tens == ten for ten in np.unique(tens)}
@@ -97,11 +99,9 @@ def benchmark(variant: Variant, budget: Budget = BUDGET, *, steps: int = 100) ->
     }
 
 
-def _test_sentences(budget: Budget) -> list[SentencePair]:
-    return [pair for clauses in budget.test_clauses for pair in held_out(clauses, budget)]
-
-
 def _peak_memory() -> float:
-    """Give the most memory that this process has held so far, in MiB."""
+    """Give the most memory that this process has held so far, in MiB, where the system tells it: Windows does not."""
+    import resource
+
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / 2 ** (20 if sys.platform == "darwin" else 10)

@@ -14,10 +14,9 @@ from typing import Any
 import torch
 
 from attnlib.experiments.costs import parameters
-from attnlib.experiments.evaluation import Evaluation, evaluate, summarise
+from attnlib.experiments.evaluation import Evaluation, cap, evaluate, summarise
 from attnlib.experiments.measure import SOURCE, train_variant
-from attnlib.experiments.variants import Budget, Variant
-from attnlib.language import grammar
+from attnlib.experiments.variants import LANGUAGES, Budget, Variant
 from attnlib.translator import Translator
 from attnlib.vocabulary import SentencePair
 
@@ -43,14 +42,14 @@ def probe(variant: Variant, sentences: int | None = None) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``losses`` of each step, in nats a word; ``sentences``; ``greedy`` and ``beam``, their translations;
+        ``losses`` of each step, in nats per word; ``sentences``; ``greedy`` and ``beam``, their translations;
         ``measures``, as in `attnlib.experiments.evaluation`; ``parameters`` and ``multiply_adds``, as
         `attnlib.experiments.measure.benchmark` counts them.
     """
     translator, history = train_variant(variant, 0, TINY, progress=False)
     if sentences is None:
-        sentences = next(seed for seed in count() if _is_steady(translator, _three(seed)))
-    evaluation = evaluate(translator, _three(sentences), TINY.width)
+        sentences = next(seed for seed in count() if _is_steady(translator, _three(seed, variant.language)))
+    evaluation = _evaluated(translator, _three(sentences, variant.language))
     return {
         "losses": [round(float(loss), 6) for loss in history.losses],
         "sentences": sentences,
@@ -73,15 +72,19 @@ def agree(first: Any, second: Any) -> bool:
     return first == second
 
 
-def _three(seed: int) -> list[SentencePair]:
-    return grammar.sample(3, seed=seed, clauses=TINY.test_clauses, part="test")
+def _three(seed: int, language: str) -> list[SentencePair]:
+    return LANGUAGES[language](3, seed=seed, clauses=TINY.test_clauses, part="test")
+
+
+def _evaluated(translator: Translator, pairs: Sequence[SentencePair]) -> Evaluation:
+    return evaluate(translator, pairs, TINY.width, [cap(pair.source) for pair in pairs])
 
 
 def _is_steady(translator: Translator, pairs: Sequence[SentencePair]) -> bool:
     """Say whether small changes of the weights leave words and links as they are."""
-    said = _words_and_links(evaluate(translator, pairs, TINY.width))
+    said = _words_and_links(_evaluated(translator, pairs))
     shaken = (_shaken(translator, seed) for seed in range(3))
-    return all(said == _words_and_links(evaluate(other, pairs, TINY.width)) for other in shaken)
+    return all(said == _words_and_links(_evaluated(other, pairs)) for other in shaken)
 
 
 def _words_and_links(evaluation: Evaluation) -> tuple:

@@ -1,1 +1,1 @@
-"""English and French sentences whose word links are known: their words, their phrases, whole sentences."""
+"""Sentences whose word links are known, in English and French, or English and German: words, phrases, sentences."""

@@ -1,6 +1,6 @@
 """A small grammar of English and French, whose translations and word links are known: what to say, at random."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from random import Random
 from typing import Any
@@ -40,6 +40,13 @@ def sample(n: int, seed: int, clauses: Sequence[int] = (1, 2, 3), part: str = "t
     ValueError
         If `n` or a number of clauses is below 1, or there is no number of clauses, or `part` is neither.
     """
+    return draw(_any_sentence, n, seed, clauses, part)
+
+
+def draw(
+    any_sentence: Callable[[Random, int], SentencePair], n: int, seed: int, clauses: Sequence[int], part: str
+) -> list[SentencePair]:
+    """Draw sentence pairs of any grammar that makes one of so many clauses at random. For the rest see `sample`."""
     check_whole(n=n)
     check_whole(0, seed=seed)
     if any(isinstance(c, bool) or not isinstance(c, int) for c in clauses):
@@ -50,7 +57,7 @@ def sample(n: int, seed: int, clauses: Sequence[int] = (1, 2, 3), part: str = "t
         raise ValueError(f"part is {part!r}; expected 'train' or 'test'")
     rng, pairs = Random(seed), []
     while len(pairs) < n:
-        pair = _any_sentence(rng, _any(rng, clauses))
+        pair = any_sentence(rng, choose(rng, clauses))
         if (sha256(" ".join(pair.source).encode()).digest()[0] < _TEST) == (part == "test"):
             pairs.append(pair)
     return pairs
@@ -65,7 +72,7 @@ def _any_sentence(rng: Random, clauses: int) -> SentencePair:
 
 
 def _any_clause(rng: Random, relatives: int) -> SentencePair:
-    verb = _any(rng, [verb for verb in lexicon.VERBS if verb.kinds or relatives < 2])
+    verb = choose(rng, [verb for verb in lexicon.VERBS if verb.kinds or relatives < 2])
     of_subject = relatives - (1 if verb.kinds and (relatives == 2 or rng.random() < 0.5) else 0)
     negated = rng.random() < 0.25
     subject = _any_phrase(rng, _BEINGS, relative=of_subject > 0)
@@ -79,30 +86,31 @@ def _any_clause(rng: Random, relatives: int) -> SentencePair:
 
 
 def _any_phrase(rng: Random, kinds: str, *, relative: bool = False, definite: bool = False) -> Phrase:
-    noun = _any(rng, [noun for noun in lexicon.NOUNS if noun.kind in kinds])
-    phrase = noun_phrase(_any_english(rng, noun, definite))
+    noun = choose(rng, [noun for noun in lexicon.NOUNS if noun.kind in kinds])
+    rate = 1 / 2 if noun.kind == "matter" else 1 / 8  # so that areas are often both european and economic
+    phrase = noun_phrase(any_english(rng, noun, lexicon.ADJECTIVES, definite, rate))
     if not relative:
         owned = noun.kind != "person" and rng.random() < 0.2
         return of(phrase, _any_phrase(rng, "person")) if owned else phrase
     negated = rng.random() < 0.25
     if noun.kind in _BEINGS and rng.random() < 0.5:
-        verb = _any(rng, lexicon.VERBS)
+        verb = choose(rng, lexicon.VERBS)
         complement = _any_phrase(rng, verb.kinds, definite=negated and not verb.to) if verb.kinds else None
         return who(phrase, verb.english, complement, negated=negated)
-    verb = _any(rng, [verb for verb in lexicon.VERBS if noun.kind in verb.kinds and not verb.to])
+    verb = choose(rng, [verb for verb in lexicon.VERBS if noun.kind in verb.kinds and not verb.to])
     return whom(phrase, _any_phrase(rng, _BEINGS), verb.english, negated=negated)
 
 
-def _any_english(rng: Random, noun: lexicon.Noun, definite: bool) -> str:
-    """Name the noun with an article and few adjectives, one a class at most."""
+def any_english(rng: Random, noun: Any, adjectives: Sequence[Any], definite: bool, rate: float = 1 / 8) -> str:
+    """Name the noun with an article and few of the adjectives, at most one a class, each class at this rate."""
     plural = rng.random() < 0.3
-    suitable = [adjective for adjective in lexicon.ADJECTIVES if noun.kind in adjective.kinds]
+    suitable = [adjective for adjective in adjectives if noun.kind in adjective.kinds]
     classes = dict.fromkeys(adjective.word_class for adjective in suitable)
-    rate = 1 / 2 if noun.kind == "matter" else 1 / 8  # so that areas are often both european and economic
-    chosen = [_any(rng, [a.english for a in suitable if a.word_class == c]) for c in classes if rng.random() < rate]
+    chosen = [choose(rng, [a.english for a in suitable if a.word_class == c]) for c in classes if rng.random() < rate]
     named = [*chosen, noun.english_plural if plural else noun.english]
     return " ".join(["the" if definite or plural or rng.random() < 0.6 else lexicon.an(named[0]), *named])
 
 
-def _any(rng: Random, options: Sequence[Any]) -> Any:
+def choose(rng: Random, options: Sequence[Any]) -> Any:
+    """Take one of several, each equally likely."""
     return options[int(rng.random() * len(options))]  # of Random's methods, random() alone is fixed for good

@@ -9,6 +9,7 @@ from functools import cache, reduce
 from itertools import accumulate
 from typing import NamedTuple
 
+from attnlib.checks import check_choice
 from attnlib.language import lexicon
 from attnlib.vocabulary import SentencePair
 
@@ -116,8 +117,7 @@ def _prepend(right: tuple[tuple, set], left: tuple[tuple, set]) -> tuple[tuple, 
 
 def _verb(verb: str, plural: bool, negated: bool) -> SentencePair:
     """Translate "looks at" or "does not look at", with "ne" and "pas" around the French verb."""
-    if verb not in _VERBS:
-        raise ValueError(f"verb is {verb!r}; expected one of {', '.join(_VERBS)}")
+    check_choice(_VERBS, verb=verb)
     english, particle, singular, several, to, _ = _VERBS[verb]
     french = several if plural else singular
     plain = "" if to else particle

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from attnlib.pictures.tables import Table
+
 LARGEST = 40_000
 """What a card may weigh, in bytes, style and script among them."""
 
@@ -159,19 +161,10 @@ def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> s
     ValueError
         If a row has not as many cells as `head`, or none.
     """
-    for n, row in enumerate(rows):
-        if len(row) != len(head) or not row:
-            raise ValueError(f"rows[{n}] has {len(row)} cells; expected {len(head)}, as many as head, at least one")
-    columns = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
-    lines = [
-        f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in cells)}</tr>'
-        for first, *cells in rows
-    ]
-    body = "\n".join(lines)
     return (
         f"<details><summary {KEYS}>The numbers as a table</summary>\n"
         f"{_scrolling('the numbers as a table')}<table><caption>{escape(caption)}</caption>\n"
-        f"<thead><tr>{columns}</tr></thead>\n<tbody>{body}</tbody></table></div></details>"
+        f"{Table(head, rows).body}</table></div></details>"
     )
 
 

@@ -21,8 +21,8 @@ from attnlib.shapes import Array
 WEIGHTS = "Blues"
 """The colour map of every weight: white is 0, dark blue is 1."""
 
-_CELL = 0.42  # inches a word, wide enough for a weight of two decimals and for words on a slant
-_LETTER = 0.09  # inches a letter of the default font
+_CELL = 0.42  # inches per word, wide enough for a weight of two decimals and for words on a slant
+_LETTER = 0.09  # inches per letter of the default font
 _LINE = 12  # inches side by side, in a column of text, in which words can still be read
 _BLACK_OR_WHITE = 0.179  # the relative luminance at which black and white text are equally legible (WCAG 2)
 _CURVES = (  # colours of Okabe and Ito, distinct under every common form of colour blindness
@@ -48,7 +48,7 @@ def alignment(
     values: bool | None = None,
     bar: bool = True,
 ) -> Axes:
-    """Draw where each target word looked: source words across, target words down, one cell a weight.
+    """Draw where each target word looked: source words across, target words down, one cell per weight.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def alignment(
     across, down : str
         What the columns and the rows are.
     values : bool, optional
-        Whether each cell also shows its weight, to two decimals. None: where there are at most 8 words a side.
+        Whether each cell also shows its weight, to two decimals. None: where there are at most 8 words per side.
     bar : bool
         Whether a colour bar stands at the side.
 
@@ -74,7 +74,7 @@ def alignment(
     Raises
     ------
     ValueError
-        If `weights` has another shape than one row a target word and one column a source word, or holds NaN or
+        If `weights` has another shape than one row per target word and one column per source word, or holds NaN or
         infinity.
     TypeError
         If words are not words, or weights are not numbers.
@@ -228,7 +228,7 @@ def learning_curves(losses: Mapping[str, Real[Array, "steps"]], ax: Axes | None 
     Parameters
     ----------
     losses : for each model, ``"steps"``
-        The loss of every step, in nats a word, as in ``History.losses``.
+        The loss of every step, in nats per word, as in ``History.losses``.
     ax : Axes, optional
         Where to draw. None: a new figure.
     window : int
@@ -260,7 +260,7 @@ def learning_curves(losses: Mapping[str, Real[Array, "steps"]], ax: Axes | None 
         width = min(window, len(curve))
         smooth = np.convolve(curve, np.full(width, 1 / width), mode="valid")
         ax.plot(np.arange(width, len(curve) + 1), smooth, label=name, markevery=0.2, **style)
-    ax.set(xlabel="step", ylabel="loss (nats a word)", yscale="log")
+    ax.set(xlabel="step", ylabel="loss (nats per word)", yscale="log")
     ax.legend(frameon=False)
     return ax
 

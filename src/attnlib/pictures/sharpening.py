@@ -68,7 +68,7 @@ def sharpen(
     TypeError
         If words are not words, or numbers are not numbers.
     ValueError
-        If there is not one finite score and value a word, or `sharpness` does not rise from 0 or above, or `start` is
+        If there is not one finite score and value per word, or `sharpness` does not rise from 0 or above, or `start` is
         not finite, or the numbers are so large that a product or a difference of them overflows.
 
     Notes
@@ -105,7 +105,7 @@ def sharpen(
 def _numbers(x: Any, name: str, src: int, factor: float = 1.0) -> Real[np.ndarray, "src"]:
     x = checked_numbers(x, name)
     if x.shape != (src,) or not np.isfinite(x).all():
-        raise ValueError(f"{name} has shape {x.shape}; expected {(src,)}, one finite number a word")
+        raise ValueError(f"{name} has shape {x.shape}; expected {(src,)}, one finite number per word")
     most = np.finfo(float).max / 4 / max(1.0, factor)
     if np.abs(x).max() > most:
         raise ValueError(f"{name} holds {x[np.abs(x).argmax()]:g}; expected numbers of at most {most:g}")

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from attnlib.checks import check_choice
 from attnlib.text.files import Gold, words_of
 from attnlib.vocabulary import SentencePair
 
@@ -57,8 +58,7 @@ def captions(language: str) -> tuple[Caption, ...]:
     ValueError
         If there are no captions in the language.
     """
-    if language not in LANGUAGES:
-        raise ValueError(f"language is {language!r}; expected one of {', '.join(LANGUAGES)}")
+    check_choice(LANGUAGES, language=language)
     lines = [line for line in _FILE.read_text("utf-8").splitlines() if line and not line.startswith("#")]
     target = 2 + 2 * list(LANGUAGES).index(language)
     return tuple(_caption(*block[:2], *block[target : target + 2]) for block in zip(*[iter(lines)] * 6, strict=True))

@@ -13,7 +13,7 @@ from attnlib.real.captions import LANGUAGES
 from attnlib.text.files import read_beside, words_of
 from attnlib.vocabulary import SentencePair
 
-SOURCE = "https://github.com/multi30k/dataset"
+SOURCE = "github.com/multi30k/dataset"
 """Where the text is from. Its files are in the folder data/task1/tok."""
 
 PARTS = {"train": "train", "dev": "val", "test": "test_2017_flickr"}

@@ -1,8 +1,9 @@
 """One run: a row trained with a seed, and what is recorded of it. Of the text there are figures only.
 
 ``training``: ``steps``, ``words`` and ``seconds`` of it, ``words_per_second``; how many numbers it learns,
-``parameters``; how many words each side knows, ``vocabularies``; ``losses``, in nats a word, smoothed labels, each the
-mean of up to a hundred steps; ``dev``: step, loss and BLEU of each score; ``best``, the step whose weights were kept.
+``parameters``; how many words each side knows, ``vocabularies``; ``losses``, in nats per word, smoothed labels, each
+the mean of up to a hundred steps; ``dev``: step, loss and BLEU of each score; ``best``, the step whose weights
+were kept.
 
 ``test``, of the test part:
 
@@ -42,7 +43,7 @@ from attnlib.metrics import alignment_error_rate, looks
 from attnlib.real.captions import captions
 from attnlib.real.data import Data
 from attnlib.real.plan import EFFORT, Effort, TextRow
-from attnlib.text.evaluation import compare
+from attnlib.text.evaluation import compared
 from attnlib.text.learning import learn
 from attnlib.text.model import Model, Translation, sentence_losses
 from attnlib.vocabulary import UNKNOWN, SentencePair
@@ -109,10 +110,10 @@ def _training(model: Model, folder: Path) -> dict[str, Any]:
 def _test(model: Model, pairs: Sequence[SentencePair], how: Mapping[str, int]) -> dict[str, Any]:
     sides = [(pair.source, pair.target) for pair in pairs]
     found = model.translate_all([source for source, _ in sides], **how)
-    scores = compare([f.words for f in found], sides, "none")
+    scores = compared([f.words for f in found], sides, "none")
     greedy = model.translate_all([source for source, _ in sides], **how | {"beam": 1})
     sizes = [sum(model.translator.target_vocabulary.sizes(f.words)) for f in found]
-    attends = hasattr(model.translator.decoder, "align")
+    attends = model.translator.decoder.attends
     copied = [f.with_unknown_replaced().words for f in found] if attends else None
     return {
         "sentences": scores.sentences,
@@ -121,14 +122,14 @@ def _test(model: Model, pairs: Sequence[SentencePair], how: Mapping[str, int]) -
         "chrf": round(scores.chrf, 4),
         "signatures": list(scores.signatures),
         "by_length": [[*part[:3], round(part.bleu, 4)] for part in scores.by_length],
-        "greedy": round(compare([f.words for f in greedy], sides, "none").bleu, 4),
+        "greedy": round(compared([f.words for f in greedy], sides, "none").bleu, 4),
         "length": round(sum(len(f.words) for f in found) / sum(len(target) for _, target in sides), 4),
         "endless": sum(size >= how["max_length"] for size in sizes),
         "exact": scores.exact,
-        "bleu_13a": round(compare([f.words for f in found], sides, "13a").bleu, 4),
+        "bleu_13a": round(compared([f.words for f in found], sides, "13a").bleu, 4),
         "unknown": _unknown(model, pairs),
         "written": sum("<unknown>" in word for f in found for word in f.words),
-        "copied": round(compare(copied, sides, "none").bleu, 4) if attends else None,
+        "copied": round(compared(copied, sides, "none").bleu, 4) if attends else None,
         "tells": _tells(found, pairs) if attends else None,
     }
 
@@ -139,8 +140,8 @@ def _captions(
     pairs, gold, _ = zip(*captions(language), strict=True)
     sides, known = [pair[:2] for pair in pairs], {pair.source for pair in train}
     found = model.translate_all([source for source, _ in sides], **how)
-    scores = compare([f.words for f in found], sides, "none")
-    attends = hasattr(model.translator.decoder, "align")
+    scores = compared([f.words for f in found], sides, "none")
+    attends = model.translator.decoder.attends
     measures = {
         "bleu": round(scores.bleu, 4),
         "chrf": round(scores.chrf, 4),

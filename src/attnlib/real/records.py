@@ -1,10 +1,8 @@
 """The recorded runs: one JSON file for each, with nothing of the text in it."""
 
 import json
-import platform
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from importlib import metadata
+from importlib.metadata import version
 from math import exp
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from attnlib.experiments.record import processor
+from attnlib.experiments import ledger
 from attnlib.real.captions import captions
 from attnlib.real.plan import ROWS
 from attnlib.text.files import Words, words_of
@@ -102,7 +100,7 @@ def recorded(row: str, measure: str, part: str = "test", folder: Path = RESULTS)
     return np.array([np.nan if number is None else number for number in found], dtype=float)
 
 
-def translations(row: str, folder: Path = RESULTS) -> list[Translation]:
+def recorded_translations(row: str, folder: Path = RESULTS) -> list[Translation]:
     """Take the translations of our captions by the run with seed 0, with what their words looked at.
 
     Errors are as for `recorded`.
@@ -132,11 +130,7 @@ def _weights(
     return [np.array(cells, dtype=float).reshape(tgt, len(source)) / 100 for cells, tgt, source in shapes]
 
 
-def environment(device: torch.device) -> dict[str, str]:
-    """Describe where a run was made, and when."""
-    packages = {package: metadata.version(package) for package in ("numpy", "torch", "sacrebleu", "sentencepiece")}
-    where = torch.cuda.get_device_name(device) if device.type == "cuda" else processor()
-    today = datetime.now(UTC).date().isoformat()
-    return {"date": today, "device": where, "threads": torch.get_num_threads(), "python": platform.python_version()} | (
-        packages
-    )
+def environment(device: torch.device) -> dict[str, str | int]:
+    """Describe where a run was made, and when: `attnlib.experiments.ledger.environment`, and what ran it."""
+    gpu = {"gpu": torch.cuda.get_device_name(device)} if device.type == "cuda" else {}
+    return ledger.environment() | gpu | {"threads": torch.get_num_threads(), "sentencepiece": version("sentencepiece")}

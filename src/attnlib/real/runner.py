@@ -6,7 +6,7 @@ do the rest, here or on machines that see the same folders.
 """
 
 import sys
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from functools import cache
@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = ArgumentParser(prog="python -m attnlib.real", description="Train every row of the plan on real sentences.")
     parser.add_argument("data", type=Path, help="the folder with the text: see attnlib.real.data")
     parser.add_argument("--only", nargs="+", choices=ROWS, metavar="ROW", help="only these rows")
-    parser.add_argument("--share", type=_share, metavar="K/N", help="do the k-th of n shares, beside other runs")
+    parser.add_argument("--share", type=Share.argument, metavar="K/N", help="do the k-th of n shares of the runs")
     parser.add_argument("--models", type=Path, default=Path("_build/real"), help="where the models go (%(default)s)")
     parser.add_argument("--results", type=Path, default=RESULTS, help="where the records go")
     parser.add_argument("--device", help="cpu, cuda, or cuda:1 and so on; default: a GPU if there is one")
@@ -116,13 +116,6 @@ def _recorded(name: str, seed: int, about: dict[str, Any], folder: Path) -> bool
 
 def _digests(data: Data, pairs: int | None) -> dict[str, str]:
     return {"train": digest(data.train[:pairs]), "dev": digest(data.dev), "test": digest(data.test)}
-
-
-def _share(text: str) -> Share:
-    try:
-        return Share.written(text)
-    except ValueError as error:
-        raise ArgumentTypeError(str(error)) from None
 
 
 def _say(said: str) -> None:

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Real
-from scipy import stats
+
+from attnlib.experiments.significance import holm, paired_p, ruled_out_p
 
 LEVEL, MARGIN = 0.05, 0.5
 """How often a verdict may be wrong by chance, and how many BLEU are too few to be worth a claim."""
@@ -58,27 +59,12 @@ def decide(
         If a row has fewer than two seeds, or two that are compared do not have as many.
     """
     differences = [np.subtract(_checked(scores, more), _checked(scores, less)) for more, less in claims]
-    apart = holm([stats.ttest_1samp(runs, 0).pvalue for runs in differences])
-    too_few = holm([stats.ttest_1samp(runs, MARGIN, alternative="less").pvalue for runs in differences])
+    apart = holm([paired_p(runs) for runs in differences])
+    too_few = holm([ruled_out_p(runs, MARGIN) for runs in differences])
     return [
         Decision(*claim, float(runs.mean()), p, _says(float(runs.mean()), p, small))
         for claim, runs, p, small in zip(claims, differences, apart, too_few, strict=True)
     ]
-
-
-def holm(p: Sequence[float]) -> list[float]:
-    """Correct p-values of several tests, so that all of them together are wrong as seldom as one.
-
-    Notes
-    -----
-    Holm 1979: the smallest is multiplied by their number, the next by one less, and so on; none falls below the one
-    before it, and none rises above 1.
-    """
-    order = np.argsort(p)
-    raised = np.minimum(1, np.maximum.accumulate(np.asarray(p)[order] * np.arange(len(p), 0, -1)))
-    found = np.empty(len(p))
-    found[order] = raised
-    return found.tolist()
 
 
 def _checked(scores: Mapping[str, Sequence[float] | Real[np.ndarray, "seeds"]], row: str) -> np.ndarray:

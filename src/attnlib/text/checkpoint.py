@@ -26,9 +26,11 @@ from safetensors.torch import load as tensors_of
 from safetensors.torch import save as bytes_of
 from torch import Tensor
 
+from attnlib.checks import check_choice
 from attnlib.progress import DevScore, Training
 from attnlib.text.subwords import Subwords
 from attnlib.training import begin
+from attnlib.transformer import transformer
 from attnlib.translator import Translator, luong, rnn_encdec, rnn_search
 from attnlib.vocabulary import Vocabulary
 from attnlib.writing import write_atomically
@@ -40,6 +42,7 @@ PRESETS: Mapping[str, Callable[..., Translator]] = {
     "luong": luong,
     "rnn_search": rnn_search,
     "rnn_encdec": rnn_encdec,
+    "transformer": transformer,
 }
 """The models that a folder may hold, by name."""
 
@@ -75,14 +78,15 @@ def make(config: Mapping[str, Any], source_vocabulary: Any, target_vocabulary: A
     """Make the translator of a configuration, untrained: its settings' ``preset``, with their ``options``.
 
     Embeddings begin smaller than PyTorch's, by the settings' ``embedding_scale``: a vector that is hardly ever trained,
-    because its word is rare, then says little, where one as long as all others would be noise.
+    because its word is rare, then says little, where one as long as all others would be noise. Much smaller, and
+    annotations begin so much alike that attention may settle on END, whatever it is asked, and stay there.
     """
     preset, options = config["settings"]["preset"], config["settings"]["options"]
-    if preset not in PRESETS:
-        raise ValueError(f"preset is {preset!r}; expected one of {', '.join(PRESETS)}")
+    check_choice(PRESETS, preset=preset)
     translator = PRESETS[preset](source_vocabulary, target_vocabulary, **options)
-    for part in (translator.encoder, translator.decoder):
-        part.embedding.weight.data *= config["settings"]["embedding_scale"]
+    if preset != "transformer":  # whose embeddings are small from the first, and the output's weights too
+        for part in (translator.encoder, translator.decoder):
+            part.embedding.weight.data *= config["settings"]["embedding_scale"]
     return translator
 
 

@@ -105,14 +105,14 @@ def evaluate(
     found = model.translate_all([source for source, _ in pairs], beam=beam, max_length=max_length)
     words = [(f if replace is None else f.with_unknown_replaced(replace)).words for f in found]
     by_words = not hasattr(model.translator.target_vocabulary, "model")
-    scores = compare(words, pairs, tokenize or ("none" if by_words else "13a"))
+    scores = compared(words, pairs, tokenize or ("none" if by_words else "13a"))
     if gold is None:
         return scores
     error = alignment_error_rate(links, [one.sure for one in gold], [one.possible for one in gold])
     return scores._replace(alignment_error=error)
 
 
-def compare(translations: Sequence[Words], pairs: Sequence[tuple[Words, Words]], tokenize: str) -> Evaluation:
+def compared(translations: Sequence[Words], pairs: Sequence[tuple[Words, Words]], tokenize: str) -> Evaluation:
     """Compare translations of the sources with the targets; `tokenize` is as for `evaluate`.
 
     Raises

@@ -140,7 +140,7 @@ def learn(
 
 
 def dev_score(translator: Any, pairs: Sequence[SentencePair]) -> tuple[float, float]:
-    """Take the loss of true translations, in nats a word, and the BLEU of greedy ones, words as they are."""
+    """Take the loss of true translations, in nats per word, and the BLEU of greedy ones, words as they are."""
     words = sum(len(translator.target_vocabulary.encode(pair.target)) for pair in pairs)
     found = Model(translator, {}).translate_all([pair.source for pair in pairs], beam=1)
     return (

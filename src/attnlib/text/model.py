@@ -98,7 +98,7 @@ class Model:
 
     def check_attention(self, wanted: str) -> None:
         """Refuse a model without attention, where `wanted` needs weights."""
-        if not hasattr(self.translator.decoder, "align"):
+        if not self.translator.decoder.attends:
             raise ValueError(f"{wanted} needs attention, and this model has none (preset rnn_encdec)")
 
     def check_lengths(self, sentences: Iterable[Words], name: str = "sentences", first: int = 1) -> None:

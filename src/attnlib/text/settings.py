@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
-from attnlib.checks import check_share, check_whole
+from attnlib.checks import check_choice, check_share, check_whole
 from attnlib.devices import computing_in
 from attnlib.training import warm, warm_cosine
 
@@ -24,7 +24,7 @@ class Settings:
     options : dict
         What the preset is told.
     embedding_scale : float
-        The standard deviation of the numbers that embeddings begin with.
+        The standard deviation of the numbers that embeddings begin with. A Transformer's begin as its paper has them.
     subwords : bool
         Cut words into pieces; else know whole words.
     vocabulary : int
@@ -53,9 +53,16 @@ class Settings:
 
     preset: str = "luong"
     options: dict[str, Any] = field(
-        default_factory=lambda: {"encoder": "both", "emb": 256, "hid": 256, "dropout": 0.3, "seed": 0}
+        default_factory=lambda: {
+            "encoder": "both",
+            "emb": 256,
+            "hid": 256,
+            "dropout": 0.3,
+            "embedding_dropout": 0.2,
+            "seed": 0,
+        }
     )
-    embedding_scale: float = 0.1
+    embedding_scale: float = 0.5
     subwords: bool = True
     vocabulary: int = 8000
     shared: bool = False
@@ -85,5 +92,4 @@ class Settings:
             if number is not None and not 0 < number < inf:
                 raise ValueError(f"{name} is {number}; expected a number above 0")
         computing_in(self.precision)
-        if self.schedule not in SCHEDULES:
-            raise ValueError(f"schedule is {self.schedule!r}; expected one of {', '.join(SCHEDULES)}")
+        check_choice(SCHEDULES, schedule=self.schedule)

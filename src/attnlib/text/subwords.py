@@ -48,8 +48,8 @@ class Subwords:
     def of(cls, sentences: Iterable[Sequence[str]], size: int) -> "Subwords":
         """Learn the pieces of all the sentences.
 
-        Of more than half a million sentences every second is learnt from, of more than a million every fourth, and so
-        on; all their letters are known all the same.
+        Of more than 100,000 sentences every second is learnt from, of more than 200,000 every fourth, and so on; all
+        their letters are known all the same.
 
         Parameters
         ----------

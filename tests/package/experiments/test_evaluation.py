@@ -8,8 +8,9 @@ import torch
 from torch.testing import assert_close
 
 from attnlib.batches import batch
-from attnlib.experiments.evaluation import Evaluation, centres, evaluate, sentence_losses, summarise
-from attnlib.experiments.variants import VARIANTS, Budget, held_out
+from attnlib.experiments.evaluation import Evaluation, cap, centres, evaluate, sentence_losses, summarise
+from attnlib.experiments.plan import read_plan
+from attnlib.experiments.variants import Budget, held_out
 from attnlib.losses import word_loss
 from attnlib.translator import Translator
 from attnlib.vocabulary import SentencePair
@@ -19,7 +20,7 @@ PAIRS = [pair for clauses in (1, 2, 4) for pair in held_out(clauses, SMALL)]
 
 
 def untrained(name):
-    return VARIANTS[name].translator(3, SMALL)
+    return read_plan("comparison").rows[name].variant.translator(3, SMALL)
 
 
 def nameless():
@@ -88,7 +89,7 @@ def test_the_centre_of_local_p_is_where_the_gaussian_is(name):
     p = torch.from_numpy(centres(translator, [pair])[0])
     attended = translator(*batch([pair], translator.source_vocabulary, translator.target_vocabulary)).attended
     weights, positions = attended.weights[0, : len(p)], attended.positions[0, : len(p)]
-    gaussian = torch.exp(-((positions - p[:, None]) ** 2) / (2 * (4 / 2) ** 2))
+    gaussian = torch.exp(-((positions - p[:, None]) ** 2) / (2 * (10 / 2) ** 2))
     assert_close((weights / gaussian).sum(1), torch.ones(len(p)))
 
 
@@ -111,3 +112,17 @@ ONE = Evaluation(PAIRS[:1], [1.0], [("u",)], [("u",)], None, None, None)
 )
 def test_what_cannot_be_evaluated_is_refused(refused, call, says):
     refused(call, ValueError, says)
+
+
+def test_without_a_beam_there_is_none():
+    found = summarise(evaluate(untrained("bahdanau"), PAIRS, None))
+    assert (found["beam_bleu"], found["beam_exact"]) == (None, None)
+    assert found["bleu"] is not None
+
+
+def test_each_translation_has_a_cap_of_its_own():
+    caps = [cap(pair.source) for pair in PAIRS]
+    assert caps[0] == 2 * len(PAIRS[0].source) + 5
+    found = evaluate(untrained("bahdanau"), PAIRS, 2, caps)
+    assert all(len(words) <= most for words, most in zip(found.greedy, caps, strict=True))
+    assert any(len(words) == most for words, most in zip(found.greedy, caps, strict=True)), "untrained, some never end"

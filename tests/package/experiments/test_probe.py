@@ -10,15 +10,17 @@ import torch
 from attnlib import search, windows
 from attnlib.alignment import Align
 from attnlib.decoders import BahdanauDecoder
+from attnlib.experiments.ledger import Ledger
+from attnlib.experiments.plan import read_plan
 from attnlib.experiments.probe import agree, probe
-from attnlib.experiments.record import read
-from attnlib.experiments.variants import VARIANTS
+
+LEDGER = Ledger(read_plan("comparison"))
 
 
 def same(name: str) -> bool:
     """Say whether the probe of this code is the recorded one."""
-    recorded = read(name)["probe"]
-    return agree(recorded, probe(VARIANTS[name], recorded["sentences"]))
+    recorded = LEDGER.read(name)["probe"]
+    return agree(recorded, probe(LEDGER.plan.rows[name].variant, recorded["sentences"]))
 
 
 def look_at_padding(patch: pytest.MonkeyPatch) -> None:
@@ -49,7 +51,7 @@ def prefer_short_translations(patch: pytest.MonkeyPatch) -> None:
     [
         (look_at_padding, ["bahdanau", "global-dot", "global-location-feeding"], ["no-attention"]),
         (turn_the_gaussian_over, ["local-p-general", "local-p-dot-feeding"], ["local-m-dot", "global-dot"]),
-        (read_the_new_state, ["bahdanau", "bahdanau-longer"], ["chain-new-state", "global-dot"]),
+        (read_the_new_state, ["bahdanau", "bahdanau-longer"], ["chain-asks", "global-dot"]),
         (prefer_short_translations, ["local-m-concat", "local-p-general"], []),
     ],
 )
@@ -62,8 +64,9 @@ def test_a_bug_is_noticed_where_it_matters_and_nowhere_else(monkeypatch, bug: Ca
 
 
 def test_it_chooses_sentences_that_it_can_be_asked_for_again():
-    chosen = probe(VARIANTS["local-m-dot"])
-    assert probe(VARIANTS["local-m-dot"], chosen["sentences"]) == chosen
+    variant = LEDGER.plan.rows["local-m-dot"].variant
+    chosen = probe(variant)
+    assert probe(variant, chosen["sentences"]) == chosen
 
 
 @pytest.mark.parametrize(

@@ -1,129 +1,183 @@
-"""The runner: row by row, resumed after any end, begun anew when settings or code are others."""
+"""The runs of a plan, with runs that take no time: shared, killed and gone on with, each is done once."""
 
 import json
-import re
-import shutil
 import subprocess
 import sys
 import textwrap
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import redirect_stderr
-from dataclasses import replace
-from io import StringIO
 from pathlib import Path
 
-import psutil
 import pytest
 
-from attnlib.experiments import runner
-from attnlib.experiments.record import read, write
-from attnlib.experiments.runner import main, record_all, stale
-from attnlib.experiments.shares import Share, shares_of
-from attnlib.experiments.variants import VARIANTS, Budget
+from attnlib.experiments import jobs, runner
+from attnlib.experiments.ledger import Ledger
+from attnlib.experiments.runner import main, measure_costs, work
+from attnlib.experiments.shares import Share
 
-SMALL = Budget(emb=5, hid=4, pairs=40, words=150, steps=3, test_clauses=(1, 4), test_sentences=2, width=2)
-NAMES = ["no-attention", "local-p-general-D2"]
+WHOLE = {"no-attention": 2, "bahdanau": 3, "local-p": 2, "local-p-times2": 2, "rate-early": 6, "rate-late": 6}
+FAKES = textwrap.dedent("""
+    import time
+    from attnlib.experiments import jobs
 
+    def rate(row, seed, rate, clauses):
+        return {"loss": abs(rate - 0.01)}
 
-@pytest.fixture(scope="module")
-def shown(tmp_path_factory) -> tuple[Path, str]:
-    """Two variants, recorded without an interruption, and what the bar showed."""
-    folder, bar = tmp_path_factory.mktemp("results"), StringIO()
-    with redirect_stderr(bar):
-        record_all(NAMES, budget=SMALL, folder=folder, progress=True)
-    return folder, bar.getvalue()
+    def row(row, seed, rate):
+        time.sleep(pause)
+        return {"learning_rate": rate, "measures": {"exact": [seed / 100]}}
+
+    jobs._rate_run, jobs._row_run, jobs._row_head = rate, row, lambda row: {"groups": ["within"]}
+""")
 
 
 @pytest.fixture
-def copied(shown, tmp_path) -> Path:
-    return Path(shutil.copytree(shown[0], tmp_path / "results"))
+def fakes(monkeypatch):
+    for name in ("_rate_run", "_row_run", "_row_head"):
+        monkeypatch.setattr(jobs, name, getattr(jobs, name))
+    exec(FAKES, {"pause": 0})
 
 
-def rows(folder: Path, name: str) -> dict:
-    return read(name, folder)["rows"]
+def script(small_file, folder, share=None):
+    return f"""
+pause = 0.02
+{FAKES}
+from pathlib import Path
+from attnlib.experiments.runner import work
+from attnlib.experiments.shares import Share
+print("begun", flush=True)
+work(Path({str(small_file)!r}), Path({str(folder)!r}), {share!r}, lambda said: print(said, flush=True))
+"""
 
 
-def count(folder: Path) -> int:
-    return sum(len(rows(folder, name)) for name in NAMES if (folder / f"{name}.json").is_file())
+def recorded(small, folder: Path) -> dict[str, int]:
+    return {path.stem: len(Ledger(small, folder).runs(path.stem)) for path in folder.glob("*.json")}
 
 
-def test_each_row_and_cost_is_recorded(shown):
-    for name in NAMES:
-        record = read(name, shown[0])
-        assert record["settings"] == VARIANTS[name].settings(SMALL)
-        assert [*record["rows"]] == [str(seed) for seed in VARIANTS[name].seeds]
-        assert record["cost"]["parameters"] > 0
-    assert stale(NAMES, SMALL, shown[0]) == []
+def test_every_run_is_recorded_once_and_said(fakes, small, small_file, tmp_path):
+    said = []
+    work(small_file, tmp_path, say=said.append)
+    assert recorded(small, tmp_path) == WHOLE
+    runs = [line.split(":")[0] for line in said[::2]]
+    assert len(set(runs)) == len(runs) == sum(WHOLE.values())
+    assert runs[0] == "rate-early 0.002/100"
+    assert runs[-1] == "local-p-times2 11"
+    assert said[-1] == "0 runs can be begun now; all are done in about 0:00 hours"
+    run = Ledger(small, tmp_path).runs("bahdanau")["12"]
+    assert (run["learning_rate"], run["measures"]["exact"]) == (0.01, [0.12])
+    assert run["seconds"] >= 0
+    assert "processor" in run["environment"]
 
 
-def test_what_is_recorded_is_not_run_again(copied, monkeypatch):
-    monkeypatch.setattr(runner, "_row", None)
-    monkeypatch.setattr(runner, "_cost", None)
-    before = {path.name: path.read_bytes() for path in copied.iterdir()}
-    record_all(NAMES, budget=SMALL, folder=copied, progress=False)
-    assert {path.name: path.read_bytes() for path in copied.iterdir()} == before
+def test_what_is_recorded_is_not_run_again(fakes, monkeypatch, small_file, tmp_path):
+    work(small_file, tmp_path, say=str)
+    before = {path: path.read_bytes() for path in tmp_path.glob("*.json")}
+    monkeypatch.setattr(jobs, "_row_run", None)
+    work(small_file, tmp_path, say=str)
+    assert {path: path.read_bytes() for path in tmp_path.glob("*.json")} == before
 
 
-def test_only_what_is_missing_is_run(copied):
-    name = NAMES[1]
-    record = read(name, copied)
-    kept = record["rows"]["0"] | {"losses": [123.0]}
-    write(record | {"rows": {"0": kept, "2": record["rows"]["2"]}}, copied)
-    assert stale(NAMES, SMALL, copied) == [name]
-    record_all(NAMES, budget=SMALL, folder=copied, progress=False)
-    assert rows(copied, name) == record["rows"] | {"0": kept}
+def test_several_at_once_one_of_them_killed_record_each_run_once(small, small_file, tmp_path):
+    folder = tmp_path / "runs"
+    command = [sys.executable, "-c", script(small_file, folder)]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    for process in processes:
+        assert process.stdout.readline() == "begun\n"
+    while not (folder / "local-p.json").is_file():
+        assert processes[0].poll() is None, "it ended without a row"
+        time.sleep(0.005)
+    processes[0].kill()
+    said = [process.communicate()[0] for process in processes]
+    assert [process.returncode for process in processes[1:]] == [0, 0]
+    assert recorded(small, folder) == WHOLE
+    done = [line.split(":")[0] for text in said for line in text.splitlines() if line.endswith("seconds")]
+    assert len(set(done)) == len(done) >= sum(WHOLE.values()) - 1, "the killed one may not have said its last"
 
 
-def test_rows_under_other_settings_are_begun_anew(copied):
-    other = replace(SMALL, steps=4)
-    assert stale(NAMES, other, copied) == NAMES
-    record_all(NAMES[1:], budget=other, folder=copied, progress=False)
-    assert stale(NAMES, other, copied) == NAMES[:1]
-    assert read(NAMES[1], copied)["settings"]["budget"]["steps"] == 4
+def test_a_share_does_its_rows_and_one_without_the_rest(fakes, small, small_file, tmp_path):
+    work(small_file, tmp_path, Share(1, 2), say=str)
+    rates = {"rate-early": 6, "rate-late": 6}
+    assert recorded(small, tmp_path) == rates | {"local-p": 1, "no-attention": 2, "bahdanau": 1}
+    work(small_file, tmp_path, say=str)
+    assert recorded(small, tmp_path) == WHOLE
 
 
-@pytest.mark.parametrize(("factor", "begun_anew"), [(1 + 1e-6, False), (1 + 1e-3, True)])
-def test_rows_of_another_probe_are_begun_anew(copied, factor, begun_anew):
-    name = NAMES[1]
-    record = read(name, copied)
-    marked = record["rows"] | {"0": record["rows"]["0"] | {"losses": [123.0]}}
-    losses = [loss * factor for loss in record["probe"]["losses"]]
-    write(record | {"rows": marked, "probe": record["probe"] | {"losses": losses}}, copied)
-    assert stale(NAMES, SMALL, copied) == [name] * begun_anew
-    record_all([name], budget=SMALL, folder=copied, progress=False)
-    assert rows(copied, name) == (record["rows"] if begun_anew else marked)
-    assert read(name, copied)["probe"]["losses"] == (record["probe"]["losses"] if begun_anew else losses)
+def test_a_run_that_cannot_be_trained_is_named_and_left_out(fakes, monkeypatch, small, small_file, tmp_path):
+    proper, said = jobs._row_run, []
+
+    def fail(row, seed, rate):
+        if row.variant.name == "bahdanau" and seed == 11:
+            raise FloatingPointError("loss is nan at step 3")
+        return proper(row, seed, rate)
+
+    monkeypatch.setattr(jobs, "_row_run", fail)
+    work(small_file, tmp_path, say=said.append)
+    assert recorded(small, tmp_path) == WHOLE | {"bahdanau": 2}
+    assert said.count("bahdanau 11: loss is nan at step 3") == 1
 
 
-def test_killed_it_goes_on_where_it_was(shown, tmp_path):
-    """Killed without warning after a row, twice; nothing half written, no process left, and the same in the end."""
-    folder, script = tmp_path / "results", tmp_path / "go.py"
-    script.write_text(
-        textwrap.dedent(f"""
-        from pathlib import Path
-        from attnlib.experiments import Budget
-        from attnlib.experiments.runner import record_all
+def test_another_error_ends_it_and_keeps_what_was_done(fakes, monkeypatch, small, small_file, tmp_path):
+    monkeypatch.setattr(jobs, "_row_run", lambda *_: {}["nothing"])
+    with pytest.raises(KeyError):
+        work(small_file, tmp_path, say=str)
+    assert recorded(small, tmp_path) == {"rate-early": 6, "rate-late": 6}
 
-        if __name__ == "__main__":
-            record_all({NAMES!r}, budget={SMALL!r}, folder=Path({str(folder)!r}), progress=False)
-        """)
-    )
-    for _ in range(2):
-        before = count(folder)
-        process = subprocess.Popen([sys.executable, script], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        while count(folder) == before:
-            assert process.poll() is None, "it ended without a new row"
-            time.sleep(0.005)
-        children = psutil.Process(process.pid).children(recursive=True)
-        process.kill()
-        process.wait()
-        assert not psutil.wait_procs(children, timeout=300)[1]
-    assert 2 <= count(folder) < 8
-    record_all(NAMES, budget=SMALL, folder=folder, progress=False)
-    for name in NAMES:
-        assert rows(folder, name) == rows(shown[0], name)
-    assert {path.name for path in folder.iterdir()} == {f"{name}.json" for name in NAMES}
+
+def test_the_time_left_is_that_of_all_that_is_left(fakes, monkeypatch, small_file, tmp_path):
+    """A clock that ticks by an hour a run: what is left takes as many hours as there are runs of one size."""
+    said, ticks = [], iter(range(0, 10**9, 1800))
+    monkeypatch.setattr(runner.time, "perf_counter", lambda: float(next(ticks)))
+    monkeypatch.setattr(jobs, "_size", lambda *_: 1.0)
+    work(small_file, tmp_path, say=said.append)
+    hours = [line.rpartition("about ")[2] for line in said[1::2]]
+    left = [int(text.partition(":")[0]) for text in hours]
+    assert left[0] > left[10] > left[-1] == 0
+
+
+def test_costs_are_measured_in_one_sitting(monkeypatch, small, small_file, tmp_path):
+    monkeypatch.setattr(runner, "ProcessPoolExecutor", lambda n, mp_context, initializer: ThreadPoolExecutor(n))
+    monkeypatch.setattr(runner, "benchmark", lambda variant, budget: {"words_per_second": budget.hid})
+    said = []
+    measure_costs(small_file, tmp_path / "new", said.append)
+    found = json.loads((tmp_path / "new" / "costs.json").read_text())
+    assert found["plan"] == small.digest
+    assert found["costs"] == {name: {"words_per_second": row.budget.hid} for name, row in small.rows.items()}
+    assert len(said) == 3
+    assert "torch" in found["environment"]
+
+
+def test_the_command(monkeypatch, capsys, fakes, tmp_path):
+    asked = []
+    monkeypatch.setattr(runner, "work", lambda *given: asked.append(given[:3]))
+    monkeypatch.setattr(runner, "measure_costs", lambda *given: asked.append(("costs", *given[:2])))
+    main(["--workers", "1"])
+    main(["comparison", "--workers", "1", "--share", "2/5", "--folder", str(tmp_path)])
+    main(["--costs"])
+    assert asked == [
+        ("comparison", None, None),
+        ("comparison", tmp_path, Share(2, 5)),
+        ("costs", "comparison", None),
+    ]
+    for wrong in ("0/5", "6/5", "2", "2/5/1", "-1/5"):
+        with pytest.raises(SystemExit):
+            main([f"--share={wrong}"])
+        assert f"share is '{wrong}'; expected one as 2/5" in capsys.readouterr().err
+
+
+def test_what_is_recorded_is_listed(capsys, fakes, monkeypatch, small, tmp_path):
+    monkeypatch.setattr(runner, "read_plan", lambda _: small)
+    main(["--list", "--folder", str(tmp_path)])
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines[0] == ["rate-early", "not", "chosen", "yet"]
+    assert lines[-1] == ["local-p", "0", "of", "2"]
+
+
+def test_two_workers_share_the_work(monkeypatch):
+    asked = []
+    monkeypatch.setattr(runner, "ProcessPoolExecutor", lambda n, mp_context, initializer: ThreadPoolExecutor(n))
+    monkeypatch.setattr(runner, "work", lambda *given: asked.append(given[:3]))
+    main([])
+    assert asked == [("comparison", None, None)] * 2
 
 
 @pytest.mark.parametrize(("rows", "n"), [(0, 1), (1, 3), (7, 1), (7, 2), (7, 3), (7, 11), (360, 7)])
@@ -133,112 +187,6 @@ def test_shares_deal_each_row_out_once(rows, n):
     assert max(map(len, dealt)) - min(map(len, dealt)) <= 1
 
 
-@pytest.fixture
-def at_once(monkeypatch):
-    """Run rows in this process, which starts none."""
-    monkeypatch.setattr(runner, "_pool", ThreadPoolExecutor)
-
-
-def test_two_shares_at_once_and_a_run_that_joins_them_record_what_one_run_does(shown, tmp_path, at_once):
-    """The second share is killed after a row and begun again, and neither touches the other's files."""
-    folder, script = tmp_path / "results", tmp_path / "go.py"
-    script.write_text(
-        textwrap.dedent(f"""
-        import sys
-        from concurrent.futures import ThreadPoolExecutor
-        from pathlib import Path
-        import torch
-        from attnlib.experiments import Budget, runner
-        from attnlib.experiments.shares import Share
-
-        if __name__ == "__main__":
-            share = Share.written(sys.argv[1])
-            runner._pool = ThreadPoolExecutor
-            torch.set_num_threads(1)
-            options = dict(folder=Path({str(folder)!r}), progress=False, workers=1)
-            runner.record_all({NAMES!r}, budget={SMALL!r}, share=share, **options)
-        """)
-    )
-    one, other = (subprocess.Popen([sys.executable, script, share]) for share in ("1/2", "2/2"))
-    while not (begun := [*folder.glob("*.2of2.json")]):
-        assert other.poll() is None, "it ended without a row"
-        time.sleep(0.005)
-    other.kill()
-    assert one.wait() == 0
-    assert other.wait() != 0
-    kept = begun[0].read_text()
-    assert stale(NAMES, SMALL, folder) == NAMES
-    record_all(NAMES, budget=SMALL, folder=folder, progress=False, workers=1, share=Share(2, 2))
-    assert json.loads(kept)["rows"].items() <= json.loads(begun[0].read_text())["rows"].items()
-    assert {path.name for path in folder.iterdir()} <= {f"{name}.{k}of2.json" for name in NAMES for k in (1, 2)}
-    assert {share for name in NAMES for share in shares_of(name, folder)} == {Share(1, 2), Share(2, 2)}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runner, "_row", None)
-        record_all(NAMES, budget=SMALL, folder=folder, progress=False)
-    for name in NAMES:
-        for part in ("settings", "probe", "rows"):
-            assert read(name, folder)[part] == read(name, shown[0])[part]
-        assert read(name, folder)["cost"]["parameters"] == read(name, shown[0])["cost"]["parameters"]
-    assert {path.name for path in folder.iterdir()} == {f"{name}.json" for name in NAMES}
-
-
-def test_shares_complete_what_was_recorded_before(copied, at_once):
-    name = NAMES[1]
-    record = read(name, copied)
-    write(record | {"rows": {"0": record["rows"]["0"]}}, copied)
-    for k in (1, 2, 3):
-        record_all(NAMES, budget=SMALL, folder=copied, progress=False, workers=1, share=Share(k, 3))
-    assert stale(NAMES, SMALL, copied) == [name]
-    record_all(NAMES, budget=SMALL, folder=copied, progress=False)
-    assert read(name, copied) == record
-    assert {path.name for path in copied.iterdir()} == {f"{name}.json" for name in NAMES}
-
-
-def test_a_row_that_fails_ends_it_and_keeps_what_was_done(tmp_path):
-    impossible = replace(SMALL, words=5)  # no sentence fits
-    with pytest.raises(ValueError, match="words is 5; expected at least"):
-        record_all(NAMES, budget=impossible, folder=tmp_path / "results", progress=False)
-    assert not (tmp_path / "results").exists()
-
-
-def test_the_bar_shows_the_time_left(shown):
-    left = dict(re.findall(r"(\d+)/10 \[[\d:]+<([\d:?]+)", shown[1]))
-    first, *between, last = left  # of two steps that follow at once, the bar shows one
-    assert (first, last) == ("0", "10")
-    assert between
-    assert re.fullmatch(r"\d+:\d+", left[between[-1]])
-    assert left[last] == "00:00"
-
-
-def test_the_command_takes_a_subset(monkeypatch, capsys):
-    asked = []
-    monkeypatch.setattr(runner, "record_all", lambda names, **options: asked.append((names, options)))
-    main(["--only", *NAMES, "--workers", "3"])
-    main(["--share", "2/5"])
-    assert asked == [(NAMES, {"workers": 3, "share": None}), (list(VARIANTS), {"workers": 2, "share": Share(2, 5)})]
-    main(["--list", "--only", *NAMES])
-    assert [line.split() for line in capsys.readouterr().out.splitlines()] == [[name, "recorded"] for name in NAMES]
-    with pytest.raises(SystemExit):
-        main(["--only", "nothing"])
-    assert "invalid choice: 'nothing'" in capsys.readouterr().err
-    for wrong in ("0/5", "6/5", "2", "2/5/1", "-1/5"):
-        with pytest.raises(SystemExit):
-            main([f"--share={wrong}"])
-        assert f"share is '{wrong}'; expected one as 2/5" in capsys.readouterr().err
-
-
 def test_the_package_is_a_command():
     command = [sys.executable, "-m", "attnlib.experiments", "--help"]
     assert "python -m attnlib.experiments" in subprocess.run(command, check=True, capture_output=True, text=True).stdout
-
-
-@pytest.mark.parametrize(
-    ("call", "says"),
-    [
-        (lambda: stale(["rnn"]), "names holds 'rnn'; expected names of variants"),
-        (lambda: record_all(["rnn"]), "names holds 'rnn'; expected names of variants"),
-        (lambda: record_all([], workers=0), "workers is 0; expected at least 1"),
-    ],
-)
-def test_what_is_no_variant_is_refused(refused, call, says):
-    refused(call, ValueError, says)

@@ -85,7 +85,7 @@ def slid(scores=(1, 2), values=(1, 2), words=("a", "b"), **options):
     ("call", "error", "says"),
     [
         (lambda: slid(words=[]), ValueError, "words is empty"),
-        (lambda: slid([1]), ValueError, r"scores has shape \(1,\); expected \(2,\), one finite number a word"),
+        (lambda: slid([1]), ValueError, r"scores has shape \(1,\); expected \(2,\), one finite number per word"),
         (lambda: slid([1, np.nan]), ValueError, "scores has shape"),
         (lambda: slid([1, 1e307]), ValueError, r"scores holds 1e\+307; expected numbers of at most"),
         (lambda: slid(values=[1, np.inf]), ValueError, r"values has shape \(2,\)"),

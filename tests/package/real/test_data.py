@@ -30,7 +30,7 @@ def test_all_files_that_are_missing_are_named(text_folder, tmp_path):
     (tmp_path / "val.de.gz").touch()
     says = (
         f"^DATA is {tmp_path}, which lacks train.lc.norm.tok.de, val.lc.norm.tok.en, test_2017_flickr.lc.norm.tok.en, "
-        r"test_2017_flickr.lc.norm.tok.de \(or .gz\); expected .* data/task1/tok of https://github.com/multi30k/dataset"
+        r"test_2017_flickr.lc.norm.tok.de \(or .gz\); expected .* data/task1/tok of github.com/multi30k/dataset"
     )
     with pytest.raises(ValueError, match=says):
         find_files(tmp_path, "german")

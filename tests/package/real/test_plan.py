@@ -7,6 +7,7 @@ import pytest
 from attnlib.real.captions import LANGUAGES, captions
 from attnlib.real.plan import EFFORT, ROWS, RUNS, TextRow
 from attnlib.text.checkpoint import PRESETS
+from attnlib.text.settings import Settings
 from attnlib.vocabulary import Vocabulary
 
 LUONG = ("dot", "concat", "location", "no-feeding", "local-m", "local-p", "local-p-D2", "luong-both", "french-luong")
@@ -49,11 +50,13 @@ def test_the_other_rows_differ_in_one_thing_too():
 
 
 def test_every_run_has_one_place_and_all_have_one_budget():
-    assert len(RUNS) == len({*RUNS}) == sum(len(row.seeds) for row in ROWS.values()) == 42
-    own = {"preset", "options", "subwords", "seed"}
+    assert len(RUNS) == len({*RUNS}) == sum(len(row.seeds) for row in ROWS.values()) == 45
+    own = {"preset", "options", "subwords", "seed", "learning_rate"}
     shared = [{k: v for k, v in asdict(ROWS[name].settings(seed)).items() if k not in own} for name, seed in RUNS]
     assert all(settings == shared[0] for settings in shared)
     assert (shared[0]["steps"], shared[0]["score_every"]) == (EFFORT.steps, EFFORT.score_every)
+    usual = {name for name, row in ROWS.items() if row.settings(0).learning_rate == Settings.learning_rate}
+    assert ROWS.keys() - usual == {"transformer"}
     assert {ROWS[name].settings(seed).options["seed"] for name, seed in RUNS} == {0, 1, 2}
 
 

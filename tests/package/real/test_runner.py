@@ -81,7 +81,10 @@ def test_measures_and_looks_are_read_back(recorded):
     assert records.recorded("subwords", "bleu", folder=results) == [read_run("subwords", 0, results)["test"]["bleu"]]
     assert np.isfinite(records.recorded("subwords", "seconds", "training", results)).all()
     ours = captions("german")
-    back, found = records.translations("subwords", results), model.translate_all([c.pair.source for c in ours], **HOW)
+    back, found = (
+        records.recorded_translations("subwords", results),
+        model.translate_all([c.pair.source for c in ours], **HOW),
+    )
     for one, other in zip(back, found, strict=True):
         assert one[:2] == other[:2]
         assert np.allclose(one.weights, other.weights, atol=0.00501)
@@ -97,7 +100,7 @@ def test_without_attention_there_is_nothing_to_look_at(recorded):
     assert not {"weights", "forced"} & record["captions"].keys()
     record["seed"], folder = 0, recorded / "other"
     records.write_run(record, folder)
-    assert {translation.weights for translation in records.translations("no-attention", folder)} == {None}
+    assert {translation.weights for translation in records.recorded_translations("no-attention", folder)} == {None}
     assert records.forced_weights("no-attention", folder) == [None] * 60
 
 
@@ -137,12 +140,8 @@ def test_a_run_that_was_ended_is_gone_on_with_and_ends_the_same(recorded, text_f
         if "weights" in said:
             os.kill(os.getpid(), signal.SIGINT)
 
-    caught = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            train_and_measure(row, 0, data, tmp_path / "model", SMALL, say=interrupt)
-    finally:
-        signal.signal(signal.SIGINT, caught)
+    with pytest.raises(KeyboardInterrupt):
+        train_and_measure(row, 0, data, tmp_path / "model", SMALL, say=interrupt)
     found = train_and_measure(row, 0, data, tmp_path / "model", SMALL)
     before = read_run("bahdanau", 0, recorded / "results")
     assert found["test"] == before["test"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from attnlib.real.plan import CLAIMS, ROWS
-from attnlib.real.verdicts import MARGIN, decide, holm
+from attnlib.real.verdicts import MARGIN, decide
 
 BASE = np.array([30.0, 31.0, 29.0])
 SCORES = {
@@ -38,25 +38,6 @@ def test_runs_are_compared_in_pairs():
     assert verdict.difference == pytest.approx(0.3)
     assert BASE.std() > 2 * verdict.difference
     assert verdict.difference < MARGIN
-
-
-def test_several_claims_together_need_more():
-    p = 0.02
-    assert holm([p]) == [p]
-    assert holm([p, p, 0.9]) == pytest.approx([3 * p, 3 * p, 0.9])
-    assert holm([0.9, 0.001, 0.02, 0.5]) == pytest.approx([1, 0.004, 0.06, 1])
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_the_correction_is_that_of_testing_one_after_another(seed):
-    """Go from the smallest up; the first that fails its share of the level fails all after it."""
-    p = np.random.default_rng(seed).beta(0.3, 3, size=7)
-    passed, level = set(), 0.05
-    for rank, n in enumerate(np.argsort(p)):
-        if p[n] >= level / (len(p) - rank):
-            break
-        passed.add(int(n))
-    assert {n for n, corrected in enumerate(holm(p.tolist())) if corrected < level} == passed
 
 
 def test_the_claims_are_of_rows_with_the_same_seeds_and_language():

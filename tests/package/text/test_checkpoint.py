@@ -140,7 +140,7 @@ def test_a_folder_holds_all_that_a_model_is(trained):
     assert last["words"] > 0
 
 
-@pytest.mark.parametrize("preset", checkpoint.PRESETS)
+@pytest.mark.parametrize("preset", ["luong", "rnn_search", "rnn_encdec"])
 def test_embeddings_begin_small_and_other_weights_as_they_do(preset):
     known = Vocabulary.of(pair.source for pair in PAIRS), Vocabulary.of(pair.target for pair in PAIRS)
     settings = Settings(preset=preset, options={"emb": 6, "hid": 8, "seed": 0}, embedding_scale=0.25)

@@ -11,6 +11,7 @@ from attnlib.batches import batches, endless
 from attnlib.encoders import BidirectionalLSTM
 from attnlib.language.grammar import sample
 from attnlib.training import begin, train, warm
+from attnlib.transformer import transformer
 from attnlib.translator import luong, rnn_encdec, rnn_search
 from attnlib.vocabulary import PAD, Vocabulary
 
@@ -22,6 +23,7 @@ MODELS = {
     "luong": lambda *v, **o: luong(*v, **o, layers=2),
     "luong all at once": lambda *v, **o: luong(*v, **o, layers=2, input_feeding=False),
     "luong both": lambda *v, **o: luong(*v, **o, layers=2, encoder="both"),
+    "transformer": lambda *v, **o: transformer(*v, **o, heads=3),
 }
 
 

@@ -1,0 +1,145 @@
+"""What runs in pairs tell, of one claim and of many, and what test sentences tell beside the seeds."""
+
+from collections.abc import Sequence
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Real
+from scipy import stats
+
+from attnlib.checks import check_whole
+from attnlib.experiments.intervals import Interval, mean_interval
+
+
+class Correlation(NamedTuple):
+    """A rank correlation, from -1 to 1, and how probable one as far from 0 is if there is none."""
+
+    rho: float
+    p: float
+
+
+def paired_p(differences: Sequence[float] | Real[np.ndarray, "seeds"], at: float = 0.0) -> float:
+    """Say how probable a mean difference as far from `at` is, to either side, if the true one is `at`.
+
+    Student's t on the differences. If they are all alike, 1 if they are `at`, otherwise 0.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 2 differences, or one is NaN.
+    """
+    return 2 * min(_below(differences, at), _below(-np.asarray(differences), -at))
+
+
+def ruled_out_p(differences: Sequence[float] | Real[np.ndarray, "seeds"], margin: float) -> float:
+    """Say how probable a mean difference as low is, if the true one is `margin` or more. Errors as for `paired_p`."""
+    return _below(differences, margin)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Correct p-values for being several, by the method of Holm 1979.
+
+    The least is multiplied by how many there are, the next by one less, and so on; none is less than the one before
+    it, or more than 1.
+
+    Raises
+    ------
+    ValueError
+        If one is no number from 0 to 1.
+    """
+    if not all(0 <= p <= 1 for p in p_values):
+        raise ValueError(f"p_values is {list(p_values)}; expected numbers from 0 to 1")
+    order, corrected, before = np.argsort(p_values, kind="stable"), [0.0] * len(p_values), 0.0
+    for rank, n in enumerate(order):
+        before = max(before, min(1.0, (len(p_values) - rank) * p_values[n]))
+        corrected[n] = before
+    return corrected
+
+
+def sentence_interval(
+    right: Bool[np.ndarray, "seeds sentences"],
+    other: Bool[np.ndarray, "seeds sentences"] | None = None,
+    *,
+    level: float = 0.95,
+    samples: int = 2000,
+    seed: int = 0,
+) -> Interval:
+    """Say where the share of right translations would probably lie with other test sentences, and the same seeds.
+
+    Sentences are drawn again from those that there are, with replacement.
+
+    Parameters
+    ----------
+    right : ``"seeds sentences"``
+        Which translations are right.
+    other : ``"seeds sentences"``, optional
+        Those of another row, with the same seeds and sentences. Then the interval is that of the difference.
+    level : float
+    samples, seed : int
+        How often the sentences are drawn, and by which random numbers.
+
+    Raises
+    ------
+    ValueError
+        If there is no sentence, or `level` is not between 0 and 1, or `samples` is below 1.
+    """
+    check_whole(samples=samples)
+    if not right.size:
+        raise ValueError(f"right has shape {right.shape}; expected a seed and a sentence or more")
+    if not 0 < level < 1:
+        raise ValueError(f"level is {level}; expected a share between 0 and 1")
+    by_sentence = right.mean(0) - (0 if other is None else other.mean(0))
+    drawn = np.random.default_rng(seed).integers(len(by_sentence), size=(samples, len(by_sentence)))
+    low, high = np.quantile(by_sentence[drawn].mean(1), [(1 - level) / 2, (1 + level) / 2])
+    return Interval(float(by_sentence.mean()), float(low), float(high))
+
+
+def correlation_within(
+    first: Sequence[Float[np.ndarray, "_"]],
+    second: Sequence[Float[np.ndarray, "_"]],
+    *,
+    samples: int = 10_000,
+    seed: int = 0,
+) -> Correlation:
+    """Correlate the ranks of two measures within each row, over all rows together.
+
+    Each row is ranked by itself, so that what differs between rows does not count. Of a single row it is Spearman's
+    rho. The p-value is the share of random orders within the rows whose rho is as far from 0.
+
+    Parameters
+    ----------
+    first, second : lists of ``"seeds"``
+        The measures of each row.
+    samples, seed : int
+        How many orders, and by which random numbers.
+
+    Raises
+    ------
+    ValueError
+        If the rows are not as many, or as long, or a measure is the same for all seeds of every row.
+    """
+    check_whole(samples=samples)
+    if [len(row) for row in first] != [len(row) for row in second]:
+        raise ValueError("first and second have not the same seeds")
+    x, y = ([stats.rankdata(row) - (len(row) + 1) / 2 for row in rows] for rows in (first, second))
+    scale = sqrt(sum((row @ row) for row in x) * sum((row @ row) for row in y))
+    if not scale:
+        raise ValueError("first or second is the same for all seeds; expected a measure that differs")
+    rng = np.random.default_rng(seed)
+    chance = sum(rng.permuted(np.tile(row, (samples, 1)), axis=1) @ other for row, other in zip(x, y, strict=True))
+    rho = sum(row @ other for row, other in zip(x, y, strict=True)) / scale
+    as_far = np.abs(chance / scale) >= abs(rho) - 1e-12
+    return Correlation(float(rho), float((1 + as_far.sum()) / (1 + samples)))
+
+
+def _below(differences: Sequence[float] | Real[np.ndarray, "seeds"], at: float) -> float:
+    """Say how probable a mean as low is, if the true one is `at`."""
+    x = np.asarray(differences, dtype=float)
+    mean = mean_interval(x).mean
+    if not np.isfinite(mean):
+        raise ValueError(f"differences is {x}; expected numbers")
+    error = float(np.std(x, ddof=1)) / sqrt(len(x))
+    if error < 1e-12:  # all alike, but for rounding
+        return 0.5 if abs(mean - at) < 1e-12 else float(mean > at)
+    return float(stats.t.cdf((mean - at) / error, len(x) - 1))

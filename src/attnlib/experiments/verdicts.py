@@ -1,0 +1,102 @@
+"""The verdicts of a plan: each claim holds, or does not, or cannot be told, by the rule that the plan's file states."""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from attnlib.experiments.intervals import Interval, mean_interval
+from attnlib.experiments.ledger import Ledger
+from attnlib.experiments.measure import grouped
+from attnlib.experiments.plan import Claim
+from attnlib.experiments.significance import holm, paired_p, ruled_out_p
+
+HOLDS, DOES_NOT, CANNOT_BE_TOLD = "holds", "does not hold", "cannot be told"
+
+
+class Verdict(NamedTuple):
+    """What the recorded runs say of a claim.
+
+    Attributes
+    ----------
+    claim : Claim
+    difference : Interval
+        Of the measure, the first row less the second: the mean over the seeds that both have, and its 95 per cent
+        interval, as if it were the only claim.
+    p : float
+        Of no difference, corrected for all claims of the table.
+    ruled_out : float
+        Of a difference by the plan's margin, in the direction of the claim, corrected likewise.
+    says : str
+        "holds", "does not hold" or "cannot be told".
+    """
+
+    claim: Claim
+    difference: Interval
+    p: float
+    ruled_out: float
+    says: str
+
+
+def judge(ledger: Ledger, table: str) -> list[Verdict]:
+    """Judge the claims of a table of the plan.
+
+    Raises
+    ------
+    ValueError
+        If a row has fewer than 2 runs, or no such measure.
+    """
+    rule, claims = ledger.plan.contents["verdicts"], ledger.plan.claims(table)
+    differences = [np.subtract(*ledger.pairs(*claim[:2], claim.measure, claim.group)) for claim in claims]
+    p_values = holm([paired_p(x) for x in differences])
+    against = holm([_ruled_out(x, claim, rule["margin"]) for x, claim in zip(differences, claims, strict=True)])
+    return [
+        Verdict(claim, mean_interval(x), p, out, _verdict(claim, float(x.mean()), (p, out), rule["level"]))
+        for claim, x, p, out in zip(claims, differences, p_values, against, strict=True)
+    ]
+
+
+def right(ledger: Ledger, name: str, group: str = "within") -> Bool[np.ndarray, "seeds sentences"]:
+    """Tell which test sentences of a group each run of a row translates right, the seeds in order.
+
+    Raises
+    ------
+    ValueError
+        If nothing is recorded of the row.
+    KeyError
+        If it has no such group.
+    """
+    runs, row = ledger.runs(name), ledger.plan.rows[name]
+    if not runs:
+        raise ValueError(f"nothing is recorded of {name!r}")
+    bits = [np.unpackbits(np.frombuffer(bytes.fromhex(run["right"]), np.uint8)) for run in runs.values()]
+    return np.array(bits, dtype=bool)[:, grouped(row.variant, row.budget)[group]]
+
+
+def misses_of(ledger: Ledger, name: str, group: str = "within") -> Float[np.ndarray, "offsets"]:
+    """Give the share of links by how far they miss, over all runs: see `attnlib.experiments.runs.miss_counts`.
+
+    Raises
+    ------
+    ValueError
+        If nothing is recorded of the row, or it has no attention.
+    """
+    runs = ledger.runs(name).values()
+    if not runs or None in [run["misses"] for run in runs]:
+        raise ValueError(f"no links are recorded of {name!r}")
+    counts = np.sum([run["misses"][group] for run in runs], axis=0)
+    return counts / counts.sum()
+
+
+def _ruled_out(differences: Float[np.ndarray, "seeds"], claim: Claim, margin: float) -> float:
+    """Say how probable such differences are if the claim is true by the margin, or more."""
+    more, less = ruled_out_p(differences, margin), ruled_out_p(-differences, margin)
+    return {"more": more, "less": less, "differs": max(more, less)}[claim.says]
+
+
+def _verdict(claim: Claim, mean: float, p_values: tuple[float, float], level: float) -> str:
+    p, ruled_out = p_values
+    as_said = {"more": mean > 0, "less": mean < 0, "differs": True}[claim.says]
+    if p < level and as_said:
+        return HOLDS
+    return DOES_NOT if ruled_out < level else CANNOT_BE_TOLD

@@ -1,0 +1,147 @@
+"""Pictures and tables of a comparison: every run of every row, and what the runs say of each claim."""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from attnlib.experiments.intervals import mean_interval
+from attnlib.experiments.verdicts import CANNOT_BE_TOLD, DOES_NOT, HOLDS, Verdict
+from attnlib.pictures.cards import checked_numbers
+from attnlib.pictures.tables import Table, table
+
+_LOOKS = (  # colours of Okabe and Ito
+    {"color": "#0072B2", "marker": "o", "linestyle": ""},
+    {"color": "#D55E00", "marker": "s", "linestyle": ""},
+    {"color": "#009E73", "marker": "^", "linestyle": ""},
+    {"color": "#CC79A7", "marker": "D", "linestyle": ""},
+)
+_APART = 0.32  # from the first series of a row to its last, in rows
+_FILLED = {HOLDS: "full", DOES_NOT: "none", CANNOT_BE_TOLD: "left"}
+
+
+def spread(runs: Mapping[str, Mapping[str, Sequence[float]]], ax: Axes | None = None, *, across: str = "") -> Axes:
+    """Draw each run of each row as a dot, and the mean of a row's runs with its 95 per cent interval.
+
+    Parameters
+    ----------
+    runs : for each series, for each row, numbers
+        The rows stand one below the other, in the order of the first series; the series of a row close together. A row
+        with one run has no interval, and a row that a series lacks has a gap there.
+    ax : Axes, optional
+        Where to draw. None: a new figure, as high as the rows need.
+    across : str
+        What the numbers are.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    ValueError
+        If there is no series or no row, or a row has no run, or there are more series than there are colours.
+    TypeError
+        If a run is no number.
+    """
+    if not 0 < len(runs) <= len(_LOOKS):
+        raise ValueError(f"runs has {len(runs)} series; expected 1 to {len(_LOOKS)}")
+    names = list(dict.fromkeys(name for rows in runs.values() for name in rows))
+    ax = _rows(names, ax, "runs")
+    for (series, rows), away, look in zip(runs.items(), _offsets(runs), _LOOKS, strict=False):
+        for name, found in rows.items():
+            y, numbers = names.index(name) + away, checked_numbers(found, f"runs[{series!r}][{name!r}]")
+            if numbers.ndim != 1 or not len(numbers):
+                raise ValueError(f"runs[{series!r}][{name!r}] has shape {numbers.shape}; expected (seeds,), not 0")
+            ax.plot(numbers, [y] * len(numbers), ".", color=look["color"], alpha=0.45, markersize=4, zorder=1)
+            ax.plot(numbers.mean(), y, **look, markersize=5.5, markeredgecolor="white")
+            if len(numbers) > 1:
+                ax.plot(mean_interval(numbers)[1:], [y, y], color=look["color"], linewidth=1.8)
+    ax.set_xlabel(across)
+    if len(runs) > 1:
+        _legend(ax, [Line2D([], [], **look, label=name) for name, look in zip(runs, _LOOKS, strict=False)])
+    return ax
+
+
+def claims(found: Sequence[Verdict], ax: Axes | None = None, *, margin: float = 0.05) -> Axes:
+    """Draw the difference that each claim is about, with its 95 per cent interval, and what the verdict is.
+
+    Parameters
+    ----------
+    found : verdicts
+        Those of the same rows and measure share a line, one colour a group of test sentences.
+    ax : Axes, optional
+        Where to draw. None: a new figure, as high as the lines need.
+    margin : float
+        Drawn to both sides of zero: a difference that the plan calls large.
+
+    Returns
+    -------
+    Axes
+        A full marker is a claim that holds, an empty one a claim that does not, a half one cannot be told.
+
+    Raises
+    ------
+    ValueError
+        If there is no verdict, or there are more groups than there are colours.
+    """
+    groups = list(dict.fromkeys(verdict.claim.group for verdict in found))
+    if not 0 < len(groups) <= len(_LOOKS):
+        raise ValueError(f"found has {len(groups)} groups; expected 1 to {len(_LOOKS)}")
+    said = list(dict.fromkeys(verdict.claim.wording for verdict in found))
+    ax = _rows(said, ax, "found")
+    for x in (-margin, 0, margin):
+        ax.axvline(x, color="0.5", linewidth=0.9, linestyle=":" if x else "-", zorder=0)
+    looks = dict(zip(groups, _LOOKS, strict=False))
+    away = dict(zip(groups, _offsets(groups), strict=True))
+    for verdict in found:
+        look, (mean, low, high) = looks[verdict.claim.group], verdict.difference
+        y = said.index(verdict.claim.wording) + away[verdict.claim.group]
+        ax.plot([low, high], [y, y], color=look["color"], linewidth=1.8)
+        ax.plot(mean, y, **look, markersize=7, fillstyle=_FILLED[verdict.says], markerfacecoloralt="white")
+    ax.set_xlabel("the first less the second")
+    colours = [Line2D([], [], **look, label=group) for group, look in looks.items()]
+    grey = {"color": "0.4", "marker": "o", "linestyle": "", "markersize": 7, "markerfacecoloralt": "white"}
+    _legend(ax, colours + [Line2D([], [], **grey, fillstyle=fill, label=says) for says, fill in _FILLED.items()])
+    return ax
+
+
+def verdict_table(found: Sequence[Verdict]) -> Table:
+    """Lay out what the runs say of each claim.
+
+    Returns
+    -------
+    Table
+        The difference and its interval are those of the single claim; of the two p-values, which are corrected, the
+        first is that of no difference, the second that of one as large as the plan's margin.
+    """
+    rows = []
+    for claim, (mean, low, high), p, ruled_out, says in found:
+        interval = f"[{low:+.3f}, {high:+.3f}]"
+        rows.append([claim.wording, claim.group, says, f"{mean:+.3f}", interval, f"{p:.3f}", f"{ruled_out:.3f}"])
+    return table(["claim", "group", "verdict", "difference", "interval", "p", "p, as large"], rows)
+
+
+def _offsets(series: Sequence[str] | Mapping[str, object]) -> list[float]:
+    return [_APART * (n / (len(series) - 1) - 0.5) if len(series) > 1 else 0.0 for n in range(len(series))]
+
+
+def _rows(names: Sequence[str], ax: Axes | None, what: str) -> Axes:
+    """Find or make axes with a line for each name, the first at the top."""
+    if not names:
+        raise ValueError(f"{what} is empty; expected at least one row")
+    if ax is None:
+        ax = plt.subplots(figsize=(7.2, 1.1 + 0.33 * len(names)), dpi=120, layout="constrained")[1]
+    ax.set_yticks(range(len(names)), names, fontsize="small")
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.grid(axis="x", color="0.9")
+    ax.set_axisbelow(True)
+    ax.tick_params(axis="y", length=0)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    return ax
+
+
+def _legend(ax: Axes, handles: Sequence[Line2D]) -> None:
+    below = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols": len(handles)}
+    ax.legend(handles=handles, frameon=False, fontsize="small", columnspacing=1, handletextpad=0.4, **below)

@@ -1,0 +1,247 @@
+"""A schematic of a model: words read, annotations, what the decoder is told of them, its states, words written.
+
+One drawing serves every model of the book, over two steps of its decoder. A model says which parts it has; what
+another one lacks can be marked as new.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple
+
+import matplotlib.pyplot as plt
+import numpy as np
+from jaxtyping import Float, Real
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from attnlib.pictures.cards import checked_numbers, checked_words
+from attnlib.shapes import Array
+
+_INK, _WEIGHT, _NEW = "#444444", "#0072B2", "#C44500"
+_ROWS = {"x": 0.0, "h": 1.0, "c": 2.6, "s": 3.8, "~": 4.9, "y": 5.9}  # heights of the rows of parts
+_WIDE = 4.8  # from the first to the last column
+_NAMES = {"x": "source words", "h": "annotations", "c": "contexts", "s": "decoder states"}
+_NAMES |= {"~": "attentional states", "y": "target words"}
+_SHAPES = {"h": "round,pad=0.35", "s": "round,pad=0.35", "~": "round,pad=0.35", "c": "circle,pad=0.3"}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a schematic shows of a model.
+
+    Attributes
+    ----------
+    attends : bool
+        Whether each step has a context of its own. Without attention one summary serves all steps.
+    forwards : bool
+        Whether the encoder reads from the first word to the last as well as from the last to the first.
+    steps_first : bool
+        Whether the new state asks, and an attentional state is made of it and the context. Otherwise the state
+        before asks, and the new one is made with the context.
+    half_width : int, optional
+        `D`, where the decoder sees only the words at most that far from a centre.
+    feeds : bool
+        Whether an attentional state is fed to the next step.
+    """
+
+    attends: bool = True
+    forwards: bool = True
+    steps_first: bool = False
+    half_width: int | None = None
+    feeds: bool = False
+
+
+NO_ATTENTION = Layout(attends=False)
+"""The RNNencdec of Bahdanau et al. 2015, section 2.1, with an encoder that reads both ways, as their RNNsearch has."""
+
+BAHDANAU = Layout()
+"""The RNNsearch of Bahdanau et al. 2015, section 3."""
+
+LUONG = Layout(forwards=False, steps_first=True)
+"""Global attention of Luong et al. 2015, section 3.1, the source read reversed."""
+
+LUONG_LOCAL = replace(LUONG, half_width=1)
+"""Local attention of Luong et al. 2015, section 3.2."""
+
+LUONG_FEEDING = replace(LUONG, feeds=True)
+"""Global attention with the input feeding of Luong et al. 2015, section 3.3."""
+
+
+class _Part(NamedTuple):
+    """A word or a vector: where it is, and what stands on it."""
+
+    x: float
+    y: float
+    text: str
+
+
+class _Arrow(NamedTuple):
+    """What is made from what: how thick, in which style, how much bent."""
+
+    width: float = 1.2
+    style: str = "-"
+    bend: float = 0.0
+    colour: str = _INK
+
+
+def schematic(
+    model: Layout,
+    weights: Real[Array, "2 src"] = ((0.84, 0.06, 0.06, 0.04), (0.06, 0.18, 0.7, 0.06)),
+    source: Sequence[str] = ("the", "black", "cat", "sleeps"),
+    target: Sequence[str] = ("le", "chat"),
+    ax: Axes | None = None,
+    *,
+    since: Layout | None = None,
+) -> Axes:
+    """Draw a model over two steps of its decoder: what is made from what, and which arrows carry a weight.
+
+    Parameters
+    ----------
+    model : Layout
+        What it has.
+    weights : ``"2 src"``
+        How thick the arrows from the annotations are, step by step, from 0 to 1. They illustrate, unless they come from
+        a trained model. A window is drawn around the word with the largest weight, and what is outside gets no arrow.
+    source, target : words
+        What is read, and the first two words that are written.
+    ax : Axes, optional
+        Where to draw. None: a new figure.
+    since : Layout, optional
+        A model that is known already: what it lacks is marked as new.
+
+    Returns
+    -------
+    Axes
+        Without an axis: positions mean nothing here.
+
+    Raises
+    ------
+    ValueError
+        If `weights` are not from 0 to 1, two rows with a number for each source word, or `target` is not two words.
+    TypeError
+        If words are not words, or weights are not numbers.
+
+    Notes
+    -----
+    After Bahdanau et al. 2015, figure 1, and Luong et al. 2015, figures 2 to 4. What else a word is written from,
+    such as the context in Bahdanau's readout, is left out.
+    """
+    source, target = checked_words(source, "source"), checked_words(target, "target")
+    if len(target) != 2:
+        raise ValueError(f"target has {len(target)} words; expected 2, one a step")
+    shares = checked_numbers(weights, "weights")
+    if shares.shape != (2, len(source)) or not ((shares >= 0) & (shares <= 1)).all():
+        raise ValueError(f"weights has shape {shares.shape}; expected (2, {len(source)}), numbers from 0 to 1")
+    parts, arrows = _parts(model, source, target), _arrows(model, shares)
+    local = model.half_width is not None
+    low, high = -0.4 - 0.7 * local, parts["y1"].y + 0.4
+    if ax is None:
+        ax = plt.subplots(figsize=(5.5, 0.5 + 0.66 * (high - low)), dpi=120, layout="constrained")[1]
+    old_parts, old_arrows = (_parts(since, source, target), _arrows(since, shares)) if since else (parts, arrows)
+    for name, part in parts.items():
+        _draw_part(ax, name, part, new=name not in old_parts)
+    for ends, arrow in arrows.items():
+        _draw_arrow(ax, *(parts[end] for end in ends), arrow, "-".join(ends), new=ends not in old_arrows)
+    if local:
+        _draw_windows(ax, shares, model.half_width, new=since is not None and since.half_width is None)
+    names = _NAMES if model.attends else _NAMES | {"c": "summary"}
+    for row, y in {name[0]: part.y for name, part in parts.items()}.items():
+        ax.text(-0.65, y, names[row], ha="right", va="center", color=_INK)
+    ax.set(xlim=(-3.0, _WIDE + 0.55), ylim=(low, high))
+    ax.axis("off")
+    if keys := _keys(model, since):
+        ax.legend(handles=keys, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=len(keys), frameon=False)
+    return ax
+
+
+def _parts(model: Layout, source: list[str], target: list[str]) -> dict[str, _Part]:
+    """Lay out words and vectors: the row's letter and the number name each."""
+    heights = _ROWS if model.steps_first else _ROWS | {"y": _ROWS["~"]}
+    columns = np.linspace(0, _WIDE, len(source)).tolist()
+    found = {}
+    for i, (x, word) in enumerate(zip(columns, source, strict=True), 1):
+        found |= {f"x{i}": _Part(x, heights["x"], word), f"h{i}": _Part(x, heights["h"], f"$h_{{{i}}}$")}
+    if not model.attends:
+        found["c"] = _Part(_WIDE / 2, heights["c"], "$c$")
+    for t, word in enumerate(["START", *target]):
+        x = _WIDE * t / 2
+        found |= {f"s{t}": _Part(x, heights["s"], f"$s_{t}$"), f"y{t}": _Part(x, heights["y"], word)}
+        if t and model.attends:
+            found[f"c{t}"] = _Part(x - _WIDE / 4, heights["c"], f"$c_{t}$")
+        if t and model.steps_first:
+            found[f"~{t}"] = _Part(x, heights["~"], rf"$\tilde{{s}}_{t}$")
+    return found
+
+
+def _arrows(model: Layout, weights: Float[np.ndarray, "2 src"]) -> dict[tuple[str, str], _Arrow]:
+    """Say what is made from what, by the names of the parts."""
+    src = weights.shape[1]
+    found = {(f"x{i}", f"h{i}"): _Arrow() for i in range(1, src + 1)}
+    for i, j in pairwise(range(1, src + 1)):
+        found[f"h{j}", f"h{i}"] = _Arrow(bend=0.3 * model.forwards)
+        if model.forwards:
+            found[f"h{i}", f"h{j}"] = _Arrow(bend=0.3)
+    found["h1", "s0"] = _Arrow()
+    if not model.attends:
+        found |= {("h1", "c"): _Arrow(2.5), (f"h{src}", "c"): _Arrow(2.5)}
+    for t in (1, 2):
+        found |= {(f"s{t - 1}", f"s{t}"): _Arrow(), (f"y{t - 1}", f"s{t}"): _Arrow()}
+        found[(f"~{t}" if model.steps_first else f"s{t}"), f"y{t}"] = _Arrow()
+        if not model.attends:
+            found["c", f"s{t}"] = _Arrow(2.5)
+            continue
+        seen = _window(weights[t - 1], model.half_width)
+        for i in np.flatnonzero(seen & (weights[t - 1] > 0)).tolist():
+            found[f"h{i + 1}", f"c{t}"] = _Arrow(0.4 + 7 * weights[t - 1, i], colour=_WEIGHT)
+        asks = f"s{t}" if model.steps_first else f"s{t - 1}"
+        found[asks, f"c{t}"] = _Arrow(1.6, (0, (3, 2)))
+        if model.steps_first:
+            found |= {(f"c{t}", f"~{t}"): _Arrow(2.5, bend=-0.25), (f"s{t}", f"~{t}"): _Arrow()}
+        else:
+            found[f"c{t}", f"s{t}"] = _Arrow(2.5)
+    if model.feeds:
+        found["~1", "s2"] = _Arrow(2.5)
+    return found
+
+
+def _window(weights: Float[np.ndarray, "src"], half_width: int | None) -> np.ndarray:
+    """Say which words are seen from the one with the largest weight."""
+    away = np.abs(np.arange(len(weights)) - weights.argmax())
+    return away <= (len(weights) if half_width is None else half_width)
+
+
+def _draw_part(ax: Axes, name: str, part: _Part, *, new: bool) -> None:
+    colour = _NEW if new else _INK
+    frame = {"facecolor": "white", "edgecolor": colour, "linewidth": 2.2 if new else 1.2}
+    box = {"bbox": frame | {"boxstyle": _SHAPES[name[0]]}} if name[0] in _SHAPES else {}
+    ink, size = (_INK, 9) if name == "y0" else (_NEW if new else "black", 12)
+    ax.text(part.x, part.y, part.text, ha="center", va="center", color=ink, fontsize=size, zorder=3, gid=name, **box)
+
+
+def _draw_arrow(ax: Axes, start: _Part, end: _Part, arrow: _Arrow, name: str, *, new: bool) -> None:
+    ink = {"color": _NEW if new else arrow.colour, "linewidth": arrow.width + new, "linestyle": arrow.style}
+    head = f"-|>,head_width={0.12 + arrow.width / 25},head_length={0.22 + arrow.width / 20}"
+    style = {"arrowstyle": head, "mutation_scale": 14, "connectionstyle": f"arc3,rad={arrow.bend}"}
+    shrink = {"shrinkA": 13, "shrinkB": 13 + arrow.width}
+    ax.annotate("", xy=end[:2], xytext=start[:2], zorder=1, gid=name, arrowprops=ink | style | shrink)
+
+
+def _draw_windows(ax: Axes, weights: Float[np.ndarray, "2 src"], half_width: int, *, new: bool) -> None:
+    colour = _NEW if new else _WEIGHT
+    columns = np.linspace(0, _WIDE, weights.shape[1])
+    for t, row in enumerate(weights, 1):
+        seen, y = columns[_window(row, half_width)], -0.2 - 0.35 * t
+        ax.plot([seen[0] - 0.3, seen[-1] + 0.3], [y, y], color=colour, linewidth=6, alpha=0.35)
+        ax.plot(columns[row.argmax()], y, marker="^", color=colour)
+        ax.text(-0.65, y, f"window, $p_{t} \\pm D$", ha="right", va="center", color=colour)
+
+
+def _keys(model: Layout, since: Layout | None) -> list[Line2D]:
+    """Explain the kinds of arrow that there are."""
+    colour = _NEW if since and not since.attends else _WEIGHT
+    kinds = [("weights: the thicker, the more", colour, 4.0, "-"), ("asks", _INK, 1.6, (0, (3, 2)))]
+    kinds = kinds * model.attends + [("new", _NEW, 2.5, "-")] * (since is not None)
+    return [
+        Line2D([], [], color=ink, linewidth=width, linestyle=style, label=text) for text, ink, width, style in kinds
+    ]

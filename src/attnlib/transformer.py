@@ -1,0 +1,229 @@
+"""The Transformer: what chapter 1 calls attention, several times side by side, and nothing recurrent.
+
+Every position looks at every other in one step, so order has to be in the vectors: positions are added to the words'.
+Masks keep padding out, and in the decoder what is not yet written. Sections and equations are those of Vaswani et al.
+2017, "Attention Is All You Need".
+
+The decoder's one method `TransformerDecoder.read` takes any number of words: all of a sentence in training, one in a
+step of a search. What earlier words are found by and answer with, their keys and values, goes from step to step in
+the state and is never computed again.
+"""
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn.functional import linear
+
+from attnlib.alignment import Memory
+from attnlib.attention import Attended
+from attnlib.checks import check_whole
+from attnlib.decoders import Decoder, State
+from attnlib.encoders import Encoded
+from attnlib.parameters import products, seeded
+from attnlib.sublayers import KeysValues, MultiHead, PlacedEmbedding, Residual, feed_forward
+from attnlib.translator import Translator
+from attnlib.vocabulary import Numbering
+
+
+class EncoderLayer(nn.Module):
+    """Look at the sentence itself, then take each word on its own (Vaswani et al. 2017, section 3.1)."""
+
+    def __init__(self, emb: int, hid: int, heads: int, dropout: float = 0.0):
+        super().__init__()
+        self.itself, self.network = MultiHead(emb, heads), feed_forward(emb, hid)
+        self.add_itself, self.add_network = Residual(emb, dropout), Residual(emb, dropout)
+
+    def forward(
+        self, x: Float[Tensor, "batch src emb"], mask: Bool[Tensor, "batch 1 1 src"]
+    ) -> Float[Tensor, "batch src emb"]:
+        """Read the sentence once more."""
+        x = self.add_itself(x, self.itself(x, self.itself.remember(x), mask).context)
+        return self.add_network(x, self.network(x))
+
+
+class DecoderLayer(nn.Module):
+    """Look at what is written, at the source, then take each word on its own (Vaswani et al. 2017, section 3.1)."""
+
+    def __init__(self, emb: int, hid: int, heads: int, dropout: float = 0.0):
+        super().__init__()
+        self.itself, self.source, self.network = MultiHead(emb, heads), MultiHead(emb, heads), feed_forward(emb, hid)
+        self.add_itself, self.add_source, self.add_network = (Residual(emb, dropout) for _ in range(3))
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch tgt emb"],
+        past: KeysValues,
+        source: KeysValues,
+        written: Bool[Tensor, "1 1 tgt all"],
+        real: Bool[Tensor, "batch 1 1 src"],
+    ) -> tuple[Float[Tensor, "batch tgt emb"], Attended, KeysValues]:
+        """Go on from the words before, whose keys and values are `past`; give those of all words too."""
+        keys, values = (torch.cat(both, 2) for both in zip(past, self.itself.remember(x), strict=True))
+        x = self.add_itself(x, self.itself(x, (keys, values), written).context)
+        looked = self.source(x, source, real)
+        x = self.add_source(x, looked.context)
+        return self.add_network(x, self.network(x)), looked, (keys, values)
+
+
+class TransformerEncoder(nn.Module):
+    """Annotate each word, having looked at all words of the sentence in every layer.
+
+    Parameters
+    ----------
+    vocab, emb, hid, heads, layers : int
+        Words of the vocabulary; features of a word in every layer; inner units of a feed-forward network; attentions
+        side by side; height of the stack.
+    dropout, embedding_dropout : float
+        In training, the share of features set to 0: of what each sublayer adds, and of the embeddings.
+
+    Notes
+    -----
+    Vaswani et al. 2017, section 3.1. A layer costs ``batch * src * (4 * emb² + 2 * emb * hid + 2 * src * emb)``
+    multiply-adds, all positions at once. The summary, which the Transformer has no use for, is the annotation of END.
+    """
+
+    def __init__(
+        self,
+        vocab: int,
+        emb: int,
+        hid: int,
+        heads: int,
+        layers: int,
+        *,
+        dropout: float = 0.0,
+        embedding_dropout: float = 0.0,
+    ):
+        check_whole(layers=layers)
+        super().__init__()
+        self.embedding = PlacedEmbedding(vocab, emb, embedding_dropout)
+        self.layers = nn.ModuleList(EncoderLayer(emb, hid, heads, dropout) for _ in range(layers))
+
+    def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> Encoded:
+        """Annotate each word of each sentence; annotations of padding are 0."""
+        real = torch.arange(source.shape[1], device=source.device) < lengths[:, None]
+        x = self.embedding(source)
+        for layer in self.layers:
+            x = layer(x, real[:, None, None])
+        annotations = torch.where(real[:, :, None], x, 0.0)
+        return Encoded(annotations, lengths, annotations[torch.arange(len(x), device=x.device), lengths - 1], ())
+
+
+class TransformerDecoder(Decoder):
+    """Write a word having looked, in every layer, at the words before it and at the source.
+
+    The memory holds, instead of annotations and what a score keeps of them, every layer's values and keys,
+    ``"batch layers heads src d"``; what a step hands to the next is the same of the words written. What a step is said
+    to have looked at is the last layer's attention to the source, the mean of its heads.
+
+    Parameters
+    ----------
+    vocab, emb, hid, heads, layers, dropout, embedding_dropout
+        As for `TransformerEncoder`.
+
+    Notes
+    -----
+    Vaswani et al. 2017, sections 3.1 and 3.2.3. The embedding's weights are the output's too, as in section 3.4. The
+    cost of a step grows with what is written: see `multiply_adds`.
+    """
+
+    def __init__(
+        self,
+        *,
+        vocab: int,
+        emb: int,
+        hid: int,
+        heads: int,
+        layers: int,
+        dropout: float = 0.0,
+        embedding_dropout: float = 0.0,
+    ):
+        check_whole(layers=layers)
+        super().__init__()
+        self.embedding = PlacedEmbedding(vocab, emb, embedding_dropout)
+        self.layers = nn.ModuleList(DecoderLayer(emb, hid, heads, dropout) for _ in range(layers))
+
+    def start(self, encoded: Encoded) -> State:
+        """Stand before the first word: the source's keys and values are computed, and nothing is written."""
+        remembered = (layer.source.remember(encoded.annotations) for layer in self.layers)
+        keys, values = (torch.stack(x, 1) for x in zip(*remembered, strict=True))
+        real = torch.arange(keys.shape[3], device=keys.device) < encoded.lengths[:, None]
+        nothing = keys[:, :, :, :0]
+        return State(Memory(keys, values, encoded.lengths, real[:, None]), (nothing, nothing), 0)
+
+    def read(
+        self, words: Int[Tensor, "batch tgt"], state: State
+    ) -> tuple[Float[Tensor, "batch tgt emb"], list[Attended], State]:
+        """Take the words that come next: what the output reads, each layer's looks at the source, and the state."""
+        memory, past, first = state
+        x, looks, kept = self.embedding(words, first), [], []
+        steps = torch.arange(first + words.shape[1], device=words.device)
+        written = steps <= steps[first:, None]
+        for n, layer in enumerate(self.layers):
+            source = memory.keys[:, n], memory.annotations[:, n]
+            x, look, remembered = layer(
+                x, (past[0][:, n], past[1][:, n]), source, written[None, None], memory.mask[:, None]
+            )
+            looks.append(look)
+            kept.append(remembered)
+        past = tuple(torch.stack(x, 1) for x in zip(*kept, strict=True))
+        return x, looks, State(memory, past, len(steps))
+
+    def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], Attended, State]:
+        """Take the word before and score the next one."""
+        read, looks, state = self.read(words[:, None], state)
+        return linear(read[:, 0], self.output), _mean_of_heads(looks[-1]), state
+
+    @property
+    def output(self) -> Float[Tensor, "vocab emb"]:
+        """Give the weights of the output layer, which are the embedding's."""
+        return self.embedding.weight
+
+    def before_output(
+        self, words: Int[Tensor, "batch tgt"], encoded: Encoded
+    ) -> tuple[Float[Tensor, "batch tgt emb"], Attended]:
+        """Compute the last layer at all positions, given for each the word before."""
+        read, looks, _ = self.read(words, self.start(encoded))
+        return read, _mean_of_heads(looks[-1])
+
+    def multiply_adds(self, src: int) -> int:
+        """Count the multiply-adds of one step for a sentence of `src` words, when as many have been written."""
+        check_whole(src=src)
+        emb, each = self.embedding.embedding_dim, 0
+        for layer in self.layers:  # the source's keys and values were computed at the start
+            each += products(layer.itself) + 2 * emb**2 + products(layer.network) + 4 * src * emb
+        return each + self.output.numel()
+
+
+def transformer(
+    source_vocabulary: Numbering,
+    target_vocabulary: Numbering,
+    *,
+    emb: int = 64,
+    hid: int = 256,
+    heads: int = 4,
+    layers: int = 2,
+    dropout: float = 0.0,
+    embedding_dropout: float = 0.0,
+    seed: int = 0,
+) -> Translator:
+    """Make the model of Vaswani et al. 2017; its base model has 512, 2048, 8 and 6, and dropout of 0.1.
+
+    Parameters
+    ----------
+    source_vocabulary, target_vocabulary : Numbering
+        They travel with the translator. The paper's two sides share one, and its embedding.
+    emb, hid, heads, layers, dropout, embedding_dropout
+        Of encoder and decoder: see `TransformerEncoder`.
+    seed : int
+        Where the weights begin. Torch's own generator stays as it was.
+    """
+    sizes = {"emb": emb, "hid": hid, "heads": heads, "layers": layers}
+    dropouts = {"dropout": dropout, "embedding_dropout": embedding_dropout}
+    with seeded(seed):
+        encoder = TransformerEncoder(len(source_vocabulary), **sizes, **dropouts)
+        decoder = TransformerDecoder(vocab=len(target_vocabulary), **sizes, **dropouts)
+    return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
+
+
+def _mean_of_heads(look: Attended) -> Attended:
+    return look._replace(weights=look.weights.mean(1))

@@ -1,0 +1,186 @@
+"""The models that no paper has: at either end a paper's, one change from neighbour to neighbour, each step by hand."""
+
+import pytest
+import torch
+from torch import nn
+from torch.testing import assert_close
+
+from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
+from attnlib.experiments.baselines import ConcatWithIdentity
+from attnlib.experiments.mixtures import between, luong_with_identity, luong_without_attention
+from attnlib.experiments.parts import AttentionalOutput, MaxoutOutput
+from attnlib.scores import Additive, Concat, General
+from attnlib.translator import luong, rnn_search
+from attnlib.vocabulary import START, Vocabulary
+
+VOCABULARIES = Vocabulary(tuple("abcdefg")), Vocabulary(tuple("hijkl"))
+SIZES = {"emb": 5, "hid": 6}
+SOURCE, LENGTHS = torch.tensor([[5, 7, 9, 4, 2], [6, 8, 2, 0, 0], [10, 2, 0, 0, 0]]), torch.tensor([5, 3, 2])
+TARGET = torch.tensor([[4, 6, 8, 2], [7, 2, 0, 0], [5, 5, 2, 0]])
+LUONGS = {"reader": "reversed", "width": 1, "projected": False, "score": "general", "maxout": False}
+MODELS = {
+    "asks before": {"asks_before": True, "reads_new_state": False},
+    "reads new": {"asks_before": True},
+    "asks after": {},
+    "reads old": {"reads_new_state": False},
+    "general": {"score": "general"},
+    "attentional": {"maxout": False},
+    "fed maxout": {"feeds_readout": True},
+    "fed, gru": {"maxout": False, "feeds_readout": True},
+    "lstm": {"reader": "both"},
+    "fed, lstm": {"reader": "both", "maxout": False, "feeds_readout": True},
+    "asks before, lstm": {"reader": "both", "asks_before": True},
+    "reversed": {"reader": "reversed"},
+    "narrow": {"reader": "reversed", "width": 1},
+    "odd": {"reader": "reversed", "width": 7 / 6},
+    "copied": {"reader": "reversed", "width": 1, "projected": False},
+    "luong": LUONGS | {"feeds_readout": True},
+}
+
+
+def made(name):
+    return between(*VOCABULARIES, **MODELS[name], **SIZES, seed=3).double()
+
+
+def test_with_all_parts_of_bahdanau_it_is_his_model():
+    his, ours = rnn_search(*VOCABULARIES, **SIZES).double(), made("asks before")
+    ours.load_state_dict(his.state_dict())
+    assert_close(ours(SOURCE, LENGTHS, TARGET), his(SOURCE, LENGTHS, TARGET))
+    assert ours.decoder.multiply_adds(11) == his.decoder.multiply_adds(11)
+
+
+def test_with_all_parts_of_luong_it_is_theirs():
+    theirs, ours = luong(*VOCABULARIES, **SIZES).double(), made("luong")
+    names = {"W_c": "readout.W_c", "W_y": "readout.W_y"} | {
+        f"lstm.{part}_l0": f"cell.{part}" for part in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    }
+    ours.encoder.load_state_dict(theirs.encoder.state_dict())
+    ours.decoder.load_state_dict({names.get(name, name): x for name, x in theirs.decoder.state_dict().items()})
+    assert_close(ours(SOURCE, LENGTHS, TARGET), theirs(SOURCE, LENGTHS, TARGET))
+    assert ours.decoder.multiply_adds(11) == theirs.decoder.multiply_adds(11)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_all_at_once_is_step_by_step(name):
+    translator = made(name)
+    logits, attended = translator(SOURCE, LENGTHS, TARGET)
+    state, words = translator.start(SOURCE, LENGTHS), torch.full((3,), START)
+    for t in range(TARGET.shape[1]):
+        scores, look, state = translator.step(words, state)
+        assert_close(scores, logits[:, t])
+        assert_close(look.weights[:, 0], attended.weights[:, t])
+        words = TARGET[:, t]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_step_by_hand(name):
+    """With torch's own cells on the whole input."""
+    translator, options = made(name), MODELS[name]
+    decoder, encoded = translator.decoder, translator.encoder(SOURCE, LENGTHS)
+    memory = decoder.align.remember(encoded.annotations, LENGTHS)
+    states = decoder.begin(encoded.state)
+    fed, state = torch.zeros(3, decoder.fed, dtype=torch.float64), translator.start(SOURCE, LENGTHS)
+    for t, word in enumerate((START, 6, 8)):
+        words = torch.full((3,), word)
+        y, before = decoder.embedding(words), states[0]
+        if options.get("asks_before"):
+            fed = decoder.align.at(t, before, memory).context[:, 0]
+        lstm = isinstance(decoder.cell, nn.LSTMCell)
+        moved = decoder.cell(torch.cat([y, fed], 1), states if lstm else states[0])
+        states = moved if lstm else (moved,)
+        asked = decoder.align.at(t, before if options.get("asks_before") else states[0], memory)
+        c, s = asked.context[:, 0], states[0] if options.get("reads_new_state", True) else before
+        read = decoder.readout.read(s, y, c)
+        fed = read if options.get("feeds_readout") else c
+        logits, seen, state = translator.step(words, state)
+        assert_close(seen.weights, asked.weights)
+        assert_close(logits, read @ decoder.readout.output.T)
+
+
+def test_where_a_decoder_begins():
+    both, wide, copied = made("lstm"), made("reversed"), made("copied")
+    for translator, backwards in ((both, slice(6, None)), (wide, slice(None))):
+        encoded = translator.encoder(SOURCE, LENGTHS)
+        s_0, cell, fed = translator.decoder.start(encoded).recurrent
+        assert_close(s_0, torch.tanh(encoded.annotations[:, 0, backwards] @ translator.decoder.begin.W_s.T))
+        assert not cell.any()
+        assert not fed.any()
+    encoded = copied.encoder(SOURCE, LENGTHS)
+    assert_close(copied.decoder.start(encoded).recurrent[:2], tuple(x[:, 0] for x in encoded.state))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_neighbours_do_not_matter(name):
+    translator = made(name)
+    together = translator(SOURCE, LENGTHS, TARGET).logits
+    for n, length in enumerate(LENGTHS):
+        alone = translator(SOURCE[n : n + 1, :length], LENGTHS[n : n + 1], TARGET[n : n + 1]).logits
+        assert_close(together[n], alone[0])
+
+
+def test_parts_are_those_asked_for():
+    encoders = {"asks after": BidirectionalGRU, "lstm": BidirectionalLSTM, "reversed": StackedLSTM}
+    for name, kind in encoders.items():
+        assert type(made(name).encoder) is kind
+        assert made(name).encoder(SOURCE, LENGTHS).annotations.shape[2] == 12
+    assert made("reversed").encoder.reverse
+    assert type(made("general").decoder.align.score) is General
+    assert type(made("lstm").decoder.align.score) is Additive
+    assert type(made("lstm").decoder.readout) is MaxoutOutput
+    assert type(made("attentional").decoder.readout) is AttentionalOutput
+
+
+def test_the_same_seed_gives_the_same_weights_and_leaves_torch_alone():
+    before = torch.random.get_rng_state()
+    for make in (between, luong_without_attention, luong_with_identity):
+        first, second, other = (make(*VOCABULARIES, **SIZES, seed=seed).state_dict() for seed in (3, 3, 4))
+        assert_close(first, second)
+        assert not torch.equal(first["decoder.embedding.weight"], other["decoder.embedding.weight"])
+    assert_close(torch.random.get_rng_state(), before)
+
+
+def test_luong_without_attention_sees_the_last_state_only():
+    """Its decoder is Luong's with a W_c that passes the state on, before the tanh: compare the LSTM states."""
+    model = luong_without_attention(*VOCABULARIES, **SIZES).double()
+    logits = model(SOURCE, LENGTHS, TARGET).logits
+    encoded = model.encoder(SOURCE, LENGTHS)
+    assert model.encoder.reverse
+    words = torch.cat([torch.full((3, 1), START), TARGET[:, :-1]], 1)
+    states = (encoded.annotations[:, 0][None], encoded.state[1][:, 0][None])  # read in reverse, the first word is last
+    s = model.decoder.lstm(model.decoder.embedding(words), states)[0]
+    assert_close(logits, s @ model.decoder.W_y.T)
+    state, before = model.start(SOURCE, LENGTHS), torch.full((3,), START)
+    for t in range(TARGET.shape[1]):
+        scores, look, state = model.step(before, state)
+        assert look is None
+        assert_close(scores, logits[:, t])
+        before = TARGET[:, t]
+    assert model.decoder.multiply_adds(9) == 4 * 6 * (5 + 6) + len(VOCABULARIES[1]) * 6
+
+
+def test_concat_with_the_identity_is_concat_whose_matrix_is_that():
+    model = luong_with_identity(*VOCABULARIES, **SIZES, seed=3).double()
+    ours, concat = model.decoder.align.score, Concat(6, 6, 6).double()
+    assert type(ours) is ConcatWithIdentity
+    concat.load_state_dict({"W_a": torch.cat([ours.W_a, torch.eye(6)], 1), "v_a": ours.v_a})
+    s, h = torch.randn(2, 3, 6).double(), torch.randn(2, 4, 6).double()
+    assert_close(ours(s, ours.keys(h)), concat(s, concat.keys(h)))
+    assert ours.multiply_adds(9, 6) == concat.multiply_adds(9, 6)
+    model(SOURCE, LENGTHS, TARGET).logits.sum().backward()
+    assert ours.W_a.grad.abs().sum() > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"reader": "rnn"}, "reader is 'rnn'; expected one of gru, both, reversed"),
+        ({"score": "dot"}, "score is 'dot'; expected one of additive, general"),
+        ({"width": 1}, "width is 1; expected 2 with the reader 'gru'"),
+        ({"reader": "both", "projected": False}, "projected is False; expected the reader 'reversed' and width 1"),
+        ({"feeds_readout": True, "asks_before": True}, "feeds_readout is True; expected False"),
+        ({"feeds_readout": True, "reads_new_state": False}, "feeds_readout is True; expected False"),
+        ({"hid": 1}, "hid is 1; expected at least 2"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(options, says, refused):
+    refused(lambda: between(*VOCABULARIES, **(SIZES | options)), ValueError, says)

@@ -1,0 +1,118 @@
+"""Verdicts: each of the three by hand, corrected for all claims of the table."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from attnlib.experiments.ledger import Ledger
+from attnlib.experiments.measure import grouped
+from attnlib.experiments.significance import holm, paired_p
+from attnlib.experiments.verdicts import judge, misses_of, right
+
+
+@pytest.fixture
+def ledger(small, tmp_path) -> Ledger:
+    """Four rows of seven seeds; of `bahdanau`, which test sentences are right and how far links miss, too."""
+    wave = np.array([0.0, 0.01, -0.01, 0.02, -0.02, 0.005, 0.03])
+    figures = {
+        "bahdanau": 0.8 + wave,
+        "no-attention": 0.4 - wave,
+        "local-p": 0.801 + wave[::-1] / 20,
+        "wild": 20 * wave,
+    }
+    ledger = Ledger(small, tmp_path)
+    for name, row in figures.items():
+        for seed, exact in enumerate(row, start=10):
+            run = {"measures": {"exact": [exact], "aligned": [-exact]}, "right": f"{seed:02x}40", "misses": None}
+            if name == "bahdanau":
+                run["misses"] = {"within": [seed, *[0] * 4, 3, *[0] * 4, 1]}
+            ledger.add(name, str(seed), run, lambda: {"groups": ["within"]})
+    return ledger
+
+
+def judged(ledger, *claims, level=0.05, margin=0.05):
+    """Judge claims of one table, each in four words: first, second, more or less, measure."""
+    found = [
+        {"first": first, "second": second, "says": says, "measure": measure, "group": "within"}
+        for first, second, says, measure in claims
+    ]
+    contents = {"tables": {"made up": {"claims": found}}, "verdicts": {"level": level, "margin": margin}}
+    made = Ledger(replace(ledger.plan, contents=contents), ledger.folder)
+    return judge(made, "made up")
+
+
+@pytest.mark.parametrize(
+    ("claim", "says"),
+    [
+        (("bahdanau", "no-attention", "more", "exact"), "holds"),
+        (("bahdanau", "no-attention", "differs", "exact"), "holds"),
+        (("bahdanau", "no-attention", "less", "exact"), "does not hold"),
+        (("no-attention", "bahdanau", "less", "exact"), "holds"),
+        (("no-attention", "bahdanau", "more", "exact"), "does not hold"),
+        (("bahdanau", "no-attention", "less", "aligned"), "holds"),
+        (("local-p", "bahdanau", "more", "exact"), "does not hold"),
+        (("local-p", "bahdanau", "differs", "exact"), "does not hold"),
+        (("wild", "no-attention", "less", "exact"), "cannot be told"),
+        (("wild", "wild", "differs", "exact"), "does not hold"),
+    ],
+)
+def test_a_claim_alone(ledger, claim, says):
+    (found,) = judged(ledger, claim)
+    assert found.says == says
+
+
+def test_a_claim_that_holds_by_less_than_the_margin_holds(ledger):
+    (found,) = judged(ledger, ("bahdanau", "no-attention", "more", "exact"), margin=0.9)
+    assert (found.says, found.ruled_out < 0.05) == ("holds", True)
+
+
+def test_the_claims_of_a_table_are_corrected_together(ledger):
+    claims = [("bahdanau", "no-attention", "more", "exact"), ("local-p", "bahdanau", "more", "exact")]
+    claims += [("wild", "bahdanau", "differs", "exact")] * 3
+    found = judged(ledger, *claims)
+    alone = [judged(ledger, claim)[0] for claim in claims]
+    assert [verdict.p for verdict in found] == pytest.approx(holm([verdict.p for verdict in alone]))
+    assert [verdict.ruled_out for verdict in found] == pytest.approx(holm([verdict.ruled_out for verdict in alone]))
+    assert [verdict.difference for verdict in found] == [verdict.difference for verdict in alone]
+    first, second = ledger.pairs("bahdanau", "no-attention", "exact")
+    assert alone[0].p == pytest.approx(paired_p(first - second))
+
+
+def test_the_claims_are_those_of_the_plan(ledger):
+    whole = Ledger(
+        replace(ledger.plan, contents=ledger.plan.contents | {"verdicts": {"level": 0.05, "margin": 0.05}}),
+        ledger.folder,
+    )
+    (found,) = judge(whole, "attention")
+    assert found.claim == ledger.plan.claims("attention")[0]
+    assert found.says == "holds"
+
+
+def test_which_sentences_are_right(ledger, small):
+    """Seed 11 has the bits 0b00001011 01000000: the sentences 4, 6, 7 and 9; of these within, of bahdanau, 4."""
+    row = small.rows["bahdanau"]
+    groups = grouped(row.variant, row.budget)
+    assert groups["within"] == [0, 1, 2, 3, 4, 5]
+    assert groups["beyond"] == [6, 7, 8]
+    assert right(ledger, "bahdanau", "within")[1].nonzero()[0].tolist() == [4]
+    assert right(ledger, "bahdanau", "beyond")[1].tolist() == [True, True, False]
+    assert right(ledger, "bahdanau").shape == (7, 6)
+
+
+def test_misses_are_shares_of_all_links(ledger):
+    found = misses_of(ledger, "bahdanau")
+    total = sum(range(10, 17)) + 7 * 4
+    assert found.tolist() == pytest.approx([sum(range(10, 17)) / total, 0, 0, 0, 0, 21 / total, 0, 0, 0, 0, 7 / total])
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda ledger: misses_of(ledger, "no-attention"), "no links are recorded of 'no-attention'"),
+        (lambda ledger: misses_of(ledger, "nobody"), "no links are recorded of 'nobody'"),
+        (lambda ledger: judged(ledger, ("bahdanau", "nobody", "more", "exact")), "nothing is recorded of 'nobody'"),
+    ],
+)
+def test_what_is_not_recorded_is_refused(ledger, refused, call, says):
+    refused(lambda: call(ledger), ValueError, says)

@@ -1,0 +1,148 @@
+"""The German of ours: its words, where its verbs go, and which word translates which."""
+
+import pytest
+
+from attnlib.language import german_words
+from attnlib.language.german import sample
+from attnlib.language.german_phrases import both, clause, noun_phrase, together, who, whom
+from attnlib.language.phrases import words
+
+CAT, MAN, DOGS = map(noun_phrase, ("the cat", "a small man", "the old dogs"))
+
+
+def said(pair) -> tuple[str, str]:
+    return " ".join(pair.source), " ".join(pair.target)
+
+
+@pytest.mark.parametrize(
+    ("english", "nominative", "accusative"),
+    [
+        ("the man", "der Mann", "den Mann"),
+        ("a man", "ein Mann", "einen Mann"),
+        ("the old man", "der alte Mann", "den alten Mann"),
+        ("an old man", "ein alter Mann", "einen alten Mann"),
+        ("the old woman", "die alte Frau", "die alte Frau"),
+        ("an old woman", "eine alte Frau", "eine alte Frau"),
+        ("the old book", "das alte Buch", "das alte Buch"),
+        ("an old book", "ein altes Buch", "ein altes Buch"),
+        ("the old men", "die alten Männer", "die alten Männer"),
+        ("the big old black door", "die große alte schwarze Tür", "die große alte schwarze Tür"),
+    ],
+)
+def test_articles_and_endings_agree(english, nominative, accusative):
+    pairs = noun_phrase(english).pairs
+    assert [" ".join(pair.target) for pair in pairs.values()] == [nominative, accusative]
+    size = len(english.split())
+    assert pairs["nominative"].links == {(n, n) for n in range(size)}, "word by word"
+
+
+@pytest.mark.parametrize(
+    ("pair", "english", "german"),
+    [
+        (clause(MAN, "see", CAT), "a small man sees the cat", "ein kleiner Mann sieht die Katze"),
+        (clause(MAN, "look", CAT), "a small man looks at the cat", "ein kleiner Mann sieht die Katze an"),
+        (clause(DOGS, "sleep", negated=True), "the old dogs do not sleep", "die alten Hunde schlafen nicht"),
+        (
+            clause(CAT, "call", MAN, negated=True),
+            "the cat does not call a small man",
+            "die Katze ruft einen kleinen Mann nicht an",
+        ),
+        (
+            clause(CAT, "call", MAN, order="verb first"),
+            "the cat calls a small man",
+            "ruft die Katze einen kleinen Mann an",
+        ),
+        (
+            clause(CAT, "call", MAN, order="verb last"),
+            "the cat calls a small man",
+            "die Katze einen kleinen Mann anruft",
+        ),
+        (
+            clause(both(CAT, MAN), "arrive", order="verb last", negated=True),
+            "the cat and a small man do not arrive",
+            "die Katze und ein kleiner Mann nicht ankommen",
+        ),
+        (
+            clause(who(MAN, "look", DOGS), "love", whom(CAT, DOGS, "see")),
+            "a small man that looks at the old dogs loves the cat that the old dogs see",
+            "ein kleiner Mann der die alten Hunde ansieht liebt die Katze die die alten Hunde sehen",
+        ),
+        (
+            clause(CAT, "see", whom(MAN, CAT, "call", negated=True)),
+            "the cat sees a small man that the cat does not call",
+            "die Katze sieht einen kleinen Mann den die Katze nicht anruft",
+        ),
+    ],
+)
+def test_verbs_go_where_german_wants_them(pair, english, german):
+    assert said(pair) == (english, german)
+
+
+def linked(pair) -> set[tuple[str, str]]:
+    return {(pair.source[i], pair.target[t]) for i, t in pair.links}
+
+
+def test_every_part_of_a_verb_is_linked_to_all_of_it():
+    pair = clause(CAT, "look", noun_phrase("the man"), negated=True)
+    assert said(pair) == ("the cat does not look at the man", "die Katze sieht den Mann nicht an")
+    verb = {(english, german) for english in ("does", "look", "at") for german in ("sieht", "an")}
+    assert linked(pair) == verb | {("not", "nicht"), ("cat", "Katze"), ("man", "Mann"), ("the", "die"), ("the", "den")}
+    last = clause(CAT, "look", noun_phrase("the man"), negated=True, order="verb last")
+    verb = {(english, "ansieht") for english in ("does", "look", "at")}
+    assert linked(last) == verb | {("not", "nicht"), ("cat", "Katze"), ("man", "Mann"), ("the", "die"), ("the", "den")}
+
+
+def test_parts_keep_their_links_side_by_side():
+    pair = together(words("when", "wenn"), clause(CAT, "sleep", order="verb last"))
+    assert said(pair) == ("when the cat sleeps", "wenn die Katze schläft")
+    assert pair.links == {(n, n) for n in range(4)}
+
+
+@pytest.fixture(scope="module")
+def sentences():
+    return [pair for clauses in (1, 2, 3, 5) for pair in sample(100, seed=3, clauses=(clauses,))]
+
+
+def test_every_word_is_linked_and_the_english_decides_the_german(sentences):
+    meant = {}
+    for pair in sentences:
+        assert {i for i, _ in pair.links} == {*range(len(pair.source))}
+        assert {t for _, t in pair.links} == {*range(len(pair.target))}
+        assert meant.setdefault(pair.source, (pair.target, pair.links)) == (pair.target, pair.links)
+
+
+def test_every_word_is_said(sentences):
+    german = {word for pair in sample(1000, seed=0) for word in pair.target}
+    assert 80 < len(german) < 110
+    prefixed = {verb.prefix + verb.german for verb in german_words.VERBS}
+    assert prefixed < german
+    assert {"weil", "wenn", "und", "nicht"} < german
+
+
+def test_links_reach_further_than_a_step(sentences):
+    furthest = max(abs(i - t) for pair in sentences for i, t in pair.links)
+    assert furthest > 10
+
+
+def test_the_same_seed_gives_the_same_sentences_and_parts_share_none():
+    assert sample(5, seed=4) == sample(5, seed=4) != sample(5, seed=5)
+    learnt, tested = (
+        {pair.source for pair in sample(300, seed=1, clauses=(1,), part=part)} for part in ("train", "test")
+    )
+    assert learnt.isdisjoint(tested)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: noun_phrase("the green cat"), "english is 'the green cat'; expected an article, then adjectives"),
+        (lambda: noun_phrase("cat"), "english is 'cat'; expected an article"),
+        (lambda: noun_phrase(""), "english is ''"),
+        (lambda: clause(CAT, "fly"), "verb is 'fly'; expected one of sleep"),
+        (lambda: clause(CAT, "sleep", order="verb third"), "order is 'verb third'; expected one of verb second"),
+        (lambda: sample(0, seed=0), "n is 0"),
+        (lambda: sample(1, seed=0, part="dev"), "part is 'dev'"),
+    ],
+)
+def test_what_is_no_phrase_is_refused(refused, call, says):
+    refused(call, ValueError, says)

@@ -1,0 +1,90 @@
+"""The runs and the verdicts that a picture shows can be read back from it."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from attnlib.experiments import Interval, Verdict, mean_interval
+from attnlib.experiments.plan import Claim
+from attnlib.pictures.comparisons import claims, spread, verdict_table
+
+plt.switch_backend("Agg")
+RUNS = {"within": {"one": [0.9, 0.94, 0.92], "other": [0.5]}, "beyond": {"other": [0.1, 0.3]}}
+FOUND = [
+    Verdict(Claim("a", "b", "more", "exact", "within"), Interval(0.3, 0.2, 0.4), 0.001, 1.0, "holds"),
+    Verdict(Claim("a", "b", "more", "exact", "beyond"), Interval(-0.3, -0.4, -0.2), 0.001, 0.001, "does not hold"),
+    Verdict(Claim("b", "c", "less", "alignment_error", "within"), Interval(0.0, -0.2, 0.2), 1.0, 1.0, "cannot be told"),
+]
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+def names(ax):
+    return [text.get_text() for text in ax.get_yticklabels()]
+
+
+def drawn(ax, of):
+    """List what the lines show that `of` chooses, each with the line of the picture that it is nearest to."""
+    return [(round(float(np.mean(line.get_ydata()))), [*map(float, line.get_xdata())]) for line in ax.lines if of(line)]
+
+
+def test_each_run_each_mean_and_each_interval_is_there():
+    ax = spread(RUNS, across="exact")
+    assert names(ax) == ["one", "other"]
+    assert drawn(ax, lambda line: line.get_marker() == ".") == [(0, [0.9, 0.94, 0.92]), (1, [0.5]), (1, [0.1, 0.3])]
+    assert drawn(ax, lambda line: line.get_marker() == "o") == [(0, [pytest.approx(0.92)]), (1, [0.5])]
+    assert drawn(ax, lambda line: line.get_marker() == "s") == [(1, [0.2])]
+    bars = drawn(ax, lambda line: line.get_marker() == "None")
+    assert bars == [(0, [*mean_interval([0.9, 0.94, 0.92])[1:]]), (1, [*mean_interval([0.1, 0.3])[1:]])]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["within", "beyond"]
+    assert ax.get_xlabel() == "exact"
+
+
+def test_one_series_needs_no_legend_and_given_axes_are_used():
+    given = plt.subplots()[1]
+    assert spread({"within": RUNS["within"]}, given) is given
+    assert given.get_legend() is None
+
+
+def test_each_claim_has_its_interval_and_the_marker_of_its_verdict():
+    ax = claims(FOUND)
+    assert names(ax) == ["a more than b", "b less than c, alignment error"]
+    bars = drawn(ax, lambda line: line.get_marker() == "None" and len(set(line.get_ydata())) == 1)
+    assert bars == [(0, [0.2, 0.4]), (0, [-0.4, -0.2]), (1, [-0.2, 0.2])]
+    means = [line for line in ax.lines if line.get_marker() != "None"]
+    assert [(line.get_xdata()[0], line.get_marker(), line.get_fillstyle()) for line in means] == [
+        (0.3, "o", "full"),
+        (-0.3, "s", "none"),
+        (0.0, "o", "left"),
+    ]
+    said = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert said == ["within", "beyond", "holds", "does not hold", "cannot be told"]
+
+
+def test_zero_and_the_margin_are_marked():
+    ax = claims(FOUND, margin=0.1)
+    assert [x for _, (x, _) in drawn(ax, lambda line: line.get_linewidth() == 0.9)] == [-0.1, 0, 0.1]
+
+
+@pytest.mark.parametrize("draw", [spread, claims])
+@pytest.mark.parametrize("empty", [{}, {"within": {}}])
+def test_nothing_to_draw_is_refused(draw, empty):
+    with pytest.raises(ValueError, match=r"0 (series|groups); expected|is empty; expected at least one row"):
+        draw(empty if draw is spread else [])
+
+
+def test_a_row_without_a_run_is_refused():
+    with pytest.raises(ValueError, match=r"runs\['within'\]\['one'\] has shape \(0,\)"):
+        spread({"within": {"one": []}})
+
+
+def test_a_table_tells_of_each_claim_what_a_verdict_holds():
+    found = verdict_table(FOUND)
+    assert found.rows[0] == ["a more than b", "within", "holds", "+0.300", "[+0.200, +0.400]", "0.001", "1.000"]
+    last = ["b less than c, alignment error", "within", "cannot be told", "+0.000", "[-0.200, +0.200]", *2 * ["1.000"]]
+    assert found.rows[2] == last
+    assert len(found.head) == len(last)

@@ -1,0 +1,212 @@
+"""The Transformer: against torch's own layers with the same weights, and what its steps, masks and positions promise.
+
+What every model promises, `test_translator` checks of this one too.
+"""
+
+from functools import partial
+from math import cos, sin
+
+import pytest
+import torch
+from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
+
+from attnlib.encoders import Encoded
+from attnlib.sublayers import MultiHead, PlacedEmbedding, position_vectors
+from attnlib.transformer import DecoderLayer, EncoderLayer, TransformerDecoder, TransformerEncoder
+
+EMB, HEADS, HID, LAYERS, VOCAB, SRC, TGT = 14, 7, 5, 3, 19, 11, 5
+LENGTHS = torch.tensor([11, 3, 7])
+REAL = torch.arange(SRC) < LENGTHS[:, None]
+SIZES = {"vocab": VOCAB, "emb": EMB, "hid": HID, "heads": HEADS, "layers": LAYERS}
+
+
+def draw(*shape, seed):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def close(x, y):
+    torch.testing.assert_close(x, y, rtol=1e-10, atol=1e-10)
+
+
+@pytest.fixture(autouse=True)
+def seeded():
+    torch.manual_seed(0)
+
+
+@pytest.fixture
+def decoder():
+    return TransformerDecoder(**SIZES).double()
+
+
+@pytest.fixture
+def encoded():
+    h = torch.where(REAL[:, :, None], draw(len(LENGTHS), SRC, EMB, seed=1), 0.0)
+    return Encoded(h, LENGTHS, h[:, 0], ())
+
+
+WORDS = torch.randint(VOCAB, (len(LENGTHS), TGT), generator=torch.Generator().manual_seed(3))
+
+
+# --- Torch's own layers, with the same weights ---
+
+
+def copy_heads(ours, theirs):
+    """Torch stacks the three matrices; its biases begin as zeros, and we have none."""
+    with torch.no_grad():
+        theirs.in_proj_weight.copy_(torch.cat([ours.W_Q, ours.W_K, ours.W_V]))
+        theirs.out_proj.weight.copy_(ours.W_O)
+
+
+def copy_layer(ours, theirs):
+    pairs = {"linear1": ours.network[0], "linear2": ours.network[2]}
+    adds = [ours.add_itself, *([ours.add_source] if hasattr(ours, "source") else []), ours.add_network]
+    for n, add in enumerate(adds, 1):
+        nn.init.normal_(add.norm.weight)
+        nn.init.normal_(add.norm.bias)
+        pairs[f"norm{n}"] = add.norm
+    for name, part in pairs.items():
+        getattr(theirs, name).load_state_dict(part.state_dict())
+    copy_heads(ours.itself, theirs.self_attn)
+    if hasattr(ours, "source"):
+        copy_heads(ours.source, theirs.multihead_attn)
+
+
+def test_multi_head_attention_is_torchs():
+    ours, theirs = MultiHead(EMB, HEADS).double(), nn.MultiheadAttention(EMB, HEADS, batch_first=True).double()
+    copy_heads(ours, theirs)
+    x, h = draw(len(LENGTHS), TGT, EMB, seed=0), draw(len(LENGTHS), SRC, EMB, seed=1)
+    context, weights = theirs(x, h, h, key_padding_mask=~REAL, average_attn_weights=False)
+    found = ours(x, ours.remember(h), REAL[:, None, None])
+    close(found.context, context)
+    close(found.weights, weights)
+
+
+def test_an_encoder_layer_is_torchs():
+    ours = EncoderLayer(EMB, HID, HEADS).double()
+    theirs = nn.TransformerEncoderLayer(EMB, HEADS, HID, 0.0, batch_first=True).double()
+    copy_layer(ours, theirs)
+    x = draw(len(LENGTHS), SRC, EMB, seed=0)
+    close(ours(x, REAL[:, None, None])[REAL], theirs(x, src_key_padding_mask=~REAL)[REAL])
+
+
+def test_a_decoder_layer_is_torchs():
+    ours = DecoderLayer(EMB, HID, HEADS).double()
+    theirs = nn.TransformerDecoderLayer(EMB, HEADS, HID, 0.0, batch_first=True).double()
+    copy_layer(ours, theirs)
+    x, h = draw(len(LENGTHS), TGT, EMB, seed=0), draw(len(LENGTHS), SRC, EMB, seed=1)
+    later = torch.ones(TGT, TGT).triu(1).bool()
+    nothing = ours.itself.remember(x[:, :0])
+    found, _, _ = ours(x, nothing, ours.source.remember(h), ~later[None, None], REAL[:, None, None])
+    close(found, theirs(x, h, tgt_mask=later, memory_key_padding_mask=~REAL))
+
+
+# --- Positions ---
+
+
+def test_position_vectors_are_sines_and_cosines_by_the_formula():
+    found = position_vectors(torch.tensor([0, 3, 17]), 6)
+    for row, t in zip(found, (0, 3, 17), strict=True):
+        angles = [t / 10_000 ** (2 * k / 6) for k in range(3)]
+        assert row.tolist() == pytest.approx([f(angle) for angle in angles for f in (sin, cos)], abs=1e-6)
+
+
+def test_a_words_vector_is_scaled_and_its_position_added():
+    embedding = PlacedEmbedding(VOCAB, 6).double()
+    found = embedding(WORDS, 4)
+    for t in range(TGT):
+        place = position_vectors(torch.tensor([4 + t]), 6)[0].double()
+        close(found[1, t], embedding.weight[WORDS[1, t]] * 6**0.5 + place)
+
+
+# --- Encoder and decoder ---
+
+
+def test_the_encoder_reads_no_padding_and_sums_up_in_its_last_word():
+    encoder = TransformerEncoder(**SIZES).double()
+    source = torch.randint(VOCAB, (len(LENGTHS), SRC))
+    together = encoder(source, LENGTHS)
+    assert not together.annotations[~REAL].any()
+    for b, S in enumerate(LENGTHS):
+        alone = encoder(source[b : b + 1, :S], LENGTHS[b : b + 1])
+        close(alone.annotations[0], together.annotations[b, :S])
+        close(together.summary[b], together.annotations[b, S - 1])
+
+
+def test_words_one_by_one_some_at_a_time_or_all_at_once_are_the_same(decoder, encoded):
+    """And a state stays as it was, so that several hypotheses may go on from it."""
+    read, looks, _ = decoder.read(WORDS, decoder.start(encoded))
+    state, parts = decoder.start(encoded), []
+    for first, end in ((0, 1), (1, 4), (4, 5)):
+        before = [x.clone() for x in state.recurrent]
+        part, heads, after = decoder.read(WORDS[:, first:end], state)
+        assert after.step == end
+        assert all(torch.equal(x, y) for x, y in zip(state.recurrent, before, strict=True))
+        for look, whole in zip(heads, looks, strict=True):
+            close(look.weights, whole.weights[:, :, first:end])
+        state = after
+        parts.append(part)
+    close(torch.cat(parts, 1), read)
+
+
+def test_what_a_step_looked_at_is_the_mean_of_the_last_layers_heads(decoder, encoded):
+    _, looks, _ = decoder.read(WORDS, decoder.start(encoded))
+    _, attended = decoder(WORDS, encoded)
+    assert len(looks) == LAYERS
+    assert looks[-1].weights.shape == (len(LENGTHS), HEADS, TGT, SRC)
+    close(attended.weights, sum(looks[-1].weights[:, head] for head in range(HEADS)) / HEADS)
+    close(attended.weights.sum(2), torch.ones(len(LENGTHS), TGT).double())
+
+
+def test_a_state_goes_on_with_the_rows_that_are_chosen(decoder, encoded):
+    _, _, state = decoder.step(WORDS[:, 0], decoder.start(encoded))
+    rows = torch.tensor([2, 0, 0, 1])
+    whole, _, _ = decoder.step(WORDS[:, 1], state)
+    chosen, _, _ = decoder.step(WORDS[rows, 1], state.select(rows))
+    close(chosen, whole[rows])
+
+
+def test_gradients_reach_every_weight_and_the_source_and_stop_at_its_padding(decoder, encoded):
+    h = encoded.annotations.requires_grad_()
+    (decoder(WORDS, encoded)[0] ** 2).sum().backward()
+    assert all(p.grad.any() for p in decoder.parameters())
+    assert all(h.grad[b, :S].any() and not h.grad[b, S:].any() for b, S in enumerate(LENGTHS))
+
+
+def test_gradients_are_those_of_finite_differences():
+    layer = DecoderLayer(6, 3, 3).double()
+    x, h = draw(1, 2, 6, seed=0).requires_grad_(), draw(1, 3, 6, seed=1).requires_grad_()
+    written, real = torch.ones(2, 2).tril().bool()[None, None], torch.tensor([True, True, False])[None, None, None]
+
+    def read(x, h):
+        return layer(x, layer.itself.remember(x[:, :0]), layer.source.remember(h), written, real)[0]
+
+    assert torch.autograd.gradcheck(read, (x, h))
+
+
+def test_every_tensor_is_made_where_the_words_are(decoder, encoded):
+    expected, _ = decoder(WORDS, encoded)
+    with torch.device("meta"):  # there lies what is made without saying where
+        logits, _ = decoder(WORDS, encoded)
+    close(logits, expected)
+
+
+@pytest.mark.parametrize("src", [2, 13])
+def test_multiply_adds_are_what_torch_multiplies(decoder, src):
+    encoded = Encoded(draw(1, src, EMB, seed=0), torch.tensor([src]), draw(1, EMB, seed=0), ())
+    _, _, state = decoder.read(torch.ones(1, src - 1, dtype=torch.long), decoder.start(encoded))
+    with FlopCounterMode(display=False) as counted:
+        decoder.step(torch.tensor([1]), state)
+    assert 2 * decoder.multiply_adds(src) == counted.get_total_flops()
+
+
+# --- What is wrong ---
+
+
+def test_sizes_are_whole_numbers_that_fit_together(sizes_refused, refused):
+    for make in (partial(TransformerEncoder), TransformerDecoder, MultiHead):
+        sizes_refused(make)
+    refused(lambda: MultiHead(10, 4), ValueError, "^heads is 4; expected a divisor of emb, 10")
+    refused(lambda: PlacedEmbedding(3, 7), ValueError, "^emb is 7; expected an even number")
+    for layer in (EncoderLayer, DecoderLayer):
+        refused(lambda layer=layer: layer(4, 3, 2, dropout=1.0), ValueError, "^dropout is 1.0; expected a share")
