@@ -28,7 +28,6 @@ from attnlib.experiments.plan import Plan, Row, read_plan
 from attnlib.experiments.runs import trained
 from attnlib.experiments.significance import correlation_within, sentence_interval
 from attnlib.experiments.variants import (
-    BUDGET,
     Budget,
     Variant,
     held_out,
@@ -37,7 +36,6 @@ from attnlib.experiments.variants import (
 from attnlib.experiments.verdicts import Verdict, judge, misses_of, right
 
 __all__ = [
-    "BUDGET",
     "Budget",
     "Evaluation",
     "Interval",

@@ -7,6 +7,7 @@ from torch.testing import assert_close
 
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
 from attnlib.experiments.baselines import ConcatWithIdentity
+from attnlib.experiments.hybrids import HybridDecoder
 from attnlib.experiments.mixtures import between, luong_with_identity, luong_without_attention
 from attnlib.experiments.parts import AttentionalOutput, MaxoutOutput
 from attnlib.scores import Additive, Concat, General
@@ -184,3 +185,10 @@ def test_concat_with_the_identity_is_concat_whose_matrix_is_that():
 )
 def test_parts_that_do_not_fit_are_refused(options, says, refused):
     refused(lambda: between(*VOCABULARIES, **(SIZES | options)), ValueError, says)
+
+
+def test_a_decoder_of_parts_that_do_not_fit_is_refused(refused):
+    decoder = made("asks after").decoder
+    parts = decoder.align, nn.GRUCell(11, 6), decoder.embedding, decoder.readout, decoder.begin
+    refused(lambda: HybridDecoder(*parts), ValueError, r"cell is GRUCell\(11, 6\); expected one from 17 features")
+    refused(lambda: decoder.multiply_adds(0), ValueError, "src is 0; expected at least 1")
