@@ -124,7 +124,7 @@ def verdict_table(found: Sequence[Verdict]) -> Table:
 
 
 def _p_value(p: float) -> str:
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def _offsets(series: Sequence[str] | Mapping[str, object]) -> list[float]:
