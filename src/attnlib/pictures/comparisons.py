@@ -54,10 +54,10 @@ def spread(runs: Mapping[str, Mapping[str, Sequence[float]]], ax: Axes | None = 
             y, numbers = names.index(name) + away, checked_numbers(found, f"runs[{series!r}][{name!r}]")
             if numbers.ndim != 1 or not len(numbers):
                 raise ValueError(f"runs[{series!r}][{name!r}] has shape {numbers.shape}; expected (seeds,), not 0")
-            ax.plot(numbers, [y] * len(numbers), ".", color=look["color"], alpha=0.45, markersize=4, zorder=1)
-            ax.plot(numbers.mean(), y, **look, markersize=5.5, markeredgecolor="white")
             if len(numbers) > 1:
                 ax.plot(mean_interval(numbers)[1:], [y, y], color=look["color"], linewidth=1.8)
+            ax.plot(numbers, [y] * len(numbers), ".", color="white", markeredgecolor=look["color"], markersize=6)
+            ax.plot(numbers.mean(), y, **look, markersize=6, markeredgecolor="white")
     ax.set_xlabel(across)
     if len(runs) > 1:
         _legend(ax, [Line2D([], [], **look, label=name) for name, look in zip(runs, _LOOKS, strict=False)])
@@ -118,9 +118,13 @@ def verdict_table(found: Sequence[Verdict]) -> Table:
     """
     rows = []
     for claim, (mean, low, high), p, ruled_out, says in found:
-        interval = f"[{low:+.3f}, {high:+.3f}]"
-        rows.append([claim.wording, claim.group, says, f"{mean:+.3f}", interval, f"{p:.3f}", f"{ruled_out:.3f}"])
+        interval = f"[{low:+z.3f}, {high:+z.3f}]"
+        rows.append([claim.wording, claim.group, says, f"{mean:+z.3f}", interval, _p_value(p), _p_value(ruled_out)])
     return table(["claim", "group", "verdict", "difference", "interval", "p", "p, as large"], rows)
+
+
+def _p_value(p: float) -> str:
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def _offsets(series: Sequence[str] | Mapping[str, object]) -> list[float]:

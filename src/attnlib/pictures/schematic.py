@@ -239,8 +239,10 @@ def _draw_windows(ax: Axes, weights: Float[np.ndarray, "2 src"], half_width: int
 
 def _keys(model: Layout, since: Layout | None) -> list[Line2D]:
     """Explain the kinds of arrow that there are."""
-    colour = _NEW if since and not since.attends else _WEIGHT
-    kinds = [("weights: the thicker, the more", colour, 4.0, "-"), ("asks", _INK, 1.6, (0, (3, 2)))]
+    newly_attends = since is not None and not since.attends
+    newly_asked = newly_attends or (since is not None and since.steps_first != model.steps_first)
+    colour, asking = _NEW if newly_attends else _WEIGHT, _NEW if newly_asked else _INK
+    kinds = [("weights: the thicker, the more", colour, 4.0, "-"), ("asks", asking, 1.6, (0, (3, 2)))]
     kinds = kinds * model.attends + [("new", _NEW, 2.5, "-")] * (since is not None)
     return [
         Line2D([], [], color=ink, linewidth=width, linestyle=style, label=text) for text, ink, width, style in kinds

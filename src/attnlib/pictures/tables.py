@@ -37,7 +37,7 @@ class Table:
         """Give the HTML of head and rows, everything escaped, without the table's own mark."""
         columns = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in self.head)
         lines = "\n".join(
-            f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in cells)}</tr>'
+            f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{_unbroken(cell)}</td>" for cell in cells)}</tr>'
             for first, *cells in self.rows
         )
         return f"<thead><tr>{columns}</tr></thead>\n<tbody>{lines}</tbody>"
@@ -52,6 +52,11 @@ class Table:
             for first, *cells in (self.head, *self.rows)
         ]
         return "\n".join(lines)
+
+
+def _unbroken(cell: str) -> str:
+    """Escape a cell, and keep what stands to both sides of a ± on one line."""
+    return escape(cell).replace(" ± ", "\u00a0±\u00a0")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], digits: int = 2) -> Table:
