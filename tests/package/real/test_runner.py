@@ -58,6 +58,14 @@ def test_a_run_says_how_it_was_made_and_what_came_of_it(recorded, text_folder):
     assert record["test"]["copied"] == pytest.approx(copied.bleu, abs=1e-4)
 
 
+def test_the_words_of_our_captions_are_counted_in_the_text(recorded, text_folder):
+    english, german = records.word_counts("german", recorded / "results")
+    train = read_data(text_folder, "german").train
+    assert english["the"] == sum(word == "the" for pair in train for word in pair.source) > 0
+    assert english["umbrella"] == 0 == german["regenschirm"]
+    assert {*german} == {word for caption in captions("german") for word in caption.pair.target}
+
+
 def test_our_captions_are_translated_and_looked_at(recorded):
     record = read_run("bahdanau", 0, recorded / "results")["captions"]
     model, ours = load(recorded / "models" / "bahdanau.0"), captions("german")
