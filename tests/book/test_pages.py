@@ -456,21 +456,21 @@ def test_a_chapter_is_light(contexts, address, built):
 
 
 def test_the_first_page_can_be_touched_at_once(contexts, address, built, notebook_paths):
-    """The explorer is in sight on a telephone, answers without a kernel, and shows what chapter 3 stores."""
+    """The explorer is in sight on a telephone, answers without a kernel, and shows what chapter 5 stores."""
     seen = visit(contexts["light"], f"{address}book/index.html", moves=False)
     seen.page.set_viewport_size(NARROW)
     box = seen.page.locator(".attnlib-picture").bounding_box()
     assert 0 < box["y"] < box["y"] + box["height"] < NARROW["height"]
-    seen.page.get_by_role("option", name="zone").click()
-    assert re.search("“zone”, looks at area 0.[5-9]", seen.page.locator("article [role=status]").inner_text())
+    seen.page.get_by_role("option", name="hoch").click()
+    assert re.search("“hoch”, looks at up [01].[0-9]", seen.page.locator("article [role=status]").inner_text())
     seen.page.close()
     (shown,) = parsed(built / "book" / "index.html").xpath("//script[@type='application/json']/text()")
-    cells = nbformat.read(notebook_paths[2], as_version=4).cells
+    cells = nbformat.read(notebook_paths[4], as_version=4).cells
     outputs = [output.get("data", {}).get("text/html", "") for cell in cells for output in cell.get("outputs", [])]
-    (stored,) = html.fromstring("".join(outputs)).xpath("//*[contains(@class, 'attnlib-explorer')]//script/text()")
-    shown, stored = json.loads(shown), json.loads(stored)
-    (own,), (first, *_) = shown["settings"], stored["settings"]
-    assert (own["weights"], own["target"], shown["source"]) == (first["weights"], first["target"], stored["source"])
+    explorers = html.fromstring("".join(outputs)).xpath("//*[contains(@class, 'attnlib-explorer')]//script/text()")
+    shown, (_, stored) = json.loads(shown), map(json.loads, explorers)
+    (own,), (luong,) = shown["settings"], [each for each in stored["settings"] if each["name"] == "luong"]
+    assert (own["weights"], own["target"], shown["source"]) == (luong["weights"], luong["target"], stored["source"])
 
 
 def test_the_first_page_gives_the_times_of_the_chapters(notebook_path, root):

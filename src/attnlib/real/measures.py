@@ -24,9 +24,9 @@ were kept.
 ======================== ===========================================================================================
 
 ``captions``, of our own: ``bleu``, ``chrf`` and ``alignment_error`` of forced decoding; ``seen``, how many of the
-English ones are in the text; ``translations`` and their ``probabilities``, as logarithms; and, for seed 0 and models
-with attention, ``weights`` of these translations and ``forced``, the weights when the model is given the true ones:
-both in hundredths, a row a target word.
+English ones are in the text. Of seed 0 also ``translations`` and their ``probabilities``, as logarithms; and, for
+models with attention, ``weights`` of these translations and ``forced``, the weights when the model is given the true
+ones: both in hundredths, a row a target word.
 """
 
 import json
@@ -147,9 +147,10 @@ def _captions(
         "chrf": round(scores.chrf, 4),
         "alignment_error": round(_alignment_error(model, sides, gold), 4) if attends else None,
         "seen": sum(source in known for source, _ in sides),
-        "translations": [str(f) for f in found],
-        "probabilities": [_log_probability(f) for f in found],
     }
+    if whole:
+        measures["translations"] = [str(f) for f in found]
+        measures["probabilities"] = [_log_probability(f) for f in found]
     if attends and whole:
         measures["weights"] = [_hundredths(f.weights) for f in found]
         measures["forced"] = [_hundredths(looks(model.translator, pair)) for pair in pairs]

@@ -1,7 +1,8 @@
 """The recorded runs: one JSON file for each, with nothing of the text in it."""
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from math import exp
 from pathlib import Path
@@ -14,8 +15,9 @@ from jaxtyping import Float
 from attnlib.experiments import ledger
 from attnlib.real.captions import captions
 from attnlib.real.plan import ROWS
-from attnlib.text.files import Words, words_of
+from attnlib.text.files import Words, digest, words_of
 from attnlib.text.model import Translation
+from attnlib.vocabulary import SentencePair
 from attnlib.writing import write_atomically
 
 RESULTS = Path(__file__).parent / "results"
@@ -73,6 +75,41 @@ def write_run(record: dict[str, Any], folder: Path = RESULTS) -> None:
     write_atomically(run_file(record["row"], record["seed"], folder), f"{{\n{lines}\n}}\n".encode())
 
 
+def write_counts(language: str, train: Sequence[SentencePair], folder: Path = RESULTS) -> None:
+    """Write how often each word of our captions stands in the text that is learnt from, and a digest of that text."""
+    ours, sides = [caption.pair for caption in captions(language)], ("english", language)
+    counts = [
+        _counted({word for pair in ours for word in pair[side]}, (pair[side] for pair in train)) for side in (0, 1)
+    ]
+    parts = {"text": digest(train)} | dict(zip(sides, counts, strict=True))
+    lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(part, ensure_ascii=False)}" for key, part in parts.items())
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / f"{language}.words.json", f"{{\n{lines}\n}}\n".encode())
+
+
+def word_counts(language: str, folder: Path = RESULTS) -> tuple[Counter[str], Counter[str]]:
+    """Take how often the words of our captions stand in the text: the English ones, and those of the language.
+
+    Parameters
+    ----------
+    language : str
+        One of `attnlib.real.captions.LANGUAGES`.
+    folder : Path
+
+    Returns
+    -------
+    two Counters
+        Words that the text does not have are counted 0.
+
+    Raises
+    ------
+    FileNotFoundError
+        If they were not recorded.
+    """
+    counts = json.loads((folder / f"{language}.words.json").read_text("utf-8"))
+    return Counter(counts["english"]), Counter(counts[language])
+
+
 def recorded(row: str, measure: str, part: str = "test", folder: Path = RESULTS) -> Float[np.ndarray, "seeds"]:
     """Take one measure, a number, of all seeds of a row.
 
@@ -128,6 +165,11 @@ def _weights(
         return [None] * len(sources)
     shapes = zip(found[name], lengths, sources, strict=True)
     return [np.array(cells, dtype=float).reshape(tgt, len(source)) / 100 for cells, tgt, source in shapes]
+
+
+def _counted(words: Iterable[str], sentences: Iterable[Words]) -> dict[str, int]:
+    found = Counter(word for sentence in sentences for word in sentence)
+    return {word: found[word] for word in sorted(words)}
 
 
 def environment(device: torch.device) -> dict[str, str | int]:

@@ -20,7 +20,7 @@ from attnlib.experiments.shares import Share
 from attnlib.real.data import Data, read_data
 from attnlib.real.measures import train_and_measure
 from attnlib.real.plan import EFFORT, ROWS, RUNS, Effort
-from attnlib.real.records import RESULTS, environment, read_run, run_file, write_run
+from attnlib.real.records import RESULTS, environment, read_run, run_file, write_counts, write_run
 from attnlib.text.files import digest
 
 
@@ -59,12 +59,15 @@ def record_runs(
     ValueError
         If a row is none, or a file is damaged, or `models` holds something else under a name that is needed.
     """
-    runs, device = list(runs), device or torch.device("cpu")
+    runs, device, counted = list(runs), device or torch.device("cpu"), set()
     for number, (name, seed) in enumerate(runs, 1):
         if name not in ROWS:
             raise ValueError(f"runs holds {name!r}; expected rows: {', '.join(ROWS)}")
         row = ROWS[name]
         text = data(row.language)
+        if row.language not in counted:
+            write_counts(row.language, text.train, folder)
+            counted.add(row.language)
         settings = asdict(row.settings(seed, effort))
         about = {"settings": settings, "effort": asdict(effort), "text": _digests(text, row.pairs)}
         if _recorded(name, seed, about, folder):

@@ -48,6 +48,7 @@ def decide(
     claims : pairs of rows
         Each claims that the first has more than the second.
     scores : for each row, ``"seeds"``
+        A claim about a row that is not among them counts in the corrections, as if its p were 1, and is left out.
 
     Returns
     -------
@@ -58,12 +59,14 @@ def decide(
     ValueError
         If a row has fewer than two seeds, or two that are compared do not have as many.
     """
-    differences = [np.subtract(_checked(scores, more), _checked(scores, less)) for more, less in claims]
-    apart = holm([paired_p(runs) for runs in differences])
-    too_few = holm([ruled_out_p(runs, MARGIN) for runs in differences])
+    decided = [claim for claim in claims if scores.keys() >= {*claim}]
+    left_out = [1.0] * (len(claims) - len(decided))
+    differences = [np.subtract(_checked(scores, more), _checked(scores, less)) for more, less in decided]
+    apart = holm([*map(paired_p, differences), *left_out])
+    too_few = holm([*(ruled_out_p(runs, MARGIN) for runs in differences), *left_out])
     return [
         Decision(*claim, float(runs.mean()), p, _says(float(runs.mean()), p, small))
-        for claim, runs, p, small in zip(claims, differences, apart, too_few, strict=True)
+        for claim, runs, p, small in zip(decided, differences, apart, too_few, strict=False)
     ]
 
 

@@ -258,7 +258,7 @@ def _history(training: Training, ended: str) -> bytes:
             line |= {"dev_loss": scores[step].loss, "dev_bleu": scores[step].bleu}
         lines.append(line)
         before = step
-    lines.append({"ended": ended, "words": training.words, "seconds": round(training.seconds, 1)})
+    lines.append({"ended": ended, "words": training.words, "seconds": round(training.seconds, 3)})
     return "".join(json.dumps(line) + "\n" for line in lines).encode()
 
 

@@ -25,12 +25,12 @@ from attnlib.text.model import load
 from .conftest import SMALL
 
 HOW = {"beam": SMALL.beam, "max_length": SMALL.max_length}
-WANTED = [("bahdanau", 0), ("no-attention", 1), ("subwords", 0)]
+WANTED = [("bahdanau", 0), ("no-attention", 0), ("no-attention", 1), ("subwords", 0)]
 
 
 @pytest.fixture(scope="module")
 def recorded(text_folder, tmp_path_factory) -> Path:
-    """Three runs: ``results`` and ``models``."""
+    """Four runs: ``results`` and ``models``."""
     folder = tmp_path_factory.mktemp("real")
     data = partial(read_data, text_folder)
     record_runs(data, folder / "models", WANTED, effort=SMALL, folder=folder / "results")
@@ -56,6 +56,14 @@ def test_a_run_says_how_it_was_made_and_what_came_of_it(recorded, text_folder):
     assert record["test"]["length"] == pytest.approx(ratio, abs=1e-4)
     copied = evaluate(model, [pair[:2] for pair in test], **HOW, replace={})
     assert record["test"]["copied"] == pytest.approx(copied.bleu, abs=1e-4)
+
+
+def test_the_words_of_our_captions_are_counted_in_the_text(recorded, text_folder):
+    english, german = records.word_counts("german", recorded / "results")
+    train = read_data(text_folder, "german").train
+    assert english["the"] == sum(word == "the" for pair in train for word in pair.source) > 0
+    assert english["umbrella"] == 0 == german["regenschirm"]
+    assert {*german} == {word for caption in captions("german") for word in caption.pair.target}
 
 
 def test_our_captions_are_translated_and_looked_at(recorded):
@@ -94,14 +102,18 @@ def test_measures_and_looks_are_read_back(recorded):
 
 
 def test_without_attention_there_is_nothing_to_look_at(recorded):
-    record = read_run("no-attention", 1, recorded / "results")
+    results = recorded / "results"
+    record = read_run("no-attention", 0, results)
     assert (record["test"]["copied"], record["test"]["tells"]) == (None, None)
     assert record["captions"]["alignment_error"] is None
     assert not {"weights", "forced"} & record["captions"].keys()
-    record["seed"], folder = 0, recorded / "other"
-    records.write_run(record, folder)
-    assert {translation.weights for translation in records.recorded_translations("no-attention", folder)} == {None}
-    assert records.forced_weights("no-attention", folder) == [None] * 60
+    assert {translation.weights for translation in records.recorded_translations("no-attention", results)} == {None}
+    assert records.forced_weights("no-attention", results) == [None] * 60
+
+
+def test_other_seeds_keep_no_translations(recorded):
+    captions_of = read_run("no-attention", 1, recorded / "results")["captions"]
+    assert captions_of.keys() == {"bleu", "chrf", "alignment_error", "seen"}
 
 
 def test_no_sentence_of_the_text_is_in_a_record(recorded, text_folder):
@@ -127,9 +139,9 @@ def test_what_is_recorded_is_not_run_again_and_another_budget_is(recorded, text_
     assert ran == []
     (results / "subwords.0.json").unlink()
     record_runs(data, tmp_path, WANTED, effort=SMALL, folder=results)
-    assert ran == WANTED[2:]
+    assert ran == WANTED[3:]
     record_runs(data, tmp_path, WANTED, folder=results)
-    assert ran == WANTED[2:] + WANTED
+    assert ran == WANTED[3:] + WANTED
 
 
 def test_a_run_that_was_ended_is_gone_on_with_and_ends_the_same(recorded, text_folder, tmp_path):
@@ -175,7 +187,7 @@ def test_the_command_runs_what_is_asked_for(text_folder, tmp_path, monkeypatch, 
     where = ["--models", str(tmp_path / "models"), "--results", str(tmp_path / "results")]
     assert main([str(text_folder), "--only", "dot", *where, "--device", "cpu"]) == 0
     torch.set_num_threads(threads)
-    assert [path.name for path in (tmp_path / "results").iterdir()] == ["dot.0.json"]
+    assert {path.name for path in (tmp_path / "results").iterdir()} == {"dot.0.json", "german.words.json"}
     assert "run 1 of 1: dot, seed 0" in capsys.readouterr().err
 
 

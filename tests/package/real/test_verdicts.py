@@ -32,6 +32,13 @@ def test_a_claim_the_wrong_way_round_does_not_hold():
     assert says(("base", "better")) == ["does not hold"]
 
 
+def test_a_claim_whose_rows_are_missing_counts_in_the_correction_and_is_left_out():
+    claims = [("better", "base"), ("barely", "base")]
+    found, alone = decide([*claims, ("better", "missing")], SCORES), decide(claims, SCORES)
+    assert [verdict[:3] for verdict in found] == [verdict[:3] for verdict in alone]
+    assert min(v.p for v in found) == pytest.approx(3 / 2 * min(v.p for v in alone))
+
+
 def test_runs_are_compared_in_pairs():
     """The seeds differ by more than the rows do."""
     (verdict,) = decide([("barely", "base")], SCORES)
