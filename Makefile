@@ -70,7 +70,7 @@ clean: ## remove all that was built or installed
 _build/html/index.html:
 	$(MAKE) book
 
-.venv/installed: requirements.lock
+.venv/installed: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null \
 	|| { echo "Python 3.11, 3.12 or 3.13 is needed, but '$(PYTHON)' is $$($(PYTHON) -V 2>&1 | grep ^Python || echo missing). Say which: make PYTHON=python3.12" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
