@@ -92,7 +92,7 @@ def encode(folder, *files):
 
 
 def learn(folder, *_):
-    """Train some steps from the store, and time the making of the batches of a whole epoch, one in a hundred laid."""
+    """Train some steps from the store, and time how an epoch is cut into batches and up to a thousand are laid."""
     kept = json.loads((folder / "kept.json").read_text())
     known = tuple(Vocabulary(tuple(words)) for words in kept["words"])
     model = luong(*known, encoder="both", emb=256, hid=256, dropout=0.3, seed=0)

@@ -37,10 +37,10 @@ REPAIRS: tuple[tuple[str, str | Callable[[re.Match], str]], ...] = (
 
 
 def scripts(page: str) -> str:
-    """Let no script hold the page up, but that on which others count.
+    """Let no script hold the page up, except those that others depend on.
 
-    Those that run cells in the page go, since Jupyter Book sets them twice, and so does the theme's that draws icons:
-    it weighs 1.5 MB, and the style sheet has them as letters of a font.
+    The scripts that run cells in the page are removed, since Jupyter Book sets them twice, and so is the theme's script
+    that draws icons: it weighs 1.5 MB, and the style sheet has the icons as letters of a font.
     """
 
     def mended(script: re.Match) -> str:

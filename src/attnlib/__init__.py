@@ -1,9 +1,9 @@
-"""The code that more than one chapter of *Attention Before Transformers* needs, one concept a module.
+"""The code that more than one chapter of *Attention Before Transformers* needs, one concept per module.
 
 The ground floor, in reading order, which is the order of dependence:
 
 - `shapes`: the axis names and the kind of array that every signature uses;
-- `checks`: what more than one entrance refuses;
+- `checks`: what more than one function refuses;
 - `attention`: the general mechanism, `masked_softmax`, `attend` and `attention`;
 - `parameters`: how a weight begins;
 - `scores`: how well does a query match a key;
@@ -17,7 +17,7 @@ The ground floor, in reading order, which is the order of dependence:
 - `translator`: encoder and decoder; the papers as presets;
 - `sublayers`, `transformer`: what came next, several attentions side by side and nothing recurrent;
 - `search`: from a translator to a translation, greedy or by beam;
-- `losses`, `progress`, `training`: what is made small, how far it is, the loop;
+- `losses`, `progress`, `training`: what is made small, how far a training is, the loop;
 - `metrics`: alignment error rate, BLEU, exact match;
 - `writing`: files that are whole, whenever a program ends.
 

@@ -16,7 +16,7 @@ _LUONG_ONLY = ("score", "window", "half_width", "input_feeding", "layers")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line, and give its exit status: 0, or 2 for what is wrong with what was asked.
+    """Run a command line, and give its exit status: 0, 2 for what is wrong with what was asked, or 130 after Ctrl-C.
 
     Parameters
     ----------

@@ -57,10 +57,10 @@ class Align(nn.Module):
     -----
     Bahdanau et al. 2015, section 3.1; Luong et al. 2015, sections 3.1 and 3.2.
 
-    Where `look` is `src` everywhere, and at most ``min(2 * half_width + 1, src)`` in a local window, a call
-    costs ``batch * tgt * look * enc`` multiply-adds for the contexts, plus the score's own price with `look`
-    in place of `src`. A local window that is narrower than the source copies what it shows:
-    ``batch * tgt * look * (key + enc)`` numbers. The cost of a step does not grow with the source, except in a
+    A call costs ``batch * tgt * look * enc`` multiply-adds for the contexts, plus the score's own cost with `look`
+    in place of `src`; `look` is `src` everywhere, and at most ``min(2 * half_width + 1, src)`` in a local window.
+    A local window that is narrower than the source copies what it shows:
+    ``batch * tgt * look * (key + enc)`` numbers. There the cost of a step does not grow with the source, except in a
     backward pass, which adds into gradients as large as the keys and annotations.
     """
 
@@ -118,7 +118,7 @@ class Align(nn.Module):
         return looked._replace(positions=view.positions, centre=view.centre)
 
     def at(self, t: int, s: Float[Tensor, "batch dec"], memory: Memory) -> Attended:
-        """Look at the source from one state of each sentence, at target step `t`, from 0; the result has one `tgt`."""
+        """Look at the source from one state of each sentence, at target step `t`, from 0; the result's `tgt` is 1."""
         return self(s[:, None], memory, torch.tensor([t], device=s.device))
 
     def multiply_adds(self, src: int, dec: int, enc: int) -> int:

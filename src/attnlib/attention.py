@@ -74,7 +74,7 @@ class Attended(NamedTuple):
 
 
 def join(looks: Sequence[Attended]) -> Attended:
-    """Put the looks of steps that follow each other side by side, as one look of all of them.
+    """Put the looks of consecutive steps side by side, as one look of all of them.
 
     Parameters
     ----------

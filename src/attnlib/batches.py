@@ -37,16 +37,16 @@ class Batch(NamedTuple):
 
 @dataclass(frozen=True)
 class Encoded:
-    """Sentence pairs in numbers, one behind the other: in memory, or in files that are mapped into it.
+    """Sentence pairs as numbers, one after another: in memory, or in files that are mapped into it.
 
     Attributes
     ----------
     ids : ``"ids"``
-        Of each pair the source, then the target, both with `END`.
+        The source of each pair, then its target, both with `END`.
     starts : ``"pairs"``
         Where in `ids` each pair begins.
     lengths : ``"pairs 2"``
-        How many of them its source and its target have.
+        How many numbers each pair's source and target have.
     """
 
     ids: Integer[np.ndarray, "ids"]
@@ -90,8 +90,8 @@ class Encoded:
         words, seed, sentences, skip
             As there.
         share : (which, of how many)
-            Of n processes, process k, from 0, gets every n-th pair of each batch from the k-th on. All together see
-            what one process would; one of them gets no pair at all of a batch of fewer than n.
+            Of n processes, process k, from 0, gets every n-th pair of each batch from the k-th on. Together they see
+            what one process would; when a batch has fewer than n pairs, at least one of them gets none.
         """
         which, processes = share
         check_whole(0, seed=seed, skip=skip, share=which)
@@ -169,7 +169,7 @@ def batches(
     Raises
     ------
     TypeError
-        If a sentence is one string rather than a sequence of words, or `words` or `seed` is no whole number.
+        If a sentence is one string rather than a sequence of words, or `words` or `seed` is not a whole number.
     ValueError
         If there is no pair, or a sentence has no word, or is too long for any batch.
     """

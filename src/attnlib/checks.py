@@ -1,6 +1,6 @@
 """What more than one function refuses: each kind of wrong argument in one place.
 
-A check returns nothing. It raises an error that names the argument, says what it was and what was expected.
+A check raises an error that names the argument, says what it was and what was expected.
 """
 
 from collections.abc import Collection, Sequence
@@ -64,7 +64,7 @@ def as_floating(**arrays: Any) -> tuple[Any, ...]:
 
 
 def check_mask(mask: Any, e: Array) -> None:
-    """Refuse a mask that is not Boolean, of the scores' library, and broadcasts to the scores' shape."""
+    """Refuse a mask that is not Boolean, is not of the scores' library, or does not broadcast to the scores' shape."""
     if not is_array_api_obj(mask) or is_torch_array(mask) != is_torch_array(e):
         raise TypeError(f"mask is a {type(mask).__name__}; expected a {type(e).__name__}, as e is")
     if mask.dtype != array_namespace(mask).bool:
@@ -93,7 +93,7 @@ def check_shape(name: str, x: Array, *expected: int | str) -> None:
 
 
 def check_ids(name: str, ids: Array, vocab: int) -> None:
-    """Refuse word numbers that a vocabulary of `vocab` words does not have; on a GPU, where a look waits, not here."""
+    """Refuse word numbers that a vocabulary of `vocab` words lacks, except on a GPU, where a look would wait."""
     check_integers(**{name: ids})
     if _on_gpu(ids):
         return
@@ -103,9 +103,9 @@ def check_ids(name: str, ids: Array, vocab: int) -> None:
 
 
 def check_lengths(lengths: Array, shape: tuple[int, ...]) -> None:
-    """Refuse lengths that are not one for each sentence of the padded `shape`, ``(batch, src)``, from 1 to `src`.
+    """Refuse lengths unless there is one, from 1 to `src`, for each sentence of the padded `shape`, ``(batch, src)``.
 
-    On a GPU, where a look would wait for all that goes before, only their shape is looked at.
+    On a GPU, where a look at the numbers would wait for all that goes before, only their shape is looked at.
     """
     if len(shape) != 2 or not shape[0]:
         raise ValueError(f"source has shape {tuple(shape)}; expected (batch, src), at least one sentence")
@@ -121,7 +121,7 @@ def check_lengths(lengths: Array, shape: tuple[int, ...]) -> None:
 
 
 def check_number(number: int, vocab: int) -> None:
-    """Refuse the number of no word of a vocabulary."""
+    """Refuse a number that no word of a vocabulary has."""
     if not 0 <= number < vocab:
         raise ValueError(f"ids holds {number}; expected numbers from 0 to {vocab - 1}")
 

@@ -4,11 +4,11 @@ Every `Decoder` offers the same methods. ``start(encoded)`` gives the `State` be
 ``step(words, state)`` takes the word before and scores the next one, and calling the decoder scores all words at once
 when they are known beforehand (teacher forcing).
 
-A `step` is the paper's equations, a line each. Teacher forcing computes the same numbers, faster, and is where dropout
-has its place, if there is any: only what depends on the step before is done one step at a time. That is nothing in
+A `step` is the paper's equations, one per line. Teacher forcing, where dropout has its place if there is any, computes
+the same numbers faster: only what depends on the step before is done one step at a time. That is nothing in
 `FixedContextDecoder` and in `LuongDecoder` without input feeding, attention and cell in `BahdanauDecoder`, and
 everything but the output layer in `LuongDecoder` with it. The largest product, by the weights of the output layer, is
-apart from `Decoder.before_output`, so that training can take it together with the loss: see `attnlib.losses`.
+kept out of `Decoder.before_output`, so that training can take it together with the loss: see `attnlib.losses`.
 """
 
 from typing import NamedTuple
@@ -66,7 +66,7 @@ class Decoder(nn.Module):
     attends = True
 
     def start(self, encoded: Encoded) -> State:
-        """Stand before the first word."""
+        """Give the state before the first word."""
         raise NotImplementedError
 
     def step(
@@ -78,13 +78,13 @@ class Decoder(nn.Module):
     def before_output(
         self, words: Int[Tensor, "batch tgt"], encoded: Encoded
     ) -> tuple[Float[Tensor, "batch tgt read"], Attended | None]:
-        """Compute what the output layer reads, at all positions, given for each the word before."""
+        """Compute what the output layer reads at all positions, given the word before each."""
         raise NotImplementedError
 
     def forward(
         self, words: Int[Tensor, "batch tgt"], encoded: Encoded
     ) -> tuple[Float[Tensor, "batch tgt vocab"], Attended | None]:
-        """Score all words, given for each the word before."""
+        """Score all words, given the word before each."""
         read, attended = self.before_output(words, encoded)
         return linear(read, self.output), attended
 
@@ -187,7 +187,7 @@ class FixedContextDecoder(Decoder):
     def before_output(
         self, words: Int[Tensor, "batch tgt"], encoded: Encoded
     ) -> tuple[Float[Tensor, "batch tgt maxout"], None]:
-        """Compute the maxout layer at all positions, given for each the word before."""
+        """Compute the maxout layer at all positions, given the word before each."""
         y, (s_0,) = self.embedding(words), encoded.state
         c = encoded.summary[:, None].expand(-1, words.shape[1], -1)
         s = self.gru(torch.cat([y, c], 2), s_0[None].contiguous())[0]
@@ -195,7 +195,7 @@ class FixedContextDecoder(Decoder):
         return dropped(self.readout.maxout(s_before, y, c), self.dropout, self.training), None
 
     def multiply_adds(self, src: int) -> int:
-        """Count the multiply-adds of one step for one sentence of `src` words, which here do not count."""
+        """Count the multiply-adds of one step for one sentence; `src`, its length in words, does not matter here."""
         return products(self.gru) + products(self.readout)
 
 
@@ -222,7 +222,7 @@ class BahdanauDecoder(Decoder):
     -----
     The GRU is PyTorch's, which differs from the paper's: see `attnlib.cells.gru_step`. A step costs what `align`
     costs and ``3 * batch * dec * (enc + dec)`` multiply-adds; the words' share, ``3 * dec * emb`` each, and the
-    output layer wait for no step. Training keeps every step's hidden layer of an additive score:
+    output layer need not wait for any step. With an additive score, training keeps every step's hidden layer:
     ``batch * tgt * src * att`` numbers.
     """
 
@@ -271,7 +271,7 @@ class BahdanauDecoder(Decoder):
     def before_output(
         self, words: Int[Tensor, "batch tgt"], encoded: Encoded
     ) -> tuple[Float[Tensor, "batch tgt maxout"], Attended]:
-        """Compute the maxout layer at all positions, given for each the word before."""
+        """Compute the maxout layer at all positions, given the word before each."""
         memory, (s_0,), _ = self.start(encoded)
         y = self.embedding(words)
         W_y, W_c = self.cell.weight_ih.split([y.shape[2], self.enc], dim=1)
@@ -305,10 +305,10 @@ class LuongDecoder(Decoder):
         Words of the target vocabulary; features of an embedding, of a state and of an annotation. ``W_c`` is
         ``(dec, enc + dec)``, ``W_y`` ``(vocab, dec)``.
     layers : int
-        Height of the LSTM stack, the encoder's own; the top layer attends.
+        Height of the LSTM stack, the same as the encoder's; the top layer attends.
     input_feeding : bool
         Feed :math:`\tilde{s}_{t-1}` to the first layer (section 3.3). Without it the LSTM reads the words only, and
-        all steps are one call of it and one of `align`.
+        one call of the LSTM and one of `align` do all steps.
     dropout, embedding_dropout : float
         In training, the share of features that is set to 0: of what one layer hands to the next and of the attentional
         states as the output reads them; and of the embeddings.
@@ -378,7 +378,7 @@ class LuongDecoder(Decoder):
     def before_output(
         self, words: Int[Tensor, "batch tgt"], encoded: Encoded
     ) -> tuple[Float[Tensor, "batch tgt dec"], Attended]:
-        """Compute the attentional states at all positions, given for each the word before."""
+        """Compute the attentional states at all positions, given the word before each."""
         chain = self._one_by_one if self.input_feeding else self._all_at_once
         s_tilde, attended = chain(self.embedding(words), self.start(encoded))
         return self._dropped(s_tilde), attended

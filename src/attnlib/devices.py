@@ -51,7 +51,7 @@ def device_named(name: str | None = None) -> torch.device:
 def moved(batches: Iterable[Batch], device: torch.device) -> Iterator[tuple[Batch, int]]:
     """Give batches on the device, each with the number of its target's real words.
 
-    To a GPU, each is on its way while the one before it is learnt from.
+    Each is on its way to a GPU while the one before it is learnt from.
     """
     gpu = device.type == "cuda"
 

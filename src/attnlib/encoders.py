@@ -22,7 +22,7 @@ class Encoded(NamedTuple):
     Attributes
     ----------
     annotations : ``"batch src enc"``
-        One vector a word; 0 at padding.
+        One vector per word; 0 at padding.
     lengths : ``"batch"``
         How many real words each sentence has.
     summary : ``"batch enc"``
@@ -169,7 +169,7 @@ class StackedLSTM(nn.Module):
 class BidirectionalLSTM(nn.Module):
     """Read the sentence in both directions through a stack of LSTMs, at the width of one.
 
-    A state in one direction has ``hid / 2`` features, so that annotations, and where the decoder begins, are as wide
+    A state in one direction has ``hid / 2`` features, so that annotations and the decoder's first states are as wide
     as those of `StackedLSTM`: either suits the same decoder.
 
     Parameters
@@ -187,7 +187,7 @@ class BidirectionalLSTM(nn.Module):
 
     Notes
     -----
-    Neither paper has it: it is Luong's LSTM read as Bahdanau's GRU is. A layer costs
+    Neither paper has it: it is Luong's LSTM, reading as Bahdanau's GRU does. A layer costs
     ``2 * batch * src * hid * (read + hid / 2)`` multiply-adds, `read` being `emb`, or `hid` above the first layer.
     """
 

@@ -35,7 +35,7 @@ def output_loss(
 ) -> Float[Tensor, ""]:
     """Take the `word_loss` of ``linear(read, output)``, without ever holding all of these scores.
 
-    Its backward pass goes once: gradients of gradients are refused.
+    It can be differentiated only once: gradients of gradients are refused.
 
     Parameters
     ----------

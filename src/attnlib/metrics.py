@@ -151,7 +151,7 @@ def looks(translator: Translator, pair: SentencePair) -> Float[np.ndarray, "tgt 
     Returns
     -------
     ``"tgt src"``
-        The weights of the words; what is beside and below, those of END, is left out.
+        The weights of the words; those of END, beside and below them, are left out.
 
     Raises
     ------
@@ -192,7 +192,7 @@ def forced_links(
 def word_weights(
     weights: Float[np.ndarray, "tgt src"], source_sizes: Sequence[int], target_sizes: Sequence[int]
 ) -> Float[np.ndarray, "target_words source_words"]:
-    """Turn the weights of pieces into weights of words: the sum over a source word's, the mean over a target word's.
+    """Turn the weights of pieces into weights of words: sum over a source word's pieces, mean over a target word's.
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ def _looks(translator: Translator, pairs: Sequence[SentencePair], at_once: int) 
 
 
 def bleu(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Bleu:
-    """Compute BLEU over all sentences together with sacrebleu, the words as they are.
+    """Compute BLEU with sacrebleu over all sentences together, the words as they are.
 
     Raises
     ------

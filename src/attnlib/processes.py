@@ -25,12 +25,12 @@ class LostProcessError(RuntimeError):
 
 
 def count() -> int:
-    """How many processes train together; 1: this one is alone."""
+    """Count the processes that train together; 1: this one is alone."""
     return dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
 
 
 def rank() -> int:
-    """Which of the processes this is, from 0."""
+    """Say which of the processes this is, from 0."""
     return dist.get_rank() if count() > 1 else 0
 
 
@@ -68,9 +68,9 @@ def joined(device: torch.device | str = "cpu") -> Iterator[None]:
 
 @contextmanager
 def first_goes_ahead() -> Iterator[None]:
-    """Let the first process do what is inside, and the others, one and all, when it has done it.
+    """Let the first process do what is inside, and all the others once it has done so.
 
-    If it raises an error, which it will say, the others end without a word.
+    If it raises an error, which it will report, the others end without a word.
     """
     if rank():
         if not greatest(0.0)[0]:
@@ -86,7 +86,7 @@ def first_goes_ahead() -> Iterator[None]:
 
 
 def greatest(*numbers: float) -> Sequence[float]:
-    """Give the greatest of all processes' numbers, in the place of each."""
+    """Give, in place of each number, the greatest that any process has there."""
     return _exchanged(numbers, dist.ReduceOp.MAX)
 
 
@@ -96,12 +96,12 @@ def total(number: int) -> int:
 
 
 def from_first(call: Callable[[], Sequence[float]], size: int) -> Sequence[float]:
-    """Do in the first process what gives so many numbers, and tell them to the others, who wait."""
+    """Call the function in the first process, and tell its `size` numbers to the others, who wait."""
     return _exchanged([0.0] * size if rank() else call(), dist.ReduceOp.SUM)
 
 
 def summed(parameters: Iterable[Tensor], loss: Tensor) -> Tensor:
-    """Put in the place of each gradient the sum of all processes' gradients, and give the sum of their losses.
+    """Replace each gradient by the sum of all processes' gradients, and give the sum of their losses.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a training has come to, and how to say so: a bar on a terminal, lines elsewhere, or nothing."""
+"""How far a training has come, and how to say so: a bar on a terminal, lines elsewhere, or nothing."""
 
 import signal
 import sys
@@ -27,7 +27,7 @@ class DevScore(NamedTuple):
 
     @property
     def rank(self) -> tuple[float, float]:
-        """Give what is greater for the better score: BLEU, and of equal BLEU the smaller loss."""
+        """Give what is greater for the better score: by BLEU and, where that is equal, by smaller loss."""
         return self.bleu, -self.loss
 
 
@@ -43,7 +43,7 @@ class History(NamedTuple):
     scores : tuple of DevScore
         Of the sentences kept apart, in the order of their steps.
     ended : str
-        By what: "steps", "minutes", "early" or "interrupted".
+        What ended it: "steps", "minutes", "early" or "interrupted".
     """
 
     losses: Float[np.ndarray, "steps"]
@@ -60,7 +60,7 @@ class Training:
     ----------
     optimizer : Adam
     losses : list of float
-        One a step.
+        One per step.
     words : int
         Real target words learnt from.
     seconds : float

@@ -1,6 +1,6 @@
 """How well does a query match a key? The scores of both papers.
 
-A score reads the annotations once a sentence, ``keys = score.keys(h)``, and answers decoder states at every
+A score reads the annotations once per sentence, ``keys = score.keys(h)``, and answers decoder states at every
 step, ``e = score(s, keys)``. The equations that need no weights of their own, `dot` and `additive`, are
 functions on NumPy arrays and torch tensors alike. The classes own the weights and nothing else: bare
 parameters with the papers' names, no biases.
@@ -86,7 +86,7 @@ def additive(
 
     Notes
     -----
-    Costs ``batch * tgt * src * att`` hyperbolic tangents, and memory for as many numbers: the dearest score.
+    Costs ``batch * tgt * src * att`` hyperbolic tangents, and memory for as many numbers: the most expensive score.
     Bahdanau et al. 2015, appendix A.1.2; Luong et al. 2015, section 3.1, "concat".
     """
     xp, queries, keys, v_a = as_floating(queries=queries, keys=keys, v_a=v_a)
@@ -100,7 +100,7 @@ def additive(
 class Score(nn.Module):
     """What the scores have in common.
 
-    Each has ``keys(h)``, what it reads of the annotations once a sentence, and answers states at every step.
+    Each has ``keys(h)``, what it reads of the annotations once per sentence, and answers states at every step.
     """
 
     def multiply_adds(self, look: int, dec: int) -> int:

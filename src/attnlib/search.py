@@ -75,11 +75,11 @@ def greedy(
     Raises
     ------
     TypeError
-        If `max_length` is no whole number.
+        If `max_length` is not a whole number.
     ValueError
         If `max_length` is below 1.
     FloatingPointError
-        If a translation's probability is no number, as when the translator's weights hold NaN.
+        If a translation's probability is not a number, as when the translator's weights hold NaN.
 
     Notes
     -----
@@ -116,8 +116,8 @@ def beam(
 ) -> Hypotheses:
     """Keep the `width` most probable beginnings at every step, and give the best translation found.
 
-    A hypothesis that has ended keeps its place in the beam, so that ever fewer go on. Among those that ended, the
-    greatest ``log_probability / length ** normalisation`` wins; where none did, among those that did not.
+    A hypothesis that has ended keeps its place in the beam, so ever fewer go on. Among those that have ended, the
+    greatest ``log_probability / length ** normalisation`` wins; where none has, the greatest of the others does.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def beam(
     Notes
     -----
     A step costs at most `width` times what it costs in `greedy`: hypotheses that have ended are not stepped any more.
-    Memory for the weights of all that are, at most ``batch * width * src``, is kept for every step.
+    The weights of those that are stepped, at most ``batch * width * src`` numbers, are kept for every step.
     """
     check_whole(width=width)
     check_finite(normalisation=normalisation)

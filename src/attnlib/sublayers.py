@@ -28,12 +28,13 @@ def position_vectors(steps: Int[Tensor, "tgt"], emb: int) -> Float[Tensor, "tgt 
     steps : ``"tgt"``
         Positions, from 0.
     emb : int
-        Features of a vector, an even number. :math:`\omega_k = 10000^{-2k / emb}` radians a position.
+        Features of a vector, an even number. :math:`\omega_k = 10000^{-2k / emb}` radians per position.
 
     Returns
     -------
     ``"tgt emb"``
-        Sines and cosines: the vector of position t + k is that of t, turned by an angle that k alone decides.
+        Sines and cosines: the vector of position t + k is that of t, each pair turned by an angle that k
+        alone decides.
 
     Notes
     -----
@@ -45,7 +46,7 @@ def position_vectors(steps: Int[Tensor, "tgt"], emb: int) -> Float[Tensor, "tgt 
 
 
 class PlacedEmbedding(Embedding):
-    """A word's vector, times the square root of its features, plus its position's.
+    """A word's vector, times the square root of how many features it has, plus its position's.
 
     Notes
     -----
@@ -60,7 +61,7 @@ class PlacedEmbedding(Embedding):
         nn.init.normal_(self.weight, std=1 / sqrt(emb))
 
     def forward(self, words: Int[Tensor, "batch tgt"], first: int = 0) -> Float[Tensor, "batch tgt emb"]:
-        """Look words up, of which the first stands at position `first`."""
+        """Look words up, the first of them at position `first`."""
         steps = torch.arange(first, first + words.shape[1], device=words.device)
         places = position_vectors(steps, self.embedding_dim).to(self.weight.dtype)
         return super().forward(words) * sqrt(self.embedding_dim) + places

@@ -66,12 +66,12 @@ def train(
     keep: Callable[[Training, bool], Any] = lambda training, last: None,
     precision: str = "float32",
 ) -> History:
-    """Change the translator's weights, so that it gives the true translations a greater probability.
+    """Change the translator's weights so that it gives the true translations a greater probability.
 
     The same batches and the same seed give the same weights on one machine with the same number of threads. Torch's
     own generator stays as it was. Ctrl-C ends the training after the step under way, and what was learnt stays.
 
-    On a GPU the losses are looked at once a second, so that no step waits for one: then, and at each score, progress
+    On a GPU the losses are read once a second, so that no step waits for one: then, and at each score, progress
     is shown and `keep` called. Several processes, each given its share of every batch, end with the same weights; the
     first of them scores and shows progress: see `attnlib.processes`.
 
@@ -107,9 +107,10 @@ def train(
     progress : bool or "lines", optional
         How to show how far it is: see `attnlib.progress.reporter`. None: a bar, only on a terminal.
     training : Training, optional
-        Where to go on: with its weights in the translator, its generator's state in torch, and the batches after its.
+        One to go on with: the translator has its weights, torch its generator's state, and `batches` follow its own.
     keep : function
-        Called after each step, and once more at the end, with the training and whether this is the end.
+        Called after each step, on a GPU about once a second, and once more at the end: with the training and whether
+        this is the end.
     precision : str
         Of matrix products: one of `attnlib.devices.PRECISIONS`.
 
@@ -122,8 +123,9 @@ def train(
     TypeError
         If `steps`, `seed`, `score_every` or `patience` is no whole number.
     ValueError
-        If `steps` is below 1, or there are neither steps nor minutes, or `clip` or `minutes` not above 0, or
-        `learning_rate` not finite, or `smoothing` no share, or `precision` none, or there are too few batches.
+        If `steps` is below 1, or there are neither steps nor minutes, or `clip` or `minutes` is not above 0, or
+        `learning_rate` is not finite, or `smoothing` is not a share, or there is no such `precision`, or there are
+        too few batches.
     FloatingPointError
         If the loss is not a finite number: it names the step where it happens.
     """

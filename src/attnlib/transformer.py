@@ -111,9 +111,9 @@ class TransformerEncoder(nn.Module):
 class TransformerDecoder(Decoder):
     """Write a word having looked, in every layer, at the words before it and at the source.
 
-    The memory holds, instead of annotations and what a score keeps of them, every layer's values and keys,
-    ``"batch layers heads src d"``; what a step hands to the next is the same of the words written. What a step is said
-    to have looked at is the last layer's attention to the source, the mean of its heads.
+    Instead of annotations and what a score keeps of them, the memory holds every layer's values and keys,
+    ``"batch layers heads src d"``; a step hands the same to the next, for the words written. What a step is said to
+    have looked at is the last layer's attention to the source, averaged over its heads.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ class TransformerDecoder(Decoder):
     def before_output(
         self, words: Int[Tensor, "batch tgt"], encoded: Encoded
     ) -> tuple[Float[Tensor, "batch tgt emb"], Attended]:
-        """Compute the last layer at all positions, given for each the word before."""
+        """Compute the last layer at all positions, given the word before each."""
         read, looks, _ = self.read(words, self.start(encoded))
         return read, _mean_of_heads(looks[-1])
 

@@ -9,7 +9,7 @@ model                                     vocabulary weights    sizes
 ========================================= ========== ========== ====================
 
 The weights are counted at the papers' sizes, without biases, for `luong` with the general score everywhere and
-input feeding. The defaults are small: they train on a laptop in seconds. To have the papers', unpack
+input feeding. The defaults are small: they train on a laptop in seconds. To use the papers' sizes, unpack
 them: ``rnn_search(source_vocabulary, target_vocabulary, **BAHDANAU_SIZES)``.
 """
 
@@ -100,10 +100,10 @@ class Translator(nn.Module):
         Raises
         ------
         TypeError
-            If something is not whole numbers.
+            If an argument does not hold whole numbers.
         ValueError
-            If `target` is not of as many sentences as `source`, or of no word, or `lengths` do not fit `source`, or
-            a word number is not in its vocabulary.
+            If `target` does not have as many sentences as `source`, or has no word, or `lengths` do not fit `source`,
+            or a word number is not in its vocabulary.
         """
         self._check(target, len(source))
         return Translated(*self.decoder(_before(target), self._encode(source, lengths)))

@@ -135,7 +135,7 @@ class Everywhere(nn.Module):
 
 
 class LocalMonotonic(nn.Module):
-    """A window that moves one word a step, p_t = t, and stops at the last word ("local-m").
+    """A window that moves one word per step, p_t = t, and stops at the last word ("local-m").
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ class LocalPredictive(nn.Module):
     :math:`p_t = S\,\mathrm{sigmoid}(v_p \cdot \tanh(W_p s_t))`
 
     A Gaussian around :math:`p_t` multiplies the weights after the softmax over the window, and they are not
-    normalised again. It is the only way by which a gradient reaches `W_p` and `v_p`. Where :math:`p_t` passes
+    normalised again. Only through the Gaussian does a gradient reach `W_p` and `v_p`. Where :math:`p_t` passes
     a point at which a position enters or leaves the window, the weights jump; the gradient is that of the
     piece on which :math:`p_t` lies and knows nothing of the jump.
 
@@ -198,8 +198,8 @@ class LocalPredictive(nn.Module):
     half_width : int
         `D`, in source positions, at least 1.
     authors : bool
-        As the authors' code does it, instead of the paper: :math:`p_t = (S - 1)\,\mathrm{sigmoid}(\ldots)`, and
-        the window, not the Gaussian, is centred at the whole position below.
+        Follow the authors' code instead of the paper: :math:`p_t = (S - 1)\,\mathrm{sigmoid}(\ldots)`, and
+        the window, not the Gaussian, is centred at :math:`p_t` rounded down.
 
     Notes
     -----

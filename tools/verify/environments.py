@@ -1,7 +1,7 @@
 """The book where its readers open it, on Binder and on Colab: everything is installed for real.
 
-The first chapter is executed, and has to print what it stores. The others train models for minutes: of them the first
-cell is, with all that they import. What is tried is the last commit.
+The first chapter is executed, and must print what it stores. The others train models for minutes, so only their first
+cell, with all that they import, is executed. What is tried is the last commit.
 """
 
 import json

@@ -2,9 +2,10 @@
 
 Mutmut's own runner does not serve here: it puts trampolines around functions, which the tests' hook (jaxtyping and
 beartype) would take for the functions. Here pytest collects a module's tests once, under that hook, as they always run.
-Then a child is forked for each mutant. It gives the one function the mutant's code, defaults included, so that who
-imported it beforehand runs the mutant too, and runs the tests until one fails. Hypothesis draws the same examples each
-time. A mutant has timed out, and so been noticed, that takes four times as long as its tests without a change.
+Then a child is forked for each mutant. It gives the one function the mutant's code, defaults included, so that
+whoever imported it beforehand runs the mutant too, and runs the tests until one fails. Hypothesis draws the same
+examples each time. A mutant that takes four times as long as its tests without a change has timed out, and so been
+noticed.
 """
 
 import gc

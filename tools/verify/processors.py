@@ -1,7 +1,7 @@
 """The same values on other processors: the chapters and unit tests with one thread and without vector instructions.
 
-Each environment is first asked whether it is what it says. A variable that a library does not know would else be
-believed.
+Each environment is first asked whether it is what it says. Otherwise a variable that a library does not know
+would be believed.
 """
 
 import json

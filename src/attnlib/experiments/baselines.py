@@ -61,7 +61,7 @@ class LastStateDecoder(Decoder):
         return self._read(self.embedding(words), encoded.state)[0], None
 
     def multiply_adds(self, src: int) -> int:
-        """Count the multiply-adds of one step for one sentence of `src` words, which here do not count."""
+        """Count the multiply-adds of one step for one sentence of `src` words, whose number does not matter here."""
         return products(self.lstm) + self.W_y.numel()
 
 

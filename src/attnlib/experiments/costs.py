@@ -1,4 +1,4 @@
-"""How many numbers a model learns; what a step of it costs, its decoder's `multiply_adds` says."""
+"""How many numbers a model learns; its decoder's `multiply_adds` says what a step costs."""
 
 from torch import nn
 

@@ -25,7 +25,7 @@ class Job(NamedTuple):
 
 
 def chosen_rate(ledger: Ledger, family: str) -> float | None:
-    """Give the learning rate with the least loss, if it is known: each rate has its runs, and the best is no last one.
+    """Give the learning rate with the least loss, if known: all runs are there, and the best is neither first nor last.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def waiting(ledger: Ledger, share: Share | None = None) -> float:
 
 
 def lost_rows(ledger: Ledger) -> list[Row]:
-    """List the rows, all of whose runs are recorded, of which one or more is lost: as they are to be trained again."""
+    """List the rows whose runs are all recorded, at least one of them lost, as they are to be trained again."""
     rule, found = ledger.plan.contents["lost"], []
     for row in ledger.plan.may_be_lost():
         runs = ledger.column(row.variant.name, "exact", "within") if ledger.read(row.variant.name) else {}

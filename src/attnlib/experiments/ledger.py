@@ -83,7 +83,7 @@ class Ledger:
 
     @contextmanager
     def claimed(self, name: str, key: str) -> Iterator[bool]:
-        """Claim a run while the block lasts, and say whether it is one's own: not recorded, and nobody else's."""
+        """Claim a run while the block lasts, and say whether it was free: not recorded, and claimed by nobody else."""
         folder = self.folder / ".claims"
         folder.mkdir(parents=True, exist_ok=True)
         lock = FileLock(folder / f"{name}.{key.replace('/', '-')}", blocking=False)

@@ -1,8 +1,8 @@
 """A run in miniature, recorded beside a variant's results: it tells whether the code still does what it did.
 
-A recorded result holds for the code that made it. Reading the code does not tell whether a change of it changes the
+A recorded result holds for the code that made it. Reading the code does not tell whether a change to it changes the
 result; running it does. So a probe trains for ten steps, and measures what the translator then makes of three
-sentences. Another processor, which rounds otherwise, changes the losses by less than a millionth of themselves.
+sentences. Another processor, which rounds differently, changes the losses by less than a millionth of their size.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ TINY = Budget(emb=16, hid=16, pairs=200, words=200, steps=10, learning_rate=1e-2
 """The budget of a probe, half a second for each variant."""
 
 RELATIVE, ABSOLUTE = 2e-5, 1.5e-4
-"""How far a number may be off on another processor, by a part of itself or by a unit of the last place kept."""
+"""How far a number may be off on another processor: by a part of itself, or by 1.5 units of the fourth decimal."""
 
 
 def probe(variant: Variant, sentences: int | None = None) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """The runs of a plan: one command, as many processes as one likes, on one folder.
 
 ``python -m attnlib.experiments`` does what is not recorded yet. First come the learning rates, family by family, then
-the rows, by phase and by seed, then those again, and longer, of which a run was lost. Each run is written when it is
-done. Killed at any moment, it goes on where it was. Begun again beside itself, in another shell or on another machine
-that sees the folder, it shares the work: a run that one process has claimed is no other's.
+the rows, by phase and by seed, then again, and longer, those of which a run was lost. Each run is written when it is
+done. Killed at any moment, the command goes on where it was. Started a second time, in another shell or on another
+machine that sees the folder, it shares the work: no process does a run that another has claimed.
 
 With ``--share 2/5`` it does the second fifth of the rows only; a run without a share does what the others left.
 With ``--costs`` it measures what every row costs, in one sitting, with nothing beside it.

@@ -81,7 +81,7 @@ def shortened(row: Row, plan: Plan) -> Row:
 
 
 def trained(row: Row, seed: int, learning_rate: float, **options: Any) -> tuple[Translator, History]:
-    """Train a row with a seed, on one thread as on many; the options are for `attnlib.training.train`."""
+    """Train a row with a seed; the options are for `attnlib.training.train`."""
     variant, budget = row.variant, replace(row.budget, learning_rate=learning_rate)
     translator = variant.translator(seed, budget)
     pairs = _drawn(variant.language, budget.pairs, seed, variant.clauses)

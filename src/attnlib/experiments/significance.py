@@ -20,9 +20,9 @@ class Correlation(NamedTuple):
 
 
 def paired_p(differences: Sequence[float] | Real[np.ndarray, "seeds"], at: float = 0.0) -> float:
-    """Say how probable a mean difference as far from `at` is, to either side, if the true one is `at`.
+    """Say how probable a mean difference this far from `at`, to either side, would be if the true one were `at`.
 
-    Student's t on the differences. If they are all alike, 1 if they are `at`, otherwise 0.
+    Student's t-test of the differences. If they are all alike, the answer is 1 if they are `at`, otherwise 0.
 
     Raises
     ------
@@ -33,12 +33,12 @@ def paired_p(differences: Sequence[float] | Real[np.ndarray, "seeds"], at: float
 
 
 def ruled_out_p(differences: Sequence[float] | Real[np.ndarray, "seeds"], margin: float) -> float:
-    """Say how probable a mean difference as low is, if the true one is `margin` or more. Errors as for `paired_p`."""
+    """Say how probable a mean difference this low is, if the true one is `margin` or more. Errors as for `paired_p`."""
     return _below(differences, margin)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Correct p-values for being several, by the method of Holm 1979.
+    """Correct several p-values that are judged together, by the method of Holm 1979.
 
     The least is multiplied by how many there are, the next by one less, and so on; none is less than the one before
     it, or more than 1.

@@ -39,7 +39,7 @@ class Budget:
     width : int
         Hypotheses of the beam search.
     test_seed : int
-        With another, the test sentences are others.
+        Another seed gives other test sentences.
     """
 
     emb: int = 48

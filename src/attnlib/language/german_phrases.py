@@ -1,7 +1,7 @@
 """Phrases and sentences in English and German at once, with every word linked to its translation.
 
-German moves the verb. A main clause has it second, and puts a separable verb's prefix, and "nicht" before it, to its
-end: "the man looks at the cat", "der Mann sieht die Katze an". A subordinate clause has the whole verb at its end:
+German moves the verb. A main clause has it second, and a separable verb's prefix at the end, with "nicht" before the
+prefix: "the man looks at the cat", "der Mann sieht die Katze an". A subordinate clause has the whole verb at its end:
 "the man that looks at the cat", "der Mann der die Katze ansieht". After a subordinate clause, the main clause begins
 with its verb. There are no commas.
 """

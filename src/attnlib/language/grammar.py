@@ -102,7 +102,7 @@ def _any_phrase(rng: Random, kinds: str, *, relative: bool = False, definite: bo
 
 
 def any_english(rng: Random, noun: Any, adjectives: Sequence[Any], definite: bool, rate: float = 1 / 8) -> str:
-    """Name the noun with an article and few of the adjectives, at most one a class, each class at this rate."""
+    """Name the noun with an article and a few adjectives, at most one of a class, and each class at this rate."""
     plural = rng.random() < 0.3
     suitable = [adjective for adjective in adjectives if noun.kind in adjective.kinds]
     classes = dict.fromkeys(adjective.word_class for adjective in suitable)

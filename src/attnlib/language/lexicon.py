@@ -17,7 +17,7 @@ class Noun(NamedTuple):
 class Adjective(NamedTuple):
     """An adjective, with the French forms that agree with the noun, and the kinds of noun it goes with.
 
-    Of one class, such as the colours, a noun has one adjective at most. The place is where French puts it.
+    A noun has at most one adjective of a class, such as the colours. The place is where French puts the adjective.
     """
 
     english: str

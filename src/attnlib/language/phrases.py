@@ -1,6 +1,6 @@
 """Phrases and sentences in English and French at once, with every word linked to its translation.
 
-`join` is the only way to put them together: the English stays in order, the French may take another, and where
+`concatenate` is the only way to put them together: the English stays in order, the French may take another, and where
 two French words meet they are elided or contracted. So every phrase, of whatever size, is right as it stands, and
 the French is a function of the English.
 """

@@ -24,7 +24,7 @@ LARGEST = 40_000
 _LETTER = 8.4  # pixels that a letter needs at 14 pixels' height; the wide letters of East Asia need two such
 
 KEYS = 'data-lm-suppress-shortcuts="true"'
-"""Stands on whatever can have the focus: else JupyterLab takes the keys that are pressed there for its own."""
+"""Marks whatever can have the focus: otherwise JupyterLab would take keys pressed there as meant for itself."""
 
 _FOLDER = Path(__file__).parent
 

@@ -1,8 +1,8 @@
 """The attention explorer: where each target word looks, for a reader to point at and to step through.
 
-Source words stand in a column, target words in another, and lines between them are as thick as the weights. A reader
-points at a target word, or steps from word to word with keys or buttons, and sees its weights with their values; and
-of a local variant the window, the centre and the Gaussian. Buttons switch variants, a slider changes `D`.
+Source words stand in a column, target words in another, and the thickness of a line between them shows a weight. A
+reader points at a target word, or steps from word to word with keys or buttons, and sees its weights with their values
+and, for a local variant, the window, the centre and the Gaussian. Buttons switch variants, a slider changes `D`.
 """
 
 import json
@@ -87,7 +87,7 @@ def explore(
     source : words
         What was looked at.
     target : words, or for each title words
-        What looked, where models translated differently one list each.
+        What looked; where models translated differently, one list for each.
     across, down : str
         What the source words and the target words are.
     largest : int

@@ -132,7 +132,7 @@ def alignments(
     source : words
         The labels of all columns.
     target : words, or for each title words
-        The labels of the rows, where models translated differently one list each.
+        The labels of the rows; where models translated differently, one list for each.
     across, down, values
         As for `alignment`.
 

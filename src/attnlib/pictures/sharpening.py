@@ -1,7 +1,7 @@
 """The sliding picture: sharpen or flatten a softmax, and watch its weights and the answer move.
 
-Each thing that can be looked at has a row: a bar is its weight, and on the axis of values beside it a disc stands at
-its value, as large as its weight. The answer, the average of the values with these weights, is a line across the axis.
+Each thing that can be looked at has a row: a bar shows its weight, and on the axis of values beside it a disc, sized by
+its weight, stands at its value. The answer, the average of the values with these weights, is a line across the axis.
 """
 
 from collections.abc import Sequence
@@ -52,7 +52,7 @@ def sharpen(
     words : words
         What they are.
     sharpness : numbers, optional
-        Where the slider can stop, rising, from 0. None: 0, and from 0.1 to 100 ten to each factor of 10.
+        Where the slider can stop, rising, from 0. None: 0, and from 0.1 to 100 ten stops per factor of 10.
     start : float
         Where it stands at first, or the stop that is nearest.
     unit : str

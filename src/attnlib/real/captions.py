@@ -1,6 +1,6 @@
 """Sixty captions of our own in English, German and French, whose words were linked by hand.
 
-They hold what the papers show, and what real text has: adjectives behind their nouns, compounds, verbs whose particle
+They hold what the papers show, and what real text has: adjectives after their nouns, compounds, verbs whose particle
 stands apart, verbs at the end of their clause, negation in two words, rare words, numbers, and one sentence of 40
 words. The file itself, ``captions.txt``, says by which rules they were linked.
 """
@@ -30,7 +30,7 @@ class Caption(NamedTuple):
     gold : Gold
         The sure links, and all that are possible.
     shows : set of str
-        What it was written for: "adjective" behind its noun in French, "compound" in German, "separable" verb in
+        What it was written for: "adjective" after its noun in French, "compound" in German, "separable" verb in
         German, "verb last" in German, "negation" in two words in French, "rare" words, "number", "long".
     """
 

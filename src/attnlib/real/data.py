@@ -71,10 +71,10 @@ def find_files(folder: Path, language: str) -> dict[str, tuple[Path, Path]]:
 
 
 def read_data(folder: Path, language: str) -> Data:
-    """Read all parts in English and the language, without pairs of which a side is empty.
+    """Read all parts in English and the language, except pairs with an empty side.
 
-    The files spell marks as HTML does, "&apos;" for one: they become what they stand for, so that a word is spelt in
-    one way. No two words become one by that, and BLEU stays as it is.
+    The files spell marks as HTML does, such as "&apos;". These are replaced by the marks that they stand for, so that a
+    word is spelt in one way. This makes no two words alike, and leaves BLEU as it is.
 
     Raises
     ------

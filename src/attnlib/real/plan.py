@@ -27,10 +27,11 @@ subwords             0        both ways, and subwords in place of words
 ==================== ======== ===================================================================================
 
 To French: ``french-bahdanau``, ``french-luong``, ``french-local-m`` and ``french-local-p``, with seeds 0, 1, 2. On
-the first 1,000, 3,000 and 10,000 pairs of German: ``no-attention-1000`` to ``bahdanau-10000``, with seed 0. All get as
-many batches, of as many pairs; what is not said here is as `attnlib.text.settings.Settings` has it by default. Only the
-Transformer cannot bear its learning rate: of 0.0005, 0.001 and 0.002 it takes the second, with which it had most BLEU
-on the dev part after 1,200 batches (20.9, 25.0 and 5.4), with a seed that it is not judged by.
+the first 1,000, 3,000 and 10,000 pairs of German: ``no-attention-1000`` to ``bahdanau-10000``, with seed 0. All get
+equally many batches of equally many pairs; what is not said here is as `attnlib.text.settings.Settings` has it by
+default. Only the Transformer cannot bear the default learning rate: of 0.0005, 0.001 and 0.002 it takes the second,
+which gave it the most BLEU on the dev part after 1,200 batches (20.9, 25.0 and 5.4), with a seed that it is not judged
+by.
 
 What is claimed of them was written down before any run: `CLAIMS`, and what decides them: `attnlib.real.verdicts`.
 """
@@ -84,7 +85,7 @@ class TextRow:
     language : str
         What the English is translated to.
     pairs : int, optional
-        How many pairs of the text, the first, are learnt from. None: all.
+        How many pairs, from the start of the text, are learnt from. None: all.
     subwords : bool
         Pieces of words, or words.
     learning_rate : float
@@ -166,7 +167,7 @@ CLAIMS: tuple[tuple[str, str], ...] = (
     ("french-luong", "french-local-m"),
     ("bahdanau", "transformer"),
 )
-"""Two rows each: that the first has more BLEU on the test part, by beam search, than the second.
+"""Pairs of rows, each claiming that the first has more BLEU on the test part, by beam search, than the second.
 
 In Luong et al. 2015, table 4, the fourth is so, and the fifth is the other way round. The rest are guesses.
 """

@@ -88,7 +88,7 @@ def write_counts(language: str, train: Sequence[SentencePair], folder: Path = RE
 
 
 def word_counts(language: str, folder: Path = RESULTS) -> tuple[Counter[str], Counter[str]]:
-    """Take how often the words of our captions stand in the text: the English ones, and those of the language.
+    """Read how often the words of our captions occur in the text: the English ones, and those of the language.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def recorded(row: str, measure: str, part: str = "test", folder: Path = RESULTS)
     FileNotFoundError, ValueError
         As for `read_run`.
     KeyError
-        If the row, the part or the measure is none.
+        If there is no such row, part or measure.
     """
     found = [read_run(row, seed, folder)[part][measure] for seed in ROWS[row].seeds]
     return np.array([np.nan if number is None else number for number in found], dtype=float)

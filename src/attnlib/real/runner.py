@@ -1,8 +1,8 @@
 """All runs of the plan, one command: ``python -m attnlib.real DATA``, or ``make real DATA=folder``.
 
 It does what is not done yet, run by run, on one thread, and writes each run when it is done. Killed at any moment, it
-goes on where it was, also in the middle of a training. With ``--share 2/3`` it does every third run, beside others that
-do the rest, here or on machines that see the same folders.
+goes on where it was, even in the middle of a training. With ``--share 2/3`` it does every third run, while others do
+the rest, here or on machines that see the same folders.
 """
 
 import sys
@@ -57,7 +57,7 @@ def record_runs(
     Raises
     ------
     ValueError
-        If a row is none, or a file is damaged, or `models` holds something else under a name that is needed.
+        If there is no such row, or a file is damaged, or `models` holds something else under a name that is needed.
     """
     runs, device, counted = list(runs), device or torch.device("cpu"), set()
     for number, (name, seed) in enumerate(runs, 1):

@@ -40,8 +40,8 @@ def decide(
     """Decide claims together. Runs with the same seed share their batches, and are compared in pairs.
 
     A claim holds if the corrected two-sided p of a paired t-test is below `LEVEL` and the difference has its sign. It
-    does not hold if such a test, against a difference of `MARGIN` and one-sided, corrected as well, rules out that the
-    difference is so large. Otherwise it cannot be told. The corrections are Holm's.
+    does not hold if such a test, one-sided, against a difference of `MARGIN` and corrected as well, rules out a
+    difference that large. Otherwise it cannot be told. The corrections are Holm's.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def decide(
     Raises
     ------
     ValueError
-        If a row has fewer than two seeds, or two that are compared do not have as many.
+        If a row has fewer than two seeds, or two that are compared do not have equally many.
     """
     decided = [claim for claim in claims if scores.keys() >= {*claim}]
     left_out = [1.0] * (len(claims) - len(decided))

@@ -1,4 +1,4 @@
-"""A model folder: everything that a translator is, in files that carry no code, each byte of them checked.
+"""A model folder: everything that makes up a translator, in files that contain no code, with every byte checked.
 
 ===================== ==============================================================================================
 ``config.json``       how the model was made, and a digest of each other file and of itself
@@ -36,7 +36,7 @@ from attnlib.vocabulary import Vocabulary
 from attnlib.writing import write_atomically
 
 FORMAT = 1
-"""What a folder of this kind is numbered with; it changes when an older attnlib could not read it."""
+"""The format number of a model folder; it changes when an older attnlib could not read the new format."""
 
 PRESETS: Mapping[str, Callable[..., Translator]] = {
     "luong": luong,
@@ -58,7 +58,7 @@ def read_model(folder: Path) -> tuple[Translator, dict[str, Any]]:
     OSError
         If a file cannot be read.
     ValueError
-        If it is no model folder, of another format, or a file in it is damaged.
+        If the folder is not a model folder or has another format, or a file in it is damaged.
     """
     if not folder.exists() and working(folder).exists():
         raise ValueError(
@@ -77,9 +77,10 @@ def read_model(folder: Path) -> tuple[Translator, dict[str, Any]]:
 def make(config: Mapping[str, Any], source_vocabulary: Any, target_vocabulary: Any) -> Translator:
     """Make the translator of a configuration, untrained: its settings' ``preset``, with their ``options``.
 
-    Embeddings begin smaller than PyTorch's, by the settings' ``embedding_scale``: a vector that is hardly ever trained,
-    because its word is rare, then says little, where one as long as all others would be noise. Much smaller, and
-    annotations begin so much alike that attention may settle on END, whatever it is asked, and stay there.
+    Embeddings begin smaller than PyTorch's, by the settings' ``embedding_scale``: the vector of a rare word, which
+    is hardly ever trained, then says little; if it were as long as all others, it would be noise. If all begin much
+    smaller still, annotations begin so much alike that attention may settle on END, whatever it is asked, and stay
+    there.
     """
     preset, options = config["settings"]["preset"], config["settings"]["options"]
     check_choice(PRESETS, preset=preset)
@@ -124,7 +125,7 @@ def complete_folder(folder: Path, translator: Translator, training: Training, en
 
 
 def write_training(folder: Path, translator: Translator, training: Training) -> None:
-    """Keep a training under way: weights, optimiser, torch's generator, what was counted. All in one file."""
+    """Save a training in progress, all in one file: weights, optimiser, torch's generator and what was counted."""
     state = {"words": training.words, "seconds": training.seconds, "scores": training.scores}
     found = {
         "random": torch.get_rng_state(),
@@ -143,7 +144,7 @@ def write_training(folder: Path, translator: Translator, training: Training) -> 
 
 
 def read_training(folder: Path, translator: Translator) -> tuple[Training, Tensor]:
-    """Take up a training: set the translator's weights, and give the rest and the state of torch's generator.
+    """Load a training to continue: set the translator's weights, and give the rest and the state of torch's generator.
 
     Raises
     ------

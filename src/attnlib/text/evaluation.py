@@ -81,8 +81,8 @@ def evaluate(
     beam, max_length
         As for `Model.translate`.
     tokenize : str, optional
-        How BLEU cuts lines into words: sacrebleu's "13a", which is for raw text; "none", for text whose words stand
-        apart already; or another of its names. None: "none" for a model of words, "13a" for one of subwords.
+        How BLEU cuts lines into words: sacrebleu's "13a", which is for raw text; "none", for text already cut into
+        words; or another of its names. None: "none" for a model of words, "13a" for one of subwords.
     gold : list of Gold, optional
         Word links drawn by a person, for the alignment error rate of forced decoding.
     replace : dictionary, optional
@@ -95,7 +95,7 @@ def evaluate(
     Raises
     ------
     ValueError
-        If there is no pair, or the model has no attention and it is needed, or a source is too long for it.
+        If there is no pair, or attention is needed and the model has none, or a source is too long for the model.
     """
     if not len(pairs):
         raise ValueError("pairs is empty; expected at least one sentence pair")

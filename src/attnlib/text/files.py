@@ -1,7 +1,7 @@
 """Sentences from disk and back: plain text, ``.gz``, tab-separated pairs, and word links.
 
-Text is UTF-8, one sentence a line, brought to Unicode's composed form (NFC). Words are what stands between spaces. An
-error names the file and the line, from 1.
+Text is UTF-8, one sentence per line, and is brought to Unicode's composed form (NFC). Words are what spaces separate.
+An error names the file and the line, counted from 1.
 """
 
 import gzip
@@ -94,7 +94,7 @@ def read_beside(source: str | Path, target: str | Path | None = None) -> Iterato
     Parameters
     ----------
     source, target : paths
-        Two files with as many lines; or one file alone, each line a sentence, a tab and its translation.
+        Two files with equally many lines; or one file, each of its lines a sentence, a tab and its translation.
 
     Yields
     ------
@@ -179,7 +179,7 @@ def digest(pairs: Iterable[SentencePair]) -> str:
 
 
 def hashed(pairs: Iterable[SentencePair], into: Any) -> Iterator[SentencePair]:
-    """Give the pairs on, and let a hash of `hashlib` take in the words of each on the way."""
+    """Pass the pairs on, and feed the words of each to a hash of `hashlib` on the way."""
     for pair in pairs:
         into.update(f"{' '.join(pair.source)}\t{' '.join(pair.target)}\n".encode())
         yield pair
@@ -196,7 +196,7 @@ def read_gold(path: str | Path, pairs: Sequence[tuple[Words, Words]]) -> list[Go
     Raises
     ------
     OSError, ValueError
-        As for `read_lines`, and if there are not as many lines as pairs, or a link is none or reaches beyond its words.
+        As for `read_lines`, and if there are not as many lines as pairs, or a link is malformed or beyond its words.
     """
     found = []
     for number, line in enumerate(read_lines(path), 1):
@@ -218,5 +218,5 @@ def read_gold(path: str | Path, pairs: Sequence[tuple[Words, Words]]) -> list[Go
 
 
 def read_dictionary(path: str | Path) -> dict[str, str]:
-    """Read a dictionary, each line a word, a tab and what stands for it. Errors as for `read_beside`."""
+    """Read a dictionary: on each line a word, a tab and its translation. Errors as for `read_beside`."""
     return {" ".join(source): " ".join(target) for source, target in read_beside(path)}

@@ -36,8 +36,8 @@ def learn(
 ) -> Model:
     """Train a model on sentence pairs, into a folder; or go on where an earlier call was killed.
 
-    The model ends with the same weights, bit for bit, whether it was killed in between or not: on one machine, with
-    the same number of threads and of processes, and unless `minutes` say when to end.
+    The model ends with the same weights, bit for bit, whether it was killed in between or not, provided that the
+    machine and the numbers of threads and processes stay the same, and that `minutes` do not say when to end.
 
     Several processes share each batch: see `attnlib.processes`. The first of them writes the folder, which all of them
     must see, also from other machines.

@@ -61,7 +61,7 @@ class Translation(NamedTuple):
         return links(self.weights, self.source, self.words) if self.words else set()
 
     def with_unknown_replaced(self, dictionary: Mapping[str, str] | None = None) -> "Translation":
-        """Put for each unknown word what the dictionary has for the source word that it looked at most, or that word.
+        """Replace each unknown word by the dictionary's entry for the source word it looked at most, or by that word.
 
         Notes
         -----
@@ -102,7 +102,7 @@ class Model:
             raise ValueError(f"{wanted} needs attention, and this model has none (preset rnn_encdec)")
 
     def check_lengths(self, sentences: Iterable[Words], name: str = "sentences", first: int = 1) -> None:
-        """Refuse a source that is longer than a location score has positions, by its line."""
+        """Refuse a source that is longer than a location score has positions for, and name its line."""
         if self.positions == inf:
             return
         for number, words in enumerate(sentences, first):
@@ -139,7 +139,7 @@ class Model:
     def translate_all(
         self, sentences: Sequence[Words], *, beam: int = 5, max_length: int = LONGEST, at_once: int = _AT_ONCE
     ) -> list[Translation]:
-        """Translate many sentences of words, also empty ones, in batches of about one length; the order stays."""
+        """Translate many sentences of words, even empty ones, in batches of similar length; the order is kept."""
         check_whole(beam=beam, at_once=at_once)
         self.check_lengths(sentences)
         known = self.translator.source_vocabulary
@@ -213,7 +213,7 @@ def load(folder: str | Path, device: str | torch.device = "cpu") -> Model:
     OSError
         If a file cannot be read.
     ValueError
-        If it is no model folder, not complete, of another format, or a file in it is damaged.
+        If the folder is not a model folder, is not complete or has another format, or a file in it is damaged.
     """
     translator, config = read_model(Path(folder))
     return Model(translator.to(device), config)
@@ -230,7 +230,7 @@ def translate_stream(
     linked: IOBase | None = None,
     name: str = "the input",
 ) -> int:
-    """Translate line by line, as far as lines have come in, and write a line for each.
+    """Translate line by line, as lines come in, and write a line for each.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ def translate_stream(
     Raises
     ------
     ValueError
-        If a line is not UTF-8, or too long for the model; or the model has no attention and it is needed.
+        If a line is not UTF-8, or too long for the model; or attention is needed and the model has none.
     """
     if replace is not None:
         model.check_attention("replacing unknown words")

@@ -1,4 +1,4 @@
-"""A text in numbers, on disk: encoded once, then mapped into memory, of which it takes little, however long it is.
+"""A text in numbers, on disk: encoded once, then mapped into memory, so that a text of any length takes little of it.
 
 The store of a training is a folder inside the model's, ``text-`` and a hash of what it was made from: the words of the
 pairs, the vocabularies, and how long a pair may be. It is there until the model is complete.
@@ -10,8 +10,8 @@ pairs, the vocabularies, and how long a pair may be. It is there until the model
 ``about.json``  what was left out, and a digest of each other file and of itself
 =============== ====================================================================================================
 
-A store that is there is whole: it is written under another name and gets its own by one rename. One that was damaged
-later is noticed when it is opened, and written anew.
+A store that exists is whole: it is written under another name and gets its own by one rename. If one is damaged later,
+this is noticed when it is opened, and it is written anew.
 """
 
 import json
@@ -42,7 +42,7 @@ class Stored(NamedTuple):
     Attributes
     ----------
     encoded : Encoded
-        Mapped from files: what of it is in memory, the system takes back when it needs the room.
+        Mapped from files: the parts in memory are given up when the system needs the room.
     left_out : int
         How many pairs were too long.
     unknown : tuple of float
@@ -63,7 +63,7 @@ def stored(
     *,
     say: Callable[[str], Any] = lambda said: None,
 ) -> Stored:
-    """Open the store of a text, and write it before if it is not there, or damaged.
+    """Open the store of a text, and write it first if it is missing or damaged.
 
     Parameters
     ----------

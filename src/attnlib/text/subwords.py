@@ -1,4 +1,4 @@
-"""Subwords: words cut into pieces that a text often has, so that no word is unknown. The cutting is sentencepiece's.
+"""Subwords: words cut into pieces that a text often has, so that no word is unknown. Sentencepiece does the cutting.
 
 Each word is cut by itself: a piece never reaches over a space, and what belongs to which word stays known.
 """
@@ -48,8 +48,8 @@ class Subwords:
     def of(cls, sentences: Iterable[Sequence[str]], size: int) -> "Subwords":
         """Learn the pieces of all the sentences.
 
-        Of more than 100,000 sentences every second is learnt from, of more than 200,000 every fourth, and so on; all
-        their letters are known all the same.
+        Of more than 100,000 sentences only every second one is used, of more than 200,000 every fourth, and so on; the
+        letters of all of them are known nevertheless.
 
         Parameters
         ----------
