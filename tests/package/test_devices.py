@@ -84,6 +84,10 @@ def test_losses_that_are_read_late_are_the_same_and_name_their_step(monkeypatch)
 
 @pytest.mark.parametrize("make", [luong, rnn_search, rnn_encdec, partial(transformer, heads=3)])
 def test_bfloat16_computes_about_the_same_and_keeps_weights_as_they_are(make):
+    if not devices.processor_has_bfloat16():
+        with pytest.raises(ValueError, match="precision is 'bfloat16', in which this processor computes no LSTM;"):
+            train(make(*VOCABULARIES, emb=6, hid=8, seed=0), some(), steps=5, precision="bfloat16")
+        return
     losses = []
     for precision in devices.PRECISIONS:
         translator = make(*VOCABULARIES, emb=6, hid=8, seed=0)
@@ -100,9 +104,18 @@ def test_a_precision_that_is_none_is_refused():
         Settings(precision="half")
 
 
+def test_where_bfloat16_is_lacking_nothing_is_begun(tmp_path, monkeypatch):
+    monkeypatch.setattr(devices, "processor_has_bfloat16", lambda: False)
+    settings = Settings(subwords=False, least=1, steps=2, precision="bfloat16")
+    with pytest.raises(ValueError, match="precision is 'bfloat16', in which this processor computes no LSTM; expected"):
+        learn(tmp_path / "run", PAIRS, (), settings, progress=False)
+    assert not any(tmp_path.iterdir())
+
+
 def test_a_model_is_learnt_and_loaded_on_a_device(tmp_path):
     options = {"emb": 4, "hid": 4, "seed": 0}
-    settings = Settings(options=options, subwords=False, least=1, steps=2, precision="bfloat16")
+    precision = devices.PRECISIONS[devices.processor_has_bfloat16()]
+    settings = Settings(options=options, subwords=False, least=1, steps=2, precision=precision)
     made = learn(tmp_path / "run", PAIRS, (), settings, progress=False, device="cpu")
-    assert made.config["settings"]["precision"] == "bfloat16"
+    assert made.config["settings"]["precision"] == precision
     assert next(load(tmp_path / "run", "meta").translator.parameters()).device.type == "meta"

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from attnlib import processes
+from attnlib.devices import computing_in
 from attnlib.metrics import bleu
 from attnlib.text import checkpoint
 from attnlib.text.files import digest
@@ -73,7 +74,8 @@ def learn(
     TypeError
         If `pairs` can be gone through only once.
     ValueError
-        If the folder holds something else, or a model of another configuration or text.
+        If the folder holds something else, or a model of another configuration or text, or the precision is not to be
+        had here.
     """
     if isinstance(pairs, Iterator):
         raise TypeError(f"pairs is a {type(pairs).__name__}; expected what can be gone through several times")
@@ -85,6 +87,7 @@ def learn(
         if _taken_up(folder, config):
             say(f"{folder} is complete already")
             return load(folder, device)
+        computing_in(settings.precision, torch.device(device))
         if beside.exists():
             source, target = checkpoint.read_vocabularies(beside, checkpoint.read_config(beside))
         elif processes.rank():

@@ -6,7 +6,7 @@ from math import inf
 from typing import Any
 
 from attnlib.checks import check_choice, check_share, check_whole
-from attnlib.devices import computing_in
+from attnlib.devices import PRECISIONS
 from attnlib.training import warm, warm_cosine
 
 SCHEDULES: dict[str, Callable[[float], float]] = {"cosine": warm_cosine, "constant": warm}
@@ -91,5 +91,5 @@ class Settings:
             number = getattr(self, name)
             if number is not None and not 0 < number < inf:
                 raise ValueError(f"{name} is {number}; expected a number above 0")
-        computing_in(self.precision)
+        check_choice(PRECISIONS, precision=self.precision)
         check_choice(SCHEDULES, schedule=self.schedule)
