@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 import yaml
+from jaxtyping import install_import_hook
 from playwright.sync_api import Browser, sync_playwright
 
 torch.set_num_threads(1)  # the tests' tensors are too small to share out
@@ -17,6 +18,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted(ROOT.glob("notebooks/*.ipynb"))
 FLAGS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
+# The grammar has no shapes, and draws so many words that checking its types would take longer than all else.
+CHECKED = [f"attnlib.{path.stem}" for path in (ROOT / "src/attnlib").glob("[a-z]*") if path.stem != "language"]
+install_import_hook(CHECKED, "beartype.beartype")
 GIT = ["git", "-c", "user.name=Tests", "-c", "user.email=tests@localhost", "-c", "init.defaultBranch=main"]
 
 

@@ -7,9 +7,12 @@ import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+import numpy as np
 import pytest
+from jaxtyping import TypeCheckError
 
 import attnlib
+from attnlib.scores import dot
 
 HOME = Path(attnlib.__file__).parent
 PATHS = {".".join(path.relative_to(HOME).with_suffix("").parts): path for path in HOME.rglob("*.py")}
@@ -61,3 +64,8 @@ def test_nothing_is_loaded_that_could_run_code():
     loaders = ("pickle", "torch.load", "np.load", "numpy.load", "shelve", "marshal", "eval(", "exec(")
     pattern = re.compile(rf"(?<![\w.])({'|'.join(map(re.escape, loaders))})")  # not a module's own eval()
     assert {name: found for name, source in SOURCES.items() if (found := pattern.findall(source))} == {}
+
+
+def test_every_test_checks_the_shapes_in_the_signatures_that_it_calls():
+    with pytest.raises(TypeCheckError):
+        dot(np.ones((2, 3)), np.ones((2, 5)))

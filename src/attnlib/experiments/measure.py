@@ -6,7 +6,6 @@ Groups of test sentences are named "1 clause", "2 clauses", ..., "0-9 words", "1
 
 import sys
 from collections.abc import Sequence
-from functools import cache
 from time import perf_counter
 from typing import Any
 
@@ -59,7 +58,6 @@ def smoothed(losses: Float[np.ndarray, "steps"]) -> list[float]:
     return [round(float(part.mean()), 4) for part in np.split(losses, range(_SMOOTH, len(losses), _SMOOTH))]
 
 
-@cache
 def all_held_out(budget: Budget, language: str = "french") -> list[SentencePair]:
     """Draw all test sentences of a budget, the fewest clauses first."""
     return [pair for clauses in budget.test_clauses for pair in held_out(clauses, budget, language)]

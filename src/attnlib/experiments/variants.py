@@ -96,7 +96,7 @@ class Variant:
 
 def held_out(clauses: int, budget: Budget = BUDGET, language: str = "french") -> list[SentencePair]:
     """Draw the test sentences with so many clauses; no run learns from any of them."""
-    return LANGUAGES[language](budget.test_sentences, seed=budget.test_seed + clauses, clauses=(clauses,), part="test")
+    return [*_test_sentences(budget.test_sentences, budget.test_seed + clauses, clauses, language)]
 
 
 def development(clauses: int, budget: Budget = BUDGET, language: str = "french") -> list[SentencePair]:
@@ -111,3 +111,8 @@ def vocabularies(language: str = "french") -> tuple[Vocabulary, Vocabulary]:
     """Collect the words of a grammar, English and the other language's."""
     pairs = LANGUAGES[language](2_000, seed=0)
     return Vocabulary.of(pair.source for pair in pairs), Vocabulary.of(pair.target for pair in pairs)
+
+
+@cache
+def _test_sentences(n: int, seed: int, clauses: int, language: str) -> tuple[SentencePair, ...]:
+    return tuple(LANGUAGES[language](n, seed=seed, clauses=(clauses,), part="test"))
