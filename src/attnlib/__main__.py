@@ -164,9 +164,9 @@ def _model(given: argparse.Namespace) -> tuple[str, dict[str, Any]]:
 def _replacement(given: argparse.Namespace) -> dict[str, str] | None:
     from attnlib.text.files import read_dictionary  # noqa: PLC0415
 
-    if given.replace_unknown is None:
-        return None
-    return {} if given.replace_unknown == "" else read_dictionary(given.replace_unknown)
+    if given.dictionary:
+        return read_dictionary(given.dictionary)
+    return {} if given.replace_unknown else None
 
 
 def _sides(files: Sequence[str], name: str) -> Sequence[str]:
@@ -252,11 +252,13 @@ def _parser() -> argparse.ArgumentParser:
     for one in (translate, evaluate):
         one.add_argument(
             "--replace-unknown",
-            nargs="?",
-            const="",
-            metavar="DICTIONARY",
-            help="replace an unknown word by the dictionary's word, line by line with a tab, for the source word that "
-            "it looked at most, or by that word itself",
+            action="store_true",
+            help="replace an unknown word by the source word that it looked at most",
+        )
+        one.add_argument(
+            "--dictionary",
+            metavar="FILE",
+            help="the same, but by its translation if FILE has it: a word, a tab and its translation on each line",
         )
     for one in (translate, evaluate, shown):
         one.add_argument("--beam", type=int, default=5, help="hypotheses that the search keeps; 1 is greedy")

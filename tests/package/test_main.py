@@ -124,10 +124,13 @@ def test_unknown_words_are_replaced_by_a_dictionarys_or_by_themselves(run, home)
     assert unknown.with_unknown_replaced({asked: "une chose"}).words == ("une chose", *found.words[1:])
     assert found.with_unknown_replaced({asked: "x"}) is found
     (home / "dictionary").write_text("cat\tchat\n")
-    for option in ([], ["dictionary"]):
-        status, out, _ = run("translate", "--model", "location", "--replace-unknown", *option, given=b"the cat\n")
+    for option in (["--replace-unknown"], ["--dictionary", "dictionary"]):
+        status, out, _ = run("translate", "--model", "location", *option, given=b"the cat\n")
         assert status == 0
         assert "<unknown>" not in out
+        status, out, _ = run("evaluate", "--model", "location", *option, "a.en", "a.fr")
+        assert status == 0
+        assert "\nBLEU " in out
 
 
 def test_evaluation_says_how_it_was_computed(run):
