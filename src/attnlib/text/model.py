@@ -28,7 +28,8 @@ from attnlib.vocabulary import PAD, SentencePair
 LONGEST = 200
 """The most words, or pieces of words, that a translation may have, END among them."""
 
-_AT_ONCE = 64
+_PAIRS = 64  # pairs whose losses are taken at once
+_ROWS = 320  # hypotheses that are stepped at once: with fewer, products of matrices are slow
 _UNKNOWN = "<unknown>"
 _LARGEST_PAGE = 4_000_000  # bytes, which is more than two sentences of 300 words need
 _READ = 1 << 16  # bytes of the input that are read at once, if as many are there
@@ -137,14 +138,15 @@ class Model:
         return self.translate_all([words_of(sentence)], beam=beam, max_length=max_length)[0]
 
     def translate_all(
-        self, sentences: Sequence[Words], *, beam: int = 5, max_length: int = LONGEST, at_once: int = _AT_ONCE
+        self, sentences: Sequence[Words], *, beam: int = 5, max_length: int = LONGEST
     ) -> list[Translation]:
         """Translate many sentences of words, even empty ones, in batches of similar length; the order is kept."""
-        check_whole(beam=beam, at_once=at_once)
+        check_whole(beam=beam)
         self.check_lengths(sentences)
         known = self.translator.source_vocabulary
         found = {n: Translation((), (), np.zeros((0, 0)), 1.0) for n, words in enumerate(sentences) if not words}
         order = sorted((n for n, words in enumerate(sentences) if words), key=lambda n: sum(known.sizes(sentences[n])))
+        at_once = max(1, _ROWS // beam)
         for part in (order[n : n + at_once] for n in range(0, len(order), at_once)):
             found |= zip(part, self._translated([sentences[n] for n in part], beam, max_length), strict=True)
         return [found[n] for n in range(len(sentences))]
@@ -279,7 +281,7 @@ def sentence_losses(translator: Translator, pairs: Sequence[SentencePair]) -> li
     """Take the negative log probability of each true translation, END included, in nats."""
     device, losses = next(translator.parameters()).device, {}
     order = sorted(range(len(pairs)), key=lambda n: len(pairs[n].target))
-    for part in (order[n : n + _AT_ONCE] for n in range(0, len(order), _AT_ONCE)):
+    for part in (order[n : n + _PAIRS] for n in range(0, len(order), _PAIRS)):
         source, lengths, target = (
             x.to(device)
             for x in batch([pairs[n] for n in part], translator.source_vocabulary, translator.target_vocabulary)
