@@ -141,7 +141,7 @@ def _explore(given: argparse.Namespace) -> None:
 
 
 def _model(given: argparse.Namespace) -> tuple[str, dict[str, Any]]:
-    """Choose the preset and what it is told. Without a preset: Luong's decoder, an encoder that reads both ways."""
+    """Choose a preset and what it is told. None: Luong's decoder, dot score, an encoder that reads both ways."""
     preset = given.preset or "luong"
     options = {
         "emb": given.features,
@@ -154,7 +154,8 @@ def _model(given: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     if preset == "transformer":
         options |= {"hid": 4 * given.features} | {name: wanted.pop(name) for name in ("layers",) if name in wanted}
     if preset == "luong":
-        return preset, options | wanted | {"encoder": given.encoder or ("reversed" if given.preset else "both")}
+        own = {"encoder": "reversed"} if given.preset else {"encoder": "both", "score": "dot"}
+        return preset, options | own | wanted | ({"encoder": given.encoder} if given.encoder else {})
     if wanted or given.encoder not in (None, "both"):
         other = ", ".join(f"--{name.replace('_', '-')}" for name in wanted) or "--encoder"
         raise ValueError(f"{other} is a choice of Luong's model, not of {preset}; leave it or --preset out")
@@ -289,8 +290,12 @@ def _add_train(train: argparse.ArgumentParser) -> None:
         choices=["luong", "rnn_search", "rnn_encdec", "transformer"],
         help="a paper's own model, instead of the default",
     )
-    model.add_argument("--encoder", choices=["both", "reversed", "forwards"], help="how it reads; default: both")
-    model.add_argument("--score", choices=["dot", "general", "concat", "location"], help="default: general")
+    model.add_argument(
+        "--encoder", choices=["both", "reversed", "forwards"], help="default: both; for --preset luong: reversed"
+    )
+    model.add_argument(
+        "--score", choices=["dot", "general", "concat", "location"], help="default: dot; for --preset luong: general"
+    )
     model.add_argument("--window", choices=["everywhere", "monotonic", "predictive"], help="default: everywhere")
     model.add_argument("--half-width", type=int, help="of a local window, in words; default: 10")
     model.add_argument("--no-input-feeding", action="store_false", dest="input_feeding", default=None)

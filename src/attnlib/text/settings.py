@@ -55,6 +55,7 @@ class Settings:
     options: dict[str, Any] = field(
         default_factory=lambda: {
             "encoder": "both",
+            "score": "dot",
             "emb": 256,
             "hid": 256,
             "dropout": 0.3,
