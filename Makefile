@@ -6,7 +6,7 @@ TORCH = $(shell grep '^torch==' requirements.lock)
 LICENCES := Apache;BSD;ISC;MIT;MPL;Mozilla Public License;PSF;Python Software Foundation
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help book test lint refresh experiments costs real exercises verify serve bench pdf lock publish-as clean
+.PHONY: help book test coverage lint refresh experiments costs real exercises verify serve bench pdf lock publish-as clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -17,7 +17,10 @@ book: .venv/installed ## execute every chapter and build the pages
 	@echo "The book is ready: open $(CURDIR)/_build/html/index.html"
 
 test: lint ## check everything: code, notebooks, pages
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --nbval notebooks tests --cov --cov-report=term-missing:skip-covered
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --nbval notebooks tests
+
+coverage: .venv/installed ## name the lines of the package that no test of it reaches
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests/package --cov --cov-report=term-missing:skip-covered
 
 lint: .venv/installed ## check the style of code and notebooks
 	$(BIN)/ruff check .
