@@ -239,6 +239,33 @@ def test_multiply_adds_by_hand():
 
 # --- Options ---
 
+DROPPING = {
+    "fixed": fixed,
+    "bahdanau": lambda **options: bahdanau(aligned(), **options),
+    "luong": lambda **options: luong(aligned(), **options, input_feeding=False),
+    "luong, fed": lambda **options: luong(aligned(), **options),
+}
+
+
+@pytest.mark.parametrize("make", DROPPING.values(), ids=DROPPING)
+@pytest.mark.parametrize("which", ["dropout", "embedding_dropout"])
+def test_dropout_is_for_training_only(make, which):
+    decoder, plain = make(**{which: 0.5}).double(), make().double()
+    decoder.load_state_dict(plain.state_dict())
+    state = [(LAYERS, DEC)] * 2 if isinstance(decoder, LuongDecoder) else [(DEC,)]
+    given = torch.randint(VOCAB, (len(LENGTHS), TGT)), encoded(*state)
+    assert not torch.equal(decoder(*given)[0], decoder(*given)[0])
+    assert torch.equal(decoder.eval()(*given)[0], plain(*given)[0])
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("input_feeding", [False, True])
+def test_dropout_reaches_the_attention_only_from_one_layer_to_the_next(layers, input_feeding):
+    decoder = luong(aligned(), layers=layers, input_feeding=input_feeding, dropout=0.5).double()
+    given = torch.randint(VOCAB, (len(LENGTHS), TGT)), encoded((layers, DEC), (layers, DEC))
+    one, other = (decoder(*given)[1].weights for _ in range(2))
+    assert torch.equal(one, other) == (layers == 1)
+
 
 def test_options_are_kept_and_are_the_papers_if_nothing_else_is_said():
     options = ({}, {"reads_new_state": False}, {"reads_new_state": True})

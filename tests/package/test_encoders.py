@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from attnlib.encoders import BidirectionalGRU, StackedLSTM
+from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
 
 VOCAB, EMB, HID, DEC, LAYERS, SRC = 23, 3, 5, 7, 3, 11
 LENGTHS = (4, 9, 1, 9, 7)  # none as long as the padding
@@ -36,7 +36,13 @@ def reversed_lstm(lstm):
     return encoder
 
 
-@pytest.fixture(params=["gru", "lstm", "reversed_lstm"])
+@pytest.fixture
+def both():
+    torch.manual_seed(0)
+    return BidirectionalLSTM(VOCAB, EMB, 2 * HID, LAYERS).double()
+
+
+@pytest.fixture(params=["gru", "lstm", "reversed_lstm", "both"])
 def encoder(request):
     return request.getfixturevalue(request.param)
 
@@ -90,6 +96,23 @@ def test_reading_in_reverse_is_reading_the_reversed_sentence(lstm, reversed_lstm
             close(state[b], expected[0])
 
 
+def test_both_directions_are_torchs_on_each_sentence_alone(both, sentences):
+    source, lengths = sentences
+    theirs = nn.LSTM(EMB, HID, LAYERS, batch_first=True, bidirectional=True).double()
+    for n in range(LAYERS):
+        for lstm, suffix in ((both.forwards[n], ""), (both.backwards[n], "_reverse")):
+            for name, p in lstm.named_parameters():
+                getattr(theirs, name.replace("_l0", f"_l{n}{suffix}")).data.copy_(p)
+    encoded = both(source, lengths)
+    assert torch.equal(encoded.lengths, lengths)
+    for b, S in enumerate(LENGTHS):
+        states, ends = theirs(both.embedding(source[b, :S])[None])
+        close(encoded.annotations[b, :S], states[0])
+        close(encoded.summary[b], torch.cat([states[0, -1, :HID], states[0, 0, HID:]]))
+        for found, end in zip(encoded.state, ends, strict=True):
+            close(found[b], end[:, 0].unflatten(0, (LAYERS, 2)).flatten(1))
+
+
 @pytest.mark.parametrize("wild", [1e3, torch.nan, torch.inf])
 def test_padding_never_enters_whatever_stands_there(encoder, sentences, wild):
     before = encoder(*sentences)
@@ -117,11 +140,39 @@ def test_every_tensor_is_made_where_the_sentences_are(encoder, sentences):
     close(again.summary, expected.summary)
 
 
+@pytest.mark.parametrize("make", [BidirectionalGRU, StackedLSTM, BidirectionalLSTM])
+def test_dropout_of_embeddings_is_for_training_only(make, sentences):
+    dropping, plain = make(VOCAB, EMB, 6, 2, embedding_dropout=0.5), make(VOCAB, EMB, 6, 2)
+    dropping.load_state_dict(plain.state_dict())
+    assert not torch.equal(dropping(*sentences).annotations, dropping(*sentences).annotations)
+    assert torch.equal(dropping.eval()(*sentences).annotations, plain(*sentences).annotations)
+
+
+@pytest.mark.parametrize("make", [StackedLSTM, BidirectionalLSTM])
+@pytest.mark.parametrize("layers", [1, 2])
+def test_dropout_is_for_training_only_and_from_one_layer_to_the_next(make, layers, sentences):
+    dropping, plain = make(VOCAB, EMB, 6, layers, dropout=0.5), make(VOCAB, EMB, 6, layers)
+    dropping.load_state_dict(plain.state_dict())
+    one, other = (dropping(*sentences).annotations for _ in range(2))
+    assert torch.equal(one, other) == (layers == 1)
+    assert torch.equal(dropping.eval()(*sentences).annotations, plain(*sentences).annotations)
+
+
 def test_a_stack_is_one_layer_high_and_reads_forwards_if_nothing_else_is_said():
     encoder = StackedLSTM(VOCAB, EMB, HID)
     assert (encoder.lstm.num_layers, encoder.reverse) == (1, False)
+    assert len(BidirectionalLSTM(VOCAB, EMB, 2 * HID).forwards) == 1
 
 
-@pytest.mark.parametrize("make", [BidirectionalGRU, StackedLSTM])
+@pytest.mark.parametrize("make", [BidirectionalGRU, StackedLSTM, BidirectionalLSTM])
 def test_every_size_is_looked_at(make, sizes_refused):
     sizes_refused(make)
+
+
+def test_an_odd_width_has_no_half(refused):
+    refused(lambda: BidirectionalLSTM(VOCAB, EMB, 7), ValueError, "^hid is 7; expected an even number")
+
+
+@pytest.mark.parametrize("make", [StackedLSTM, BidirectionalLSTM])
+def test_dropout_is_a_share(make, refused):
+    refused(lambda: make(VOCAB, EMB, 6, dropout=1.0), ValueError, "^dropout is 1.0; expected a share")

@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from attnlib.batches import batches, endless
-from attnlib.encoders import BidirectionalLSTM
 from attnlib.language.grammar import sample
 from attnlib.training import begin, train, warm
 from attnlib.transformer import transformer
@@ -71,27 +70,6 @@ def test_step_and_teacher_forcing_agree_for_an_encoder_that_reads_both_ways():
         word = target[:, t]
     real = target != PAD
     torch.testing.assert_close(torch.stack(found, 1)[real], expected[real], rtol=1e-5, atol=1e-5)
-
-
-def test_both_directions_are_torchs_bidirectional_lstm():
-    torch.manual_seed(0)
-    mine = BidirectionalLSTM(11, 5, 8, 2)
-    theirs = torch.nn.LSTM(5, 4, 2, batch_first=True, bidirectional=True)
-    for n in range(2):
-        for side, suffix in ((mine.forwards, ""), (mine.backwards, "_reverse")):
-            for name, weight in side[n].named_parameters():
-                getattr(theirs, name.replace("_l0", f"_l{n}{suffix}")).data.copy_(weight)
-    ids = torch.randint(0, 11, (3, 7))
-    lengths = torch.tensor([4, 7, 2])
-    encoded = mine(ids, lengths)
-    for row, length in enumerate(lengths.tolist()):
-        states, (h, c) = theirs(mine.embedding(ids[row, :length])[None])
-        torch.testing.assert_close(encoded.annotations[row, :length], states[0])
-        assert (encoded.annotations[row, length:] == 0).all()
-        for found, end in zip(encoded.state, (h, c), strict=True):
-            torch.testing.assert_close(found[row], end[:, 0].unflatten(0, (2, 2)).flatten(1))
-    with pytest.raises(ValueError, match="hid is 7; expected an even number"):
-        BidirectionalLSTM(11, 5, 7)
 
 
 def test_a_warm_rate_stays():
