@@ -245,7 +245,7 @@ def translate_all(
     """
     check_vocabularies(translator)
     check_sentences("sentences", sentences)
-    check_whole(at_once=at_once)
+    check_whole(at_once=at_once, width=width)
     limits = [*max_length] if isinstance(max_length, Sequence) else [max_length] * len(sentences)
     for limit in {*limits}:
         check_whole(max_length=limit)

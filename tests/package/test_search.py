@@ -331,7 +331,7 @@ def many(sentences, model=None, **options):
         (lambda: many(["ab"]), TypeError, r"sentences\[0\] is the string 'ab'"),
         (lambda: many([()]), ValueError, "words is empty"),
         (lambda: many([("a",)], at_once=0), ValueError, "at_once is 0; expected at least 1"),
-        (lambda: many([("a",)], width=0), ValueError, "width is 0"),
+        (lambda: many([], width=0), ValueError, "width is 0"),
         (lambda: many([("a",)], unnamed()), ValueError, "translator has no vocabularies"),
     ],
 )
