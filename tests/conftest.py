@@ -17,8 +17,10 @@ torch.set_num_threads(1)  # the tests' tensors are too small to share out
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore Ctrl-C; some tests press it
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted(ROOT.glob("notebooks/*.ipynb"))
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-ALONE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"  # cut off from all other hosts, with its cache
+FLAGS = [
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # cut off from all other hosts, with its cache
+]
 # The grammar has no shapes, and draws so many words that checking its types would take longer than all else.
 CHECKED = [f"attnlib.{path.stem}" for path in (ROOT / "src/attnlib").glob("[a-z]*") if path.stem != "language"]
 install_import_hook(CHECKED, "beartype.beartype")
@@ -95,6 +97,6 @@ def browser() -> Iterator[Browser]:
     """One browser for all tests, since two at a time do not get on in one thread."""
     executable = _chromium()
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=executable, args=[*FLAGS, ALONE])
+        browser = driver.chromium.launch(executable_path=executable, args=FLAGS)
         yield browser
         browser.close()
