@@ -27,13 +27,13 @@ bahdanau = partial(BahdanauDecoder, **SIZES, maxout=MAXOUT)
 luong = partial(LuongDecoder, **SIZES, layers=LAYERS)
 DECODERS = {
     "fixed": fixed,
-    "bahdanau": lambda: bahdanau(aligned()),
-    "bahdanau, new": lambda: bahdanau(aligned(), reads_new_state=True),
-    "bahdanau, local": lambda: bahdanau(aligned(LocalMonotonic(1))),
-    "luong": lambda: luong(aligned(), input_feeding=False),
-    "luong, local": lambda: luong(aligned(LocalMonotonic(2)), input_feeding=False),
-    "luong, fed": lambda: luong(aligned()),
-    "luong, fed, local": lambda: luong(aligned(LocalPredictive(DEC, 2), General(DEC, ENC))),
+    "bahdanau": lambda **o: bahdanau(aligned(), **o),
+    "bahdanau, new": lambda **o: bahdanau(aligned(), reads_new_state=True, **o),
+    "bahdanau, local": lambda **o: bahdanau(aligned(LocalMonotonic(1)), **o),
+    "luong": lambda **o: luong(aligned(), input_feeding=False, **o),
+    "luong, local": lambda **o: luong(aligned(LocalMonotonic(2)), input_feeding=False, **o),
+    "luong, fed": lambda **o: luong(aligned(), **o),
+    "luong, fed, local": lambda **o: luong(aligned(LocalPredictive(DEC, 2), General(DEC, ENC)), **o),
 }
 
 
@@ -48,12 +48,17 @@ def encoded(*state):
     return Encoded(h, torch.tensor(LENGTHS), draw(len(LENGTHS), ENC, seed=1), state)
 
 
+def made(make, layers=LAYERS, **options):
+    """Make a decoder, what it begins from, and words."""
+    torch.manual_seed(0)
+    decoder = make(**options).double()
+    state = [(layers, DEC)] * 2 if isinstance(decoder, LuongDecoder) else [(DEC,)]
+    return decoder, encoded(*state), torch.randint(VOCAB, (len(LENGTHS), TGT))
+
+
 @pytest.fixture(params=DECODERS)
 def case(request):
-    torch.manual_seed(0)
-    decoder = DECODERS[request.param]().double()
-    state = [(LAYERS, DEC)] * 2 if isinstance(decoder, LuongDecoder) else [(DEC,)]
-    return decoder, encoded(*state), torch.randint(VOCAB, (len(LENGTHS), TGT))
+    return made(DECODERS[request.param])
 
 
 def close(x, y):
@@ -239,31 +244,21 @@ def test_multiply_adds_by_hand():
 
 # --- Options ---
 
-DROPPING = {
-    "fixed": fixed,
-    "bahdanau": lambda **options: bahdanau(aligned(), **options),
-    "luong": lambda **options: luong(aligned(), **options, input_feeding=False),
-    "luong, fed": lambda **options: luong(aligned(), **options),
-}
 
-
-@pytest.mark.parametrize("make", DROPPING.values(), ids=DROPPING)
+@pytest.mark.parametrize("make", DECODERS.values(), ids=DECODERS)
 @pytest.mark.parametrize("which", ["dropout", "embedding_dropout"])
 def test_dropout_is_for_training_only(make, which):
-    decoder, plain = make(**{which: 0.5}).double(), make().double()
-    decoder.load_state_dict(plain.state_dict())
-    state = [(LAYERS, DEC)] * 2 if isinstance(decoder, LuongDecoder) else [(DEC,)]
-    given = torch.randint(VOCAB, (len(LENGTHS), TGT)), encoded(*state)
-    assert not torch.equal(decoder(*given)[0], decoder(*given)[0])
-    assert torch.equal(decoder.eval()(*given)[0], plain(*given)[0])
+    (decoder, encoded, words), (plain, _, _) = made(make, **{which: 0.5}), made(make)
+    assert not torch.equal(decoder(words, encoded)[0], decoder(words, encoded)[0])
+    assert torch.equal(decoder.eval()(words, encoded)[0], plain(words, encoded)[0])
 
 
 @pytest.mark.parametrize("layers", [1, 2])
 @pytest.mark.parametrize("input_feeding", [False, True])
 def test_dropout_reaches_the_attention_only_from_one_layer_to_the_next(layers, input_feeding):
-    decoder = luong(aligned(), layers=layers, input_feeding=input_feeding, dropout=0.5).double()
-    given = torch.randint(VOCAB, (len(LENGTHS), TGT)), encoded((layers, DEC), (layers, DEC))
-    one, other = (decoder(*given)[1].weights for _ in range(2))
+    make = partial(luong, aligned(), layers=layers, input_feeding=input_feeding, dropout=0.5)
+    decoder, encoded, words = made(make, layers)
+    one, other = (decoder(words, encoded)[1].weights for _ in range(2))
     assert torch.equal(one, other) == (layers == 1)
 
 
