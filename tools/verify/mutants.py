@@ -133,6 +133,6 @@ if __name__ == "__main__":
     hypothesis.settings.register_profile("mutants", derandomize=True, database=None, deadline=None, phases=phases)
     hypothesis.settings.load_profile("mutants")
     plugin = Hunt(module)
-    status = pytest.main(["-q", "-s", "-p", "jaxtyping", "-p", "no:cacheprovider", *files], plugins=[plugin])
+    status = pytest.main(["-q", "-s", "-p", "no:cacheprovider", *files], plugins=[plugin])
     Path(record).write_text(json.dumps([plugin.tried, plugin.survivors]), encoding="utf-8")
     sys.exit(status)
