@@ -15,8 +15,8 @@ import numpy as np
 import torch
 
 from attnlib.batches import batch
+from attnlib.experiments.costs import products
 from attnlib.losses import output_loss
-from attnlib.parameters import products
 from attnlib.search import beam, greedy
 from attnlib.training import begin
 from attnlib.translator import luong, rnn_search
@@ -60,15 +60,6 @@ def train_once(translator, optimizer, batches):
         for part, before, after in zip(spent, times, times[1:], strict=False):
             spent[part] += after - before
     return spent
-
-
-def multiply_adds(translator, batches):
-    """Count those of a forward pass; a backward pass has twice as many."""
-    return sum(
-        int(lengths.sum()) * products(translator.encoder)
-        + int((target != PAD).sum()) * translator.decoder.multiply_adds(source.shape[1])
-        for source, lengths, target in batches
-    )
 
 
 def fastest_product():
@@ -115,7 +106,8 @@ def main():
     for name, model in models.items():
         whole = median(sum(spent.values()) for spent in parts[name])
         shares = ", ".join(f"{part} {median(s[part] for s in parts[name]) / whole:.0%}" for part in parts[name][0])
-        of_peak = 3 * multiply_adds(model, batches) / whole / peak
+        forwards = sum(products(partial(model, *part)) for part in batches)
+        of_peak = 3 * forwards / whole / peak  # a backward pass has twice as many
         print(f"{name}: trains on {words / whole:,.0f} target words a second, {of_peak:.0%} of the peak")
         print(f"    {shares}")
         for how, times in zip(("greedy", "beam of 5"), zip(*decoded[name], strict=True), strict=True):

@@ -12,8 +12,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from attnlib.attention import Attended, attend
-from attnlib.parameters import products
-from attnlib.scores import Location, Score
+from attnlib.scores import Location
 
 
 class Memory(NamedTuple):
@@ -42,7 +41,7 @@ class Align(nn.Module):
 
     Parameters
     ----------
-    score : Score
+    score : nn.Module
         One of `attnlib.scores`.
     window : Everywhere, LocalMonotonic or LocalPredictive
         Where the decoder may look.
@@ -64,7 +63,7 @@ class Align(nn.Module):
     backward pass, which adds into gradients as large as the keys and annotations.
     """
 
-    def __init__(self, score: Score, window: nn.Module):
+    def __init__(self, score: nn.Module, window: nn.Module):
         super().__init__()
         if isinstance(score, Location) and window.half_width < inf:
             raise ValueError(f"window is {window}; expected Everywhere(), the only window for a Location score")
@@ -120,11 +119,6 @@ class Align(nn.Module):
     def at(self, t: int, s: Float[Tensor, "batch dec"], memory: Memory) -> Attended:
         """Look at the source from one state of each sentence, at target step `t`, from 0; the result's `tgt` is 1."""
         return self(s[:, None], memory, torch.tensor([t], device=s.device))
-
-    def multiply_adds(self, src: int, dec: int, enc: int) -> int:
-        """Count the multiply-adds of one look at a source of `src` words: where, how well each matches, the average."""
-        look = min(2 * self.window.half_width + 1, src)
-        return products(self.window) + self.score.multiply_adds(look, dec) + look * enc
 
 
 def _gather(

@@ -24,7 +24,7 @@ from attnlib.attention import Attended, join
 from attnlib.cells import gru_step, lstm_step
 from attnlib.checks import check_share, check_whole
 from attnlib.encoders import Encoded
-from attnlib.parameters import Embedding, products, weight
+from attnlib.parameters import Embedding, weight
 
 
 class State(NamedTuple):
@@ -194,10 +194,6 @@ class FixedContextDecoder(Decoder):
         s_before = torch.cat([s_0[:, None], s[:, :-1]], 1)
         return dropped(self.readout.maxout(s_before, y, c), self.dropout, self.training), None
 
-    def multiply_adds(self, src: int) -> int:
-        """Count the multiply-adds of one step for one sentence; `src`, its length in words, does not matter here."""
-        return products(self.gru) + products(self.readout)
-
 
 class BahdanauDecoder(Decoder):
     r"""Attend from the state before, then step (Bahdanau et al. 2015).
@@ -283,12 +279,6 @@ class BahdanauDecoder(Decoder):
         attended = join(looks)
         read = torch.stack(states[1:] if self.reads_new_state else states[:-1], 1)
         return dropped(self.readout.maxout(read, y, attended.context), self.dropout, self.training), attended
-
-    def multiply_adds(self, src: int) -> int:
-        """Count the multiply-adds of one step for one sentence of `src` words, END among them."""
-        check_whole(src=src)
-        attention = self.align.multiply_adds(src, self.cell.hidden_size, self.enc)
-        return attention + products(self.cell) + products(self.readout)
 
 
 class LuongDecoder(Decoder):
@@ -406,9 +396,3 @@ class LuongDecoder(Decoder):
             looks.append(self.align.at(t, s[-1], begun.memory))
             tildes.append(torch.tanh(linear(torch.cat([looks[-1].context.squeeze(1), s[-1]], 1), self.W_c)))
         return torch.stack(tildes[1:], 1), join(looks)
-
-    def multiply_adds(self, src: int) -> int:
-        """Count the multiply-adds of one step for one sentence of `src` words, END among them."""
-        check_whole(src=src)
-        attention = self.align.multiply_adds(src, self.lstm.hidden_size, self.enc)
-        return attention + products(self.lstm) + self.W_c.numel() + self.W_y.numel()

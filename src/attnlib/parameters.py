@@ -1,4 +1,4 @@
-"""How a weight of one's own begins, before it has learnt anything, and what it costs to use."""
+"""How a weight of one's own begins, before it has learnt anything."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,11 +36,6 @@ def weight(*shape: int) -> nn.Parameter:
         raise ValueError(f"shape is {shape}; expected whole numbers, each at least 1")
     bound = 1 / sqrt(shape[-1])
     return nn.Parameter(torch.empty(shape).uniform_(-bound, bound))
-
-
-def products(part: nn.Module) -> int:
-    """Count the multiply-adds of using each weight once, as one step does: all numbers but biases, which are added."""
-    return sum(p.numel() for name, p in part.named_parameters() if "bias" not in name)
 
 
 class Embedding(nn.Embedding):

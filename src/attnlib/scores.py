@@ -97,18 +97,7 @@ def additive(
     return hidden @ v_a
 
 
-class Score(nn.Module):
-    """What the scores have in common.
-
-    Each has ``keys(h)``, what it reads of the annotations once per sentence, and answers states at every step.
-    """
-
-    def multiply_adds(self, look: int, dec: int) -> int:
-        """Count the multiply-adds of scoring `look` keys from one state of `dec` features."""
-        return look * dec
-
-
-class Dot(Score):
+class Dot(nn.Module):
     """The dot score, `dot`: no weights, so states and annotations need equally many features.
 
     Notes
@@ -127,7 +116,7 @@ class Dot(Score):
         return dot(s, keys)
 
 
-class General(Score):
+class General(nn.Module):
     """The dot product with a matrix in between, s · W_a h (Luong et al. 2015, section 3.1, "general").
 
     Parameters
@@ -152,7 +141,7 @@ class General(Score):
         return dot(s, keys)
 
 
-class Additive(Score):
+class Additive(nn.Module):
     """A network with one hidden layer (Bahdanau et al. 2015, appendix A.1.2): see `additive`.
 
     Parameters
@@ -177,12 +166,8 @@ class Additive(Score):
         """Score states against keys: see `additive`."""
         return additive(linear(s, self.W_a), keys, self.v_a)
 
-    def multiply_adds(self, look: int, dec: int) -> int:
-        """Count the multiply-adds of scoring `look` keys from one state of `dec` features."""
-        return len(self.v_a) * (dec + look)
 
-
-class Concat(Score):
+class Concat(nn.Module):
     """The additive score with one matrix for state and annotation, v_a · tanh(W_a [s; h]).
 
     The product of a matrix and two stacked vectors is the sum of two products, so this is `Additive` with
@@ -211,12 +196,8 @@ class Concat(Score):
         """Score states against keys: see `additive`."""
         return additive(linear(s, self.W_a[:, : self.dec]), keys, self.v_a)
 
-    def multiply_adds(self, look: int, dec: int) -> int:
-        """Count the multiply-adds of scoring `look` keys from one state of `dec` features."""
-        return len(self.v_a) * (dec + look)
 
-
-class Location(Score):
+class Location(nn.Module):
     """Score positions by the state alone, W_a s (Luong et al. 2015, eq. 8): what a word says does not count.
 
     Parameters

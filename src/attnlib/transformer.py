@@ -19,7 +19,7 @@ from attnlib.attention import Attended
 from attnlib.checks import check_whole
 from attnlib.decoders import Decoder, State
 from attnlib.encoders import Encoded
-from attnlib.parameters import products, seeded
+from attnlib.parameters import seeded
 from attnlib.sublayers import KeysValues, MultiHead, PlacedEmbedding, Residual, feed_forward
 from attnlib.translator import Translator
 from attnlib.vocabulary import Numbering
@@ -123,7 +123,7 @@ class TransformerDecoder(Decoder):
     Notes
     -----
     Vaswani et al. 2017, sections 3.1 and 3.2.3. The embedding's weights are the output's too, as in section 3.4. The
-    cost of a step grows with what is written: see `multiply_adds`.
+    cost of a step grows with what is written: see `attnlib.experiments.costs.multiply_adds`.
     """
 
     def __init__(
@@ -184,14 +184,6 @@ class TransformerDecoder(Decoder):
         """Compute the last layer at all positions, given the word before each."""
         read, looks, _ = self.read(words, self.start(encoded))
         return read, _mean_of_heads(looks[-1])
-
-    def multiply_adds(self, src: int) -> int:
-        """Count the multiply-adds of one step for a sentence of `src` words, when as many have been written."""
-        check_whole(src=src)
-        emb, each = self.embedding.embedding_dim, 0
-        for layer in self.layers:  # the source's keys and values were computed at the start
-            each += products(layer.itself) + 2 * emb**2 + products(layer.network) + 4 * src * emb
-        return each + self.output.numel()
 
 
 def transformer(

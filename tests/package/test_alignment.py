@@ -205,12 +205,6 @@ def test_every_tensor_is_made_where_the_states_are(align):
     close(again.context, expected.context)
 
 
-@pytest.mark.parametrize(("src", "look"), [(4, 4), (19, 5)])
-def test_multiply_adds_by_hand(src, look):
-    counts = [make(*of).multiply_adds(src, DEC, 3) for of in (("additive", "everywhere"), ("concat", "predictive"))]
-    assert counts == [(7 * 5 + src * 7) + src * 3, (5 * 5 + 5) + (7 * 5 + look * 7) + look * 3]
-
-
 @pytest.mark.parametrize("window", ["monotonic", "predictive"])
 def test_location_has_no_local_window(window, refused):
     refused(lambda: make("location", window), ValueError, r"window is Local.*; expected Everywhere\(\)")

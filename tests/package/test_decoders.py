@@ -5,12 +5,11 @@ from functools import partial
 import pytest
 import torch
 from torch import nn
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from attnlib.alignment import Align
 from attnlib.decoders import BahdanauDecoder, DeepOutput, FixedContextDecoder, LuongDecoder
 from attnlib.encoders import Encoded
-from attnlib.scores import Additive, Concat, Dot, General, Location
+from attnlib.scores import Additive, General
 from attnlib.windows import Everywhere, LocalMonotonic, LocalPredictive
 
 VOCAB, EMB, DEC, ENC, ATT, MAXOUT, LAYERS, SRC, TGT = 19, 3, 5, 7, 11, 2, 3, 13, 4
@@ -185,63 +184,6 @@ def test_every_tensor_is_made_where_the_words_are(case):
     close(logits, expected)
 
 
-class Products(TorchDispatchMode):
-    """Count the multiply-adds of every matrix product that torch runs."""
-
-    def __init__(self):
-        super().__init__()
-        self.count = 0
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        result = function(*args, **(kwargs or {}))
-        name = function.overloadpacket.__name__
-        if name in ("mm", "bmm", "mv", "dot"):
-            self.count += result.numel() * args[0].shape[-1]
-        elif name == "addmm":
-            self.count += result.numel() * args[1].shape[-1]
-        else:
-            assert not name.startswith(("matmul", "linear", "baddbmm", "addmv", "einsum")), name
-        return result
-
-
-SCORES = {
-    "dot": Dot,
-    "general": lambda: General(DEC, DEC),
-    "additive": lambda: Additive(DEC, DEC, ATT),
-    "concat": lambda: Concat(DEC, DEC, ATT),
-    "location": lambda: Location(DEC, 99),
-}
-COSTED = [
-    lambda: fixed(enc=DEC),
-    lambda: bahdanau(aligned(LocalMonotonic(2), Additive(DEC, DEC, ATT)), enc=DEC),
-    *(lambda score=score: bahdanau(aligned(score=score()), enc=DEC) for score in SCORES.values()),
-    *(lambda score=score: luong(aligned(score=score()), enc=DEC) for score in SCORES.values()),
-    lambda: luong(aligned(LocalPredictive(DEC, 2), Concat(DEC, DEC, ATT)), enc=DEC),
-    lambda: luong(aligned(score=Dot()), enc=DEC, input_feeding=False),
-]
-
-
-@pytest.mark.parametrize("make", COSTED)
-@pytest.mark.parametrize("src", [4, 19])
-def test_multiply_adds_are_what_torch_multiplies(make, src):
-    decoder = make()
-    layers = (LAYERS,) if isinstance(decoder, LuongDecoder) else ()
-    states = (torch.zeros(1, *layers, DEC),) * (1 + len(layers))
-    begun = decoder.start(Encoded(torch.zeros(1, src, DEC), torch.tensor([src]), torch.zeros(1, DEC), states))
-    with torch.no_grad(), Products() as products:
-        decoder.step(torch.tensor([1]), begun)
-    assert decoder.multiply_adds(src) == products.count
-
-
-def test_multiply_adds_by_hand():
-    output = 2 * 2 * (5 + 3 + 7) + 19 * 2
-    attention = (11 * 5 + 13 * 11) + 13 * 7
-    assert fixed().multiply_adds(13) == 3 * 5 * (3 + 7 + 5) + output
-    assert bahdanau(aligned()).multiply_adds(13) == attention + 3 * 5 * (3 + 7 + 5) + output
-    two_above = 2 * 4 * 5 * (5 + 5)
-    assert luong(aligned()).multiply_adds(13) == attention + 4 * 5 * (3 + 5 + 5) + two_above + 5 * (7 + 5) + 19 * 5
-
-
 # --- Options ---
 
 
@@ -276,8 +218,3 @@ def test_options_are_kept_and_are_the_papers_if_nothing_else_is_said():
 )
 def test_every_size_is_looked_at(make, sizes_refused):
     sizes_refused(make)
-
-
-@pytest.mark.parametrize("make", [partial(bahdanau, aligned()), partial(luong, aligned())])
-def test_the_cost_of_no_source_is_refused(make, refused):
-    refused(lambda: make().multiply_adds(0), ValueError, "src is 0; expected at least 1")

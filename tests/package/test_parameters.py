@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from attnlib.parameters import products, seeded, weight
+from attnlib.parameters import seeded, weight
 
 
 def test_a_weight_is_uniform_between_plus_and_minus_one_over_the_root_of_its_last_size():
@@ -26,11 +26,6 @@ def test_the_seed_decides_what_is_drawn_inside_and_nothing_outside():
     torch.manual_seed(0)
     assert inside(1) == inside(1) != inside(0)
     assert torch.equal(torch.rand(3), expected)
-
-
-def test_all_numbers_but_biases_are_factors():
-    assert products(torch.nn.GRUCell(5, 7)) == 3 * 7 * (5 + 7)
-    assert products(torch.nn.Bilinear(2, 3, 5)) == 2 * 3 * 5
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ In reading order:
 What a chapter uses of them can be had from here.
 """
 
-from attnlib.experiments.costs import parameters
+from attnlib.experiments.costs import multiply_adds, parameters
 from attnlib.experiments.evaluation import Evaluation, cap, centres, evaluate, sentence_losses, summarise
 from attnlib.experiments.intervals import Interval, mean_interval, prediction_interval
 from attnlib.experiments.jobs import chosen_rate, lost_rows
@@ -57,6 +57,7 @@ __all__ = [
     "lost_rows",
     "mean_interval",
     "misses_of",
+    "multiply_adds",
     "parameters",
     "prediction_interval",
     "read_plan",

@@ -7,8 +7,8 @@ from torch.nn.functional import linear
 from attnlib.checks import check_whole
 from attnlib.decoders import Decoder, State
 from attnlib.encoders import Encoded
-from attnlib.parameters import products, weight
-from attnlib.scores import Score, additive
+from attnlib.parameters import weight
+from attnlib.scores import additive
 
 
 class LastStateDecoder(Decoder):
@@ -60,12 +60,8 @@ class LastStateDecoder(Decoder):
         """Compute the states at all positions, given for each the word before."""
         return self._read(self.embedding(words), encoded.state)[0], None
 
-    def multiply_adds(self, src: int) -> int:
-        """Count the multiply-adds of one step for one sentence of `src` words, whose number does not matter here."""
-        return products(self.lstm) + self.W_y.numel()
 
-
-class ConcatWithIdentity(Score):
+class ConcatWithIdentity(nn.Module):
     r"""The concat score whose matrix is the identity on annotations, :math:`v_a \cdot \tanh(W_a s + h)`.
 
     Parameters
@@ -93,7 +89,3 @@ class ConcatWithIdentity(Score):
     ) -> Float[Tensor, "*batch tgt src"]:
         """Score states against keys: see `attnlib.scores.additive`."""
         return additive(linear(s, self.W_a), keys, self.v_a)
-
-    def multiply_adds(self, look: int, dec: int) -> int:
-        """Count the multiply-adds of scoring `look` keys from one state of `dec` features."""
-        return len(self.v_a) * (dec + look)

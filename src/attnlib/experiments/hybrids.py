@@ -23,11 +23,9 @@ from torch.nn.functional import linear
 from attnlib.alignment import Align
 from attnlib.attention import Attended, join
 from attnlib.cells import gru_step, lstm_step
-from attnlib.checks import check_whole
 from attnlib.decoders import Decoder, State
 from attnlib.encoders import Encoded
 from attnlib.experiments.parts import AttentionalOutput, Copied, MaxoutOutput, Projected
-from attnlib.parameters import products
 
 
 class HybridDecoder(Decoder):
@@ -89,7 +87,9 @@ class HybridDecoder(Decoder):
         y_before = self.embedding(words)
         s_before, attended, after = self._next(self._words_share(y_before), y_before, state)
         s = after.recurrent[0] if self.reads_new_state else s_before
-        return self.readout(s, y_before, attended.context.squeeze(1)), attended, after
+        c = attended.context.squeeze(1)
+        read = after.recurrent[-1] if self.feeds_readout else self.readout.read(s, y_before, c)
+        return linear(read, self.output), attended, after
 
     def _words_share(self, y):
         """Multiply the words beforehand: they wait for no step."""
@@ -133,9 +133,3 @@ class HybridDecoder(Decoder):
             looks.append(look)
         attended = join(looks)
         return self.readout.read(torch.stack(states, 1), y, attended.context), attended
-
-    def multiply_adds(self, src: int) -> int:
-        """Count the multiply-adds of one step for one sentence of `src` words, END among them."""
-        check_whole(src=src)
-        attention = self.align.multiply_adds(src, self.cell.hidden_size, self.readout.enc)
-        return attention + products(self.cell) + products(self.readout)

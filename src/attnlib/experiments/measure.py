@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float
 
 from attnlib.batches import endless
-from attnlib.experiments.costs import parameters
+from attnlib.experiments.costs import multiply_adds, parameters
 from attnlib.experiments.variants import BUDGET, Budget, Variant, held_out
 from attnlib.training import History, train
 from attnlib.translator import Translator
@@ -80,7 +80,7 @@ def benchmark(variant: Variant, budget: Budget = BUDGET, *, steps: int = 100) ->
     Returns
     -------
     dict
-        ``parameters``; ``multiply_adds`` of a decoder's step for a source of `SOURCE` words, by formula;
+        ``parameters``; ``multiply_adds`` of a decoder's step, the `SOURCE`-th for a source of as many words;
         ``words_per_second`` of training, real target words by the clock; ``seconds`` that the budget's steps would
         take at that pace; ``peak_memory`` of training in MiB, above that of a process that has read its sentences.
     """
@@ -90,7 +90,7 @@ def benchmark(variant: Variant, budget: Budget = BUDGET, *, steps: int = 100) ->
     history = train(translator, batches, steps=steps, learning_rate=budget.learning_rate, progress=False)
     return {
         "parameters": parameters(translator),
-        "multiply_adds": translator.decoder.multiply_adds(SOURCE),
+        "multiply_adds": multiply_adds(translator, SOURCE, SOURCE - 1),
         "words_per_second": round(history.words_per_second),
         "seconds": round((perf_counter() - began) * budget.steps / steps, 1),
         "peak_memory": round(_peak_memory() - before),

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from attnlib.experiments.costs import parameters
+from attnlib.experiments.costs import multiply_adds, parameters
 from attnlib.experiments.evaluation import Evaluation, cap, evaluate, summarise
 from attnlib.experiments.measure import SOURCE, train_variant
 from attnlib.experiments.variants import LANGUAGES, Budget, Variant
@@ -57,7 +57,7 @@ def probe(variant: Variant, sentences: int | None = None) -> dict[str, Any]:
         "beam": [" ".join(words) for words in evaluation.beam],
         "measures": summarise(evaluation),
         "parameters": parameters(translator),
-        "multiply_adds": translator.decoder.multiply_adds(SOURCE),
+        "multiply_adds": multiply_adds(translator, SOURCE, SOURCE - 1),
     }
 
 
