@@ -92,12 +92,14 @@ def main():
     }
     models, untrained = ({name: make() for name, make in makers.items()} for _ in range(2))
     optimizers = {name: begin(model).optimizer for name, model in models.items()}
-    parts, decoded, peak = {name: [] for name in models}, {name: [] for name in models}, fastest_product()
+    parts, decoded, peaks = {name: [] for name in models}, {name: [] for name in models}, []
     for _ in range(ROUNDS):
+        peaks.append(fastest_product())
         for name, model in models.items():
             parts[name].append(train_once(model.train(), optimizers[name], batches))
             arguments = untrained[name].eval(), batches[0].source, batches[0].lengths, DECODED
             decoded[name].append([seconds(partial(greedy, *arguments)), seconds(partial(beam, *arguments, 5))])
+    peak = median(peaks)
     words = sum(int((part.target != PAD).sum()) for part in batches)
     print(
         f"{torch.get_num_threads()} threads, {SIZE} features, batches of {BATCH} sentences; medians of {ROUNDS} rounds"

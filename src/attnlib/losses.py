@@ -1,5 +1,7 @@
 """The loss that training makes small: the cross-entropy of the true words."""
 
+from math import ceil
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -68,16 +70,24 @@ class _OutputLoss(torch.autograd.Function):
     def forward(ctx, read, output, target, smoothing):
         words, vocab = len(read), len(output)
         d_read, d_output, loss = torch.empty_like(read), torch.zeros_like(output), output.new_zeros(())
-        size = max(1, _AT_ONCE // vocab)
-        for h, d_h, true in zip(read.split(size), d_read.split(size), target[:, None].split(size), strict=True):
-            log_p = linear(h, output).to(output.dtype).log_softmax(1)
-            loss -= (1 - smoothing) * log_p.gather(1, true).sum()
+        parts = max(1, ceil(words * vocab / _AT_ONCE))
+        for h, d_h, true in zip(*(x.tensor_split(parts) for x in (read, d_read, target[:, None])), strict=True):
+            scores = linear(h, output).to(output.dtype)
+            scores -= scores.amax(1, keepdim=True)
+            loss -= (1 - smoothing) * scores.gather(1, true).sum()
             if smoothing:
-                loss -= smoothing * log_p.mean(1).sum()
-            error = log_p.exp_().sub_(smoothing / vocab)
+                loss -= smoothing * scores.mean(1).sum()
+            total = scores.exp_().sum(1, keepdim=True)
+            loss += total.log().sum()
+            error = scores.div_(total)
+            if smoothing:
+                error -= smoothing / vocab
             error.scatter_add_(1, true, error.new_full(true.shape, smoothing - 1))
             d_h.copy_(error @ output)
-            d_output += error.T @ h
+            if torch.is_autocast_enabled(read.device.type):
+                d_output += error.T @ h
+            else:  # in one go, which autocast does not know
+                d_output.addmm_(error.T, h)
         ctx.save_for_backward(d_read, d_output)
         ctx.words = words
         return loss / words
