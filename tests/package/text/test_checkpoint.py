@@ -98,7 +98,10 @@ else:
             child = run(folder)
             time.sleep(whole * rng.uniform(0.05, 0.6))
             os.kill(child, signal.SIGKILL)
-            kills += not ended(child)
+            if ended(child):
+                whole *= 0.8  # was measured while the machine had more to do
+            else:
+                kills += 1
         assert ended(run(folder))
         assert weights(folder) == expected
         if kills >= 20:
