@@ -28,12 +28,6 @@ class AttentionalOutput(nn.Module):
         super().__init__()
         self.W_c, self.W_y = weight(dec, enc + dec), weight(vocab, dec)
 
-    def forward(
-        self, s: Float[Tensor, "*batch dec"], y: Float[Tensor, "*batch emb"], c: Float[Tensor, "*batch enc"]
-    ) -> Float[Tensor, "*batch vocab"]:
-        """Score every word, given a state, the embedding of the word before, and a context."""
-        return linear(self.read(s, y, c), self.W_y)
-
     def read(
         self, s: Float[Tensor, "*batch dec"], y: Float[Tensor, "*batch emb"], c: Float[Tensor, "*batch enc"]
     ) -> Float[Tensor, "*batch dec"]:
