@@ -46,8 +46,9 @@ class State(NamedTuple):
 
     def select(self, rows: Int[Tensor, "chosen"]) -> "State":
         """Go on with the chosen rows of the batch only, in that order; a row may be chosen several times."""
-        chosen = [x.index_select(0, rows) for x in ((self.memory,) if isinstance(self.memory, Tensor) else self.memory)]
-        memory = chosen[0] if isinstance(self.memory, Tensor) else Memory(*chosen)
+        parts = (self.memory,) if isinstance(self.memory, Tensor) else self.memory
+        chosen = {x: x.index_select(0, rows) for x in {*parts}}  # once where the keys are the annotations
+        memory = chosen[self.memory] if isinstance(self.memory, Tensor) else Memory(*(chosen[x] for x in parts))
         return State(memory, tuple(x.index_select(0, rows) for x in self.recurrent), self.step)
 
 

@@ -14,6 +14,8 @@ from attnlib.checks import check_finite, check_sentences, check_vocabularies, ch
 from attnlib.translator import Translator
 from attnlib.vocabulary import END, PAD, START, UNKNOWN
 
+_CHUNK = 64  # words of the vocabulary that one maximum stands for
+
 
 class Hypotheses(NamedTuple):
     """One translation of each sentence.
@@ -93,7 +95,7 @@ def greedy(
     chosen, gains, looks = [], [], []
     while len(going):
         logits, attended, state = translator.step(words, state)
-        gain, words = _log_probabilities(logits).max(-1)
+        gain, words = (x.squeeze(1) for x in _likeliest(_log_probabilities(logits), 1))
         chosen.append(torch.full_like(lengths, PAD).index_copy(0, going, words))
         gains.append(gain.new_zeros(len(source)).index_copy(0, going, gain))
         looks.append(None if attended is None else attended.select(_rows(going, len(source))))
@@ -155,7 +157,7 @@ def beam(
     choices = []
     while len(going):
         logits, attended, state = translator.step(words, state)
-        gains, likely = _log_probabilities(logits).topk(min(width, logits.shape[1]))
+        gains, likely = _likeliest(_log_probabilities(logits), width)
         stands = ended | (limits <= len(choices))[:, None]
         log_p, chosen, parents = _best(log_p, stands, going, gains, likely)
         rows = _rows(going, log_p.numel())
@@ -275,7 +277,23 @@ def _limits(max_length: int | Tensor, lengths: Int[Tensor, "batch"]) -> Int[Tens
 def _log_probabilities(logits: Float[Tensor, "rows vocab"]) -> Float[Tensor, "rows vocab"]:
     """Take the words' log probabilities; `PAD` and `START` are no words of a translation, and their scores are lost."""
     logits[:, :END] = -torch.inf
-    return logits.log_softmax(-1)
+    return torch.log_softmax(logits, -1, out=logits)
+
+
+def _likeliest(
+    log_p: Float[Tensor, "rows vocab"], most: int
+) -> tuple[Float[Tensor, "rows likely"], Int[Tensor, "rows likely"]]:
+    """Take the `most` greatest of each row, as `torch.topk` does: they are in the `most` chunks of greatest maxima."""
+    rows, vocab = log_p.shape
+    whole = vocab // _CHUNK * _CHUNK
+    if whole <= most * _CHUNK:
+        return log_p.topk(min(most, vocab))
+    best = log_p[:, :whole].unflatten(1, (-1, _CHUNK)).amax(2).topk(most).indices
+    numbers = torch.arange(vocab, device=log_p.device)
+    chunks, rest = numbers[:whole].unflatten(0, (-1, _CHUNK)), numbers[whole:].expand(rows, -1)
+    candidates = torch.cat([chunks[best].flatten(1), rest], 1)
+    gains, places = log_p.gather(1, candidates).topk(most)
+    return gains, candidates.gather(1, places)
 
 
 def _rows(going: Int[Tensor, "rows"], slots: int) -> Int[Tensor, "slots"]:

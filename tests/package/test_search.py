@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
+from attnlib import search as module
 from attnlib.attention import Attended
 from attnlib.batches import encode
 from attnlib.search import beam, greedy, translate, translate_all
@@ -175,6 +176,20 @@ def test_a_translation_that_does_not_end_is_cut_and_has_no_end():
     ):
         assert found.lengths.tolist() == [3]
         assert END not in found.words
+
+
+@pytest.mark.parametrize("vocab", [67, 448, 461])
+@pytest.mark.parametrize("width", [1, 5])
+def test_the_likeliest_words_are_found_whatever_chunks_they_are_looked_for_in(vocab, width, monkeypatch):
+    translator, source = Table(vocab, seed=2), torch.arange(1, 102)[:, None]
+    lengths = torch.ones(101, dtype=torch.long)
+
+    def found(chunk):
+        monkeypatch.setattr(module, "_CHUNK", chunk)
+        return beam(translator, source, lengths, 3, width)
+
+    for chunk in (1, 3, 64):
+        assert_same(found(chunk), found(10**6))  # so large that torch looks through all words at once
 
 
 @pytest.mark.parametrize("name", ["rnn_encdec", "rnn_search", "luong", "transformer"])
