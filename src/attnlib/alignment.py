@@ -35,6 +35,11 @@ class Memory(NamedTuple):
     lengths: Int[Tensor, "batch"]
     mask: Bool[Tensor, "batch 1 src"]
 
+    def select(self, rows: Int[Tensor, "chosen"]) -> "Memory":
+        """Keep the chosen rows of the batch; keys that are the annotations themselves are gathered once."""
+        chosen = {x: x.index_select(0, rows) for x in {*self}}
+        return Memory(*(chosen[x] for x in self))
+
 
 class Align(nn.Module):
     """Attention: score the annotations that the window shows, take the softmax, average.

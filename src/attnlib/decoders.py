@@ -46,9 +46,7 @@ class State(NamedTuple):
 
     def select(self, rows: Int[Tensor, "chosen"]) -> "State":
         """Go on with the chosen rows of the batch only, in that order; a row may be chosen several times."""
-        parts = (self.memory,) if isinstance(self.memory, Tensor) else self.memory
-        chosen = {x: x.index_select(0, rows) for x in {*parts}}  # once where the keys are the annotations
-        memory = chosen[self.memory] if isinstance(self.memory, Tensor) else Memory(*(chosen[x] for x in parts))
+        memory = self.memory.index_select(0, rows) if isinstance(self.memory, Tensor) else self.memory.select(rows)
         return State(memory, tuple(x.index_select(0, rows) for x in self.recurrent), self.step)
 
 
