@@ -25,7 +25,7 @@ from attnlib.experiments.ledger import Ledger
 from attnlib.experiments.measure import benchmark, grouped, train_variant
 from attnlib.experiments.mixtures import between
 from attnlib.experiments.plan import Plan, Row, read_plan
-from attnlib.experiments.runs import trained
+from attnlib.experiments.runs import begun, trained
 from attnlib.experiments.significance import correlation_within, sentence_interval
 from attnlib.experiments.variants import (
     Budget,
@@ -44,6 +44,7 @@ __all__ = [
     "Row",
     "Variant",
     "Verdict",
+    "begun",
     "benchmark",
     "between",
     "cap",

@@ -27,7 +27,7 @@ from attnlib.experiments.evaluation import Evaluation, cap, evaluate, sentence_l
 from attnlib.experiments.measure import all_held_out, grouped, smoothed, train_on
 from attnlib.experiments.plan import Plan, Row
 from attnlib.experiments.variants import LANGUAGES, development
-from attnlib.training import History
+from attnlib.training import History, warm_cosine
 from attnlib.translator import Translator
 from attnlib.vocabulary import SentencePair
 
@@ -86,6 +86,13 @@ def trained(row: Row, seed: int, learning_rate: float, **options: Any) -> tuple[
     translator = variant.translator(seed, budget)
     pairs = _drawn(variant.language, budget.pairs, seed, variant.clauses)
     return translator, train_on(pairs, translator, seed, budget, progress=False, **options)
+
+
+def begun(row: Row, seed: int, learning_rate: float, steps: int) -> tuple[Translator, History]:
+    """Take the first steps of a training: as `trained` does, with the learning rate that each of them has there."""
+    whole = row.budget.steps
+    first = row._replace(budget=replace(row.budget, steps=steps))
+    return trained(first, seed, learning_rate, schedule=lambda done: warm_cosine(done * (steps + 1) / (whole + 1)))
 
 
 def miss_counts(evaluation: Evaluation) -> Int[np.ndarray, "offsets"]:

@@ -1,0 +1,110 @@
+"""How each pretrained model was trained: a row of a plan with a seed of its own, and after how many steps it was kept."""
+
+import shutil
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from attnlib.experiments.jobs import chosen_rate
+from attnlib.experiments.ledger import Ledger, environment
+from attnlib.experiments.measure import smoothed
+from attnlib.experiments.plan import Row, read_plan
+from attnlib.experiments.runs import trained
+from attnlib.progress import Training
+from attnlib.text.checkpoint import begin_folder, complete_folder, read_config, working
+from attnlib.training import begin
+from attnlib.translator import Translator
+
+
+class Recipe(NamedTuple):
+    """A row of a plan, trained with a seed that none of its recorded runs has, and kept after so many steps."""
+
+    plan: str
+    row: str
+    seed: int
+    steps: int
+
+    def read_row(self) -> Row:
+        """Find the row in its plan."""
+        return read_plan(self.plan).rows[self.row]
+
+    def rate(self) -> float:
+        """Find the learning rate that was chosen for the row's family."""
+        return chosen_rate(Ledger(read_plan(self.plan)), self.read_row().family)
+
+    def config(self) -> dict[str, Any]:
+        """Say how the model is made, as ``config.json`` has it apart from losses and environment."""
+        variant, budget = (row := self.read_row()).variant, row.budget
+        options = {**variant.options, "emb": budget.emb, "hid": budget.hid, "seed": self.seed}
+        settings = {"preset": variant.model.__name__, "options": options, "embedding_scale": 1.0}
+        return {"settings": settings, "made": {**self._asdict(), "learning_rate": self.rate()}}
+
+
+RECIPES: Mapping[str, Recipe] = {
+    "no-attention": Recipe("comparison", "no-attention", 2015, 700),
+    **{f"bahdanau-after-{steps}": Recipe("comparison", "bahdanau", 2015, steps) for steps in (0, 50, 200)},
+    "bahdanau": Recipe("comparison", "bahdanau", 2015, 700),
+    "global": Recipe("comparison", "global-general", 5, 700),
+    "local-m": Recipe("comparison", "local-m-general-D4", 5, 700),
+    "local-p": Recipe("comparison", "local-p-general-D4", 5, 700),
+    "forwards": Recipe("comparison", "global-general-forwards", 5, 700),
+    "location": Recipe("comparison", "global-location", 99, 700),
+    "local-p-D10": Recipe("comparison", "local-p-general", 99, 700),
+    "transformer": Recipe("successors", "transformer", 5, 700),
+}
+"""The pretrained models, by name."""
+
+
+def make(folder: Path, say: Callable[[str], Any]) -> None:
+    """Train the models that are not in the folder yet, one training for all that were kept of it.
+
+    A model whose recipe is another by now is refused by name: remove its folder to train it again. After an
+    interruption the same call goes on with the training that was cut short, from its beginning.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    wanted = {name: recipe for name, recipe in RECIPES.items() if not _is_there(folder / name, recipe)}
+    while wanted:
+        first = next(iter(wanted.values()))
+        same = {name: recipe for name, recipe in wanted.items() if recipe[:3] == first[:3]}
+        say(f"training {', '.join(same)}")
+        _train(folder, same)
+        wanted = {name: recipe for name, recipe in wanted.items() if name not in same}
+
+
+def _is_there(folder: Path, recipe: Recipe) -> bool:
+    if not folder.exists():
+        return False
+    there = read_config(folder)
+    if any(there[part] != {**there[part], **wanted} for part, wanted in recipe.config().items()):
+        raise ValueError(f"{folder} was made by another recipe; remove it to train it again")
+    return True
+
+
+def _train(folder: Path, recipes: Mapping[str, Recipe]) -> None:
+    recipe = next(iter(recipes.values()))
+    row, at = recipe.read_row(), {other.steps: name for name, other in recipes.items()}
+    translator = row.variant.translator(recipe.seed, row.budget)
+    if 0 in at:
+        _keep(folder / at[0], recipes[at[0]], translator, begin(translator))
+    under_way: list[Training] = []
+
+    def look(step: int, translator: Translator) -> None:
+        if step in at:
+            _keep(folder / at[step], recipes[at[step]], translator, under_way[0])
+
+    def keep(training: Training, last: bool) -> None:
+        under_way[:] = [training]
+
+    trained(row, recipe.seed, recipe.rate(), look=look, keep=keep)
+
+
+def _keep(folder: Path, recipe: Recipe, translator: Translator, training: Training) -> None:
+    """Write a model folder, its weights in float16."""
+    config = recipe.config()
+    config["made"] |= {"losses": smoothed(np.array(training.losses)) if training.losses else [], **environment()}
+    shutil.rmtree(working(folder), ignore_errors=True)
+    begin_folder(folder, config, translator.source_vocabulary, translator.target_vocabulary)
+    complete_folder(folder, deepcopy(translator).half(), training, "steps")
