@@ -23,7 +23,7 @@ Cells = list[NotebookNode]
 Complaints = Iterator[tuple[int, str]]
 
 LONGEST, MEDIAN = 20, 6  # lines of a cell
-TAGS = {"hide-cell", "hide-input", "hide-output", "nbval-ignore-output"}
+TAGS = {"remove-cell", "hide-cell", "hide-input", "hide-output", "nbval-ignore-output"}
 METADATA = {"tags", "mystnb", "jupyter", "cellView"}
 PLAIN_OUTPUTS = {"text/plain", "text/html", "text/latex", "text/markdown", "image/png"}
 PUBLISHED = {  # what the sources print to more than four decimals, and the book with them
@@ -169,11 +169,11 @@ def ignored_are_checked(cells: Cells) -> Complaints:
 
 
 def folded_checks(cells: Cells) -> Complaints:
-    """Find cells that only assert, show nothing, and are not folded."""
+    """Find cells that only assert, show nothing, and are neither off the page nor folded."""
     for i, cell in code(cells):
         only = not cell.outputs and cell.source and all(map(asserts, parsed(cell).body))
-        if only and "hide-cell" not in tags(cell):
-            yield i, "only asserts, and is not folded by the tag hide-cell"
+        if only and not {"remove-cell", "hide-cell"} & {*tags(cell)}:
+            yield i, "only asserts, and is not off the page by the tag remove-cell"
 
 
 def few_decimals(cells: Cells) -> Complaints:
@@ -216,7 +216,7 @@ def minutes(cells: Cells) -> float:
     """Count a student's minutes, exercises apart: one for 120 words, a cell of code in sight, or a picture."""
     body = [*takewhile(lambda cell: not cell.source.startswith("## Exercises"), cells)]
     words = sum(len(prose(cell).split()) for cell in body if cell.cell_type == "markdown")
-    in_sight = sum(not {"hide-cell", "hide-input"} & {*tags(cell)} for _, cell in code(body))
+    in_sight = sum(not {"remove-cell", "hide-cell", "hide-input"} & {*tags(cell)} for _, cell in code(body))
     outputs = [output.get("data", {}) for _, cell in code(body) for output in cell.outputs]
     pictures = sum("image/png" in data or "attnlib-card" in str(data.get("text/html")) for data in outputs)
     return words / 120 + in_sight + pictures

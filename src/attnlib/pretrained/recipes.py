@@ -1,4 +1,4 @@
-"""How each pretrained model was trained: a row of a plan with a seed of its own, and after how many steps it was kept."""
+"""How each pretrained model was trained: a row of a plan, a seed of its own, and after how many steps it was kept."""
 
 import shutil
 from collections.abc import Callable, Mapping
