@@ -6,14 +6,14 @@ TORCH = $(shell grep '^torch==' requirements.lock)
 LICENCES := Apache;BSD;ISC;MIT;MPL;Mozilla Public License;PSF;Python Software Foundation
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help book test coverage lint refresh experiments costs real exercises verify serve bench pdf lock publish-as clean
+.PHONY: help book test coverage lint refresh pretrained experiments costs real exercises verify serve bench pdf lock publish-as clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
 
 book: .venv/installed ## execute every chapter and build the pages
 	rm -rf _build/.doctrees _build/html _build/jupyter_execute
-	$(BIN)/jupyter-book build . --all -W -n --keep-going
+	@$(BIN)/jupyter-book build . --all -W -n --keep-going || { cat _build/html/claims.txt 2>/dev/null; exit 1; }
 	@echo "The book is ready: open $(CURDIR)/_build/html/index.html"
 
 test: lint ## check everything: code, notebooks, pages
@@ -29,6 +29,9 @@ lint: .venv/installed ## check the style of code and notebooks
 
 refresh: .venv/installed ## execute the notebooks in place and normalise what they store
 	$(BIN)/python tools/refresh.py
+
+pretrained: .venv/installed ## train the models that the chapters speak of, those that are missing; half a minute each
+	$(BIN)/python -m attnlib.pretrained
 
 experiments: .venv/installed ## record the runs of a plan; interrupted, it goes on where it was. PLAN=comparison SHARE=2/5
 	$(BIN)/python -m attnlib.experiments $(PLAN) $(if $(SHARE),--share $(SHARE))
@@ -74,8 +77,10 @@ _build/html/index.html:
 	$(MAKE) book
 
 .venv/installed: requirements.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null \
-	|| { echo "Python 3.11, 3.12 or 3.13 is needed, but '$(PYTHON)' is $$($(PYTHON) -V 2>&1 | grep ^Python || echo missing). Say which: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	|| { echo "Python 3.11 or later is needed, but '$(PYTHON)' is $$($(PYTHON) -V 2>&1 | grep ^Python || echo missing). Say which: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info >= (3, 14))' \
+	|| echo "The book has been tried with Python 3.11, 3.12 and 3.13. With $$($(PYTHON) -V) it should run; if it does not, name another: make PYTHON=python3.13" >&2
 	$(PYTHON) -m venv .venv
 	@echo "Installing the packages of requirements.lock. The first time this takes minutes; README.md says how much is downloaded."
 	-$(BIN)/pip install --quiet --no-deps --retries 0 --timeout 10 --extra-index-url $(CPU_WHEELS) $(TORCH)

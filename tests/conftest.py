@@ -16,6 +16,8 @@ from playwright.sync_api import Browser, sync_playwright
 torch.set_num_threads(1)  # the tests' tensors are too small to share out
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore Ctrl-C; some tests press it
 ROOT = Path(__file__).parents[1]
+os.environ["PYTHONSTARTUP"] = str(ROOT / "tests" / "jitter.py")  # every kernel that a test starts, nbval's too
+os.environ.setdefault("JITTER", "1")
 NOTEBOOKS = sorted(ROOT.glob("notebooks/*.ipynb"))
 FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),

@@ -1,0 +1,78 @@
+"""A claim that does not hold on somebody's machine: the pages are made all the same, and they say so."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import nbformat
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util import logging
+
+REPORT = "claims.txt"
+_LOG = logging.getLogger(__name__)
+
+
+class Failure(NamedTuple):
+    """A cell that raised: its number, counted from 0 as in the notebook, its code and its error."""
+
+    number: int
+    code: str
+    error: str
+
+
+def failures(app: Sphinx, page: str) -> list[Failure]:
+    """List the cells of a page that raised when it was executed; a page without code has none."""
+    path = Path(app.env.mystnb_config.output_folder, f"{page}.ipynb")
+    cells = nbformat.read(path, as_version=4).cells if path.is_file() else []
+    return [
+        Failure(number, cell.source, f"{output.ename}: {output.evalue}")
+        for number, cell in enumerate(cells)
+        if "raises-exception" not in cell.metadata.get("tags", [])
+        for output in cell.get("outputs", [])
+        if output.output_type == "error"
+    ]
+
+
+def show(app: Sphinx, page: nodes.document) -> None:
+    """Put what did not hold at the top of its page, with the code, which may be folded or not on the page."""
+    found = failures(app, app.env.docname)
+    if not found:
+        return
+    said = f"On the machine that made this page, {len(found)} of its cells ended with an error."
+    box = nodes.warning("", nodes.paragraph(text=said))
+    for failure in found:
+        box += nodes.paragraph(text=f"Cell {failure.number}: {failure.error}")
+        box += nodes.literal_block(failure.code, failure.code, language="python")
+    section = next(page.findall(nodes.section), page)
+    section.insert(section.first_child_matching_class(nodes.title) + 1, box)
+
+
+def report(app: Sphinx, error: Exception | None) -> None:
+    """Say, last of all, which claims did not hold and where the pages are; the build then counts as failed."""
+    pages = {} if error else {page: failures(app, page) for page in sorted(app.env.found_docs)}
+    lines = [
+        f"{page}, cell {failure.number}: {failure.error.splitlines()[0]}"
+        for page, found in pages.items()
+        for failure in found
+    ]
+    Path(app.outdir, REPORT).unlink(missing_ok=True)
+    if not lines:
+        return
+    app.statuscode = 1
+    where = Path(app.outdir, "index.html")
+    address = app.config.html_baseurl or "the book's repository"
+    told = [
+        "These claims of the book did not hold on this machine:",
+        *(f"  {line}" for line in lines),
+        f"All pages are there all the same, and each says what failed on it: open {where}",
+        f"Please report these lines, and the output of 'python -m pip freeze' and your processor: {address}",
+    ]
+    Path(app.outdir, REPORT).write_text("\n".join(told) + "\n", encoding="utf-8")
+    _LOG.info("\n".join(told))
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Tell Sphinx."""
+    app.connect("doctree-read", show)
+    app.connect("build-finished", report)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
