@@ -20,19 +20,19 @@ KeysValues = tuple[Tensor, Tensor]
 """What words are found by and what they answer with, ``"batch heads src d"`` each."""
 
 
-def position_vectors(steps: Int[Tensor, "tgt"], emb: int) -> Float[Tensor, "tgt emb"]:
+def position_vectors(steps: Int[Tensor, "*batch tgt"], emb: int) -> Float[Tensor, "*batch tgt emb"]:
     r"""Give each position a vector, :math:`[\sin \omega_0 t, \cos \omega_0 t, \sin \omega_1 t, \ldots]`.
 
     Parameters
     ----------
-    steps : ``"tgt"``
+    steps : ``"*batch tgt"``
         Positions, from 0.
     emb : int
         Features of a vector, an even number. :math:`\omega_k = 10000^{-2k / emb}` radians per position.
 
     Returns
     -------
-    ``"tgt emb"``
+    ``"*batch tgt emb"``
         Sines and cosines: the vector of position t + k is that of t, each pair turned by an angle that k
         alone decides.
 
@@ -41,8 +41,8 @@ def position_vectors(steps: Int[Tensor, "tgt"], emb: int) -> Float[Tensor, "tgt 
     Vaswani et al. 2017, section 3.5.
     """
     omega = 10_000.0 ** (-torch.arange(0, emb, 2, device=steps.device) / emb)
-    angles = steps[:, None] * omega
-    return torch.stack([angles.sin(), angles.cos()], 2).flatten(1)
+    angles = steps[..., None] * omega
+    return torch.stack([angles.sin(), angles.cos()], -1).flatten(-2)
 
 
 class PlacedEmbedding(Embedding):
@@ -60,9 +60,11 @@ class PlacedEmbedding(Embedding):
         super().__init__(vocab, emb, dropout)
         nn.init.normal_(self.weight, std=1 / sqrt(emb))
 
-    def forward(self, words: Int[Tensor, "batch tgt"], first: int = 0) -> Float[Tensor, "batch tgt emb"]:
-        """Look words up, the first of them at position `first`."""
-        steps = torch.arange(first, first + words.shape[1], device=words.device)
+    def forward(
+        self, words: Int[Tensor, "batch tgt"], first: int | Int[Tensor, "batch 1"] = 0
+    ) -> Float[Tensor, "batch tgt emb"]:
+        """Look words up, the first of them at position `first`, which each sentence may have for itself."""
+        steps = first + torch.arange(words.shape[1], device=words.device)
         places = position_vectors(steps, self.embedding_dim).to(self.weight.dtype)
         return super().forward(words) * sqrt(self.embedding_dim) + places
 

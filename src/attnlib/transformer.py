@@ -75,9 +75,13 @@ class TransformerEncoder(nn.Module):
         side by side; height of the stack.
     dropout, embedding_dropout : float
         In training, the share of features set to 0: of what each sublayer adds, and of the embeddings.
+    latest_start : int, optional
+        In training, each pair of sentences begins at a position drawn from 0 to this one. None: all begin at 0, as
+        translations always do.
 
     Notes
     -----
+    Random positions are those of Kiyono et al. 2021, with the same one for source and target; the rest is that of
     Vaswani et al. 2017, section 3.1. A layer costs ``batch * src * (4 * emb² + 2 * emb * hid + 2 * src * emb)``
     multiply-adds, all positions at once. The summary, which the Transformer has no use for, is the annotation of END.
     """
@@ -92,20 +96,31 @@ class TransformerEncoder(nn.Module):
         *,
         dropout: float = 0.0,
         embedding_dropout: float = 0.0,
+        latest_start: int | None = None,
     ):
         check_whole(layers=layers)
+        if latest_start is not None:
+            check_whole(latest_start=latest_start)
         super().__init__()
+        self.latest_start = latest_start
         self.embedding = PlacedEmbedding(vocab, emb, embedding_dropout)
         self.layers = nn.ModuleList(EncoderLayer(emb, hid, heads, dropout) for _ in range(layers))
 
     def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> Encoded:
         """Annotate each word of each sentence; annotations of padding are 0."""
         real = torch.arange(source.shape[1], device=source.device) < lengths[:, None]
-        x = self.embedding(source)
+        first = self._starts(len(source), source.device)
+        x = self.embedding(source, *first)
         for layer in self.layers:
             x = layer(x, real[:, None, None])
         annotations = torch.where(real[:, :, None], x, 0.0)
-        return Encoded(annotations, lengths, annotations[torch.arange(len(x), device=x.device), lengths - 1], ())
+        return Encoded(annotations, lengths, annotations[torch.arange(len(x), device=x.device), lengths - 1], first)
+
+    def _starts(self, sentences: int, device: torch.device) -> tuple[Int[Tensor, "batch 1"], ...]:
+        """Draw where sentences begin, if in training they may begin elsewhere than at 0."""
+        if self.latest_start is None or not self.training:
+            return ()
+        return (torch.randint(self.latest_start + 1, (sentences, 1), device=device),)
 
 
 class TransformerDecoder(Decoder):
@@ -151,11 +166,14 @@ class TransformerDecoder(Decoder):
         return State(Memory(keys, values, encoded.lengths, real[:, None]), (nothing, nothing), 0)
 
     def read(
-        self, words: Int[Tensor, "batch tgt"], state: State
+        self, words: Int[Tensor, "batch tgt"], state: State, start: int | Int[Tensor, "batch 1"] = 0
     ) -> tuple[Float[Tensor, "batch tgt emb"], list[Attended], State]:
-        """Take the words that come next: what the output reads, each layer's looks at the source, and the state."""
+        """Take the words that come next: what the output reads, each layer's looks at the source, and the state.
+
+        The sentences began at the position `start`.
+        """
         memory, past, first = state
-        x, looks, kept = self.embedding(words, first), [], []
+        x, looks, kept = self.embedding(words, start + first), [], []
         steps = torch.arange(first + words.shape[1], device=words.device)
         written = steps <= steps[first:, None]
         for n, layer in enumerate(self.layers):
@@ -181,8 +199,8 @@ class TransformerDecoder(Decoder):
     def before_output(
         self, words: Int[Tensor, "batch tgt"], encoded: Encoded
     ) -> tuple[Float[Tensor, "batch tgt emb"], Attended]:
-        """Compute the last layer at all positions, given the word before each."""
-        read, looks, _ = self.read(words, self.start(encoded))
+        """Compute the last layer at all positions, given the word before each, beginning where the source does."""
+        read, looks, _ = self.read(words, self.start(encoded), *encoded.state)
         return read, _mean_of_heads(looks[-1])
 
 
@@ -196,6 +214,7 @@ def transformer(
     layers: int = 2,
     dropout: float = 0.0,
     embedding_dropout: float = 0.0,
+    latest_start: int | None = None,
     seed: int = 0,
 ) -> Translator:
     """Make the model of Vaswani et al. 2017; its base model has 512, 2048, 8 and 6, and dropout of 0.1.
@@ -204,7 +223,7 @@ def transformer(
     ----------
     source_vocabulary, target_vocabulary : Numbering
         They travel with the translator. The paper's two sides share one, and its embedding.
-    emb, hid, heads, layers, dropout, embedding_dropout
+    emb, hid, heads, layers, dropout, embedding_dropout, latest_start
         Of encoder and decoder: see `TransformerEncoder`.
     seed : int
         Where the weights begin. Torch's own generator stays as it was.
@@ -212,7 +231,7 @@ def transformer(
     sizes = {"emb": emb, "hid": hid, "heads": heads, "layers": layers}
     dropouts = {"dropout": dropout, "embedding_dropout": embedding_dropout}
     with seeded(seed):
-        encoder = TransformerEncoder(len(source_vocabulary), **sizes, **dropouts)
+        encoder = TransformerEncoder(len(source_vocabulary), **sizes, **dropouts, latest_start=latest_start)
         decoder = TransformerDecoder(vocab=len(target_vocabulary), **sizes, **dropouts)
     return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
 

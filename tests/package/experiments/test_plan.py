@@ -14,7 +14,7 @@ from attnlib.experiments.variants import Budget
 from attnlib.scores import Concat, Dot, General, Location
 from attnlib.translator import luong, rnn_encdec, rnn_search
 
-MEASURES = {"exact", "perplexity", "alignment_error", "missed_left", "missed_right"}
+MEASURES = {"exact", "beam_bleu", "perplexity", "alignment_error", "missed_left", "missed_right"}
 PLAN_NAMES = [path.stem for path in PLANS.glob("*.toml")]
 SCORES = {"dot": Dot, "general": General, "concat": Concat, "location": Location}
 
