@@ -1,0 +1,104 @@
+"""The pretrained models: what their recipes make, exact in float64, where the record's runs lie, and small."""
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from attnlib import pretrained
+from attnlib.experiments import Ledger, cap, evaluate, held_out, prediction_interval, read_plan, summarise
+from attnlib.pretrained import recipes
+from attnlib.pretrained.recipes import RECIPES, Recipe, make
+
+COMPLETE = [name for name, recipe in RECIPES.items() if recipe.steps == 700]
+SNAPSHOTS = [name for name, recipe in RECIPES.items() if recipe.steps < 700]
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_each_model_is_of_the_present_recipe_and_computes_exactly_with_what_is_stored(name):
+    model, recipe = pretrained.load(name), RECIPES[name]
+    for part, wanted in recipe.config().items():
+        assert {key: model.config[part][key] for key in wanted} == wanted
+    assert recipe.seed not in recipe.read_row().variant.seeds
+    stored = load_file(pretrained.FOLDER / name / "model.safetensors")
+    weights = model.translator.state_dict()
+    assert {x.dtype for x in stored.values()} == {torch.float16}
+    assert {x.dtype for x in weights.values()} == {torch.float64}
+    assert all(torch.equal(weights[key], x.double()) for key, x in stored.items())
+    assert not any(w.requires_grad for w in model.translator.parameters())
+
+
+@pytest.mark.parametrize("name", COMPLETE)
+def test_its_measures_lie_where_another_run_of_its_row_would(name):
+    recipe = RECIPES[name]
+    plan = read_plan(recipe.plan)
+    row = plan.rows[recipe.row]
+    pairs = [pair for clauses in row.variant.clauses for pair in held_out(clauses, row.budget)]
+    translator = pretrained.load(name).translator
+    found = summarise(evaluate(translator, pairs, None, [cap(pair.source) for pair in pairs]))
+    for measure in ("exact", "perplexity"):
+        runs = np.array([*Ledger(plan).column(recipe.row, measure).values()])
+        _, low, high = prediction_interval(runs, level=0.99)
+        assert low <= found[measure] <= high, measure
+
+
+@pytest.mark.parametrize("name", SNAPSHOTS)
+def test_a_snapshot_is_of_the_training_that_went_on(name):
+    recipe = RECIPES[name]
+    whole = next(other for other in COMPLETE if RECIPES[other][:3] == recipe[:3])
+    losses, later = (pretrained.load(n).config["made"]["losses"] for n in (name, whole))
+    assert losses == later[: len(losses)]
+    assert len(losses) == recipe.steps // 10
+
+
+def test_nothing_else_is_there_and_all_are_small():
+    assert {*pretrained.names()} == {*RECIPES}
+    assert sum(path.stat().st_size for path in pretrained.FOLDER.rglob("*") if path.is_file()) < 8_000_000
+
+
+def test_a_name_that_is_not_there_is_refused(refused):
+    refused(lambda: pretrained.load("bahdanov"), ValueError, "^name is 'bahdanov'; expected one of bahdanau,")
+
+
+@pytest.fixture
+def tiny(monkeypatch, small):
+    """Have the recipes train twenty steps of a small plan."""
+    monkeypatch.setattr(recipes, "read_plan", lambda _: small)
+    monkeypatch.setattr(recipes, "chosen_rate", lambda *_: 0.01)
+
+    def chosen(**steps):
+        made = {name: Recipe("small", "bahdanau", 3, n) for name, n in steps.items()}
+        monkeypatch.setattr(recipes, "RECIPES", made)
+
+    return chosen
+
+
+def test_make_trains_what_is_missing_once_for_all_snapshots_and_the_same_again(tiny, tmp_path, monkeypatch):
+    tiny(start=0, half=10, whole=20)
+    said = []
+    make(tmp_path / "one", said.append)
+    assert said == ["training start, half, whole"]
+    make(tmp_path / "one", said.append)
+    assert len(said) == 1
+    monkeypatch.setattr(pretrained, "FOLDER", tmp_path / "one")
+    start, half, whole = (pretrained.load(name).config["made"]["losses"] for name in ("start", "half", "whole"))
+    assert (start, half) == ([], whole[:1])
+    assert len(whole) == 2
+    weights = (tmp_path / "one" / "whole" / "model.safetensors").read_bytes()
+    assert weights != (tmp_path / "one" / "half" / "model.safetensors").read_bytes()
+    make(tmp_path / "two", said.append)
+    assert (tmp_path / "two" / "whole" / "model.safetensors").read_bytes() == weights
+
+
+def test_a_training_that_was_killed_is_made_anew_and_another_recipe_refused(tiny, tmp_path, monkeypatch):
+    tiny(whole=20)
+    with monkeypatch.context() as killed:
+        killed.setattr(recipes, "complete_folder", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            make(tmp_path, lambda _: None)
+    assert not (tmp_path / "whole").exists()
+    make(tmp_path, lambda _: None)
+    assert (tmp_path / "whole").is_dir()
+    tiny(whole=10)
+    with pytest.raises(ValueError, match=r"whole was made by another recipe; remove it to train it again"):
+        make(tmp_path, lambda _: None)
