@@ -1,8 +1,13 @@
-"""How each pretrained model was trained: a row of a plan, a seed of its own, and after how many steps it was kept."""
+"""How each pretrained model was trained.
+
+`RECIPES`: a row of a plan, a seed of its own, and after how many steps it was kept. `TEXTS`: sentences, learned from as
+``attnlib train`` learns from a user's own.
+"""
 
 import shutil
 from collections.abc import Callable, Mapping
 from copy import deepcopy
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,10 +18,15 @@ from attnlib.experiments.ledger import Ledger, environment
 from attnlib.experiments.measure import smoothed
 from attnlib.experiments.plan import Row, read_plan
 from attnlib.experiments.runs import trained
+from attnlib.language.grammar import sample
 from attnlib.progress import Training
-from attnlib.text.checkpoint import begin_folder, complete_folder, read_config, working
+from attnlib.text.checkpoint import begin_folder, complete_folder, halve, read_config, working
+from attnlib.text.files import digest
+from attnlib.text.learning import learn
+from attnlib.text.settings import Settings
 from attnlib.training import begin
 from attnlib.translator import Translator
+from attnlib.vocabulary import SentencePair
 
 
 class Recipe(NamedTuple):
@@ -43,6 +53,28 @@ class Recipe(NamedTuple):
         return {"settings": settings, "made": {**self._asdict(), "learning_rate": self.rate()}}
 
 
+class TextRecipe(NamedTuple):
+    """Sentences of the grammar, learned from with these settings; those of `dev` choose the weights that are kept."""
+
+    pairs: int
+    dev: int
+    clauses: int
+    seed: int
+    settings: Settings
+
+    def text(self) -> tuple[list[SentencePair], list[SentencePair]]:
+        """Draw what is learned from, and what chooses."""
+        parts = (self.pairs, "train"), (self.dev, "test")
+        train, dev = (sample(n, seed=self.seed, clauses=(self.clauses,), part=part) for n, part in parts)
+        return train, dev
+
+    def config(self) -> dict[str, Any]:
+        """Say how the model is made, as ``config.json`` has it apart from environment."""
+        made = self._asdict()
+        settings, (train, dev) = asdict(made.pop("settings")), self.text()
+        return {"settings": settings, "text": {"pairs": digest(train), "dev": digest(dev)}, "made": made}
+
+
 RECIPES: Mapping[str, Recipe] = {
     "no-attention": Recipe("comparison", "no-attention", 2015, 700),
     **{f"bahdanau-after-{steps}": Recipe("comparison", "bahdanau", 2015, steps) for steps in (0, 50, 200)},
@@ -55,7 +87,15 @@ RECIPES: Mapping[str, Recipe] = {
     "local-p-D10": Recipe("comparison", "local-p-general", 99, 700),
     "transformer": Recipe("successors", "transformer", 5, 700),
 }
-"""The pretrained models, by name."""
+"""Those that are rows of a plan, by name."""
+
+_SMALL = {"encoder": "both", "emb": 64, "hid": 96, "dropout": 0.1, "seed": 0}
+TEXTS: Mapping[str, TextRecipe] = {
+    "enfr-subwords": TextRecipe(
+        3_000, 60, 1, 5, Settings(options=_SMALL, vocabulary=150, epochs=20, learning_rate=5e-3)
+    ),
+}
+"""Those that learned from a text, by name."""
 
 
 def make(folder: Path, say: Callable[[str], Any]) -> None:
@@ -72,9 +112,13 @@ def make(folder: Path, say: Callable[[str], Any]) -> None:
         say(f"training {', '.join(same)}")
         _train(folder, same)
         wanted = {name: recipe for name, recipe in wanted.items() if name not in same}
+    for name, recipe in TEXTS.items():
+        if not _is_there(folder / name, recipe):
+            say(f"training {name}")
+            _learn(folder / name, recipe)
 
 
-def _is_there(folder: Path, recipe: Recipe) -> bool:
+def _is_there(folder: Path, recipe: Recipe | TextRecipe) -> bool:
     if not folder.exists():
         return False
     there = read_config(folder)
@@ -99,6 +143,14 @@ def _train(folder: Path, recipes: Mapping[str, Recipe]) -> None:
         under_way[:] = [training]
 
     trained(row, recipe.seed, recipe.rate(), look=look, keep=keep)
+
+
+def _learn(folder: Path, recipe: TextRecipe) -> None:
+    whole = folder.with_name(f"{folder.name}.whole")
+    learn(whole, *recipe.text(), recipe.settings, progress=False)
+    config = recipe.config()
+    halve(whole, config | {"made": config["made"] | environment()})
+    whole.rename(folder)
 
 
 def _keep(folder: Path, recipe: Recipe, translator: Translator, training: Training) -> None:

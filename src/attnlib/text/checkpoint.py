@@ -124,6 +124,13 @@ def complete_folder(folder: Path, translator: Translator, training: Training, en
         (folder / TRAINING).unlink(missing_ok=True)
 
 
+def halve(folder: Path, more: Mapping[str, Any]) -> None:
+    """Store the weights of a complete folder in float16, half the bytes, and add to its configuration."""
+    translator, config = read_model(folder)
+    write_atomically(folder / _WEIGHTS, bytes_of(translator.half().state_dict()))
+    _write_config(folder, config | more, [*config["digests"]])
+
+
 def write_training(folder: Path, translator: Translator, training: Training) -> None:
     """Save a training in progress, all in one file: weights, optimiser, torch's generator and what was counted."""
     state = {"words": training.words, "seconds": training.seconds, "scores": training.scores}
