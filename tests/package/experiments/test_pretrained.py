@@ -1,5 +1,8 @@
 """The pretrained models: what their recipes make, exact in float64, where the record's runs lie, and small."""
 
+import json
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -8,7 +11,8 @@ from safetensors.torch import load_file
 from attnlib import pretrained
 from attnlib.experiments import Ledger, cap, evaluate, held_out, prediction_interval, read_plan, summarise
 from attnlib.pretrained import recipes
-from attnlib.pretrained.recipes import RECIPES, Recipe, make
+from attnlib.pretrained.recipes import RECIPES, TEXTS, Recipe, make
+from attnlib.text import evaluation
 
 COMPLETE = [name for name, recipe in RECIPES.items() if recipe.steps == 700]
 SNAPSHOTS = [name for name, recipe in RECIPES.items() if recipe.steps < 700]
@@ -51,8 +55,20 @@ def test_a_snapshot_is_of_the_training_that_went_on(name):
     assert len(losses) == recipe.steps // 10
 
 
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_text_was_learned_from_by_the_present_recipe_and_half_the_bytes_translate_as_well(name):
+    model, recipe = pretrained.load(name), TEXTS[name]
+    assert all(wanted.items() <= model.config[part].items() for part, wanted in recipe.config().items())
+    stored = load_file(pretrained.FOLDER / name / "model.safetensors")
+    assert {x.dtype for x in stored.values()} == {torch.float16}
+    dev = [pair[:2] for pair in recipe.text()[1]]
+    score = evaluation.evaluate(model, dev, beam=1, tokenize="none").bleu
+    history = (pretrained.FOLDER / name / "history.jsonl").read_text("utf-8").splitlines()
+    assert score == pytest.approx(max(json.loads(line).get("dev_bleu", 0) for line in history), abs=1)
+
+
 def test_nothing_else_is_there_and_all_are_small():
-    assert {*pretrained.names()} == {*RECIPES}
+    assert {*pretrained.names()} == {*RECIPES, *TEXTS}
     assert sum(path.stat().st_size for path in pretrained.FOLDER.rglob("*") if path.is_file()) < 8_000_000
 
 
@@ -69,6 +85,7 @@ def tiny(monkeypatch, small):
     def chosen(**steps):
         made = {name: Recipe("small", "bahdanau", 3, n) for name, n in steps.items()}
         monkeypatch.setattr(recipes, "RECIPES", made)
+        monkeypatch.setattr(recipes, "TEXTS", {})
 
     return chosen
 
@@ -102,3 +119,18 @@ def test_a_training_that_was_killed_is_made_anew_and_another_recipe_refused(tiny
     tiny(whole=10)
     with pytest.raises(ValueError, match=r"whole was made by another recipe; remove it to train it again"):
         make(tmp_path, lambda _: None)
+
+
+def test_a_text_is_learned_from_once_and_another_recipe_refused(tmp_path, monkeypatch):
+    (name, recipe), said = next(iter(TEXTS.items())), []
+    settings = replace(recipe.settings, steps=2, vocabulary=60)
+    monkeypatch.setattr(recipes, "RECIPES", {})
+    monkeypatch.setattr(recipes, "TEXTS", {name: recipe._replace(pairs=20, dev=1, settings=settings)})
+    make(tmp_path, said.append)
+    weights = (tmp_path / name / "model.safetensors").read_bytes()
+    make(tmp_path, said.append)
+    assert said == [f"training {name}"]
+    assert (tmp_path / name / "model.safetensors").read_bytes() == weights
+    monkeypatch.setattr(recipes, "TEXTS", {name: recipe})
+    with pytest.raises(ValueError, match="another recipe; remove it"):
+        make(tmp_path, said.append)
