@@ -33,9 +33,10 @@ from attnlib.experiments.variants import (
     held_out,
     vocabularies,
 )
-from attnlib.experiments.verdicts import Verdict, judge, misses_of, right
+from attnlib.experiments.verdicts import QUALITIES, Verdict, judge, misses_of, right
 
 __all__ = [
+    "QUALITIES",
     "Budget",
     "Evaluation",
     "Interval",

@@ -1,10 +1,12 @@
 """The verdicts of a plan: each claim holds, or does not, or cannot be told, by the rule that the plan's file states."""
 
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float
 
+from attnlib.checks import check_choice
 from attnlib.experiments.intervals import Interval, mean_interval
 from attnlib.experiments.ledger import Ledger
 from attnlib.experiments.measure import grouped
@@ -12,6 +14,32 @@ from attnlib.experiments.plan import Claim
 from attnlib.experiments.significance import holm, paired_p, ruled_out_p
 
 HOLDS, DOES_NOT, CANNOT_BE_TOLD = "holds", "does not hold", "cannot be told"
+
+
+class Quality(NamedTuple):
+    """A measure of translations, taken so that more is better.
+
+    Attributes
+    ----------
+    unit : str
+        What a difference of two rows is counted in.
+    margin : float
+        A difference that counts as large.
+    of : callable
+        The quality, of what is recorded.
+    """
+
+    unit: str
+    margin: float
+    of: Callable[[Float[np.ndarray, "seeds"]], Float[np.ndarray, "seeds"]]
+
+
+QUALITIES: Mapping[str, Quality] = {
+    "exact": Quality("share of sentences", 0.05, np.asarray),
+    "beam_bleu": Quality("points of BLEU", 5.0, np.asarray),
+    "perplexity": Quality("nats per word", 0.05, lambda perplexity: -np.log(perplexity)),
+}
+"""The measures that a claim about translations may be judged by: perplexity by its logarithm, so that ratios count."""
 
 
 class Verdict(NamedTuple):
@@ -38,8 +66,16 @@ class Verdict(NamedTuple):
     says: str
 
 
-def judge(ledger: Ledger, table: str) -> list[Verdict]:
+def judge(ledger: Ledger, table: str, by: str | None = None) -> list[Verdict]:
     """Judge the claims of a table of the plan.
+
+    Parameters
+    ----------
+    ledger : Ledger
+    table : str
+    by : str, optional
+        One of `QUALITIES`, to judge the claims about exact match by: "more" is then better, the margin is its own, and
+        the correction is for these claims. None: as the plan has it.
 
     Raises
     ------
@@ -47,9 +83,16 @@ def judge(ledger: Ledger, table: str) -> list[Verdict]:
         If a row has fewer than 2 runs, or no such measure.
     """
     rule, claims = ledger.plan.contents["verdicts"], ledger.plan.claims(table)
-    differences = [np.subtract(*ledger.pairs(*claim[:2], claim.measure, claim.group)) for claim in claims]
+    if by is None:
+        margin = rule["margin"]
+        differences = [np.subtract(*ledger.pairs(*claim[:2], claim.measure, claim.group)) for claim in claims]
+    else:
+        check_choice(QUALITIES, by=by)
+        _, margin, quality = QUALITIES[by]
+        claims = [claim for claim in claims if claim.measure == "exact"]
+        differences = [np.subtract(*map(quality, ledger.pairs(*claim[:2], by, claim.group))) for claim in claims]
     p_values = holm([paired_p(x) for x in differences])
-    against = holm([_ruled_out(x, claim, rule["margin"]) for x, claim in zip(differences, claims, strict=True)])
+    against = holm([_ruled_out(x, claim, margin) for x, claim in zip(differences, claims, strict=True)])
     return [
         Verdict(claim, mean_interval(x), p, out, _verdict(claim, float(x.mean()), (p, out), rule["level"]))
         for claim, x, p, out in zip(claims, differences, p_values, against, strict=True)

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from attnlib.experiments.intervals import mean_interval
-from attnlib.experiments.verdicts import CANNOT_BE_TOLD, DOES_NOT, HOLDS, Verdict
+from attnlib.experiments.verdicts import CANNOT_BE_TOLD, DOES_NOT, HOLDS, QUALITIES, Verdict
 from attnlib.pictures.cards import checked_numbers
 from attnlib.pictures.tables import Table, table
 
@@ -86,25 +86,48 @@ def claims(found: Sequence[Verdict], ax: Axes | None = None, *, margin: float = 
     ValueError
         If there is no verdict, or there are more groups than there are colours.
     """
-    groups = list(dict.fromkeys(verdict.claim.group for verdict in found))
-    if not 0 < len(groups) <= len(_LOOKS):
-        raise ValueError(f"found has {len(groups)} groups; expected 1 to {len(_LOOKS)}")
-    said = list(dict.fromkeys(verdict.claim.wording for verdict in found))
+    said = _wordings(found)
     ax = _rows(said, ax, "found")
-    for x in (-margin, 0, margin):
-        ax.axvline(x, color="0.5", linewidth=0.9, linestyle=":" if x else "-", zorder=0)
-    looks = dict(zip(groups, _LOOKS, strict=False))
-    away = dict(zip(groups, _offsets(groups), strict=True))
-    for verdict in found:
-        look, (mean, low, high) = looks[verdict.claim.group], verdict.difference
-        y = said.index(verdict.claim.wording) + away[verdict.claim.group]
-        ax.plot([low, high], [y, y], color=look["color"], linewidth=1.8)
-        ax.plot(mean, y, **look, markersize=7, fillstyle=_FILLED[verdict.says], markerfacecoloralt="white")
+    handles = _draw_claims(found, ax, said, margin)
     ax.set_xlabel("the first less the second")
-    colours = [Line2D([], [], **look, label=group) for group, look in looks.items()]
-    grey = {"color": "0.4", "marker": "o", "linestyle": "", "markersize": 7, "markerfacecoloralt": "white"}
-    _legend(ax, colours + [Line2D([], [], **grey, fillstyle=fill, label=says) for says, fill in _FILLED.items()])
+    _legend(ax, handles)
     return ax
+
+
+def claims_by_measure(found: Mapping[str, Sequence[Verdict]]) -> list[Axes]:
+    """Draw the same claims as several measures judge them, side by side.
+
+    Parameters
+    ----------
+    found : for each measure, verdicts
+        Of `attnlib.experiments.verdicts.QUALITIES`; each with verdicts on the same claims. Right of zero, the first
+        row is better.
+
+    Returns
+    -------
+    list of Axes
+        One a measure, each as `claims` draws it, with the margin of that measure.
+
+    Raises
+    ------
+    ValueError
+        If there is no measure or no verdict, or the measures judge other claims.
+    """
+    if not found:
+        raise ValueError("found is empty; expected at least one measure")
+    judged = [[verdict.claim for verdict in verdicts] for verdicts in found.values()]
+    if judged.count(judged[0]) < len(judged):
+        raise ValueError("the measures judge other claims; expected the same of each")
+    said = _wordings(next(iter(found.values())))
+    shape = {"figsize": (1.9 + 2.4 * len(found), 1.1 + 0.42 * len(said)), "dpi": 120, "layout": "constrained"}
+    figure, axes = plt.subplots(1, len(found), sharey=True, squeeze=False, **shape)
+    handles = []
+    for ax, (measure, verdicts) in zip(axes[0], found.items(), strict=True):
+        _rows([wording.replace(" than ", " than\n").replace(" from ", " from\n") for wording in said], ax, "found")
+        handles = _draw_claims(verdicts, ax, said, QUALITIES[measure].margin)
+        ax.set_xlabel(f"{measure.replace('_', ' ')},\n{QUALITIES[measure].unit}", fontsize="small")
+    figure.legend(handles=handles, loc="outside upper right", frameon=False, fontsize="small", ncols=len(handles))
+    return [*axes[0]]
 
 
 def verdict_table(found: Sequence[Verdict]) -> Table:
@@ -121,6 +144,29 @@ def verdict_table(found: Sequence[Verdict]) -> Table:
         interval = f"[{low:+z.3f}, {high:+z.3f}]"
         rows.append([claim.wording, claim.group, says, f"{mean:+z.3f}", interval, _p_value(p), _p_value(ruled_out)])
     return table(["claim", "group", "verdict", "difference", "interval", "p", "p, as large"], rows)
+
+
+def _wordings(found: Sequence[Verdict]) -> list[str]:
+    return list(dict.fromkeys(verdict.claim.wording for verdict in found))
+
+
+def _draw_claims(found: Sequence[Verdict], ax: Axes, said: Sequence[str], margin: float) -> list[Line2D]:
+    """Draw verdicts on axes that have a line for each wording, and give what a legend needs."""
+    groups = list(dict.fromkeys(verdict.claim.group for verdict in found))
+    if not 0 < len(groups) <= len(_LOOKS):
+        raise ValueError(f"found has {len(groups)} groups; expected 1 to {len(_LOOKS)}")
+    for x in (-margin, 0, margin):
+        ax.axvline(x, color="0.5", linewidth=0.9, linestyle=":" if x else "-", zorder=0)
+    looks = dict(zip(groups, _LOOKS, strict=False))
+    away = dict(zip(groups, _offsets(groups), strict=True))
+    for verdict in found:
+        look, (mean, low, high) = looks[verdict.claim.group], verdict.difference
+        y = said.index(verdict.claim.wording) + away[verdict.claim.group]
+        ax.plot([low, high], [y, y], color=look["color"], linewidth=1.8)
+        ax.plot(mean, y, **look, markersize=7, fillstyle=_FILLED[verdict.says], markerfacecoloralt="white")
+    colours = [Line2D([], [], **look, label=group) for group, look in looks.items()]
+    grey = {"color": "0.4", "marker": "o", "linestyle": "", "markersize": 7, "markerfacecoloralt": "white"}
+    return colours + [Line2D([], [], **grey, fillstyle=fill, label=says) for says, fill in _FILLED.items()]
 
 
 def _p_value(p: float) -> str:

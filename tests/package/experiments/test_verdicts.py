@@ -24,14 +24,16 @@ def ledger(small, tmp_path) -> Ledger:
     ledger = Ledger(small, tmp_path)
     for name, row in figures.items():
         for seed, exact in enumerate(row, start=10):
-            run = {"measures": {"exact": [exact], "aligned": [-exact]}, "right": f"{seed:02x}40", "misses": None}
+            measures = {"exact": [exact], "aligned": [-exact], "beam_bleu": [-100 * exact]}
+            measures["perplexity"] = [float(np.exp(-exact))]
+            run = {"measures": measures, "right": f"{seed:02x}40", "misses": None}
             if name == "bahdanau":
                 run["misses"] = {"within": [seed, *[0] * 4, 3, *[0] * 4, 1]}
             ledger.add(name, str(seed), run, lambda: {"groups": ["within"]})
     return ledger
 
 
-def judged(ledger, *claims, level=0.05, margin=0.05):
+def judged(ledger, *claims, level=0.05, margin=0.05, by=None):
     """Judge claims of one table, each in four words: first, second, more or less, measure."""
     found = [
         {"first": first, "second": second, "says": says, "measure": measure, "group": "within"}
@@ -39,7 +41,7 @@ def judged(ledger, *claims, level=0.05, margin=0.05):
     ]
     contents = {"tables": {"made up": {"claims": found}}, "verdicts": {"level": level, "margin": margin}}
     made = Ledger(replace(ledger.plan, contents=contents), ledger.folder)
-    return judge(made, "made up")
+    return judge(made, "made up", by)
 
 
 @pytest.mark.parametrize(
@@ -79,6 +81,24 @@ def test_the_claims_of_a_table_are_corrected_together(ledger):
     assert alone[0].p == pytest.approx(paired_p(first - second))
 
 
+def test_claims_on_exact_match_may_be_judged_by_another_measure(ledger):
+    """Here perplexity is exp(-exact), so that both say the same, and BLEU is made to say the opposite."""
+    claims = [("bahdanau", "no-attention", "more", "exact"), ("local-p", "bahdanau", "more", "exact")]
+    aligned = ("bahdanau", "no-attention", "less", "aligned")
+    exact, perplexity, bleu = (
+        judged(ledger, aligned, *claims, by=measure) for measure in ("exact", "perplexity", "beam_bleu")
+    )
+    assert exact == judged(ledger, *claims)
+    assert [(v.claim, v.says) for v in perplexity] == [(v.claim, v.says) for v in exact]
+    for one, same, opposite in zip(exact, perplexity, bleu, strict=True):
+        assert (*same.difference, same.p, same.ruled_out) == pytest.approx((*one.difference, one.p, one.ruled_out))
+        assert opposite.difference == pytest.approx([-100 * x for x in (one.difference[n] for n in (0, 2, 1))])
+        assert opposite.p == pytest.approx(one.p)
+    assert [verdict.says for verdict in exact] == ["holds", "does not hold"]
+    assert [verdict.says for verdict in bleu] == ["does not hold", "does not hold"]  # the last by less than 5 points
+    assert bleu[1].difference.mean > 0.05
+
+
 def test_the_claims_are_those_of_the_plan(ledger):
     whole = Ledger(
         replace(ledger.plan, contents=ledger.plan.contents | {"verdicts": {"level": 0.05, "margin": 0.05}}),
@@ -112,6 +132,7 @@ def test_misses_are_shares_of_all_links(ledger):
         (lambda ledger: misses_of(ledger, "no-attention"), "no links are recorded of 'no-attention'"),
         (lambda ledger: misses_of(ledger, "nobody"), "no links are recorded of 'nobody'"),
         (lambda ledger: judged(ledger, ("bahdanau", "nobody", "more", "exact")), "nothing is recorded of 'nobody'"),
+        (lambda ledger: judged(ledger, by="bleu"), "by is 'bleu'"),
     ],
 )
 def test_what_is_not_recorded_is_refused(ledger, refused, call, says):

@@ -6,7 +6,7 @@ import pytest
 
 from attnlib.experiments import Interval, Verdict, mean_interval
 from attnlib.experiments.plan import Claim
-from attnlib.pictures.comparisons import claims, spread, verdict_table
+from attnlib.pictures.comparisons import claims, claims_by_measure, spread, verdict_table
 
 plt.switch_backend("Agg")
 RUNS = {"within": {"one": [0.9, 0.94, 0.92], "other": [0.5]}, "beyond": {"other": [0.1, 0.3]}}
@@ -68,6 +68,36 @@ def test_each_claim_has_its_interval_and_the_marker_of_its_verdict():
 def test_zero_and_the_margin_are_marked():
     ax = claims(FOUND, margin=0.1)
     assert [x for _, (x, _) in drawn(ax, lambda line: line.get_linewidth() == 0.9)] == [-0.1, 0, 0.1]
+
+
+def test_the_same_claims_by_several_measures_stand_side_by_side():
+    by_bleu = [verdict._replace(difference=Interval(9.0, 4.0, 14.0), says="holds") for verdict in FOUND]
+    exact, bleu = claims_by_measure({"exact": FOUND, "beam_bleu": by_bleu})
+    assert names(exact) == ["a more than\nb", "b less than\nc, alignment error"]
+    for ax, margin, intervals in (
+        (exact, 0.05, [(0, [0.2, 0.4]), (0, [-0.4, -0.2]), (1, [-0.2, 0.2])]),
+        (bleu, 5, [(0, [4, 14]), (0, [4, 14]), (1, [4, 14])]),
+    ):
+        bars = drawn(ax, lambda line: line.get_marker() == "None" and len(set(line.get_ydata())) == 1)
+        assert bars == intervals
+        assert [x for _, (x, _) in drawn(ax, lambda line: line.get_linewidth() == 0.9)] == [-margin, 0, margin]
+    assert bleu.get_xlabel() == "beam bleu,\npoints of BLEU"
+    (legend,) = exact.figure.legends
+    said = [text.get_text() for text in legend.get_texts()]
+    assert said == ["within", "beyond", "holds", "does not hold", "cannot be told"]
+
+
+@pytest.mark.parametrize(
+    ("found", "says"),
+    [
+        ({}, "found is empty; expected at least one measure"),
+        ({"exact": []}, "found is empty; expected at least one row"),
+        ({"exact": FOUND, "perplexity": FOUND[:2]}, "the measures judge other claims"),
+    ],
+)
+def test_measures_that_do_not_judge_the_same_claims_are_refused(found, says):
+    with pytest.raises(ValueError, match=says):
+        claims_by_measure(found)
 
 
 @pytest.mark.parametrize("draw", [spread, claims])
