@@ -25,9 +25,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     given = _parser().parse_args(arguments)
     try:
+        _check_open(given.command)
         given.run(given)
+        if sys.stdout:
+            sys.stdout.flush()
     except BrokenPipeError:  # whoever read the output has read enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _let_go_of_the_output()
         return 0
     except KeyboardInterrupt:
         return 130
@@ -35,10 +38,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refused(given, str(error))
     except OSError as error:
         name = error.filename or "the output"
+        if name == "the output":
+            _let_go_of_the_output()
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            return _refused(given, f"no space left for {name}; make room, and the same command goes on")
+            then = "goes on" if given.command == "train" else "begins anew"
+            return _refused(given, f"no space left for {name}; make room, and the same command {then}")
         return _refused(given, f"{name}: {(error.strerror or str(error)).lower()}")
     return 0
+
+
+def _check_open(command: str) -> None:
+    """Refuse an input or an output that is closed, where the command needs it; do without the errors' stream."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, open to the end
+    for stream, name, commands in (
+        (sys.stdin, "input", ("translate",)),
+        (sys.stdout, "output", ("translate", "evaluate", "align")),
+    ):
+        if stream is None and command in commands:
+            raise ValueError(f"the standard {name} is closed; expected one that is open")
+
+
+def _let_go_of_the_output() -> None:
+    """Write what is still to be written nowhere, so that it does not fail again when the process ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _train(given: argparse.Namespace) -> None:
@@ -91,19 +114,16 @@ def _load(given: argparse.Namespace) -> Any:
 
 def _translate(given: argparse.Namespace) -> None:
     from attnlib.text.model import translate_stream  # noqa: PLC0415
+    from attnlib.writing import written_in_the_end  # noqa: PLC0415
 
-    options = {"beam": given.beam, "max_length": given.max_length, "replace": _replacement(given)}
-    model = _load(given)
+    options = {"beam": given.beam, "max_length": given.max_length, "longest": given.longest, "say": _say}
+    model, streams = _load(given), (sys.stdin.buffer, sys.stdout.buffer)
+    options["replace"] = _replacement(given)
     if not given.links:
-        translate_stream(model, sys.stdin.buffer, sys.stdout.buffer, **options)
+        translate_stream(model, *streams, **options)
         return
-    beside = given.links.with_name(f".{given.links.name}.new")
-    try:
-        with beside.open("wb") as linked:
-            translate_stream(model, sys.stdin.buffer, sys.stdout.buffer, linked=linked, **options)
-        beside.replace(given.links)
-    finally:
-        beside.unlink(missing_ok=True)
+    with written_in_the_end(given.links) as linked:
+        translate_stream(model, *streams, linked=linked, **options)
 
 
 def _evaluate(given: argparse.Namespace) -> None:
@@ -222,6 +242,9 @@ def _parser() -> argparse.ArgumentParser:
         "attnlib translate --model runs/deen < new.de > new.en",
     )
     translate.add_argument("--links", type=Path, metavar="FILE", help="also write which word comes from which, as i-j")
+    translate.add_argument(
+        "--longest", type=int, default=1000, help="most words or subwords of a line; a longer one is cut to them"
+    )
     evaluate = command(
         "evaluate",
         _evaluate,

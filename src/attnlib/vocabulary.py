@@ -14,7 +14,8 @@ from attnlib.checks import check_number, check_sentence, check_whole, check_word
 PAD, START, END, UNKNOWN = 0, 1, 2, 3
 """What fills up a batch, comes before a target's first word, ends every sentence, stands for a word not known."""
 
-_SPECIAL = ("<pad>", "<start>", "<end>", "<unknown>")
+SPECIAL = ("<pad>", "<start>", "<end>", "<unknown>")
+"""How the four are named. A text may have the first three as words too, with numbers of their own."""
 
 
 class SentencePair(NamedTuple):
@@ -70,8 +71,8 @@ class Vocabulary:
     def __post_init__(self):
         check_words("words", self.words)
         known = set(self.words)
-        if len(known) < len(self.words) or known & set(_SPECIAL):
-            raise ValueError(f"words holds {len(self.words)} words; expected each once, and none of {_SPECIAL}")
+        if len(known) < len(self.words) or SPECIAL[UNKNOWN] in known:
+            raise ValueError(f"words holds {len(self.words)} words; expected each once, and not {SPECIAL[UNKNOWN]}")
 
     @classmethod
     def of(cls, sentences: Iterable[Sequence[str]], *, least: int = 1, most: int | None = None) -> "Vocabulary":
@@ -80,6 +81,7 @@ class Vocabulary:
         Parameters
         ----------
         sentences : sequences of words
+            The word ``<unknown>`` means in them what it means in a translation.
         least : int
             How often a word must occur to be known.
         most : int, optional
@@ -88,11 +90,12 @@ class Vocabulary:
         """
         check_whole(least=least, **{} if most is None else {"most": most})
         counts = Counter(word for words in sentences for word in check_sentence(words))
+        del counts[SPECIAL[UNKNOWN]]
         frequent = sorted((word for word in counts if counts[word] >= least), key=lambda word: (-counts[word], word))
         return cls(tuple(sorted(frequent[:most])))
 
     def __len__(self) -> int:
-        return len(_SPECIAL) + len(self.words)
+        return len(SPECIAL) + len(self.words)
 
     def encode(self, words: Sequence[str]) -> list[int]:
         """Turn the words of a sentence into numbers, unknown words into `UNKNOWN`, and append `END`.
@@ -127,11 +130,11 @@ class Vocabulary:
 
     def _named(self, number: int) -> str:
         check_number(number, len(self))
-        return _SPECIAL[number] if number < len(_SPECIAL) else self.words[number - len(_SPECIAL)]
+        return SPECIAL[number] if number < len(SPECIAL) else self.words[number - len(SPECIAL)]
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
-        return {word: number for number, word in enumerate(self.words, start=len(_SPECIAL))}
+        return {word: number for number, word in enumerate(self.words, start=len(SPECIAL))}
 
 
 def until_end(ids: Iterable[int] | Tensor) -> Iterator[int]:

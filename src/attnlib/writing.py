@@ -1,31 +1,57 @@
-"""Files that are whole, whenever a program ends."""
+"""Files that are whole, whenever a program ends, and errors that name them as their readers do."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BufferedWriter
 from pathlib import Path
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file beside the old one, then put it in its place: a reader sees the old one or the new one, both whole.
+    """Write a file as `written_in_the_end` does.
 
     Parameters
     ----------
     path : Path
         In a folder that is there.
     content : bytes
+    """
+    with written_in_the_end(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def written_in_the_end(path: Path) -> Iterator[BufferedWriter]:
+    """Write a file beside the old one, then put it in its place: a reader sees the old one or the new one, both whole.
 
     Raises
     ------
     OSError
         With the name of the file, if there is no space left, for instance; what was there before stays.
     """
+    if path.exists() and not path.is_file():  # a device or a pipe, which nothing may replace
+        with errors_name(path), path.open("wb") as file:
+            yield file
+        return
     beside = path.with_name(f".{path.name}.new")
+    with errors_name(path, beside):
+        try:
+            with beside.open("wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(path)
+        except BaseException:
+            beside.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def errors_name(path: Path | str, beside: Path | None = None) -> Iterator[None]:
+    """Let an error of the system name the path that was asked for, where it names none, or what is written beside."""
     try:
-        with beside.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
+        yield
     except OSError as error:
-        beside.unlink(missing_ok=True)
-        error.filename = str(path)
+        if error.filename is None or (beside and str(error.filename).startswith(str(beside))):
+            error.filename, error.filename2 = str(path), None
         raise

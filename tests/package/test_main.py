@@ -1,6 +1,9 @@
 """The command: what each part prints, writes and refuses, on text written from the grammar."""
 
+import os
 import re
+import stat
+import subprocess
 import sys
 from io import BytesIO
 from types import SimpleNamespace
@@ -11,6 +14,7 @@ import attnlib
 from attnlib.__main__ import main
 from attnlib.language.grammar import sample
 from attnlib.metrics import exact_match
+from attnlib.text import model as text_model
 from attnlib.text.files import words_of
 from attnlib.text.settings import Settings
 
@@ -235,10 +239,104 @@ def test_a_source_beyond_the_location_scores_positions_is_refused_before_anythin
     assert run("translate", "--model", "location", "--max-length", "3", given=b"a " * 99)[0] == 0
 
 
-def test_a_line_that_is_not_utf8_is_named(run):
-    status, _, err = run("translate", "--model", "words", given=b"the cat\n\xe9\n")
+def test_a_line_that_is_not_utf8_is_named_and_those_before_it_are_translated(run):
+    given = " ".join(PAIRS[0].source).encode()
+    status, out, err = run("translate", "--model", "words", given=given + b"\n\n\xe9\nthe cat\n")
+    assert (status, out) == (2, run("translate", "--model", "words", given=given + b"\n\n")[1])
+    assert "the input, line 3: byte 1 is not UTF-8" in err
+
+
+@pytest.mark.parametrize("model", ["words", "subwords"])
+@pytest.mark.parametrize("long", ["the cat " * 50_000, "a" * 500_000])
+def test_a_line_beyond_measure_is_cut_and_translated_beside_none_that_is_short(run, monkeypatch, model, long):
+    sizes, true = [], text_model.encode
+
+    def watched(*given):
+        ids, lengths = true(*given)
+        sizes.append(ids.shape)
+        return ids, lengths
+
+    lines = [" ".join(pair.source) for pair in PAIRS]
+    alone = run("translate", "--model", model, "--max-length", "9", given="\n".join(lines).encode())[1].split("\n")
+    monkeypatch.setattr(text_model, "encode", watched)
+    given = "\n".join([*lines[:7], long, *lines[7:]]).encode()
+    status, out, err = run("translate", "--model", model, "--max-length", "9", given=given)
+    assert status == 0
+    assert out.split("\n")[:7] + out.split("\n")[8:] == alone
+    assert max(rows * columns for rows, columns in sizes) <= 32_000 / 5
+    if (model, long[:3]) == ("words", "aaa"):
+        assert err == ""
+    else:
+        assert err.startswith("the input, line 8: cut to 1,000 words or pieces of words, ")
+    run("translate", "--model", model, "--longest", "3", "--max-length", "9", given=long.encode())
+    assert sizes[-1][1] <= 4
+
+
+def outside(words, home):
+    """Run a command line of a shell in a process of its own, which has its own streams."""
+    command = f"exec {sys.executable} -m attnlib {words}"
+    ran = subprocess.run(["sh", "-c", command], cwd=home, capture_output=True, text=True, check=False)
+    return ran.returncode, ran.stdout, ran.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes streams as a shell does")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("translate --model words >&-", "the standard output is closed; expected one that is open"),
+        ("translate --model words <&-", "the standard input is closed; expected one that is open"),
+        ("evaluate --model words a.en a.fr >&-", "the standard output is closed; expected one that is open"),
+        ("align --model words a.en a.fr >&-", "the standard output is closed; expected one that is open"),
+    ],
+)
+def test_a_stream_that_is_closed_is_named(home, words, said):
+    assert outside(words, home) == (2, "", f"attnlib {words.split()[0]}: {said}\n")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device here that is always full")
+@pytest.mark.parametrize(
+    ("words", "full"),
+    [
+        ("translate --model words < a.en > /dev/full", "the output"),
+        ("translate --model words --links new.links < a.en > /dev/full", "the output"),
+        ("translate --model words --links /dev/full < a.en > /dev/null", "/dev/full"),
+        ("align --model words a.en a.fr > /dev/full", "the output"),
+    ],
+)
+def test_a_full_output_is_said_once(home, words, full):
+    said = f"attnlib {words.split()[0]}: no space left for {full}; make room, and the same command begins anew\n"
+    assert outside(words, home) == (2, "", said)
+    assert not (home / "new.links").exists()
+    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes streams as a shell does")
+def test_without_a_stream_for_errors_none_of_them_is_output(home):
+    text = "translate --model words --longest 2 --max-length 3 < a.en"
+    status, out, err = outside(f"{text} 2>&-", home)
+    assert (status, err) == (0, "")
+    assert out == outside(text, home)[1]
+
+
+def test_errors_name_no_file_that_stands_in_for_what_was_asked_for(run, home, monkeypatch):
+    assert "translate: no/x: no such file" in run("translate", "--model", "words", "--links", "no/x")[2]
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    status, _, err = run(*TRAIN, *SMALL, "--vocabulary", "100")
     assert status == 2
-    assert "the input, line 2: byte 1 is not UTF-8" in err
+    assert "no space left for new; make room, and the same command goes on" in err
+    assert not [path for path in home.iterdir() if "new" in path.name]
+
+
+def test_names_of_special_numbers_may_be_words_of_a_text(run, home):
+    (home / "odd.tsv").write_text("<pad> a <end>\t<start> <unknown> b\n" * 4)
+    for kind in (["--words"], ["--vocabulary", "40"]):
+        model = f"odd{kind[0]}"
+        assert run("train", "--source", "odd.tsv", "--model", model, *SMALL, *kind)[0] == 0
+        assert run("translate", "--model", model, "--max-length", "5", given=b"<pad> <unknown> a <end>\n")[0] == 0
 
 
 def test_a_full_disk_is_said(run, monkeypatch):

@@ -34,7 +34,7 @@ def test_decoding_undoes_encoding_but_for_words_not_known(known, words):
     ("call", "error", "says"),
     [
         (lambda: Vocabulary(("cat", "cat")), ValueError, "words holds 2 words; expected each once"),
-        (lambda: Vocabulary(("<pad>",)), ValueError, "none of"),
+        (lambda: Vocabulary(("<unknown>",)), ValueError, "each once, and not <unknown>"),
         (lambda: Vocabulary("ab"), TypeError, "words is the string 'ab'; expected a sequence of words"),
         (lambda: Vocabulary.of([("the",), ()]), ValueError, "words is empty; expected at least one"),
         (lambda: Vocabulary.of(["the cat"]), TypeError, "words is the string 'the cat'"),
@@ -46,3 +46,11 @@ def test_decoding_undoes_encoding_but_for_words_not_known(known, words):
 )
 def test_what_does_not_fit_is_refused(call, error, says, refused):
     refused(call, error, says)
+
+
+def test_names_of_special_numbers_are_ordinary_words_of_a_text():
+    words = ("<end>", "a", "<pad>", "<start>", "<unknown>")
+    known = Vocabulary.of([words])
+    assert len({*known.encode(words), PAD, START}) == 8
+    assert known.encode(words).index(END) == len(words)
+    assert known.decode(known.encode(words)) == words

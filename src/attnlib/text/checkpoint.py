@@ -14,13 +14,15 @@ own name, by one rename, when the model is complete.
 
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from filelock import FileLock, Timeout
 from safetensors import SafetensorError
 from safetensors.torch import load as tensors_of
 from safetensors.torch import save as bytes_of
@@ -33,7 +35,7 @@ from attnlib.training import begin
 from attnlib.transformer import transformer
 from attnlib.translator import Translator, luong, rnn_encdec, rnn_search
 from attnlib.vocabulary import Vocabulary
-from attnlib.writing import write_atomically
+from attnlib.writing import errors_name, write_atomically
 
 FORMAT = 1
 """The format number of a model folder; it changes when an older attnlib could not read the new format."""
@@ -96,20 +98,48 @@ def working(folder: Path) -> Path:
     return folder.with_name(folder.name + ".training")
 
 
+@contextmanager
+def only_one(folder: Path) -> Iterator[None]:
+    """Train into the folder while no other process does.
+
+    Raises
+    ------
+    ValueError
+        If another one does.
+    """
+    path = folder.with_name(f".{folder.name}.lock")
+    lock = FileLock(path, timeout=0)
+    with errors_name(folder, path):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            lock.acquire()
+        except Timeout:
+            raise ValueError(
+                f"{folder} is being trained by another process; wait for its end, or give another --model"
+            ) from None
+    try:
+        yield
+    finally:
+        with suppress(PermissionError):  # on Windows, where the lock removes its file itself
+            path.unlink(missing_ok=True)
+        lock.release()
+
+
 def begin_folder(folder: Path, config: Mapping[str, Any], source_vocabulary: Any, target_vocabulary: Any) -> None:
     """Make the `working` folder of a model: configuration and vocabularies, all there or nothing."""
     new = folder.with_name(f".{folder.name}.new")
     shutil.rmtree(new, ignore_errors=True)
-    new.mkdir(parents=True)
     files = _vocabulary_files(source_vocabulary, target_vocabulary)
-    try:
-        for name, content in files.items():
-            write_atomically(new / name, content)
-        _write_config(new, config, list(files))
-        new.rename(working(folder))
-    except OSError:
-        shutil.rmtree(new, ignore_errors=True)
-        raise
+    with errors_name(folder, new):
+        try:
+            new.mkdir(parents=True)
+            for name, content in files.items():
+                write_atomically(new / name, content)
+            _write_config(new, config, list(files))
+            new.rename(working(folder))
+        except OSError:
+            shutil.rmtree(new, ignore_errors=True)
+            raise
 
 
 def complete_folder(folder: Path, translator: Translator, training: Training, ended: str) -> None:

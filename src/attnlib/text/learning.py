@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
@@ -83,60 +84,65 @@ def learn(
     text = pairs.digest if isinstance(pairs, PairFiles) else digest(pairs)
     config = {"settings": asdict(settings), "text": {"pairs": text, "dev": digest(dev)}}
     beside = checkpoint.working(folder)
-    with processes.first_goes_ahead():
-        if _taken_up(folder, config):
-            say(f"{folder} is complete already")
-            return load(folder, device)
-        computing_in(settings.precision, torch.device(device))
-        if beside.exists():
-            source, target = checkpoint.read_vocabularies(beside, checkpoint.read_config(beside))
-        elif processes.rank():
-            raise ValueError(f"{beside} is not there for this process; expected a folder that all of them see")
-        else:
-            source, target = _vocabularies(pairs, settings, say)
-        translator = checkpoint.make(config, source, target).to(device)
-        if not beside.exists():
-            checkpoint.begin_folder(folder, config, source, target)
-        encoded = _stored(beside, pairs, text, translator, settings, say=say).encoded
-    say(
-        f"{sum(p.numel() for p in translator.parameters()):,} weights; vocabularies of {len(source):,}, {len(target):,}"
-    )
-    sizes = {"words": settings.words, "sentences": settings.sentences}
-    epoch = encoded.in_one_epoch(**sizes)
-    by_epochs = settings.epochs * epoch if settings.minutes is None else None
-    steps = by_epochs if settings.steps is None else settings.steps
-    with torch.random.fork_rng(devices=[]):
-        training = None
-        if (beside / checkpoint.TRAINING).exists():
-            training, random = checkpoint.read_training(beside, translator)
-            torch.set_rng_state(random)
-            say(f"going on after step {len(training.losses):,}")
-        seen = []
-        skip = len(training.losses) if training else 0
-        history = train(
-            translator,
-            encoded.endless(**sizes, seed=settings.seed, skip=skip, share=(processes.rank(), processes.count())),
-            steps=steps,
-            minutes=settings.minutes,
-            seed=settings.seed,
-            learning_rate=settings.learning_rate,
-            clip=settings.clip,
-            smoothing=settings.smoothing,
-            schedule=SCHEDULES[settings.schedule],
-            score=(lambda now: dev_score(now, dev)) if dev else None,
-            score_every=settings.score_every or epoch,
-            patience=settings.patience,
-            progress=progress,
-            training=training,
-            keep=_keeper(beside, translator, save_seconds, seen),
-            precision=settings.precision,
-        )
-    del encoded  # some systems rename no folder while a file in it is mapped
-    with processes.first_goes_ahead():
-        if not processes.rank():
-            checkpoint.complete_folder(folder, translator, seen[-1], history.ended)
-            if history.ended != "interrupted":
-                remove_stores(folder)
+    with ExitStack() as held:
+        with processes.first_goes_ahead():
+            complete = _is_complete(folder, config)
+            if not (complete or processes.rank()):
+                held.enter_context(checkpoint.only_one(folder))
+                complete = _is_complete(folder, config)
+            if complete:
+                say(f"{folder} is complete already")
+                return load(folder, device)
+            _take_up(folder)
+            computing_in(settings.precision, torch.device(device))
+            if beside.exists():
+                source, target = checkpoint.read_vocabularies(beside, checkpoint.read_config(beside))
+            elif processes.rank():
+                raise ValueError(f"{beside} is not there for this process; expected a folder that all of them see")
+            else:
+                source, target = _vocabularies(pairs, settings, say)
+            translator = checkpoint.make(config, source, target).to(device)
+            if not beside.exists():
+                checkpoint.begin_folder(folder, config, source, target)
+            encoded = _stored(beside, pairs, text, translator, settings, say=say).encoded
+        weights = sum(p.numel() for p in translator.parameters())
+        say(f"{weights:,} weights; vocabularies of {len(source):,}, {len(target):,}")
+        sizes = {"words": settings.words, "sentences": settings.sentences}
+        epoch = encoded.in_one_epoch(**sizes)
+        by_epochs = settings.epochs * epoch if settings.minutes is None else None
+        steps = by_epochs if settings.steps is None else settings.steps
+        with torch.random.fork_rng(devices=[]):
+            training = None
+            if (beside / checkpoint.TRAINING).exists():
+                training, random = checkpoint.read_training(beside, translator)
+                torch.set_rng_state(random)
+                say(f"going on after step {len(training.losses):,}")
+            seen = []
+            skip = len(training.losses) if training else 0
+            history = train(
+                translator,
+                encoded.endless(**sizes, seed=settings.seed, skip=skip, share=(processes.rank(), processes.count())),
+                steps=steps,
+                minutes=settings.minutes,
+                seed=settings.seed,
+                learning_rate=settings.learning_rate,
+                clip=settings.clip,
+                smoothing=settings.smoothing,
+                schedule=SCHEDULES[settings.schedule],
+                score=(lambda now: dev_score(now, dev)) if dev else None,
+                score_every=settings.score_every or epoch,
+                patience=settings.patience,
+                progress=progress,
+                training=training,
+                keep=_keeper(beside, translator, save_seconds, seen),
+                precision=settings.precision,
+            )
+        del encoded  # some systems rename no folder while a file in it is mapped
+        with processes.first_goes_ahead():
+            if not processes.rank():
+                checkpoint.complete_folder(folder, translator, seen[-1], history.ended)
+                if history.ended != "interrupted":
+                    remove_stores(folder)
     if history.ended == "interrupted":
         say("interrupted: the model is as it was then; the same command again goes on with it")
     return load(folder, device)
@@ -152,17 +158,14 @@ def dev_score(translator: Any, pairs: Sequence[SentencePair]) -> tuple[float, fl
     )
 
 
-def _taken_up(folder: Path, config: dict[str, Any]) -> Model | None:
-    """Give the complete model of this configuration, if there is one, and refuse what is not this configuration's."""
+def _is_complete(folder: Path, config: dict[str, Any]) -> bool:
+    """Look whether the model of this configuration is there, and refuse what is of another one."""
     beside = checkpoint.working(folder)
     if folder.exists() and beside.exists():
         raise ValueError(f"{folder} and {beside} both exist; remove the one that you do not want")
     there = next((place for place in (folder, beside) if place.exists()), None)
-    if there is None:
-        return None
-    if there.is_dir() and not any(there.iterdir()):
-        there.rmdir()
-        return None
+    if there is None or (there.is_dir() and not any(there.iterdir())):
+        return False
     kept = checkpoint.read_config(there)
     for name in ("settings", "text"):
         other = [key for key in config[name] if kept.get(name, {}).get(key) != config[name][key]]
@@ -173,13 +176,21 @@ def _taken_up(folder: Path, config: dict[str, Any]) -> Model | None:
                 f"{there} holds a model of another configuration: {what}. Give its own configuration to go on with it, "
                 "another --model, or remove it to begin anew"
             )
-    if there == folder and kept["ended"] != "interrupted":
-        (folder / checkpoint.TRAINING).unlink(missing_ok=True)
+    complete = there == folder and kept["ended"] != "interrupted"
+    if complete and not processes.rank():  # what a training that was killed at its very end has left
+        if (folder / checkpoint.TRAINING).exists():
+            (folder / checkpoint.TRAINING).unlink()
         remove_stores(folder)
-        return load(folder)
-    if there == folder:
-        folder.rename(beside)
-    return None
+    return complete
+
+
+def _take_up(folder: Path) -> None:
+    """Give the model of a training that was interrupted its working name again, and let an empty folder go."""
+    for there in (folder, checkpoint.working(folder)):
+        if there.is_dir() and not any(there.iterdir()):
+            there.rmdir()
+    if folder.exists():
+        folder.rename(checkpoint.working(folder))
 
 
 def _vocabularies(pairs: Iterable[SentencePair], settings: Settings, say: Callable[[str], Any]) -> tuple[Any, Any]:

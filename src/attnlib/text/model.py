@@ -1,9 +1,10 @@
 """What a trained model does with sentences of words: translates them, links them, and draws where it looked."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from io import IOBase
+from itertools import accumulate
 from math import exp, inf
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,12 +25,17 @@ from attnlib.text.checkpoint import read_model
 from attnlib.text.files import Words, decoded, pharaoh, words_of
 from attnlib.translator import Translator
 from attnlib.vocabulary import PAD, SentencePair
+from attnlib.writing import errors_name
 
 LONGEST = 200
 """The most words, or pieces of words, that a translation may have, END among them."""
 
+LONGEST_LINE = 1000
+"""The most words, or pieces of words, of a line that `translate_stream` reads."""
+
 _PAIRS = 64  # pairs whose losses are taken at once
 _ROWS = 320  # hypotheses that are stepped at once: with fewer, products of matrices are slow
+_POSITIONS = 32_000  # of sources that these look at, padding counted: memory grows with them
 _UNKNOWN = "<unknown>"
 _LARGEST_PAGE = 4_000_000  # bytes, which is more than two sentences of 300 words need
 _READ = 1 << 16  # bytes of the input that are read at once, if as many are there
@@ -114,6 +120,12 @@ class Model:
                     f"{self.positions}: cut it in two, or train with another --score"
                 )
 
+    def shortened(self, words: Words, longest: int) -> Words:
+        """Keep as many words, from the first, as take up to `longest` positions; of a word that takes more, a part."""
+        sizes = self.translator.source_vocabulary.sizes(words[:longest])
+        kept = words[: sum(end <= longest for end in accumulate(sizes))]
+        return kept or tuple(word[: max(1, longest - 1)] for word in words[:1])
+
     def translate(self, sentence: str, *, beam: int = 5, max_length: int = LONGEST) -> Translation:
         """Translate one sentence.
 
@@ -143,11 +155,10 @@ class Model:
         """Translate many sentences of words, even empty ones, in batches of similar length; the order is kept."""
         check_whole(beam=beam)
         self.check_lengths(sentences)
-        known = self.translator.source_vocabulary
         found = {n: Translation((), (), np.zeros((0, 0)), 1.0) for n, words in enumerate(sentences) if not words}
-        order = sorted((n for n, words in enumerate(sentences) if words), key=lambda n: sum(known.sizes(sentences[n])))
-        at_once = max(1, _ROWS // beam)
-        for part in (order[n : n + at_once] for n in range(0, len(order), at_once)):
+        sizes = [sum(self.translator.source_vocabulary.sizes(words)) for words in sentences]
+        order = sorted((n for n, words in enumerate(sentences) if words), key=sizes.__getitem__)
+        for part in _parts(order, sizes, max(1, _ROWS // beam), _POSITIONS // beam):
             found |= zip(part, self._translated([sentences[n] for n in part], beam, max_length), strict=True)
         return [found[n] for n in range(len(sentences))]
 
@@ -228,9 +239,11 @@ def translate_stream(
     *,
     beam: int = 5,
     max_length: int = LONGEST,
+    longest: int = LONGEST_LINE,
     replace: Mapping[str, str] | None = None,
     linked: IOBase | None = None,
     name: str = "the input",
+    say: Callable[[str], Any] = lambda line: None,
 ) -> int:
     """Translate line by line, as lines come in, and write a line for each.
 
@@ -241,12 +254,16 @@ def translate_stream(
         UTF-8 text in and out. An empty line gives an empty line.
     beam, max_length
         As for `Model.translate`.
+    longest : int
+        The most words, or pieces of words, that are read of a line. A longer one is cut.
     replace : mapping, optional
         Replace unknown words through the attention, with this dictionary, which may be empty.
     linked : binary stream, optional
         Where the links go, in the Pharaoh format, a line for each.
     name : str
         What errors call the input.
+    say : function
+        What to do with a sentence about a line that was cut.
 
     Returns
     -------
@@ -256,22 +273,37 @@ def translate_stream(
     Raises
     ------
     ValueError
-        If a line is not UTF-8, or too long for the model; or attention is needed and the model has none.
+        If a line is not UTF-8, once those before it are written; or a line has more words than the model has positions
+        for; or attention is needed and the model has none.
     """
+    check_whole(longest=longest)
     if replace is not None:
         model.check_attention("replacing unknown words")
     if linked:
         model.check_attention("linking words")
     done = 0
     for lines in _as_they_come(source, whole=model.positions < inf):
-        sentences = [words_of(decoded(line, name, done + n)) for n, line in enumerate(lines, 1)]
+        sentences, wrong = [], None
+        try:
+            for number, line in enumerate(lines, done + 1):
+                words = words_of(decoded(line, name, number))
+                sentences.append(model.shortened(words, longest))
+                if (cut := sentences[-1]) != words:
+                    parts = f"{len(cut):,} of its {len(words):,} words"
+                    say(f"{name}, line {number}: cut to {longest:,} words or pieces of words, {parts}")
+        except ValueError as error:
+            wrong = error
         model.check_lengths(sentences, name, done + 1)
-        for found in model.translate_all(sentences, beam=beam, max_length=max_length):
-            said = found if replace is None else found.with_unknown_replaced(replace)
-            target.write(f"{said}\n".encode())
-            if linked:
-                linked.write(f"{pharaoh(found.links())}\n".encode())
-        target.flush()
+        translations = model.translate_all(sentences, beam=beam, max_length=max_length)
+        if linked:
+            linked.writelines(f"{pharaoh(one.links())}\n".encode() for one in translations)
+        if replace is not None:
+            translations = [one.with_unknown_replaced(replace) for one in translations]
+        with errors_name("the output"):
+            target.writelines(f"{one}\n".encode() for one in translations)
+            target.flush()
+        if wrong:
+            raise wrong
         done += len(lines)
     return done
 
@@ -298,10 +330,24 @@ def _as_they_come(source: IOBase, *, whole: bool) -> Iterator[list[bytes]]:
         text = source.read()
         yield text.removesuffix(b"\n").split(b"\n") if text else []
         return
-    rest = b""
+    rest: list[bytes] = []
     while read := source.read1(_READ):
-        *lines, rest = (rest + read).split(b"\n")
+        first, *lines = read.split(b"\n")
+        rest.append(first)
         if lines:
+            lines, rest = [b"".join(rest), *lines[:-1]], lines[-1:]
             yield lines
-    if rest:
-        yield [rest]
+    if line := b"".join(rest):
+        yield [line]
+
+
+def _parts(order: Iterable[int], sizes: Sequence[int], at_once: int, positions: int) -> Iterator[list[int]]:
+    """Cut sentences, the shorter first, where one more would make them too many, or too long side by side."""
+    part: list[int] = []
+    for n in order:
+        if part and (len(part) == at_once or (len(part) + 1) * sizes[n] > positions):
+            yield part
+            part = []
+        part.append(n)
+    if part:
+        yield part

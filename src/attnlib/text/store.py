@@ -30,7 +30,7 @@ from attnlib.batches import Encoded
 from attnlib.text.checkpoint import digest_of_json, vocabulary_bytes
 from attnlib.text.files import hashed
 from attnlib.vocabulary import UNKNOWN, Numbering, SentencePair
-from attnlib.writing import write_atomically
+from attnlib.writing import errors_name, write_atomically
 
 _ABOUT, _NAME, _FORMAT = "about.json", "text-", 1
 _AT_ONCE = 10_000  # pairs in memory, about ten megabytes
@@ -106,19 +106,18 @@ def write_store(
     """Encode pairs into a folder, whole or not at all. Parameters and errors as for `stored`."""
     beside = folder.with_name(f".{folder.name}.new")
     shutil.rmtree(beside, ignore_errors=True)
-    beside.mkdir()
-    try:
-        about, found = _encode(beside, pairs, vocabularies, most)
-        if found != text:
-            raise ValueError("the text changed while it was read; the same command again reads it anew")
-        write_atomically(beside / _ABOUT, json.dumps(about | {"digest": digest_of_json(about)}).encode())
-        shutil.rmtree(folder, ignore_errors=True)
-        beside.rename(folder)
-    except BaseException as error:
-        shutil.rmtree(beside, ignore_errors=True)
-        if isinstance(error, OSError) and error.filename is None:
-            raise OSError(error.errno, error.strerror, str(folder)) from None
-        raise
+    with errors_name(folder, beside):
+        try:
+            beside.mkdir()
+            about, found = _encode(beside, pairs, vocabularies, most)
+            if found != text:
+                raise ValueError("the text changed while it was read; the same command again reads it anew")
+            write_atomically(beside / _ABOUT, json.dumps(about | {"digest": digest_of_json(about)}).encode())
+            shutil.rmtree(folder, ignore_errors=True)
+            beside.rename(folder)
+        except BaseException:
+            shutil.rmtree(beside, ignore_errors=True)
+            raise
     return _mapped(folder, about)
 
 

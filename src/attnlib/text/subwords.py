@@ -11,12 +11,12 @@ from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from torch import Tensor
 
 from attnlib.checks import check_number, check_sentence, check_whole
-from attnlib.vocabulary import END, PAD, START, UNKNOWN, until_end
+from attnlib.vocabulary import END, PAD, SPECIAL, START, UNKNOWN, until_end
 
 _SPACE = "\u2581"  # begins a piece that begins a word
 _LEARNT_FROM = 100_000  # sentences at most, and half as many at least where there are more
 _REMEMBERED = 100_000  # words whose pieces need not be found again
-_NAMES = {"pad": "<pad>", "bos": "<start>", "eos": "<end>", "unk": "<unknown>"}
+_NAMES = ("pad", "bos", "eos", "unk")  # sentencepiece's; as pieces with a space, which no text can have
 
 
 class Subwords:
@@ -99,7 +99,7 @@ class Subwords:
             num_threads=1,
             minloglevel=2,
             **{f"{name}_id": number for name, number in zip(_NAMES, (PAD, START, END, UNKNOWN), strict=True)},
-            **{f"{name}_piece": piece for name, piece in _NAMES.items()},
+            **{f"{name}_piece": f" {name}" for name in _NAMES},
             **({"required_chars": "".join(sorted(letters))} if every > 1 else {}),
         )
         return cls(model.getvalue())
@@ -159,4 +159,4 @@ class Subwords:
 
     def _named(self, number: int) -> str:
         check_number(number, len(self))
-        return self._cutter.id_to_piece(number)
+        return SPECIAL[number] if number < len(SPECIAL) else self._cutter.id_to_piece(number)

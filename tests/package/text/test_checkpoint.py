@@ -273,6 +273,23 @@ def test_ctrl_c_leaves_a_model_that_the_same_call_goes_on_with(tmp_path, trained
         assert (folder / name).read_bytes() == (trained / "subwords" / name).read_bytes()
 
 
+def test_a_second_training_into_the_same_folder_is_refused_at_once(tmp_path, trained, monkeypatch):
+    true, folder, refused = checkpoint.write_training, tmp_path / "run", []
+
+    def meets_another(*given):
+        true(*given)
+        with pytest.raises(ValueError, match="run is being trained by another process; wait for its end") as error:
+            learn(folder, PAIRS, DEV, SETTINGS, progress=False)
+        refused.append(error)
+
+    monkeypatch.setattr(checkpoint, "write_training", meets_another)
+    learn(folder, PAIRS, DEV, SETTINGS, save_seconds=0.0, progress=False)
+    assert len(refused) > 1
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+    name = "model.safetensors"
+    assert (folder / name).read_bytes() == (trained / "subwords" / name).read_bytes()
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

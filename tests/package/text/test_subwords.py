@@ -48,6 +48,14 @@ def test_a_letter_that_the_text_lacks_is_unknown():
     assert UNKNOWN in SUBWORDS.encode(["ω"])
 
 
+def test_names_of_special_numbers_are_ordinary_words_of_a_text():
+    words = ("<pad>", "a", "b<pad>", "<unknown>", "<start>", "<end>", "pad")
+    known = Subwords.of([words] * 50, 60)
+    assert not {PAD, START, UNKNOWN} & set(known.encode(words))
+    assert known.decode(known.encode(words)) == words
+    assert known.decode([PAD, START, UNKNOWN]) == ("<pad><start><unknown>",)
+
+
 def test_the_same_text_gives_the_same_model_and_the_model_all_of_it():
     again = Subwords.of(SENTENCES, 120)
     assert again.model == SUBWORDS.model
