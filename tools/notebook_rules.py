@@ -176,6 +176,16 @@ def folded_checks(cells: Cells) -> Complaints:
             yield i, "only asserts, and is not off the page by the tag remove-cell"
 
 
+def counted_checks(cells: Cells) -> Complaints:
+    """Find a wrong count of the checks that stand off the page: every assert, and every call named like one."""
+    nodes = [n for _, cell in code(cells) if "remove-cell" in tags(cell) for n in ast.walk(parsed(cell))]
+    calls = [n for n in nodes if isinstance(n, ast.Call) and "assert" in ast.unparse(n.func)]
+    count = len(calls) + sum(isinstance(n, ast.Assert) for n in nodes)
+    for i, cell in enumerate(cells):
+        said = re.findall(r"(\d+) checks stand", prose(cell)) if cell.cell_type == "markdown" else []
+        yield from ((i, f"{number} checks are said to stand here, {count} do") for number in {*said} - {f"{count}"})
+
+
 def few_decimals(cells: Cells) -> Complaints:
     """Find numbers that another processor might print otherwise."""
     for i, cell in code(cells):
@@ -244,6 +254,7 @@ RULES = [
     described_figures,
     ignored_are_checked,
     folded_checks,
+    counted_checks,
     few_decimals,
     short_cells,
     public_names,

@@ -339,7 +339,7 @@ class LuongDecoder(Decoder):
         return State(self.align.remember(encoded.annotations, encoded.lengths), (s, cell, *fed), 0)
 
     def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], Attended, State]:
-        """Take the word before and score the next one (Luong et al. 2015, sections 3 and 3.3, eq. 5 and 6)."""
+        """Take the word before and score the next one (Luong et al. 2015, sections 3 and 3.3, eq. 2, 3, 5 and 6)."""
         s_before, cell_before, *fed = state.recurrent
         y_before = self.embedding(words)
         s, cell = self._lstm_step(torch.cat([y_before, *fed], 1), s_before, cell_before)

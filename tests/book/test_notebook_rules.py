@@ -22,7 +22,9 @@ def cells() -> Cells:
     made = [
         new_markdown_cell(f"# Title\n\nText with $a < b$, `<code>` and a [link](other.md).\n\n{TOP}"),
         new_code_cell("if False:\n    %pip install attnlib\n\nfrom attnlib import attention"),
-        new_markdown_cell("## Section\n\n$$x \\tag{1.1}$$\n\nBy (1.1), so:\n\n```python\nx = {}[`<b>`]\n```"),
+        new_markdown_cell(
+            "## Section\n\n$$x \\tag{1.1}$$\n\nBy (1.1), so:\n\n```python\nx = {}[`<b>`]\n```\n\n0 checks stand."
+        ),
         new_code_cell("print(0.25)", outputs=[new_output("stream", text="0.2500 0.98522025\n")]),
         new_code_cell("12 + 5", outputs=[new_output("execute_result", {"text/plain": "17"})]),
         new_code_cell("draw()", metadata=image, outputs=[new_output("display_data", {"image/png": PIXEL})]),
@@ -77,7 +79,7 @@ OFFENCES: dict[str, list[Tampering]] = {
         at(SECTION, cell_type="raw"),
     ],
     "known_metadata": [
-        *(marked(LAST, tags=[tag]) for tag in ("remove-cell", "nbval-skip", "raises-exception")),
+        *(marked(LAST, tags=[tag]) for tag in ("remove-input", "nbval-skip", "raises-exception")),
         marked(LAST, scrolled=True),
         runs("# NBVAL_IGNORE_OUTPUT\ny = 1"),
         at(SECTION, attachments={"a.png": {}}),
@@ -98,6 +100,7 @@ OFFENCES: dict[str, list[Tampering]] = {
     ],
     "ignored_are_checked": [at(CHECK, source="seconds < 2"), marked(LAST, tags=["nbval-ignore-output"])],
     "folded_checks": [marked(CHECK), at(LAST, source="for x in y:\n    assert x", metadata={})],
+    "counted_checks": [writes("*2 checks stand behind it.*"), marked(CHECK, tags=["remove-cell"], jupyter={})],
     "few_decimals": [says("0.123456"), says("0.98522026"), says("[1.23456789e-05]")],
     "short_cells": [runs("y = 1\n" * 21), lambda made: [c.update(source="y = 1\n" * 7) for _, c in rules.code(made)]],
     "public_names": [
