@@ -4,7 +4,7 @@ import pytest
 from nbformat.v4 import new_output
 from packaging.requirements import Requirement
 
-from verify import Found, mutants, processors, versions
+from verify import Found, mutants, versions
 from verify.__main__ import PARTS, table
 from verify.mutating import change
 from verify.mutating import mutants as mutants_of
@@ -85,15 +85,6 @@ def test_tampering_changes_every_number_and_nothing_else():
     assert [number for number, _ in changed] == ["1.50", "2e-09", "3"]
     assert [copies[0].text for _, copies in changed[:2]] == ["a 1.51 and 2e-09\n", "a 1.50 and 2e-00\n"]
     assert changed[2][1][1].data == {"text/plain": "x4", "image/png": "aGk0"}
-
-
-def test_processors_are_what_they_say_or_it_is_noticed():
-    plain = {"threads": 4, "torch": "AVX512", "numpy": ["X86_V3", "X86_V4"], "openblas": ["SkylakeX"]}
-    one, scalar, narrower, narrow, old = (known.shows for known in processors.processors(plain))
-    imitated = {"threads": 1, "torch": "DEFAULT", "numpy": [], "openblas": ["Katmai"]}
-    assert [shows(plain) for shows in (one, scalar, narrower, narrow, old)] == [False] * 5
-    assert [shows(imitated) for shows in (one, scalar, narrow, old)] == [True] * 4
-    assert narrower(plain | {"torch": "AVX2"})
 
 
 def test_versions_are_pinned_to_the_lower_bound():
