@@ -29,6 +29,7 @@ And folders, each on its own:
 - `pictures`: `figures`, those that a reader can touch, schematics, `comparisons`, `table` and `source_of`;
 - `text`: `files`, `stream`, `subwords`, `checkpoint`, `store`, `model`, `evaluation`, `settings`, `learning`: your own
   sentences, from disk;
+- `pretrained`: `recipes`, `models`: the trained models that the chapters speak of;
 - `real`: `captions`, `plan`, `data`, `measures`, `records`, `verdicts`, `runner`: trainings on real sentences.
 """
 

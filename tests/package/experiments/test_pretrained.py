@@ -97,7 +97,7 @@ def test_make_trains_what_is_missing_once_for_all_snapshots_and_the_same_again(t
     assert said == ["training start, half, whole"]
     make(tmp_path / "one", said.append)
     assert len(said) == 1
-    monkeypatch.setattr(pretrained, "FOLDER", tmp_path / "one")
+    monkeypatch.setattr(pretrained.models, "FOLDER", tmp_path / "one")
     start, half, whole = (pretrained.load(name).config["made"]["losses"] for name in ("start", "half", "whole"))
     assert (start, half) == ([], whole[:1])
     assert len(whole) == 2
