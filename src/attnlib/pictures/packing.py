@@ -1,0 +1,80 @@
+"""A trained model as text that a page's script can open: what it is made of, its words, its weights in float16."""
+
+from base64 import b64encode
+from collections.abc import Mapping
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LuongDecoder
+from attnlib.encoders import BidirectionalGRU, StackedLSTM
+from attnlib.translator import Translator
+from attnlib.vocabulary import Vocabulary
+
+
+def pack(translator: Translator) -> dict[str, Any]:
+    """Write down all that ``recurrent.js`` needs to compute what a translator computes.
+
+    Parameters
+    ----------
+    translator : Translator
+        One of recurrent networks, whose vocabularies are of words. Its weights are rounded to float16, which leaves
+        those of a pretrained model as they are.
+
+    Returns
+    -------
+    dict
+        Nothing but what JSON can hold: ``parts``, the words ``source`` and ``target`` in the order of their numbers
+        from 4 on, and ``weights``, in base64, with their shapes and a number by which damage is found.
+
+    Raises
+    ------
+    ValueError
+        If the encoder or the decoder is another than these, or the vocabularies are of pieces of words, or a weight is
+        too large for float16 or not finite.
+    """
+    encoder, decoder = translator.encoder, translator.decoder
+    if not isinstance(encoder, BidirectionalGRU | StackedLSTM):
+        raise ValueError(f"the encoder is a {type(encoder).__name__}; expected a BidirectionalGRU or a StackedLSTM")
+    if not isinstance(decoder, FixedContextDecoder | BahdanauDecoder | LuongDecoder):
+        raise ValueError(f"the decoder is a {type(decoder).__name__}; expected one of attnlib.decoders")
+    vocabularies = translator.source_vocabulary, translator.target_vocabulary
+    if not all(isinstance(vocabulary, Vocabulary) for vocabulary in vocabularies):
+        raise ValueError("the vocabularies are not of whole words; expected two of the class Vocabulary")
+    source, target = (list(vocabulary.words) for vocabulary in vocabularies)
+    numbers = {name: weight.detach().cpu().numpy() for name, weight in translator.state_dict().items()}
+    return {"parts": _parts(encoder, decoder), "source": source, "target": target, "weights": _packed(numbers)}
+
+
+def _parts(encoder: BidirectionalGRU | StackedLSTM, decoder: Any) -> dict[str, Any]:
+    """Name the classes that a model is made of, with those of their options that weights do not tell."""
+    parts = {"encoder": type(encoder).__name__, "decoder": type(decoder).__name__}
+    if isinstance(encoder, StackedLSTM):
+        parts["reverse"] = encoder.reverse
+    if not decoder.attends:
+        return parts
+    score, window = decoder.align.score, decoder.align.window
+    parts |= {"score": type(score).__name__, "window": type(window).__name__, "dec": getattr(score, "dec", None)}
+    if window.half_width < inf:
+        parts["D"] = window.half_width
+    if getattr(window, "authors", False):
+        raise ValueError("the window is the authors' variant of local-p; expected the paper's")
+    if isinstance(decoder, BahdanauDecoder):
+        return parts | {"readsNewState": decoder.reads_new_state}
+    return parts | {"feeds": decoder.input_feeding}
+
+
+def _packed(weights: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """Round weights to float16 and put them one after the other."""
+    with np.errstate(over="ignore"):  # what overflows is refused below
+        halves = {name: weight.astype("<f2") for name, weight in weights.items()}
+    wrong = [name for name, weight in halves.items() if not np.isfinite(weight).all()]
+    if wrong:
+        raise ValueError(f"{wrong[0]} holds a number that float16 has not; expected finite ones, at most 65504")
+    flat = np.concatenate([weight.ravel() for weight in halves.values()])
+    found = 0
+    for bits in flat.view("<u2").tolist():
+        found = (31 * found + bits) % (1 << 32)
+    shapes = {name: list(weight.shape) for name, weight in halves.items()}
+    return {"shapes": shapes, "sum": found, "base64": b64encode(flat.tobytes()).decode()}

@@ -1,0 +1,270 @@
+// The models of chapters 2 and 3, as encoders.py, cells.py, scores.py, windows.py, alignment.py and decoders.py have
+// them: a `step` is the papers' equations, one a line. Vectors are Float64Arrays, and a sentence is a list of vectors.
+window.attnlibRecurrent ??= (() => {
+  const START = 1, END = 2;   // 0 is padding; what comes after 3, the unknown word, are words
+
+  // --- Vectors, matrices, and the softmax ---
+
+  function vector(size, number) {
+    const x = new Float64Array(size);
+    for (let n = 0; n < size; n++) x[n] = number(n);
+    return x;
+  }
+
+  const sigmoid = x => 1 / (1 + Math.exp(-x));
+  const tanh = x => vector(x.length, n => Math.tanh(x[n]));
+  const plus = (x, y) => vector(x.length, n => x[n] + y[n]);
+  const join = (x, y) => vector(x.length + y.length, n => n < x.length ? x[n] : y[n - x.length]);
+  const row = (W, n) => W.numbers.subarray(n * W.columns, (n + 1) * W.columns);
+
+  function dot(x, y) {
+    let sum = 0;
+    for (let n = 0; n < x.length; n++) sum += x[n] * y[n];
+    return sum;
+  }
+
+  function times({ numbers, rows, columns }, x) {   // most of the time is spent here
+    const y = new Float64Array(rows);
+    for (let row = 0, at = 0; row < rows; row++) {
+      let sum = 0;
+      for (let n = 0; n < columns; n++) sum += numbers[at++] * x[n];
+      y[row] = sum;
+    }
+    return y;
+  }
+
+  function columns(W, from, to) {
+    const size = to - from;
+    const numbers = vector(W.rows * size, n => W.numbers[Math.floor(n / size) * W.columns + from + n % size]);
+    return { rows: W.rows, columns: size, numbers };
+  }
+
+  // What stands at minus infinity gets 0; where all does, all is 0.
+  function softmax(e, sharpness = 1) {
+    const peak = e.reduce((most, x) => Math.max(most, x), -Infinity);
+    const parts = e.map(x => x === -Infinity ? 0 : Math.exp(sharpness * (x - peak)));
+    const sum = parts.reduce((total, x) => total + x, 0);
+    return sum ? parts.map(x => x / sum) : parts;
+  }
+
+  function average(alpha, h) {
+    const c = new Float64Array(h[0].length);
+    h.forEach((annotation, i) => {
+      for (let n = 0; n < c.length; n++) c[n] += alpha[i] * annotation[n];
+    });
+    return c;
+  }
+
+  // Of all weights, those whose names begin so, by the rest of their names.
+  const below = (w, begin) => Object.fromEntries(Object.keys(w).filter(name => name.startsWith(begin))
+    .map(name => [name.slice(begin.length), w[name]]));
+
+  // --- Cells: from an input and the state before to the state after ---
+
+  const weights = (w, name, end = "") =>
+    ["weight_ih", "weight_hh", "bias_ih", "bias_hh"].map(part => w[name + part + end]);
+
+  function gru([W_ih, W_hh, b_ih, b_hh]) {
+    const dec = W_hh.columns;
+    return (x, s) => {
+      const input = plus(times(W_ih, x), b_ih), recurrent = plus(times(W_hh, s), b_hh);
+      const r = vector(dec, n => sigmoid(input[n] + recurrent[n]));
+      const z = vector(dec, n => sigmoid(input[dec + n] + recurrent[dec + n]));
+      const candidate = vector(dec, n => Math.tanh(input[2 * dec + n] + r[n] * recurrent[2 * dec + n]));
+      return vector(dec, n => (1 - z[n]) * candidate[n] + z[n] * s[n]);
+    };
+  }
+
+  function lstm([W_ih, W_hh, b_ih, b_hh]) {
+    const dec = W_hh.columns;
+    return (x, [s, cell]) => {
+      const gates = plus(plus(times(W_ih, x), b_ih), plus(times(W_hh, s), b_hh));
+      const [i, f, out] = [0, 1, 3].map(gate => vector(dec, n => sigmoid(gates[gate * dec + n])));
+      const candidate = vector(dec, n => Math.tanh(gates[2 * dec + n]));
+      const after = vector(dec, n => f[n] * cell[n] + i[n] * candidate[n]);
+      return [vector(dec, n => out[n] * Math.tanh(after[n])), after];
+    };
+  }
+
+  // A stack of LSTMs: each layer reads the state of the one below.
+  function stack(w, name) {
+    const layers = [];
+    while (`${name}weight_ih_l${layers.length}` in w) layers.push(lstm(weights(w, name, `_l${layers.length}`)));
+    return {
+      step: (x, states) => layers.map((layer, n) => [x] = layer(x, states[n])),
+      begin: hid => layers.map(() => [new Float64Array(hid), new Float64Array(hid)]),
+    };
+  }
+
+  const scan = (step, xs, state) => xs.map(x => state = step(x, state));   // the states after each word
+
+  // --- Encoders: from embedded words to annotations h, a summary, and where the decoder begins ---
+
+  const encoders = {
+    BidirectionalGRU(w) {
+      const [rightwards, leftwards] = ["forwards", "backwards"].map(side => gru(weights(w, `encoder.${side}.`, "_l0")));
+      const W_s = w["encoder.W_s"];
+      return xs => {
+        const zero = new Float64Array(W_s.columns);
+        const forwards = scan(rightwards, xs, zero), backwards = scan(leftwards, xs.toReversed(), zero).toReversed();
+        const h = xs.map((_, i) => join(forwards[i], backwards[i]));
+        return { h, summary: join(forwards.at(-1), backwards[0]), state: tanh(times(W_s, backwards[0])) };
+      };
+    },
+    StackedLSTM(w, { reverse }) {
+      const { step, begin } = stack(w, "encoder.lstm."), hid = w["encoder.lstm.weight_hh_l0"].columns;
+      const turned = list => reverse ? list.toReversed() : list;
+      return xs => {
+        const states = scan(step, turned(xs), begin(hid));
+        return { h: turned(states.map(layers => layers.at(-1)[0])), state: states.at(-1) };
+      };
+    },
+  };
+
+  // --- Scores: what is kept of an annotation, what is asked with a state, and how well the two match ---
+
+  const additive = (W_a, U_a, v_a) => ({
+    key: h => times(U_a, h),
+    query: s => times(W_a, s),
+    match(query, key) {
+      let sum = 0;
+      for (let n = 0; n < v_a.length; n++) sum += v_a[n] * Math.tanh(query[n] + key[n]);
+      return sum;
+    },
+  });
+  const scores = {
+    Dot: () => ({ key: h => h, query: s => s, match: dot }),
+    General: w => ({ key: h => times(w.W_a, h), query: s => s, match: dot }),
+    Additive: w => additive(w.W_a, w.U_a, w.v_a),
+    Concat: (w, { dec }) => additive(columns(w.W_a, 0, dec), columns(w.W_a, dec, w.W_a.columns), w.v_a),
+    Location: w => ({ key: () => null, query: s => times(w.W_a, s), match: (query, _, i) => query[i] }),
+  };
+
+  // --- Windows: the centre p_t if there is one, which positions are inside, and what multiplies their weights ---
+
+  const near = (p, D, factor) => ({ centre: p, inside: i => Math.abs(i - p) <= D, factor });
+  const windows = {
+    Everywhere: () => () => ({ inside: () => true, factor: () => 1 }),
+    LocalMonotonic: (w, { D }) => (s, t, S) => near(Math.min(t, S - 1), D, () => 1),
+    LocalPredictive: (w, { D }) => (s, t, S) => {
+      const p = S * sigmoid(dot(w.v_p, tanh(times(w.W_p, s))));
+      return near(p, D, i => Math.exp(-((i - p) ** 2) / (2 * (D / 2) ** 2)));
+    },
+  };
+
+  // --- Attention: score the annotations that the window shows, take the softmax, average ---
+
+  // What a reader has changed: weights of single steps, source words that are not looked at, and the scores' sharpness.
+  const untouched = { looks: new Map(), hidden: new Set(), sharpness: 1 };
+
+  function align(w, parts) {
+    const score = scores[parts.score](below(w, "decoder.align.score."), parts);
+    const view = windows[parts.window](below(w, "decoder.align.window."), parts);
+    return {
+      remember: h => ({ h, keys: h.map(score.key) }),
+      at(t, s, { h, keys }, { looks, hidden, sharpness }) {
+        const { centre, inside, factor } = view(s, t, h.length), query = score.query(s);
+        const shown = i => inside(i) && !hidden.has(i);
+        const e = vector(h.length, i => shown(i) ? score.match(query, keys[i], i) : -Infinity);
+        const alpha = looks.get(t) ?? softmax(e, sharpness).map((weight, i) => weight * factor(i));
+        return { asks: s, e, alpha, centre, c: average(alpha, h) };
+      },
+    };
+  }
+
+  // --- Decoders: `step` takes the word before and scores the next one ---
+
+  function deepOutput(w) {
+    const { U_o, V_o, C_o, W_o } = below(w, "decoder.readout.");
+    return (s, y, c) => {
+      const preMaxout = plus(plus(times(U_o, s), times(V_o, y)), times(C_o, c));
+      return times(W_o, vector(W_o.columns, n => Math.max(preMaxout[2 * n], preMaxout[2 * n + 1])));
+    };
+  }
+
+  const decoders = {
+    FixedContextDecoder(w) {
+      const cell = gru(weights(w, "decoder.gru.", "_l0")), readout = deepOutput(w);
+      return {
+        start: ({ summary, state }) => ({ memory: summary, recurrent: state }),
+        step(y, { memory: c, recurrent: sBefore }) {
+          const s = cell(join(y, c), sBefore);
+          return { logits: readout(sBefore, y, c), recurrent: s };
+        },
+      };
+    },
+    BahdanauDecoder(w, parts) {
+      const attention = align(w, parts), cell = gru(weights(w, "decoder.cell.")), readout = deepOutput(w);
+      return {
+        start: ({ h, state }) => ({ memory: attention.remember(h), recurrent: state }),
+        step(y, { memory, recurrent: sBefore, t }, hand) {
+          const attended = attention.at(t, sBefore, memory, hand);
+          const s = cell(join(y, attended.c), sBefore);
+          return { logits: readout(parts.readsNewState ? s : sBefore, y, attended.c), attended, recurrent: s };
+        },
+      };
+    },
+    LuongDecoder(w, parts) {
+      const attention = align(w, parts), { step } = stack(w, "decoder.lstm.");
+      const W_c = w["decoder.W_c"], W_y = w["decoder.W_y"], nothing = new Float64Array(parts.feeds ? W_c.rows : 0);
+      return {
+        start: ({ h, state }) => ({ memory: attention.remember(h), recurrent: { states: state, fed: nothing } }),
+        step(y, { memory, recurrent: { states: before, fed }, t }, hand) {
+          const states = step(join(y, fed), before), s = states.at(-1)[0];
+          const attended = attention.at(t, s, memory, hand);
+          const sTilde = tanh(times(W_c, join(attended.c, s)));
+          return { logits: times(W_y, sTilde), attended, recurrent: { states, fed: parts.feeds ? sTilde : nothing } };
+        },
+      };
+    },
+  };
+
+  // --- From what was packed to a model, and from a sentence to its translation ---
+
+  function halves() {   // what each of the 65,536 numbers of 16 bits stands for
+    return vector(1 << 16, bits => {
+      const sign = bits >> 15 ? -1 : 1, exponent = bits >> 10 & 31, fraction = (bits & 1023) / 1024;
+      if (exponent === 31) return NaN;
+      return sign * (exponent ? 2 ** (exponent - 15) * (1 + fraction) : 2 ** -14 * fraction);
+    });
+  }
+
+  // Read float16 weights out of base64; throw if they are not those that were packed.
+  function unpacked({ shapes, sum, base64 }) {
+    const bytes = atob(base64), known = halves(), w = {};
+    let at = 0, found = 0;
+    for (const [name, [rows, columns]] of Object.entries(shapes)) {
+      const numbers = vector(rows * (columns ?? 1), () => {
+        const bits = bytes.charCodeAt(at++) | bytes.charCodeAt(at++) << 8;
+        found = (31 * found + bits) >>> 0;
+        return known[bits];
+      });
+      w[name] = columns ? { rows, columns, numbers } : numbers;
+    }
+    if (at !== bytes.length || found !== sum) throw new Error("the weights are damaged");
+    return w;
+  }
+
+  function open({ parts, source, target, weights }) {
+    const w = unpacked(weights), encode = encoders[parts.encoder](w, parts), decoder = decoders[parts.decoder](w, parts);
+    const embedded = (side, word) => row(w[`${side}.embedding.weight`], word);
+    const likelihood = logits => softmax(logits.map((x, word) => word < END ? -Infinity : x));
+    return {
+      source, target, attends: parts.decoder !== "FixedContextDecoder",
+      encode: numbers => encode(numbers.map(word => embedded("encoder", word))),
+      // Take the likeliest word at each step, or the one that `words` has for the step, until the sentence ends.
+      * greedy(encoded, most, hand = untouched, words = new Map()) {
+        let { memory, recurrent } = decoder.start(encoded), word = START;
+        for (let t = 0; t < most && word !== END; t++) {
+          const stepped = decoder.step(embedded("decoder", word), { memory, recurrent, t }, hand);
+          const p = likelihood(stepped.logits);
+          recurrent = stepped.recurrent;
+          word = words.get(t) ?? p.indexOf(Math.max(...p));
+          yield { word, p, ...stepped.attended };
+        }
+      },
+    };
+  }
+
+  return { open, END };
+})();
