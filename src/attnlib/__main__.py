@@ -160,6 +160,13 @@ def _explore(given: argparse.Namespace) -> None:
     _say(f"open {given.output}")
 
 
+def _toy(given: argparse.Namespace) -> None:
+    from attnlib.text.toy import write_toy  # noqa: PLC0415
+
+    write_toy(given.folder, train=given.train, dev=given.dev, seed=given.seed)
+    _say(f"wrote train and dev, each as .en, .fr and .links, to {given.folder}")
+
+
 def _model(given: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     """Choose a preset and what it is told. None: Luong's decoder, dot score, an encoder that reads both ways."""
     preset = given.preset or "luong"
@@ -223,10 +230,21 @@ def _parser() -> argparse.ArgumentParser:
             formatter_class=_Help,
         )
         made.set_defaults(run=run)
-        made.add_argument("--model", type=Path, required=True, metavar="FOLDER", help="the model's folder")
-        made.add_argument("--device", help="cpu, cuda, or cuda:1 and so on; default: a GPU if there is one")
+        if name != "toy":
+            made.add_argument("--model", type=Path, required=True, metavar="FOLDER", help="the model's folder")
+            made.add_argument("--device", help="cpu, cuda, or cuda:1 and so on; default: a GPU if there is one")
         return made
 
+    toy = command(
+        "toy",
+        _toy,
+        "write a text to try the other commands on: English and French sentences of a small grammar",
+        "attnlib toy text",
+    )
+    toy.add_argument("folder", type=Path, metavar="FOLDER", help="where the files go")
+    toy.add_argument("--train", type=int, default=20_000, help="sentence pairs to learn from")
+    toy.add_argument("--dev", type=int, default=200, help="sentence pairs kept apart")
+    toy.add_argument("--seed", type=int, default=1, help="another seed gives other sentences")
     _add_train(
         command(
             "train",

@@ -14,6 +14,7 @@ import attnlib
 from attnlib.__main__ import main
 from attnlib.language.grammar import sample
 from attnlib.metrics import exact_match
+from attnlib.text import files
 from attnlib.text import model as text_model
 from attnlib.text.files import words_of
 from attnlib.text.settings import Settings
@@ -356,7 +357,18 @@ def test_the_same_command_again_finds_the_model_complete(run):
     assert "subwords is complete already" in err
 
 
-@pytest.mark.parametrize("command", ["train", "translate", "evaluate", "align", "explore"])
+def test_the_toy_text_is_the_grammars_and_replaces_nothing(run, home):
+    assert run("toy", "toy", "--train", "30", "--dev", "5")[0] == 0
+    for name, n, part in (("train", 30, "train"), ("dev", 5, "test")):
+        pairs = sample(n, seed=1, part=part)
+        read = files.read_pairs(home / "toy" / f"{name}.en", home / "toy" / f"{name}.fr").pairs
+        gold = files.read_gold(home / "toy" / f"{name}.links", [pair[:2] for pair in read])
+        assert [pair._replace(links=links.sure) for pair, links in zip(read, gold, strict=True)] == pairs
+    status, _, err = run("toy", "toy", "--train", "30", "--dev", "5")
+    assert (status, err) == (2, "attnlib toy: toy/train.en is there already; expected a folder without it\n")
+
+
+@pytest.mark.parametrize("command", ["toy", "train", "translate", "evaluate", "align", "explore"])
 def test_help_shows_an_example(run, command):
     status, out, _ = run(command, "--help")
     assert status == 0
