@@ -23,6 +23,7 @@ Cells = list[NotebookNode]
 Complaints = Iterator[tuple[int, str]]
 
 LONGEST, MEDIAN = 20, 6  # lines of a cell
+UNCOMPARED = 12  # outputs, in all notebooks together
 TAGS = {"remove-cell", "hide-cell", "hide-input", "hide-output", "nbval-ignore-output"}
 METADATA = {"tags", "mystnb", "jupyter", "cellView"}
 PLAIN_OUTPUTS = {"text/plain", "text/html", "text/latex", "text/markdown", "image/png"}
@@ -186,6 +187,21 @@ def counted_checks(cells: Cells) -> Complaints:
         yield from ((i, f"{number} checks are said to stand here, {count} do") for number in {*said} - {f"{count}"})
 
 
+def checks_give_nothing(cells: Cells) -> Complaints:
+    """Find names that a page uses though only a cell that is not on it gives them."""
+    off_the_page, on_it = set(), set()
+    for i, cell in code(cells):
+        names = [node for node in ast.walk(parsed(cell)) if isinstance(node, ast.Name)]
+        given = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+        given |= {node.name for node in parsed(cell).body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        if "remove-cell" in tags(cell):
+            off_the_page |= given - on_it
+        else:
+            on_it |= given
+            used = {node.id for node in names} & off_the_page - on_it
+            yield from ((i, f"{name} is given by a cell that is not on the page") for name in sorted(used))
+
+
 def few_decimals(cells: Cells) -> Complaints:
     """Find numbers that another processor might print otherwise."""
     for i, cell in code(cells):
@@ -254,6 +270,7 @@ RULES = [
     described_figures,
     ignored_are_checked,
     folded_checks,
+    checks_give_nothing,
     counted_checks,
     few_decimals,
     short_cells,
@@ -284,6 +301,12 @@ def misnumbered(chapters: list[Cells]) -> list[str]:
     return complaints + [f"no equation has the number ({number})" for number in sorted(referred - given)]
 
 
+def uncompared(chapters: list[Cells]) -> list[str]:
+    """Count the outputs that nbval does not compare: clocks and live training, and no more of them than these."""
+    many = sum("nbval-ignore-output" in tags(cell) for cells in chapters for _, cell in code(cells))
+    return [f"{many} outputs are not compared; {UNCOMPARED} at most"] if many > UNCOMPARED else []
+
+
 def defined_twice(cells: list[ast.Module], modules: list[ast.Module]) -> list[str]:
     """Find what cells define that another cell, or a module, defines too, by its name or with the same body."""
     in_cells, public = (
@@ -308,7 +331,7 @@ def main(named: list[str]) -> list[str]:
     ]
     modules = [ast.parse(path.read_text(encoding="utf-8")) for path in ROOT.glob("src/attnlib/**/*.py")]
     trees = [parsed(cell) for cells in chapters for _, cell in code(cells)]
-    return found + ([] if named else misnumbered(chapters) + defined_twice(trees, modules))
+    return found + ([] if named else misnumbered(chapters) + uncompared(chapters) + defined_twice(trees, modules))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """A claim that does not hold on somebody's machine: the pages are made all the same, and they say so."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,16 +34,26 @@ def failures(app: Sphinx, page: str) -> list[Failure]:
     ]
 
 
+def listed(found: list[Failure]) -> Iterator[str]:
+    """List the claims that did not hold, and the first other error; the rest may follow from it."""
+    others = [failure for failure in found if not failure.error.startswith("AssertionError")]
+    for failure in found:
+        if failure not in others[1:]:
+            yield f"cell {failure.number}: {failure.error.splitlines()[0]}"
+    if others[1:]:
+        yield f"{len(others) - 1} more cells ended with an error, perhaps because of these"
+
+
 def show(app: Sphinx, page: nodes.document) -> None:
-    """Put what did not hold at the top of its page, with the code, which may be folded or not on the page."""
+    """Put what did not hold at the top of its page, with the code of the first, which may not be on the page."""
     found = failures(app, app.env.docname)
     if not found:
         return
     said = f"On the machine that made this page, {len(found)} of its cells ended with an error."
     box = nodes.warning("", nodes.paragraph(text=said))
-    for failure in found:
-        box += nodes.paragraph(text=f"Cell {failure.number}: {failure.error}")
-        box += nodes.literal_block(failure.code, failure.code, language="python")
+    box += nodes.bullet_list("", *(nodes.list_item("", nodes.paragraph(text=line)) for line in listed(found)))
+    first = found[0].code
+    box += nodes.literal_block(first, first, language="python")
     section = next(page.findall(nodes.section), page)
     section.insert(section.first_child_matching_class(nodes.title) + 1, box)
 
@@ -50,11 +61,7 @@ def show(app: Sphinx, page: nodes.document) -> None:
 def report(app: Sphinx, error: Exception | None) -> None:
     """Say, last of all, which claims did not hold and where the pages are; the build then counts as failed."""
     pages = {} if error else {page: failures(app, page) for page in sorted(app.env.found_docs)}
-    lines = [
-        f"{page}, cell {failure.number}: {failure.error.splitlines()[0]}"
-        for page, found in pages.items()
-        for failure in found
-    ]
+    lines = [f"{page}, {line}" for page, found in pages.items() for line in listed(found)]
     Path(app.outdir, REPORT).unlink(missing_ok=True)
     if not lines:
         return

@@ -7,6 +7,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
+from bookext import claims
+
 SETTINGS = {
     "extensions": ["myst_nb", "bookext.claims"],
     "nb_execution_mode": "force",
@@ -31,7 +33,7 @@ def test_a_false_claim_is_on_the_page_and_in_the_report_and_what_follows_is_run(
     status, page, report = build(false, new_code_cell("print('went', 'on')"))
     assert status == 1
     text = html.fromstring(page).text_content()
-    assert "Cell 1: AssertionError: two is less" in text
+    assert "cell 1: AssertionError: two is less" in text
     assert "assert 2 < 1" in text
     assert "went on" in text
     lines = report.read_text().splitlines()
@@ -44,3 +46,15 @@ def test_where_every_claim_holds_nothing_is_said(build):
     assert status == 0
     assert b"ended with an error" not in page
     assert not report.exists()
+
+
+def test_consequences_are_counted_and_claims_are_all_named():
+    errors = ("NameError: a", "AssertionError: b\nmore", "NameError: c", "AssertionError: d", "TypeError: e")
+    found = [claims.Failure(n, "", error) for n, error in enumerate(errors)]
+    assert [*claims.listed(found)] == [
+        "cell 0: NameError: a",
+        "cell 1: AssertionError: b",
+        "cell 3: AssertionError: d",
+        "2 more cells ended with an error, perhaps because of these",
+    ]
+    assert [*claims.listed(found[:2])] == ["cell 0: NameError: a", "cell 1: AssertionError: b"]

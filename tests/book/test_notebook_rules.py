@@ -100,6 +100,11 @@ OFFENCES: dict[str, list[Tampering]] = {
     ],
     "ignored_are_checked": [at(CHECK, source="seconds < 2"), marked(LAST, tags=["nbval-ignore-output"])],
     "folded_checks": [marked(CHECK), at(LAST, source="for x in y:\n    assert x", metadata={})],
+    "checks_give_nothing": [
+        lambda made: made.extend(
+            [new_code_cell("z = 1\nassert z", metadata={"tags": ["remove-cell"]}), new_code_cell("print(z + 1)")]
+        ),
+    ],
     "counted_checks": [writes("*2 checks stand behind it.*"), marked(CHECK, tags=["remove-cell"], jupyter={})],
     "few_decimals": [says("0.123456"), says("0.98522026"), says("[1.23456789e-05]")],
     "short_cells": [runs("y = 1\n" * 21), lambda made: [c.update(source="y = 1\n" * 7) for _, c in rules.code(made)]],
@@ -139,6 +144,12 @@ def test_a_wrong_number_of_an_equation_is_found():
     made = cells()
     runs("assert f(2.5) == 1, 'see (1.2)'")(made)
     assert misnumbered([made]) == ["no equation has the number (1.2)"]
+
+
+def test_outputs_that_nobody_compares_are_counted():
+    cell = new_code_cell("time()", metadata={"tags": ["nbval-ignore-output"]})
+    assert rules.uncompared([[cell] * 6, [cell] * 6]) == []
+    assert rules.uncompared([[cell] * 6, [cell] * 7]) == ["13 outputs are not compared; 12 at most"]
 
 
 def test_a_second_definition_is_found():
