@@ -54,11 +54,9 @@ NOT_QUIET = {  # in outputs
     "a terminal's control code": r"\x1b",
     "something that loads from elsewhere": r"(?:src|href)=[\"']?(?:https?:)?//|@import|<iframe",
 }
-AT_THE_TOP = {
-    "what a reader gains": r"After this chapter you can ",
-    "how long it takes to read": r"Reading takes about ",
-    "how long it takes to run": r"running all cells ",
-}
+TIMES = {"how long it takes to read": r"Reading takes about ", "how long it takes to run": r"running all cells "}
+OF_A_CHAPTER = {"what a reader gains": r"After this chapter you can "}
+OF_AN_APPENDIX = {"what is known": r"What is known", "what is not known": r"What is not known"}
 
 
 def code(cells: Cells) -> Iterator[tuple[int, NotebookNode]]:
@@ -74,6 +72,11 @@ def parsed(cell: NotebookNode) -> ast.Module:
 def tags(cell: NotebookNode) -> list[str]:
     """Give the tags of a cell."""
     return cell.metadata.get("tags", [])
+
+
+def is_appendix(cells: Cells) -> bool:
+    """Tell an appendix by its title. It has no exercises, and says at its top what is known and what is not."""
+    return cells[0].source.lstrip().startswith("# Appendix ")
 
 
 def texts(cell: NotebookNode) -> list[str]:
@@ -258,7 +261,8 @@ def honest_minutes(cells: Cells) -> Complaints:
 def says_at_the_top(cells: Cells) -> Complaints:
     """Find what the first cell does not say of that which awaits a reader."""
     first = " ".join(cells[0].source.split())
-    yield from ((0, f"does not say {what}") for what, how in AT_THE_TOP.items() if not re.search(how, first))
+    wanted = TIMES | (OF_AN_APPENDIX if is_appendix(cells) else OF_A_CHAPTER)
+    yield from ((0, f"does not say {what}") for what, how in wanted.items() if not re.search(how, first))
 
 
 RULES = [
@@ -288,7 +292,7 @@ def misnumbered(chapters: list[Cells]) -> list[str]:
     """Find equations that are not numbered one after the other in their chapter, and references to none."""
     complaints, given = [], set()
     for place, cells in enumerate(chapters, 1):
-        titled = re.match(r"# (\d+)\. ", cells[0].source)
+        titled = re.match(r"# (?:Appendix )?(\d+|[A-Z])\. ", cells[0].source)
         chapter = titled[1] if titled else place
         numbers = [n for c in cells if c.cell_type == "markdown" for n in re.findall(r"\\tag\{(.*?)\}", c.source)]
         if numbers != [f"{chapter}.{n}" for n in range(1, len(numbers) + 1)]:
@@ -297,7 +301,7 @@ def misnumbered(chapters: list[Cells]) -> list[str]:
     said = [prose(c) for cells in chapters for c in cells if c.cell_type == "markdown"]
     nodes = [node for cells in chapters for _, cell in code(cells) for node in ast.walk(parsed(cell))]
     said += [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-    referred = {number for text in said for number in re.findall(r"\((\d+\.\d+)\)", text)}
+    referred = {number for text in said for number in re.findall(r"\(((?:\d+|[A-Z])\.\d+)\)", text)}
     return complaints + [f"no equation has the number ({number})" for number in sorted(referred - given)]
 
 

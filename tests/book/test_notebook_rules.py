@@ -119,7 +119,10 @@ OFFENCES: dict[str, list[Tampering]] = {
         writes("word " * 1200),
         lambda made: made.extend(new_code_cell("y = 1") for _ in range(9)),
     ],
-    "says_at_the_top": [at(TITLE, source=f"# Title\n\n{TOP}".replace("Reading takes", "It takes"))],
+    "says_at_the_top": [
+        at(TITLE, source=f"# Title\n\n{TOP}".replace("Reading takes", "It takes")),
+        at(TITLE, source=f"# Appendix A. Title\n\n{TOP}"),
+    ],
 }
 
 
@@ -137,6 +140,8 @@ def test_a_wrong_number_of_an_equation_is_found():
     sixth = cells()
     sixth[TITLE].source = sixth[TITLE].source.replace("# Title", "# 6. Title")
     assert misnumbered([sixth]) == ["chapter 6 numbers its equations ['1.1']"]
+    sixth[TITLE].source = sixth[TITLE].source.replace("# 6.", "# Appendix B.")
+    assert misnumbered([sixth]) == ["chapter B numbers its equations ['1.1']"]
     for wrong in ["$$x \\tag{1.2}$$", "$$x \\tag{1.1}$$\n\n$$y \\tag{1.1}$$", "$$x \\tag{1.1}$$\n\nBy (1.2)."]:
         made = cells()
         writes(wrong)(made)
@@ -150,6 +155,13 @@ def test_outputs_that_nobody_compares_are_counted():
     cell = new_code_cell("time()", metadata={"tags": ["nbval-ignore-output"]})
     assert rules.uncompared([[cell] * 6, [cell] * 6]) == []
     assert rules.uncompared([[cell] * 6, [cell] * 7]) == ["13 outputs are not compared; 12 at most"]
+
+
+def test_an_appendix_says_what_is_known_and_what_is_not_instead_of_what_a_reader_gains():
+    made = cells()
+    known = "What is known: much. What is not known: more."
+    made[TITLE].source = f"# Appendix A. Title\n\n{known} Reading takes about 5 minutes, running all cells one."
+    assert [*rules.says_at_the_top(made)] == []
 
 
 def test_a_second_definition_is_found():
