@@ -8,7 +8,7 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
@@ -135,6 +135,14 @@ class Ledger:
         one, other = (self.column(name, measure, group) for name in (first, second))
         seeds = sorted(one.keys() & other.keys())
         return np.array([one[seed] for seed in seeds]), np.array([other[seed] for seed in seeds])
+
+    def differences(self, first: str, second: str, measure: str, group: str = "within") -> Float[np.ndarray, "seeds"]:
+        """Take one measure of one row less that of another, seed by seed. Errors as for `column`."""
+        return np.subtract(*self.pairs(first, second, measure, group))
+
+    def by_row(self, names: Iterable[str], measure: str, group: str = "within") -> dict[str, list[float]]:
+        """Take one measure of several rows: of each, all its runs. Errors as for `column`."""
+        return {name: [*self.column(name, measure, group).values()] for name in names}
 
 
 @cache

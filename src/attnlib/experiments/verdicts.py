@@ -85,7 +85,7 @@ def judge(ledger: Ledger, table: str, by: str | None = None) -> list[Verdict]:
     rule, claims = ledger.plan.contents["verdicts"], ledger.plan.claims(table)
     if by is None:
         margin = rule["margin"]
-        differences = [np.subtract(*ledger.pairs(*claim[:2], claim.measure, claim.group)) for claim in claims]
+        differences = [ledger.differences(*claim[:2], claim.measure, claim.group) for claim in claims]
     else:
         check_choice(QUALITIES, by=by)
         _, margin, quality = QUALITIES[by]

@@ -46,6 +46,14 @@ def test_what_is_written_is_read_in_the_order_of_the_seeds(filled, small):
 def test_pairs_are_of_the_seeds_that_both_have(filled):
     first, second = filled.pairs("bahdanau", "no-attention", "exact")
     assert (first.tolist(), second.tolist()) == ([0.75], [0.25])
+    assert filled.differences("bahdanau", "no-attention", "exact", "beyond").tolist() == [0.0]
+    assert filled.differences("no-attention", "bahdanau", "exact").tolist() == [-0.5]
+
+
+def test_several_rows_are_taken_each_with_all_its_runs(filled):
+    found = filled.by_row(("no-attention", "bahdanau"), "exact")
+    assert [*found.items()] == [("no-attention", [0.25, 0.5]), ("bahdanau", [1.0, 0.75, 0.5])]
+    assert filled.by_row(["no-attention"], "exact", "beyond") == {"no-attention": [0.0, 0.5]}
 
 
 def test_nothing_is_recorded_at_first(ledger):
