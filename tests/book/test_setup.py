@@ -62,7 +62,7 @@ def test_binder_gets_the_versions_of_the_lock(root, lock, project):
     assert {canonicalize_name(Requirement(line).name) for line in project["dependencies"]} <= set(pins)
 
 
-@pytest.mark.parametrize("page", ["README.md", "book/how-to-run.md", "book/your-own-text.md"])
+@pytest.mark.parametrize("page", ["book/how-to-run.md", "book/your-own-text.md"])
 def test_the_commands_without_make_name_the_torch_of_the_lock(root, lock, page):
     assert re.findall(r"torch==([\w.]+)", (root / page).read_text("utf-8")) == [lock["torch"]]
 
@@ -96,3 +96,11 @@ def test_workflows_may_read_and_run_actions_of_one_revision(root):
         steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
         used = [step["uses"] for step in steps if "uses" in step]
         assert [action for action in used if not re.fullmatch("actions/[a-z-]+@[0-9a-f]{40}", action)] == []
+
+
+def test_the_readme_s_four_lines_print_weights(root):
+    (lines,) = re.findall(r"```python\n(.*?)```", (root / "README.md").read_text("utf-8"), re.DOTALL)
+    run = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, check=True)
+    rows = [[float(number) for number in row.strip(" []").split()] for row in run.stdout.splitlines()]
+    assert [len(row) for row in rows] == [4, 4, 4, 4]
+    assert [sum(row) for row in rows] == pytest.approx([1.0] * 4, abs=0.02)
