@@ -144,8 +144,8 @@ class LocalMonotonic(nn.Module):
 
     Notes
     -----
-    Luong et al. 2015, section 3.2. The paper does not say what happens when the target is longer than the
-    source; here the centre is min(t, S - 1).
+    Luong et al. 2015, section 3.2. Where the target is longer than the source, the paper ignores what lies outside of
+    the sentence, until nothing is left in the window; here the centre is min(t, S - 1).
     """
 
     def __init__(self, half_width: int):
