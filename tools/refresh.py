@@ -2,7 +2,7 @@
 
 Two runs that print the same values write the same bytes: outputs that arrive in pieces are joined, cell ids
 follow from the cells' sources, and nothing is kept of when, where or how fast a cell ran. A notebook is
-replaced as a whole or not at all.
+replaced as a whole or not at all. Live cards are stored without the weights that they carry.
 
 Run as ``python tools/refresh.py [notebook ...]``; without a name, all of them.
 """
@@ -16,6 +16,7 @@ import nbformat
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
+from attnlib.pictures.live_card import without_carried
 from attnlib.writing import write_atomically
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
@@ -44,6 +45,9 @@ def normalised(notebook: NotebookNode) -> NotebookNode:
         cell.metadata = {key: value for key, value in sorted(cell.metadata.items()) if key not in OF_THE_RUN}
         if cell.cell_type == "code":
             cell.outputs = joined(cell.outputs)
+            for output in cell.outputs:
+                if "text/html" in output.get("data", {}):
+                    output.data["text/html"] = without_carried(output.data["text/html"])
     return notebook
 
 

@@ -25,6 +25,13 @@ def test_two_runs_store_the_same_bytes(tmp_path):
     assert last.outputs[0].data["text/plain"] == "42"
 
 
+def test_what_a_live_card_carries_is_not_stored(tmp_path):
+    shows = "from IPython.display import HTML\n\nHTML('<p>a</p><!-- carried -->weights<!-- /carried -->')"
+    refresh(path := notebook(tmp_path / "small.ipynb", shows))
+    (output,) = nbformat.read(path, as_version=4).cells[0].outputs
+    assert output.data["text/html"] == "<p>a</p><!-- carried --><!-- /carried -->"
+
+
 def test_a_refresh_that_fails_leaves_the_notebook_as_it_was(tmp_path, monkeypatch):
     path = notebook(tmp_path / "small.ipynb", "x = 0", "assert x == 1")
     before = path.read_bytes()

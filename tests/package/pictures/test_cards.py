@@ -22,9 +22,9 @@ def test_wide_letters_get_room():
 
 def test_scripts_and_styles_are_in_the_wheel(root):
     packed = {file.distribution_path for file in WheelBuilder(str(root)).recurse_included_files()}
-    kinds = ("explorer", "sharpening")
+    kinds = ("explorer", "sharpening", "live")
     assert {f"attnlib/pictures/{kind}.{ending}" for kind in kinds for ending in ("css", "js")} <= packed
-    assert "attnlib/pictures/cards.css" in packed
+    assert {"attnlib/pictures/cards.css", "attnlib/pictures/recurrent.js"} <= packed
 
 
 @pytest.mark.parametrize(

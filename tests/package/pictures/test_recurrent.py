@@ -15,6 +15,7 @@ from attnlib.encoders import BidirectionalLSTM
 from attnlib.language.grammar import sample
 from attnlib.pictures import packing
 from attnlib.pictures.packing import pack
+from attnlib.pretrained.recipes import RECIPES
 from attnlib.search import greedy
 from attnlib.translator import Translator, luong, rnn_search
 from attnlib.vocabulary import Vocabulary
@@ -61,7 +62,7 @@ def compared(browser) -> Iterator[Callable]:
     page.close()
 
 
-@pytest.mark.parametrize("name", [name for name in pretrained.names() if name != "transformer"])
+@pytest.mark.parametrize("name", [name for name in RECIPES if name != "transformer"])
 def test_pretrained_models_translate_as_in_pytorch(name, compared):
     compared(pretrained.load(name).translator, SENTENCES)
 
