@@ -31,7 +31,7 @@ def placed(folder, body: str, builder: str = "html") -> str:
 def test_a_page_has_the_script_and_the_weights_lie_beside_it(card, tmp_path):
     page = placed(tmp_path, f"<p>Before</p>{card}<p>After</p>")
     assert page == placed(tmp_path, f"<p>Before</p>{without_carried(card)}<p>After</p>")
-    assert "base64" not in page
+    assert 'json" data-model=' not in page
     assert script() in page
     assert (page[:13], page[-12:]) == ("<p>Before</p>", "<p>After</p>")
     (path,) = (tmp_path / "_static" / "models").iterdir()

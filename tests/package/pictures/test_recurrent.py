@@ -19,6 +19,7 @@ from attnlib.pretrained.recipes import RECIPES
 from attnlib.search import greedy
 from attnlib.translator import Translator, luong, rnn_search
 from attnlib.vocabulary import Vocabulary
+from attnlib.windows import Everywhere, View
 
 SCRIPT = Path(packing.__file__).with_name("recurrent.js").read_text("utf-8")
 SENTENCES = [pair.source for clauses in range(1, 9) for pair in sample(25, 38 + clauses, [clauses], part="test")]
@@ -88,6 +89,82 @@ def test_other_choices_translate_as_in_pytorch(options, compared):
     for weight in translator.parameters():
         weight.data.mul_(8)
     compared(translator.half().double(), SENTENCES[::10])
+
+
+class AllBut(Everywhere):
+    """A window that leaves one word out."""
+
+    def forward(self, s, steps, lengths, mask):
+        """See all words but the third."""
+        return View(mask & (torch.arange(mask.shape[-1]) != 2))
+
+
+def sharpened(translator):
+    translator.decoder.align.score.W_a.data.mul_(3)
+
+
+def blinded(translator):
+    translator.decoder.align.window = AllBut()
+
+
+def swapped(translator):
+    translator.encoder.register_forward_hook(
+        lambda encoder, given, made: made._replace(annotations=made.annotations[:, [3, 1, 2, 0, *range(4, 9)]])
+    )
+
+
+CHANGES = {
+    "sharpness 3": (sharpened, "hand.sharpness = 3"),
+    "a hidden word": (blinded, "hand.hidden.add(2)"),
+    "swapped annotations": (swapped, "[encoded.h[0], encoded.h[3]] = [encoded.h[3], encoded.h[0]]"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_a_reader_changes_is_as_in_pytorch(name, browser):
+    """The general score times 3, a window without one word, an encoder that swaps two annotations."""
+    change, script = CHANGES[name]
+    translator = pretrained.load("global").translator
+    packed = pack(translator)
+    change(translator)
+    ids, lengths = encode([["the", "old", "man", "sees", "a", "big", "cat", "that"]], translator.source_vocabulary)
+    found = greedy(translator, ids, lengths, 20)
+    page = browser.new_page()
+    page.evaluate(SCRIPT)
+    words, weights = page.evaluate(
+        f"""([packed, sentence]) => {{
+        const model = attnlibRecurrent.open(packed), encoded = model.encode(sentence);
+        const hand = {{ looks: new Map(), hidden: new Set(), sharpness: 1 }};
+        {script};
+        const steps = [...model.greedy(encoded, 20, hand)];
+        return [steps.map(step => step.word), steps.map(step => [...step.alpha])];
+    }}""",
+        [packed, ids[0].tolist()],
+    )
+    page.close()
+    assert words == found.words[0].tolist()
+    np.testing.assert_allclose(weights, found.weights[0], rtol=0, atol=1e-9)
+
+
+def test_one_step_looks_where_it_is_told_and_another_word_is_written(browser):
+    page = browser.new_page()
+    page.evaluate(SCRIPT)
+    looked, context, annotation, first, second, plain = page.evaluate(
+        """packed => {
+        const model = attnlibRecurrent.open(packed), encoded = model.encode([9, 8, 7, 2]);
+        const hand = { looks: new Map([[1, Float64Array.of(0, 0, 1, 0)]]), hidden: new Set(), sharpness: 1 };
+        const steps = [...model.greedy(encoded, 5, hand, new Map([[0, 50]]))];
+        const plain = [...model.greedy(encoded, 5)];
+        const { alpha, c } = steps[1];
+        return [[...alpha], [...c], [...encoded.h[2]], steps[0].word, [...steps[0].p], [...plain[0].p]];
+    }""",
+        pack(pretrained.load("bahdanau").translator),
+    )
+    page.close()
+    assert looked == [0, 0, 1, 0]
+    assert context == annotation
+    assert first == 50
+    assert second == plain
 
 
 @pytest.mark.parametrize("damage", ["cut", "altered", "infinite"])
