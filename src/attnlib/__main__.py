@@ -91,7 +91,7 @@ def _settings(given: argparse.Namespace) -> Any:
     preset, options = _model(given)
     names = (
         *("vocabulary", "shared", "longest", "steps", "minutes", "epochs", "learning_rate", "schedule", "smoothing"),
-        *("clip", "patience", "seed", "precision", "embedding_scale"),
+        *("clip", "patience", "seed", "embedding_scale"),
     )
     return Settings(
         preset=preset,
@@ -354,7 +354,6 @@ def _add_train(train: argparse.ArgumentParser) -> None:
     length.add_argument("--minutes", type=float, help="how long")
     training.add_argument("--batch-sentences", type=int, default=64, help="most pairs of a batch, over all processes")
     training.add_argument("--batch-words", type=int, default=8000, help="most words or subwords on one side of it")
-    training.add_argument("--precision", choices=["float32", "bfloat16"], default="float32", help="of products")
     training.add_argument("--learning-rate", type=float, default=2e-3, help="Adam's, at its highest")
     training.add_argument("--schedule", choices=["cosine", "constant"], default="cosine", help="after a warm-up")
     training.add_argument("--smoothing", type=float, default=0.1, help="of labels")

@@ -2,22 +2,12 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
-from functools import cache
 from itertools import chain, pairwise
 
 import torch
-from torch import nn
 
 from attnlib.batches import Batch
-from attnlib.checks import check_choice
-from attnlib.parameters import seeded
 from attnlib.vocabulary import PAD
-
-_CPU = torch.device("cpu")
-
-PRECISIONS = ("float32", "bfloat16")
-"""What products may be computed in; weights, their gradients and their sums stay float32."""
 
 
 def device_named(name: str | None = None) -> torch.device:
@@ -64,30 +54,3 @@ def moved(batches: Iterable[Batch], device: torch.device) -> Iterator[tuple[Batc
 
     coming = map(sent, batches)
     yield from (ready for ready, _ in pairwise(chain(coming, [None]))) if gpu else coming
-
-
-def computing_in(precision: str, device: torch.device = _CPU) -> AbstractContextManager:
-    """Compute products in this precision inside.
-
-    Raises
-    ------
-    ValueError
-        If it is none of `PRECISIONS`, or one that this processor does not have.
-    """
-    check_choice(PRECISIONS, precision=precision)
-    if precision == "float32":
-        return nullcontext()
-    if device.type == "cpu" and not processor_has_bfloat16():
-        raise ValueError("precision is 'bfloat16', in which this processor computes no LSTM; expected float32 here")
-    return torch.autocast(device.type, torch.bfloat16)
-
-
-@cache
-def processor_has_bfloat16() -> bool:
-    """Try whether PyTorch computes an LSTM in bfloat16 on this processor. Without AVX-512, for one, it does not."""
-    with seeded(0), torch.autocast("cpu", torch.bfloat16):
-        try:
-            nn.LSTM(1, 1)(torch.zeros(1, 1))
-        except RuntimeError:
-            return False
-    return True

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from math import isfinite
 from threading import current_thread, main_thread
 from time import perf_counter
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 from tqdm import tqdm
 
 _SECONDS = 10  # between two lines
@@ -54,13 +55,15 @@ class History(NamedTuple):
 
 @dataclass
 class Training:
-    """A training under way: with the weights and torch's generator, all that is needed to go on with it.
+    """A training under way: with torch's generator, all that is needed to go on with it.
 
     Attributes
     ----------
+    translator : Translator
+        With the weights of now.
     optimizer : Adam
     losses : list of float
-        One per step.
+        One per step that was read.
     words : int
         Real target words learnt from.
     seconds : float
@@ -68,14 +71,60 @@ class Training:
     scores : list of DevScore
     best : state dict, optional
         The weights at the best of the scores.
+    early : bool
+        Whether to end before the next step, which whoever looks on may ask for.
+    unread : list of Tensor
+        The losses of the last steps, which a GPU may still be computing.
     """
 
+    translator: nn.Module
     optimizer: torch.optim.Optimizer
     losses: list[float] = field(default_factory=list)
     words: int = 0
     seconds: float = 0.0
     scores: list[DevScore] = field(default_factory=list)
     best: dict[str, Tensor] | None = None
+    early: bool = False
+    unread: list[Tensor] = field(default_factory=list)
+    _looked: float = field(default_factory=perf_counter)
+
+    @property
+    def step(self) -> int:
+        """How many steps were taken."""
+        return len(self.losses) + len(self.unread)
+
+    @contextmanager
+    def clocked(self) -> Iterator[None]:
+        """Add the time that passes inside to the seconds."""
+        began = perf_counter()
+        yield
+        self.seconds += perf_counter() - began
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return next(self.translator.parameters()).device
+
+    @property
+    def pace(self) -> float:
+        """How many words were learnt from in a second."""
+        return self.words / (self.seconds or 1.0)
+
+    def add(self, loss: Tensor, words: int, *, last: bool) -> None:
+        """Count a step, and read its loss: at once, but on a GPU, which should not wait, once a second."""
+        self.unread.append(loss)
+        self.words += words
+        if last or self.device.type == "cpu" or perf_counter() - self._looked >= 1:
+            self.read()
+
+    def read(self) -> None:
+        """Wait for the losses that are still being computed, and refuse one that is no finite number."""
+        for loss in torch.stack(self.unread).tolist() if self.unread else []:
+            self.losses.append(loss)
+            if not isfinite(loss):
+                raise FloatingPointError(f"loss is {loss} at step {len(self.losses)}; expected a finite number")
+        self.unread.clear()
+        self._looked = perf_counter()
 
 
 @contextmanager
@@ -103,7 +152,7 @@ def reporter(progress: bool | str | None, steps: int | None, done: int) -> Itera
 
         def show(training: Training, share: float) -> None:
             bar.update()
-            said = {"loss": f"{training.losses[-1]:.3f}", "words/s": f"{training.words / training.seconds:,.0f}"}
+            said = {"loss": f"{training.losses[-1]:.3f}", "words/s": f"{training.pace:,.0f}"}
             if training.scores:
                 said["dev BLEU"] = f"{training.scores[-1].bleu:.1f}"
             bar.set_postfix(said, refresh=False)
@@ -124,7 +173,7 @@ def _lines(steps: int | None) -> Callable[[Training, float], None]:
             return
         said = now
         of = "" if steps is None else f" of {steps:,}"
-        pace = f"{training.words / training.seconds:,.0f} words a second"
+        pace = f"{training.pace:,.0f} words a second"
         line = f"step {step:,}{of}: loss {training.losses[-1]:.3f}, {pace}"
         if share > first:
             left = (now - began) * (1 - share) / (share - first)

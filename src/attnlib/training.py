@@ -1,20 +1,22 @@
 """One training loop for every translator and every text: Adam on the cross-entropy of the true words."""
 
-from collections.abc import Callable, Iterable
-from math import cos, inf, isfinite, pi
-from time import perf_counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import cos, pi
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.utils import clip_grad_norm_
 
 from attnlib import processes
 from attnlib.batches import Batch
 from attnlib.checks import check_finite, check_share, check_whole
-from attnlib.devices import computing_in, moved
+from attnlib.devices import moved
 from attnlib.losses import output_loss
-from attnlib.progress import DevScore, History, Training, interruptible, reporter
+from attnlib.progress import History, Training, interruptible, reporter
 from attnlib.translator import Translator
 
 
@@ -43,7 +45,7 @@ def warm(done: float) -> float:
 
 def begin(translator: Translator) -> Training:
     """Stand before the first step."""
-    return Training(torch.optim.Adam(translator.parameters(), fused=True))
+    return Training(translator, torch.optim.Adam(translator.parameters(), fused=True))
 
 
 def train(
@@ -57,23 +59,17 @@ def train(
     clip: float = 1.0,
     smoothing: float = 0.0,
     schedule: Callable[[float], float] = warm_cosine,
-    look: Callable[[int, Translator], Any] | None = None,
-    score: Callable[[Translator], tuple[float, float]] | None = None,
-    score_every: int = 500,
-    patience: int | None = None,
     progress: bool | str | None = None,
     training: Training | None = None,
-    keep: Callable[[Training, bool], Any] = lambda training, last: None,
-    precision: str = "float32",
+    on_step: Callable[[Training, bool], Any] | None = None,
+    on_checkpoint: Callable[[Training, bool], Any] = lambda training, last: None,
 ) -> History:
     """Change the translator's weights so that it gives the true translations a greater probability.
 
     The same batches and the same seed give the same weights on one machine with the same number of threads. Torch's
     own generator stays as it was. Ctrl-C ends the training after the step under way, and what was learnt stays.
 
-    On a GPU the losses are read once a second, so that no step waits for one: then, and at each score, progress
-    is shown and `keep` called. Several processes, each given its share of every batch, end with the same weights; the
-    first of them scores and shows progress: see `attnlib.processes`.
+    Several processes, each given its share of every batch, end with the same weights: see `attnlib.processes`.
 
     Parameters
     ----------
@@ -95,24 +91,16 @@ def train(
         Of the labels: see `attnlib.losses.word_loss`.
     schedule : function
         From the share of the training done, 0 to 1, to what the learning rate is multiplied by.
-    look : function, optional
-        Called after each step with the number of steps so far and the translator, as it is without dropout.
-    score : function, optional
-        From the translator to its loss and its BLEU on sentences kept apart. If given, the weights with the best score
-        are kept in the end, by BLEU and then by loss.
-    score_every : int
-        The steps from one score to the next; the last step is followed by one too.
-    patience : int, optional
-        End when so many scores in a row were no better than the best before them.
     progress : bool or "lines", optional
         How to show how far it is: see `attnlib.progress.reporter`. None: a bar, only on a terminal.
     training : Training, optional
         One to go on with: the translator has its weights, torch its generator's state, and `batches` follow its own.
-    keep : function
-        Called after each step, on a GPU about once a second, and once more at the end: with the training and whether
-        this is the end.
-    precision : str
-        Of matrix products: one of `attnlib.devices.PRECISIONS`.
+    on_step : function, optional
+        Called after each step with the training and whether it was the last step, while the translator drops nothing,
+        for instance a `attnlib.text.scoring.Scoring`. It may ask for an early end: see `Training`.
+    on_checkpoint : function
+        Called with the training whenever its losses are known, and whether this is the end: after each step, on a GPU,
+        which no step shall wait for, about once a second; and once more at the end.
 
     Returns
     -------
@@ -121,142 +109,118 @@ def train(
     Raises
     ------
     TypeError
-        If `steps`, `seed`, `score_every` or `patience` is no whole number.
+        If `steps` or `seed` is no whole number.
     ValueError
         If `steps` is below 1, or there are neither steps nor minutes, or `clip` or `minutes` is not above 0, or
-        `learning_rate` is not finite, or `smoothing` is not a share, or there is no such `precision`, or there are
-        too few batches.
+        `learning_rate` is not finite, or `smoothing` is not a share, or there are too few batches.
     FloatingPointError
         If the loss is not a finite number: it names the step where it happens.
     """
     check_whole(0, seed=seed)
     check_finite(learning_rate=learning_rate)
     check_share(smoothing=smoothing)
-    _check_ends(steps, minutes, clip=clip, score_every=score_every, patience=patience)
-    device = next(translator.parameters()).device
-    coming, precise = moved(batches, device), computing_in(precision, device)
-    goes_on, training = training is not None, training or begin(translator)
-    step, unread, looked = len(training.losses), [], perf_counter()
-    gpus, one_stream = [device] * (device.type == "cuda"), device.type == "cpu" and processes.count() == 1
+    _check_above_0(clip=clip, minutes=minutes)
+    length, training = _Length(steps, minutes), training or begin(translator)
+    coming = moved(batches, training.device)
+    with (
+        _dropping(training, seed),
+        interruptible() as interrupted,
+        reporter(False if processes.rank() else progress, steps, training.step) as report,
+    ):
+        while not (ended := length.ended(training, interrupted())):
+            with training.clocked():
+                batch, words = next(coming, None) or _run_out(training)
+                words_of_all = processes.total(words)
+                training.optimizer.param_groups[0]["lr"] = learning_rate * schedule(length.share(training, 1))
+                _seed_step(seed, training)
+                training.optimizer.zero_grad()
+                loss = _loss(translator, batch, words / words_of_all, smoothing)
+                loss.backward()
+                loss = processes.summed(translator.parameters(), loss.detach())
+                clip_grad_norm_(translator.parameters(), clip)
+                training.optimizer.step()
+                training.add(loss, words_of_all, last=training.step + 1 == steps)
+            if on_step:
+                with _dropping_nothing(translator):
+                    on_step(training, bool(length.ended(training, interrupted())))
+            if not training.unread:
+                report(training, length.share(training))
+                on_checkpoint(training, False)
+        training.read()
+        on_checkpoint(training, True)
+    return History(np.array(training.losses), training.pace, tuple(training.scores), ended)
 
-    def share(steps_done: int) -> float:
-        by_steps = 0.0 if steps is None else steps_done / (steps + 1)
-        return max(by_steps, 0.0 if minutes is None else min(1.0, training.seconds / (60 * minutes)))
 
-    def ended() -> str | None:
-        training.seconds, asked = processes.greatest(training.seconds, float(interrupted()))
-        worse = 0 if not training.scores else len(training.scores) - 1 - _best(training.scores)
+@dataclass(frozen=True)
+class _Length:
+    """How long to train: so many steps or minutes at most, one of them given."""
+
+    steps: int | None
+    minutes: float | None
+
+    def __post_init__(self):
+        if self.steps is None and self.minutes is None:
+            raise ValueError("steps and minutes are None; expected one of them")
+        check_whole(**{} if self.steps is None else {"steps": self.steps})
+
+    def share(self, training: Training, more: int = 0) -> float:
+        """Take the share of the training that is done, or will be after so many steps more."""
+        by_steps = 0.0 if self.steps is None else (training.step + more) / (self.steps + 1)
+        by_clock = 0.0 if self.minutes is None else min(1.0, training.seconds / (60 * self.minutes))
+        return max(by_steps, by_clock)
+
+    def ended(self, training: Training, interrupted: bool) -> str | None:
+        """Name what ends the training now, for all processes the same; None: it goes on."""
+        training.seconds, asked = processes.greatest(training.seconds, float(interrupted))
         reasons = {
-            "steps": step >= (inf if steps is None else steps),
-            "minutes": minutes is not None and training.seconds >= 60 * minutes,
-            "early": patience is not None and worse >= patience,
+            "steps": self.steps is not None and training.step >= self.steps,
+            "minutes": self.minutes is not None and training.seconds >= 60 * self.minutes,
+            "early": training.early,
             "interrupted": asked,
         }
         return next((reason for reason, true in reasons.items() if true), None)
 
-    with (
-        torch.random.fork_rng(devices=gpus),
-        interruptible() as interrupted,
-        reporter(False if processes.rank() else progress, steps, step) as report,
-    ):
-        if not goes_on:
+
+def _loss(translator: Translator, batch: Batch, part: float, smoothing: float) -> Tensor:
+    """Compute what a batch adds to the mean loss, when this process has so large a part of all processes' words."""
+    if not part:
+        return torch.zeros((), device=batch.target.device, requires_grad=True)
+    read = translator.before_output(*batch)
+    return part * output_loss(read, translator.decoder.output, batch.target, smoothing)
+
+
+@contextmanager
+def _dropping(training: Training, seed: int) -> Iterator[None]:
+    """Let the translator drop features inside, by random numbers of its own, which begin with the training."""
+    with torch.random.fork_rng(devices=[training.device] * (training.device.type == "cuda")):
+        if not training.step:
             torch.manual_seed(seed)
+        training.translator.train()
+        yield
+    training.translator.eval()
+
+
+def _seed_step(seed: int, training: Training) -> None:
+    """Seed what dropout sets to 0 in one step of one process, where no generator's state is kept."""
+    if training.device.type != "cpu" or processes.count() > 1:
+        numbers = [seed, processes.rank(), training.step + 1]
+        torch.manual_seed(int(np.random.SeedSequence(numbers).generate_state(1)[0]))
+
+
+@contextmanager
+def _dropping_nothing(translator: Translator) -> Iterator[None]:
+    """Let the translator be without dropout and gradients inside, and random numbers be those of others."""
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        translator.eval()
+        yield
         translator.train()
-        while not (reason := ended()):
-            began = perf_counter()
-            batch, words = next(coming, None) or _run_out(step)
-            step += 1
-            training.optimizer.param_groups[0]["lr"] = learning_rate * schedule(share(step))
-            if not one_stream:
-                torch.manual_seed(_stream(seed, step))
-            words_of_all = processes.total(words)
-            with precise:
-                unread.append(_step(training, translator, batch, words / words_of_all, clip=clip, smoothing=smoothing))
-            training.words += words_of_all
-            if device.type == "cpu" or step == steps or began - looked >= 1:
-                looked = _read(unread, training)
-            training.seconds += perf_counter() - began
-            if score and (step % score_every == 0 or ended()):
-                looked = _read(unread, training)
-                scored = processes.from_first(lambda: _undisturbed(score, translator), 2)
-                _add(training, translator, DevScore(step, *scored))
-            if look:
-                _undisturbed(look, step, translator)
-            if not unread:
-                report(training, share(step))
-                keep(training, False)
-        _read(unread, training)
-        keep(training, True)
-    if training.best is not None:
-        translator.load_state_dict(training.best)
-    translator.eval()
-    pace = training.words / (training.seconds or 1.0)
-    return History(np.array(training.losses), pace, tuple(training.scores), reason)
 
 
-def _step(
-    training: Training, translator: Translator, batch: Batch, part: float, *, clip: float, smoothing: float
-) -> Tensor:
-    """Learn from a batch, of whose words this process has so large a part, and give the loss of all of it."""
-    training.optimizer.zero_grad()
-    loss = torch.zeros((), device=batch.target.device)
-    if part:
-        read = translator.before_output(*batch)
-        loss = part * output_loss(read, translator.decoder.output, batch.target, smoothing)
-        loss.backward()
-    loss = processes.summed(translator.parameters(), loss.detach())
-    torch.nn.utils.clip_grad_norm_(translator.parameters(), clip)
-    training.optimizer.step()
-    return loss
-
-
-def _check_ends(
-    steps: int | None, minutes: float | None, *, clip: float, score_every: int, patience: int | None
-) -> None:
-    given = {"steps": steps, "patience": patience}
-    check_whole(score_every=score_every, **{name: number for name, number in given.items() if number is not None})
-    if steps is None and minutes is None:
-        raise ValueError("steps and minutes are None; expected one of them")
-    for name, number in (("clip", clip), ("minutes", minutes)):
+def _check_above_0(**numbers: float | None) -> None:
+    for name, number in numbers.items():
         if number is not None and not number > 0:
             raise ValueError(f"{name} is {number}; expected a number above 0")
 
 
-def _read(unread: list[Tensor], training: Training) -> float:
-    """Wait for the losses that are still being computed, refuse one that is no finite number, and give the time."""
-    for loss in torch.stack(unread).tolist() if unread else []:
-        training.losses.append(loss)
-        if not isfinite(loss):
-            raise FloatingPointError(f"loss is {loss} at step {len(training.losses)}; expected a finite number")
-    unread.clear()
-    return perf_counter()
-
-
-def _stream(seed: int, step: int) -> int:
-    """Seed what dropout sets to 0 in one step of one process, so that no generator's state need be kept."""
-    return int(np.random.SeedSequence([seed, processes.rank(), step]).generate_state(1)[0])
-
-
-def _undisturbed(look: Callable, *arguments: Any) -> Any:
-    """Call a function of the translator, the last argument, without dropout, with random numbers of its own."""
-    translator = arguments[-1]
-    with torch.random.fork_rng(devices=[]), torch.no_grad():
-        translator.eval()
-        found = look(*arguments)
-        translator.train()
-    return found
-
-
-def _add(training: Training, translator: Translator, score: DevScore) -> None:
-    training.scores.append(score)
-    if _best(training.scores) == len(training.scores) - 1:
-        training.best = {name: x.detach().clone() for name, x in translator.state_dict().items()}
-
-
-def _best(scores: list[DevScore]) -> int:
-    """Find the best score, of equal ones the first."""
-    return max(range(len(scores)), key=lambda n: scores[n].rank)
-
-
-def _run_out(step: int) -> Any:
-    raise ValueError(f"batches ended after {step} steps; expected one for each step")
+def _run_out(training: Training) -> Any:
+    raise ValueError(f"batches ended after {training.step} steps; expected one for each step")

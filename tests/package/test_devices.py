@@ -1,20 +1,18 @@
-"""Where training computes, and in which precision. There is no GPU here: a device of no storage stands for one."""
-
-from functools import partial
+"""Where training computes. There is no GPU here: a device of no storage stands for one."""
 
 import pytest
 import torch
 
-from attnlib import devices, training
+from attnlib import training
 from attnlib.batches import endless
-from attnlib.devices import computing_in, device_named, moved
+from attnlib.devices import device_named, moved
 from attnlib.language.grammar import sample
+from attnlib.progress import Training
 from attnlib.text.learning import learn
 from attnlib.text.model import load
 from attnlib.text.settings import Settings
 from attnlib.training import train
-from attnlib.transformer import transformer
-from attnlib.translator import luong, rnn_encdec, rnn_search
+from attnlib.translator import luong
 from attnlib.vocabulary import PAD, Vocabulary
 
 PAIRS = sample(23, seed=0, clauses=(1,))
@@ -62,60 +60,27 @@ def test_batches_come_with_their_words_and_as_they_were():
 
 def test_losses_that_are_read_late_are_the_same_and_name_their_step(monkeypatch):
     """What a GPU is spared, on a processor: one look at all losses, at a score and at the end."""
-    reads, read = [], training._read
+    reads, read = [], Training.read
 
-    def once_a_score(unread, under_way):
-        if len(unread) % 3 and len(under_way.losses) + len(unread) < 7:
-            return 0.0
-        reads.append(len(unread))
-        return read(unread, under_way)
+    def once_a_score(under_way):
+        if len(under_way.unread) % 3 == 0 or under_way.step == 7:
+            reads.append(len(under_way.unread))
+            read(under_way)
 
     def trained():
-        return train(luong(*VOCABULARIES, emb=4, hid=6, seed=0), some(), steps=7, keep=lambda now, last: None)
+        return train(luong(*VOCABULARIES, emb=4, hid=6, seed=0), some(), steps=7)
 
     expected = trained().losses.tolist()
-    monkeypatch.setattr(training, "_read", once_a_score)
+    monkeypatch.setattr(Training, "read", once_a_score)
     assert trained().losses.tolist() == expected
     assert reads == [3, 3, 1, 0]
-    monkeypatch.setattr(training, "_step", lambda under_way, *arguments, **options: torch.tensor(float("nan")))
+    monkeypatch.setattr(training, "output_loss", lambda *_: torch.tensor(float("nan"), requires_grad=True))
     with pytest.raises(FloatingPointError, match="loss is nan at step 1;"):
         trained()
 
 
-@pytest.mark.parametrize("make", [luong, rnn_search, rnn_encdec, partial(transformer, heads=3)])
-def test_bfloat16_computes_about_the_same_and_keeps_weights_as_they_are(make):
-    if not devices.processor_has_bfloat16():
-        with pytest.raises(ValueError, match="precision is 'bfloat16', in which this processor computes no LSTM;"):
-            train(make(*VOCABULARIES, emb=6, hid=8, seed=0), some(), steps=5, precision="bfloat16")
-        return
-    losses = []
-    for precision in devices.PRECISIONS:
-        translator = make(*VOCABULARIES, emb=6, hid=8, seed=0)
-        losses.append(train(translator, some(), steps=5, precision=precision).losses)
-        assert {p.dtype for p in translator.parameters()} == {torch.float32}
-    assert losses[0] == pytest.approx(losses[1], rel=1e-2)
-    assert losses[0].tolist() != losses[1].tolist()
-
-
-def test_a_precision_that_is_none_is_refused():
-    with pytest.raises(ValueError, match="precision is 'half'; expected one of float32, bfloat16"):
-        computing_in("half")
-    with pytest.raises(ValueError, match="precision is 'half'"):
-        Settings(precision="half")
-
-
-def test_where_bfloat16_is_lacking_nothing_is_begun(tmp_path, monkeypatch):
-    monkeypatch.setattr(devices, "processor_has_bfloat16", lambda: False)
-    settings = Settings(subwords=False, least=1, steps=2, precision="bfloat16")
-    with pytest.raises(ValueError, match="precision is 'bfloat16', in which this processor computes no LSTM; expected"):
-        learn(tmp_path / "run", PAIRS, (), settings, progress=False)
-    assert not any(tmp_path.iterdir())
-
-
 def test_a_model_is_learnt_and_loaded_on_a_device(tmp_path):
     options = {"emb": 4, "hid": 4, "seed": 0}
-    precision = devices.PRECISIONS[devices.processor_has_bfloat16()]
-    settings = Settings(options=options, subwords=False, least=1, steps=2, precision=precision)
-    made = learn(tmp_path / "run", PAIRS, (), settings, progress=False, device="cpu")
-    assert made.config["settings"]["precision"] == precision
+    settings = Settings(options=options, subwords=False, least=1, steps=2)
+    learn(tmp_path / "run", PAIRS, (), settings, progress=False, device="cpu")
     assert next(load(tmp_path / "run", "meta").translator.parameters()).device.type == "meta"

@@ -35,6 +35,7 @@ from attnlib import processes, training
 from attnlib.batches import Encoded
 from attnlib.language.grammar import sample
 from attnlib.text.learning import learn
+from attnlib.text.scoring import Scoring
 from attnlib.text.settings import Settings
 from attnlib.translator import luong
 from attnlib.vocabulary import Vocabulary
@@ -63,10 +64,10 @@ def together(n, name, call):
                 os._exit(status)
     return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
 
-def curve(k, n, place, steps=100, look=None, score=None, dropout=0.0):
+def curve(k, n, place, steps=100, on_step=None, dropout=0.0):
     translator = luong(*known, emb=6, hid=8, seed=0, dropout=dropout)
     shares = Encoded.of(pairs, *known).endless(words=60, seed=0, share=(k, n))
-    options = {"schedule": lambda done: 1.0, "look": look, "score": score, "score_every": 3}
+    options = {"schedule": lambda done: 1.0, "on_step": on_step}
     history = training.train(translator, shares, steps=steps, seed=0, **options)
     weights = torch.cat([p.detach().flatten() for p in translator.parameters()])
     found = {"losses": history.losses.tolist(), "weights": weights.tolist(), "ended": history.ended}
@@ -74,21 +75,26 @@ def curve(k, n, place, steps=100, look=None, score=None, dropout=0.0):
 
 def scored(k, n, place):
     scores = iter([(3.0, 1.0), (2.0, 9.0), (1.0, 5.0), (1.0, 7.0)])
-    curve(k, n, place, 10, score=(lambda translator: next(scores)) if k == 0 else (lambda translator: os._exit(4)))
+    score = (lambda translator: next(scores)) if k == 0 else (lambda translator: os._exit(4))
+    curve(k, n, place, 10, on_step=Scoring(score, 3))
 
 def interrupted(k, n, place):
-    curve(k, n, place, look=lambda step, _: k == 1 and step == 7 and os.kill(os.getpid(), signal.SIGINT))
+    def asks(under_way, last):
+        if k == 1 and under_way.step == 7:
+            os.kill(os.getpid(), signal.SIGINT)
+    curve(k, n, place, on_step=asks)
 
 options = {"emb": 4, "hid": 4, "dropout": 0.2, "seed": 0}
 settings = Settings(options=options, vocabulary=60, steps=9, sentences=8, score_every=4)
 
 def learnt(k, n, place, dies=False):
-    true = training._step
-    def step(under_way, *arguments, **options):
-        if dies and k == 1 and len(under_way.losses) == 5:
+    true, steps = training._loss, []
+    def loss(*arguments):
+        steps.append(len(steps))
+        if dies and k == 1 and len(steps) == 6:
             os.kill(os.getpid(), signal.SIGKILL)
-        return true(under_way, *arguments, **options)
-    training._step = step
+        return true(*arguments)
+    training._loss = loss
     learn(place, pairs, pairs[:2], settings, save_seconds=0.0, progress=False)
 
 def weights(name):

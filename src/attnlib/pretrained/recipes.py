@@ -25,7 +25,6 @@ from attnlib.text.files import digest
 from attnlib.text.learning import learn
 from attnlib.text.settings import Settings
 from attnlib.training import begin
-from attnlib.translator import Translator
 from attnlib.vocabulary import SentencePair
 
 
@@ -132,17 +131,14 @@ def _train(folder: Path, recipes: Mapping[str, Recipe]) -> None:
     row, at = recipe.read_row(), {other.steps: name for name, other in recipes.items()}
     translator = row.variant.translator(recipe.seed, row.budget)
     if 0 in at:
-        _keep(folder / at[0], recipes[at[0]], translator, begin(translator))
-    under_way: list[Training] = []
-
-    def look(step: int, translator: Translator) -> None:
-        if step in at:
-            _keep(folder / at[step], recipes[at[step]], translator, under_way[0])
+        _keep(folder / at[0], recipes[at[0]], begin(translator))
 
     def keep(training: Training, last: bool) -> None:
-        under_way[:] = [training]
+        if training.step in at:
+            name = at[training.step]
+            _keep(folder / name, recipes[name], training)
 
-    trained(row, recipe.seed, recipe.rate(), look=look, keep=keep)
+    trained(row, recipe.seed, recipe.rate(), on_step=keep)
 
 
 def _learn(folder: Path, recipe: TextRecipe) -> None:
@@ -153,10 +149,11 @@ def _learn(folder: Path, recipe: TextRecipe) -> None:
     whole.rename(folder)
 
 
-def _keep(folder: Path, recipe: Recipe, translator: Translator, training: Training) -> None:
+def _keep(folder: Path, recipe: Recipe, training: Training) -> None:
     """Write a model folder, its weights in float16."""
     config = recipe.config()
     config["made"] |= {"losses": smoothed(np.array(training.losses)) if training.losses else [], **environment()}
     shutil.rmtree(working(folder), ignore_errors=True)
+    translator = deepcopy(training.translator)
     begin_folder(folder, config, translator.source_vocabulary, translator.target_vocabulary)
-    complete_folder(folder, deepcopy(translator).half(), training, "steps")
+    complete_folder(folder, translator.half(), training, "steps")

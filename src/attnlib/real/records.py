@@ -65,6 +65,7 @@ def read_run(row: str, seed: int, folder: Path = RESULTS) -> dict[str, Any]:
         whole = False
     if not whole:
         raise ValueError(f"{path.name} is damaged, or of another run; remove it, and `make real` records it again")
+    record["settings"].pop("precision", None)  # which could be chosen when this was recorded, and was not
     return record
 
 

@@ -12,16 +12,18 @@ from typing import Any
 import torch
 
 from attnlib import processes
-from attnlib.devices import computing_in
 from attnlib.metrics import bleu
+from attnlib.progress import Training
 from attnlib.text import checkpoint
 from attnlib.text.files import digest
 from attnlib.text.model import Model, load, sentence_losses
+from attnlib.text.scoring import Scoring
 from attnlib.text.settings import SCHEDULES, Settings
 from attnlib.text.store import Stored, remove_stores, stored
 from attnlib.text.stream import PairFiles
 from attnlib.text.subwords import Subwords
-from attnlib.training import train
+from attnlib.training import begin, train
+from attnlib.translator import Translator
 from attnlib.vocabulary import SentencePair, Vocabulary
 
 
@@ -75,8 +77,7 @@ def learn(
     TypeError
         If `pairs` can be gone through only once.
     ValueError
-        If the folder holds something else, or a model of another configuration or text, or the precision is not to be
-        had here.
+        If the folder holds something else, or a model of another configuration or text, or another process trains it.
     """
     if isinstance(pairs, Iterator):
         raise TypeError(f"pairs is a {type(pairs).__name__}; expected what can be gone through several times")
@@ -84,65 +85,35 @@ def learn(
     text = pairs.digest if isinstance(pairs, PairFiles) else digest(pairs)
     config = {"settings": asdict(settings), "text": {"pairs": text, "dev": digest(dev)}}
     beside = checkpoint.working(folder)
-    with ExitStack() as held:
+    with ExitStack() as held, torch.random.fork_rng(devices=[]):
         with processes.first_goes_ahead():
-            complete = _is_complete(folder, config)
-            if not (complete or processes.rank()):
-                held.enter_context(checkpoint.only_one(folder))
-                complete = _is_complete(folder, config)
-            if complete:
+            if _is_complete(folder, config, held):
                 say(f"{folder} is complete already")
                 return load(folder, device)
-            _take_up(folder)
-            computing_in(settings.precision, torch.device(device))
-            if beside.exists():
-                source, target = checkpoint.read_vocabularies(beside, checkpoint.read_config(beside))
-            elif processes.rank():
-                raise ValueError(f"{beside} is not there for this process; expected a folder that all of them see")
-            else:
-                source, target = _vocabularies(pairs, settings, say)
-            translator = checkpoint.make(config, source, target).to(device)
-            if not beside.exists():
-                checkpoint.begin_folder(folder, config, source, target)
+            translator = _translator(folder, config, pairs, settings, say).to(device)
             encoded = _stored(beside, pairs, text, translator, settings, say=say).encoded
-        weights = sum(p.numel() for p in translator.parameters())
-        say(f"{weights:,} weights; vocabularies of {len(source):,}, {len(target):,}")
+        training = _begin(beside, translator, say)
         sizes = {"words": settings.words, "sentences": settings.sentences}
         epoch = encoded.in_one_epoch(**sizes)
-        by_epochs = settings.epochs * epoch if settings.minutes is None else None
-        steps = by_epochs if settings.steps is None else settings.steps
-        with torch.random.fork_rng(devices=[]):
-            training = None
-            if (beside / checkpoint.TRAINING).exists():
-                training, random = checkpoint.read_training(beside, translator)
-                torch.set_rng_state(random)
-                say(f"going on after step {len(training.losses):,}")
-            seen = []
-            skip = len(training.losses) if training else 0
-            history = train(
-                translator,
-                encoded.endless(**sizes, seed=settings.seed, skip=skip, share=(processes.rank(), processes.count())),
-                steps=steps,
-                minutes=settings.minutes,
-                seed=settings.seed,
-                learning_rate=settings.learning_rate,
-                clip=settings.clip,
-                smoothing=settings.smoothing,
-                schedule=SCHEDULES[settings.schedule],
-                score=(lambda now: dev_score(now, dev)) if dev else None,
-                score_every=settings.score_every or epoch,
-                patience=settings.patience,
-                progress=progress,
-                training=training,
-                keep=_keeper(beside, translator, save_seconds, seen),
-                precision=settings.precision,
-            )
+        scoring = Scoring(lambda now: dev_score(now, dev), settings.score_every or epoch, settings.patience)
+        training.early = scoring.is_over(training)
+        share = processes.rank(), processes.count()
+        history = train(
+            translator,
+            encoded.endless(**sizes, seed=settings.seed, skip=training.step, share=share),
+            **settings.length(epoch),
+            seed=settings.seed,
+            learning_rate=settings.learning_rate,
+            clip=settings.clip,
+            smoothing=settings.smoothing,
+            schedule=SCHEDULES[settings.schedule],
+            progress=progress,
+            training=training,
+            on_step=scoring if dev else None,
+            on_checkpoint=_saving(beside, save_seconds),
+        )
         del encoded  # some systems rename no folder while a file in it is mapped
-        with processes.first_goes_ahead():
-            if not processes.rank():
-                checkpoint.complete_folder(folder, translator, seen[-1], history.ended)
-                if history.ended != "interrupted":
-                    remove_stores(folder)
+        _finish(folder, training, history.ended)
     if history.ended == "interrupted":
         say("interrupted: the model is as it was then; the same command again goes on with it")
     return load(folder, device)
@@ -158,39 +129,89 @@ def dev_score(translator: Any, pairs: Sequence[SentencePair]) -> tuple[float, fl
     )
 
 
-def _is_complete(folder: Path, config: dict[str, Any]) -> bool:
-    """Look whether the model of this configuration is there, and refuse what is of another one."""
-    beside = checkpoint.working(folder)
-    if folder.exists() and beside.exists():
-        raise ValueError(f"{folder} and {beside} both exist; remove the one that you do not want")
-    there = next((place for place in (folder, beside) if place.exists()), None)
-    if there is None or (there.is_dir() and not any(there.iterdir())):
-        return False
-    kept = checkpoint.read_config(there)
-    for name in ("settings", "text"):
-        other = [key for key in config[name] if kept.get(name, {}).get(key) != config[name][key]]
-        if other:
-            said = {"pairs": "another text", "dev": "other dev sentences"}
-            what = "; ".join(said.get(key) or f"{key} {kept[name].get(key)}, not {config[name][key]}" for key in other)
-            raise ValueError(
-                f"{there} holds a model of another configuration: {what}. Give its own configuration to go on with it, "
-                "another --model, or remove it to begin anew"
-            )
-    complete = there == folder and kept["ended"] != "interrupted"
-    if complete and not processes.rank():  # what a training that was killed at its very end has left
+def _is_complete(folder: Path, config: dict[str, Any], held: ExitStack) -> bool:
+    """Look whether the model is there, and refuse what is of another configuration; else keep others from training it.
+
+    A training that was killed at its very end may have left files in the model's folder: they go.
+    """
+    complete = _kept(folder, config) == "complete"
+    if not (complete or processes.rank()):
+        held.enter_context(checkpoint.only_one(folder))
+        complete = _kept(folder, config) == "complete"
+    if complete and not processes.rank():
         if (folder / checkpoint.TRAINING).exists():
             (folder / checkpoint.TRAINING).unlink()
         remove_stores(folder)
     return complete
 
 
-def _take_up(folder: Path) -> None:
-    """Give the model of a training that was interrupted its working name again, and let an empty folder go."""
-    for there in (folder, checkpoint.working(folder)):
-        if there.is_dir() and not any(there.iterdir()):
+def _kept(folder: Path, config: dict[str, Any]) -> str | None:
+    """Find out what there is of this configuration: what is "complete", "interrupted" or "begun", or nothing."""
+    beside = checkpoint.working(folder)
+    if folder.exists() and beside.exists():
+        raise ValueError(f"{folder} and {beside} both exist; remove the one that you do not want")
+    there = next((place for place in (folder, beside) if place.exists()), None)
+    if there is None or (there.is_dir() and not any(there.iterdir())):
+        return None
+    kept = checkpoint.read_config(there)
+    for name in ("settings", "text"):
+        other = [key for key in config[name] if kept.get(name, {}).get(key) != config[name][key]]
+        if other:
+            names = {"pairs": "another text", "dev": "other dev sentences"}
+            what = "; ".join(names.get(key) or f"{key} {kept[name].get(key)}, not {config[name][key]}" for key in other)
+            raise ValueError(
+                f"{there} holds a model of another configuration: {what}. Give its own configuration to go on with it, "
+                "another --model, or remove it to begin anew"
+            )
+    if there == beside:
+        return "begun"
+    return "interrupted" if kept["ended"] == "interrupted" else "complete"
+
+
+def _translator(
+    folder: Path, config: dict[str, Any], pairs: Iterable[SentencePair], settings: Settings, say: Callable[[str], Any]
+) -> Translator:
+    """Make the translator with the vocabularies of the working folder; make that folder first, if there is none."""
+    beside = checkpoint.working(folder)
+    begun = _kept(folder, config) is not None
+    if processes.rank() and not beside.exists():
+        raise ValueError(f"{beside} is not there for this process; expected a folder that all of them see")
+    for there in (folder, beside):
+        if not begun and there.exists():  # and empty
             there.rmdir()
-    if folder.exists():
-        folder.rename(checkpoint.working(folder))
+    if begun:
+        if folder.exists():
+            folder.rename(beside)
+        known = checkpoint.read_vocabularies(beside, checkpoint.read_config(beside))
+    else:
+        known = _vocabularies(pairs, settings, say)
+    translator = checkpoint.make(config, *known)
+    if not begun:
+        checkpoint.begin_folder(folder, config, *known)
+    weights = sum(p.numel() for p in translator.parameters())
+    say(f"{weights:,} weights; vocabularies of {len(known[0]):,}, {len(known[1]):,}")
+    return translator
+
+
+def _begin(beside: Path, translator: Translator, say: Callable[[str], Any]) -> Training:
+    """Take up the training in the folder, or else a new one, and set torch's generator as it had it."""
+    if not (beside / checkpoint.TRAINING).exists():
+        return begin(translator)
+    training, random = checkpoint.read_training(beside, translator)
+    torch.set_rng_state(random)
+    say(f"going on after step {training.step:,}")
+    return training
+
+
+def _finish(folder: Path, training: Training, ended: str) -> None:
+    """Let the first process give the folder its name, with the best weights that there were."""
+    if training.best is not None:
+        training.translator.load_state_dict(training.best)
+    with processes.first_goes_ahead():
+        if not processes.rank():
+            checkpoint.complete_folder(folder, training.translator, training, ended)
+            if ended != "interrupted":
+                remove_stores(folder)
 
 
 def _vocabularies(pairs: Iterable[SentencePair], settings: Settings, say: Callable[[str], Any]) -> tuple[Any, Any]:
@@ -235,15 +256,14 @@ def _stored(
     return found
 
 
-def _keeper(beside: Path, translator: Any, save_seconds: float, seen: list) -> Callable[[Any, bool], None]:
+def _saving(beside: Path, save_seconds: float) -> Callable[[Training, bool], None]:
+    """Save a training at its end, and when so many seconds have passed since it was saved: the first process does."""
     written = monotonic()
 
-    def keep(training: Any, last: bool) -> None:
+    def save(training: Training, last: bool) -> None:
         nonlocal written
-        if last:
-            seen.append(training)
         if not processes.rank() and (last or monotonic() - written >= save_seconds):
-            checkpoint.write_training(beside, translator, training)
+            checkpoint.write_training(beside, training.translator, training)
             written = monotonic()
 
-    return keep
+    return save

@@ -6,7 +6,6 @@ from math import inf
 from typing import Any
 
 from attnlib.checks import check_choice, check_share, check_whole
-from attnlib.devices import PRECISIONS
 from attnlib.training import warm, warm_cosine
 
 SCHEDULES: dict[str, Callable[[float], float]] = {"cosine": warm_cosine, "constant": warm}
@@ -47,8 +46,6 @@ class Settings:
         End after so many dev scores in a row that were no better than the best.
     seed : int
         The order of the batches, and what dropout sets to 0.
-    precision : str
-        Of the products in training: one of `attnlib.devices.PRECISIONS`.
     """
 
     preset: str = "luong"
@@ -81,7 +78,6 @@ class Settings:
     score_every: int | None = None
     patience: int | None = None
     seed: int = 0
-    precision: str = "float32"
 
     def __post_init__(self):
         names = ("vocabulary", "least", "longest", "epochs", "steps", "sentences", "words", "score_every", "patience")
@@ -92,5 +88,9 @@ class Settings:
             number = getattr(self, name)
             if number is not None and not 0 < number < inf:
                 raise ValueError(f"{name} is {number}; expected a number above 0")
-        check_choice(PRECISIONS, precision=self.precision)
         check_choice(SCHEDULES, schedule=self.schedule)
+
+    def length(self, epoch: int) -> dict[str, int | float | None]:
+        """Tell `attnlib.training.train` how long to learn, when so many steps make an epoch."""
+        by_epochs = self.epochs * epoch if self.minutes is None else None
+        return {"steps": by_epochs if self.steps is None else self.steps, "minutes": self.minutes}

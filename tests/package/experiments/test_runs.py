@@ -39,7 +39,7 @@ def measured(small):
 
 def test_a_run_is_of_the_model_that_training_gives(small, measured):
     row, steps = small.rows["bahdanau"], []
-    translator, history = trained(row, 10, 0.01, look=lambda step, _: steps.append(step))
+    translator, history = trained(row, 10, 0.01, on_step=lambda training, _: steps.append(training.step))
     assert steps == [*range(1, 21)]
     pairs = all_held_out(row.budget)
     evaluation = evaluate(translator, pairs, 2, [cap(pair.source) for pair in pairs])

@@ -9,6 +9,7 @@ import torch
 
 from attnlib.batches import batches, endless
 from attnlib.language.grammar import sample
+from attnlib.text.scoring import Scoring
 from attnlib.training import begin, train, warm
 from attnlib.transformer import transformer
 from attnlib.translator import luong, rnn_encdec, rnn_search
@@ -79,45 +80,47 @@ def test_a_warm_rate_stays():
 def test_a_look_sees_every_step_without_dropout_and_disturbs_nothing():
     seen = []
 
-    def look(step, translator):
-        seen.append((step, translator.training, torch.is_grad_enabled()))
+    def look(under_way, last):
+        seen.append((under_way.step, last, under_way.translator.training, torch.is_grad_enabled()))
         torch.rand(3)
 
     watched, alone = small(dropout=0.3), small(dropout=0.3)
-    train(watched, some(), steps=3, look=look)
+    train(watched, some(), steps=3, on_step=look)
     train(alone, some(), steps=3)
-    assert seen == [(n, False, False) for n in (1, 2, 3)]
+    assert seen == [(n, n == 3, False, False) for n in (1, 2, 3)]
     assert same(watched, alone)
 
 
 def test_the_best_weights_are_kept_and_patience_ends_the_training():
-    scores, looked = iter([(3.0, 1.0), (2.0, 5.0), (1.0, 4.0), (2.5, 5.0), (1.0, 3.0)]), {}
-    translator = small()
-    history = train(
-        translator,
-        some(),
-        steps=100,
-        score=lambda translator: next(scores),
-        score_every=2,
-        patience=3,
-        look=lambda step, now: looked.update({step: [p.detach().clone() for p in now.parameters()]}),
-    )
+    scores, kept, under_way = iter([(3.0, 1.0), (2.0, 5.0), (1.0, 4.0), (2.5, 5.0), (1.0, 3.0)]), {}, begin(small())
+    scoring = Scoring(lambda translator: next(scores), 2, patience=3)
+
+    def look(training, last):
+        scoring(training, last)
+        kept[training.step] = {name: x.clone() for name, x in training.translator.state_dict().items()}
+
+    history = train(under_way.translator, some(), steps=100, training=under_way, on_step=look)
     assert history.ended == "early"
     assert [score.step for score in history.scores] == [2, 4, 6, 8, 10]
     assert len(history.losses) == 10
-    assert all(map(torch.equal, translator.parameters(), looked[4]))
+    assert all(torch.equal(x, kept[4][name]) for name, x in under_way.best.items())
+    assert scoring.is_over(under_way)
+    assert train(under_way.translator, some(), steps=100, training=under_way).ended == "early"
 
 
 def test_the_last_step_is_scored_too():
-    history = train(small(), some(), steps=5, score=lambda translator: (1.0, 0.0), score_every=3)
+    history = train(small(), some(), steps=5, on_step=Scoring(lambda translator: (1.0, 0.0), 3))
     assert [score.step for score in history.scores] == [3, 5]
 
 
 def test_ctrl_c_ends_after_the_step_with_what_was_learnt():
     translator = small()
-    history = train(
-        translator, some(), steps=50, look=lambda step, _: step == 4 and os.kill(os.getpid(), signal.SIGINT)
-    )
+
+    def asks(training, last):
+        if training.step == 4:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    history = train(translator, some(), steps=50, on_step=asks)
     assert history.ended == "interrupted"
     assert len(history.losses) == 4
     alone = small()
@@ -149,7 +152,7 @@ def test_a_training_goes_on_where_it_was():
             steps=6,
             seed=3,
             training=None,
-            keep=lambda t, last: (vars(half).update(vars(t)), keep(t, last)),
+            on_checkpoint=lambda t, last: (vars(half).update(vars(t)), keep(t, last)),
         )
     before = torch.get_rng_state()
     torch.set_rng_state(kept[0])
@@ -161,7 +164,7 @@ def test_a_training_goes_on_where_it_was():
 
 @pytest.mark.parametrize(("progress", "expected"), [("lines", "step 3 of 3: loss"), (False, "")])
 def test_without_a_terminal_progress_is_lines(progress, expected, capsys):
-    train(small(), some(), steps=3, progress=progress, score=lambda translator: (1.25, 7.5), score_every=2)
+    train(small(), some(), steps=3, progress=progress, on_step=Scoring(lambda translator: (1.25, 7.5), 2))
     said = capsys.readouterr().err
     assert expected in said
     assert ("dev loss 1.250, BLEU 7.50" in said) == bool(expected)
