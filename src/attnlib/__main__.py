@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-_LUONG_ONLY = ("score", "window", "half_width", "input_feeding", "layers")
+from attnlib.text.options import add_options, declared
+from attnlib.text.settings import Architecture, Settings
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -85,24 +86,12 @@ def _train(given: argparse.Namespace) -> None:
         say(f"the model is in {given.model}")
 
 
-def _settings(given: argparse.Namespace) -> Any:
-    from attnlib.text.settings import Settings  # noqa: PLC0415
+def _settings(given: argparse.Namespace) -> Settings:
+    def told(cls: type) -> dict[str, Any]:
+        return {one.name: getattr(given, one.name) for one in declared(cls)}
 
-    preset, options = _model(given)
-    names = (
-        *("vocabulary", "shared", "longest", "steps", "minutes", "epochs", "learning_rate", "schedule", "smoothing"),
-        *("clip", "patience", "seed", "embedding_scale"),
-    )
-    return Settings(
-        preset=preset,
-        options=options,
-        subwords=not given.words,
-        least=given.min_count,
-        sentences=given.batch_sentences,
-        words=given.batch_words,
-        score_every=given.dev_every,
-        **{name: getattr(given, name) for name in names},
-    )
+    preset, options = Architecture(**told(Architecture)).told(given.seed)
+    return Settings(preset=preset, options=options, **told(Settings))
 
 
 def _load(given: argparse.Namespace) -> Any:
@@ -165,28 +154,6 @@ def _toy(given: argparse.Namespace) -> None:
 
     write_toy(given.folder, train=given.train, dev=given.dev, seed=given.seed)
     _say(f"wrote train and dev, each as .en, .fr and .links, to {given.folder}")
-
-
-def _model(given: argparse.Namespace) -> tuple[str, dict[str, Any]]:
-    """Choose a preset and what it is told. None: Luong's decoder, dot score, an encoder that reads both ways."""
-    preset = given.preset or "luong"
-    options = {
-        "emb": given.features,
-        "hid": given.features,
-        "dropout": given.dropout,
-        "embedding_dropout": given.embedding_dropout,
-        "seed": given.seed,
-    }
-    wanted = {name: getattr(given, name) for name in _LUONG_ONLY if getattr(given, name) is not None}
-    if preset == "transformer":
-        options |= {"hid": 4 * given.features} | {name: wanted.pop(name) for name in ("layers",) if name in wanted}
-    if preset == "luong":
-        own = {"encoder": "reversed"} if given.preset else {"encoder": "both", "score": "dot"}
-        return preset, options | own | wanted | ({"encoder": given.encoder} if given.encoder else {})
-    if wanted or given.encoder not in (None, "both"):
-        other = ", ".join(f"--{name.replace('_', '-')}" for name in wanted) or "--encoder"
-        raise ValueError(f"{other} is a choice of Luong's model, not of {preset}; leave it or --preset out")
-    return preset, options
 
 
 def _replacement(given: argparse.Namespace) -> dict[str, str] | None:
@@ -312,56 +279,23 @@ class _Help(argparse.ArgumentDefaultsHelpFormatter, argparse.RawDescriptionHelpF
     """Say defaults, where there are any, and leave an example's lines as they are."""
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
-        return action.help if action.default in (None, False) else super()._get_help_string(action)
+        return (
+            action.help
+            if action.default is None or isinstance(action.default, bool)
+            else super()._get_help_string(action)
+        )
 
 
 def _add_train(train: argparse.ArgumentParser) -> None:
-    text = train.add_argument_group("the text")
+    groups = {name: train.add_argument_group(name) for name in ("the text", "the model", "the training")}
+    text = groups["the text"]
     text.add_argument("--source", required=True, metavar="FILE", help="sentences, one a line; .gz too")
     text.add_argument("--target", metavar="FILE", help="their translations; without it, --source has pairs with tabs")
     text.add_argument("--dev", nargs="+", metavar="FILE", help="two such files, or one, kept apart to choose the best")
-    text.add_argument("--words", action="store_true", help="know whole words; otherwise subwords")
-    text.add_argument("--vocabulary", type=int, default=8000, help="most subwords, or words, of a side")
-    text.add_argument("--shared", action="store_true", help="one set of subwords for both sides")
-    text.add_argument("--min-count", type=int, default=2, help="with --words: how often a word must occur")
-    text.add_argument("--longest", type=int, default=100, help="most words, or subwords, of a side of a pair")
-    model = train.add_argument_group("the model")
-    model.add_argument(
-        "--preset",
-        choices=["luong", "rnn_search", "rnn_encdec", "transformer"],
-        help="a paper's own model, instead of the default",
+    add_options(groups, Architecture, Settings)
+    groups["the training"].add_argument(
+        "--save-seconds", type=float, default=60.0, help="from one save of a run to the next"
     )
-    model.add_argument(
-        "--encoder", choices=["both", "reversed", "forwards"], help="default: both; for --preset luong: reversed"
-    )
-    model.add_argument(
-        "--score", choices=["dot", "general", "concat", "location"], help="default: dot; for --preset luong: general"
-    )
-    model.add_argument("--window", choices=["everywhere", "monotonic", "predictive"], help="default: everywhere")
-    model.add_argument("--half-width", type=int, help="of a local window, in words; default: 10")
-    model.add_argument("--no-input-feeding", action="store_false", dest="input_feeding", default=None)
-    model.add_argument("--layers", type=int, help="default: 1, and 2 for a transformer")
-    model.add_argument("--features", type=int, default=256, help="of an embedding and of a state")
-    model.add_argument(
-        "--dropout", type=float, default=0.3, help="share of features set to 0, of what the output reads"
-    )
-    model.add_argument("--embedding-dropout", type=float, default=0.2, help="the same, of the embeddings")
-    model.add_argument("--embedding-scale", type=float, default=0.5, help="standard deviation that they begin with")
-    training = train.add_argument_group("the training")
-    length = training.add_mutually_exclusive_group()
-    length.add_argument("--epochs", type=int, default=10, help="how often each pair is learnt from")
-    length.add_argument("--steps", type=int, help="how many batches")
-    length.add_argument("--minutes", type=float, help="how long")
-    training.add_argument("--batch-sentences", type=int, default=64, help="most pairs of a batch, over all processes")
-    training.add_argument("--batch-words", type=int, default=8000, help="most words or subwords on one side of it")
-    training.add_argument("--learning-rate", type=float, default=2e-3, help="Adam's, at its highest")
-    training.add_argument("--schedule", choices=["cosine", "constant"], default="cosine", help="after a warm-up")
-    training.add_argument("--smoothing", type=float, default=0.1, help="of labels")
-    training.add_argument("--clip", type=float, default=1.0, help="greatest norm of the gradient")
-    training.add_argument("--dev-every", type=int, help="steps from one dev score to the next; default: an epoch")
-    training.add_argument("--patience", type=int, help="end after so many dev scores no better than the best")
-    training.add_argument("--save-seconds", type=float, default=60.0, help="from one save of a run to the next")
-    training.add_argument("--seed", type=int, default=0, help="of weights, batches and dropout")
 
 
 if __name__ == "__main__":

@@ -368,6 +368,27 @@ def test_the_toy_text_is_the_grammars_and_replaces_nothing(run, home):
     assert (status, err) == (2, "attnlib toy: toy/train.en is there already; expected a folder without it\n")
 
 
+def test_options_are_the_fields_of_what_is_told_by_python(monkeypatch):
+    learnt = []
+    monkeypatch.setattr("attnlib.text.learning.learn", lambda *given, **_: learnt.append(given))
+    monkeypatch.setattr("attnlib.text.stream.scan_pairs", lambda *_, **__: SimpleNamespace(pairs=[]))
+    words = "--words --min-count 3 --batch-words 70 --batch-sentences 5 --minutes 2.5 --dev-every 9 --shared --seed 4"
+    model = "--preset luong --no-input-feeding --half-width 3 --features 6 --embedding-dropout 0.5"
+    assert main(["train", "--source", "a", "--model", "m", *words.split(), *model.split()]) == 0
+    [(_, _, _, settings)] = learnt
+    options = {"encoder": "reversed", "input_feeding": False, "half_width": 3, "emb": 6, "hid": 6, "seed": 4}
+    batch = {"words": 70, "sentences": 5, "least": 3, "minutes": 2.5, "score_every": 9, "shared": True, "seed": 4}
+    expected = Settings(options=options | {"dropout": 0.3, "embedding_dropout": 0.5}, subwords=False, **batch)
+    assert settings == expected
+    with pytest.raises(SystemExit):
+        main(["train", "--source", "a", "--model", "m", "--steps", "1", "--minutes", "2.5"])
+
+
+def test_help_says_each_default_once(run):
+    for number in ("8000", "0.002", "1.0", "0", "cosine"):
+        assert f"(default: {number})" in " ".join(run("train", "--help")[1].split())
+
+
 @pytest.mark.parametrize("command", ["toy", "train", "translate", "evaluate", "align", "explore"])
 def test_help_shows_an_example(run, command):
     status, out, _ = run(command, "--help")

@@ -18,11 +18,11 @@ from attnlib.text import checkpoint
 from attnlib.text.files import digest
 from attnlib.text.model import Model, load, sentence_losses
 from attnlib.text.scoring import Scoring
-from attnlib.text.settings import SCHEDULES, Settings
+from attnlib.text.settings import Settings
 from attnlib.text.store import Stored, remove_stores, stored
 from attnlib.text.stream import PairFiles
 from attnlib.text.subwords import Subwords
-from attnlib.training import begin, train
+from attnlib.training import begin, train, warm, warm_cosine
 from attnlib.translator import Translator
 from attnlib.vocabulary import SentencePair, Vocabulary
 
@@ -106,7 +106,7 @@ def learn(
             learning_rate=settings.learning_rate,
             clip=settings.clip,
             smoothing=settings.smoothing,
-            schedule=SCHEDULES[settings.schedule],
+            schedule={"cosine": warm_cosine, "constant": warm}[settings.schedule],
             progress=progress,
             training=training,
             on_step=scoring if dev else None,

@@ -1,83 +1,113 @@
-"""How a model is made from a text: all that a training is told, checked when it is said."""
+"""How a model is made from a text: all that a training is told, declared once for Python and for the command."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from math import inf
 from typing import Any
 
 from attnlib.checks import check_choice, check_share, check_whole
-from attnlib.training import warm, warm_cosine
+from attnlib.text.options import option
 
-SCHEDULES: dict[str, Callable[[float], float]] = {"cosine": warm_cosine, "constant": warm}
-"""How the learning rate goes, after it has risen over the first twentieth of the training."""
+_TEXT, _MODEL, _TRAINING = "the text", "the model", "the training"
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """Which model to make, as the command is told. None: what the paper of the preset has, or else the default model.
+
+    That is Luong's decoder with the dot score, on an encoder that reads both ways.
+    """
+
+    preset: str | None = option(
+        None,
+        _MODEL,
+        "a paper's own model, instead of the default",
+        choices=("luong", "rnn_search", "rnn_encdec", "transformer"),
+    )
+    encoder: str | None = option(
+        None, _MODEL, "default: both; for --preset luong: reversed", choices=("both", "reversed", "forwards")
+    )
+    score: str | None = option(
+        None, _MODEL, "default: dot; for --preset luong: general", choices=("dot", "general", "concat", "location")
+    )
+    window: str | None = option(None, _MODEL, "default: everywhere", choices=("everywhere", "monotonic", "predictive"))
+    half_width: int | None = option(None, _MODEL, "of a local window, in words; default: 10")
+    input_feeding: bool | None = option(None, _MODEL, flag="--no-input-feeding")
+    layers: int | None = option(None, _MODEL, "default: 1, and 2 for a transformer")
+    features: int = option(256, _MODEL, "of an embedding and of a state")
+    dropout: float = option(0.3, _MODEL, "share of features set to 0, of what the output reads")
+    embedding_dropout: float = option(0.2, _MODEL, "the same, of the embeddings")
+
+    def told(self, seed: int = 0) -> tuple[str, dict[str, Any]]:
+        """Give the preset, and what it is told.
+
+        Raises
+        ------
+        ValueError
+            If something is chosen that only Luong's model has, for another preset.
+        """
+        preset, size = self.preset or "luong", self.features
+        dropouts = {"dropout": self.dropout, "embedding_dropout": self.embedding_dropout}
+        names = ("encoder", "score", "window", "half_width", "input_feeding", "layers")
+        wanted = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        if preset == "luong":
+            own = {"encoder": "reversed"} if self.preset else {"encoder": "both", "score": "dot"}
+            return preset, own | wanted | {"emb": size, "hid": size, **dropouts, "seed": seed}
+        layers = {"layers": wanted.pop("layers")} if preset == "transformer" and "layers" in wanted else {}
+        if wanted.get("encoder") == "both":
+            del wanted["encoder"]
+        if wanted:
+            other = ", ".join(f"--{name.replace('_', '-')}" for name in wanted)
+            raise ValueError(f"{other} is a choice of Luong's model, not of {preset}; leave it or --preset out")
+        hid = 4 * size if preset == "transformer" else size
+        return preset, {"emb": size, "hid": hid, **dropouts, "seed": seed, **layers}
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a model is made from a text. The defaults are the best of the few tried on 29,000 captions.
+    """How a model is made from a text: what ``attnlib train --help`` says of each option, and of it also this.
+
+    The defaults are the best of the few tried on 29,000 captions. A record of a run knows it by these names and values.
 
     Attributes
     ----------
     preset : str
         One of `attnlib.text.checkpoint.PRESETS`.
     options : dict
-        What the preset is told.
-    embedding_scale : float
-        The standard deviation of the numbers that embeddings begin with. A Transformer's begin as its paper has them.
+        What the preset is told: see `Architecture`.
     subwords : bool
         Cut words into pieces; else know whole words.
-    vocabulary : int
-        The most pieces, or words, of a side.
-    shared : bool
-        One set of pieces for both sides.
     least : int
-        How often a whole word must occur to be known.
-    longest : int
-        The most pieces, or words, that a side of a pair to learn from may have.
-    epochs, steps, minutes : int, int or float, optional
-        How long to learn: the epochs count unless `steps` or `minutes` are given.
+        How often a whole word must occur to be known: ``--min-count``.
+    epochs, steps, minutes
+        The epochs count unless `steps` or `minutes` are given.
     sentences, words : int
-        The most pairs of a batch, and the most pieces, or words, on one side of it, padding counted.
-    learning_rate, schedule, smoothing, clip
-        As for `attnlib.training.train`; the schedule by its name in `SCHEDULES`.
+        The sizes of a batch: ``--batch-sentences`` and ``--batch-words``.
     score_every : int, optional
-        The steps from one dev score to the next. None: an epoch.
-    patience : int, optional
-        End after so many dev scores in a row that were no better than the best.
-    seed : int
-        The order of the batches, and what dropout sets to 0.
+        ``--dev-every``.
     """
 
     preset: str = "luong"
-    options: dict[str, Any] = field(
-        default_factory=lambda: {
-            "encoder": "both",
-            "score": "dot",
-            "emb": 256,
-            "hid": 256,
-            "dropout": 0.3,
-            "embedding_dropout": 0.2,
-            "seed": 0,
-        }
+    options: dict[str, Any] = field(default_factory=lambda: Architecture().told()[1])
+    embedding_scale: float = option(0.5, _MODEL, "standard deviation that embeddings begin with")
+    subwords: bool = option(True, _TEXT, "know whole words; otherwise subwords", flag="--words")
+    vocabulary: int = option(8000, _TEXT, "most subwords, or words, of a side")
+    shared: bool = option(False, _TEXT, "one set of subwords for both sides")
+    least: int = option(2, _TEXT, "with --words: how often a word must occur", flag="--min-count")
+    longest: int = option(100, _TEXT, "most words, or subwords, of a side of a pair")
+    epochs: int = option(10, _TRAINING, "how often each pair is learnt from", one_of="length")
+    steps: int | None = option(None, _TRAINING, "how many batches", one_of="length")
+    minutes: float | None = option(None, _TRAINING, "how long", one_of="length")
+    sentences: int = option(64, _TRAINING, "most pairs of a batch, over all processes", flag="--batch-sentences")
+    words: int = option(8000, _TRAINING, "most words or subwords on one side of it", flag="--batch-words")
+    learning_rate: float = option(2e-3, _TRAINING, "Adam's, at its highest")
+    schedule: str = option("cosine", _TRAINING, "after a warm-up", choices=("cosine", "constant"))
+    smoothing: float = option(0.1, _TRAINING, "of labels")
+    clip: float = option(1.0, _TRAINING, "greatest norm of the gradient")
+    score_every: int | None = option(
+        None, _TRAINING, "steps from one dev score to the next; default: an epoch", flag="--dev-every"
     )
-    embedding_scale: float = 0.5
-    subwords: bool = True
-    vocabulary: int = 8000
-    shared: bool = False
-    least: int = 2
-    longest: int = 100
-    epochs: int = 10
-    steps: int | None = None
-    minutes: float | None = None
-    sentences: int = 64
-    words: int = 8000
-    learning_rate: float = 2e-3
-    schedule: str = "cosine"
-    smoothing: float = 0.1
-    clip: float = 1.0
-    score_every: int | None = None
-    patience: int | None = None
-    seed: int = 0
+    patience: int | None = option(None, _TRAINING, "end after so many dev scores no better than the best")
+    seed: int = option(0, _TRAINING, "of weights, batches and dropout")
 
     def __post_init__(self):
         names = ("vocabulary", "least", "longest", "epochs", "steps", "sentences", "words", "score_every", "patience")
@@ -88,7 +118,9 @@ class Settings:
             number = getattr(self, name)
             if number is not None and not 0 < number < inf:
                 raise ValueError(f"{name} is {number}; expected a number above 0")
-        check_choice(SCHEDULES, schedule=self.schedule)
+        for one in fields(self):
+            if one.metadata.get("choices"):
+                check_choice(one.metadata["choices"], **{one.name: getattr(self, one.name)})
 
     def length(self, epoch: int) -> dict[str, int | float | None]:
         """Tell `attnlib.training.train` how long to learn, when so many steps make an epoch."""
