@@ -52,7 +52,8 @@ def place(app: Sphinx, page: str, template: str, context: dict[str, Any], doctre
         first = f"\n<style>\n{style()}</style>\n<script>\n{script()}</script>\n"
         return found["html"] + ("\n<script>attnlibLive()</script>\n" if next(scripts) else first)
 
-    context["body"] = CARD.sub(placed, context.get("body") or "")
+    if "body" in context:
+        context["body"] = CARD.sub(placed, context["body"])
 
 
 def write(folder: Path, name: str, page: str) -> None:

@@ -366,11 +366,12 @@
       onkeydown: event => event.stopPropagation() },
     make("div", { class: "attnlib-write" }, field, offers, make("div", { class: "attnlib-acts" },
       button("Another sentence of", draws, "draw"), clauses), status),
-    make("div", { class: "attnlib-both" }, make("div", {}, source, results), make("div", {}, panel, make("div", { class: "attnlib-acts" },
-      make("label", {}, "sharpness ", slider, " ", sharpness), back), changed))));
+    make("div", { class: "attnlib-both" },
+      make("div", {}, source, results, make("div", { class: "attnlib-acts" },
+        make("label", {}, "sharpness ", slider, " ", sharpness), back), changed),
+      panel)));
     draw();
-    offer(words, "");
-    tell(models.map(report).join(" "));
+    field.addEventListener("focus", () => offer(words, ""), { once: true });
 
     let waiting = true;
     const wake = () => {
