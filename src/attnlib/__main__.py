@@ -71,15 +71,17 @@ def _train(given: argparse.Namespace) -> None:
     from attnlib.text.files import read_pairs  # noqa: PLC0415
     from attnlib.text.learning import learn  # noqa: PLC0415
     from attnlib.text.stream import scan_pairs  # noqa: PLC0415
+    from attnlib.text.vocabularies import VocabularyMaker  # noqa: PLC0415
 
     device = device_named(given.device)
     with processes.joined(device):
         say = (lambda said: None) if processes.rank() else _say
         with processes.first_goes_ahead():
-            text = scan_pairs(given.source, given.target, longest=given.longest)
+            settings = _settings(given)
+            maker = VocabularyMaker(settings)
+            text = scan_pairs(given.source, given.target, longest=given.longest, maker=maker)
             say(str(text))
             dev = read_pairs(*_sides(given.dev, "--dev"), longest=given.longest).pairs if given.dev else []
-            settings = _settings(given)
         progress = True if sys.stderr.isatty() else "lines"
         how = {"save_seconds": given.save_seconds, "progress": progress, "say": say, "device": device}
         learn(given.model, text.pairs, dev, settings, **how)

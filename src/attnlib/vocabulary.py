@@ -88,10 +88,15 @@ class Vocabulary:
             How many words to know, those that occur most often; of equally frequent ones, the first of the alphabet.
             None: all.
         """
-        check_whole(least=least, **{} if most is None else {"most": most})
         counts = Counter(word for words in sentences for word in check_sentence(words))
-        del counts[SPECIAL[UNKNOWN]]
-        frequent = sorted((word for word in counts if counts[word] >= least), key=lambda word: (-counts[word], word))
+        return cls.of_counts(counts, least=least, most=most)
+
+    @classmethod
+    def of_counts(cls, counts: Counter[str], *, least: int = 1, most: int | None = None) -> "Vocabulary":
+        """Collect words that were counted. As for `of`."""
+        check_whole(least=least, **{} if most is None else {"most": most})
+        frequent = sorted((word for word, n in counts.items() if n >= least), key=lambda word: (-counts[word], word))
+        frequent = [word for word in frequent if word != SPECIAL[UNKNOWN]]
         return cls(tuple(sorted(frequent[:most])))
 
     def __len__(self) -> int:

@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 from io import BytesIO
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -18,6 +19,7 @@ from attnlib.text import files
 from attnlib.text import model as text_model
 from attnlib.text.files import words_of
 from attnlib.text.settings import Settings
+from attnlib.text.vocabularies import VocabularyMaker
 
 PAIRS = sorted(sample(60, seed=0, clauses=(1,)), key=lambda pair: len(pair.source))[:12]
 SMALL = ["--features", "8", "--steps", "2", "--save-seconds", "1e9"]
@@ -382,6 +384,27 @@ def test_options_are_the_fields_of_what_is_told_by_python(monkeypatch):
     assert settings == expected
     with pytest.raises(SystemExit):
         main(["train", "--source", "a", "--model", "m", "--steps", "1", "--minutes", "2.5"])
+
+
+@pytest.mark.parametrize("kind", [["--words"], ["--vocabulary", "100"], ["--vocabulary", "100", "--shared"]])
+def test_a_text_is_read_twice_at_most(run, home, kind, monkeypatch):
+    opened, true = [], Path.open
+
+    def watched(path, *arguments, **options):
+        opened.append(path.name)
+        return true(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", watched)
+    command = ["train", "--source", "a.en", "--target", "a.fr", *SMALL, *kind, "--model", f"twice{''.join(kind)}"]
+    assert run(*command)[0] == 0
+    assert opened.count("a.en") == opened.count("a.fr") == 2
+    pairs = files.read_pairs(home / "a.en", home / "a.fr").pairs
+    alone = VocabularyMaker(Settings(subwords=kind[0] != "--words", vocabulary=100, shared="--shared" in kind))
+    for pair in pairs:
+        alone.add(pair)
+    known = attnlib.load(home / command[-1]).translator
+    for one, other in zip(alone.make(), (known.source_vocabulary, known.target_vocabulary), strict=True):
+        assert [one.encode(pair.source) for pair in pairs] == [other.encode(pair.source) for pair in pairs]
 
 
 def test_help_says_each_default_once(run):

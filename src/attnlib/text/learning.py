@@ -4,7 +4,6 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
-from itertools import chain
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -21,10 +20,10 @@ from attnlib.text.scoring import Scoring
 from attnlib.text.settings import Settings
 from attnlib.text.store import Stored, remove_stores, stored
 from attnlib.text.stream import PairFiles
-from attnlib.text.subwords import Subwords
+from attnlib.text.vocabularies import VocabularyMaker
 from attnlib.training import begin, train, warm, warm_cosine
 from attnlib.translator import Translator
-from attnlib.vocabulary import SentencePair, Vocabulary
+from attnlib.vocabulary import Numbering, SentencePair
 
 
 def learn(
@@ -214,20 +213,15 @@ def _finish(folder: Path, training: Training, ended: str) -> None:
                 remove_stores(folder)
 
 
-def _vocabularies(pairs: Iterable[SentencePair], settings: Settings, say: Callable[[str], Any]) -> tuple[Any, Any]:
-    sides = (pair.source for pair in pairs), (pair.target for pair in pairs)
-    if not settings.subwords:
-        source, target = (Vocabulary.of(side, least=settings.least, most=settings.vocabulary) for side in sides)
-        return source, target
-    if settings.shared:
-        both = Subwords.of(chain(*sides), settings.vocabulary)
-        found = [both, both]
-    else:
-        found = [Subwords.of(side, settings.vocabulary) for side in sides]
-    for known, name in zip(found, ("source", "target"), strict=True):
-        if len(known) < settings.vocabulary:
-            say(f"{name}: the text has no more than {len(known):,} subwords, so not {settings.vocabulary:,}")
-    return found[0], found[1]
+def _vocabularies(
+    pairs: Iterable[SentencePair], settings: Settings, say: Callable[[str], Any]
+) -> tuple[Numbering, Numbering]:
+    maker = pairs.maker if isinstance(pairs, PairFiles) else None
+    if maker is None or maker.settings != settings:
+        maker = VocabularyMaker(settings)
+        for pair in pairs:
+            maker.add(pair)
+    return maker.make(say)
 
 
 def _stored(

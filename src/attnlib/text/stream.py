@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
 from attnlib.text.files import Text, checked, hashed, stream_pairs
+from attnlib.text.vocabularies import VocabularyMaker
 from attnlib.vocabulary import SentencePair
 
 
@@ -25,6 +26,8 @@ class PairFiles:
         How many pairs there are.
     digest : str
         What `attnlib.text.files.digest` makes of them.
+    maker : VocabularyMaker, optional
+        One to which they all were added.
     """
 
     source: str | Path
@@ -32,6 +35,7 @@ class PairFiles:
     longest: int
     count: int
     digest: str
+    maker: VocabularyMaker | None = field(default=None, repr=False, compare=False)
 
     def __iter__(self) -> Iterator[SentencePair]:
         return stream_pairs(self.source, self.target, self.longest, Counter())
@@ -40,13 +44,17 @@ class PairFiles:
         return self.count
 
 
-def scan_pairs(source: str | Path, target: str | Path | None = None, *, longest: int = 100) -> Text:
+def scan_pairs(
+    source: str | Path, target: str | Path | None = None, *, longest: int = 100, maker: VocabularyMaker | None = None
+) -> Text:
     """Read sentence pairs to learn from once, from end to end, and keep none of them in memory.
 
     Parameters
     ----------
     source, target, longest
         As for `attnlib.text.files.read_pairs`, with the same errors.
+    maker : VocabularyMaker, optional
+        All pairs are added to it, so that nobody need read them again for that.
 
     Returns
     -------
@@ -54,7 +62,9 @@ def scan_pairs(source: str | Path, target: str | Path | None = None, *, longest:
         Its pairs are `PairFiles`.
     """
     left_out, found, count = Counter(), sha256(), 0
-    for _ in hashed(stream_pairs(source, target, longest, left_out), found):
+    for pair in hashed(stream_pairs(source, target, longest, left_out), found):
         count += 1
-    pairs = PairFiles(source, target, longest, count, found.hexdigest())
+        if maker:
+            maker.add(pair)
+    pairs = PairFiles(source, target, longest, count, found.hexdigest(), maker)
     return checked(Text(pairs, left_out["empty"], left_out["long"]), source, target, longest)

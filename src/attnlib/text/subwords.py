@@ -19,6 +19,37 @@ _REMEMBERED = 100_000  # words whose pieces need not be found again
 _NAMES = ("pad", "bos", "eos", "unk")  # sentencepiece's; as pieces with a space, which no text can have
 
 
+class Sample:
+    """What subwords are learnt from: up to 100,000 sentences of a text, evenly spread, and the letters of all."""
+
+    def __init__(self):
+        self.lines: list[str] = []
+        self.letters: set[str] = set()
+        self.every = 1
+        self._seen = 0
+
+    def add(self, words: Sequence[str]) -> None:
+        """Look at one sentence more, and keep it, or every second one of those kept so far."""
+        line = " ".join(words).replace(_SPACE, "_")
+        self.letters.update(line)
+        if self._seen % self.every == 0:
+            self.lines.append(line)
+            self._thin_out()
+        self._seen += 1
+
+    def merge(self, other: "Sample") -> None:
+        """Take what another sample has after what this one has."""
+        self.lines = self.lines + other.lines
+        self.letters |= other.letters
+        self.every = max(self.every, other.every)
+        self._thin_out()
+
+    def _thin_out(self) -> None:
+        while len(self.lines) > _LEARNT_FROM:
+            del self.lines[1::2]
+            self.every *= 2
+
+
 class Subwords:
     """The pieces that a model knows, each with its number: what `attnlib.vocabulary.Vocabulary` is for whole words.
 
@@ -68,16 +99,19 @@ class Subwords:
         ValueError
             If there is no sentence, or the text has more different letters than `size` admits.
         """
+        sample = Sample()
+        for words in sentences:
+            sample.add(words)
+        return cls.of_samples([sample], size)
+
+    @classmethod
+    def of_samples(cls, samples: Sequence["Sample"], size: int) -> "Subwords":
+        """Learn the pieces of sentences that were added to samples. As for `of`."""
         check_whole(size=size)
-        text, letters, every = [], set(), 1
-        for n, words in enumerate(sentences):
-            line = " ".join(words).replace(_SPACE, "_")
-            letters.update(line)
-            if n % every == 0:
-                text.append(line)
-            if len(text) > _LEARNT_FROM:
-                del text[1::2]
-                every *= 2
+        whole = Sample()
+        for sample in samples:
+            whole.merge(sample)
+        text, letters = whole.lines, whole.letters
         letters -= {" "}
         if not letters:
             raise ValueError("sentences is empty; expected at least one word")
@@ -100,7 +134,7 @@ class Subwords:
             minloglevel=2,
             **{f"{name}_id": number for name, number in zip(_NAMES, (PAD, START, END, UNKNOWN), strict=True)},
             **{f"{name}_piece": f" {name}" for name in _NAMES},
-            **({"required_chars": "".join(sorted(letters))} if every > 1 else {}),
+            **({"required_chars": "".join(sorted(letters))} if whole.every > 1 else {}),
         )
         return cls(model.getvalue())
 
