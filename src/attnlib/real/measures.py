@@ -29,7 +29,6 @@ models with attention, ``weights`` of these translations and ``forced``, the wei
 ones: both in hundredths, a row a target word.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from math import exp, log
 from pathlib import Path
@@ -43,6 +42,7 @@ from attnlib.metrics import alignment_error_rate, looks
 from attnlib.real.captions import captions
 from attnlib.real.data import Data
 from attnlib.real.plan import EFFORT, Effort, TextRow
+from attnlib.text.checkpoint import read_history
 from attnlib.text.evaluation import compared
 from attnlib.text.learning import learn
 from attnlib.text.model import Model, Translation, sentence_losses
@@ -88,8 +88,7 @@ def train_and_measure(
 
 
 def _training(model: Model, folder: Path) -> dict[str, Any]:
-    lines = [json.loads(line) for line in (folder / "history.jsonl").read_text("utf-8").splitlines()]
-    *steps, end = lines
+    *steps, end = read_history(folder)
     dev = [
         [line["step"], round(line["dev_loss"], 4), round(line["dev_bleu"], 4)] for line in steps if "dev_bleu" in line
     ]

@@ -154,6 +154,18 @@ def complete_folder(folder: Path, translator: Translator, training: Training, en
         (folder / TRAINING).unlink(missing_ok=True)
 
 
+def read_history(folder: str | Path) -> list[dict[str, Any]]:
+    """Read how the training of a complete folder went.
+
+    Returns
+    -------
+    list of dict
+        One every hundred steps and for each score: ``step``; ``loss``, the mean since the one before; and, where there
+        was a score, ``dev_loss`` and ``dev_bleu``. The last says why the training ``ended``, ``words`` and ``seconds``.
+    """
+    return [json.loads(line) for line in (Path(folder) / _HISTORY).read_text("utf-8").splitlines()]
+
+
 def halve(folder: Path, more: Mapping[str, Any]) -> None:
     """Store the weights of a complete folder in float16, half the bytes, and add to its configuration."""
     translator, config = read_model(folder)

@@ -1,6 +1,5 @@
 """The pretrained models: what their recipes make, exact in float64, where the record's runs lie, and small."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +12,7 @@ from attnlib.experiments import Ledger, cap, evaluate, held_out, prediction_inte
 from attnlib.pretrained import recipes
 from attnlib.pretrained.recipes import RECIPES, TEXTS, Recipe, make
 from attnlib.text import evaluation
+from attnlib.text.checkpoint import read_history
 
 COMPLETE = [name for name, recipe in RECIPES.items() if recipe.steps == 700]
 SNAPSHOTS = [name for name, recipe in RECIPES.items() if recipe.steps < 700]
@@ -63,8 +63,8 @@ def test_a_text_was_learned_from_by_the_present_recipe_and_half_the_bytes_transl
     assert {x.dtype for x in stored.values()} == {torch.float16}
     dev = [pair[:2] for pair in recipe.text()[1]]
     score = evaluation.evaluate(model, dev, beam=1, tokenize="none").bleu
-    history = (pretrained.FOLDER / name / "history.jsonl").read_text("utf-8").splitlines()
-    assert score == pytest.approx(max(json.loads(line).get("dev_bleu", 0) for line in history), abs=1)
+    history = read_history(pretrained.FOLDER / name)
+    assert score == pytest.approx(max(line.get("dev_bleu", 0) for line in history), abs=1)
 
 
 def test_nothing_else_is_there_and_all_are_small():
