@@ -1,16 +1,9 @@
-"""The text: files found under each of their names, spelt in one way, missed by name; chapter 5 learns from them."""
+"""The text: files found under each of their names, spelt in one way, missed by name."""
 
-from dataclasses import replace
-from pathlib import Path
-
-import nbformat
 import pytest
 
 from attnlib.language.grammar import sample
-from attnlib.real import data
 from attnlib.real.data import find_files, read_data
-from attnlib.text import learning
-from attnlib.text.settings import Settings
 
 
 def sides(pairs):
@@ -41,15 +34,3 @@ def test_all_files_that_are_missing_are_named(text_folder, tmp_path):
     )
     with pytest.raises(ValueError, match=says):
         find_files(tmp_path, "german")
-
-
-def test_chapter_5_learns_from_the_folder_that_data_names(root, text_folder, tmp_path, capsys):
-    cells = nbformat.read(root / "notebooks" / "05-real-sentences.ipynb", as_version=4).cells
-    place = next(i for i, cell in enumerate(cells) if 'environ.get("DATA")' in cell.source)
-    known = {"environ": {"DATA": str(text_folder)}, "home": tmp_path}
-    known |= {"data": data, "learning": learning, "replace": replace, "Path": Path}
-    known["how"] = Settings(options={"emb": 8, "hid": 8, "seed": 0}, steps=2)
-    for cell in cells[place : place + 2]:
-        exec(cell.source, known)
-    assert known["how"].vocabulary == 2_000
-    assert capsys.readouterr().out == f"{known['model'].translate('a dog runs on the beach .')}\n"
