@@ -43,6 +43,8 @@ class Layout:
         `D`, where the decoder sees only the words at most that far from a centre.
     feeds : bool
         Whether an attentional state is fed to the next step.
+    writes_first : bool
+        Whether a word is written from the state before and the context. Otherwise from the new state.
     """
 
     attends: bool = True
@@ -50,6 +52,7 @@ class Layout:
     steps_first: bool = False
     half_width: int | None = None
     feeds: bool = False
+    writes_first: bool = False
 
 
 NO_ATTENTION = Layout(attends=False)
@@ -57,6 +60,9 @@ NO_ATTENTION = Layout(attends=False)
 
 BAHDANAU = Layout()
 """The RNNsearch of Bahdanau et al. 2015, section 3."""
+
+BAHDANAU_APPENDIX = Layout(writes_first=True)
+"""The same as its appendix A.2.2 and its authors' code have it, and as `attnlib.decoders.BahdanauDecoder` is."""
 
 LUONG = Layout(forwards=False, steps_first=True)
 """Global attention of Luong et al. 2015, section 3.1, the source read reversed."""
@@ -187,7 +193,10 @@ def _arrows(model: Layout, weights: Float[np.ndarray, "2 src"]) -> dict[tuple[st
         found |= {("h1", "c"): _Arrow(2.5), (f"h{src}", "c"): _Arrow(2.5)}
     for t in (1, 2):
         found |= {(f"s{t - 1}", f"s{t}"): _Arrow(), (f"y{t - 1}", f"s{t}"): _Arrow()}
-        found[(f"~{t}" if model.steps_first else f"s{t}"), f"y{t}"] = _Arrow()
+        if model.writes_first:
+            found |= {(f"s{t - 1}", f"y{t}"): _Arrow(), (f"c{t}" if model.attends else "c", f"y{t}"): _Arrow(2.5)}
+        else:
+            found[(f"~{t}" if model.steps_first else f"s{t}"), f"y{t}"] = _Arrow()
         if not model.attends:
             found["c", f"s{t}"] = _Arrow(2.5)
             continue

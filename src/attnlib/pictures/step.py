@@ -1,0 +1,116 @@
+"""One step of a decoder with attention in four pictures: the state asks, scores become weights, a context, a word.
+
+All four draw the same parts in the same places; what acts is dark, what only stands by is pale.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+from jaxtyping import Real
+from matplotlib.axes import Axes
+
+from attnlib.pictures.cards import checked_numbers, checked_words
+from attnlib.shapes import Array
+
+TITLES = "1. The state asks", "2. Scores become weights", "3. They make a context", "4. A word is written"
+"""What stands above the pictures."""
+
+_INK, _PALE, _ACTS, _WEIGHT = "#444444", "#AAAAAA", "#C44500", "#0072B2"
+_STATE, _CONTEXT, _BEFORE, _WORD = (0.0, 3.1), (2.2, 2.3), (0.0, 4.1), (2.9, 3.9)
+_HIGH = 0.9  # where the annotations are
+
+
+def one_step(
+    scores: Real[Array, "src"],
+    weights: Real[Array, "src"],
+    context: Real[Array, "enc"],
+    source: Sequence[str],
+    before: str,
+    chances: Mapping[str, float],
+) -> list[Axes]:
+    """Draw how a state asks, what the scores and weights are, what context they make, and which word it leads to.
+
+    Parameters
+    ----------
+    scores, weights : ``"src"``
+        One of each for each source word; weights are from 0 to 1.
+    context : ``"enc"``
+        Its numbers are printed: few.
+    source : words
+        What is read.
+    before : str
+        The word that was written last.
+    chances : mapping
+        The words that may come next, and their probabilities.
+
+    Returns
+    -------
+    list of Axes
+        Four, each without an axis: positions mean nothing here.
+
+    Raises
+    ------
+    ValueError
+        If there is not one score and one weight for each source word, or a weight is not from 0 to 1.
+    TypeError
+        If words are not words, or numbers not numbers.
+    """
+    source, words = checked_words(source, "source"), checked_words([before, *chances], "before and chances")
+    numbers = {"scores": checked_numbers(scores, "scores"), "weights": checked_numbers(weights, "weights")}
+    for name, given in numbers.items():
+        if given.shape != (len(source),):
+            raise ValueError(f"{name} has shape {given.shape}; expected ({len(source)},), one for each source word")
+    shares = numbers["weights"]
+    if not ((shares >= 0) & (shares <= 1)).all():
+        raise ValueError(f"weights is {shares}; expected numbers from 0 to 1")
+    figure, axes = plt.subplots(2, 2, figsize=(7.4, 6.2), layout="constrained")
+    columns = np.linspace(0.2, 4.2, len(source)).tolist()
+    for n, (ax, title) in enumerate(zip(axes.flat, TITLES, strict=True)):
+        _draw_parts(ax, n, columns, source, before)
+        ax.set(xlim=(-0.5, 4.7), ylim=(-0.2, 4.5))
+        ax.set_title(title, fontsize=11)
+        ax.axis("off")
+    asks, weighs, averages, writes = axes.flat
+    for x, score, share in zip(columns, numbers["scores"], shares, strict=True):
+        _arrow(asks, _STATE, (x, _HIGH + 0.75), linestyle=(0, (3, 2)))
+        _text(asks, (x, _HIGH + 0.55), f"{score:.2f}", _ACTS)
+        weighs.bar(x, 1.6 * share, 0.5, _HIGH + 0.4, color=_WEIGHT)
+        _text(weighs, (x, _HIGH + 0.6 + 1.6 * share), f"{share:.2f}", _WEIGHT)
+        _arrow(averages, (x, _HIGH), _CONTEXT, color=_WEIGHT, linewidth=0.4 + 7 * share)
+    _text(averages, (_CONTEXT[0], _CONTEXT[1] + 0.6), "  ".join(f"{number:.2f}" for number in context), _ACTS)
+    for start in (_STATE, _CONTEXT, _BEFORE):
+        _arrow(writes, start, _WORD)
+    for row, word in enumerate(words[1:]):
+        writes.text(_WORD[0] + 0.1, _WORD[1] + 0.3 - 0.4 * row, word, color="black", va="center")
+        writes.text(4.6, _WORD[1] + 0.3 - 0.4 * row, f"{chances[word]:.2f}", color=_ACTS, ha="right", va="center")
+    return list(axes.flat)
+
+
+def _draw_parts(ax: Axes, n: int, columns: Sequence[float], source: Sequence[str], before: str) -> None:
+    """Draw words, annotations, the state, the word before and, once it is there, the context."""
+    reads = n < 3  # noqa: PLR2004, the last picture does not read annotations
+    for i, (x, word) in enumerate(zip(columns, source, strict=True), 1):
+        _box(ax, (x, _HIGH), f"$h_{{{i}}}$", acts=reads)
+        _text(ax, (x, 0.1), word, "black" if reads else _PALE)
+    _box(ax, _STATE, "$s_{t-1}$", acts=n in {0, 3})
+    _text(ax, _BEFORE, before, _PALE if reads else "black")
+    if n > 1:
+        _box(ax, _CONTEXT, "$c_t$", acts=True, shape="circle,pad=0.3")
+
+
+def _box(ax: Axes, at: tuple[float, float], text: str, *, acts: bool, shape: str = "round,pad=0.35") -> None:
+    colour = _INK if acts else _PALE
+    frame = {"boxstyle": shape, "facecolor": "white", "edgecolor": colour, "linewidth": 1.4 if acts else 1.0}
+    ax.text(*at, text, ha="center", va="center", color=colour, fontsize=12, zorder=3, bbox=frame)
+
+
+def _text(ax: Axes, at: tuple[float, float], text: str, colour: str) -> None:
+    ax.text(*at, text, ha="center", va="center", color=colour, fontsize=11, zorder=4)
+
+
+def _arrow(ax: Axes, start: tuple[float, float], end: tuple[float, float], color: str = _ACTS, **ink: object) -> None:
+    width = ink.setdefault("linewidth", 1.5)
+    head = f"-|>,head_width={0.12 + width / 25},head_length={0.22 + width / 20}"
+    style = {"arrowstyle": head, "mutation_scale": 14, "shrinkA": 15, "shrinkB": 3 if end != _CONTEXT else 15 + width}
+    ax.annotate("", xy=end, xytext=start, zorder=1, arrowprops=style | ink | {"color": color})
