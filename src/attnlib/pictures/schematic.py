@@ -64,6 +64,9 @@ BAHDANAU = Layout()
 BAHDANAU_APPENDIX = Layout(writes_first=True)
 """The same as its appendix A.2.2 and its authors' code have it, and as `attnlib.decoders.BahdanauDecoder` is."""
 
+NO_ATTENTION_APPENDIX = replace(NO_ATTENTION, writes_first=True)
+"""Without attention, a word written from the state before: as `attnlib.decoders.FixedContextDecoder` is."""
+
 LUONG = Layout(forwards=False, steps_first=True)
 """Global attention of Luong et al. 2015, section 3.1, the source read reversed."""
 

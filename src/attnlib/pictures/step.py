@@ -26,6 +26,7 @@ def one_step(
     weights: Real[Array, "src"],
     context: Real[Array, "enc"],
     source: Sequence[str],
+    *,
     before: str,
     chances: Mapping[str, float],
 ) -> list[Axes]:
@@ -64,7 +65,7 @@ def one_step(
     shares = numbers["weights"]
     if not ((shares >= 0) & (shares <= 1)).all():
         raise ValueError(f"weights is {shares}; expected numbers from 0 to 1")
-    figure, axes = plt.subplots(2, 2, figsize=(7.4, 6.2), layout="constrained")
+    axes = plt.subplots(2, 2, figsize=(7.4, 6.2), layout="constrained")[1]
     columns = np.linspace(0.2, 4.2, len(source)).tolist()
     for n, (ax, title) in enumerate(zip(axes.flat, TITLES, strict=True)):
         _draw_parts(ax, n, columns, source, before)
@@ -89,7 +90,7 @@ def one_step(
 
 def _draw_parts(ax: Axes, n: int, columns: Sequence[float], source: Sequence[str], before: str) -> None:
     """Draw words, annotations, the state, the word before and, once it is there, the context."""
-    reads = n < 3  # noqa: PLR2004, the last picture does not read annotations
+    reads = n < len(TITLES) - 1
     for i, (x, word) in enumerate(zip(columns, source, strict=True), 1):
         _box(ax, (x, _HIGH), f"$h_{{{i}}}$", acts=reads)
         _text(ax, (x, 0.1), word, "black" if reads else _PALE)

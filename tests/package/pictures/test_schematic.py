@@ -6,10 +6,19 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from attnlib.pictures.schematic import BAHDANAU, LUONG, LUONG_FEEDING, LUONG_LOCAL, NO_ATTENTION, schematic
+from attnlib.pictures.schematic import (
+    BAHDANAU,
+    BAHDANAU_APPENDIX,
+    LUONG,
+    LUONG_FEEDING,
+    LUONG_LOCAL,
+    NO_ATTENTION,
+    NO_ATTENTION_APPENDIX,
+    schematic,
+)
 
 plt.switch_backend("Agg")
-MODELS = [NO_ATTENTION, BAHDANAU, LUONG, LUONG_LOCAL, LUONG_FEEDING]
+MODELS = [NO_ATTENTION, BAHDANAU, LUONG, LUONG_LOCAL, LUONG_FEEDING, BAHDANAU_APPENDIX, NO_ATTENTION_APPENDIX]
 FAN = {f"h{i}-c{t}" for i in range(1, 5) for t in (1, 2)}
 
 
@@ -42,7 +51,7 @@ def new(ax) -> set[str]:
 
 
 def test_each_model_has_its_own_parts_and_arrows():
-    without, bahdanau, luong, local, feeding = (names(schematic(model)) for model in MODELS)
+    without, bahdanau, luong, local, feeding, appendix, fixed = (names(schematic(model)) for model in MODELS)
     assert {"h1-c", "h4-c", "c-s1", "c-s2", "h1-s0"} <= without
     assert not FAN & without
     assert FAN | {"s0-c1", "c1-s1", "s1-c2", "c2-s2", "h1-h2", "h2-h1"} <= bahdanau
@@ -50,6 +59,9 @@ def test_each_model_has_its_own_parts_and_arrows():
     assert not {"s0-c1", "c1-s1", "s1-y1", "h1-h2"} & luong
     assert luong - local == {"h3-c1", "h4-c1", "h1-c2"}, "outside of the windows"
     assert feeding - luong == {"~1-s2"}
+    assert appendix - bahdanau == {"s0-y1", "c1-y1", "s1-y2", "c2-y2"}
+    assert bahdanau - appendix == without - fixed == {"s1-y1", "s2-y2"}
+    assert fixed - without == {"s0-y1", "c-y1", "s1-y2", "c-y2"}
 
 
 @pytest.mark.parametrize("model", MODELS)

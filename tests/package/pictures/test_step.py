@@ -1,0 +1,68 @@
+"""The four pictures of one step show what they are given, and nothing is cut off."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from attnlib.pictures.step import TITLES, one_step
+
+plt.switch_backend("Agg")
+SCORES, WEIGHTS = np.array([-1.25, 0.5, 2.0]), np.array([0.125, 0.25, 0.625])
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+def drawn(scores=SCORES, weights=WEIGHTS, source=("a", "b", "c"), before="X", **chances):
+    chances = chances or {"Y": 0.8, "Z": 0.2}
+    return one_step(scores, weights, np.array([0.31, 0.47]), list(source), before=before, chances=chances)
+
+
+def said(ax) -> list[str]:
+    return [text.get_text() for text in ax.texts if text.get_text()]
+
+
+def test_each_picture_says_what_it_adds():
+    asks, weighs, averages, writes = axes = drawn()
+    assert [ax.get_title() for ax in axes] == list(TITLES)
+    assert all({"a", "b", "c", "X", "$h_{1}$", "$h_{3}$", "$s_{t-1}$"} <= {*said(ax)} for ax in axes)
+    assert {"-1.25", "0.50", "2.00"} <= {*said(asks)}
+    assert [bar.get_height() / 1.6 for bar in weighs.patches] == pytest.approx(WEIGHTS.tolist())
+    assert "0.31  0.47" in said(averages)
+    assert {"Y", "0.80", "Z", "0.20"} <= {*said(writes)}
+    assert ["$c_t$" in said(ax) for ax in axes] == [False, False, True, True]
+
+
+def test_arrows_are_as_thick_as_the_weights():
+    averages = drawn()[2]
+    arrows = [text.arrow_patch for text in averages.texts if getattr(text, "arrow_patch", None)]
+    widths = [arrow.get_linewidth() for arrow in arrows]
+    np.testing.assert_allclose(np.diff(widths) / np.diff(WEIGHTS), 7)
+
+
+def test_nothing_is_cut_off():
+    axes = drawn(source=("the", "european", "area"), before="européenne", voiture=0.7, économique=0.3)
+    figure = axes[0].figure
+    figure.draw_without_rendering()
+    for text in (text for ax in axes for text in ax.texts):
+        box = text.get_window_extent()
+        assert figure.bbox.x0 <= box.x0 <= box.x1 <= figure.bbox.x1, text
+        assert figure.bbox.y0 <= box.y0 <= box.y1 <= figure.bbox.y1, text
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "says"),
+    [
+        ({"scores": np.ones(2)}, ValueError, r"scores has shape \(2,\); expected \(3,\), one for each source word"),
+        ({"weights": np.eye(3)}, ValueError, r"weights has shape \(3, 3\); expected \(3,\)"),
+        ({"weights": np.array([0.5, 0.6, -0.1])}, ValueError, "expected numbers from 0 to 1"),
+        ({"weights": np.array(["a", "b", "c"])}, TypeError, "weights"),
+        ({"source": (1, 2, 3)}, TypeError, "source"),
+    ],
+)
+def test_what_does_not_fit_is_refused(given, error, says):
+    with pytest.raises(error, match=says):
+        drawn(**given)
