@@ -63,6 +63,5 @@ def test_nothing_is_cut_off():
         ({"source": (1, 2, 3)}, TypeError, "source"),
     ],
 )
-def test_what_does_not_fit_is_refused(given, error, says):
-    with pytest.raises(error, match=says):
-        drawn(**given)
+def test_what_does_not_fit_is_refused(given, error, says, refused):
+    refused(lambda: drawn(**given), error, says)
