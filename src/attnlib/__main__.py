@@ -123,8 +123,10 @@ def _evaluate(given: argparse.Namespace) -> None:
 
     pairs = list(read_beside(*_sides(given.text, "the text")))
     gold = None if given.gold is None else read_gold(given.gold, pairs)
+    model = _load(given)
+    model.check_longest(pairs, given.longest, given.text[0])
     found = evaluate(
-        _load(given),
+        model,
         pairs,
         beam=given.beam,
         max_length=given.max_length,
@@ -139,7 +141,9 @@ def _align(given: argparse.Namespace) -> None:
     from attnlib.text.files import pharaoh, read_beside  # noqa: PLC0415
 
     pairs = list(read_beside(*_sides(given.text, "the text")))
-    for links in _load(given).links_of(pairs):
+    model = _load(given)
+    model.check_longest(pairs, given.longest, given.text[0])
+    for links in model.links_of(pairs):
         print(pharaoh(links))
 
 
@@ -189,91 +193,20 @@ def _parser() -> argparse.ArgumentParser:
         epilog="attnlib COMMAND --help shows an example of each command.",
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-
-    def command(name: str, run: Any, said: str, example: str) -> argparse.ArgumentParser:
-        made = commands.add_parser(
+    for run, add_options_of_its_own, about, example in _COMMANDS:
+        name = run.__name__.removeprefix("_")
+        command = commands.add_parser(
             name,
-            help=said,
-            description=f"{said[0].upper()}{said[1:]}.",
-            epilog=f"example:\n  {example}",
+            help=about,
+            description=f"{about[0].upper()}{about[1:]}.",
+            epilog=f"example:\n  attnlib {name} {example}",
             formatter_class=_Help,
         )
-        made.set_defaults(run=run)
-        if name != "toy":
-            made.add_argument("--model", type=Path, required=True, metavar="FOLDER", help="the model's folder")
-            made.add_argument("--device", help="cpu, cuda, or cuda:1 and so on; default: a GPU if there is one")
-        return made
-
-    toy = command(
-        "toy",
-        _toy,
-        "write a text to try the other commands on: English and French sentences of a small grammar",
-        "attnlib toy text",
-    )
-    toy.add_argument("folder", type=Path, metavar="FOLDER", help="where the files go")
-    toy.add_argument("--train", type=int, default=20_000, help="sentence pairs to learn from")
-    toy.add_argument("--dev", type=int, default=200, help="sentence pairs kept apart")
-    toy.add_argument("--seed", type=int, default=1, help="another seed gives other sentences")
-    _add_train(
-        command(
-            "train",
-            _train,
-            "learn from sentence pairs; the same command again goes on with a run that was killed",
-            "attnlib train --source train.de --target train.en --dev dev.de dev.en --model runs/deen",
-        )
-    )
-    translate = command(
-        "translate",
-        _translate,
-        "translate the standard input line by line",
-        "attnlib translate --model runs/deen < new.de > new.en",
-    )
-    translate.add_argument("--links", type=Path, metavar="FILE", help="also write which word comes from which, as i-j")
-    translate.add_argument(
-        "--longest", type=int, default=1000, help="most words or subwords of a line; a longer one is cut to them"
-    )
-    evaluate = command(
-        "evaluate",
-        _evaluate,
-        "translate a text and compare with its translation",
-        "attnlib evaluate --model runs/deen test.de test.en --gold test.links",
-    )
-    evaluate.add_argument("--gold", metavar="FILE", help="word links, i-j sure and i?j possible: alignment error rate")
-    evaluate.add_argument(
-        "--tokenize",
-        metavar="NAME",
-        help="how sacrebleu cuts words for BLEU; default: none for a model of words, 13a for one of subwords",
-    )
-    align = command(
-        "align",
-        _align,
-        "link the words of a text and its translation, as i-j, a line for each pair",
-        "attnlib align --model runs/deen test.de test.en > test.links",
-    )
-    for one in (evaluate, align):
-        one.add_argument("text", nargs="+", metavar="FILE", help="source and target, or one file with tabs")
-    shown = command(
-        "explore",
-        _explore,
-        "translate a sentence and show in a page where each word looked",
-        'attnlib explore --model runs/deen "ein hund rennt" -o dog.html',
-    )
-    shown.add_argument("sentence", help="words separated by spaces")
-    shown.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the page, one HTML file")
-    for one in (translate, evaluate):
-        one.add_argument(
-            "--replace-unknown",
-            action="store_true",
-            help="replace an unknown word by the source word that it looked at most",
-        )
-        one.add_argument(
-            "--dictionary",
-            metavar="FILE",
-            help="the same, but by its translation if FILE has it: a word, a tab and its translation on each line",
-        )
-    for one in (translate, evaluate, shown):
-        one.add_argument("--beam", type=int, default=5, help="hypotheses that the search keeps; 1 is greedy")
-        one.add_argument("--max-length", type=int, default=200, help="most words or subwords of a translation")
+        command.set_defaults(run=run)
+        if run is not _toy:
+            command.add_argument("--model", type=Path, required=True, metavar="FOLDER", help="the model's folder")
+            command.add_argument("--device", help="cpu, cuda, or cuda:1 and so on; default: a GPU if there is one")
+        add_options_of_its_own(command)
     return parser
 
 
@@ -288,6 +221,13 @@ class _Help(argparse.ArgumentDefaultsHelpFormatter, argparse.RawDescriptionHelpF
         )
 
 
+def _add_toy(toy: argparse.ArgumentParser) -> None:
+    toy.add_argument("folder", type=Path, metavar="FOLDER", help="where the files go")
+    toy.add_argument("--train", type=int, default=20_000, help="sentence pairs to learn from")
+    toy.add_argument("--dev", type=int, default=200, help="sentence pairs kept apart")
+    toy.add_argument("--seed", type=int, default=1, help="another seed gives other sentences")
+
+
 def _add_train(train: argparse.ArgumentParser) -> None:
     groups = {name: train.add_argument_group(name) for name in ("the text", "the model", "the training")}
     text = groups["the text"]
@@ -298,6 +238,98 @@ def _add_train(train: argparse.ArgumentParser) -> None:
     groups["the training"].add_argument(
         "--save-seconds", type=float, default=60.0, help="from one save of a run to the next"
     )
+
+
+def _add_translate(translate: argparse.ArgumentParser) -> None:
+    translate.add_argument("--links", type=Path, metavar="FILE", help="also write which word comes from which, as i-j")
+    translate.add_argument(
+        "--longest", type=int, default=1000, help="most words or subwords of a line; a longer one is cut to them"
+    )
+    _add_replacement(translate)
+    _add_search(translate)
+
+
+def _add_evaluate(evaluate: argparse.ArgumentParser) -> None:
+    evaluate.add_argument("--gold", metavar="FILE", help="word links, i-j sure and i?j possible: alignment error rate")
+    evaluate.add_argument(
+        "--tokenize",
+        metavar="NAME",
+        help="how sacrebleu cuts words for BLEU; default: none for a model of words, 13a for one of subwords",
+    )
+    _add_text(evaluate)
+    _add_replacement(evaluate)
+    _add_search(evaluate)
+
+
+def _add_explore(explore: argparse.ArgumentParser) -> None:
+    explore.add_argument("sentence", help="words separated by spaces")
+    explore.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the page, one HTML file")
+    _add_search(explore)
+
+
+def _add_text(command: argparse.ArgumentParser) -> None:
+    command.add_argument("text", nargs="+", metavar="FILE", help="source and target, or one file with tabs")
+    command.add_argument(
+        "--longest", type=int, default=1000, help="most words or subwords of a line; a longer one is refused"
+    )
+
+
+def _add_replacement(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--replace-unknown",
+        action="store_true",
+        help="replace an unknown word by the source word that it looked at most",
+    )
+    command.add_argument(
+        "--dictionary",
+        metavar="FILE",
+        help="the same, but by its translation if FILE has it: a word, a tab and its translation on each line",
+    )
+
+
+def _add_search(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--beam", type=int, default=5, help="hypotheses that the search keeps; 1 is greedy")
+    command.add_argument("--max-length", type=int, default=200, help="most words or subwords of a translation")
+
+
+_COMMANDS = (
+    (
+        _toy,
+        _add_toy,
+        "write a text to try the other commands on: English and French sentences of a small grammar",
+        "text",
+    ),
+    (
+        _train,
+        _add_train,
+        "learn from sentence pairs; the same command again goes on with a run that was killed",
+        "--source train.de --target train.en --dev dev.de dev.en --model runs/deen",
+    ),
+    (
+        _translate,
+        _add_translate,
+        "translate the standard input line by line",
+        "--model runs/deen < new.de > new.en",
+    ),
+    (
+        _evaluate,
+        _add_evaluate,
+        "translate a text and compare with its translation",
+        "--model runs/deen test.de test.en --gold test.links",
+    ),
+    (
+        _align,
+        _add_text,
+        "link the words of a text and its translation, as i-j, a line for each pair",
+        "--model runs/deen test.de test.en > test.links",
+    ),
+    (
+        _explore,
+        _add_explore,
+        "translate a sentence and show in a page where each word looked",
+        '--model runs/deen "ein hund rennt" -o dog.html',
+    ),
+)
 
 
 if __name__ == "__main__":

@@ -275,6 +275,28 @@ def test_a_line_beyond_measure_is_cut_and_translated_beside_none_that_is_short(r
     assert sizes[-1][1] <= 4
 
 
+def test_a_pair_beyond_measure_is_refused_by_its_line_and_a_long_one_linked_beside_none_that_is_short(run, home):
+    pairs = [*PAIRS[:5], (("the",) * 900, ("le",) * 1_001), *PAIRS[5:]]
+    (home / "long.tsv").write_text("".join(f"{' '.join(pair[0])}\t{' '.join(pair[1])}\n" for pair in pairs))
+    for command in ("align", "evaluate"):
+        status, out, err = run(command, "--model", "words", "long.tsv")
+        assert (status, out) == (2, "")
+        assert "long.tsv, line 6: 1,001 words or pieces of words; expected at most 1,000: leave" in err
+    sizes, true = [], text_model.forced_links
+
+    def watched(translator, pairs, **options):
+        sizes.append([len(pair.target) for pair in pairs])
+        return true(translator, pairs, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_model, "forced_links", watched)
+        status, out, _ = run("align", "--model", "words", "--longest", "2000", "long.tsv")
+    assert status == 0
+    assert [len(line.split()) for line in out.split("\n")[:-1]] == [len(pair[1]) for pair in pairs]
+    assert len(sizes) > 1
+    assert max(len(part) * max(part) for part in sizes) <= 6_400
+
+
 def outside(words, home):
     """Run a command line of a shell in a process of its own, which has its own streams."""
     command = f"exec {sys.executable} -m attnlib {words}"

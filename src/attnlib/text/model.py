@@ -33,7 +33,7 @@ LONGEST = 200
 LONGEST_LINE = 1000
 """The most words, or pieces of words, of a line that `translate_stream` reads."""
 
-_PAIRS = 64  # pairs whose losses are taken at once
+_PAIRS = 64  # pairs whose losses or links are taken at once
 _ROWS = 320  # hypotheses that are stepped at once: with fewer, products of matrices are slow
 _POSITIONS = 32_000  # of sources that these look at, padding counted: memory grows with them
 _UNKNOWN = "<unknown>"
@@ -126,6 +126,18 @@ class Model:
         kept = words[: sum(end <= longest for end in accumulate(sizes))]
         return kept or tuple(word[: max(1, longest - 1)] for word in words[:1])
 
+    def check_longest(self, pairs: Sequence[tuple[Words, Words]], longest: int, name: str) -> None:
+        """Refuse a side that takes more than `longest` positions, and name its line."""
+        check_whole(longest=longest)
+        known = self.translator.source_vocabulary, self.translator.target_vocabulary
+        for number, sides in enumerate(pairs, 1):
+            size = max(sum(v.sizes(words)) for v, words in zip(known, sides, strict=True))
+            if size > longest:
+                raise ValueError(
+                    f"{name}, line {number}: {size:,} words or pieces of words; expected at most {longest:,}: "
+                    "leave the line out, or give a greater --longest"
+                )
+
     def translate(self, sentence: str, *, beam: int = 5, max_length: int = LONGEST) -> Translation:
         """Translate one sentence.
 
@@ -167,7 +179,12 @@ class Model:
         self.check_attention("align")
         self.check_lengths(source for source, _ in pairs)
         full = [n for n, sides in enumerate(pairs) if all(sides)]
-        found = dict(zip(full, forced_links(self.translator, [SentencePair(*pairs[n]) for n in full]), strict=True))
+        known = self.translator.source_vocabulary, self.translator.target_vocabulary
+        sizes = [max(sum(v.sizes(words)) for v, words in zip(known, sides, strict=True)) for sides in pairs]
+        found: dict[int, set[tuple[int, int]]] = {}
+        for part in _parts(full, sizes, _PAIRS, _PAIRS * 100):
+            linked = forced_links(self.translator, [SentencePair(*pairs[n]) for n in part], at_once=_PAIRS)
+            found |= zip(part, linked, strict=True)
         return [found.get(n, set()) for n in range(len(pairs))]
 
     def page(self, sentence: str, **options: Any) -> str:
@@ -342,10 +359,11 @@ def _as_they_come(source: IOBase, *, whole: bool) -> Iterator[list[bytes]]:
 
 
 def _parts(order: Iterable[int], sizes: Sequence[int], at_once: int, positions: int) -> Iterator[list[int]]:
-    """Cut sentences, the shorter first, where one more would make them too many, or too long side by side."""
+    """Part sentences where one more would make them too many, or too long side by side."""
     part: list[int] = []
     for n in order:
-        if part and (len(part) == at_once or (len(part) + 1) * sizes[n] > positions):
+        longest = max(sizes[m] for m in (*part, n))
+        if part and (len(part) == at_once or (len(part) + 1) * longest > positions):
             yield part
             part = []
         part.append(n)
