@@ -26,7 +26,7 @@ And folders, each on its own:
 - `language`: `lexicon`, `phrases`, `grammar`: English and French sentences whose word links are known; `german_words`,
   `german_phrases`, `german`: English and German ones;
 - `experiments`: what is compared, how it is measured, and what was recorded;
-- `pictures`: `figures`, those that a reader can touch, schematics, a `step` in four, `comparisons`, `table` and `source_of`;
+- `pictures`: `figures`, those that a reader can touch, schematics, one `step`, `comparisons`, `table` and `source_of`;
 - `text`: `files`, `stream`, `subwords`, `checkpoint`, `store`, `model`, `evaluation`, `settings`, `learning`: your own
   sentences, from disk;
 - `pretrained`: `recipes`, `models`: the trained models that the chapters speak of;
