@@ -1,7 +1,7 @@
 // Brings live cards to life: the models of recurrent.js translate what a reader writes, and he may interfere.
 // It finds every card that no copy of it has found before.
 (() => {
-  const MOST = 99;   // words of a sentence
+  const MOST = 99, LEAST = 0.005;   // words of a sentence; a weight that is still said
   const two = number => (Math.floor(100 * number + 0.5) / 100).toFixed(2);
   const quoted = words => words.map(word => `“${word}”`).join(" and ");
   const pause = () => new Promise(done => setTimeout(done));
@@ -59,7 +59,7 @@
   function start(card) {
     const data = JSON.parse(card.querySelector("script[type='application/json']").textContent);
     const known = new Map([...data.pairs.flat(), data.first].map(([sentence, right]) => [sentence, right?.split(" ")]));
-    const END = 2, NAMES = ["", "", "(end)", "(unknown)"];
+    const [english, french] = data.names, END = 2, NAMES = ["", "", "(end)", "(unknown)"];
     const name = (side, number) => NAMES[number] ?? data[side][number - NAMES.length];
     const numbers = new Map(data.source.map((word, n) => [word, n + NAMES.length]));
     const models = data.models.map(model => ({ ...model, looks: new Map(), forced: new Map() }));
@@ -134,13 +134,14 @@
       const wrong = common(body(model.steps), right()).filter(kept => !kept).length;
       const missing = common(right(), body(model.steps)).filter(kept => !kept).length;
       if (!wrong && !missing) return "Every word is right.";
-      return wrong ? `${wrong} of ${body(model.steps).length} words ${wrong > 1 ? "are" : "is"} wrong.` : `${missing} missing.`;
+      if (!wrong) return `${missing} missing.`;
+      return `${wrong} of ${body(model.steps).length} words ${wrong > 1 ? "are" : "is"} wrong.`;
     }
 
     // --- Writing a sentence ---
 
     const field = make("input", { type: "text", spellcheck: "false", autocomplete: "off", autocapitalize: "none",
-      "aria-label": `${data.names[0]} sentence`, oninput: typed });
+      "aria-label": `${english} sentence`, oninput: typed });
     const offers = make("div", { class: "attnlib-offers", role: "group", "aria-label": "Words that may follow" });
 
     function typed() {
@@ -149,10 +150,11 @@
       const unknown = complete.find(word => !numbers.has(word))
         ?? (partial && !data.source.some(word => word.startsWith(partial)) ? partial : undefined);
       offer(complete, partial);
-      if (unknown !== undefined)
-        tell(`“${unknown.slice(0, 40)}” is not one of the ${data.source.length} ${data.names[0]} words that the model knows.`);
-      else if (complete.length > MOST) tell(`These are ${complete.length} words; write at most ${MOST}.`);
-      else if (!complete.length) tell(`Write a sentence: words that may come next are below the line.`);
+      if (unknown !== undefined) {
+        const known = `the ${data.source.length} ${english} words that the model knows`;
+        tell(`“${unknown.slice(0, 40)}” is not one of ${known}.`);
+      } else if (complete.length > MOST) tell(`These are ${complete.length} words; write at most ${MOST}.`);
+      else if (!complete.length) tell("Write a sentence: words that may come next are below the line.");
       else if (complete.join(" ") !== words.join(" ")) begin(complete);
     }
 
@@ -161,8 +163,8 @@
       const singular = ["a", "an"].includes(complete.findLast(word => ["a", "an", "the"].includes(word)));
       const before = data.kinds[data.source.indexOf(complete.at(-1))] ?? "";
       const may = data.follow[before + (singular ? "*" : "")] ?? data.kinds;
-      const fitting = data.source.filter((word, n) => may.includes(data.kinds[n]) && word.startsWith(partial)).slice(0, 12);
-      offers.replaceChildren(...fitting.map(word => make("button", { type: "button", onclick: () => {
+      const fitting = data.source.filter((word, n) => may.includes(data.kinds[n]) && word.startsWith(partial));
+      offers.replaceChildren(...fitting.slice(0, 12).map(word => make("button", { type: "button", onclick: () => {
         field.value = [...complete, word, ""].join(" ");
         field.focus();
         typed();
@@ -171,10 +173,15 @@
 
     function begin(sentence) {
       words = sentence;
-      [change, at, from] = [nothing(), null, 0];
+      [at, from] = [null, 0];
+      forget();
+      translate();
+    }
+
+    function forget() {
+      change = nothing();
       for (const model of models) [model.looks, model.forced] = [new Map(), new Map()];
       slider.value = 1;
-      return translate();
     }
 
     const clauses = make("select", { "aria-label": "number of clauses" },
@@ -200,8 +207,7 @@
       oninput: () => interfere(() => { change.sharpness = Number(slider.value); }) });
 
     function takeBack() {
-      begin(words);
-      field.focus();
+      interfere(forget, at ? `${models.indexOf(at.model)}.${at.t}` : "s0");
     }
 
     function changes() {
@@ -211,7 +217,8 @@
       for (const { title, looks, forced } of models) {
         looks.forEach((alpha, t) => {
           const i = alpha.indexOf(1);
-          list.push(`${title}, word ${t + 1} looks ${i < 0 ? "everywhere alike" : `at “${sourceWords()[i]}” alone`}`);
+          const where = i < 0 ? "everywhere alike" : `at “${sourceWords()[i]}” alone`;
+          list.push(`${title}, word ${t + 1} looks ${where}`);
         });
         forced.forEach((word, t) => list.push(`${title}, word ${t + 1} is to be “${name("target", word)}”`));
       }
@@ -220,10 +227,14 @@
 
     // --- Drawing ---
 
-    const status = make("p", { role: "status" }), source = make("div"), panel = make("div", { class: "attnlib-step" });
-    const results = make("div"), changed = make("p"), sharpness = make("b");
-    const button = (text, onclick, key, more = {}) => make("button", { type: "button", onclick, "data-key": key, ...more }, text);
-
+    const p = (...children) => make("p", {}, ...children);
+    const b = (...children) => make("b", {}, ...children);
+    const acts = (...children) => make("div", { class: "attnlib-acts" }, ...children);
+    const button = (text, onclick, key, more = {}) =>
+      make("button", { type: "button", onclick, "data-key": key, ...more }, text);
+    const hint = "Choose a word of the translation to see its step, and to interfere.";
+    const status = make("p", { role: "status" }), panel = make("div", { class: "attnlib-step" });
+    const source = make("div"), results = make("div"), changed = p(), sharpness = b();
     const back = button("Take all back", takeBack, "back");
 
     function tell(text) {
@@ -231,14 +242,15 @@
       if (status.textContent !== text) status.textContent = text;
     }
 
-    // A row of words to choose from, by pointer or by arrow keys.
+    // A row of words to choose from, by pointer or by arrow keys: each with marks, and with notes for those who listen.
     function row(label, lang, list, chosen, choose, key) {
       const group = make("div", { class: "attnlib-words", role: "listbox", "aria-label": label, lang,
         "aria-orientation": "horizontal" });
-      group.append(...list.map(({ word, note, marks = "", style, notes = [] }, n) => make("span", {
-        role: "option", "aria-selected": n === chosen, tabindex: n === Math.max(chosen, 0) ? 0 : -1, style, class: marks,
-        "aria-label": [word, ...notes].join(", "), "data-key": `${key}${n}`, onclick: () => choose(n) }, word,
-      ...(note === undefined ? [] : [make("small", { "aria-hidden": "true" }, note)]))));
+      group.append(...list.map(({ word, weight, marks = [], notes = [], style }, n) => make("span", {
+        role: "option", "aria-selected": n === chosen, "aria-label": [word, ...notes].join(", "), style,
+        tabindex: n === Math.max(chosen, 0) ? 0 : -1, class: marks.join(" "), "data-key": `${key}${n}`,
+        onclick: () => choose(n),
+      }, word, ...(weight ? [make("small", { "aria-hidden": "true" }, weight)] : []))));
       group.addEventListener("keydown", event => {
         const now = [...group.children].indexOf(document.activeElement), last = list.length - 1;
         const to = { ArrowRight: now + 1, ArrowDown: now + 1, ArrowLeft: now - 1, ArrowUp: now - 1, Home: 0, End: last,
@@ -250,17 +262,17 @@
       return group;
     }
 
+    // Everything anew; what had the focus, or what is named by its key, has it afterwards.
     function draw(focus = document.activeElement?.dataset?.key) {
-      const step = at?.model.steps[at.t];
-      source.replaceChildren(make("b", {}, data.names[0]), row(`${data.names[0]} words`, "en", sourceWords().map((word, i) => ({
-        word, note: step?.alpha && step.alpha[i] >= 0.005 ? two(step.alpha[i]) : "\u00a0",
-        marks: change.hidden.has(i) ? "attnlib-hidden" : "", notes: change.hidden.has(i) ? ["not looked at"] : [],
-        style: step?.alpha ? `background: color-mix(in srgb, #0072b2 ${(55 * step.alpha[i]).toFixed(0)}%, white)` : undefined,
-      })), from, chooseSource, "s"));
+      const step = at?.model.steps[at.t], list = changes();
+      source.replaceChildren(b(english), row(`${english} words`, "en", sourceWords().map((word, i) => {
+        const weight = step?.alpha?.[i] ?? 0, hidden = change.hidden.has(i);
+        return { word, weight: weight >= LEAST ? two(weight) : "\u00a0",
+          marks: hidden ? ["attnlib-hidden"] : [], notes: hidden ? ["not looked at"] : [],
+          style: `background: color-mix(in srgb, #0072b2 ${Math.round(55 * weight)}%, white)` };
+      }), from, chooseSource, "s"));
       results.replaceChildren(...models.map(drawModel));
-      panel.replaceChildren(...(step ? drawStep(step) : [make("p", {}, "Choose a word of the translation to see its step,"
-        + " and to interfere.")]));
-      const list = changes();
+      panel.replaceChildren(...(step ? drawStep(step) : [p(hint)]));
       sharpness.textContent = change.sharpness;
       back.hidden = !list.length;
       changed.textContent = list.length ? `Changed: ${list.join("; ")}.` : "";
@@ -268,53 +280,60 @@
     }
 
     function drawModel(model, m) {
-      const now = written(model.steps), correct = right(), before = written(model.plain ?? model.steps);
+      const now = written(model.steps), correct = right();
       const fits = correct ? common(now, [...correct, NAMES[END]]) : now.map(() => true);
-      const kept = common(now, before);
-      const list = now.map((word, t) => ({ word,
-        marks: `${fits[t] ? "" : "attnlib-wrong"} ${kept[t] ? "" : "attnlib-changed"}`,
-        notes: [...(fits[t] ? [] : ["wrong"]), ...(kept[t] ? [] : ["changed"])] }));
+      const kept = common(now, written(model.plain ?? model.steps));
+      const list = now.map((word, t) => {
+        const notes = [...(fits[t] ? [] : ["wrong"]), ...(kept[t] ? [] : ["changed"])];
+        return { word, notes, marks: notes.map(note => `attnlib-${note}`) };
+      });
       const choose = t => {
         at = { model, t };
         draw(`${m}.${t}`);
         tell(stepText());
       };
       const stopped = model.steps.at(-1).word === END ? "" : " It does not end by itself and was stopped.";
-      return make("section", { "aria-label": model.title }, make("b", {}, model.title), " ",
-        make("span", {}, `${verdict(model)}${stopped}`),
-        row(`${data.names[1]} words, ${model.title}`, "fr", list, at?.model === model ? at.t : -1, choose, `${m}.`),
-        ...(correct && !fits.every(Boolean) ? [make("p", {}, "Right: ", make("span", { lang: "fr" }, correct.join(" ")))] : []),
-        ...(model.steps[0].alpha ? [map(model, choose)] : []));
+      const section = make("section", { "aria-label": model.title }, b(model.title), ` ${verdict(model)}${stopped}`,
+        row(`${french} words, ${model.title}`, "fr", list, at?.model === model ? at.t : -1, choose, `${m}.`));
+      if (!fits.every(Boolean)) section.append(p("Right: ", make("span", { lang: "fr" }, correct.join(" "))));
+      if (model.steps[0].alpha) section.append(map(model, choose));
+      return section;
     }
 
+    // All weights of a translation, a row for each word.
     function map(model, choose) {
       const across = sourceWords().length, down = model.steps.length;
-      const cells = model.steps.flatMap((step, t) => [...step.alpha].map((weight, i) => [weight, i, t]))
-        .filter(([weight]) => weight >= 0.02);
-      const svg = make("svg", { role: "img", "aria-label": `Weights, ${model.title}: ${data.names[0]} across, ${data.names[1]} down`,
-        class: "attnlib-map", viewBox: `0 0 ${across} ${down}`, style: `width: ${Math.min(14 * across, 420)}px`,
+      const svg = make("svg", { role: "img", class: "attnlib-map", viewBox: `0 0 ${across} ${down}`,
+        "aria-label": `Weights of ${model.title}: ${english} across, ${french} down`,
+        style: `width: ${Math.min(14 * across, 420)}px`,
         onclick: event => {
           const { top, height } = svg.getBoundingClientRect();
           choose(Math.min(Math.floor((event.clientY - top) / height * down), down - 1));
-        } },
-      make("rect", { class: "attnlib-ground", width: across, height: down }),
-      ...cells.map(([weight, x, y]) => make("rect", { x, y, width: 1, height: 1, "fill-opacity": weight.toFixed(2) })));
-      if (at?.model === model) svg.append(make("rect", { class: "attnlib-now", y: at.t, width: across, height: 1 }));
+        } });
+      const cell = (x, y, attributes) => svg.append(make("rect", { x, y, width: 1, height: 1, ...attributes }));
+      cell(0, 0, { class: "attnlib-ground", width: across, height: down });
+      model.steps.forEach((step, t) => step.alpha.forEach((weight, i) => {
+        if (weight >= 0.02) cell(i, t, { "fill-opacity": weight.toFixed(2) });
+      }));
+      if (at?.model === model) cell(0, at.t, { class: "attnlib-now", width: across });
       return svg;
     }
 
+    function greatest(numbers, most) {
+      return [...numbers.keys()].sort((one, other) => numbers[other] - numbers[one]).slice(0, most);
+    }
+
     function stepText() {
-      const step = at.model.steps[at.t], word = name("target", step.word);
-      const begun = `Word ${at.t + 1} of ${at.model.steps.length}, “${word}”`;
-      if (!step.alpha) return `${begun}: this model has no attention; it reads the same summary at every step.`;
-      const top = [...step.alpha.keys()].sort((a, b) => step.alpha[b] - step.alpha[a]).slice(0, 3).filter(i => step.alpha[i] >= 0.005);
-      return `${begun}, looks at ${top.map(i => `${sourceWords()[i]} ${two(step.alpha[i])}`).join(", ") || "nothing"}.`;
+      const { alpha, word } = at.model.steps[at.t], begun = `Word ${at.t + 1}, “${name("target", word)}”`;
+      if (!alpha) return `${begun}: this model has no attention; it reads the same summary at every step.`;
+      const looks = greatest(alpha, 3).filter(i => alpha[i] >= LEAST).map(i => `${sourceWords()[i]} ${two(alpha[i])}`);
+      return `${begun}, looks at ${looks.join(", ") || "nothing"}.`;
     }
 
     function chooseSource(i) {
       from = i;
       draw(`s${i}`);
-      tell(`“${sourceWords()[i]}” is chosen${at ? "" : "; choose a word of the translation to make it look here"}.`);
+      tell(`“${sourceWords()[i]}” is chosen. ${at ? "" : hint}`);
     }
 
     // Many numbers as a strip of colours: blue above 0, orange below.
@@ -329,47 +348,56 @@
     }
 
     function drawStep(step) {
-      const { model, t } = at, word = sourceWords()[from];
-      const parts = [make("b", {}, `Word ${t + 1} of ${model.title}: `, make("span", { lang: "fr" }, name("target", step.word)))];
-      if (!step.p) return [...parts, make("p", {}, "The model is on its way.")];
-      const likely = [...step.p.keys()].sort((a, b) => step.p[b] - step.p[a]).slice(0, 3);
-      parts.push(make("p", {}, "Likeliest; choose one to write it instead:"), make("div", { class: "attnlib-acts", lang: "fr" },
-        ...likely.map((n, k) => button(`${name("target", n)} ${two(step.p[n])}`, () => interfere(() => model.forced.set(t, n), `p${k}`),
-          `p${k}`, { "aria-pressed": n === step.word, "aria-label": `write ${name("target", n)}, probability ${two(step.p[n])}` }))));
-      if (!step.alpha) return [...parts, make("p", {}, "This model has no attention: every step reads the same summary.")];
-      const others = sourceWords().map((other, i) => make("option", { value: i }, other)).filter((_, i) => i !== from);
-      const swap = make("select", { "aria-label": `word to swap the annotation of ${word} with`, "data-key": "other" }, ...others);
-      parts.push(make("p", {}, "Chosen above: ", make("b", {}, word), ". At this step"), make("div", { class: "attnlib-acts" },
-        button("look here", () => interfere(() => model.looks.set(t, oneHot(from)), "look"), "look"),
-        button("look everywhere alike", () => interfere(() => model.looks.set(t, alike()), "alike"), "alike")),
-      make("p", {}, "At every step"), make("div", { class: "attnlib-acts" },
-        button(change.hidden.has(from) ? "look there again" : "do not look there", () => interfere(() =>
-          change.hidden.delete(from) || change.hidden.add(from), "hide"), "hide"),
-        button("swap its annotation with", () => interfere(() => change.swapped.push([from, Number(swap.value)]), "swap"), "swap"), swap));
-      parts.push(make("p", {}, `${model.asks} asks, ${step.asks.length} numbers:`), strip(step.asks, "the state that asks"),
-        make("p", {}, `The context, ${step.c.length} numbers, is the average by these weights:`), strip(step.c, "the context"));
-      if (step.centre !== undefined) parts.push(make("p", {}, `The window's centre is ${two(step.centre)}, counted from 0.`));
-      const rows = sourceWords().map((other, i) => make("tr", {}, make("th", { scope: "row", lang: "en" }, other),
+      const { model, t } = at;
+      const head = b(`Word ${t + 1} of ${model.title}: `, make("span", { lang: "fr" }, name("target", step.word)));
+      if (!step.p) return [head, p("The model is on its way.")];
+      const likely = greatest(step.p, 3).map((word, k) => {
+        const write = () => interfere(() => model.forced.set(t, word), `p${k}`);
+        const text = name("target", word), probability = two(step.p[word]);
+        return button(`${text} ${probability}`, write, `p${k}`, { lang: "fr",
+          "aria-pressed": word === step.word, "aria-label": `write ${text}, probability ${probability}` });
+      });
+      const parts = [head, p("Likeliest; choose one to write it instead:"), acts(...likely)];
+      return [...parts, ...(step.alpha ? drawLook(step, model, t) : [p("This model has no attention.")])];
+    }
+
+    // What a reader can do about a look, and what it is made of.
+    function drawLook(step, model, t) {
+      const all = sourceWords(), hidden = change.hidden.has(from);
+      const act = (text, key, doIt) => button(text, () => interfere(doIt, key), key);
+      const others = all.map((word, i) => make("option", { value: i }, word)).filter((_, i) => i !== from);
+      const other = make("select", { "aria-label": `the word to swap with ${all[from]}` }, ...others);
+      const numbers = all.map((word, i) => make("tr", {}, make("th", { scope: "row", lang: "en" }, word),
         make("td", {}, step.e[i] === -Infinity ? "not seen" : two(step.e[i])), make("td", {}, two(step.alpha[i]))));
-      parts.push(make("div", { class: "attnlib-scroll attnlib-scores", tabindex: 0, role: "group", "aria-label": "scores and weights" },
-        make("table", {}, make("thead", {}, make("tr", {}, ...["word", "score", "weight"].map(head =>
-          make("th", { scope: "col" }, head)))), make("tbody", {}, ...rows))));
-      return parts;
+      const head = ["word", "score", "weight"].map(text => make("th", { scope: "col" }, text));
+      const centre = step.centre === undefined ? "" : ` The window's centre is ${two(step.centre)}, counted from 0.`;
+      return [
+        p(`${english} word chosen: `, b(all[from]), ". At this step"), acts(
+          act("look here", "look", () => model.looks.set(t, oneHot(from))),
+          act("look everywhere alike", "alike", () => model.looks.set(t, alike()))),
+        p("At every step"), acts(
+          act(hidden ? "look there again" : "do not look there", "hide",
+            () => change.hidden.delete(from) || change.hidden.add(from)),
+          act("swap its annotation with", "swap", () => change.swapped.push([from, Number(other.value)])), other),
+        p(`${model.asks} asks, ${step.asks.length} numbers.${centre}`), strip(step.asks, "the state that asks"),
+        p(`The context, ${step.c.length} numbers, is the average by these weights.`), strip(step.c, "the context"),
+        make("div", { class: "attnlib-scroll attnlib-scores", tabindex: 0, role: "group", "aria-label": "the numbers" },
+          make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...numbers))),
+      ];
     }
 
     // --- Standing there, and waiting for a reader ---
 
-    for (const model of models) model.steps = model.steps.map(({ word, weights }) => ({ word, alpha: weights?.map(x => x / 1000) }));
+    for (const model of models)
+      model.steps = model.steps.map(({ word, weights }) => ({ word, alpha: weights?.map(x => x / 1000) }));
     field.value = words.join(" ");
     clauses.value = 1;
-    card.querySelector(".attnlib-still").replaceWith(make("div", { class: "attnlib-bench", "data-lm-suppress-shortcuts": "true",
-      onkeydown: event => event.stopPropagation() },
-    make("div", { class: "attnlib-write" }, field, offers, make("div", { class: "attnlib-acts" },
-      button("Another sentence of", draws, "draw"), clauses), status),
-    make("div", { class: "attnlib-both" },
-      make("div", {}, source, results, make("div", { class: "attnlib-acts" },
-        make("label", {}, "sharpness ", slider, " ", sharpness), back), changed),
-      panel)));
+    const drawing = acts(button("Another sentence of", draws, "draw"), clauses);
+    const tuning = acts(make("label", {}, "sharpness ", slider, " ", sharpness), back);
+    card.querySelector(".attnlib-still").replaceWith(make("div", {
+      class: "attnlib-bench", "data-lm-suppress-shortcuts": "true", onkeydown: event => event.stopPropagation(),
+    }, make("div", { class: "attnlib-write" }, field, offers, drawing, status),
+    make("div", { class: "attnlib-both" }, make("div", {}, source, results, tuning, changed), panel)));
     draw();
     field.addEventListener("focus", () => offer(words, ""), { once: true });
 

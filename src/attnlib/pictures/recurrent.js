@@ -4,7 +4,6 @@ window.attnlibRecurrent ??= (() => {
   const START = 1, END = 2;   // 0 is padding; what comes after 3, the unknown word, are words
 
   // --- Vectors, matrices, and the softmax ---
-
   function vector(size, number) {
     const x = new Float64Array(size);
     for (let n = 0; n < size; n++) x[n] = number(n);
@@ -16,12 +15,7 @@ window.attnlibRecurrent ??= (() => {
   const plus = (x, y) => vector(x.length, n => x[n] + y[n]);
   const join = (x, y) => vector(x.length + y.length, n => n < x.length ? x[n] : y[n - x.length]);
   const row = (W, n) => W.numbers.subarray(n * W.columns, (n + 1) * W.columns);
-
-  function dot(x, y) {
-    let sum = 0;
-    for (let n = 0; n < x.length; n++) sum += x[n] * y[n];
-    return sum;
-  }
+  const dot = (x, y) => x.reduce((sum, number, n) => sum + number * y[n], 0);
 
   function times({ numbers, rows, columns }, x) {   // most of the time is spent here
     const y = new Float64Array(rows);
@@ -34,9 +28,8 @@ window.attnlibRecurrent ??= (() => {
   }
 
   function columns(W, from, to) {
-    const size = to - from;
-    const numbers = vector(W.rows * size, n => W.numbers[Math.floor(n / size) * W.columns + from + n % size]);
-    return { rows: W.rows, columns: size, numbers };
+    const size = to - from, place = n => Math.floor(n / size) * W.columns + from + n % size;
+    return { rows: W.rows, columns: size, numbers: vector(W.rows * size, n => W.numbers[place(n)]) };
   }
 
   // What stands at minus infinity gets 0; where all does, all is 0.
@@ -60,7 +53,6 @@ window.attnlibRecurrent ??= (() => {
     .map(name => [name.slice(begin.length), w[name]]));
 
   // --- Cells: from an input and the state before to the state after ---
-
   const weights = (w, name, end = "") =>
     ["weight_ih", "weight_hh", "bias_ih", "bias_hh"].map(part => w[name + part + end]);
 
@@ -99,11 +91,10 @@ window.attnlibRecurrent ??= (() => {
   const scan = (step, xs, state) => xs.map(x => state = step(x, state));   // the states after each word
 
   // --- Encoders: from embedded words to annotations h, a summary, and where the decoder begins ---
-
   const encoders = {
     BidirectionalGRU(w) {
-      const [rightwards, leftwards] = ["forwards", "backwards"].map(side => gru(weights(w, `encoder.${side}.`, "_l0")));
-      const W_s = w["encoder.W_s"];
+      const W_s = w["encoder.W_s"], reader = side => gru(weights(w, `encoder.${side}.`, "_l0"));
+      const rightwards = reader("forwards"), leftwards = reader("backwards");
       return xs => {
         const zero = new Float64Array(W_s.columns);
         const forwards = scan(rightwards, xs, zero), backwards = scan(leftwards, xs.toReversed(), zero).toReversed();
@@ -122,15 +113,10 @@ window.attnlibRecurrent ??= (() => {
   };
 
   // --- Scores: what is kept of an annotation, what is asked with a state, and how well the two match ---
-
   const additive = (W_a, U_a, v_a) => ({
     key: h => times(U_a, h),
     query: s => times(W_a, s),
-    match(query, key) {
-      let sum = 0;
-      for (let n = 0; n < v_a.length; n++) sum += v_a[n] * Math.tanh(query[n] + key[n]);
-      return sum;
-    },
+    match: (query, key) => dot(v_a, tanh(plus(query, key))),
   });
   const scores = {
     Dot: () => ({ key: h => h, query: s => s, match: dot }),
@@ -141,7 +127,6 @@ window.attnlibRecurrent ??= (() => {
   };
 
   // --- Windows: the centre p_t if there is one, which positions are inside, and what multiplies their weights ---
-
   const near = (p, D, factor) => ({ centre: p, inside: i => Math.abs(i - p) <= D, factor });
   const windows = {
     Everywhere: () => () => ({ inside: () => true, factor: () => 1 }),
@@ -153,7 +138,6 @@ window.attnlibRecurrent ??= (() => {
   };
 
   // --- Attention: score the annotations that the window shows, take the softmax, average ---
-
   // What a reader has changed: weights of single steps, source words that are not looked at, and the scores' sharpness.
   const untouched = { looks: new Map(), hidden: new Set(), sharpness: 1 };
 
@@ -173,7 +157,6 @@ window.attnlibRecurrent ??= (() => {
   }
 
   // --- Decoders: `step` takes the word before and scores the next one ---
-
   function deepOutput(w) {
     const { U_o, V_o, C_o, W_o } = below(w, "decoder.readout.");
     return (s, y, c) => {
@@ -220,18 +203,14 @@ window.attnlibRecurrent ??= (() => {
   };
 
   // --- From what was packed to a model, and from a sentence to its translation ---
-
-  function halves() {   // what each of the 65,536 numbers of 16 bits stands for
-    return vector(1 << 16, bits => {
-      const sign = bits >> 15 ? -1 : 1, exponent = bits >> 10 & 31, fraction = (bits & 1023) / 1024;
-      if (exponent === 31) return NaN;
-      return sign * (exponent ? 2 ** (exponent - 15) * (1 + fraction) : 2 ** -14 * fraction);
-    });
+  function half(bits) {   // what 16 bits stand for
+    const sign = bits >> 15 ? -1 : 1, exponent = bits >> 10 & 31, fraction = (bits & 1023) / 1024;
+    return sign * (exponent ? 2 ** (exponent - 15) * (1 + fraction) : 2 ** -14 * fraction);
   }
 
   // Read float16 weights out of base64; throw if they are not those that were packed.
   function unpacked({ shapes, sum, base64 }) {
-    const bytes = atob(base64), known = halves(), w = {};
+    const bytes = atob(base64), known = vector(1 << 16, half), w = {};
     let at = 0, found = 0;
     for (const [name, [rows, columns]] of Object.entries(shapes)) {
       const numbers = vector(rows * (columns ?? 1), () => {
@@ -245,19 +224,18 @@ window.attnlibRecurrent ??= (() => {
     return w;
   }
 
-  function open({ parts, source, target, weights }) {
-    const w = unpacked(weights), encode = encoders[parts.encoder](w, parts), decoder = decoders[parts.decoder](w, parts);
+  function open({ parts, weights }) {
+    const w = unpacked(weights);
+    const encode = encoders[parts.encoder](w, parts), decoder = decoders[parts.decoder](w, parts);
     const embedded = (side, word) => row(w[`${side}.embedding.weight`], word);
-    const likelihood = logits => softmax(logits.map((x, word) => word < END ? -Infinity : x));
     return {
-      source, target, attends: parts.decoder !== "FixedContextDecoder",
       encode: numbers => encode(numbers.map(word => embedded("encoder", word))),
       // Take the likeliest word at each step, or the one that `words` has for the step, until the sentence ends.
       * greedy(encoded, most, hand = untouched, words = new Map()) {
         let { memory, recurrent } = decoder.start(encoded), word = START;
         for (let t = 0; t < most && word !== END; t++) {
           const stepped = decoder.step(embedded("decoder", word), { memory, recurrent, t }, hand);
-          const p = likelihood(stepped.logits);
+          const p = softmax(stepped.logits.map((x, other) => other < END ? -Infinity : x));
           recurrent = stepped.recurrent;
           word = words.get(t) ?? p.indexOf(Math.max(...p));
           yield { word, p, ...stepped.attended };
@@ -266,5 +244,5 @@ window.attnlibRecurrent ??= (() => {
     };
   }
 
-  return { open, END };
+  return { open };
 })();

@@ -23,11 +23,11 @@ from attnlib.windows import Everywhere, View
 
 SCRIPT = Path(packing.__file__).with_name("recurrent.js").read_text("utf-8")
 SENTENCES = [pair.source for clauses in range(1, 9) for pair in sample(25, 38 + clauses, [clauses], part="test")]
-MOST = 64
-TRANSLATE = """([packed, sentences, most]) => {
+ROOM = 4  # words that a translation may have more than its source
+TRANSLATE = """([packed, sentences, room]) => {
     const model = attnlibRecurrent.open(packed), words = [], numbers = [];
     for (const sentence of sentences) {
-        const steps = [...model.greedy(model.encode(sentence), most)];
+        const steps = [...model.greedy(model.encode(sentence), sentence.length + room)];
         words.push(steps.map(step => step.word));
         for (const { alpha = [], p } of steps) numbers.push(...alpha, Math.max(...p));
     }
@@ -46,9 +46,9 @@ def compared(browser) -> Iterator[Callable]:
 
     def compare(translator, sentences):
         ids, lengths = encode(sentences, translator.source_vocabulary)
-        found = greedy(translator, ids, lengths, MOST)
+        found = greedy(translator, ids, lengths, lengths + ROOM)
         read = [row[:length].tolist() for row, length in zip(ids, lengths, strict=True)]
-        words, packed = page.evaluate(TRANSLATE, [pack(translator), read, MOST])
+        words, packed = page.evaluate(TRANSLATE, [pack(translator), read, ROOM])
         assert words == [row[:length].tolist() for row, length in zip(found.words, found.lengths, strict=True)]
         numbers, at = np.frombuffer(b64decode(packed)), 0
         for n, (source, target) in enumerate(zip(read, words, strict=True)):
