@@ -123,10 +123,10 @@
     function report(model) {
       const now = written(model.steps), before = written(model.plain ?? model.steps), title = `${model.title}: `;
       if (!touched(model)) return `${title}${body(model.steps).join(" ")}. ${verdict(model)}`;
-      const same = common(now, before), first = same.indexOf(false), count = same.filter(kept => !kept).length;
       if (now.join(" ") === before.join(" ")) return `${title}no word changed.`;
-      return first < 0 ? `${title}${before.length - now.length} words fewer.`
-        : `${title}${count} of ${now.length} words changed, the first is word ${first + 1}, “${now[first]}”.`;
+      const same = common(now, before), first = same.indexOf(false), count = same.filter(kept => !kept).length;
+      if (first < 0) return `${title}without ${quoted(before.filter((_, t) => !common(before, now)[t]))} now.`;
+      return `${title}${count} of ${now.length} words changed, the first is word ${first + 1}, “${now[first]}”.`;
     }
 
     function verdict(model) {
@@ -271,7 +271,9 @@
           marks: hidden ? ["attnlib-hidden"] : [], notes: hidden ? ["not looked at"] : [],
           style: `background: color-mix(in srgb, #0072b2 ${Math.round(55 * weight)}%, white)` };
       }), from, chooseSource, "s"));
-      results.replaceChildren(...models.map(drawModel));
+      const wrong = right() && models.some(model => body(model.steps).join(" ") !== right().join(" "));
+      const correct = wrong ? [p("Right: ", make("span", { lang: "fr" }, right().join(" ")))] : [];
+      results.replaceChildren(...models.map(drawModel), ...correct);
       panel.replaceChildren(...(step ? drawStep(step) : [p(hint)]));
       sharpness.textContent = change.sharpness;
       back.hidden = !list.length;
@@ -295,7 +297,6 @@
       const stopped = model.steps.at(-1).word === END ? "" : " It does not end by itself and was stopped.";
       const section = make("section", { "aria-label": model.title }, b(model.title), ` ${verdict(model)}${stopped}`,
         row(`${french} words, ${model.title}`, "fr", list, at?.model === model ? at.t : -1, choose, `${m}.`));
-      if (!fits.every(Boolean)) section.append(p("Right: ", make("span", { lang: "fr" }, correct.join(" "))));
       if (model.steps[0].alpha) section.append(map(model, choose));
       return section;
     }
