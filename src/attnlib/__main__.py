@@ -68,6 +68,7 @@ def _let_go_of_the_output() -> None:
 def _train(given: argparse.Namespace) -> None:
     from attnlib import processes  # noqa: PLC0415, help should not wait for torch
     from attnlib.devices import device_named  # noqa: PLC0415
+    from attnlib.text.checkpoint import check_free  # noqa: PLC0415
     from attnlib.text.files import read_pairs  # noqa: PLC0415
     from attnlib.text.learning import learn  # noqa: PLC0415
     from attnlib.text.stream import scan_pairs  # noqa: PLC0415
@@ -78,6 +79,8 @@ def _train(given: argparse.Namespace) -> None:
         say = (lambda said: None) if processes.rank() else _say
         with processes.first_goes_ahead():
             settings = _settings(given)
+            if not processes.rank():
+                check_free(given.model)
             maker = VocabularyMaker(settings)
             text = scan_pairs(given.source, given.target, longest=given.longest, maker=maker)
             say(str(text))

@@ -17,6 +17,7 @@ from attnlib.language.grammar import sample
 from attnlib.metrics import exact_match
 from attnlib.text import files
 from attnlib.text import model as text_model
+from attnlib.text.checkpoint import only_one
 from attnlib.text.files import words_of
 from attnlib.text.settings import Settings
 from attnlib.text.vocabularies import VocabularyMaker
@@ -427,6 +428,15 @@ def test_a_text_is_read_twice_at_most(run, home, kind, monkeypatch):
     known = attnlib.load(home / command[-1]).translator
     for one, other in zip(alone.make(), (known.source_vocabulary, known.target_vocabulary), strict=True):
         assert [one.encode(pair.source) for pair in pairs] == [other.encode(pair.source) for pair in pairs]
+
+
+def test_a_folder_that_another_trains_into_is_refused_before_the_text_is_read(run, home):
+    unread = ("train", "--source", "not there", "--model", "taken")
+    with only_one(home / "taken"):
+        said = "attnlib train: taken is being trained by another process; wait for its end, or give another --model\n"
+        assert run(*unread) == (2, "", said)
+    assert "not there: no such file" in run(*unread)[2]
+    assert not list(home.glob(".taken*"))
 
 
 def test_help_says_each_default_once(run):

@@ -107,7 +107,7 @@ def only_one(folder: Path) -> Iterator[None]:
     ValueError
         If another one does.
     """
-    path = folder.with_name(f".{folder.name}.lock")
+    path = _lock_of(folder)
     lock = FileLock(path, timeout=0)
     with errors_name(folder, path):
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -123,6 +123,17 @@ def only_one(folder: Path) -> Iterator[None]:
         with suppress(PermissionError):  # on Windows, where the lock removes its file itself
             path.unlink(missing_ok=True)
         lock.release()
+
+
+def check_free(folder: Path) -> None:
+    """Refuse a folder that another process trains into, before anything is read for it. Errors as for `only_one`."""
+    if _lock_of(folder).exists():
+        with only_one(folder):
+            pass
+
+
+def _lock_of(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}.lock")
 
 
 def begin_folder(folder: Path, config: Mapping[str, Any], source_vocabulary: Any, target_vocabulary: Any) -> None:
