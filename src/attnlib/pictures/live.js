@@ -295,10 +295,11 @@
         tell(stepText());
       };
       const stopped = model.steps.at(-1).word === END ? "" : " It does not end by itself and was stopped.";
-      const section = make("section", { "aria-label": model.title }, b(model.title), ` ${verdict(model)}${stopped}`,
+      const group = make("div", { class: "attnlib-model", role: "group", "aria-label": model.title },
+        b(model.title), ` ${verdict(model)}${stopped}`,
         row(`${french} words, ${model.title}`, "fr", list, at?.model === model ? at.t : -1, choose, `${m}.`));
-      if (model.steps[0].alpha) section.append(map(model, choose));
-      return section;
+      if (model.steps[0].alpha) group.append(map(model, choose));
+      return group;
     }
 
     // All weights of a translation, a row for each word.

@@ -160,7 +160,7 @@ def test_a_drawn_sentence_has_its_wrong_words_marked(both, bahdanau, opened):
     expect(words(page, "English words")).to_have_count(len(pair.source) + 1)
     expect(said(page)).to_contain_text("words are wrong")
     for name in ("without", "Bahdanau"):
-        section = page.get_by_role("region", name=name)
+        section = page.get_by_role("group", name=name)
         marked = section.locator(".attnlib-wrong").count()
         assert f"{marked} of" in section.inner_text() or "Every word is right" in section.inner_text()
         assert marked == section.get_by_role("option", name=", wrong").count()
@@ -388,6 +388,7 @@ def test_it_is_accessible_and_fits(both, head, wide, opened):
 
 def test_two_cards_share_a_page(one, both, opened):
     page = opened(one, both)
+    assert Axe().run(page).response["violations"] == []
     assert page.get_by_role("listbox", name="French words, Bahdanau").count() == 2
     field(page).nth(1).fill("a cat sings")
     expect(page.get_by_role("listbox", name="English words").nth(1).get_by_role("option")).to_have_count(4)
@@ -417,7 +418,7 @@ def test_what_does_not_fit_is_refused(call, error, says, bahdanau, refused):
 
 def test_a_pair_brings_its_right_translation(bahdanau, opened):
     page = opened(live({"Bahdanau": bahdanau}, SentencePair(("a", "cat", "sings"), ("une", "chat", "chante"))))
-    assert "1 of 3 words is wrong." in page.get_by_role("region", name="Bahdanau").inner_text()
+    assert "1 of 3 words is wrong." in page.get_by_role("group", name="Bahdanau").inner_text()
 
 
 def test_it_starts_when_put_into_a_page_as_jupyterlab_does(one, opened):
