@@ -65,7 +65,8 @@ def compared(browser) -> Iterator[Callable]:
 
 @pytest.mark.parametrize("name", [name for name in RECIPES if name != "transformer"])
 def test_pretrained_models_translate_as_in_pytorch(name, compared):
-    compared(pretrained.load(name).translator, SENTENCES)
+    """Those that a chapter shows half-way are of the same parts as the whole: they take fewer sentences."""
+    compared(pretrained.load(name).translator, SENTENCES[:: 1 if RECIPES[name].steps == 700 else 8])
 
 
 @pytest.mark.parametrize(
