@@ -8,12 +8,43 @@ import argparse
 import errno
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
 from attnlib.text.options import add_options, declared
 from attnlib.text.settings import Architecture, Settings
+
+Adding = Callable[[argparse.ArgumentParser], Any]
+_COMMANDS: dict[str, tuple[Callable, str, str, Sequence[Adding]]] = {}
+
+_option = partial(methodcaller, "add_argument")
+_MODEL = (
+    _option("--model", type=Path, required=True, metavar="FOLDER", help="the model's folder"),
+    _option("--device", help="cpu, cuda, or cuda:1 and so on; default: a GPU if there is one"),
+)
+_TEXT = (
+    _option("text", nargs="+", metavar="FILE", help="source and target, or one file with tabs"),
+    _option("--longest", type=int, default=1000, help="most words or subwords of a line; a longer one is refused"),
+)
+_REPLACEMENT = (
+    _option(
+        "--replace-unknown",
+        action="store_true",
+        help="replace an unknown word by the source word that it looked at most",
+    ),
+    _option(
+        "--dictionary",
+        metavar="FILE",
+        help="the same, but by its translation if FILE has it: a word, a tab and its translation on each line",
+    ),
+)
+_SEARCH = (
+    _option("--beam", type=int, default=5, help="hypotheses that the search keeps; 1 is greedy"),
+    _option("--max-length", type=int, default=200, help="most words or subwords of a translation"),
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,40 +55,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments : words, optional
         None: those that the process was called with.
     """
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, or errors would go to the output
     given = _parser().parse_args(arguments)
     try:
-        _check_open(given.command)
         given.run(given)
-        if sys.stdout:
-            sys.stdout.flush()
+        sys.stdout.flush()
     except BrokenPipeError:  # whoever read the output has read enough
         _let_go_of_the_output()
-        return 0
     except KeyboardInterrupt:
         return 130
     except (ValueError, FloatingPointError) as error:
-        return _refused(given, str(error))
+        return _refuse(given, str(error))
     except OSError as error:
-        name = error.filename or "the output"
-        if name == "the output":
-            _let_go_of_the_output()
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            then = "goes on" if given.command == "train" else "begins anew"
-            return _refused(given, f"no space left for {name}; make room, and the same command {then}")
-        return _refused(given, f"{name}: {(error.strerror or str(error)).lower()}")
+        return _refuse(given, _explain(error, "goes on" if given.command == "train" else "begins anew"))
     return 0
 
 
-def _check_open(command: str) -> None:
-    """Refuse an input or an output that is closed, where the command needs it; do without the errors' stream."""
-    if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, open to the end
-    for stream, name, commands in (
-        (sys.stdin, "input", ("translate",)),
-        (sys.stdout, "output", ("translate", "evaluate", "align")),
-    ):
-        if stream is None and command in commands:
-            raise ValueError(f"the standard {name} is closed; expected one that is open")
+def _explain(error: OSError, then: str) -> str:
+    name = error.filename or "the output"
+    if name == "the output":
+        _let_go_of_the_output()
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"no space left for {name}; make room, and the same command {then}"
+    return f"{name}: {(error.strerror or str(error)).lower()}"
 
 
 def _let_go_of_the_output() -> None:
@@ -65,8 +85,90 @@ def _let_go_of_the_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _refuse(given: argparse.Namespace, why: str) -> int:
+    process = "" if os.environ.get("WORLD_SIZE", "1") == "1" else f", process {os.environ.get('RANK')}"
+    _say(f"attnlib {given.command}{process}: {why}")
+    return 2
+
+
+def _command(about: str, example: str, *options: Adding) -> Callable[[Callable], Callable]:
+    """Make a command of a function, whose name, without the underscore in front, is the command's."""
+
+    def declare(run: Callable) -> Callable:
+        _COMMANDS[run.__name__.removeprefix("_")] = run, about, example, options
+        return run
+
+    return declare
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="attnlib",
+        description="Learn to translate from two files, one sentence a line; then translate, and see where it looked.",
+        epilog="attnlib COMMAND --help shows an example of each command.",
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, (run, about, example, options) in _COMMANDS.items():
+        command = commands.add_parser(
+            name,
+            help=about,
+            description=f"{about[0].upper()}{about[1:]}.",
+            epilog=f"example:\n  attnlib {name} {example}",
+            formatter_class=_Help,
+        )
+        command.set_defaults(run=run)
+        for add in options:
+            add(command)
+    return parser
+
+
+class _Help(argparse.ArgumentDefaultsHelpFormatter, argparse.RawDescriptionHelpFormatter):
+    """Say defaults, where there are any, and leave an example's lines as they are."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        silent = action.default is None or isinstance(action.default, bool)
+        return action.help if silent else super()._get_help_string(action)
+
+
+@_command(
+    "write a text to try the other commands on: English and French sentences of a small grammar",
+    "text",
+    _option("folder", type=Path, metavar="FOLDER", help="where the files go"),
+    _option("--train", type=int, default=20_000, help="sentence pairs to learn from"),
+    _option("--dev", type=int, default=200, help="sentence pairs kept apart"),
+    _option("--seed", type=int, default=1, help="another seed gives other sentences"),
+)
+def _toy(given: argparse.Namespace) -> None:
+    from attnlib.text.toy import write_toy  # noqa: PLC0415, help should not wait for torch
+
+    write_toy(given.folder, train=given.train, dev=given.dev, seed=given.seed)
+    _say(f"wrote train and dev, each as .en, .fr and .links, to {given.folder}")
+
+
+def _add_training(train: argparse.ArgumentParser) -> None:
+    groups = {name: train.add_argument_group(name) for name in ("the text", "the model", "the training")}
+    text = groups["the text"]
+    text.add_argument("--source", required=True, metavar="FILE", help="sentences, one a line; .gz too")
+    text.add_argument("--target", metavar="FILE", help="their translations; without it, --source has pairs with tabs")
+    text.add_argument("--dev", nargs="+", metavar="FILE", help="two such files, or one, kept apart to choose the best")
+    add_options(groups, Architecture, Settings)
+    groups["the training"].add_argument(
+        "--save-seconds", type=float, default=60.0, help="from one save of a run to the next"
+    )
+
+
+@_command(
+    "learn from sentence pairs; the same command again goes on with a run that was killed",
+    "--source train.de --target train.en --dev dev.de dev.en --model runs/deen",
+    *_MODEL,
+    _add_training,
+)
 def _train(given: argparse.Namespace) -> None:
-    from attnlib import processes  # noqa: PLC0415, help should not wait for torch
+    from attnlib import processes  # noqa: PLC0415
     from attnlib.devices import device_named  # noqa: PLC0415
     from attnlib.text.checkpoint import check_free  # noqa: PLC0415
     from attnlib.text.files import read_pairs  # noqa: PLC0415
@@ -76,7 +178,7 @@ def _train(given: argparse.Namespace) -> None:
 
     device = device_named(given.device)
     with processes.joined(device):
-        say = (lambda said: None) if processes.rank() else _say
+        say = (lambda line: None) if processes.rank() else _say
         with processes.first_goes_ahead():
             settings = _settings(given)
             if not processes.rank():
@@ -99,57 +201,73 @@ def _settings(given: argparse.Namespace) -> Settings:
     return Settings(preset=preset, options=options, **told(Settings))
 
 
-def _load(given: argparse.Namespace) -> Any:
-    from attnlib.devices import device_named  # noqa: PLC0415
-    from attnlib.text.model import load  # noqa: PLC0415
-
-    return load(given.model, device_named(given.device))
-
-
+@_command(
+    "translate the standard input line by line",
+    "--model runs/deen < new.de > new.en",
+    *_MODEL,
+    _option("--links", type=Path, metavar="FILE", help="also write which word comes from which, as i-j"),
+    _option("--longest", type=int, default=1000, help="most words or subwords of a line; a longer one is cut to them"),
+    *_REPLACEMENT,
+    *_SEARCH,
+)
 def _translate(given: argparse.Namespace) -> None:
+    from contextlib import nullcontext  # noqa: PLC0415
+
     from attnlib.text.model import translate_stream  # noqa: PLC0415
     from attnlib.writing import written_in_the_end  # noqa: PLC0415
 
-    options = {"beam": given.beam, "max_length": given.max_length, "longest": given.longest, "say": _say}
-    model, streams = _load(given), (sys.stdin.buffer, sys.stdout.buffer)
-    options["replace"] = _replacement(given)
-    if not given.links:
-        translate_stream(model, *streams, **options)
-        return
-    with written_in_the_end(given.links) as linked:
-        translate_stream(model, *streams, linked=linked, **options)
+    model, replace = _load(given), _replacement(given)
+    options = {"beam": given.beam, "max_length": given.max_length, "longest": given.longest, "replace": replace}
+    with written_in_the_end(given.links) if given.links else nullcontext() as linked:
+        translate_stream(model, sys.stdin.buffer, sys.stdout.buffer, linked=linked, say=_say, **options)
 
 
+@_command(
+    "translate a text and compare with its translation",
+    "--model runs/deen test.de test.en --gold test.links",
+    *_MODEL,
+    _option("--gold", metavar="FILE", help="word links, i-j sure and i?j possible: alignment error rate"),
+    _option(
+        "--tokenize",
+        metavar="NAME",
+        help="how sacrebleu cuts words for BLEU; default: none for a model of words, 13a for one of subwords",
+    ),
+    *_TEXT,
+    *_REPLACEMENT,
+    *_SEARCH,
+)
 def _evaluate(given: argparse.Namespace) -> None:
     from attnlib.text.evaluation import evaluate  # noqa: PLC0415
-    from attnlib.text.files import read_beside, read_gold  # noqa: PLC0415
+    from attnlib.text.files import read_gold  # noqa: PLC0415
 
-    pairs = list(read_beside(*_sides(given.text, "the text")))
-    gold = None if given.gold is None else read_gold(given.gold, pairs)
-    model = _load(given)
-    model.check_longest(pairs, given.longest, given.text[0])
-    found = evaluate(
-        model,
-        pairs,
-        beam=given.beam,
-        max_length=given.max_length,
-        tokenize=given.tokenize,
-        gold=gold,
-        replace=_replacement(given),
-    )
-    print(found)
+    model, pairs = _model_and_text(given)
+    gold, replace = read_gold(given.gold, pairs) if given.gold else None, _replacement(given)
+    options = {"beam": given.beam, "max_length": given.max_length, "tokenize": given.tokenize}
+    print(evaluate(model, pairs, gold=gold, replace=replace, **options))
 
 
+@_command(
+    "link the words of a text and its translation, as i-j, a line for each pair",
+    "--model runs/deen test.de test.en > test.links",
+    *_MODEL,
+    *_TEXT,
+)
 def _align(given: argparse.Namespace) -> None:
-    from attnlib.text.files import pharaoh, read_beside  # noqa: PLC0415
+    from attnlib.text.files import pharaoh  # noqa: PLC0415
 
-    pairs = list(read_beside(*_sides(given.text, "the text")))
-    model = _load(given)
-    model.check_longest(pairs, given.longest, given.text[0])
+    model, pairs = _model_and_text(given)
     for links in model.links_of(pairs):
         print(pharaoh(links))
 
 
+@_command(
+    "translate a sentence and show in a page where each word looked",
+    '--model runs/deen "ein hund rennt" -o dog.html',
+    *_MODEL,
+    _option("sentence", help="words separated by spaces"),
+    _option("-o", "--output", type=Path, required=True, metavar="FILE", help="the page, one HTML file"),
+    *_SEARCH,
+)
 def _explore(given: argparse.Namespace) -> None:
     from attnlib.writing import write_atomically  # noqa: PLC0415
 
@@ -158,11 +276,19 @@ def _explore(given: argparse.Namespace) -> None:
     _say(f"open {given.output}")
 
 
-def _toy(given: argparse.Namespace) -> None:
-    from attnlib.text.toy import write_toy  # noqa: PLC0415
+def _load(given: argparse.Namespace) -> Any:
+    from attnlib.devices import device_named  # noqa: PLC0415
+    from attnlib.text.model import load  # noqa: PLC0415
 
-    write_toy(given.folder, train=given.train, dev=given.dev, seed=given.seed)
-    _say(f"wrote train and dev, each as .en, .fr and .links, to {given.folder}")
+    return load(given.model, device_named(given.device))
+
+
+def _model_and_text(given: argparse.Namespace) -> tuple[Any, list[tuple[Sequence[str], Sequence[str]]]]:
+    from attnlib.text.files import read_beside  # noqa: PLC0415
+
+    pairs, model = list(read_beside(*_sides(given.text, "the text"))), _load(given)
+    model.check_longest(pairs, given.longest, given.text[0])
+    return model, pairs
 
 
 def _replacement(given: argparse.Namespace) -> dict[str, str] | None:
@@ -177,162 +303,6 @@ def _sides(files: Sequence[str], name: str) -> Sequence[str]:
     if len(files) > 2:
         raise ValueError(f"{name} is {len(files)} files; expected two, or one of pairs with a tab between")
     return files
-
-
-def _say(said: str) -> None:
-    print(said, file=sys.stderr, flush=True)
-
-
-def _refused(given: argparse.Namespace, said: str) -> int:
-    process = "" if os.environ.get("WORLD_SIZE", "1") == "1" else f", process {os.environ.get('RANK')}"
-    _say(f"attnlib {given.command}{process}: {said}")
-    return 2
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="attnlib",
-        description="Learn to translate from two files, one sentence a line; then translate, and see where it looked.",
-        epilog="attnlib COMMAND --help shows an example of each command.",
-    )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for run, add_options_of_its_own, about, example in _COMMANDS:
-        name = run.__name__.removeprefix("_")
-        command = commands.add_parser(
-            name,
-            help=about,
-            description=f"{about[0].upper()}{about[1:]}.",
-            epilog=f"example:\n  attnlib {name} {example}",
-            formatter_class=_Help,
-        )
-        command.set_defaults(run=run)
-        if run is not _toy:
-            command.add_argument("--model", type=Path, required=True, metavar="FOLDER", help="the model's folder")
-            command.add_argument("--device", help="cpu, cuda, or cuda:1 and so on; default: a GPU if there is one")
-        add_options_of_its_own(command)
-    return parser
-
-
-class _Help(argparse.ArgumentDefaultsHelpFormatter, argparse.RawDescriptionHelpFormatter):
-    """Say defaults, where there are any, and leave an example's lines as they are."""
-
-    def _get_help_string(self, action: argparse.Action) -> str | None:
-        return (
-            action.help
-            if action.default is None or isinstance(action.default, bool)
-            else super()._get_help_string(action)
-        )
-
-
-def _add_toy(toy: argparse.ArgumentParser) -> None:
-    toy.add_argument("folder", type=Path, metavar="FOLDER", help="where the files go")
-    toy.add_argument("--train", type=int, default=20_000, help="sentence pairs to learn from")
-    toy.add_argument("--dev", type=int, default=200, help="sentence pairs kept apart")
-    toy.add_argument("--seed", type=int, default=1, help="another seed gives other sentences")
-
-
-def _add_train(train: argparse.ArgumentParser) -> None:
-    groups = {name: train.add_argument_group(name) for name in ("the text", "the model", "the training")}
-    text = groups["the text"]
-    text.add_argument("--source", required=True, metavar="FILE", help="sentences, one a line; .gz too")
-    text.add_argument("--target", metavar="FILE", help="their translations; without it, --source has pairs with tabs")
-    text.add_argument("--dev", nargs="+", metavar="FILE", help="two such files, or one, kept apart to choose the best")
-    add_options(groups, Architecture, Settings)
-    groups["the training"].add_argument(
-        "--save-seconds", type=float, default=60.0, help="from one save of a run to the next"
-    )
-
-
-def _add_translate(translate: argparse.ArgumentParser) -> None:
-    translate.add_argument("--links", type=Path, metavar="FILE", help="also write which word comes from which, as i-j")
-    translate.add_argument(
-        "--longest", type=int, default=1000, help="most words or subwords of a line; a longer one is cut to them"
-    )
-    _add_replacement(translate)
-    _add_search(translate)
-
-
-def _add_evaluate(evaluate: argparse.ArgumentParser) -> None:
-    evaluate.add_argument("--gold", metavar="FILE", help="word links, i-j sure and i?j possible: alignment error rate")
-    evaluate.add_argument(
-        "--tokenize",
-        metavar="NAME",
-        help="how sacrebleu cuts words for BLEU; default: none for a model of words, 13a for one of subwords",
-    )
-    _add_text(evaluate)
-    _add_replacement(evaluate)
-    _add_search(evaluate)
-
-
-def _add_explore(explore: argparse.ArgumentParser) -> None:
-    explore.add_argument("sentence", help="words separated by spaces")
-    explore.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the page, one HTML file")
-    _add_search(explore)
-
-
-def _add_text(command: argparse.ArgumentParser) -> None:
-    command.add_argument("text", nargs="+", metavar="FILE", help="source and target, or one file with tabs")
-    command.add_argument(
-        "--longest", type=int, default=1000, help="most words or subwords of a line; a longer one is refused"
-    )
-
-
-def _add_replacement(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--replace-unknown",
-        action="store_true",
-        help="replace an unknown word by the source word that it looked at most",
-    )
-    command.add_argument(
-        "--dictionary",
-        metavar="FILE",
-        help="the same, but by its translation if FILE has it: a word, a tab and its translation on each line",
-    )
-
-
-def _add_search(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--beam", type=int, default=5, help="hypotheses that the search keeps; 1 is greedy")
-    command.add_argument("--max-length", type=int, default=200, help="most words or subwords of a translation")
-
-
-_COMMANDS = (
-    (
-        _toy,
-        _add_toy,
-        "write a text to try the other commands on: English and French sentences of a small grammar",
-        "text",
-    ),
-    (
-        _train,
-        _add_train,
-        "learn from sentence pairs; the same command again goes on with a run that was killed",
-        "--source train.de --target train.en --dev dev.de dev.en --model runs/deen",
-    ),
-    (
-        _translate,
-        _add_translate,
-        "translate the standard input line by line",
-        "--model runs/deen < new.de > new.en",
-    ),
-    (
-        _evaluate,
-        _add_evaluate,
-        "translate a text and compare with its translation",
-        "--model runs/deen test.de test.en --gold test.links",
-    ),
-    (
-        _align,
-        _add_text,
-        "link the words of a text and its translation, as i-j, a line for each pair",
-        "--model runs/deen test.de test.en > test.links",
-    ),
-    (
-        _explore,
-        _add_explore,
-        "translate a sentence and show in a page where each word looked",
-        '--model runs/deen "ein hund rennt" -o dog.html',
-    ),
-)
 
 
 if __name__ == "__main__":

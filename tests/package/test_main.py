@@ -305,20 +305,6 @@ def outside(words, home):
     return ran.returncode, ran.stdout, ran.stderr
 
 
-@pytest.mark.skipif(os.name != "posix", reason="closes streams as a shell does")
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("translate --model words >&-", "the standard output is closed; expected one that is open"),
-        ("translate --model words <&-", "the standard input is closed; expected one that is open"),
-        ("evaluate --model words a.en a.fr >&-", "the standard output is closed; expected one that is open"),
-        ("align --model words a.en a.fr >&-", "the standard output is closed; expected one that is open"),
-    ],
-)
-def test_a_stream_that_is_closed_is_named(home, words, said):
-    assert outside(words, home) == (2, "", f"attnlib {words.split()[0]}: {said}\n")
-
-
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device here that is always full")
 @pytest.mark.parametrize(
     ("words", "full"),
