@@ -27,7 +27,7 @@ from attnlib.translator import luong
 from attnlib.vocabulary import Vocabulary
 
 FEW, STEPS = 20_000, 20
-SIZES = {"words": 8000, "sentences": 64}
+SIZES = {"max_tokens": 8000, "max_sentences": 64}
 
 
 def write_text(folder, pairs):
@@ -67,7 +67,7 @@ def watched(work):
 
 def vocabularies(text):
     sides = (pair.source for pair in text), (pair.target for pair in text)
-    return tuple(Vocabulary.of(side, least=2, most=8000) for side in sides)
+    return tuple(Vocabulary.of(side, min_count=2, max_size=8000) for side in sides)
 
 
 def encode(folder, *files):

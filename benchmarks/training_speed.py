@@ -23,7 +23,7 @@ from torch.profiler import ProfilerActivity, profile
 from attnlib.batches import batch
 from attnlib.language.grammar import sample
 from attnlib.translator import luong, rnn_encdec, rnn_search
-from attnlib.vocabulary import PAD, START, Vocabulary
+from attnlib.vocabulary import BOS, PAD, Vocabulary
 
 BATCH, EMB, HID, ROUNDS = 64, 64, 128, 3
 PRODUCTS = ("mm", "addmm", "bmm", "baddbmm", "addmv_")
@@ -52,7 +52,7 @@ class PlainRNNSearch(nn.Module):
         outputs, _ = pad_packed_sequence(outputs, batch_first=True)
         hidden = torch.tanh(self.initial(last[1])).unsqueeze(0)
         mask = torch.arange(outputs.shape[1]) < lengths.unsqueeze(1)
-        word = torch.full((len(source), 1), START)
+        word = torch.full((len(source), 1), BOS)
         logits = []
         for t in range(target.shape[1]):
             embedded = self.target_embedding(word)
@@ -86,7 +86,7 @@ class PlainLuong(nn.Module):
         outputs, state = self.encoder(packed)
         outputs, _ = pad_packed_sequence(outputs, batch_first=True)
         mask = torch.arange(outputs.shape[1]) < lengths.unsqueeze(1)
-        word = torch.full((len(source), 1), START)
+        word = torch.full((len(source), 1), BOS)
         logits = []
         for t in range(target.shape[1]):
             output, state = self.decoder(self.target_embedding(word), state)
@@ -108,7 +108,7 @@ def batches_of(pairs, vocabularies, by_length):
 
 
 def train_once(model, optimiser, batches):
-    """Train on every batch once and return the target words a second, END among them."""
+    """Train on every batch once and return the target words a second, EOS among them."""
     words = sum(int((b.target != PAD).sum()) for b in batches)
     begin = perf_counter()
     for b in batches:

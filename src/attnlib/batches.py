@@ -1,6 +1,6 @@
 """Batches: encoded sentences side by side.
 
-An encoded sentence, source or target, ends in `END`, and its length counts it. What fills up a batch is `PAD`.
+An encoded sentence, source or target, ends in `EOS`, and its length counts it. What fills up a batch is `PAD`.
 """
 
 from array import array
@@ -15,18 +15,18 @@ from jaxtyping import Int, Integer
 from torch import Tensor
 
 from attnlib.checks import check_whole
-from attnlib.cutting import check_fit, cut, cut_again_and_again, in_one_epoch
-from attnlib.vocabulary import PAD, Numbering, SentencePair
+from attnlib.cutting import check_fit, cut, in_one_epoch, shuffled_batches
+from attnlib.vocabulary import PAD, SentencePair, Tokenizer
 
 
 class Batch(NamedTuple):
-    """Sentence pairs side by side, filled up with `PAD`; every sentence ends in `END`.
+    """Sentence pairs side by side, filled up with `PAD`; every sentence ends in `EOS`.
 
     Attributes
     ----------
     source : ``"batch src"``
     lengths : ``"batch"``
-        How many words each source has, `END` included.
+        How many words each source has, `EOS` included.
     target : ``"batch tgt"``
     """
 
@@ -42,7 +42,7 @@ class Encoded:
     Attributes
     ----------
     ids : ``"ids"``
-        The source of each pair, then its target, both with `END`.
+        The source of each pair, then its target, both with `EOS`.
     starts : ``"pairs"``
         Where in `ids` each pair begins.
     lengths : ``"pairs 2"``
@@ -54,7 +54,7 @@ class Encoded:
     lengths: Integer[np.ndarray, "pairs 2"]
 
     @classmethod
-    def of(cls, pairs: Iterable[SentencePair], source_vocabulary: Numbering, target_vocabulary: Numbering) -> "Encoded":
+    def of(cls, pairs: Iterable[SentencePair], source_vocabulary: Tokenizer, target_vocabulary: Tokenizer) -> "Encoded":
         """Turn the words of sentence pairs into numbers. Errors as for `encode`."""
         ids, lengths = array("q"), array("q")
         for pair in pairs:
@@ -76,18 +76,24 @@ class Encoded:
             _side_by_side(self.ids, starts + source, target),
         )
 
-    def in_one_epoch(self, *, words: int, sentences: int | None = None) -> int:
+    def in_one_epoch(self, *, max_tokens: int, max_sentences: int | None = None) -> int:
         """Count the `batches` that hold each pair once; it is the same number whatever the seed."""
-        return in_one_epoch(self.lengths, words, sentences)
+        return in_one_epoch(self.lengths, max_tokens, max_sentences)
 
     def endless(
-        self, *, words: int, seed: int, sentences: int | None = None, skip: int = 0, share: tuple[int, int] = (0, 1)
+        self,
+        *,
+        max_tokens: int,
+        seed: int,
+        max_sentences: int | None = None,
+        skip: int = 0,
+        share: tuple[int, int] = (0, 1),
     ) -> Iterator[Batch]:
         """Give batches without end. As for `attnlib.batches.endless`, with one parameter more.
 
         Parameters
         ----------
-        words, seed, sentences, skip
+        max_tokens, seed, max_sentences, skip
             As there.
         share : (which, of how many)
             Of n processes, process k, from 0, gets every n-th pair of each batch from the k-th on. Together they see
@@ -96,22 +102,22 @@ class Encoded:
         which, processes = share
         check_whole(0, seed=seed, skip=skip, share=which)
         check_whole(which + 1, processes=processes)
-        check_fit(self.lengths, words, sentences)
-        found = cut_again_and_again(self.lengths, words, sentences, seed, skip)
+        check_fit(self.lengths, max_tokens, max_sentences)
+        found = shuffled_batches(self.lengths, max_tokens, max_sentences, seed, skip)
         return (self.batch(rows[which::processes]) for rows in found)
 
 
 def encode(
-    sentences: Iterable[Sequence[str]], vocabulary: Numbering
+    sentences: Iterable[Sequence[str]], vocabulary: Tokenizer
 ) -> tuple[Int[Tensor, "batch src"], Int[Tensor, "batch"]]:
     """Turn the words of several sentences into numbers and lay them side by side.
 
     Returns
     -------
     ids : ``"batch src"``
-        Each sentence, then `END`, then as many `PAD` as the longest needs.
+        Each sentence, then `EOS`, then as many `PAD` as the longest needs.
     lengths : ``"batch"``
-        How many words each sentence has, `END` included.
+        How many words each sentence has, `EOS` included.
 
     Raises
     ------
@@ -127,7 +133,7 @@ def encode(
     return _side_by_side(np.concatenate(numbered), lengths.cumsum() - lengths, lengths), torch.from_numpy(lengths)
 
 
-def batch(pairs: Iterable[SentencePair], source_vocabulary: Numbering, target_vocabulary: Numbering) -> Batch:
+def batch(pairs: Iterable[SentencePair], source_vocabulary: Tokenizer, target_vocabulary: Tokenizer) -> Batch:
     """Lay sentence pairs side by side, in their order. Errors as for `encode`."""
     encoded = Encoded.of(pairs, source_vocabulary, target_vocabulary)
     if not len(encoded):
@@ -137,12 +143,12 @@ def batch(pairs: Iterable[SentencePair], source_vocabulary: Numbering, target_vo
 
 def batches(
     pairs: Iterable[SentencePair],
-    source_vocabulary: Numbering,
-    target_vocabulary: Numbering,
+    source_vocabulary: Tokenizer,
+    target_vocabulary: Tokenizer,
     *,
-    words: int,
+    max_tokens: int,
     seed: int,
-    sentences: int | None = None,
+    max_sentences: int | None = None,
 ) -> list[Batch]:
     """Cut a corpus into batches of pairs of about the same length, in random order.
 
@@ -153,14 +159,14 @@ def batches(
     ----------
     pairs : sentence pairs
         Each comes in exactly one batch.
-    source_vocabulary, target_vocabulary : Numbering
+    source_vocabulary, target_vocabulary : Tokenizer
         They number the words.
-    words : int
-        The most words that a batch may hold on one side, `END` and `PAD` counted.
+    max_tokens : int
+        The most words that a batch may hold on one side, `EOS` and `PAD` counted.
     seed : int
         The same seed gives the same batches in the same order.
-    sentences : int, optional
-        The most pairs that a batch may hold. None: as many as `words` admits.
+    max_sentences : int, optional
+        The most pairs that a batch may hold. None: as many as `max_tokens` admits.
 
     Returns
     -------
@@ -169,31 +175,31 @@ def batches(
     Raises
     ------
     TypeError
-        If a sentence is one string rather than a sequence of words, or `words` or `seed` is not a whole number.
+        If a sentence is one string rather than a sequence of words, or `max_tokens` or `seed` is not a whole number.
     ValueError
         If there is no pair, or a sentence has no word, or is too long for any batch.
     """
     check_whole(0, seed=seed)
     encoded = Encoded.of(pairs, source_vocabulary, target_vocabulary)
-    check_fit(encoded.lengths, words, sentences)
-    return [encoded.batch(rows) for rows in cut(encoded.lengths, words, sentences, Random(seed))]
+    check_fit(encoded.lengths, max_tokens, max_sentences)
+    return [encoded.batch(rows) for rows in cut(encoded.lengths, max_tokens, max_sentences, Random(seed))]
 
 
 def endless(
     pairs: Iterable[SentencePair],
-    source_vocabulary: Numbering,
-    target_vocabulary: Numbering,
+    source_vocabulary: Tokenizer,
+    target_vocabulary: Tokenizer,
     *,
-    words: int,
+    max_tokens: int,
     seed: int,
-    sentences: int | None = None,
+    max_sentences: int | None = None,
     skip: int = 0,
 ) -> Iterator[Batch]:
     """Give all `batches` of the corpus, then all again, cut and ordered anew, without end.
 
     Parameters
     ----------
-    pairs, source_vocabulary, target_vocabulary, words, sentences
+    pairs, source_vocabulary, target_vocabulary, max_tokens, max_sentences
         As for `batches`, and refused as there, before the first batch is asked for.
     seed : int
         The same seed gives the same batches in the same order.
@@ -205,7 +211,7 @@ def endless(
     iterator of Batch
     """
     encoded = Encoded.of(pairs, source_vocabulary, target_vocabulary)
-    return encoded.endless(words=words, seed=seed, sentences=sentences, skip=skip)
+    return encoded.endless(max_tokens=max_tokens, seed=seed, max_sentences=max_sentences, skip=skip)
 
 
 def _side_by_side(

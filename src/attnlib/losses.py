@@ -17,7 +17,7 @@ _AT_ONCE = 2**21  # scores held at a time: few enough that memory is had again r
 def word_loss(
     logits: Float[Tensor, "batch tgt vocab"], target: Int[Tensor, "batch tgt"], smoothing: float = 0.0
 ) -> Float[Tensor, ""]:
-    """Take the mean cross-entropy over real words, END among them and padding not, in nats.
+    """Take the mean cross-entropy over real words, EOS among them and padding not, in nats.
 
     With `smoothing`, the true word counts ``1 - smoothing``, and all words of the vocabulary share the rest.
 

@@ -1,6 +1,6 @@
 """How good the alignments are, and how good the translations.
 
-Alignments count links between words only: neither `END` nor padding is one.
+Alignments count links between words only: neither `EOS` nor padding is one.
 """
 
 from collections.abc import Iterator, Sequence
@@ -104,9 +104,9 @@ def links(weights: Real[Array, "tgt src"], source: Sequence[str], target: Sequen
     ----------
     weights : ``"tgt src"``
         At least a row for each target word and a column for each source word. What comes after, the row and the
-        column of END and padding, does not count.
+        column of EOS and padding, does not count.
     source, target : words
-        The sentences, without END.
+        The sentences, without EOS.
 
     Returns
     -------
@@ -151,18 +151,18 @@ def looks(translator: Translator, pair: SentencePair) -> Float[np.ndarray, "tgt 
     Returns
     -------
     ``"tgt src"``
-        The weights of the words; those of END, beside and below them, are left out.
+        The weights of the words; those of EOS, beside and below them, are left out.
 
     Raises
     ------
     ValueError
         If the translator has no attention, or no vocabularies.
     """
-    return next(_looks(translator, [pair], at_once=1))
+    return next(_looks(translator, [pair], batch_size=1))
 
 
 def forced_links(
-    translator: Translator, pairs: Sequence[SentencePair], *, at_once: int = 64
+    translator: Translator, pairs: Sequence[SentencePair], *, batch_size: int = 64
 ) -> list[set[tuple[int, int]]]:
     """Read the links of sentence pairs off a translator that is given the true words (forced decoding).
 
@@ -172,7 +172,7 @@ def forced_links(
         One with attention, and with its vocabularies.
     pairs : sentence pairs
         Source and target.
-    at_once : int
+    batch_size : int
         How many pairs share a batch.
 
     Returns
@@ -183,9 +183,9 @@ def forced_links(
     Raises
     ------
     ValueError
-        If the translator has no attention, or no vocabularies, or `at_once` is below 1.
+        If the translator has no attention, or no vocabularies, or `batch_size` is below 1.
     """
-    found = zip(_looks(translator, pairs, at_once), pairs, strict=True)
+    found = zip(_looks(translator, pairs, batch_size), pairs, strict=True)
     return [links(weights, pair.source, pair.target) for weights, pair in found]
 
 
@@ -197,7 +197,7 @@ def word_weights(
     Parameters
     ----------
     weights : ``"tgt src"``
-        What comes after the last word's pieces, the row and the column of END and padding, does not count.
+        What comes after the last word's pieces, the row and the column of EOS and padding, does not count.
     source_sizes, target_sizes : numbers
         How many pieces each word has.
     """
@@ -209,11 +209,11 @@ def word_weights(
     return summed / np.asarray(target_sizes, dtype=inside.dtype)[:, None]
 
 
-def _looks(translator: Translator, pairs: Sequence[SentencePair], at_once: int) -> Iterator[np.ndarray]:
+def _looks(translator: Translator, pairs: Sequence[SentencePair], batch_size: int) -> Iterator[np.ndarray]:
     check_vocabularies(translator)
-    check_whole(at_once=at_once)
+    check_whole(batch_size=batch_size)
     device = next(translator.parameters()).device
-    for part in (pairs[n : n + at_once] for n in range(0, len(pairs), at_once)):
+    for part in (pairs[n : n + batch_size] for n in range(0, len(pairs), batch_size)):
         source, lengths, target = batch(part, translator.source_vocabulary, translator.target_vocabulary)
         with torch.no_grad():
             attended = translator(source.to(device), lengths.to(device), target.to(device)).attended

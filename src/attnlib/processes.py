@@ -54,7 +54,7 @@ def joined(device: torch.device | str = "cpu") -> Iterator[None]:
     gpu = torch.device(device).type == "cuda"
     dist.init_process_group("cpu:gloo,cuda:nccl" if gpu else "gloo", timeout=_LONGEST_WAIT)
     store = dist.TCPStore(os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]), is_master=False)
-    before = signal.signal(signal.SIGTERM, _told_to_end)
+    before = signal.signal(signal.SIGTERM, _on_sigterm)
     try:
         yield
     except LostProcessError:
@@ -141,7 +141,7 @@ def _reaching_the_others() -> Iterator[None]:
         raise LostProcessError from None
 
 
-def _told_to_end(number: int, frame: object) -> None:
+def _on_sigterm(number: int, frame: object) -> None:
     raise LostProcessError
 
 

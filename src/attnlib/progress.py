@@ -40,7 +40,7 @@ class History(NamedTuple):
     losses : ``"steps"``
         The mean loss of each step's real target words, in nats per word, before the step.
     words_per_second : float
-        Real target words, END among them, by the clock.
+        Real target words, EOS among them, by the clock.
     scores : tuple of DevScore
         Of the sentences kept apart, in the order of their steps.
     ended : str

@@ -12,7 +12,7 @@ from attnlib.attention import Attended, join
 from attnlib.batches import encode
 from attnlib.checks import check_finite, check_sentences, check_vocabularies, check_whole
 from attnlib.translator import Translator
-from attnlib.vocabulary import END, PAD, START, UNKNOWN
+from attnlib.vocabulary import BOS, EOS, PAD, UNKNOWN
 
 _CHUNK = 64  # words of the vocabulary that one maximum stands for
 
@@ -23,9 +23,9 @@ class Hypotheses(NamedTuple):
     Attributes
     ----------
     words : ``"batch tgt"``
-        Word numbers, filled up with `PAD`. A sentence ends in `END` unless it reached the greatest length first.
+        Word numbers, filled up with `PAD`. A sentence ends in `EOS` unless it reached the greatest length first.
     lengths : ``"batch"``
-        How many words each has, `END` included.
+        How many words each has, `EOS` included.
     log_probabilities : ``"batch"``
         The natural logarithm of each translation's probability, not normalised by length.
     weights : ``"batch tgt src"``, or None
@@ -57,18 +57,18 @@ def greedy(
     lengths: Int[Tensor, "batch"],
     max_length: int | Int[Tensor, "batch"],
 ) -> Hypotheses:
-    """Take the most probable word at every step, until `END`.
+    """Take the most probable word at every step, until `EOS`.
 
     Parameters
     ----------
     translator : Translator
         Or whatever has its `start` and `step`.
     source : ``"batch src"``
-        Encoded sentences, each ending in `END`.
+        Encoded sentences, each ending in `EOS`.
     lengths : ``"batch"``
-        How many words each has, `END` included.
+        How many words each has, `EOS` included.
     max_length : int, or ``"batch"``
-        The most words a translation may have, `END` included: of all, or of each.
+        The most words a translation may have, `EOS` included: of all, or of each.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def greedy(
     limits = _limits(max_length, lengths)
     state = translator.start(source, lengths)
     going = torch.arange(len(source), device=source.device)
-    words = torch.full_like(lengths, START)
+    words = torch.full_like(lengths, BOS)
     chosen, gains, looks = [], [], []
     while len(going):
         logits, attended, state = translator.step(words, state)
@@ -99,7 +99,7 @@ def greedy(
         chosen.append(torch.full_like(lengths, PAD).index_copy(0, going, words))
         gains.append(gain.new_zeros(len(source)).index_copy(0, going, gain))
         looks.append(None if attended is None else attended.select(_rows(going, len(source))))
-        on = ((words != END) & (limits[going] > len(chosen))).nonzero().squeeze(1)
+        on = ((words != EOS) & (limits[going] > len(chosen))).nonzero().squeeze(1)
         if len(on) < len(going):
             going, words, state = going[on], words[on], state.select(on)
     found = torch.stack(chosen, 1)
@@ -114,12 +114,12 @@ def beam(
     max_length: int | Int[Tensor, "batch"],
     width: int,
     *,
-    normalisation: float = 1.0,
+    length_penalty: float = 1.0,
 ) -> Hypotheses:
     """Keep the `width` most probable beginnings at every step, and give the best translation found.
 
     A hypothesis that has ended keeps its place in the beam, so ever fewer go on. Among those that have ended, the
-    greatest ``log_probability / length ** normalisation`` wins; where none has, the greatest of the others does.
+    greatest ``log_probability / length ** length_penalty`` wins; where none has, the greatest of the others does.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def beam(
         As for `greedy`.
     width : int
         How many hypotheses are kept for each sentence. With 1 it does what `greedy` does.
-    normalisation : float
+    length_penalty : float
         How much the length counts: 0 not at all, which favours short translations; 1 takes the mean of the words'
         log probabilities.
 
@@ -138,7 +138,7 @@ def beam(
     Raises
     ------
     TypeError, ValueError, FloatingPointError
-        As for `greedy`, and likewise for `width`, or if `normalisation` is not finite.
+        As for `greedy`, and likewise for `width`, or if `length_penalty` is not finite.
 
     Notes
     -----
@@ -146,14 +146,14 @@ def beam(
     The weights of those that are stepped, at most ``batch * width * src`` numbers, are kept for every step.
     """
     check_whole(width=width)
-    check_finite(normalisation=normalisation)
+    check_finite(length_penalty=length_penalty)
     limits = _limits(max_length, lengths)
     first_slot = torch.arange(len(source), device=source.device)[:, None] * width
     state = translator.start(source, lengths)
     log_p = torch.full((len(source), width), -torch.inf, device=source.device)
     log_p[:, 0] = 0.0  # at first all slots would hold the same hypothesis: the others are empty
     ended, size = torch.zeros_like(log_p, dtype=torch.bool), torch.zeros_like(log_p, dtype=torch.long)
-    going, words = first_slot.flatten(), torch.full_like(lengths, START)
+    going, words = first_slot.flatten(), torch.full_like(lengths, BOS)
     choices = []
     while len(going):
         logits, attended, state = translator.step(words, state)
@@ -163,12 +163,12 @@ def beam(
         rows = _rows(going, log_p.numel())
         choices.append(_Choice(chosen, parents, rows, attended))
         size = size.gather(1, parents) + ~stands.gather(1, parents)
-        ended = ended.gather(1, parents) | ((chosen == END) & (log_p > -torch.inf))
+        ended = ended.gather(1, parents) | ((chosen == EOS) & (log_p > -torch.inf))
         unfinished = ~ended & (log_p > -torch.inf) & (limits > len(choices))[:, None]
         going = unfinished.flatten().nonzero().squeeze(1)
         words = chosen.flatten()[going]
         state = state.select(rows[(first_slot + parents).flatten()[going]])
-    score = (log_p / size**normalisation).masked_fill(ended.any(1, keepdim=True) & ~ended, -torch.inf)
+    score = (log_p / size**length_penalty).masked_fill(ended.any(1, keepdim=True) & ~ended, -torch.inf)
     return _traced(choices, score.argmax(1), size, log_p, source.shape[1])
 
 
@@ -215,7 +215,7 @@ def translate_all(
     *,
     max_length: int | Sequence[int],
     width: int = 1,
-    at_once: int = 64,
+    batch_size: int = 64,
 ) -> list[tuple[str, ...]]:
     """Translate many sentences of words, sorted by length so that batches waste little, and return them in order.
 
@@ -226,10 +226,10 @@ def translate_all(
     sentences : list of words
         The sources.
     max_length : int, or numbers
-        The most words a translation may have, END included: of all, or of each sentence.
+        The most words a translation may have, EOS included: of all, or of each sentence.
     width : int
         1: `greedy`. Otherwise the width of the `beam`.
-    at_once : int
+    batch_size : int
         How many sentences share a batch.
 
     Returns
@@ -242,12 +242,12 @@ def translate_all(
     TypeError
         If a sentence is one string rather than a sequence of words.
     ValueError
-        If the translator has no vocabularies, or a sentence no words, or `at_once` is below 1, or there is not one
+        If the translator has no vocabularies, or a sentence no words, or `batch_size` is below 1, or there is not one
         greatest length for each sentence. For others see `greedy`.
     """
     check_vocabularies(translator)
     check_sentences("sentences", sentences)
-    check_whole(at_once=at_once, width=width)
+    check_whole(batch_size=batch_size, width=width)
     limits = [*max_length] if isinstance(max_length, Sequence) else [max_length] * len(sentences)
     for limit in {*limits}:
         check_whole(max_length=limit)
@@ -256,7 +256,7 @@ def translate_all(
     device = next(translator.parameters()).device
     order = sorted(range(len(sentences)), key=lambda n: len(sentences[n]))
     found = {}
-    for part in (order[n : n + at_once] for n in range(0, len(order), at_once)):
+    for part in (order[n : n + batch_size] for n in range(0, len(order), batch_size)):
         ids, lengths = encode([sentences[n] for n in part], translator.source_vocabulary)
         most = torch.tensor([limits[n] for n in part])
         arguments = translator, ids.to(device), lengths.to(device), most.to(device)
@@ -275,8 +275,8 @@ def _limits(max_length: int | Tensor, lengths: Int[Tensor, "batch"]) -> Int[Tens
 
 
 def _log_probabilities(logits: Float[Tensor, "rows vocab"]) -> Float[Tensor, "rows vocab"]:
-    """Take the words' log probabilities; `PAD` and `START` are no words of a translation, and their scores are lost."""
-    logits[:, :END] = -torch.inf
+    """Take the words' log probabilities; `PAD` and `BOS` are no words of a translation, and their scores are lost."""
+    logits[:, :EOS] = -torch.inf
     return torch.log_softmax(logits, -1, out=logits)
 
 

@@ -45,7 +45,7 @@ def position_vectors(steps: Int[Tensor, "*batch tgt"], emb: int) -> Float[Tensor
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(-2)
 
 
-class PlacedEmbedding(Embedding):
+class PositionalEmbedding(Embedding):
     """A word's vector, times the square root of how many features it has, plus its position's.
 
     Notes

@@ -20,9 +20,9 @@ from attnlib.checks import check_whole
 from attnlib.decoders import Decoder, State
 from attnlib.encoders import Encoded
 from attnlib.parameters import seeded
-from attnlib.sublayers import KeysValues, MultiHead, PlacedEmbedding, Residual, feed_forward
+from attnlib.sublayers import KeysValues, MultiHead, PositionalEmbedding, Residual, feed_forward
 from attnlib.translator import Translator
-from attnlib.vocabulary import Numbering
+from attnlib.vocabulary import Tokenizer
 
 
 class EncoderLayer(nn.Module):
@@ -83,7 +83,7 @@ class TransformerEncoder(nn.Module):
     -----
     Random positions are those of Kiyono et al. 2021, with the same one for source and target; the rest is that of
     Vaswani et al. 2017, section 3.1. A layer costs ``batch * src * (4 * emb² + 2 * emb * hid + 2 * src * emb)``
-    multiply-adds, all positions at once. The summary, which the Transformer has no use for, is the annotation of END.
+    multiply-adds, all positions at once. The summary, which the Transformer has no use for, is the annotation of EOS.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class TransformerEncoder(nn.Module):
             check_whole(latest_start=latest_start)
         super().__init__()
         self.latest_start = latest_start
-        self.embedding = PlacedEmbedding(vocab, emb, embedding_dropout)
+        self.embedding = PositionalEmbedding(vocab, emb, embedding_dropout)
         self.layers = nn.ModuleList(EncoderLayer(emb, hid, heads, dropout) for _ in range(layers))
 
     def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> Encoded:
@@ -154,7 +154,7 @@ class TransformerDecoder(Decoder):
     ):
         check_whole(layers=layers)
         super().__init__()
-        self.embedding = PlacedEmbedding(vocab, emb, embedding_dropout)
+        self.embedding = PositionalEmbedding(vocab, emb, embedding_dropout)
         self.layers = nn.ModuleList(DecoderLayer(emb, hid, heads, dropout) for _ in range(layers))
 
     def start(self, encoded: Encoded) -> State:
@@ -205,8 +205,8 @@ class TransformerDecoder(Decoder):
 
 
 def transformer(
-    source_vocabulary: Numbering,
-    target_vocabulary: Numbering,
+    source_vocabulary: Tokenizer,
+    target_vocabulary: Tokenizer,
     *,
     emb: int = 64,
     hid: int = 256,
@@ -221,7 +221,7 @@ def transformer(
 
     Parameters
     ----------
-    source_vocabulary, target_vocabulary : Numbering
+    source_vocabulary, target_vocabulary : Tokenizer
         They travel with the translator. The paper's two sides share one, and its embedding.
     emb, hid, heads, layers, dropout, embedding_dropout, latest_start
         Of encoder and decoder: see `TransformerEncoder`.

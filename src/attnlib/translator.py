@@ -28,7 +28,7 @@ from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LuongDecoder,
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
 from attnlib.parameters import seeded
 from attnlib.scores import Additive, Concat, Dot, General, Location
-from attnlib.vocabulary import START, Numbering
+from attnlib.vocabulary import BOS, Tokenizer
 from attnlib.windows import Everywhere, LocalMonotonic, LocalPredictive
 
 BAHDANAU_SIZES: Mapping[str, int] = MappingProxyType({"emb": 620, "hid": 1000})
@@ -38,7 +38,7 @@ LUONG_SIZES: Mapping[str, int] = MappingProxyType({"emb": 1000, "hid": 1000, "la
 """The sizes of `luong` in Luong et al. 2015, section 4.1."""
 
 LONGEST_LOCATION_SOURCE = 100
-"""The `max_src` of the location score in `luong`, in words, END among them."""
+"""The `max_src` of the location score in `luong`, in words, EOS among them."""
 
 
 class Translated(NamedTuple):
@@ -63,7 +63,7 @@ class Translator(nn.Module):
     ----------
     encoder, decoder : nn.Module
         One of `attnlib.encoders`, one of `attnlib.decoders`.
-    source_vocabulary, target_vocabulary : Numbering, optional
+    source_vocabulary, target_vocabulary : Tokenizer, optional
         Which number is which word. Those who train or translate need them.
     """
 
@@ -71,8 +71,8 @@ class Translator(nn.Module):
         self,
         encoder: nn.Module,
         decoder: nn.Module,
-        source_vocabulary: Numbering | None = None,
-        target_vocabulary: Numbering | None = None,
+        source_vocabulary: Tokenizer | None = None,
+        target_vocabulary: Tokenizer | None = None,
     ):
         super().__init__()
         self.encoder, self.decoder = encoder, decoder
@@ -86,11 +86,11 @@ class Translator(nn.Module):
         Parameters
         ----------
         source : ``"batch src"``
-            Word numbers, each sentence ending in END, padded at the end.
+            Word numbers, each sentence ending in EOS, padded at the end.
         lengths : ``"batch"``
-            How many words each source sentence has, END among them.
+            How many words each source sentence has, EOS among them.
         target : ``"batch tgt"``
-            Word numbers, each sentence ending in END, padded at the end. START is put before it here.
+            Word numbers, each sentence ending in EOS, padded at the end. BOS is put before it here.
 
         Returns
         -------
@@ -139,7 +139,7 @@ class Translator(nn.Module):
         Parameters
         ----------
         words : ``"batch"``
-            The word before: START at first.
+            The word before: BOS at first.
         state : State
             From `start`, or from the step before.
 
@@ -156,8 +156,8 @@ class Translator(nn.Module):
 
 
 def rnn_encdec(
-    source_vocabulary: Numbering,
-    target_vocabulary: Numbering,
+    source_vocabulary: Tokenizer,
+    target_vocabulary: Tokenizer,
     *,
     emb: int = 64,
     hid: int = 128,
@@ -169,7 +169,7 @@ def rnn_encdec(
 
     Parameters
     ----------
-    source_vocabulary, target_vocabulary : Numbering
+    source_vocabulary, target_vocabulary : Tokenizer
         They travel with the translator.
     emb, hid : int
         Features of an embedding, and of a state in one direction.
@@ -200,8 +200,8 @@ def rnn_encdec(
 
 
 def rnn_search(
-    source_vocabulary: Numbering,
-    target_vocabulary: Numbering,
+    source_vocabulary: Tokenizer,
+    target_vocabulary: Tokenizer,
     *,
     att: int | None = None,
     emb: int = 64,
@@ -214,7 +214,7 @@ def rnn_search(
 
     Parameters
     ----------
-    source_vocabulary, target_vocabulary : Numbering
+    source_vocabulary, target_vocabulary : Tokenizer
         They travel with the translator.
     att : int, optional
         Hidden units of the score. None: `hid`, as in the paper.
@@ -249,8 +249,8 @@ def rnn_search(
 
 
 def luong(
-    source_vocabulary: Numbering,
-    target_vocabulary: Numbering,
+    source_vocabulary: Tokenizer,
+    target_vocabulary: Tokenizer,
     *,
     score: str = "general",
     window: str = "everywhere",
@@ -268,7 +268,7 @@ def luong(
 
     Parameters
     ----------
-    source_vocabulary, target_vocabulary : Numbering
+    source_vocabulary, target_vocabulary : Tokenizer
         They travel with the translator.
     score : str
         "dot", "general", "concat" or "location". The last goes with the window "everywhere" only, and with
@@ -337,8 +337,8 @@ def luong(
 
 
 def _before(target: Int[Tensor, "batch tgt"]) -> Int[Tensor, "batch tgt"]:
-    """Give for each word of the targets the word before, START at first."""
-    return torch.cat([target.new_full((len(target), 1), START), target[:, :-1]], 1)
+    """Give for each word of the targets the word before, BOS at first."""
+    return torch.cat([target.new_full((len(target), 1), BOS), target[:, :-1]], 1)
 
 
 def _named(argument: str, name: str, choices: Mapping[str, Callable]) -> Callable:

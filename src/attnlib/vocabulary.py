@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attnlib.checks import check_number, check_sentence, check_whole, check_words
 
-PAD, START, END, UNKNOWN = 0, 1, 2, 3
+PAD, BOS, EOS, UNKNOWN = 0, 1, 2, 3
 """What fills up a batch, comes before a target's first word, ends every sentence, stands for a word not known."""
 
 SPECIAL = ("<pad>", "<start>", "<end>", "<unknown>")
@@ -24,7 +24,7 @@ class SentencePair(NamedTuple):
     Attributes
     ----------
     source, target : words
-        The two sentences, without `END`.
+        The two sentences, without `EOS`.
     links : set of (source position, target position)
         The gold word alignment. Both positions count from 0.
     """
@@ -35,17 +35,17 @@ class SentencePair(NamedTuple):
 
 
 @runtime_checkable
-class Numbering(Protocol):
+class Tokenizer(Protocol):
     """What turns words into numbers and back: a `Vocabulary`, or pieces of words, as in `attnlib.text.subwords`."""
 
     def __len__(self) -> int:
-        """Count the numbers, from 0; the first are `PAD`, `START`, `END` and `UNKNOWN`."""
+        """Count the numbers, from 0; the first are `PAD`, `BOS`, `EOS` and `UNKNOWN`."""
 
     def encode(self, words: Sequence[str]) -> list[int]:
-        """Turn the words of a sentence into numbers, and append `END`."""
+        """Turn the words of a sentence into numbers, and append `EOS`."""
 
     def decode(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[str, ...]:
-        """Name the words up to the first `END`."""
+        """Name the words up to the first `EOS`."""
 
     def grouped(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[tuple[str, ...], list[int]]:
         """Name the words, and say how many numbers each takes."""
@@ -58,7 +58,7 @@ class Numbering(Protocol):
 class Vocabulary:
     """The words a model knows, each with its number.
 
-    ``len(vocabulary)`` counts `PAD`, `START`, `END` and `UNKNOWN` too, which have the numbers 0 to 3.
+    ``len(vocabulary)`` counts `PAD`, `BOS`, `EOS` and `UNKNOWN` too, which have the numbers 0 to 3.
 
     Attributes
     ----------
@@ -75,35 +75,37 @@ class Vocabulary:
             raise ValueError(f"words holds {len(self.words)} words; expected each once, and not {SPECIAL[UNKNOWN]}")
 
     @classmethod
-    def of(cls, sentences: Iterable[Sequence[str]], *, least: int = 1, most: int | None = None) -> "Vocabulary":
+    def of(cls, sentences: Iterable[Sequence[str]], *, min_count: int = 1, max_size: int | None = None) -> "Vocabulary":
         """Collect the words of all the sentences, in alphabetical order.
 
         Parameters
         ----------
         sentences : sequences of words
             The word ``<unknown>`` means in them what it means in a translation.
-        least : int
+        min_count : int
             How often a word must occur to be known.
-        most : int, optional
+        max_size : int, optional
             How many words to know, those that occur most often; of equally frequent ones, the first of the alphabet.
             None: all.
         """
         counts = Counter(word for words in sentences for word in check_sentence(words))
-        return cls.of_counts(counts, least=least, most=most)
+        return cls.of_counts(counts, min_count=min_count, max_size=max_size)
 
     @classmethod
-    def of_counts(cls, counts: Counter[str], *, least: int = 1, most: int | None = None) -> "Vocabulary":
+    def of_counts(cls, counts: Counter[str], *, min_count: int = 1, max_size: int | None = None) -> "Vocabulary":
         """Collect words that were counted. As for `of`."""
-        check_whole(least=least, **{} if most is None else {"most": most})
-        frequent = sorted((word for word, n in counts.items() if n >= least), key=lambda word: (-counts[word], word))
+        check_whole(min_count=min_count, **{} if max_size is None else {"max_size": max_size})
+        frequent = sorted(
+            (word for word, n in counts.items() if n >= min_count), key=lambda word: (-counts[word], word)
+        )
         frequent = [word for word in frequent if word != SPECIAL[UNKNOWN]]
-        return cls(tuple(sorted(frequent[:most])))
+        return cls(tuple(sorted(frequent[:max_size])))
 
     def __len__(self) -> int:
         return len(SPECIAL) + len(self.words)
 
     def encode(self, words: Sequence[str]) -> list[int]:
-        """Turn the words of a sentence into numbers, unknown words into `UNKNOWN`, and append `END`.
+        """Turn the words of a sentence into numbers, unknown words into `UNKNOWN`, and append `EOS`.
 
         Raises
         ------
@@ -112,10 +114,10 @@ class Vocabulary:
         ValueError
             If there is no word.
         """
-        return [self._numbers.get(word, UNKNOWN) for word in check_sentence(words)] + [END]
+        return [self._numbers.get(word, UNKNOWN) for word in check_sentence(words)] + [EOS]
 
     def decode(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[str, ...]:
-        """Name the words up to the first `END`, without it, or all of them if there is none.
+        """Name the words up to the first `EOS`, without it, or all of them if there is none.
 
         Raises
         ------
@@ -143,8 +145,8 @@ class Vocabulary:
 
 
 def until_end(ids: Iterable[int] | Tensor) -> Iterator[int]:
-    """Give the numbers before the first `END`."""
+    """Give the numbers before the first `EOS`."""
     for number in ids.tolist() if isinstance(ids, Tensor) else ids:
-        if number == END:
+        if number == EOS:
             return
         yield number

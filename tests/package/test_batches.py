@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from attnlib.batches import Encoded, batch, batches, encode, endless
 from attnlib.language.grammar import sample
-from attnlib.vocabulary import END, PAD, SentencePair, Vocabulary
+from attnlib.vocabulary import EOS, PAD, SentencePair, Vocabulary
 
 VOCABULARY = Vocabulary.of([("the", "cat", "sleeps"), ("the", "dog")])
 SENTENCES = st.lists(st.sampled_from(["the", "cat", "dog", "sleeps"]), min_size=1, max_size=11).map(tuple)
@@ -19,18 +19,18 @@ PAIRS = st.lists(st.builds(SentencePair, SENTENCES, SENTENCES), min_size=1, max_
 
 
 def cut(pairs, words, seed=0):
-    return batches(pairs, VOCABULARY, VOCABULARY, words=words, seed=seed)
+    return batches(pairs, VOCABULARY, VOCABULARY, max_tokens=words, seed=seed)
 
 
 def test_a_batch_is_filled_up_with_pad_and_its_lengths_count_end():
     ids, lengths = encode([("the", "cat", "sleeps"), ("dog",)], VOCABULARY)
-    assert ids.tolist() == [[7, 4, 6, END], [5, END, PAD, PAD]]
+    assert ids.tolist() == [[7, 4, 6, EOS], [5, EOS, PAD, PAD]]
     assert lengths.tolist() == [4, 2]
     pairs = [SentencePair(("dog",), ("the", "dog")), SentencePair(("the", "cat"), ("cat",))]
     source, lengths, target = batch(pairs, VOCABULARY, VOCABULARY)
-    assert source.tolist() == [[5, END, PAD], [7, 4, END]]
+    assert source.tolist() == [[5, EOS, PAD], [7, 4, EOS]]
     assert lengths.tolist() == [2, 3]
-    assert target.tolist() == [[7, 5, END], [4, END, PAD]]
+    assert target.tolist() == [[7, 5, EOS], [4, EOS, PAD]]
 
 
 @settings(max_examples=50)
@@ -86,18 +86,18 @@ BOTH = [Vocabulary.of(getattr(pair, side) for pair in GRAMMAR) for side in ("sou
 @pytest.mark.parametrize(("words", "sentences"), [(97, None), (1009, 13), (10_007, None)])
 def test_batches_are_those_of_sorted_lists(words, sentences):
     parts = one_by_one(GRAMMAR, words, sentences, Random(5))
-    found = batches(GRAMMAR, *BOTH, words=words, sentences=sentences, seed=5)
+    found = batches(GRAMMAR, *BOTH, max_tokens=words, max_sentences=sentences, seed=5)
     assert all(map(equal, found, [batch(part, *BOTH) for part in parts]))
     rng = Random(7)
     epochs = [one_by_one(GRAMMAR, words, sentences, Random(int(rng.random() * 2**32))) for _ in range(3)]
     expected = [batch(part, *BOTH) for epoch in epochs for part in epoch]
-    found = endless(GRAMMAR, *BOTH, words=words, sentences=sentences, seed=7)
+    found = endless(GRAMMAR, *BOTH, max_tokens=words, max_sentences=sentences, seed=7)
     assert all(map(equal, islice(found, len(expected)), expected))
 
 
 @pytest.mark.parametrize(("words", "sentences"), [(331, None), (10_000, 13)])
 def test_endless_skips_what_was_seen_and_each_epoch_has_every_pair(words, sentences):
-    sizes = {"words": words, "sentences": sentences}
+    sizes = {"max_tokens": words, "max_sentences": sentences}
     count = Encoded.of(GRAMMAR, *BOTH).in_one_epoch(**sizes)
     assert count == len(batches(GRAMMAR, *BOTH, **sizes, seed=5))
     first = list(islice(endless(GRAMMAR, *BOTH, **sizes, seed=0), 2 * count))
@@ -109,12 +109,12 @@ def test_endless_skips_what_was_seen_and_each_epoch_has_every_pair(words, senten
 
 
 def test_a_batch_holds_at_most_so_many_sentences():
-    sizes = [len(part.source) for part in batches(GRAMMAR, *BOTH, words=10_000, sentences=13, seed=0)]
+    sizes = [len(part.source) for part in batches(GRAMMAR, *BOTH, max_tokens=10_000, max_sentences=13, seed=0)]
     assert sorted(sizes) == [211 % 13, *[13] * (211 // 13)]
 
 
 def test_processes_share_each_batch():
-    options = {"words": 331, "seed": 3}
+    options = {"max_tokens": 331, "seed": 3}
     encoded = Encoded.of(GRAMMAR, *BOTH)
     whole = list(islice(encoded.endless(**options), 40))
     assert all(map(equal, whole, endless(GRAMMAR, *BOTH, **options)))
@@ -125,7 +125,7 @@ def test_processes_share_each_batch():
             assert torch.equal(source, part.source[k::3, : source.shape[1]])
             assert torch.equal(target, part.target[k::3, : target.shape[1]])
             assert (part.target[k::3, target.shape[1] :] == PAD).all()
-    alone = Encoded.of(GRAMMAR[:1], *BOTH).endless(words=100, seed=0, share=(1, 2))
+    alone = Encoded.of(GRAMMAR[:1], *BOTH).endless(max_tokens=100, seed=0, share=(1, 2))
     assert next(alone).source.shape == (0, 0)
 
 
@@ -140,22 +140,34 @@ CAT = SentencePair(("cat",), ("cat",) * 9)
         (lambda: encode(["cat"], VOCABULARY), TypeError, "words is the string 'cat'"),
         (lambda: batch([], VOCABULARY, VOCABULARY), ValueError, "pairs is empty"),
         (lambda: cut([], 9), ValueError, "pairs is empty; expected at least one sentence pair"),
-        (lambda: cut([CAT], 9), ValueError, "words is 9; expected at least 10, which the longest sentence needs"),
+        (lambda: cut([CAT], 9), ValueError, "max_tokens is 9; expected at least 10, which the longest sentence needs"),
         (lambda: cut([CAT._replace(source=())], 10), ValueError, "words is empty"),
-        (lambda: cut([CAT], 10.5), TypeError, "words is 10.5; expected a whole number"),
+        (lambda: cut([CAT], 10.5), TypeError, "max_tokens is 10.5; expected a whole number"),
         (lambda: cut([CAT], 10, None), TypeError, "seed is None"),
-        (lambda: Encoded.of([CAT], *BOTH).endless(words=10, seed=-1), ValueError, "seed is -1; expected"),
-        (lambda: Encoded.of([CAT], *BOTH).endless(words=10, seed=0, skip=-1), ValueError, "skip is -1; expected"),
-        (lambda: batches([CAT], *BOTH, words=10, seed=0, sentences=0), ValueError, "sentences is 0; expected"),
-        (lambda: endless([CAT], *BOTH, words=10, seed=0, sentences=0), ValueError, "sentences is 0; expected"),
-        (lambda: Encoded.of([CAT], *BOTH).in_one_epoch(words=10, sentences=0), ValueError, "sentences is 0; expected"),
+        (lambda: Encoded.of([CAT], *BOTH).endless(max_tokens=10, seed=-1), ValueError, "seed is -1; expected"),
+        (lambda: Encoded.of([CAT], *BOTH).endless(max_tokens=10, seed=0, skip=-1), ValueError, "skip is -1; expected"),
         (
-            lambda: Encoded.of([CAT], *BOTH).endless(words=10, seed=0, share=(2, 2)),
+            lambda: batches([CAT], *BOTH, max_tokens=10, seed=0, max_sentences=0),
+            ValueError,
+            "max_sentences is 0; expected",
+        ),
+        (
+            lambda: endless([CAT], *BOTH, max_tokens=10, seed=0, max_sentences=0),
+            ValueError,
+            "max_sentences is 0; expected",
+        ),
+        (
+            lambda: Encoded.of([CAT], *BOTH).in_one_epoch(max_tokens=10, max_sentences=0),
+            ValueError,
+            "max_sentences is 0; expected",
+        ),
+        (
+            lambda: Encoded.of([CAT], *BOTH).endless(max_tokens=10, seed=0, share=(2, 2)),
             ValueError,
             "processes is 2; expected",
         ),
         (
-            lambda: Encoded.of([CAT], *BOTH).endless(words=10, seed=0, share=(-1, 2)),
+            lambda: Encoded.of([CAT], *BOTH).endless(max_tokens=10, seed=0, share=(-1, 2)),
             ValueError,
             "share is -1; expected",
         ),

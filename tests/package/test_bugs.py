@@ -201,8 +201,8 @@ class Bug(NamedTuple):
 SUPPORT, GAUSSIAN = windows.support, windows.gaussian
 CENTRE, REMEMBER = windows.LocalPredictive.centre, alignment.Align.remember
 BUGS = [
-    Bug(3, "START is PAD, in training", translator, "START", 0, the_first_word_follows_start),
-    Bug(3, "START is PAD, in search", search, "START", 0, the_first_word_follows_start),
+    Bug(3, "BOS is PAD, in training", translator, "BOS", 0, the_first_word_follows_start),
+    Bug(3, "BOS is PAD, in search", search, "BOS", 0, the_first_word_follows_start),
     Bug(3, "padding counts in the loss", losses, "PAD", -100, the_loss_counts_real_words_only),
 ]
 

@@ -20,7 +20,7 @@ VOCABULARIES = Vocabulary.of(pair.source for pair in PAIRS), Vocabulary.of(pair.
 
 
 def some(**options):
-    return endless(PAIRS, *VOCABULARIES, words=80, seed=0, **options)
+    return endless(PAIRS, *VOCABULARIES, max_tokens=80, seed=0, **options)
 
 
 def test_a_gpu_is_chosen_where_there_is_one_and_each_process_has_its_own(monkeypatch):

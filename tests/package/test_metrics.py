@@ -47,7 +47,7 @@ def test_error_rate_is_nltk_s(predicted, sure, more):
 
 
 def test_each_target_word_is_linked_to_the_word_it_looked_at_most_and_end_does_not_count():
-    weights = torch.tensor([[0.1, 0.2, 0.7], [0.6, 0.3, 0.1], [0.0, 0.0, 1.0]])  # END is the last row and column
+    weights = torch.tensor([[0.1, 0.2, 0.7], [0.6, 0.3, 0.1], [0.0, 0.0, 1.0]])  # EOS is the last row and column
     assert links(weights, ["the", "cat"], ["le", "chat"]) == {(1, 0), (0, 1)}
     assert links(weights.numpy(), ["the", "cat", "sleeps"], ["le"]) == {(2, 0)}
     assert links(weights[:1, :1], ["the"], ["le"]) == {(0, 0)}
@@ -91,7 +91,7 @@ class Diagonal(Translator):
 def test_forced_links_are_of_each_pair_alone(device):
     pairs = [SentencePair(("a",) * n, ("a",) * n) for n in (3, 1, 5, 2, 7)]
     expected = [{(n, n) for n in range(len(pair.source))} for pair in pairs]
-    assert forced_links(Diagonal(device), pairs, at_once=2) == expected
+    assert forced_links(Diagonal(device), pairs, batch_size=2) == expected
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ ONE = [("u", "v")]
         (lambda: links(EYE, "abc", ABC), TypeError, "source is the string 'abc'"),
         (lambda: forced_links(small(rnn_encdec), [PAIR]), ValueError, "translator has no attention; expected one that"),
         (lambda: forced_links(unnamed(), [PAIR]), ValueError, "translator has no vocabularies"),
-        (lambda: forced_links(small(), [PAIR], at_once=0), ValueError, "at_once is 0; expected at least 1"),
+        (lambda: forced_links(small(), [PAIR], batch_size=0), ValueError, "batch_size is 0; expected at least 1"),
         (lambda: looks(small(rnn_encdec), PAIR), ValueError, "translator has no attention"),
         (lambda: looks(unnamed(), PAIR), ValueError, "translator has no vocabularies"),
         (lambda: looks(small(), PAIR._replace(target=())), ValueError, "words is empty"),

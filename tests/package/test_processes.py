@@ -66,7 +66,7 @@ def together(n, name, call):
 
 def curve(k, n, place, steps=100, on_step=None, dropout=0.0):
     translator = luong(*known, emb=6, hid=8, seed=0, dropout=dropout)
-    shares = Encoded.of(pairs, *known).endless(words=60, seed=0, share=(k, n))
+    shares = Encoded.of(pairs, *known).endless(max_tokens=60, seed=0, share=(k, n))
     options = {"schedule": lambda done: 1.0, "on_step": on_step}
     history = training.train(translator, shares, steps=steps, seed=0, **options)
     weights = torch.cat([p.detach().flatten() for p in translator.parameters()])
@@ -133,8 +133,8 @@ def ran(mode, home):
 @pytest.mark.parametrize("n", [1, 2, 3, 7])
 def test_shares_are_all_pairs_once_without_padding_that_none_needs(n):
     encoded = Encoded.of(PAIRS, *VOCABULARIES)
-    found = [encoded.endless(words=60, seed=0, share=(k, n)) for k in range(n)]
-    for whole in islice(encoded.endless(words=60, seed=0), encoded.in_one_epoch(words=60)):
+    found = [encoded.endless(max_tokens=60, seed=0, share=(k, n)) for k in range(n)]
+    for whole in islice(encoded.endless(max_tokens=60, seed=0), encoded.in_one_epoch(max_tokens=60)):
         shares = [next(share) for share in found]
         for row in range(len(whole.source)):
             share, its = shares[row % n], row // n
@@ -160,7 +160,7 @@ def curves(tmp_path_factory):
 @pytest.mark.parametrize("name", ["two", "three"])
 def test_the_loss_curve_is_that_of_one_process(curves, name):
     """Also where a batch has fewer pairs than there are processes."""
-    counts = [len(part.source) for part in batches(PAIRS, *VOCABULARIES, words=60, seed=0)]
+    counts = [len(part.source) for part in batches(PAIRS, *VOCABULARIES, max_tokens=60, seed=0)]
     assert min(counts) < 3 < max(counts)
     alone = curves["one"][0]["losses"]
     for found in curves[name]:

@@ -13,7 +13,7 @@ from attnlib.batches import encode
 from attnlib.search import beam, greedy, translate, translate_all
 from attnlib.transformer import transformer
 from attnlib.translator import Translator, luong, rnn_encdec, rnn_search
-from attnlib.vocabulary import END, PAD, START, UNKNOWN, Vocabulary
+from attnlib.vocabulary import BOS, EOS, PAD, UNKNOWN, Vocabulary
 
 VOCABULARY = Vocabulary(tuple("abcdefg"))
 SOURCE, LENGTHS = encode([tuple(word) for word in ("abcde", "bc", "gfedcbagfed", "a", "fg")], VOCABULARY)
@@ -62,10 +62,10 @@ class Table(Translator):
 
 def log_probability(translator, source, words):
     """Score one translation, word by word."""
-    state, before, total = translator.start(source[None], torch.tensor([len(source)])), START, 0.0
+    state, before, total = translator.start(source[None], torch.tensor([len(source)])), BOS, 0.0
     for word in words:
         logits, _, state = translator.step(torch.tensor([before]), state)
-        logits[0, [PAD, START]] = -torch.inf
+        logits[0, [PAD, BOS]] = -torch.inf
         total += float(logits[0].log_softmax(0)[word])
         before = word
     return total
@@ -95,15 +95,15 @@ def test_a_beam_of_1_is_greedy(name):
     assert_same(beam(translator, SOURCE, LENGTHS, 13, 1), greedy(translator, SOURCE, LENGTHS, 13))
 
 
-@pytest.mark.parametrize("normalisation", [0.0, 0.7, 1.0])
+@pytest.mark.parametrize("length_penalty", [0.0, 0.7, 1.0])
 @pytest.mark.parametrize("seed", range(7))
-def test_a_beam_as_wide_as_the_tree_finds_the_best_of_all(seed, normalisation):
+def test_a_beam_as_wide_as_the_tree_finds_the_best_of_all(seed, length_penalty):
     translator, max_length, words = Table(6, seed), 4, (UNKNOWN, 4, 5)
     source = SOURCE[:, :4] % 6
-    found = beam(translator, source, torch.full((5,), 4), max_length, 3**max_length, normalisation=normalisation)
+    found = beam(translator, source, torch.full((5,), 4), max_length, 3**max_length, length_penalty=length_penalty)
     for n in range(5):
-        all_of_them = [(*begin, END) for size in range(max_length) for begin in product(words, repeat=size)]
-        scores = {w: log_probability(translator, source[n], w) / len(w) ** normalisation for w in all_of_them}
+        all_of_them = [(*begin, EOS) for size in range(max_length) for begin in product(words, repeat=size)]
+        scores = {w: log_probability(translator, source[n], w) / len(w) ** length_penalty for w in all_of_them}
         best = max(scores, key=scores.get)
         assert tuple(found.words[n, : found.lengths[n]].tolist()) == best
         assert found.log_probabilities[n] == pytest.approx(log_probability(translator, source[n], best))
@@ -133,7 +133,7 @@ def test_weights_and_probabilities_are_those_of_teacher_forcing_on_what_was_chos
     found = search(translator, SOURCE, LENGTHS, 9)
     with torch.no_grad():
         logits, attended = translator(SOURCE, LENGTHS, found.words)
-    logits[..., [PAD, START]] = -torch.inf
+    logits[..., [PAD, BOS]] = -torch.inf
     real = torch.arange(found.words.shape[1]) < found.lengths[:, None]
     gains = logits.log_softmax(-1).gather(2, found.words[..., None])[..., 0]
     torch.testing.assert_close(torch.where(real, gains, 0.0).sum(1), found.log_probabilities, rtol=1e-4, atol=1e-4)
@@ -147,35 +147,35 @@ class Choice(Table):
     def __init__(self):
         super().__init__(6, 0, attends=False)
         self.logits = torch.full((6, 6), -torch.inf)
-        self.logits[START, [4, 5]] = torch.tensor([0.6, 0.4]).log()
-        self.logits[4, [END, 4, 5]] = torch.tensor([0.4, 0.3, 0.3]).log()
-        self.logits[5, END] = 0.0
+        self.logits[BOS, [4, 5]] = torch.tensor([0.6, 0.4]).log()
+        self.logits[4, [EOS, 4, 5]] = torch.tensor([0.4, 0.3, 0.3]).log()
+        self.logits[5, EOS] = 0.0
 
     def step(self, words, state):  # noqa: D102
         return self.logits[words], None, state
 
 
 def test_a_beam_of_2_sees_further_than_greedy_by_hand():
-    source, lengths = torch.tensor([[4, END]]), torch.tensor([2])
+    source, lengths = torch.tensor([[4, EOS]]), torch.tensor([2])
     first = greedy(Choice(), source, lengths, 5)
-    assert first.words.tolist() == [[4, END]]
+    assert first.words.tolist() == [[4, EOS]]
     assert first.log_probabilities.exp().tolist() == pytest.approx([0.24])
     second = beam(Choice(), source, lengths, 5, 2)
-    assert second.words.tolist() == [[5, END]]
+    assert second.words.tolist() == [[5, EOS]]
     assert second.log_probabilities.exp().tolist() == pytest.approx([0.4])
     assert second.weights is None
 
 
 def test_a_translation_that_does_not_end_is_cut_and_has_no_end():
     translator = Choice()
-    translator.logits[:, END] = -torch.inf
+    translator.logits[:, EOS] = -torch.inf
     translator.logits[5, 5] = 0.0
     for found in (
-        greedy(translator, torch.tensor([[4, END]]), torch.tensor([2]), 3),
-        beam(translator, torch.tensor([[4, END]]), torch.tensor([2]), 3, 2),
+        greedy(translator, torch.tensor([[4, EOS]]), torch.tensor([2]), 3),
+        beam(translator, torch.tensor([[4, EOS]]), torch.tensor([2]), 3, 2),
     ):
         assert found.lengths.tolist() == [3]
-        assert END not in found.words
+        assert EOS not in found.words
 
 
 @pytest.mark.parametrize("vocab", [67, 448, 461])
@@ -205,10 +205,10 @@ def test_every_tensor_is_made_where_the_sentences_are(name, search):
 def test_an_empty_place_in_the_beam_never_ends():
     translator = Choice()
     translator.logits[:] = -torch.inf
-    translator.logits[START:, 5] = 0.0
+    translator.logits[BOS:, 5] = 0.0
     translator.logits[PAD] = 0.0
     for width in range(1, 20):
-        found = beam(translator, torch.tensor([[4, END]]), torch.tensor([2]), 3, width)
+        found = beam(translator, torch.tensor([[4, EOS]]), torch.tensor([2]), 3, width)
         assert found.words.tolist() == [[5, 5, 5]]
         assert found.log_probabilities.tolist() == [0.0]
 
@@ -232,18 +232,18 @@ class Counted(Translator):
 
 def test_a_search_ends_with_its_last_hypothesis(search):
     certain = Choice()
-    certain.logits[START, 4] = -torch.inf
-    certain.logits[[PAD, END, UNKNOWN]] = 0.0
+    certain.logits[BOS, 4] = -torch.inf
+    certain.logits[[PAD, EOS, UNKNOWN]] = 0.0
     translator = Counted(certain)
-    found = search(translator, torch.tensor([[4, END]]), torch.tensor([2]), 9)
-    assert found.words.tolist() == [[5, END]]
+    found = search(translator, torch.tensor([[4, EOS]]), torch.tensor([2]), 9)
+    assert found.words.tolist() == [[5, EOS]]
     assert translator.steps == 2
 
 
 def test_a_batch_holds_sentences_of_similar_length():
     translator = Counted(untrained("rnn_search"))
-    translate_all(translator, SENTENCES, max_length=3, at_once=2)
-    assert translator.sizes == [2, 4, 8]  # END included
+    translate_all(translator, SENTENCES, max_length=3, batch_size=2)
+    assert translator.sizes == [2, 4, 8]  # EOS included
 
 
 class Away(Translator):
@@ -264,7 +264,7 @@ def test_sentences_are_brought_to_the_translator():
 def test_a_score_is_divided_by_the_length_and_a_batch_is_read_greedily_if_nothing_else_is_said():
     translator = Table(6, 0)
     source, lengths = SOURCE[:, :4] % 6, torch.full((5,), 4)
-    of = [beam(translator, source, lengths, 9, 5, normalisation=n).log_probabilities for n in (1.0, 2.0)]
+    of = [beam(translator, source, lengths, 9, 5, length_penalty=n).log_probabilities for n in (1.0, 2.0)]
     assert not torch.equal(*of)
     assert torch.equal(beam(translator, source, lengths, 9, 5).log_probabilities, of[0])
     translator = untrained("rnn_search")
@@ -276,7 +276,7 @@ def test_a_score_is_divided_by_the_length_and_a_batch_is_read_greedily_if_nothin
 @pytest.mark.parametrize("width", [1, 3])
 def test_many_sentences_come_back_in_their_order(width):
     translator = untrained("rnn_search")
-    found = translate_all(translator, SENTENCES, max_length=7, width=width, at_once=2)
+    found = translate_all(translator, SENTENCES, max_length=7, width=width, batch_size=2)
     assert found == [translate_all(translator, [words], max_length=7, width=width)[0] for words in SENTENCES]
 
 
@@ -285,7 +285,7 @@ def test_one_sentence_without_a_score_is_enough_to_refuse(search):
     translator = Table(6, 0)
     translator.logits[:] = 0
     search(translator, SOURCE, LENGTHS, 5)
-    translator.logits[(31 * SOURCE[1].sum() + START + 7) % 101] = torch.nan
+    translator.logits[(31 * SOURCE[1].sum() + BOS + 7) % 101] = torch.nan
     with pytest.raises(FloatingPointError, match="log probability is not finite; expected a translator of finite"):
         search(translator, SOURCE, LENGTHS, 5)
 
@@ -308,14 +308,14 @@ def test_a_sentence_of_ones_own():
 def test_a_sentence_of_ones_own_has_at_most_100_words_if_nothing_else_is_said():
     endless = Counted(Choice())
     endless.translator.logits[:] = 0.0
-    endless.translator.logits[:, END] = -torch.inf
+    endless.translator.logits[:, EOS] = -torch.inf
     endless.bias = torch.nn.Parameter(torch.zeros(()))
     assert len(translate(endless, "a").split()) == 100
 
 
 def spoilt():
     model = untrained("luong")
-    model.decoder.W_y.data[END] = torch.nan
+    model.decoder.W_y.data[EOS] = torch.nan
     return model
 
 
@@ -338,7 +338,7 @@ def many(sentences, model=None, **options):
         (lambda: beam(untrained("luong"), SOURCE, LENGTHS, -1, 2), ValueError, "max_length is -1"),
         (lambda: beam(untrained("luong"), SOURCE, LENGTHS, 5, 0), ValueError, "width is 0; expected at least 1"),
         (lambda: beam(spoilt(), SOURCE, LENGTHS, 3, 2), FloatingPointError, "log probability is not finite"),
-        (lambda: beam(None, SOURCE, LENGTHS, 3, 2, normalisation=torch.nan), ValueError, "normalisation is nan"),
+        (lambda: beam(None, SOURCE, LENGTHS, 3, 2, length_penalty=torch.nan), ValueError, "length_penalty is nan"),
         (lambda: translate(untrained("luong"), 3), TypeError, "sentence is 3; expected a str, words separated by"),
         (lambda: translate(untrained("luong"), " "), ValueError, "sentence is ' '; expected at least one word"),
         (lambda: translate(untrained("luong"), "a", 0), ValueError, "max_length is 0"),
@@ -346,7 +346,7 @@ def many(sentences, model=None, **options):
         (lambda: translate(spoilt(), "a"), FloatingPointError, "log probability is not finite"),
         (lambda: many(["ab"]), TypeError, r"sentences\[0\] is the string 'ab'"),
         (lambda: many([()]), ValueError, "words is empty"),
-        (lambda: many([("a",)], at_once=0), ValueError, "at_once is 0; expected at least 1"),
+        (lambda: many([("a",)], batch_size=0), ValueError, "batch_size is 0; expected at least 1"),
         (lambda: many([], width=0), ValueError, "width is 0"),
         (lambda: many([("a",)], unnamed()), ValueError, "translator has no vocabularies"),
     ],

@@ -25,7 +25,7 @@ def small(make=rnn_search, seed=0):
 
 
 def learn(translator, pairs, *, seed, words=600, **options):
-    return train(translator, endless(pairs, *VOCABULARIES, words=words, seed=seed), **options)
+    return train(translator, endless(pairs, *VOCABULARIES, max_tokens=words, seed=seed), **options)
 
 
 def weights(translator):
@@ -133,7 +133,7 @@ def trained(pairs=PAIRS, **options):
         (lambda: trained(steps=0), ValueError, "steps is 0; expected at least 1"),
         (lambda: trained(steps=1.5), TypeError, "steps is 1.5"),
         (lambda: train(small(), [], steps=1, seed=0.5), TypeError, "seed is 0.5"),
-        (lambda: trained(words=5), ValueError, "words is 5; expected at least"),
+        (lambda: trained(words=5), ValueError, "max_tokens is 5; expected at least"),
         (lambda: trained(clip=0), ValueError, "clip is 0; expected a number above 0"),
         (lambda: trained(clip=float("nan")), ValueError, "clip is nan"),
         (lambda: trained(steps=None, minutes=0), ValueError, "minutes is 0; expected a number above 0"),

@@ -11,9 +11,9 @@ import torch
 from torch import nn
 
 from attnlib.encoders import Encoded
-from attnlib.sublayers import MultiHead, PlacedEmbedding, position_vectors
+from attnlib.sublayers import MultiHead, PositionalEmbedding, position_vectors
 from attnlib.transformer import DecoderLayer, EncoderLayer, TransformerDecoder, TransformerEncoder, transformer
-from attnlib.vocabulary import END, Vocabulary
+from attnlib.vocabulary import EOS, Vocabulary
 
 EMB, HEADS, HID, LAYERS, VOCAB, SRC, TGT = 14, 7, 5, 3, 19, 11, 5
 LENGTHS = torch.tensor([11, 3, 7])
@@ -113,7 +113,7 @@ def test_position_vectors_are_sines_and_cosines_by_the_formula():
 
 
 def test_a_words_vector_is_scaled_and_its_position_added():
-    embedding = PlacedEmbedding(VOCAB, 6).double()
+    embedding = PositionalEmbedding(VOCAB, 6).double()
     found = embedding(WORDS, 4)
     for t in range(TGT):
         place = position_vectors(torch.tensor([4 + t]), 6)[0].double()
@@ -125,7 +125,7 @@ def test_in_training_a_pair_of_sentences_begins_at_a_random_place_and_elsewhere_
     model = transformer(NAMES, NAMES, emb=EMB, hid=HID, heads=HEADS, latest_start=latest)
     for side in (model.encoder, model.decoder):
         side.embedding.register_forward_pre_hook(lambda _, given: at.append(sum(given[1:])))
-    source, lengths = torch.full((200, 3), END), torch.full((200,), 3)
+    source, lengths = torch.full((200, 3), EOS), torch.full((200,), 3)
     model.train().before_output(source, lengths, source)
     assert torch.equal(*at), "source and target begin at the same place"
     assert {*at[0].flatten().tolist()} == {*range(latest + 1)}, "every place is drawn"
@@ -138,12 +138,12 @@ def test_where_sentences_may_begin_changes_neither_first_weights_nor_translation
     sizes = {"emb": EMB, "hid": HID, "heads": HEADS}
     usual, anywhere = transformer(NAMES, NAMES, **sizes), transformer(NAMES, NAMES, **sizes, latest_start=7)
     assert all(map(torch.equal, usual.parameters(), anywhere.parameters()))
-    given = torch.full((2, 3), END), torch.tensor([3, 2]), torch.full((2, 4), END)
+    given = torch.full((2, 3), EOS), torch.tensor([3, 2]), torch.full((2, 4), EOS)
     close(usual.eval()(*given).logits, anywhere.eval()(*given).logits)
 
 
 def test_words_that_begin_elsewhere_have_the_vectors_of_those_places():
-    embedding = PlacedEmbedding(VOCAB, 6).double()
+    embedding = PositionalEmbedding(VOCAB, 6).double()
     found = embedding(WORDS, torch.tensor([[0], [3], [11]]))
     for row, first in enumerate((0, 3, 11)):
         close(found[row], embedding(WORDS[row : row + 1], first)[0])
@@ -228,7 +228,7 @@ def test_sizes_are_whole_numbers_that_fit_together(sizes_refused, refused):
     for make in (partial(TransformerEncoder), TransformerDecoder, MultiHead):
         sizes_refused(make)
     refused(lambda: MultiHead(10, 4), ValueError, "^heads is 4; expected a divisor of emb, 10")
-    refused(lambda: PlacedEmbedding(3, 7), ValueError, "^emb is 7; expected an even number")
+    refused(lambda: PositionalEmbedding(3, 7), ValueError, "^emb is 7; expected an even number")
     refused(lambda: TransformerEncoder(**SIZES, latest_start=0), ValueError, "^latest_start is 0; expected at least 1")
     for layer in (EncoderLayer, DecoderLayer):
         refused(lambda layer=layer: layer(4, 3, 2, dropout=1.0), ValueError, "^dropout is 1.0; expected a share")

@@ -7,7 +7,7 @@ from torch.nn.functional import cross_entropy
 from attnlib.scores import Additive, Concat, Dot, General, Location
 from attnlib.transformer import transformer
 from attnlib.translator import BAHDANAU_SIZES, LUONG_SIZES, luong, rnn_encdec, rnn_search
-from attnlib.vocabulary import START, Vocabulary
+from attnlib.vocabulary import BOS, Vocabulary
 from attnlib.windows import Everywhere, LocalMonotonic, LocalPredictive
 
 
@@ -64,7 +64,7 @@ def test_a_position_predicts_its_own_word_from_those_before_it(model, sentences)
 def test_decoding_the_same_words_is_teacher_forcing(model, sentences):
     source, lengths, target = sentences
     translated = model(source, lengths, target)
-    state, words = model.start(source, lengths), torch.full((len(LENGTHS),), START)
+    state, words = model.start(source, lengths), torch.full((len(LENGTHS),), BOS)
     for t in range(target.shape[1]):
         logits, _, state = model.step(words, state)
         close(logits, translated.logits[:, t])

@@ -5,17 +5,17 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnlib.vocabulary import END, PAD, START, UNKNOWN, Vocabulary
+from attnlib.vocabulary import BOS, EOS, PAD, UNKNOWN, Vocabulary
 
 VOCABULARY = Vocabulary.of([("the", "cat", "sleeps"), ("the", "dog")])
 
 
 def test_three_words_by_hand():
-    assert (PAD, START, END, UNKNOWN) == (0, 1, 2, 3)
+    assert (PAD, BOS, EOS, UNKNOWN) == (0, 1, 2, 3)
     assert VOCABULARY.words == ("cat", "dog", "sleeps", "the")
     assert len(VOCABULARY) == 8
-    assert VOCABULARY.encode(["the", "cat", "barks"]) == [7, 4, UNKNOWN, END]
-    assert VOCABULARY.decode([7, 4, UNKNOWN, END, PAD, 5]) == ("the", "cat", "<unknown>")
+    assert VOCABULARY.encode(["the", "cat", "barks"]) == [7, 4, UNKNOWN, EOS]
+    assert VOCABULARY.decode([7, 4, UNKNOWN, EOS, PAD, 5]) == ("the", "cat", "<unknown>")
     assert VOCABULARY.decode([7, 4]) == ("the", "cat")
 
 
@@ -51,6 +51,6 @@ def test_what_does_not_fit_is_refused(call, error, says, refused):
 def test_names_of_special_numbers_are_ordinary_words_of_a_text():
     words = ("<end>", "a", "<pad>", "<start>", "<unknown>")
     known = Vocabulary.of([words])
-    assert len({*known.encode(words), PAD, START}) == 8
-    assert known.encode(words).index(END) == len(words)
+    assert len({*known.encode(words), PAD, BOS}) == 8
+    assert known.encode(words).index(EOS) == len(words)
     assert known.decode(known.encode(words)) == words

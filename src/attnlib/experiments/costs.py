@@ -9,7 +9,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from attnlib.checks import check_whole
 from attnlib.translator import Translator
-from attnlib.vocabulary import END, START
+from attnlib.vocabulary import BOS, EOS
 
 # What PyTorch's counter leaves out, in operations from shapes: a matrix by a vector, and an LSTM in one call.
 _NOT_COUNTED = {
@@ -38,7 +38,7 @@ def multiply_adds(translator: Translator, src: int, written: int = 0) -> int:
     ----------
     translator : Translator
     src : int
-        Words of the source, END among them.
+        Words of the source, EOS among them.
     written : int
         Words of the translation before the step. A Transformer looks at them too; to the others they make no
         difference.
@@ -55,8 +55,8 @@ def multiply_adds(translator: Translator, src: int, written: int = 0) -> int:
     """
     check_whole(src=src)
     check_whole(0, written=written)
-    word = torch.tensor([START])
-    state = translator.start(torch.full((1, src), END), torch.tensor([src]))
+    word = torch.tensor([BOS])
+    state = translator.start(torch.full((1, src), EOS), torch.tensor([src]))
     for _ in range(written):
         state = translator.step(word, state)[2]
     return products(lambda: translator.step(word, state))

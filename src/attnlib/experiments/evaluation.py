@@ -4,7 +4,7 @@ The measures of a group of sentences:
 
 ==================== =====================================================================================
 ``sentences``        how many the group has
-``perplexity``       of a target word, END among them, given the true words before it
+``perplexity``       of a target word, EOS among them, given the true words before it
 ``bleu``, ``exact``  of greedy translations: BLEU, 0 to 100, and the share that is right word for word
 ``beam_bleu``, ...   the same of beam search
 ``alignment_error``  rate of the links read off under forced decoding; None without attention
@@ -61,7 +61,7 @@ class Evaluation(NamedTuple):
 
 
 def cap(source: Sequence[str]) -> int:
-    """Say how many words a translation may have, END among them: twice those of its source, and five."""
+    """Say how many words a translation may have, EOS among them: twice those of its source, and five."""
     return 2 * len(source) + 5
 
 
@@ -80,7 +80,7 @@ def evaluate(
     width : int, optional
         Of the beam. None: no beam search.
     caps : numbers, optional
-        The most words that each translation may have, END among them. None: twice those of the longest source.
+        The most words that each translation may have, EOS among them. None: twice those of the longest source.
 
     Raises
     ------
@@ -133,26 +133,26 @@ def summarise(evaluation: Evaluation) -> dict[str, float | int | None]:
     return {"sentences": len(references), **rounded}
 
 
-def sentence_losses(translator: Translator, pairs: Sequence[SentencePair], *, at_once: int = 64) -> list[float]:
-    """Take the negative log probability of each true translation, END included, in nats: see `word_losses`."""
-    return [float(losses.sum()) for losses in word_losses(translator, pairs, at_once=at_once)]
+def sentence_losses(translator: Translator, pairs: Sequence[SentencePair], *, batch_size: int = 64) -> list[float]:
+    """Take the negative log probability of each true translation, EOS included, in nats: see `word_losses`."""
+    return [float(losses.sum()) for losses in word_losses(translator, pairs, batch_size=batch_size)]
 
 
 @torch.no_grad()
 def word_losses(
-    translator: Translator, pairs: Sequence[SentencePair], *, at_once: int = 64
+    translator: Translator, pairs: Sequence[SentencePair], *, batch_size: int = 64
 ) -> list[Float[np.ndarray, "_"]]:
-    """Take the negative log probability of each word of each true translation, END included, in nats.
+    """Take the negative log probability of each word of each true translation, EOS included, in nats.
 
     Raises
     ------
     ValueError
-        If the translator has no vocabularies, or a sentence no words, or `at_once` is below 1.
+        If the translator has no vocabularies, or a sentence no words, or `batch_size` is below 1.
     """
     check_vocabularies(translator)
-    check_whole(at_once=at_once)
+    check_whole(batch_size=batch_size)
     losses = []
-    for part in (pairs[n : n + at_once] for n in range(0, len(pairs), at_once)):
+    for part in (pairs[n : n + batch_size] for n in range(0, len(pairs), batch_size)):
         source, lengths, target = batch(part, translator.source_vocabulary, translator.target_vocabulary)
         logits = translator(source, lengths, target).logits
         found = cross_entropy(logits.mT, target, ignore_index=PAD, reduction="none").double().numpy()
@@ -173,7 +173,7 @@ def centres(translator: Translator, pairs: Sequence[SentencePair]) -> list[Float
     Returns
     -------
     list of ``"tgt"``
-        One number for each target word, END apart.
+        One number for each target word, EOS apart.
 
     Raises
     ------

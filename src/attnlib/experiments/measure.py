@@ -20,7 +20,7 @@ from attnlib.translator import Translator
 from attnlib.vocabulary import SentencePair
 
 SOURCE = 20
-"""The source length for which a step's multiply-adds are counted, in words, END among them."""
+"""The source length for which a step's multiply-adds are counted, in words, EOS among them."""
 
 _SMOOTH = 10  # steps of training that one recorded loss is the mean of
 
@@ -49,7 +49,9 @@ def train_on(
     pairs: Sequence[SentencePair], translator: Translator, seed: int, budget: Budget, **options: Any
 ) -> History:
     """Train a translator on sentence pairs as a budget has it; the rest as for `train_variant`."""
-    batches = endless(pairs, translator.source_vocabulary, translator.target_vocabulary, words=budget.words, seed=seed)
+    batches = endless(
+        pairs, translator.source_vocabulary, translator.target_vocabulary, max_tokens=budget.words, seed=seed
+    )
     return train(translator, batches, steps=budget.steps, learning_rate=budget.learning_rate, **options)
 
 
@@ -86,7 +88,9 @@ def benchmark(variant: Variant, budget: Budget = BUDGET, *, steps: int = 100) ->
     """
     translator, pairs = variant.translator(0, budget), variant.training_pairs(0, budget)
     before, began = _peak_memory(), perf_counter()
-    batches = endless(pairs, translator.source_vocabulary, translator.target_vocabulary, words=budget.words, seed=0)
+    batches = endless(
+        pairs, translator.source_vocabulary, translator.target_vocabulary, max_tokens=budget.words, seed=0
+    )
     history = train(translator, batches, steps=steps, learning_rate=budget.learning_rate, progress=False)
     return {
         "parameters": parameters(translator),

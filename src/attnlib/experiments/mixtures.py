@@ -13,13 +13,13 @@ from attnlib.experiments.parts import AttentionalOutput, Copied, MaxoutOutput, P
 from attnlib.parameters import seeded
 from attnlib.scores import Additive, General
 from attnlib.translator import Translator, luong
-from attnlib.vocabulary import Numbering
+from attnlib.vocabulary import Tokenizer
 from attnlib.windows import Everywhere
 
 
 def between(
-    source_vocabulary: Numbering,
-    target_vocabulary: Numbering,
+    source_vocabulary: Tokenizer,
+    target_vocabulary: Tokenizer,
     *,
     asks_before: bool = False,
     reads_new_state: bool = True,
@@ -37,7 +37,7 @@ def between(
 
     Parameters
     ----------
-    source_vocabulary, target_vocabulary : Numbering
+    source_vocabulary, target_vocabulary : Tokenizer
         They travel with the translator.
     asks_before, reads_new_state, feeds_readout : bool
         As for `attnlib.experiments.hybrids.HybridDecoder`.
@@ -101,13 +101,13 @@ def between(
 
 
 def luong_without_attention(
-    source_vocabulary: Numbering, target_vocabulary: Numbering, *, emb: int = 64, hid: int = 128, seed: int = 0
+    source_vocabulary: Tokenizer, target_vocabulary: Tokenizer, *, emb: int = 64, hid: int = 128, seed: int = 0
 ) -> Translator:
     """Make Luong's model without attention: the decoder begins where the reversed reader ended, and sees no more.
 
     Parameters
     ----------
-    source_vocabulary, target_vocabulary : Numbering
+    source_vocabulary, target_vocabulary : Tokenizer
         They travel with the translator.
     emb, hid, seed
         As for `attnlib.translator.luong`.
@@ -118,12 +118,12 @@ def luong_without_attention(
     return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
 
 
-def luong_with_identity(source_vocabulary: Numbering, target_vocabulary: Numbering, **options: Any) -> Translator:
+def luong_with_identity(source_vocabulary: Tokenizer, target_vocabulary: Tokenizer, **options: Any) -> Translator:
     """Make Luong's model with the concat score, whose half of W_a for the annotations is the identity.
 
     Parameters
     ----------
-    source_vocabulary, target_vocabulary : Numbering
+    source_vocabulary, target_vocabulary : Tokenizer
         They travel with the translator.
     **options
         As for `attnlib.translator.luong`, `score` apart.

@@ -108,7 +108,7 @@ def explore(
 
     Notes
     -----
-    In a chapter, `pair` being a sentence pair, END left out::
+    In a chapter, `pair` being a sentence pair, EOS left out::
 
         def looks(translator):
             source, lengths, target = batch([pair], translator.source_vocabulary, translator.target_vocabulary)

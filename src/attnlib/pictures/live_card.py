@@ -168,7 +168,7 @@ def _pair(sentence: str | SentencePair | None, translator: Translator) -> Senten
 
 
 def _translated(translator: Translator, words: Sequence[str]) -> tuple[list[int], list[list[int]] | None]:
-    """Translate a sentence as the script does: numbers, END among them, and weights in thousandths."""
+    """Translate a sentence as the script does: numbers, EOS among them, and weights in thousandths."""
     source, lengths = encode([words], translator.source_vocabulary)
     with torch.no_grad():
         found = greedy(translator, source, lengths, 2 * len(words) + 6)
@@ -223,7 +223,7 @@ def _follow() -> dict[str, list[str]]:
 
 
 def _still(title: str, source: Sequence[str], target: Sequence[str], weights: Sequence[Sequence[int]] | None) -> str:
-    """Say a translation, and draw its weights with the words along both sides, END left out."""
+    """Say a translation, and draw its weights with the words along both sides, EOS left out."""
     said = f'<p>{escape(title)}: <span lang="fr">{escape(" ".join(target))}</span></p>\n'
     if weights is None or not target:
         return said

@@ -9,7 +9,7 @@ were kept.
 
 ======================== ===========================================================================================
 ``sentences``            how many there are
-``perplexity``           of a word, END among them, given the true words before it
+``perplexity``           of a word, EOS among them, given the true words before it
 ``bleu``, ``chrf``       of beam search, the words as they stand; ``signatures`` say how
 ``by_length``            shortest and longest source, sentences, BLEU
 ``greedy``               BLEU if the likeliest word is taken at each step

@@ -81,7 +81,7 @@ def make(config: Mapping[str, Any], source_vocabulary: Any, target_vocabulary: A
 
     Embeddings begin smaller than PyTorch's, by the settings' ``embedding_scale``: the vector of a rare word, which
     is hardly ever trained, then says little; if it were as long as all others, it would be noise. If all begin much
-    smaller still, annotations begin so much alike that attention may settle on END, whatever it is asked, and stay
+    smaller still, annotations begin so much alike that attention may settle on EOS, whatever it is asked, and stay
     there.
     """
     preset, options = config["settings"]["preset"], config["settings"]["options"]

@@ -23,7 +23,7 @@ from attnlib.text.stream import PairFiles
 from attnlib.text.vocabularies import VocabularyMaker
 from attnlib.training import begin, train, warm, warm_cosine
 from attnlib.translator import Translator
-from attnlib.vocabulary import Numbering, SentencePair
+from attnlib.vocabulary import SentencePair, Tokenizer
 
 
 def learn(
@@ -92,7 +92,7 @@ def learn(
             translator = _translator(folder, config, pairs, settings, say).to(device)
             encoded = _stored(beside, pairs, text, translator, settings, say=say).encoded
         training = _begin(beside, translator, say)
-        sizes = {"words": settings.words, "sentences": settings.sentences}
+        sizes = {"max_tokens": settings.words, "max_sentences": settings.sentences}
         epoch = encoded.in_one_epoch(**sizes)
         scoring = Scoring(lambda now: dev_score(now, dev), settings.score_every or epoch, settings.patience)
         training.early = scoring.is_over(training)
@@ -215,7 +215,7 @@ def _finish(folder: Path, training: Training, ended: str) -> None:
 
 def _vocabularies(
     pairs: Iterable[SentencePair], settings: Settings, say: Callable[[str], Any]
-) -> tuple[Numbering, Numbering]:
+) -> tuple[Tokenizer, Tokenizer]:
     maker = pairs.maker if isinstance(pairs, PairFiles) else None
     if maker is None or maker.settings != settings:
         maker = VocabularyMaker(settings)

@@ -28,7 +28,7 @@ from attnlib.vocabulary import PAD, SentencePair
 from attnlib.writing import errors_name
 
 LONGEST = 200
-"""The most words, or pieces of words, that a translation may have, END among them."""
+"""The most words, or pieces of words, that a translation may have, EOS among them."""
 
 LONGEST_LINE = 1000
 """The most words, or pieces of words, of a line that `translate_stream` reads."""
@@ -99,7 +99,7 @@ class Model:
 
     @property
     def positions(self) -> int | float:
-        """How many words, or pieces, a source may have: as many as a location score has weights for, END apart."""
+        """How many words, or pieces, a source may have: as many as a location score has weights for, EOS apart."""
         score = getattr(getattr(self.translator.decoder, "align", None), "score", None)
         return len(score.W_a) - 1 if isinstance(score, Location) else inf
 
@@ -148,7 +148,7 @@ class Model:
         beam : int
             Hypotheses that the search keeps; 1 takes the most probable word at each step.
         max_length : int
-            The most words, or pieces of words, of a translation, END among them.
+            The most words, or pieces of words, of a translation, EOS among them.
 
         Returns
         -------
@@ -183,7 +183,7 @@ class Model:
         sizes = [max(sum(v.sizes(words)) for v, words in zip(known, sides, strict=True)) for sides in pairs]
         found: dict[int, set[tuple[int, int]]] = {}
         for part in _parts(full, sizes, _PAIRS, _PAIRS * 100):
-            linked = forced_links(self.translator, [SentencePair(*pairs[n]) for n in part], at_once=_PAIRS)
+            linked = forced_links(self.translator, [SentencePair(*pairs[n]) for n in part], batch_size=_PAIRS)
             found |= zip(part, linked, strict=True)
         return [found.get(n, set()) for n in range(len(pairs))]
 
@@ -327,7 +327,7 @@ def translate_stream(
 
 @torch.no_grad()
 def sentence_losses(translator: Translator, pairs: Sequence[SentencePair]) -> list[float]:
-    """Take the negative log probability of each true translation, END included, in nats."""
+    """Take the negative log probability of each true translation, EOS included, in nats."""
     device, losses = next(translator.parameters()).device, {}
     order = sorted(range(len(pairs)), key=lambda n: len(pairs[n].target))
     for part in (order[n : n + _PAIRS] for n in range(0, len(order), _PAIRS)):
@@ -358,12 +358,12 @@ def _as_they_come(source: IOBase, *, whole: bool) -> Iterator[list[bytes]]:
         yield [line]
 
 
-def _parts(order: Iterable[int], sizes: Sequence[int], at_once: int, positions: int) -> Iterator[list[int]]:
+def _parts(order: Iterable[int], sizes: Sequence[int], batch_size: int, positions: int) -> Iterator[list[int]]:
     """Part sentences where one more would make them too many, or too long side by side."""
     part: list[int] = []
     for n in order:
         longest = max(sizes[m] for m in (*part, n))
-        if part and (len(part) == at_once or (len(part) + 1) * longest > positions):
+        if part and (len(part) == batch_size or (len(part) + 1) * longest > positions):
             yield part
             part = []
         part.append(n)

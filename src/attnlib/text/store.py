@@ -4,7 +4,7 @@ The store of a training is a folder inside the model's, ``text-`` and a hash of 
 pairs, the vocabularies, and how long a pair may be. It is there until the model is complete.
 
 =============== ====================================================================================================
-``ids``         of each pair the source, then the target, both with END
+``ids``         of each pair the source, then the target, both with EOS
 ``starts``      where in ``ids`` each pair begins
 ``lengths``     how many of them its source and its target have
 ``about.json``  what was left out, and a digest of each other file and of itself
@@ -29,7 +29,7 @@ import numpy as np
 from attnlib.batches import Encoded
 from attnlib.text.checkpoint import digest_of_json, vocabulary_bytes
 from attnlib.text.files import hashed
-from attnlib.vocabulary import UNKNOWN, Numbering, SentencePair
+from attnlib.vocabulary import UNKNOWN, SentencePair, Tokenizer
 from attnlib.writing import errors_name, write_atomically
 
 _ABOUT, _NAME, _FORMAT = "about.json", "text-", 1
@@ -58,7 +58,7 @@ def stored(
     parent: Path,
     pairs: Iterable[SentencePair],
     text: str,
-    vocabularies: tuple[Numbering, Numbering],
+    vocabularies: tuple[Tokenizer, Tokenizer],
     most: tuple[int, int],
     *,
     say: Callable[[str], Any] = lambda said: None,
@@ -75,7 +75,7 @@ def stored(
         What `attnlib.text.files.digest` makes of them.
     vocabularies : source and target
     most : source and target
-        The most numbers that a sentence may have, END apart. Pairs with more are left out.
+        The most numbers that a sentence may have, EOS apart. Pairs with more are left out.
     say : function
         What to do with a sentence about a store that was damaged.
 
@@ -100,7 +100,7 @@ def write_store(
     folder: Path,
     pairs: Iterable[SentencePair],
     text: str,
-    vocabularies: tuple[Numbering, Numbering],
+    vocabularies: tuple[Tokenizer, Tokenizer],
     most: tuple[int, int],
 ) -> Stored:
     """Encode pairs into a folder, whole or not at all. Parameters and errors as for `stored`."""
@@ -151,7 +151,7 @@ def _mapped(folder: Path, about: Mapping[str, Any]) -> Stored:
 
 
 def _encode(
-    folder: Path, pairs: Iterable[SentencePair], vocabularies: tuple[Numbering, Numbering], most: tuple[int, int]
+    folder: Path, pairs: Iterable[SentencePair], vocabularies: tuple[Tokenizer, Tokenizer], most: tuple[int, int]
 ) -> tuple[dict[str, Any], str]:
     """Write the arrays part by part; give what is to be known of them, and the digest of all the pairs."""
     types = {"ids": _narrow(max(map(len, vocabularies)) - 1), "starts": "int64", "lengths": _narrow(max(most) + 1)}

@@ -11,7 +11,7 @@ from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from torch import Tensor
 
 from attnlib.checks import check_number, check_sentence, check_whole
-from attnlib.vocabulary import END, PAD, SPECIAL, START, UNKNOWN, until_end
+from attnlib.vocabulary import BOS, EOS, PAD, SPECIAL, UNKNOWN, until_end
 
 _SPACE = "\u2581"  # begins a piece that begins a word
 _LEARNT_FROM = 100_000  # sentences at most, and half as many at least where there are more
@@ -61,7 +61,7 @@ class Subwords:
     Raises
     ------
     ValueError
-        If it is no model, or numbers `PAD`, `START`, `END` and `UNKNOWN` otherwise.
+        If it is no model, or numbers `PAD`, `BOS`, `EOS` and `UNKNOWN` otherwise.
     """
 
     def __init__(self, model: bytes):
@@ -71,7 +71,7 @@ class Subwords:
         except RuntimeError as error:
             raise ValueError(f"model is no sentencepiece model: {error}") from None
         cutter = self._cutter
-        if (cutter.pad_id(), cutter.bos_id(), cutter.eos_id(), cutter.unk_id()) != (PAD, START, END, UNKNOWN):
+        if (cutter.pad_id(), cutter.bos_id(), cutter.eos_id(), cutter.unk_id()) != (PAD, BOS, EOS, UNKNOWN):
             raise ValueError("model numbers its special pieces otherwise; expected one made with Subwords.of")
         self._known: dict[str, list[int]] = {}
 
@@ -132,7 +132,7 @@ class Subwords:
             max_sentence_length=1 << 20,
             num_threads=1,
             minloglevel=2,
-            **{f"{name}_id": number for name, number in zip(_NAMES, (PAD, START, END, UNKNOWN), strict=True)},
+            **{f"{name}_id": number for name, number in zip(_NAMES, (PAD, BOS, EOS, UNKNOWN), strict=True)},
             **{f"{name}_piece": f" {name}" for name in _NAMES},
             **({"required_chars": "".join(sorted(letters))} if whole.every > 1 else {}),
         )
@@ -142,7 +142,7 @@ class Subwords:
         return len(self._cutter)
 
     def encode(self, words: Sequence[str]) -> list[int]:
-        """Turn the words of a sentence into the numbers of their pieces, and append `END`.
+        """Turn the words of a sentence into the numbers of their pieces, and append `EOS`.
 
         Raises
         ------
@@ -152,14 +152,14 @@ class Subwords:
             If there is no word.
         """
         check_sentence(words)
-        return [piece for word in words for piece in self._pieces(word)] + [END]
+        return [piece for word in words for piece in self._pieces(word)] + [EOS]
 
     def sizes(self, words: Sequence[str]) -> list[int]:
         """Say how many pieces each word takes in `encode`."""
         return [len(self._pieces(word)) for word in words]
 
     def decode(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[str, ...]:
-        """Put the words together up to the first `END`, or all of them if there is none.
+        """Put the words together up to the first `EOS`, or all of them if there is none.
 
         Raises
         ------

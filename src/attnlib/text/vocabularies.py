@@ -6,7 +6,7 @@ from typing import Any
 
 from attnlib.text.settings import Settings
 from attnlib.text.subwords import Sample, Subwords
-from attnlib.vocabulary import Numbering, SentencePair, Vocabulary
+from attnlib.vocabulary import SentencePair, Tokenizer, Vocabulary
 
 
 class VocabularyMaker:
@@ -27,7 +27,7 @@ class VocabularyMaker:
         for side, words in zip(self._sides, pair[:2], strict=True):
             side.add(words) if self.settings.subwords else side.update(words)
 
-    def make(self, say: Callable[[str], Any] = lambda line: None) -> tuple[Numbering, Numbering]:
+    def make(self, say: Callable[[str], Any] = lambda line: None) -> tuple[Tokenizer, Tokenizer]:
         """Give the vocabularies of source and target, which may be one and the same.
 
         Raises
@@ -35,14 +35,16 @@ class VocabularyMaker:
         ValueError
             As for `Vocabulary.of` and `Subwords.of`.
         """
-        least, most = self.settings.least, self.settings.vocabulary
+        size = self.settings.vocabulary
         if not self.settings.subwords:
-            source, target = (Vocabulary.of_counts(side, least=least, most=most) for side in self._sides)
+            source, target = (
+                Vocabulary.of_counts(side, min_count=self.settings.least, max_size=size) for side in self._sides
+            )
             return source, target
         parts = [self._sides] * 2 if self.settings.shared else [[side] for side in self._sides]
-        source = Subwords.of_samples(parts[0], most)
-        target = source if self.settings.shared else Subwords.of_samples(parts[1], most)
+        source = Subwords.of_samples(parts[0], size)
+        target = source if self.settings.shared else Subwords.of_samples(parts[1], size)
         for known, name in ((source, "source"), (target, "target")):
-            if len(known) < most:
-                say(f"{name}: the text has no more than {len(known):,} subwords, so not {most:,}")
+            if len(known) < size:
+                say(f"{name}: the text has no more than {len(known):,} subwords, so not {size:,}")
         return source, target

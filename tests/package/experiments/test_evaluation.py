@@ -29,7 +29,7 @@ def nameless():
 
 def test_the_losses_of_sentences_add_up_to_that_of_training():
     translator = untrained("global-general")
-    losses = sentence_losses(translator, PAIRS, at_once=4)
+    losses = sentence_losses(translator, PAIRS, batch_size=4)
     together = batch(PAIRS, translator.source_vocabulary, translator.target_vocabulary)
     mean = word_loss(translator(*together).logits, together.target)
     assert sum(losses) / sum(len(pair.target) + 1 for pair in PAIRS) == pytest.approx(float(mean.detach()), rel=1e-5)
@@ -78,7 +78,7 @@ def test_an_evaluation_knows_what_a_model_has():
 
 def test_the_centre_of_local_m_is_the_step_until_the_source_ends():
     for pair, p in zip(PAIRS, centres(untrained("local-m-dot-feeding"), PAIRS), strict=True):
-        assert p.tolist() == [min(t, len(pair.source)) for t in range(len(pair.target))]  # END is a position, too
+        assert p.tolist() == [min(t, len(pair.source)) for t in range(len(pair.target))]  # EOS is a position, too
 
 
 @pytest.mark.parametrize("name", ["local-p-general", "local-p-general-feeding"])
@@ -105,7 +105,7 @@ ONE = Evaluation(PAIRS[:1], [1.0], [("u",)], [("u",)], None, None, None)
         (lambda: summarise(ONE._replace(losses=[])), "losses has 0 entries; expected 1"),
         (lambda: sentence_losses(untrained("bahdanau"), [SentencePair((), ("u",))]), "words is empty"),
         (lambda: sentence_losses(nameless(), PAIRS), "translator has no vocabularies"),
-        (lambda: sentence_losses(untrained("bahdanau"), PAIRS, at_once=0), "at_once is 0; expected at least 1"),
+        (lambda: sentence_losses(untrained("bahdanau"), PAIRS, batch_size=0), "batch_size is 0; expected at least 1"),
         (lambda: centres(nameless(), PAIRS), "translator has no vocabularies"),
         (lambda: centres(untrained("bahdanau"), PAIRS), "translator has no window with a centre"),
     ],

@@ -13,7 +13,7 @@ from attnlib.experiments.mixtures import between, luong_with_identity, luong_wit
 from attnlib.experiments.parts import AttentionalOutput, MaxoutOutput
 from attnlib.scores import Additive, Concat, General
 from attnlib.translator import luong, rnn_search
-from attnlib.vocabulary import START, Vocabulary
+from attnlib.vocabulary import BOS, Vocabulary
 
 VOCABULARIES = Vocabulary(tuple("abcdefg")), Vocabulary(tuple("hijkl"))
 SIZES = {"emb": 5, "hid": 6}
@@ -66,7 +66,7 @@ def test_with_all_parts_of_luong_it_is_theirs():
 def test_all_at_once_is_step_by_step(name):
     translator = made(name)
     logits, attended = translator(SOURCE, LENGTHS, TARGET)
-    state, words = translator.start(SOURCE, LENGTHS), torch.full((3,), START)
+    state, words = translator.start(SOURCE, LENGTHS), torch.full((3,), BOS)
     for t in range(TARGET.shape[1]):
         scores, look, state = translator.step(words, state)
         assert_close(scores, logits[:, t])
@@ -82,7 +82,7 @@ def test_a_step_by_hand(name):
     memory = decoder.align.remember(encoded.annotations, LENGTHS)
     states = decoder.begin(encoded.state)
     fed, state = torch.zeros(3, decoder.fed, dtype=torch.float64), translator.start(SOURCE, LENGTHS)
-    for t, word in enumerate((START, 6, 8)):
+    for t, word in enumerate((BOS, 6, 8)):
         words = torch.full((3,), word)
         y, before = decoder.embedding(words), states[0]
         if options.get("asks_before"):
@@ -147,11 +147,11 @@ def test_luong_without_attention_sees_the_last_state_only():
     logits = model(SOURCE, LENGTHS, TARGET).logits
     encoded = model.encoder(SOURCE, LENGTHS)
     assert model.encoder.reverse
-    words = torch.cat([torch.full((3, 1), START), TARGET[:, :-1]], 1)
+    words = torch.cat([torch.full((3, 1), BOS), TARGET[:, :-1]], 1)
     states = (encoded.annotations[:, 0][None], encoded.state[1][:, 0][None])  # read in reverse, the first word is last
     s = model.decoder.lstm(model.decoder.embedding(words), states)[0]
     assert_close(logits, s @ model.decoder.W_y.T)
-    state, before = model.start(SOURCE, LENGTHS), torch.full((3,), START)
+    state, before = model.start(SOURCE, LENGTHS), torch.full((3,), BOS)
     for t in range(TARGET.shape[1]):
         scores, look, state = model.step(before, state)
         assert look is None

@@ -43,7 +43,7 @@ def read_the_new_state(patch: pytest.MonkeyPatch) -> None:
 
 
 def prefer_short_translations(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(search, "beam", partial(search.beam, normalisation=0.0))
+    patch.setattr(search, "beam", partial(search.beam, length_penalty=0.0))
 
 
 @pytest.mark.parametrize(

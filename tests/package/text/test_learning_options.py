@@ -32,7 +32,7 @@ def small(make=rnn_search, **options):
 
 
 def some(words=80, **options):
-    return endless(PAIRS, *VOCABULARIES, words=words, seed=0, **options)
+    return endless(PAIRS, *VOCABULARIES, max_tokens=words, seed=0, **options)
 
 
 def same(one, other):
@@ -41,7 +41,7 @@ def same(one, other):
 
 def test_an_iterator_that_ends_is_named():
     with pytest.raises(ValueError, match="batches ended after 2 steps"):
-        train(small(), batches(PAIRS, *VOCABULARIES, words=10_000, sentences=20, seed=0), steps=3)
+        train(small(), batches(PAIRS, *VOCABULARIES, max_tokens=10_000, max_sentences=20, seed=0), steps=3)
 
 
 @pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)

@@ -23,7 +23,7 @@ from attnlib.vocabulary import PAD, UNKNOWN, Vocabulary
 PAIRS = sample(113, seed=0)
 SIDES = [pair.source for pair in PAIRS], [pair.target for pair in PAIRS]
 VOCABULARIES = {
-    "words": tuple(Vocabulary.of(side, least=3) for side in SIDES),
+    "words": tuple(Vocabulary.of(side, min_count=3) for side in SIDES),
     "subwords": tuple(Subwords.of(side, 70) for side in SIDES),
 }
 WORDS = VOCABULARIES["words"]
@@ -50,14 +50,14 @@ def test_a_store_gives_the_batches_of_the_pairs_that_fit(kind, tmp_path):
     ]
     assert 0 < found.left_out == len(PAIRS) - len(fit)
     assert len(found.encoded) == len(fit)
-    options = {"words": 307, "sentences": 11, "seed": 3, "skip": 1}
-    count = found.encoded.in_one_epoch(words=307, sentences=11)
+    options = {"max_tokens": 307, "max_sentences": 11, "seed": 3, "skip": 1}
+    count = found.encoded.in_one_epoch(max_tokens=307, max_sentences=11)
     expected = endless(fit, *known, **options)
     for one, other in zip(islice(found.encoded.endless(**options), 3 * count), expected, strict=False):
         for mine, theirs in zip(one, other, strict=True):
             assert torch.equal(mine, theirs)
             assert mine.dtype == theirs.dtype
-    epoch = islice(found.encoded.endless(words=307, seed=0), found.encoded.in_one_epoch(words=307))
+    epoch = islice(found.encoded.endless(max_tokens=307, seed=0), found.encoded.in_one_epoch(max_tokens=307))
     targets = [tuple(row[row != PAD].tolist()) for part in epoch for row in part.target]
     assert sorted(targets) == sorted(tuple(known[1].encode(pair.target)) for pair in fit)
 

@@ -10,7 +10,7 @@ from attnlib.language.grammar import sample
 from attnlib.metrics import word_weights
 from attnlib.text import subwords
 from attnlib.text.subwords import Subwords
-from attnlib.vocabulary import END, PAD, START, UNKNOWN, Vocabulary
+from attnlib.vocabulary import BOS, EOS, PAD, UNKNOWN, Vocabulary
 
 SENTENCES = [words for pair in sample(300, seed=0) for words in (pair.source, pair.target)]
 SUBWORDS = Subwords.of(SENTENCES, 120)
@@ -19,7 +19,7 @@ SUBWORDS = Subwords.of(SENTENCES, 120)
 @pytest.mark.parametrize("words", SENTENCES[:20])
 def test_words_come_back(words):
     ids = SUBWORDS.encode(words)
-    assert ids[-1] == END
+    assert ids[-1] == EOS
     assert SUBWORDS.decode([*ids, PAD, PAD]) == SUBWORDS.decode(torch.tensor(ids)) == words
     assert SUBWORDS.grouped(ids) == (words, SUBWORDS.sizes(words))
     assert sum(SUBWORDS.sizes(words)) == len(ids) - 1 > len(words)
@@ -30,7 +30,7 @@ def test_words_come_back(words):
 def test_any_words_can_be_cut(words):
     ids = SUBWORDS.encode(words)
     assert sum(SUBWORDS.sizes(words)) == len(ids) - 1 >= len(words)
-    assert not {PAD, START, END} & set(ids[:-1])
+    assert not {PAD, BOS, EOS} & set(ids[:-1])
 
 
 @given(st.lists(st.integers(0, len(SUBWORDS) - 1)))
@@ -39,7 +39,7 @@ def test_any_pieces_make_words_that_count_them_all(ids):
     words, sizes = SUBWORDS.grouped(ids)
     assert all(words)
     assert len(words) == len(sizes)
-    before_end = ids.index(END) if END in ids else len(ids)
+    before_end = ids.index(EOS) if EOS in ids else len(ids)
     assert sum(sizes) == before_end or not words
 
 
@@ -51,9 +51,9 @@ def test_a_letter_that_the_text_lacks_is_unknown():
 def test_names_of_special_numbers_are_ordinary_words_of_a_text():
     words = ("<pad>", "a", "b<pad>", "<unknown>", "<start>", "<end>", "pad")
     known = Subwords.of([words] * 50, 60)
-    assert not {PAD, START, UNKNOWN} & set(known.encode(words))
+    assert not {PAD, BOS, UNKNOWN} & set(known.encode(words))
     assert known.decode(known.encode(words)) == words
-    assert known.decode([PAD, START, UNKNOWN]) == ("<pad><start><unknown>",)
+    assert known.decode([PAD, BOS, UNKNOWN]) == ("<pad><start><unknown>",)
 
 
 def test_the_same_text_gives_the_same_model_and_the_model_all_of_it():
@@ -106,7 +106,7 @@ def test_weights_are_summed_over_source_pieces_and_averaged_over_target_pieces()
 
 def test_a_vocabulary_of_words_may_leave_out_the_rare():
     sentences = [("a", "b", "a"), ("c", "b", "d")]
-    assert Vocabulary.of(sentences, least=2).words == ("a", "b")
-    assert Vocabulary.of(sentences, most=3).words == ("a", "b", "c")
-    assert Vocabulary.of(sentences).grouped([4, 6, END, 5]) == (("a", "c"), [1, 1])
+    assert Vocabulary.of(sentences, min_count=2).words == ("a", "b")
+    assert Vocabulary.of(sentences, max_size=3).words == ("a", "b", "c")
+    assert Vocabulary.of(sentences).grouped([4, 6, EOS, 5]) == (("a", "c"), [1, 1])
     assert Vocabulary.of(sentences).sizes(("a", "x")) == [1, 1]
