@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from pydoc import locate
 
@@ -24,11 +25,16 @@ ROWS = [  # the link to the chapter, what each paper has it as, the names of the
 
 
 @cache
+def text(notebook: Path) -> str:
+    """Read what the Markdown cells of a notebook say."""
+    return "\n".join(c.source for c in nbformat.read(notebook, as_version=4).cells if c.cell_type == "markdown")
+
+
+@cache
 def numbers(notebook: Path) -> dict[str, list[str]]:
     """List the numbers of the equations below each heading, by the heading's anchor."""
     found, anchor = {}, ""
-    text = "\n".join(c.source for c in nbformat.read(notebook, as_version=4).cells if c.cell_type == "markdown")
-    for heading, number in re.findall(r"^#{1,3} (.+)$|\\tag\{(.+?)\}", text, re.MULTILINE):
+    for heading, number in re.findall(r"^#{1,3} (.+)$|\\tag\{(.+?)\}", text(notebook), re.MULTILINE):
         anchor = slugify(heading) if heading else anchor
         found.setdefault(anchor, []).extend([number] if number else [])
     return found
@@ -41,9 +47,16 @@ def cites(name: str, citation: str) -> bool:
     return bool(re.search(rf"{paper}((?!et al\.).)*?\b{kind}s?\.? ([\dA-C.]+,? (and )?)*{number}(?!\.?\w)", text))
 
 
-def test_every_numbered_equation_is_listed_once(notebook_paths):
-    written = [number for path in notebook_paths for below in numbers(path).values() for number in below]
-    assert sorted(shown for (shown, *_), *_ in ROWS if shown[0].isdigit()) == sorted(written)
+def test_equations_are_numbered_in_order_and_every_one_is_listed_once(notebook_paths):
+    written = [[number for below in numbers(path).values() for number in below] for path in notebook_paths]
+    assert sorted(shown for (shown, *_), *_ in ROWS if shown[0].isdigit()) == sorted(chain(*written))
+    for of_chapter in written:
+        assert [int(number.split(".")[1]) for number in of_chapter] == [*range(1, len(of_chapter) + 1)]
+
+
+def test_a_number_in_the_text_is_that_of_an_equation(notebook_path, notebook_paths):
+    given = {number for path in notebook_paths for below in numbers(path).values() for number in below}
+    assert {*re.findall(r"\(([\dA-Z]\.\d+)\)", re.sub(r"`[^`]*`|\$[^$]*\$", "", text(notebook_path)))} <= given
 
 
 @pytest.mark.parametrize(("link", "citations", "names"), ROWS, ids=[link[0] for link, *_ in ROWS])
