@@ -10,18 +10,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
-from time import monotonic, sleep
+from typing import NoReturn
 
 import torch
 from torch import Tensor
 from torch import distributed as dist
 
 _LONGEST_WAIT = timedelta(hours=2)  # for another process, which may be making vocabularies or scoring
-_ROLL_CALL = (1.0, 10.0)  # seconds for torchrun to see who failed first; and for those who are there to answer
-
-
-class LostProcessError(RuntimeError):
-    """Another process of the run is gone, or torchrun ends this one because another has failed."""
 
 
 def count() -> int:
@@ -30,7 +25,7 @@ def count() -> int:
 
 
 def rank() -> int:
-    """Say which of the processes this is, from 0."""
+    """Tell which of the processes this is, from 0."""
     return dist.get_rank() if count() > 1 else 0
 
 
@@ -42,28 +37,16 @@ def joined(device: torch.device | str = "cpu") -> Iterator[None]:
     ----------
     device : torch.device or str
         Where gradients are: they go from process to process over gloo from processors, over nccl from GPUs.
-
-    Raises
-    ------
-    SystemExit
-        When another process is gone: with the status 1, after one sentence on the standard error stream.
     """
-    if not {"WORLD_SIZE", "RANK", "LOCAL_RANK"} <= os.environ.keys() or os.environ["WORLD_SIZE"] == "1":
+    if os.environ.get("WORLD_SIZE", "1") == "1":
         yield
         return
     gpu = torch.device(device).type == "cuda"
     dist.init_process_group("cpu:gloo,cuda:nccl" if gpu else "gloo", timeout=_LONGEST_WAIT)
-    store = dist.TCPStore(os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]), is_master=False)
-    before = signal.signal(signal.SIGTERM, _on_sigterm)
-    try:
-        yield
-    except LostProcessError:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends already, and has something to say first
-        said = f"process {rank()}: {_roll_call(store)}; the same command goes on from the last checkpoint"
-        print(said, file=sys.stderr, flush=True)
-        raise SystemExit(1) from None
-    dist.destroy_process_group()
+    before = signal.signal(signal.SIGTERM, _end)  # torchrun's, when another process has failed
+    yield
     signal.signal(signal.SIGTERM, before)
+    dist.destroy_process_group()
 
 
 @contextmanager
@@ -72,32 +55,30 @@ def first_goes_ahead() -> Iterator[None]:
 
     If it raises an error, which it will report, the others end without a word.
     """
-    if rank():
-        if not greatest(0.0)[0]:
-            raise SystemExit(2)
-        yield
-        return
+    if rank() and not greatest(0.0)[0]:
+        sys.exit(2)
     done = False
     try:
         yield
         done = True
     finally:
-        greatest(float(done))
+        if not rank():
+            greatest(float(done))
 
 
 def greatest(*numbers: float) -> Sequence[float]:
-    """Give, in place of each number, the greatest that any process has there."""
-    return _exchanged(numbers, dist.ReduceOp.MAX)
+    """Replace each number by the greatest that any process has there."""
+    return _exchange(torch.tensor(numbers, dtype=torch.float64), dist.ReduceOp.MAX).tolist()
 
 
 def total(number: int) -> int:
     """Add up all processes' numbers."""
-    return int(_exchanged([float(number)], dist.ReduceOp.SUM)[0])
+    return int(_exchange(torch.tensor(number)))
 
 
 def from_first(call: Callable[[], Sequence[float]], size: int) -> Sequence[float]:
     """Call the function in the first process, and tell its `size` numbers to the others, who wait."""
-    return _exchanged([0.0] * size if rank() else call(), dist.ReduceOp.SUM)
+    return _exchange(torch.tensor([0.0] * size if rank() else call(), dtype=torch.float64)).tolist()
 
 
 def summed(parameters: Iterable[Tensor], loss: Tensor) -> Tensor:
@@ -112,47 +93,24 @@ def summed(parameters: Iterable[Tensor], loss: Tensor) -> Tensor:
     """
     if count() == 1:
         return loss
-    parameters = list(parameters)
-    gradients = [torch.zeros_like(p) if p.grad is None else p.grad for p in parameters]
-    flat = torch.cat([*(gradient.flatten() for gradient in gradients), loss.view(1)])
-    with _reaching_the_others():
-        dist.all_reduce(flat)
-    *parts, loss = flat.split([*(p.numel() for p in parameters), 1])
-    for p, part in zip(parameters, parts, strict=True):
-        p.grad = part.view_as(p)
+    for p in (parameters := list(parameters)):
+        p.grad = torch.zeros_like(p) if p.grad is None else p.grad
+    flat = _exchange(torch.cat([*(p.grad.flatten() for p in parameters), loss.view(1)]))
+    *gradients, loss = flat.split([*(p.numel() for p in parameters), 1])
+    for p, gradient in zip(parameters, gradients, strict=True):
+        p.grad = gradient.view_as(p)
     return loss[0].clone()
 
 
-def _exchanged(numbers: Sequence[float], how: dist.ReduceOp) -> Sequence[float]:
-    if count() == 1:
-        return numbers
-    exchanged = torch.tensor(numbers, dtype=torch.float64)
-    with _reaching_the_others():
-        dist.all_reduce(exchanged, how)
-    return exchanged.tolist()
+def _exchange(numbers: Tensor, how: dist.ReduceOp = dist.ReduceOp.SUM) -> Tensor:
+    """Combine all processes' numbers in place; where one is gone, end with a sentence in place of gloo's pages."""
+    if count() > 1:
+        try:
+            dist.all_reduce(numbers, how)
+        except RuntimeError:
+            _end()
+    return numbers
 
 
-@contextmanager
-def _reaching_the_others() -> Iterator[None]:
-    """Leave out the pages that gloo and nccl say of a lost connection, none of which says whose it was."""
-    try:
-        yield
-    except RuntimeError:
-        raise LostProcessError from None
-
-
-def _on_sigterm(number: int, frame: object) -> None:
-    raise LostProcessError
-
-
-def _roll_call(store: dist.Store) -> str:
-    """Find out who is lost: who does not answer, where torchrun keeps what all processes may read."""
-    began, silent = monotonic(), list(range(count()))
-    try:
-        store.set(f"here {rank()}", "")
-        while (passed := monotonic() - began) < _ROLL_CALL[0] or (len(silent) > 1 and passed < _ROLL_CALL[1]):
-            sleep(0.1)
-            silent = [k for k in silent if not store.check([f"here {k}"])]
-    except RuntimeError:  # it was on a machine that is lost too
-        return "another process was lost"
-    return f"process {', '.join(map(str, silent))} was lost" if silent else "told to end"
+def _end(*_: object) -> NoReturn:
+    sys.exit(f"process {rank()}: another was lost or told to end; the same command goes on from the last checkpoint")

@@ -162,6 +162,7 @@ def test_loading_gives_the_model_back(trained, name):
     made = learn(trained / name, PAIRS, dev, settings, say=said.append)
     assert said == [f"{trained / name} is complete already"]
     one, other = load(trained / name), attnlib.load(str(trained / name))
+    assert next(load(trained / name, "meta").translator.parameters()).device.type == "meta"
     for key, weight in one.translator.state_dict().items():
         assert torch.equal(weight, other.translator.state_dict()[key])
     sentence = " ".join(PAIRS[0].source)
