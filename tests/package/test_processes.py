@@ -65,7 +65,7 @@ def together(n, name, call):
                 os._exit(status)
     return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
 
-def curve(k, n, place, steps=40, on_step=None, dropout=0.0):
+def curve(k, n, place, steps=70, on_step=None, dropout=0.0):
     translator = luong(*known, emb=6, hid=8, seed=0, dropout=dropout)
     shares = Encoded.of(pairs, *known).endless(max_tokens=60, seed=0, share=(k, n))
     options = {"schedule": lambda done: 1.0, "on_step": on_step}
