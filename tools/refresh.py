@@ -14,6 +14,7 @@ from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
+from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from nbformat import NotebookNode
 
 from attnlib.pictures.live_card import without_carried
@@ -44,22 +45,11 @@ def normalised(notebook: NotebookNode) -> NotebookNode:
         cell.id = digest if seen[digest] == 1 else f"{digest}-{seen[digest]}"
         cell.metadata = {key: value for key, value in sorted(cell.metadata.items()) if key not in OF_THE_RUN}
         if cell.cell_type == "code":
-            cell.outputs = joined(cell.outputs)
+            CoalesceStreamsPreprocessor().preprocess_cell(cell, {}, 0)
             for output in cell.outputs:
                 if "text/html" in output.get("data", {}):
                     output.data["text/html"] = without_carried(output.data["text/html"])
     return notebook
-
-
-def joined(outputs: list[NotebookNode]) -> list[NotebookNode]:
-    """Join neighbouring pieces of one stream, which the kernel cuts where its buffer happens to end."""
-    whole = []
-    for output in outputs:
-        if whole and output.output_type == "stream" == whole[-1].output_type and output.name == whole[-1].name:
-            whole[-1].text += output.text
-        else:
-            whole.append(output)
-    return whole
 
 
 def refresh(path: Path) -> bool:

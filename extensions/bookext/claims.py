@@ -34,10 +34,10 @@ def failures(app: Sphinx, page: str) -> list[Failure]:
     ]
 
 
-def listed(found: list[Failure]) -> Iterator[str]:
+def listed(failed: list[Failure]) -> Iterator[str]:
     """List the claims that did not hold, and the first other error; the rest may follow from it."""
-    others = [failure for failure in found if not failure.error.startswith("AssertionError")]
-    for failure in found:
+    others = [failure for failure in failed if not failure.error.startswith("AssertionError")]
+    for failure in failed:
         if failure not in others[1:]:
             yield f"cell {failure.number}: {failure.error.splitlines()[0]}"
     if others[1:]:
@@ -46,35 +46,31 @@ def listed(found: list[Failure]) -> Iterator[str]:
 
 def show(app: Sphinx, page: nodes.document) -> None:
     """Put what did not hold at the top of its page, with the code of the first, which may not be on the page."""
-    found = failures(app, app.env.docname)
-    if not found:
-        return
-    said = f"On the machine that made this page, {len(found)} of its cells ended with an error."
-    box = nodes.warning("", nodes.paragraph(text=said))
-    box += nodes.bullet_list("", *(nodes.list_item("", nodes.paragraph(text=line)) for line in listed(found)))
-    first = found[0].code
-    box += nodes.literal_block(first, first, language="python")
-    section = next(page.findall(nodes.section), page)
-    section.insert(section.first_child_matching_class(nodes.title) + 1, box)
+    if failed := failures(app, app.env.docname):
+        told = f"On the machine that made this page, {len(failed)} of its cells ended with an error."
+        items = (nodes.list_item("", nodes.paragraph(text=line)) for line in listed(failed))
+        code = nodes.literal_block(failed[0].code, failed[0].code, language="python")
+        box = nodes.warning("", nodes.paragraph(text=told), nodes.bullet_list("", *items), code)
+        section = next(page.findall(nodes.section), page)
+        section.insert(section.first_child_matching_class(nodes.title) + 1, box)
 
 
 def report(app: Sphinx, error: Exception | None) -> None:
     """Say, last of all, which claims did not hold and where the pages are; the build then counts as failed."""
+    path = Path(app.outdir, REPORT)
+    path.unlink(missing_ok=True)
     pages = {} if error else {page: failures(app, page) for page in sorted(app.env.found_docs)}
-    lines = [f"{page}, {line}" for page, found in pages.items() for line in listed(found)]
-    Path(app.outdir, REPORT).unlink(missing_ok=True)
-    if not lines:
+    if not any(pages.values()):
         return
-    app.statuscode = 1
-    where = Path(app.outdir, "index.html")
-    address = app.config.html_baseurl or "the book's repository"
     told = [
         "These claims of the book did not hold on this machine:",
-        *(f"  {line}" for line in lines),
-        f"All pages are there all the same, and each says what failed on it: open {where}",
-        f"Please report these lines, and the output of 'python -m pip freeze' and your processor: {address}",
+        *(f"  {page}, {line}" for page, failed in pages.items() for line in listed(failed)),
+        f"All pages are there all the same, and each says what failed on it: open {path.with_name('index.html')}",
+        "Please report these lines, and the output of 'python -m pip freeze' and your processor: "
+        + (app.config.html_baseurl or "the book's repository"),
     ]
-    Path(app.outdir, REPORT).write_text("\n".join(told) + "\n", encoding="utf-8")
+    app.statuscode = 1
+    path.write_text("\n".join(told) + "\n", encoding="utf-8")
     _LOG.info("\n".join(told))
 
 
