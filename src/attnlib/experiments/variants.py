@@ -71,7 +71,7 @@ class Variant:
     options : mapping
         What else `model` is told.
     clauses : numbers
-        How many clauses the sentences that it learns from have.
+        How many clauses the sentences that it learns from have at least, as the grammars count.
     seeds : numbers
         Each is a run of its own: other weights to begin with, other sentences, in another order.
     language : str
@@ -95,7 +95,7 @@ class Variant:
 
 
 def held_out(clauses: int, budget: Budget = BUDGET, language: str = "french") -> list[SentencePair]:
-    """Draw the test sentences with so many clauses; no run learns from any of them."""
+    """Draw the test sentences with so many clauses, as the grammars count; no run learns from any of them."""
     return [*_test_sentences(budget.test_sentences, budget.test_seed + clauses, clauses, language)]
 
 

@@ -20,7 +20,7 @@ def sample(n: int, seed: int, clauses: Sequence[int] = (1, 2, 3), part: str = "t
     n, seed, part
         As for `attnlib.language.grammar.sample`.
     clauses : numbers
-        How many clauses, relative and subordinate ones among them, a sentence may have; each is equally likely.
+        How many clauses, relative and subordinate ones among them, a sentence has at least; each is equally likely.
 
     Returns
     -------

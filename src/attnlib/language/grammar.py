@@ -24,7 +24,7 @@ def sample(n: int, seed: int, clauses: Sequence[int] = (1, 2, 3), part: str = "t
     seed : int
         The same seed gives the same pairs.
     clauses : numbers
-        How many clauses, relative ones among them, a sentence may have; each number is equally likely.
+        How many clauses, relative ones among them, a sentence has at least; each number is equally likely.
     part : str
         "train" or "test". A hash of the English sentence tells which part it belongs to, so that they never share one.
 
@@ -64,7 +64,10 @@ def draw(
 
 
 def _any_sentence(rng: Random, clauses: int) -> SentencePair:
-    """Up to three clauses make a main clause with its relatives; what is left follows after "and"."""
+    """Up to three clauses make a main clause with its relatives; what is left follows after "and".
+
+    Of a clause without relatives the complement may get one, which is not counted: every record rests on these draws.
+    """
     relatives = int(rng.random() * min(clauses, 3))
     first = _any_clause(rng, relatives)
     left = clauses - 1 - relatives
