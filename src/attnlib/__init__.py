@@ -24,7 +24,7 @@ The ground floor, in reading order, which is the order of dependence:
 And folders, each on its own:
 
 - `language`: `lexicon`, `phrases`, `grammar`: English and French sentences whose word links are known; `german_words`,
-  `german_phrases`, `german`: English and German ones;
+  `german`: English and German ones;
 - `experiments`: what is compared, how it is measured, and what was recorded;
 - `pictures`: `figures`, those that a reader can touch, schematics, one `step`, `comparisons`, `table` and `source_of`;
 - `text`: `files`, `stream`, `subwords`, `checkpoint`, `store`, `model`, `evaluation`, `settings`, `learning`: your own

@@ -1,15 +1,26 @@
-"""A second small grammar, of English and a German of ours, that moves verbs far: what to say, at random."""
+"""A second small grammar, of English and a German of ours: phrases with their word links, and what to say, at random.
+
+German moves the verb. A main clause has it second, and a separable verb's prefix at the end, with "nicht" before the
+prefix: "the man looks at the cat", "der Mann sieht die Katze an". A subordinate clause has the whole verb at its end:
+"the man that looks at the cat", "der Mann der die Katze ansieht". After a subordinate clause, the main clause begins
+with its verb. There are no commas.
+"""
 
 from collections.abc import Sequence
+from functools import cache
 from random import Random
+from typing import NamedTuple
 
+from attnlib.checks import check_choice
 from attnlib.language import german_words
-from attnlib.language.german_phrases import GermanPhrase, both, clause, noun_phrase, together, who, whom
 from attnlib.language.grammar import any_english, choose, draw
 from attnlib.language.phrases import words
 from attnlib.vocabulary import SentencePair
 
 _BEINGS = "animal,person"
+_NOUNS = {word: noun for noun in german_words.NOUNS for word in (noun.english, noun.english_plural)}
+_ADJECTIVES = {adjective.english: adjective for adjective in german_words.ADJECTIVES}
+_VERBS = {verb.english: verb for verb in german_words.VERBS}
 
 
 def sample(n: int, seed: int, clauses: Sequence[int] = (1, 2, 3), part: str = "train") -> list[SentencePair]:
@@ -30,20 +41,115 @@ def sample(n: int, seed: int, clauses: Sequence[int] = (1, 2, 3), part: str = "t
     return draw(_any_sentence, n, seed, clauses, part)
 
 
+class GermanPhrase(NamedTuple):
+    """A noun phrase in both languages, in each case, and its gender: m, f, n, or p in the plural."""
+
+    pairs: dict[str, SentencePair]
+    gender: str
+
+    @property
+    def plural(self) -> bool:
+        """Whether its verb is plural."""
+        return self.gender == "p"
+
+
+@cache
+def noun_phrase(english: str) -> GermanPhrase:
+    """Translate an article, adjectives and a noun, such as "the small black cat", word by word.
+
+    Raises
+    ------
+    ValueError
+        If `english` holds words that the grammar does not know, or has no article.
+    """
+    first, *between, last = english.split() if " " in english else ("", "")
+    if first not in ("the", "a", "an") or last not in _NOUNS or not _ADJECTIVES.keys() >= {*between}:
+        raise ValueError(
+            f"english is {english!r}; expected an article, then adjectives ({', '.join(_ADJECTIVES)}), "
+            f"then a noun ({', '.join(_NOUNS)})"
+        )
+    noun, definite = _NOUNS[last], first == "the"
+    plural = last == noun.english_plural
+    gender = "p" if plural else noun.gender
+    pairs = {}
+    for case in ("nominative", "accusative"):
+        ending = german_words.ending(definite, gender, case)
+        german = [
+            german_words.article(definite, gender, case),
+            *(_ADJECTIVES[word].stem + ending for word in between),
+            noun.german_plural if plural else noun.german,
+        ]
+        pairs[case] = together(*map(words, english.split(), german))
+    return GermanPhrase(pairs, gender)
+
+
+def both(first: GermanPhrase, second: GermanPhrase) -> GermanPhrase:
+    """Join two phrases by "and", which makes a plural."""
+    pairs = {case: together(pair, words("and", "und"), second.pairs[case]) for case, pair in first.pairs.items()}
+    return GermanPhrase(pairs, "p")
+
+
+def clause(
+    subject: GermanPhrase,
+    verb: str,
+    complement: GermanPhrase | None = None,
+    *,
+    negated: bool = False,
+    order: str = "verb second",
+) -> SentencePair:
+    """Say what the subject does, or does not, and to what. The verb is in its plain form, without its particle.
+
+    Parameters
+    ----------
+    subject, complement : GermanPhrase
+    verb : str
+        In its plain form, without its particle.
+    negated : bool
+    order : str
+        Of the German: "verb second", "verb first" or "verb last".
+
+    Raises
+    ------
+    ValueError
+        If the grammar does not know the verb, or `order` is none of these.
+    """
+    complements = [complement.pairs["accusative"]] if complement else []
+    return _ordered([subject.pairs["nominative"]], _verb(verb, subject.plural, negated), complements, order)
+
+
+def who(
+    antecedent: GermanPhrase, verb: str, complement: GermanPhrase | None = None, *, negated: bool = False
+) -> GermanPhrase:
+    """Let the antecedent do something: "the cat that sees the man", "die Katze die den Mann sieht"."""
+    that = GermanPhrase({"nominative": words("that", _pronoun(antecedent, "nominative"))}, antecedent.gender)
+    return _followed(antecedent, clause(that, verb, complement, negated=negated, order="verb last"))
+
+
+def whom(antecedent: GermanPhrase, subject: GermanPhrase, verb: str, *, negated: bool = False) -> GermanPhrase:
+    """Let somebody do something to the antecedent: "the cat that the man sees", "die Katze die der Mann sieht"."""
+    that = words("that", _pronoun(antecedent, "accusative"))
+    return _followed(antecedent, together(that, clause(subject, verb, negated=negated, order="verb last")))
+
+
+def together(*parts: SentencePair) -> SentencePair:
+    """Put phrases side by side, in the same order in both languages."""
+    return _laid([part.source for part in parts], [(n, part.target, part.links) for n, part in enumerate(parts)])
+
+
 def _any_sentence(rng: Random, clauses: int) -> SentencePair:
     """Make a main clause, often with a subordinate one, each with relatives; what is left follows after "and"."""
     relatives = int(rng.random() * min(clauses, 3))
     left = clauses - 1 - relatives
     subordinate = left > 0 and rng.random() < 0.5
     when = subordinate and rng.random() < 0.5
-    said = _any_clause(rng, relatives, "verb first" if when else "verb second")
+    main = _any_clause(rng, relatives, "verb first" if when else "verb second")
     if subordinate:
         relatives = int(rng.random() * min(left, 3))
         left -= 1 + relatives
         other = _any_clause(rng, relatives, "verb last")
-        because = together(said, words("because", "weil"), other)
-        said = together(words("when", "wenn"), other, said) if when else because
-    return together(said, words("and", "und"), _any_sentence(rng, left)) if left else said
+        because = together(main, words("because", "weil"), other)
+        main = together(words("when", "wenn"), other, main) if when else because
+    return together(main, words("and", "und"), _any_sentence(rng, left)) if left else main
 
 
 def _any_clause(rng: Random, relatives: int, order: str) -> SentencePair:
@@ -71,3 +177,59 @@ def _any_phrase(rng: Random, kinds: str, *, relative: bool = False, definite: bo
         return who(phrase, verb.english, complement, negated=negated)
     verb = choose(rng, [verb for verb in german_words.VERBS if noun.kind in verb.kinds])
     return whom(phrase, _any_phrase(rng, _BEINGS), verb.english, negated=negated)
+
+
+def _followed(antecedent: GermanPhrase, relative: SentencePair) -> GermanPhrase:
+    pairs = {case: together(pair, relative) for case, pair in antecedent.pairs.items()}
+    return GermanPhrase(pairs, antecedent.gender)
+
+
+def _pronoun(antecedent: GermanPhrase, case: str) -> str:
+    return german_words.article(True, antecedent.gender, case)
+
+
+def _ordered(
+    subject: list[SentencePair], verb: dict[str, SentencePair], complement: list[SentencePair], order: str
+) -> SentencePair:
+    """Put English subject, verb and complement in order, and the German in its own."""
+    orders = {
+        "verb second": ("subject", "finite", "complement", "not", "prefix"),
+        "verb first": ("finite", "subject", "complement", "not", "prefix"),
+        "verb last": ("subject", "complement", "not", "whole"),
+    }
+    check_choice(orders, order=order)
+    english = [*subject, verb["whole"], *complement]
+    at_verb = len(subject)
+    german = {"subject": [(0, pair) for pair in subject], "complement": [(at_verb + 1, pair) for pair in complement]}
+    german |= {part: [(at_verb, pair)] for part, pair in verb.items()}
+    return _laid(
+        [pair.source for pair in english],
+        [(n, pair.target, pair.links) for part in orders[order] for n, pair in german.get(part, [])],
+    )
+
+
+def _verb(verb: str, plural: bool, negated: bool) -> dict[str, SentencePair]:
+    """Translate "looks at" or "does not look at": finite verb, prefix, both together, and "nicht"."""
+    check_choice(_VERBS, verb=verb)
+    english, particle, singular, several, prefix, _ = _VERBS[verb]
+    finite = several if plural else singular
+    inflected = english if plural or negated else f"{english}{'es' if english.endswith(('s', 'x')) else 's'}"
+    source = [*(("do" if plural else "does", "not") if negated else ()), inflected, *particle.split()]
+    meant = [i for i in range(len(source)) if not (negated and i == 1)]
+    parts = {"finite": finite, "prefix": prefix, "whole": prefix + finite}
+    linked = {name: _linked(source, word, meant) for name, word in parts.items() if word}
+    return linked | ({"not": _linked(source, "nicht", [1])} if negated else {})
+
+
+def _linked(source: list[str], german: str, positions: list[int]) -> SentencePair:
+    return SentencePair(tuple(source), (german,), frozenset((i, 0) for i in positions))
+
+
+def _laid(english: list[tuple[str, ...]], german: list[tuple[int, tuple[str, ...], frozenset]]) -> SentencePair:
+    """Lay English parts side by side, and German ones, each saying of which English part, from 0, its links are."""
+    starts = [sum(map(len, english[:n])) for n in range(len(english))]
+    target, links = (), set()
+    for part, words_of_part, its in german:
+        links |= {(i + starts[part], t + len(target)) for i, t in its}
+        target += words_of_part
+    return SentencePair(sum(english, ()), target, frozenset(links))

@@ -5,6 +5,8 @@ The German knows two cases, nominative and accusative. The plural of nouns and a
 
 from typing import NamedTuple
 
+from attnlib.language.lexicon import read_table
+
 
 class GermanNoun(NamedTuple):
     """A noun in both languages. Its kind, animal, person or thing, tells which words go with it."""
@@ -37,12 +39,7 @@ class GermanVerb(NamedTuple):
     kinds: str
 
 
-def _table(row: type, text: str) -> list:
-    """Read one row a line. A dash is an empty cell."""
-    return [row(*("" if cell == "-" else cell for cell in line.split())) for line in text.strip().splitlines()]
-
-
-NOUNS: list[GermanNoun] = _table(
+NOUNS: list[GermanNoun] = read_table(
     GermanNoun,
     """
     cat     cats      Katze   Katzen   f  animal
@@ -60,7 +57,7 @@ NOUNS: list[GermanNoun] = _table(
     """,
 )
 
-ADJECTIVES: list[GermanAdjective] = _table(  # in the order in which both languages put them
+ADJECTIVES: list[GermanAdjective] = read_table(  # in the order in which both languages put them
     GermanAdjective,
     """
     beautiful beauty schön   animal,person,thing
@@ -73,7 +70,7 @@ ADJECTIVES: list[GermanAdjective] = _table(  # in the order in which both langua
     """,
 )
 
-VERBS: list[GermanVerb] = _table(
+VERBS: list[GermanVerb] = read_table(
     GermanVerb,
     """
     sleep  -   schläft schlafen -   -

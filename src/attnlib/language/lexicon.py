@@ -42,12 +42,12 @@ class Verb(NamedTuple):
     kinds: str
 
 
-def _table(row: type, text: str) -> list:
+def read_table(row: type, text: str) -> list:
     """Read one row a line. A dash is an empty cell."""
     return [row(*("" if cell == "-" else cell for cell in line.split())) for line in text.strip().splitlines()]
 
 
-NOUNS: list[Noun] = _table(
+NOUNS: list[Noun] = read_table(
     Noun,
     """
     cat        cats        chat     chats     m  animal
@@ -67,7 +67,7 @@ NOUNS: list[Noun] = _table(
     """,
 )
 
-ADJECTIVES: list[Adjective] = _table(  # in the order in which English puts them
+ADJECTIVES: list[Adjective] = read_table(  # in the order in which English puts them
     Adjective,
     """
     beautiful before beauty beau       bel        belle      beaux       belles      animal,person,thing,matter
@@ -82,7 +82,7 @@ ADJECTIVES: list[Adjective] = _table(  # in the order in which English puts them
     """,
 )
 
-VERBS: list[Verb] = _table(
+VERBS: list[Verb] = read_table(
     Verb,
     """
     sleep   -   dort     dorment    -  -

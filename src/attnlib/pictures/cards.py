@@ -65,15 +65,6 @@ def card(kind: str, body: str, text: str, largest: int = LARGEST) -> Card:
         What is said where HTML is not shown.
     largest : int
         What it may weigh, in bytes.
-
-    Returns
-    -------
-    Card
-
-    Raises
-    ------
-    ValueError
-        If it has no style or no script, or weighs more than `largest`.
     """
     names = ("cards.css", f"{kind}.css", f"{kind}.js")
     if not all((_FOLDER / name).is_file() for name in names):
@@ -155,11 +146,6 @@ def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> s
     -------
     str
         HTML, everything escaped.
-
-    Raises
-    ------
-    ValueError
-        If a row has not as many cells as `head`, or none.
     """
     return (
         f"<details><summary {KEYS}>The numbers as a table</summary>\n"

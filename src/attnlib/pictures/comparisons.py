@@ -9,14 +9,10 @@ from matplotlib.lines import Line2D
 from attnlib.experiments.intervals import mean_interval
 from attnlib.experiments.verdicts import CANNOT_BE_TOLD, DOES_NOT, HOLDS, QUALITIES, Verdict
 from attnlib.pictures.cards import checked_numbers
+from attnlib.pictures.figures import CURVES
 from attnlib.pictures.tables import Table, table
 
-_LOOKS = (  # colours of Okabe and Ito
-    {"color": "#0072B2", "marker": "o", "linestyle": ""},
-    {"color": "#D55E00", "marker": "s", "linestyle": ""},
-    {"color": "#009E73", "marker": "^", "linestyle": ""},
-    {"color": "#CC79A7", "marker": "D", "linestyle": ""},
-)
+_LOOKS = [look | {"linestyle": ""} for look in CURVES[:4]]
 _APART = 0.32  # from the first series of a row to its last, in rows
 _FILLED = {HOLDS: "full", DOES_NOT: "none", CANNOT_BE_TOLD: "left"}
 
@@ -33,17 +29,6 @@ def spread(runs: Mapping[str, Mapping[str, Sequence[float]]], ax: Axes | None = 
         Where to draw. None: a new figure, as high as the rows need.
     across : str
         What the numbers are.
-
-    Returns
-    -------
-    Axes
-
-    Raises
-    ------
-    ValueError
-        If there is no series or no row, or a row has no run, or there are more series than there are colours.
-    TypeError
-        If a run is no number.
     """
     if not 0 < len(runs) <= len(_LOOKS):
         raise ValueError(f"runs has {len(runs)} series; expected 1 to {len(_LOOKS)}")
@@ -80,11 +65,6 @@ def claims(found: Sequence[Verdict], ax: Axes | None = None, *, margin: float = 
     -------
     Axes
         A full marker is a claim that holds, an empty one a claim that does not, a half one cannot be told.
-
-    Raises
-    ------
-    ValueError
-        If there is no verdict, or there are more groups than there are colours.
     """
     said = _wordings(found)
     ax = _rows(said, ax, "found")
@@ -107,11 +87,6 @@ def claims_by_measure(found: Mapping[str, Sequence[Verdict]]) -> list[Axes]:
     -------
     list of Axes
         One a measure, each as `claims` draws it, with the margin of that measure.
-
-    Raises
-    ------
-    ValueError
-        If there is no measure or no verdict, or the measures judge other claims.
     """
     if not found:
         raise ValueError("found is empty; expected at least one measure")
@@ -151,7 +126,7 @@ def _wordings(found: Sequence[Verdict]) -> list[str]:
 
 
 def _draw_claims(found: Sequence[Verdict], ax: Axes, said: Sequence[str], margin: float) -> list[Line2D]:
-    """Draw verdicts on axes that have a line for each wording, and give what a legend needs."""
+    """Draw verdicts on axes that have a line for each wording, and return what a legend needs."""
     groups = list(dict.fromkeys(verdict.claim.group for verdict in found))
     if not 0 < len(groups) <= len(_LOOKS):
         raise ValueError(f"found has {len(groups)} groups; expected 1 to {len(_LOOKS)}")

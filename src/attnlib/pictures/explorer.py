@@ -98,14 +98,6 @@ def explore(
     Card
         As the value of a cell it shows itself.
 
-    Raises
-    ------
-    TypeError
-        If `weights` is not a mapping, words are not words, numbers are not numbers, or a half-width is not whole.
-    ValueError
-        If there is no variant, numbers do not fit their words, a weight is not within 0 to 1, or the figure would
-        weigh more than `largest`.
-
     Notes
     -----
     In a chapter, `pair` being a sentence pair, EOS left out::

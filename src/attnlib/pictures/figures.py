@@ -9,7 +9,7 @@ from itertools import cycle
 
 import matplotlib.pyplot as plt
 import numpy as np
-from jaxtyping import Real
+from jaxtyping import Float, Real
 from matplotlib.axes import Axes
 from scipy import stats
 
@@ -25,7 +25,7 @@ _CELL = 0.42  # inches per word, wide enough for a weight of two decimals and fo
 _LETTER = 0.09  # inches per letter of the default font
 _LINE = 12  # inches side by side, in a column of text, in which words can still be read
 _BLACK_OR_WHITE = 0.179  # the relative luminance at which black and white text are equally legible (WCAG 2)
-_CURVES = (  # colours of Okabe and Ito, distinct under every common form of colour blindness
+CURVES = (
     {"color": "#0072B2", "marker": "o", "linestyle": "-"},
     {"color": "#D55E00", "marker": "s", "linestyle": "--"},
     {"color": "#009E73", "marker": "^", "linestyle": "-."},
@@ -34,6 +34,7 @@ _CURVES = (  # colours of Okabe and Ito, distinct under every common form of col
     {"color": "#E69F00", "marker": "P", "linestyle": (0, (8, 2))},
     {"color": "#56B4E9", "marker": "X", "linestyle": (0, (3, 1))},
 )
+"""How curves differ: in colours of Okabe and Ito, distinct under every common form of colour blindness, and in more."""
 
 
 def alignment(
@@ -67,30 +68,12 @@ def alignment(
     bar : bool
         Whether a colour bar stands at the side.
 
-    Returns
-    -------
-    Axes
-
-    Raises
-    ------
-    ValueError
-        If `weights` has another shape than one row per target word and one column per source word, or holds NaN or
-        infinity.
-    TypeError
-        If words are not words, or weights are not numbers.
-
     Notes
     -----
     The picture of Bahdanau et al. 2015, figure 3.
     """
     source, target = _labels(source, "source"), _labels(target, "target")
-    cells = checked_numbers(weights, "weights")
-    expected = (len(target), len(source))
-    if cells.shape != expected or 0 in expected:
-        raise ValueError(f"weights has shape {cells.shape}; expected {expected}, (target words, source words), not 0")
-    if not np.isfinite(cells).all():
-        found = "NaN" if np.isnan(cells).any() else "infinity"
-        raise ValueError(f"weights has shape {cells.shape} and holds {found}; expected finite numbers")
+    cells = _checked_cells(weights, (len(target), len(source)))
     if ax is None:
         size = _room(source, target)
         ax = plt.subplots(figsize=size, layout="constrained")[1]
@@ -105,7 +88,7 @@ def alignment(
     ax.set_yticks(np.arange(1, len(target)) - 0.5, minor=True)
     ax.grid(which="minor", color="0.85", linewidth=0.5)
     ax.tick_params(which="minor", length=0)
-    if values or (values is None and max(expected) <= 8):
+    if values or (values is None and max(cells.shape) <= 8):
         for (t, i), weight in np.ndenumerate(cells):
             ink = "white" if _luminance(image.to_rgba(weight)) < _BLACK_OR_WHITE else "black"
             ax.text(i, t, f"{weight:.2f}", ha="center", va="center", color=ink, fontsize="small")
@@ -140,13 +123,6 @@ def alignments(
     -------
     list of Axes
         One a picture, in the order of `weights`, all in one new figure.
-
-    Raises
-    ------
-    ValueError
-        If there is no picture, or a picture has no words, or its weights do not fit its words.
-    TypeError
-        If `weights` is not a mapping, words are not words, or weights are not numbers.
     """
     if not isinstance(weights, Mapping):
         raise TypeError(f"weights is a {type(weights).__name__}; expected for each title its weights")
@@ -180,21 +156,9 @@ def bleu_against_length(
     lengths : "bins"
         Where each bin of sentences lies, in words.
     scores : for each model, ``"runs bins"``
-        BLEU, 0 to 100, one row for each run (a seed). The interval is Student's; one run has none.
+        BLEU, 0 to 100, one row for each run (a seed); NaN leaves a gap. The interval is Student's; one run has none.
     ax : Axes, optional
         Where to draw. None: a new figure.
-
-    Returns
-    -------
-    Axes
-
-    Raises
-    ------
-    ValueError
-        If there is no model, or its scores are not one row a run and one column a bin, or a number is infinite. Where
-        a score is NaN the curve has a gap.
-    TypeError
-        If `scores` is not a mapping, or numbers are not numbers.
 
     Notes
     -----
@@ -228,23 +192,11 @@ def learning_curves(losses: Mapping[str, Real[Array, "steps"]], ax: Axes | None 
     Parameters
     ----------
     losses : for each model, ``"steps"``
-        The loss of every step, in nats per word, as in ``History.losses``.
+        The loss of every step, in nats per word, as in ``History.losses``; NaN leaves a gap.
     ax : Axes, optional
         Where to draw. None: a new figure.
     window : int
         How many steps are averaged, at least 1. A shorter curve is averaged as a whole.
-
-    Returns
-    -------
-    Axes
-
-    Raises
-    ------
-    ValueError
-        If there is no model or a model has no steps, or `window` is below 1, or no loss is above 0. Where a loss is
-        NaN or infinite the curve has a gap.
-    TypeError
-        If `losses` is not a mapping, numbers are not numbers, or `window` is not whole.
     """
     if isinstance(window, bool) or not isinstance(window, int):
         raise TypeError(f"window is {window!r}; expected a whole number of steps")
@@ -270,6 +222,17 @@ def _labels(words: Sequence[str], name: str) -> list[str]:
     return checked_words(words, name) if words or not isinstance(words, Sequence) else []
 
 
+def _checked_cells(weights: Real[Array, "tgt src"], expected: tuple[int, int]) -> Float[np.ndarray, "tgt src"]:
+    """Check that there is a finite weight for each target word and source word, and that there are words."""
+    cells = checked_numbers(weights, "weights")
+    if cells.shape != expected or 0 in expected:
+        raise ValueError(f"weights has shape {cells.shape}; expected {expected}, (target words, source words), not 0")
+    if not np.isfinite(cells).all():
+        held = "NaN" if np.isnan(cells).any() else "infinity"
+        raise ValueError(f"weights has shape {cells.shape} and holds {held}; expected finite numbers")
+    return cells
+
+
 def _room(source: Sequence[str], target: Sequence[str]) -> tuple[float, float]:
     """Find the width and height, in inches, that an alignment needs: cells, words, and what stands around them."""
     across, down = (_LETTER * max(map(len, words)) for words in (source, target))
@@ -289,7 +252,7 @@ def _curve_axes(curves: Mapping[str, Array], ax: Axes | None, name: str) -> Axes
 
 
 def _styles() -> Iterator[dict]:
-    return cycle(style | {"markersize": 5} for style in _CURVES)
+    return cycle(style | {"markersize": 5} for style in CURVES)
 
 
 def _luminance(colour: Sequence[float]) -> float:

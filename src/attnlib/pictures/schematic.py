@@ -18,7 +18,9 @@ from matplotlib.lines import Line2D
 from attnlib.pictures.cards import checked_numbers, checked_words
 from attnlib.shapes import Array
 
-_INK, _WEIGHT, _NEW = "#444444", "#0072B2", "#C44500"
+INK, WEIGHT, NEW = "#444444", "#0072B2", "#C44500"
+"""The colours of what is drawn, of weights, and of what is new or acts."""
+
 _ROWS = {"x": 0.0, "h": 1.0, "c": 2.6, "s": 3.8, "~": 4.9, "y": 5.9}  # heights of the rows of parts
 _WIDE = 4.8  # from the first to the last column
 _NAMES = {"x": "source words", "h": "annotations", "c": "contexts", "s": "decoder states"}
@@ -91,7 +93,7 @@ class _Arrow(NamedTuple):
     width: float = 1.2
     style: str = "-"
     bend: float = 0.0
-    colour: str = _INK
+    colour: str = INK
 
 
 def schematic(
@@ -124,13 +126,6 @@ def schematic(
     Axes
         Without an axis: positions mean nothing here.
 
-    Raises
-    ------
-    ValueError
-        If `weights` are not from 0 to 1, two rows with a number for each source word, or `target` is not two words.
-    TypeError
-        If words are not words, or weights are not numbers.
-
     Notes
     -----
     After Bahdanau et al. 2015, figure 1, and Luong et al. 2015, figures 2 to 4. What else a word is written from,
@@ -156,7 +151,7 @@ def schematic(
         _draw_windows(ax, shares, model.half_width, new=since is not None and since.half_width is None)
     names = _NAMES if model.attends else _NAMES | {"c": "summary"}
     for row, y in {name[0]: part.y for name, part in parts.items()}.items():
-        ax.text(-0.65, y, names[row], ha="right", va="center", color=_INK)
+        ax.text(-0.65, y, names[row], ha="right", va="center", color=INK)
     ax.set(xlim=(-3.0, _WIDE + 0.55), ylim=(low, high))
     ax.axis("off")
     if keys := _keys(model, since):
@@ -184,7 +179,7 @@ def _parts(model: Layout, source: list[str], target: list[str]) -> dict[str, _Pa
 
 
 def _arrows(model: Layout, weights: Float[np.ndarray, "2 src"]) -> dict[tuple[str, str], _Arrow]:
-    """Say what is made from what, by the names of the parts."""
+    """List what is made from what, by the names of the parts."""
     src = weights.shape[1]
     found = {(f"x{i}", f"h{i}"): _Arrow() for i in range(1, src + 1)}
     for i, j in pairwise(range(1, src + 1)):
@@ -205,7 +200,7 @@ def _arrows(model: Layout, weights: Float[np.ndarray, "2 src"]) -> dict[tuple[st
             continue
         seen = _window(weights[t - 1], model.half_width)
         for i in np.flatnonzero(seen & (weights[t - 1] > 0)).tolist():
-            found[f"h{i + 1}", f"c{t}"] = _Arrow(0.4 + 7 * weights[t - 1, i], colour=_WEIGHT)
+            found[f"h{i + 1}", f"c{t}"] = _Arrow(0.4 + 7 * weights[t - 1, i], colour=WEIGHT)
         asks = f"s{t}" if model.steps_first else f"s{t - 1}"
         found[asks, f"c{t}"] = _Arrow(1.6, (0, (3, 2)))
         if model.steps_first:
@@ -218,29 +213,33 @@ def _arrows(model: Layout, weights: Float[np.ndarray, "2 src"]) -> dict[tuple[st
 
 
 def _window(weights: Float[np.ndarray, "src"], half_width: int | None) -> np.ndarray:
-    """Say which words are seen from the one with the largest weight."""
+    """Mark the words that are seen from the one with the largest weight."""
     away = np.abs(np.arange(len(weights)) - weights.argmax())
     return away <= (len(weights) if half_width is None else half_width)
 
 
 def _draw_part(ax: Axes, name: str, part: _Part, *, new: bool) -> None:
-    colour = _NEW if new else _INK
+    colour = NEW if new else INK
     frame = {"facecolor": "white", "edgecolor": colour, "linewidth": 2.2 if new else 1.2}
     box = {"bbox": frame | {"boxstyle": _SHAPES[name[0]]}} if name[0] in _SHAPES else {}
-    ink, size = (_INK, 9) if name == "y0" else (_NEW if new else "black", 12)
+    ink, size = (INK, 9) if name == "y0" else (NEW if new else "black", 12)
     ax.text(part.x, part.y, part.text, ha="center", va="center", color=ink, fontsize=size, zorder=3, gid=name, **box)
 
 
 def _draw_arrow(ax: Axes, start: _Part, end: _Part, arrow: _Arrow, name: str, *, new: bool) -> None:
-    ink = {"color": _NEW if new else arrow.colour, "linewidth": arrow.width + new, "linestyle": arrow.style}
-    head = f"-|>,head_width={0.12 + arrow.width / 25},head_length={0.22 + arrow.width / 20}"
-    style = {"arrowstyle": head, "mutation_scale": 14, "connectionstyle": f"arc3,rad={arrow.bend}"}
+    ink = {"color": NEW if new else arrow.colour, "linewidth": arrow.width + new, "linestyle": arrow.style}
+    style = {"arrowstyle": arrow_head(arrow.width), "mutation_scale": 14, "connectionstyle": f"arc3,rad={arrow.bend}"}
     shrink = {"shrinkA": 13, "shrinkB": 13 + arrow.width}
     ax.annotate("", xy=end[:2], xytext=start[:2], zorder=1, gid=name, arrowprops=ink | style | shrink)
 
 
+def arrow_head(width: float) -> str:
+    """Shape the head of an arrow that is so many points wide."""
+    return f"-|>,head_width={0.12 + width / 25},head_length={0.22 + width / 20}"
+
+
 def _draw_windows(ax: Axes, weights: Float[np.ndarray, "2 src"], half_width: int, *, new: bool) -> None:
-    colour = _NEW if new else _WEIGHT
+    colour = NEW if new else WEIGHT
     columns = np.linspace(0, _WIDE, weights.shape[1])
     for t, row in enumerate(weights, 1):
         seen, y = columns[_window(row, half_width)], -0.2 - 0.35 * t
@@ -253,9 +252,9 @@ def _keys(model: Layout, since: Layout | None) -> list[Line2D]:
     """Explain the kinds of arrow that there are."""
     newly_attends = since is not None and not since.attends
     newly_asked = newly_attends or (since is not None and since.steps_first != model.steps_first)
-    colour, asking = _NEW if newly_attends else _WEIGHT, _NEW if newly_asked else _INK
+    colour, asking = NEW if newly_attends else WEIGHT, NEW if newly_asked else INK
     kinds = [("weights: the thicker, the more", colour, 4.0, "-"), ("asks", asking, 1.6, (0, (3, 2)))]
-    kinds = kinds * model.attends + [("new", _NEW, 2.5, "-")] * (since is not None)
+    kinds = kinds * model.attends + [("new", NEW, 2.5, "-")] * (since is not None)
     return [
         Line2D([], [], color=ink, linewidth=width, linestyle=style, label=text) for text, ink, width, style in kinds
     ]

@@ -63,14 +63,6 @@ def sharpen(
     Card
         As the value of a cell it shows itself.
 
-    Raises
-    ------
-    TypeError
-        If words are not words, or numbers are not numbers.
-    ValueError
-        If there is not one finite score and value per word, or `sharpness` does not rise from 0 or above, or `start` is
-        not finite, or the numbers are so large that a product or a difference of them overflows.
-
     Notes
     -----
     ``figures.sharpen(compass @ asked, degrees[:, 0], winds, unit="degrees")``

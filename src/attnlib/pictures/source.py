@@ -8,7 +8,7 @@ from types import FunctionType, MethodType
 
 
 def source_of(function: Callable) -> str:
-    """Give a function's source: the signature without annotations, the body without its docstring.
+    """Read a function's source: the signature without annotations, the body without its docstring.
 
     Parameters
     ----------
@@ -19,11 +19,6 @@ def source_of(function: Callable) -> str:
     -------
     str
         The source, from ``def`` on, as it stands in the file but for what is left out.
-
-    Raises
-    ------
-    TypeError
-        If `function` is not one, or is built in, or a lambda.
     """
     if not isinstance(unwrap(function), FunctionType | MethodType) or function.__name__ == "<lambda>":
         raise TypeError(f"function is {function!r}; expected a function or a method")

@@ -11,12 +11,13 @@ from jaxtyping import Real
 from matplotlib.axes import Axes
 
 from attnlib.pictures.cards import checked_numbers, checked_words
+from attnlib.pictures.schematic import INK, NEW, WEIGHT, arrow_head
 from attnlib.shapes import Array
 
 TITLES = "1. The state asks", "2. Scores become weights", "3. They make a context", "4. A word is written"
 """What stands above the pictures."""
 
-_INK, _PALE, _ACTS, _WEIGHT = "#444444", "#AAAAAA", "#C44500", "#0072B2"
+_PALE = "#AAAAAA"
 _STATE, _CONTEXT, _BEFORE, _WORD = (0.0, 3.1), (2.2, 2.3), (0.0, 4.1), (2.9, 3.9)
 _HIGH = 0.9  # where the annotations are
 
@@ -49,13 +50,6 @@ def one_step(
     -------
     list of Axes
         Four, each without an axis: positions mean nothing here.
-
-    Raises
-    ------
-    ValueError
-        If there is not one score and one weight for each source word, or a weight is not from 0 to 1.
-    TypeError
-        If words are not words, or numbers not numbers.
     """
     source, words = checked_words(source, "source"), checked_words([before, *chances], "before and chances")
     numbers = {"scores": checked_numbers(scores, "scores"), "weights": checked_numbers(weights, "weights")}
@@ -75,16 +69,16 @@ def one_step(
     asks, weighs, averages, writes = axes.flat
     for x, score, share in zip(columns, numbers["scores"], shares, strict=True):
         _arrow(asks, _STATE, (x, _HIGH + 0.75), linestyle=(0, (3, 2)))
-        _text(asks, (x, _HIGH + 0.55), f"{score:.2f}", _ACTS)
-        weighs.bar(x, 1.6 * share, 0.5, _HIGH + 0.4, color=_WEIGHT)
-        _text(weighs, (x, _HIGH + 0.6 + 1.6 * share), f"{share:.2f}", _WEIGHT)
-        _arrow(averages, (x, _HIGH), _CONTEXT, color=_WEIGHT, linewidth=0.4 + 7 * share)
-    _text(averages, (_CONTEXT[0], _CONTEXT[1] + 0.6), "  ".join(f"{number:.2f}" for number in context), _ACTS)
+        _text(asks, (x, _HIGH + 0.55), f"{score:.2f}", NEW)
+        weighs.bar(x, 1.6 * share, 0.5, _HIGH + 0.4, color=WEIGHT)
+        _text(weighs, (x, _HIGH + 0.6 + 1.6 * share), f"{share:.2f}", WEIGHT)
+        _arrow(averages, (x, _HIGH), _CONTEXT, color=WEIGHT, linewidth=0.4 + 7 * share)
+    _text(averages, (_CONTEXT[0], _CONTEXT[1] + 0.6), "  ".join(f"{number:.2f}" for number in context), NEW)
     for start in (_STATE, _CONTEXT, _BEFORE):
         _arrow(writes, start, _WORD)
     for row, word in enumerate(words[1:]):
         writes.text(_WORD[0] + 0.1, _WORD[1] + 0.3 - 0.4 * row, word, color="black", va="center")
-        writes.text(4.6, _WORD[1] + 0.3 - 0.4 * row, f"{chances[word]:.2f}", color=_ACTS, ha="right", va="center")
+        writes.text(4.6, _WORD[1] + 0.3 - 0.4 * row, f"{chances[word]:.2f}", color=NEW, ha="right", va="center")
     return list(axes.flat)
 
 
@@ -101,7 +95,7 @@ def _draw_parts(ax: Axes, n: int, columns: Sequence[float], source: Sequence[str
 
 
 def _box(ax: Axes, at: tuple[float, float], text: str, *, acts: bool, shape: str = "round,pad=0.35") -> None:
-    colour = _INK if acts else _PALE
+    colour = INK if acts else _PALE
     frame = {"boxstyle": shape, "facecolor": "white", "edgecolor": colour, "linewidth": 1.4 if acts else 1.0}
     ax.text(*at, text, ha="center", va="center", color=colour, fontsize=12, zorder=3, bbox=frame)
 
@@ -110,8 +104,8 @@ def _text(ax: Axes, at: tuple[float, float], text: str, colour: str) -> None:
     ax.text(*at, text, ha="center", va="center", color=colour, fontsize=11, zorder=4)
 
 
-def _arrow(ax: Axes, start: tuple[float, float], end: tuple[float, float], color: str = _ACTS, **ink: object) -> None:
+def _arrow(ax: Axes, start: tuple[float, float], end: tuple[float, float], color: str = NEW, **ink: object) -> None:
     width = ink.setdefault("linewidth", 1.5)
-    head = f"-|>,head_width={0.12 + width / 25},head_length={0.22 + width / 20}"
-    style = {"arrowstyle": head, "mutation_scale": 14, "shrinkA": 15, "shrinkB": 3 if end != _CONTEXT else 15 + width}
+    style = {"arrowstyle": arrow_head(width), "mutation_scale": 14, "shrinkA": 15}
+    style["shrinkB"] = 3 if end != _CONTEXT else 15 + width
     ax.annotate("", xy=end, xytext=start, zorder=1, arrowprops=style | ink | {"color": color})

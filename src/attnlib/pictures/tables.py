@@ -15,11 +15,6 @@ class Table:
         The column headings.
     rows : sequences of str
         The first of each is the row's heading.
-
-    Raises
-    ------
-    ValueError
-        If a row has not as many cells as `head`, or none.
     """
 
     head: Sequence[str]
@@ -34,7 +29,7 @@ class Table:
 
     @property
     def body(self) -> str:
-        """Give the HTML of head and rows, everything escaped, without the table's own mark."""
+        """Write the HTML of head and rows, everything escaped, without the table's own mark."""
         columns = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in self.head)
         lines = "\n".join(
             f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{_unbroken(cell)}</td>" for cell in cells)}</tr>'
@@ -70,14 +65,5 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]], digits: int = 2
         What stands in each row; the first entry is its heading.
     digits : int
         The decimals of numbers that are not whole.
-
-    Returns
-    -------
-    Table
-
-    Raises
-    ------
-    ValueError
-        If a row has not as many entries as `head`, or none.
     """
     return Table(head, [[f"{x:.{digits}f}" if isinstance(x, float) else str(x) for x in row] for row in rows])

@@ -3,8 +3,7 @@
 import pytest
 
 from attnlib.language import german_words
-from attnlib.language.german import sample
-from attnlib.language.german_phrases import both, clause, noun_phrase, together, who, whom
+from attnlib.language.german import both, clause, noun_phrase, sample, together, who, whom
 from attnlib.language.phrases import words
 
 CAT, MAN, DOGS = map(noun_phrase, ("the cat", "a small man", "the old dogs"))
