@@ -9,6 +9,7 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from operator import methodcaller
 from pathlib import Path
@@ -24,6 +25,12 @@ _option = partial(methodcaller, "add_argument")
 _MODEL = (
     _option("--model", type=Path, required=True, metavar="FOLDER", help="the model's folder"),
     _option("--device", help="cpu, cuda, or cuda:1 and so on; default: a GPU if there is one"),
+    _option(
+        "--no-onednn",
+        dest="onednn",
+        action="store_false",
+        help="leave products of matrices to PyTorch's choice; else oneDNN computes them, where it is as exact",
+    ),
 )
 _TEXT = (
     _option("text", nargs="+", metavar="FILE", help="source and target, or one file with tabs"),
@@ -58,7 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, or errors would go to the output
     given = _parser().parse_args(arguments)
     try:
-        given.run(given)
+        with _products(given):
+            given.run(given)
         sys.stdout.flush()
     except BrokenPipeError:  # whoever read the output has read enough
         _let_go_of_the_output()
@@ -69,6 +77,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         return _refuse(given, _explain(error, "goes on" if given.command == "train" else "begins anew"))
     return 0
+
+
+def _products(given: argparse.Namespace) -> AbstractContextManager[None]:
+    """Choose who multiplies matrices, for a command that does."""
+    if not getattr(given, "onednn", False):
+        return nullcontext()
+    from attnlib.devices import device_named, onednn_products  # noqa: PLC0415, help should not wait for torch
+
+    return onednn_products(device_named(given.device))
 
 
 def _explain(error: OSError, then: str) -> str:

@@ -5,7 +5,7 @@ import torch
 
 from attnlib import training
 from attnlib.batches import endless
-from attnlib.devices import device_named, moved
+from attnlib.devices import device_named, moved, onednn_products
 from attnlib.language.grammar import sample
 from attnlib.progress import Training
 from attnlib.training import train
@@ -71,3 +71,24 @@ def test_losses_that_are_read_late_are_the_same_and_name_their_step(monkeypatch)
     monkeypatch.setattr(training, "output_loss", lambda *_: torch.tensor(float("nan"), requires_grad=True))
     with pytest.raises(FloatingPointError, match="loss is nan at step 1;"):
         trained()
+
+
+def test_products_by_onednn_are_as_exact_as_float32_and_end_with_the_block():
+    a, b = torch.randn(64, 500), torch.randn(500, 300)
+    with onednn_products(torch.device("cpu")):
+        assert (a @ b).double().allclose(a.double() @ b.double(), rtol=0, atol=1e-3)
+    assert torch.get_float32_matmul_precision() == "highest"
+
+
+def test_products_stay_with_pytorch_where_onednn_would_round_to_bfloat16_and_on_a_gpu(monkeypatch):
+    product = torch.matmul
+
+    def with_units_for_bfloat16(a, b):
+        lower = a.dtype == torch.float32 and torch.get_float32_matmul_precision() == "medium"
+        return product(a.bfloat16(), b.bfloat16()).float() if lower else product(a, b)
+
+    with onednn_products(torch.device("cuda")):
+        assert torch.get_float32_matmul_precision() == "highest"
+    monkeypatch.setattr(torch, "matmul", with_units_for_bfloat16)
+    with onednn_products(torch.device("cpu")):
+        assert torch.get_float32_matmul_precision() == "highest"

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import torch
 
 import attnlib
 from attnlib.__main__ import main
@@ -98,6 +99,17 @@ def test_a_training_told_nothing_else_has_the_defaults_of_the_python_door(monkey
     assert main(["train", "--source", "a", "--model", "m"]) == 0
     [(_, _, _, settings)] = learnt
     assert settings == Settings()
+
+
+def test_products_are_onednns_where_it_is_as_exact_unless_that_is_turned_off(run, monkeypatch):
+    precisions = []
+    monkeypatch.setattr("attnlib.devices._error_of_products", lambda: 0.0)
+    monkeypatch.setattr(
+        text_model, "translate_stream", lambda *_, **__: precisions.append(torch.get_float32_matmul_precision())
+    )
+    for more in ([], ["--no-onednn"]):
+        assert run("translate", "--model", "words", *more) == (0, "", "")
+    assert precisions == ["medium", "highest"]
 
 
 def test_nothing_in_nothing_out(run):

@@ -30,11 +30,13 @@ WORDS = Settings(preset="rnn_search", options=TINY, subwords=False, least=1, ste
 
 KILLED = '''
 import os, random, signal, sys, time
+from contextlib import nullcontext
 from itertools import count
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import torch
 from attnlib.batches import Encoded
+from attnlib.devices import onednn_products
 from attnlib.language.grammar import sample
 from attnlib.text import store
 from attnlib.text.learning import learn
@@ -56,7 +58,8 @@ def run(folder, before=lambda: None):
     if child := os.fork():
         return child
     before()
-    learn(folder, pairs, dev, settings, save_seconds=0.0, progress=False)
+    with onednn_products(torch.device("cpu")) if mode == "times" else nullcontext():
+        learn(folder, pairs, dev, settings, save_seconds=0.0, progress=False)
     os._exit(0)
 
 def weights(folder):
