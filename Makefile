@@ -53,7 +53,7 @@ verify: .venv/installed ## break a module in every small way, and count the faul
 	_build/mutants/bin/cr-filter-operators _build/mutants.sqlite _build/mutants.toml
 	OMP_NUM_THREADS=1 _build/mutants/bin/cosmic-ray exec _build/mutants.toml _build/mutants.sqlite
 	_build/mutants/bin/cr-report --surviving-only --show-diff _build/mutants.sqlite
-	_build/mutants/bin/cr-rate --fail-over 3 _build/mutants.sqlite
+	_build/mutants/bin/cr-rate --fail-over 5 _build/mutants.sqlite
 
 serve: ## show the built book at http://localhost:8000
 	$(PYTHON) -m http.server 8000 --bind localhost --directory _build/html
