@@ -14,6 +14,7 @@ from jaxtyping import install_import_hook
 from playwright.sync_api import Browser, sync_playwright
 
 torch.set_num_threads(1)  # the tests' tensors are too small to share out
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # nor is there a processor to share with, where tests run side by side
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore Ctrl-C; some tests press it
 ROOT = Path(__file__).parents[1]
 os.environ["PYTHONSTARTUP"] = str(ROOT / "tests" / "jitter.py")  # every kernel that a test starts, nbval's too
