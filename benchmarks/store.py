@@ -20,8 +20,8 @@ from time import perf_counter
 import numpy as np
 import torch
 
-from attnlib.text.store import stored
-from attnlib.text.stream import scan_pairs
+from attnlib.text.files import PairFiles, digest
+from attnlib.text.store import open_store
 from attnlib.training import begin, train
 from attnlib.translator import luong
 from attnlib.vocabulary import Vocabulary
@@ -75,11 +75,11 @@ def encode(folder, *files):
 
     def work():
         began = perf_counter()
-        text = scan_pairs(*files).pairs
+        text = PairFiles(*files)
         scanned = perf_counter()
         known = vocabularies(text)
         counted = perf_counter()
-        stored(folder, text, text.digest, known, (100, 100))
+        open_store(folder, text, digest(text), known, (100, 100))
         encoded = perf_counter()
         steps = (("reading", scanned - began), ("vocabularies", counted - scanned), ("encoding", encoded - counted))
         return text, known, "; ".join(f"{name} {len(text) / s:,.0f} pairs a second" for name, s in steps)
@@ -87,7 +87,7 @@ def encode(folder, *files):
     (text, known, said), peak = watched(work)
     size = sum(path.stat().st_size for path in folder.rglob("text-*/*")) / 2**20
     print(f"{len(text):,} pairs: {said}; at most {peak} MiB of memory, {size:.0f} MiB on disk", flush=True)
-    kept = {"text": text.digest, "words": [list(vocabulary.words) for vocabulary in known]}
+    kept = {"text": digest(text), "words": [list(vocabulary.words) for vocabulary in known]}
     (folder / "kept.json").write_text(json.dumps(kept))
 
 
@@ -98,7 +98,7 @@ def learn(folder, *_):
     model = luong(*known, encoder="both", emb=256, hid=256, dropout=0.3, seed=0)
 
     def work():
-        encoded = stored(folder, (), kept["text"], known, (100, 100)).encoded
+        encoded = open_store(folder, (), kept["text"], known, (100, 100)).encoded
         training = begin(model)
         train(model, encoded.endless(**SIZES, seed=0), steps=STEPS, training=training, progress=False)
         return encoded, training.seconds / STEPS

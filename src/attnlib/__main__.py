@@ -15,8 +15,7 @@ from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
-from attnlib.text.options import add_options, declared
-from attnlib.text.settings import Architecture, Settings
+from attnlib.text.settings import MAX_LENGTH, MAX_LINE, Architecture, Settings, add_options, options_of
 
 Adding = Callable[[argparse.ArgumentParser], Any]
 _COMMANDS: dict[str, tuple[Callable, str, str, Sequence[Adding]]] = {}
@@ -34,7 +33,7 @@ _MODEL = (
 )
 _TEXT = (
     _option("text", nargs="+", metavar="FILE", help="source and target, or one file with tabs"),
-    _option("--longest", type=int, default=1000, help="most words or subwords of a line; a longer one is refused"),
+    _option("--longest", type=int, default=MAX_LINE, help="most words or subwords of a line; a longer one is refused"),
 )
 _REPLACEMENT = (
     _option(
@@ -50,7 +49,7 @@ _REPLACEMENT = (
 )
 _SEARCH = (
     _option("--beam", type=int, default=5, help="hypotheses that the search keeps; 1 is greedy"),
-    _option("--max-length", type=int, default=200, help="most words or subwords of a translation"),
+    _option("--max-length", type=int, default=MAX_LENGTH, help="most words or subwords of a translation"),
 )
 
 
@@ -160,7 +159,7 @@ class _Help(argparse.ArgumentDefaultsHelpFormatter, argparse.RawDescriptionHelpF
     _option("--seed", type=int, default=1, help="another seed gives other sentences"),
 )
 def _toy(given: argparse.Namespace) -> None:
-    from attnlib.text.toy import write_toy  # noqa: PLC0415, help should not wait for torch
+    from attnlib.text.files import write_toy  # noqa: PLC0415, help should not wait for torch
 
     write_toy(given.folder, train=given.train, dev=given.dev, seed=given.seed)
     _say(f"wrote train and dev, each as .en, .fr and .links, to {given.folder}")
@@ -187,35 +186,28 @@ def _add_training(train: argparse.ArgumentParser) -> None:
 def _train(given: argparse.Namespace) -> None:
     from attnlib import processes  # noqa: PLC0415
     from attnlib.devices import device_named  # noqa: PLC0415
-    from attnlib.text.checkpoint import check_free  # noqa: PLC0415
-    from attnlib.text.files import read_pairs  # noqa: PLC0415
+    from attnlib.text.files import PairFiles, read_pairs  # noqa: PLC0415
     from attnlib.text.learning import learn  # noqa: PLC0415
-    from attnlib.text.stream import scan_pairs  # noqa: PLC0415
-    from attnlib.text.vocabularies import VocabularyMaker  # noqa: PLC0415
 
     device = device_named(given.device)
     with processes.joined(device):
         say = (lambda line: None) if processes.rank() else _say
         with processes.first_goes_ahead():
             settings = _settings(given)
-            if not processes.rank():
-                check_free(given.model)
-            maker = VocabularyMaker(settings)
-            text = scan_pairs(given.source, given.target, longest=given.longest, maker=maker)
-            say(str(text))
+            pairs = PairFiles(given.source, given.target, longest=given.longest)
             dev = read_pairs(*_sides(given.dev, "--dev"), longest=given.longest).pairs if given.dev else []
         progress = True if sys.stderr.isatty() else "lines"
         how = {"save_seconds": given.save_seconds, "progress": progress, "say": say, "device": device}
-        learn(given.model, text.pairs, dev, settings, **how)
+        learn(given.model, pairs, dev, settings, **how)
         say(f"the model is in {given.model}")
 
 
 def _settings(given: argparse.Namespace) -> Settings:
-    def told(cls: type) -> dict[str, Any]:
-        return {one.name: getattr(given, one.name) for one in declared(cls)}
+    def of(cls: type) -> dict[str, Any]:
+        return {one.name: getattr(given, one.name) for one in options_of(cls)}
 
-    preset, options = Architecture(**told(Architecture)).told(given.seed)
-    return Settings(preset=preset, options=options, **told(Settings))
+    preset, options = Architecture(**of(Architecture)).options(given.seed)
+    return Settings(preset=preset, options=options, **of(Settings))
 
 
 @_command(
@@ -223,7 +215,9 @@ def _settings(given: argparse.Namespace) -> Settings:
     "--model runs/deen < new.de > new.en",
     *_MODEL,
     _option("--links", type=Path, metavar="FILE", help="also write which word comes from which, as i-j"),
-    _option("--longest", type=int, default=1000, help="most words or subwords of a line; a longer one is cut to them"),
+    _option(
+        "--longest", type=int, default=MAX_LINE, help="most words or subwords of a line; a longer one is cut to them"
+    ),
     *_REPLACEMENT,
     *_SEARCH,
 )

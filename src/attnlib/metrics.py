@@ -228,8 +228,8 @@ def _looks(translator: Translator, pairs: Sequence[SentencePair], batch_size: in
             )
 
 
-def bleu(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Bleu:
-    """Compute BLEU with sacrebleu over all sentences together, the words as they are.
+def bleu(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]], tokenize: str = "none") -> Bleu:
+    """Compute BLEU with sacrebleu over all sentences together, the words as they are, or cut anew as `tokenize` says.
 
     Raises
     ------
@@ -241,13 +241,16 @@ def bleu(translations: Sequence[Sequence[str]], references: Sequence[Sequence[st
     check_sentences("translations", translations)
     check_sentences("references", references)
     _check_as_many(translations, references)
-    metric = BLEU(tokenize="none", force=True)  # force: tokens that stand apart are what we have
+    metric = BLEU(tokenize=tokenize, force=True)  # force: tokens that stand apart are what we have
     score = metric.corpus_score(list(map(" ".join, translations)), [list(map(" ".join, references))])
     return Bleu(score.score, str(metric.get_signature()))
 
 
 def bleu_by_length(
-    translations: Sequence[Sequence[str]], pairs: Sequence[SentencePair], edges: Sequence[int]
+    translations: Sequence[Sequence[str]],
+    pairs: Sequence[SentencePair],
+    edges: Sequence[int],
+    tokenize: str = "none",
 ) -> list[Bin]:
     """Compute BLEU for sentences of similar length.
 
@@ -260,6 +263,8 @@ def bleu_by_length(
     edges : int, ascending
         Where bins of source lengths begin; the last edge ends the last bin and is outside it. Sentences outside all
         bins do not count, and bins without a sentence are left out.
+    tokenize : str
+        As for `bleu`.
 
     Returns
     -------
@@ -282,7 +287,7 @@ def bleu_by_length(
             if shortest <= len(pair.source) < beyond
         ]
         if inside:
-            bins.append(Bin(shortest, beyond - 1, len(inside), bleu(*zip(*inside, strict=True))))
+            bins.append(Bin(shortest, beyond - 1, len(inside), bleu(*zip(*inside, strict=True), tokenize)))
     return bins
 
 

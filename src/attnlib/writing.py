@@ -1,6 +1,7 @@
 """Files that are whole, whenever a program ends, and errors that name them as their readers do."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedWriter
@@ -55,3 +56,25 @@ def errors_name(path: Path | str, beside: Path | None = None) -> Iterator[None]:
         if error.filename is None or (beside and str(error.filename).startswith(str(beside))):
             error.filename, error.filename2 = str(path), None
         raise
+
+
+@contextmanager
+def made_in_the_end(folder: Path) -> Iterator[Path]:
+    """Make a folder under another name, then give it its own: it is there whole or not at all. As `written_in_the_end`.
+
+    Yields
+    ------
+    Path
+        The folder under its other name, empty.
+    """
+    beside = folder.with_name(f".{folder.name}.new")
+    shutil.rmtree(beside, ignore_errors=True)
+    with errors_name(folder, beside):
+        try:
+            beside.mkdir(parents=True)
+            yield beside
+            shutil.rmtree(folder, ignore_errors=True)
+            beside.rename(folder)
+        except BaseException:
+            shutil.rmtree(beside, ignore_errors=True)
+            raise

@@ -21,7 +21,7 @@ from attnlib.text import model as text_model
 from attnlib.text.checkpoint import only_one
 from attnlib.text.files import words_of
 from attnlib.text.settings import Settings
-from attnlib.text.vocabularies import VocabularyMaker
+from attnlib.text.subwords import VocabularyMaker
 
 PAIRS = sorted(sample(60, seed=0, clauses=(1,)), key=lambda pair: len(pair.source))[:12]
 SMALL = ["--features", "8", "--steps", "2", "--save-seconds", "1e9"]
@@ -95,7 +95,6 @@ def test_translations_come_line_by_line_in_order_and_empty_lines_too(run, home):
 def test_a_training_told_nothing_else_has_the_defaults_of_the_python_door(monkeypatch):
     learnt = []
     monkeypatch.setattr("attnlib.text.learning.learn", lambda *given, **_: learnt.append(given))
-    monkeypatch.setattr("attnlib.text.stream.scan_pairs", lambda *_, **__: SimpleNamespace(pairs=[]))
     assert main(["train", "--source", "a", "--model", "m"]) == 0
     [(_, _, _, settings)] = learnt
     assert settings == Settings()
@@ -246,13 +245,15 @@ def test_what_is_wrong_is_one_sentence_and_leaves_nothing_behind(run, home, word
     assert sorted(home.rglob("*")) == before
 
 
-def test_a_source_beyond_the_location_scores_positions_is_refused_before_anything_is_translated(run):
+def test_no_more_is_read_than_the_location_score_has_positions(run, home):
     long = "the cat\n\n" + "a " * 100 + "\n"
-    for words in (["translate"], ["translate", "--replace-unknown"]):
-        status, out, err = run(*words, "--model", "location", given=long.encode())
-        assert (status, out) == (2, "")
-        assert "the input, line 3: the sentence takes 100 positions; the model's location score has 99" in err
-    assert run("translate", "--model", "location", "--max-length", "3", given=b"a " * 99)[0] == 0
+    status, out, err = run("translate", "--model", "location", "--max-length", "3", given=long.encode())
+    assert (status, out.count("\n")) == (0, 3)
+    assert err == "the input, line 3: cut to 99 words or pieces of words, 99 of its 100 words\n"
+    (home / "beyond.tsv").write_text("the\tle\n" + "a " * 100 + "\tle\n")
+    status, out, err = run("align", "--model", "location", "beyond.tsv")
+    assert (status, out) == (2, "")
+    assert "beyond.tsv, line 2: 100 words or pieces of words; expected at most 99: leave" in err
 
 
 def test_a_line_that_is_not_utf8_is_named_and_those_before_it_are_translated(run):
@@ -318,28 +319,20 @@ def outside(words, home):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device here that is always full")
-@pytest.mark.parametrize(
-    ("words", "full"),
-    [
-        ("translate --model words < a.en > /dev/full", "the output"),
-        ("translate --model words --links new.links < a.en > /dev/full", "the output"),
-        ("translate --model words --links /dev/full < a.en > /dev/null", "/dev/full"),
-        ("align --model words a.en a.fr > /dev/full", "the output"),
-    ],
-)
-def test_a_full_output_is_said_once(home, words, full):
-    said = f"attnlib {words.split()[0]}: no space left for {full}; make room, and the same command begins anew\n"
-    assert outside(words, home) == (2, "", said)
+def test_a_full_output_is_said_once(run, home):
+    said = "attnlib translate: no space left for {}; make room, and the same command begins anew\n"
+    full = outside("translate --model words --links new.links < a.en > /dev/full", home)
+    assert full == (2, "", said.format("the output"))
     assert not (home / "new.links").exists()
+    assert run("translate", "--model", "words", "--links", "/dev/full", given=b"the")[2] == said.format("/dev/full")
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="closes streams as a shell does")
-def test_without_a_stream_for_errors_none_of_them_is_output(home):
-    text = "translate --model words --longest 2 --max-length 3 < a.en"
-    status, out, err = outside(f"{text} 2>&-", home)
-    assert (status, err) == (0, "")
-    assert out == outside(text, home)[1]
+def test_without_a_stream_for_errors_none_of_them_is_output(run, home):
+    words = ["translate", "--model", "words", "--longest", "2", "--max-length", "3"]
+    alone = run(*words, given=(home / "a.en").read_bytes())[1]
+    assert outside(f"{' '.join(words)} < a.en 2>&-", home) == (0, alone, "")
 
 
 def test_errors_name_no_file_that_stands_in_for_what_was_asked_for(run, home, monkeypatch):
@@ -394,7 +387,6 @@ def test_the_toy_text_is_the_grammars_and_replaces_nothing(run, home):
 def test_options_are_the_fields_of_what_is_told_by_python(monkeypatch):
     learnt = []
     monkeypatch.setattr("attnlib.text.learning.learn", lambda *given, **_: learnt.append(given))
-    monkeypatch.setattr("attnlib.text.stream.scan_pairs", lambda *_, **__: SimpleNamespace(pairs=[]))
     words = "--words --min-count 3 --batch-words 70 --batch-sentences 5 --minutes 2.5 --dev-every 9 --shared --seed 4"
     model = "--preset luong --no-input-feeding --half-width 3 --features 6 --embedding-dropout 0.5"
     assert main(["train", "--source", "a", "--model", "m", *words.split(), *model.split()]) == 0

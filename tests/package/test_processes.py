@@ -34,8 +34,7 @@ from torch import distributed
 from attnlib import training
 from attnlib.batches import Encoded
 from attnlib.language.grammar import sample
-from attnlib.text.learning import learn
-from attnlib.text.scoring import Scoring
+from attnlib.text.learning import Scoring, learn
 from attnlib.text.settings import Settings
 from attnlib.translator import luong
 from attnlib.vocabulary import Vocabulary

@@ -1,1 +1,5 @@
-"""Real text: read from files, cut into words or subwords, learnt from, translated."""
+"""Your own sentences: `files` to read them from, `subwords` and a `store` of numbers to learn from.
+
+`settings` say how `learning` makes a model of them, whose folder `checkpoint` keeps; `model` and `evaluation` are what
+is done with it.
+"""

@@ -13,7 +13,7 @@ own name, by one rename, when the model is complete.
 """
 
 import json
-import shutil
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
@@ -35,7 +35,7 @@ from attnlib.training import begin
 from attnlib.transformer import transformer
 from attnlib.translator import Translator, luong, rnn_encdec, rnn_search
 from attnlib.vocabulary import Vocabulary
-from attnlib.writing import errors_name, write_atomically
+from attnlib.writing import errors_name, made_in_the_end, write_atomically
 
 FORMAT = 1
 """The format number of a model folder; it changes when an older attnlib could not read the new format."""
@@ -107,7 +107,7 @@ def only_one(folder: Path) -> Iterator[None]:
     ValueError
         If another one does.
     """
-    path = _lock_of(folder)
+    path = folder.with_name(f".{folder.name}.lock")
     lock = FileLock(path, timeout=0)
     with errors_name(folder, path):
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -125,32 +125,17 @@ def only_one(folder: Path) -> Iterator[None]:
         lock.release()
 
 
-def check_free(folder: Path) -> None:
-    """Refuse a folder that another process trains into, before anything is read for it. Errors as for `only_one`."""
-    if _lock_of(folder).exists():
-        with only_one(folder):
-            pass
-
-
-def _lock_of(folder: Path) -> Path:
-    return folder.with_name(f".{folder.name}.lock")
-
-
 def begin_folder(folder: Path, config: Mapping[str, Any], source_vocabulary: Any, target_vocabulary: Any) -> None:
     """Make the `working` folder of a model: configuration and vocabularies, all there or nothing."""
-    new = folder.with_name(f".{folder.name}.new")
-    shutil.rmtree(new, ignore_errors=True)
-    files = _vocabulary_files(source_vocabulary, target_vocabulary)
-    with errors_name(folder, new):
-        try:
-            new.mkdir(parents=True)
-            for name, content in files.items():
-                write_atomically(new / name, content)
-            _write_config(new, config, list(files))
-            new.rename(working(folder))
-        except OSError:
-            shutil.rmtree(new, ignore_errors=True)
-            raise
+    if folder.exists():
+        folder.rmdir()
+    both = source_vocabulary is target_vocabulary
+    sides = {"both": source_vocabulary} if both else {"source": source_vocabulary, "target": target_vocabulary}
+    with errors_name(folder, working(folder)), made_in_the_end(working(folder)) as new:
+        for side, known in sides.items():
+            name = f"{side}.words" if isinstance(known, Vocabulary) else f"{side}.pieces"
+            write_atomically(new / name, vocabulary_bytes(known))
+        _write_config(new, config, sorted(path.name for path in new.iterdir()))
 
 
 def complete_folder(folder: Path, translator: Translator, training: Training, ended: str) -> None:
@@ -161,8 +146,6 @@ def complete_folder(folder: Path, translator: Translator, training: Training, en
     files = [name for name in config["digests"] if name not in (_WEIGHTS, _HISTORY)]
     _write_config(beside, config | {"ended": ended}, [*files, _WEIGHTS, _HISTORY])
     beside.rename(folder)
-    if ended != "interrupted":
-        (folder / TRAINING).unlink(missing_ok=True)
 
 
 def read_history(folder: str | Path) -> list[dict[str, Any]]:
@@ -187,19 +170,16 @@ def halve(folder: Path, more: Mapping[str, Any]) -> None:
 def write_training(folder: Path, translator: Translator, training: Training) -> None:
     """Save a training in progress, all in one file: weights, optimiser, torch's generator and what was counted."""
     state = {"words": training.words, "seconds": training.seconds, "scores": training.scores}
-    found = {
+    adam = training.optimizer.state_dict()["state"]
+    parts = {
         "random": torch.get_rng_state(),
         "losses": torch.tensor(training.losses, dtype=torch.float64),
         "state": _as_tensor(json.dumps(state).encode()),
-        **{f"weights.{name}": x.contiguous() for name, x in translator.state_dict().items()},
-        **{f"best.{name}": x.contiguous() for name, x in (training.best or {}).items()},
-        **{
-            f"adam.{n}.{name}": x
-            for n, numbers in training.optimizer.state_dict()["state"].items()
-            for name, x in numbers.items()
-        },
+        **{f"weights.{name}": x for name, x in translator.state_dict().items()},
+        **{f"best.{name}": x for name, x in (training.best or {}).items()},
+        **{f"adam.{n}.{name}": x for n, moments in adam.items() for name, x in moments.items()},
     }
-    tensors = {name: x.cpu() for name, x in found.items()}
+    tensors = {name: x.contiguous().cpu() for name, x in parts.items()}
     write_atomically(folder / TRAINING, bytes_of(tensors | {"digest": _digest(tensors)}))
 
 
@@ -219,22 +199,21 @@ def read_training(folder: Path, translator: Translator) -> tuple[Training, Tenso
         whole = False
     if not whole:
         raise ValueError(f"{path} is damaged; remove it to begin the training anew")
-    parts: dict[str, dict[str, Tensor]] = {"weights": {}, "best": {}, "adam": {}}
-    for name, x in tensors.items():
-        kind, _, rest = name.partition(".")
-        if kind in parts:
-            parts[kind][rest] = x
-    translator.load_state_dict(parts["weights"])
-    training, adam = begin(translator), {}
-    for name, x in parts["adam"].items():
-        n, _, kind = name.partition(".")
-        adam.setdefault(int(n), {})[kind] = x
+    translator.load_state_dict(_under("weights.", tensors))
+    training, adam = begin(translator), defaultdict(dict)
+    for name, x in _under("adam.", tensors).items():
+        n, _, moment = name.partition(".")
+        adam[int(n)][moment] = x
     training.optimizer.load_state_dict(training.optimizer.state_dict() | {"state": adam})
     state = json.loads(bytes(tensors["state"].numpy()))
-    training.losses, training.best = tensors["losses"].tolist(), parts["best"] or None
+    training.losses, training.best = tensors["losses"].tolist(), _under("best.", tensors) or None
     training.words, training.seconds = state["words"], state["seconds"]
     training.scores = [DevScore(*score) for score in state["scores"]]
     return training, tensors["random"]
+
+
+def _under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): x for name, x in tensors.items() if name.startswith(prefix)}
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -252,12 +231,10 @@ def read_config(folder: Path) -> dict[str, Any]:
         digest, version = config.pop("digest"), config["format"]
     except (ValueError, KeyError, AttributeError, TypeError):
         raise ValueError(f"{folder / _CONFIG} is damaged, or not attnlib's; restore it or train anew") from None
-    if digest != digest_of_json(config):
-        if version != FORMAT:
-            raise ValueError(f"{folder} has the format {version}; this attnlib reads {FORMAT}")
-        raise ValueError(f"{folder / _CONFIG} is damaged: its digest differs; restore it or train anew")
     if version != FORMAT:
         raise ValueError(f"{folder} has the format {version}; this attnlib reads {FORMAT}: use the one that wrote it")
+    if digest != digest_of_json(config):
+        raise ValueError(f"{folder / _CONFIG} is damaged: its digest differs; restore it or train anew")
     return config
 
 
@@ -269,7 +246,7 @@ def read_vocabularies(folder: Path, config: Mapping[str, Any]) -> tuple[Any, Any
             return Vocabulary(tuple(_read(folder, f"{name}.words", config).decode().split("\n")[:-1]))
         return Subwords(_read(folder, f"{name}.pieces", config))
 
-    if "both.pieces" in config["digests"]:
+    if not {"both.words", "both.pieces"}.isdisjoint(config["digests"]):
         both = one("both")
         return both, both
     return one("source"), one("target")
@@ -294,16 +271,6 @@ def _write_config(folder: Path, config: Mapping[str, Any], files: list[str]) -> 
     )
 
 
-def _vocabulary_files(source_vocabulary: Any, target_vocabulary: Any) -> dict[str, bytes]:
-    if source_vocabulary is target_vocabulary:
-        return {"both.pieces": source_vocabulary.model}
-    sides = {"source": source_vocabulary, "target": target_vocabulary}
-    return {
-        f"{side}.words" if isinstance(known, Vocabulary) else f"{side}.pieces": vocabulary_bytes(known)
-        for side, known in sides.items()
-    }
-
-
 def vocabulary_bytes(known: Vocabulary | Subwords) -> bytes:
     """Write a vocabulary as its file holds it."""
     return "".join(f"{word}\n" for word in known.words).encode() if isinstance(known, Vocabulary) else known.model
@@ -324,11 +291,11 @@ def _history(training: Training, ended: str) -> bytes:
 
 
 def _digest(tensors: Mapping[str, Tensor]) -> Tensor:
-    found = sha256()
+    total = sha256()
     for name, x in sorted(tensors.items()):
-        found.update(f"{name} {x.dtype} {tuple(x.shape)}\n".encode())
-        found.update(x.contiguous().view(-1).view(torch.uint8).numpy() if x.numel() else b"")
-    return _as_tensor(found.digest())
+        total.update(f"{name} {x.dtype} {tuple(x.shape)}\n".encode())
+        total.update(x.contiguous().view(-1).view(torch.uint8).numpy() if x.numel() else b"")
+    return _as_tensor(total.digest())
 
 
 def digest_of_json(config: Mapping[str, Any]) -> str:

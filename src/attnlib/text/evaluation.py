@@ -1,23 +1,15 @@
 """How well a model translates a text: BLEU and chrF by sacrebleu, by length, exact match, alignment error rate."""
 
 from collections.abc import Sequence
-from itertools import groupby
 from typing import NamedTuple
 
-from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.metrics import CHRF
 
-from attnlib.metrics import alignment_error_rate, exact_match
+from attnlib.metrics import Bin, alignment_error_rate, bleu, bleu_by_length, exact_match
 from attnlib.text.files import Gold, Words
-from attnlib.text.model import LONGEST, Model
-
-
-class ByLength(NamedTuple):
-    """The BLEU of the sentences whose source has from `shortest` to `longest` words."""
-
-    shortest: int
-    longest: int
-    sentences: int
-    bleu: float
+from attnlib.text.model import Model
+from attnlib.text.settings import MAX_LENGTH
+from attnlib.vocabulary import SentencePair, Vocabulary
 
 
 class Evaluation(NamedTuple):
@@ -32,7 +24,7 @@ class Evaluation(NamedTuple):
         Sacrebleu's accounts of how the two were computed.
     exact : float
         The share of translations that are the reference word for word.
-    by_length : list of ByLength
+    by_length : list of Bin
         For sources of 1 to 10 words, 11 to 20, and so on.
     alignment_error : float, or None
         None: there were no gold links.
@@ -43,7 +35,7 @@ class Evaluation(NamedTuple):
     chrf: float
     signatures: tuple[str, str]
     exact: float
-    by_length: list[ByLength]
+    by_length: list[Bin]
     alignment_error: float | None
 
     def __str__(self) -> str:
@@ -53,8 +45,8 @@ class Evaluation(NamedTuple):
             f"chrF {self.chrf:.2f}   {self.signatures[1]}",
             f"exact match {100 * self.exact:.2f} per cent",
             *(
-                f"BLEU {part.bleu:.2f}   {part.sentences:,} sentences of {part.shortest} to {part.longest} source words"
-                for part in self.by_length
+                f"BLEU {bleu.score:.2f}   {sentences:,} sentences of {shortest} to {longest} source words"
+                for shortest, longest, sentences, bleu in self.by_length
             ),
         ]
         if self.alignment_error is not None:
@@ -67,7 +59,7 @@ def evaluate(
     pairs: Sequence[tuple[Words, Words]],
     *,
     beam: int = 5,
-    max_length: int = LONGEST,
+    max_length: int = MAX_LENGTH,
     tokenize: str | None = None,
     gold: Sequence[Gold] | None = None,
     replace: dict[str, str] | None = None,
@@ -102,9 +94,9 @@ def evaluate(
     if replace is not None:
         model.check_attention("replacing unknown words")
     links = None if gold is None else model.links_of(pairs)
-    found = model.translate_all([source for source, _ in pairs], beam=beam, max_length=max_length)
-    words = [(f if replace is None else f.with_unknown_replaced(replace)).words for f in found]
-    by_words = not hasattr(model.translator.target_vocabulary, "model")
+    translations = model.translate_all([source for source, _ in pairs], beam=beam, max_length=max_length)
+    words = [(one if replace is None else one.with_unknown_replaced(replace)).words for one in translations]
+    by_words = isinstance(model.translator.target_vocabulary, Vocabulary)
     scores = compared(words, pairs, tokenize or ("none" if by_words else "13a"))
     if gold is None:
         return scores
@@ -120,20 +112,17 @@ def compared(translations: Sequence[Words], pairs: Sequence[tuple[Words, Words]]
     ValueError
         If there is no pair, or not as many translations.
     """
-    bleu, chrf = BLEU(tokenize=tokenize, force=True), CHRF()
-
-    def score(metric: BLEU | CHRF, rows: Sequence[int]) -> float:
-        references = [" ".join(pairs[n][1]) for n in rows]
-        return metric.corpus_score([" ".join(translations[n]) for n in rows], [references]).score
-
-    exact = exact_match(translations, [pair[1] for pair in pairs])
-    everything = range(len(pairs))
-    whole = score(bleu, everything), score(chrf, everything)
-    signatures = str(bleu.get_signature()), str(chrf.get_signature())
-
-    def ten(n: int) -> int:
-        return max(0, len(pairs[n][0]) - 1) // 10
-
-    parts = [(key, list(rows)) for key, rows in groupby(sorted(everything, key=ten), key=ten)]
-    by_length = [ByLength(10 * key + 1, 10 * key + 10, len(rows), score(bleu, rows)) for key, rows in parts]
-    return Evaluation(len(pairs), *whole, signatures, exact, by_length, None)
+    pairs = [SentencePair(*sides[:2]) for sides in pairs]
+    references, chrf = [pair.target for pair in pairs], CHRF()
+    whole = bleu(translations, references, tokenize)
+    letters = chrf.corpus_score([" ".join(words) for words in translations], [[" ".join(r) for r in references]])
+    longest = max(1, *(len(pair.source) for pair in pairs))
+    return Evaluation(
+        sentences=len(pairs),
+        bleu=whole.score,
+        chrf=letters.score,
+        signatures=(whole.signature, str(chrf.get_signature())),
+        exact=exact_match(translations, references),
+        by_length=bleu_by_length(translations, pairs, range(1, longest + 11, 10), tokenize),
+        alignment_error=None,
+    )

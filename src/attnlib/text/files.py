@@ -5,6 +5,7 @@ An error names the file and the line, counted from 1.
 """
 
 import gzip
+import re
 import unicodedata
 import zlib
 from collections import Counter
@@ -12,33 +13,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as Links
 from hashlib import sha256
 from itertools import zip_longest
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from attnlib.checks import check_whole
+from attnlib.language.grammar import sample
 from attnlib.vocabulary import SentencePair
+from attnlib.writing import write_atomically
 
 Words = tuple[str, ...]
 
 
 class Text(NamedTuple):
-    """Sentence pairs to learn from, and what was left out.
+    """Sentence pairs to learn from, and how many were left out because a side had no word, or too many."""
 
-    Attributes
-    ----------
-    pairs : sequence of SentencePair
-        Or what can be gone through as one, and counted.
-    empty, long : int
-        How many pairs were left out because a side had no word, or too many.
-    """
-
-    pairs: Any
+    pairs: list[SentencePair]
     empty: int
     long: int
 
     def __str__(self) -> str:
-        left_out = [f"{n:,} {why}" for n, why in ((self.empty, "with an empty side"), (self.long, "too long")) if n]
-        return f"{len(self.pairs):,} sentence pairs" + (f"; left out: {', '.join(left_out)}" if left_out else "")
+        return _account(len(self.pairs), self.empty, self.long)
 
 
 class Gold(NamedTuple):
@@ -124,8 +119,8 @@ def read_beside(source: str | Path, target: str | Path | None = None) -> Iterato
         )
 
 
-def read_pairs(source: str | Path, target: str | Path | None = None, *, longest: int = 100) -> Text:
-    """Read sentence pairs to learn from.
+class PairFiles:
+    """Sentence pairs that stay in their files, and are read each time they are gone through: they take no memory.
 
     Parameters
     ----------
@@ -134,48 +129,53 @@ def read_pairs(source: str | Path, target: str | Path | None = None, *, longest:
     longest : int
         The most words that a side may have.
 
-    Returns
-    -------
-    Text
+    Attributes
+    ----------
+    counts : Counter
+        When they were last gone through: ``"pairs"``, and those left out because a side was ``"empty"`` or ``"long"``.
 
     Raises
     ------
     OSError, ValueError
-        As for `read_beside`, and if no pair is left.
+        When they are gone through: as for `read_beside`, and if no pair is left.
     """
-    left_out = Counter()
-    pairs = list(stream_pairs(source, target, longest, left_out))
-    return checked(Text(pairs, left_out["empty"], left_out["long"]), source, target, longest)
+
+    def __init__(self, source: str | Path, target: str | Path | None = None, *, longest: int = 100):
+        check_whole(longest=longest)
+        self.files, self.longest, self.counts = (source, target), longest, Counter()
+
+    def __iter__(self) -> Iterator[SentencePair]:
+        self.counts.clear()
+        for sides in read_beside(*self.files):
+            kind = "empty" if not all(sides) else "long" if max(map(len, sides)) > self.longest else "pairs"
+            self.counts[kind] += 1
+            if kind == "pairs":
+                yield SentencePair(*sides)
+        if not self.counts["pairs"]:
+            names = " and ".join(str(name) for name in self.files if name is not None)
+            raise ValueError(f"{names}: {self}; expected at least one pair of at most {self.longest} words a side")
+
+    def __str__(self) -> str:
+        return _account(*(self.counts[kind] for kind in ("pairs", "empty", "long")))
 
 
-def stream_pairs(
-    source: str | Path, target: str | Path | None, longest: int, left_out: Counter[str]
-) -> Iterator[SentencePair]:
-    """Read sentence pairs one by one, and count those left out as "empty" or "long". Errors as for `read_beside`."""
-    check_whole(longest=longest)
-    for sides in read_beside(source, target):
-        if not all(sides):
-            left_out["empty"] += 1
-        elif max(map(len, sides)) > longest:
-            left_out["long"] += 1
-        else:
-            yield SentencePair(*sides)
+def read_pairs(source: str | Path, target: str | Path | None = None, *, longest: int = 100) -> Text:
+    """Read sentence pairs to learn from into memory. Parameters and errors as for `PairFiles`."""
+    files = PairFiles(source, target, longest=longest)
+    return Text(list(files), files.counts["empty"], files.counts["long"])
 
 
-def checked(text: Text, source: str | Path, target: str | Path | None, longest: int) -> Text:
-    """Give the text of these files back, unless no pair is left of it."""
-    if not len(text.pairs):
-        name = source if target is None else f"{source} and {target}"
-        raise ValueError(f"{name}: {text}; expected at least one pair of at most {longest} words a side")
-    return text
+def _account(pairs: int, empty: int, long: int) -> str:
+    left_out = [f"{n:,} {why}" for n, why in ((empty, "with an empty side"), (long, "too long")) if n]
+    return f"{pairs:,} sentence pairs" + (f"; left out: {', '.join(left_out)}" if left_out else "")
 
 
 def digest(pairs: Iterable[SentencePair]) -> str:
     """Sum up sentence pairs in 64 letters that change when a word changes."""
-    found = sha256()
-    for _ in hashed(pairs, found):
+    total = sha256()
+    for _ in hashed(pairs, total):
         pass
-    return found.hexdigest()
+    return total.hexdigest()
 
 
 def hashed(pairs: Iterable[SentencePair], into: Any) -> Iterator[SentencePair]:
@@ -198,25 +198,59 @@ def read_gold(path: str | Path, pairs: Sequence[tuple[Words, Words]]) -> list[Go
     OSError, ValueError
         As for `read_lines`, and if there are not as many lines as pairs, or a link is malformed or beyond its words.
     """
-    found = []
+    gold = []
     for number, line in enumerate(read_lines(path), 1):
+        sizes = tuple(map(len, pairs[number - 1])) if number <= len(pairs) else (inf, inf)
         links: dict[str, set[tuple[int, int]]] = {"-": set(), "?": set()}
         for link in line.split():
-            kind = "?" if "?" in link else "-"
-            ends = link.split(kind)
-            if len(ends) != 2 or not all(end.isascii() and end.isdigit() for end in ends):
+            ends = re.fullmatch(r"([0-9]+)([-?])([0-9]+)", link)
+            if not ends:
                 raise ValueError(f"{path}, line {number}: {link!r} is no link; expected i-j or i?j, positions from 0")
-            i, t = map(int, ends)
-            if number <= len(pairs) and not (i < len(pairs[number - 1][0]) and t < len(pairs[number - 1][1])):
-                src, tgt = map(len, pairs[number - 1])
-                raise ValueError(f"{path}, line {number}: {link} lies beyond its {src} and {tgt} words")
-            links[kind].add((i, t))
-        found.append(Gold(frozenset(links["-"]), frozenset(links["-"] | links["?"])))
-    if len(found) != len(pairs):
-        raise ValueError(f"{path} has {len(found):,} lines; expected {len(pairs):,}, one for each sentence pair")
-    return found
+            i, t = int(ends[1]), int(ends[3])
+            if i >= sizes[0] or t >= sizes[1]:
+                raise ValueError(f"{path}, line {number}: {link} lies beyond its {sizes[0]} and {sizes[1]} words")
+            links[ends[2]].add((i, t))
+        gold.append(Gold(frozenset(links["-"]), frozenset(links["-"] | links["?"])))
+    if len(gold) != len(pairs):
+        raise ValueError(f"{path} has {len(gold):,} lines; expected {len(pairs):,}, one for each sentence pair")
+    return gold
 
 
 def read_dictionary(path: str | Path) -> dict[str, str]:
     """Read a dictionary: on each line a word, a tab and its translation. Errors as for `read_beside`."""
     return {" ".join(source): " ".join(target) for source, target in read_beside(path)}
+
+
+def write_toy(folder: str | Path, *, train: int = 20_000, dev: int = 200, seed: int = 1) -> None:
+    """Write English sentences of the small grammar, their French translations and the links of their words.
+
+    Parameters
+    ----------
+    folder : path
+        Where ``train.en``, ``train.fr``, ``train.links`` and the same of ``dev`` will be. It is made if it is missing.
+    train, dev : int
+        How many pairs of each. None of ``dev`` is in ``train``.
+    seed : int
+        The same seed gives the same sentences.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be written.
+    ValueError
+        If one of the files is there already.
+    """
+    parts = {"train": sample(train, seed=seed, part="train"), "dev": sample(dev, seed=seed, part="test")}
+    files = {Path(folder) / f"{name}.{end}": text for name, pairs in parts.items() for end, text in _toy_files(pairs)}
+    for path in files:
+        if path.exists():
+            raise ValueError(f"{path} is there already; expected a folder without it")
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for path, text in files.items():
+        write_atomically(path, text.encode())
+
+
+def _toy_files(pairs: Sequence[SentencePair]) -> Sequence[tuple[str, str]]:
+    rows = [(" ".join(pair.source), " ".join(pair.target), pharaoh(pair.links)) for pair in pairs]
+    sides = zip(*rows, strict=True)
+    return [(end, "".join(f"{row}\n" for row in side)) for end, side in zip(("en", "fr", "links"), sides, strict=True)]

@@ -2,8 +2,9 @@
 
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
-from dataclasses import asdict
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass
+from hashlib import sha256
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -11,19 +12,18 @@ from typing import Any
 import torch
 
 from attnlib import processes
+from attnlib.batches import Encoded
 from attnlib.metrics import bleu
-from attnlib.progress import Training
+from attnlib.progress import DevScore, Training
 from attnlib.text import checkpoint
-from attnlib.text.files import digest
+from attnlib.text.files import PairFiles, digest, hashed
 from attnlib.text.model import Model, load, sentence_losses
-from attnlib.text.scoring import Scoring
 from attnlib.text.settings import Settings
-from attnlib.text.store import Stored, remove_stores, stored
-from attnlib.text.stream import PairFiles
-from attnlib.text.vocabularies import VocabularyMaker
+from attnlib.text.store import open_store, remove_stores
+from attnlib.text.subwords import VocabularyMaker
 from attnlib.training import begin, train, warm, warm_cosine
 from attnlib.translator import Translator
-from attnlib.vocabulary import SentencePair, Tokenizer
+from attnlib.vocabulary import SentencePair
 
 
 def learn(
@@ -34,7 +34,7 @@ def learn(
     *,
     save_seconds: float = 60.0,
     progress: bool | str | None = None,
-    say: Callable[[str], Any] = lambda said: None,
+    say: Callable[[str], Any] = lambda line: None,
     device: str | torch.device = "cpu",
 ) -> Model:
     """Train a model on sentence pairs, into a folder; or go on where an earlier call was killed.
@@ -51,8 +51,7 @@ def learn(
         Where the model will be. While it is trained, ``.training`` is added to the name, and the text in numbers is
         kept there too: see `attnlib.text.store`.
     pairs : sentence pairs
-        What to learn from, gone through several times: a list, or the pairs of `attnlib.text.stream.scan_pairs`, which
-        take no memory.
+        What to learn from, gone through twice: a list, or `attnlib.text.files.PairFiles`, which take no memory.
     dev : sentence pairs, optional
         Sentences kept apart. If there are any, the weights that translate them best are kept.
     settings : Settings, optional
@@ -81,39 +80,22 @@ def learn(
     if isinstance(pairs, Iterator):
         raise TypeError(f"pairs is a {type(pairs).__name__}; expected what can be gone through several times")
     folder, settings = Path(folder), settings or Settings()
-    text = pairs.digest if isinstance(pairs, PairFiles) else digest(pairs)
-    config = {"settings": asdict(settings), "text": {"pairs": text, "dev": digest(dev)}}
-    beside = checkpoint.working(folder)
-    with ExitStack() as held, torch.random.fork_rng(devices=[]):
+    alone = nullcontext() if processes.rank() else checkpoint.only_one(folder)
+    with alone, torch.random.fork_rng(devices=[]):
         with processes.first_goes_ahead():
-            if _is_complete(folder, config, held):
+            maker, text = _read(pairs, settings, say)
+            config = {"settings": asdict(settings), "text": {"pairs": text, "dev": digest(dev)}}
+            if _state(folder, config) == "complete":
                 say(f"{folder} is complete already")
+                _tidy(folder)
                 return load(folder, device)
-            translator = _translator(folder, config, pairs, settings, say).to(device)
-            encoded = _stored(beside, pairs, text, translator, settings, say=say).encoded
-        training = _begin(beside, translator, say)
-        sizes = {"max_tokens": settings.words, "max_sentences": settings.sentences}
-        epoch = encoded.in_one_epoch(**sizes)
-        scoring = Scoring(lambda now: dev_score(now, dev), settings.score_every or epoch, settings.patience)
-        training.early = scoring.is_over(training)
-        share = processes.rank(), processes.count()
-        history = train(
-            translator,
-            encoded.endless(**sizes, seed=settings.seed, skip=training.step, share=share),
-            **settings.length(epoch),
-            seed=settings.seed,
-            learning_rate=settings.learning_rate,
-            clip=settings.clip,
-            smoothing=settings.smoothing,
-            schedule={"cosine": warm_cosine, "constant": warm}[settings.schedule],
-            progress=progress,
-            training=training,
-            on_step=scoring if dev else None,
-            on_checkpoint=_saving(beside, save_seconds),
-        )
+            translator = _translator(folder, config, maker, say).to(device)
+            encoded = _encoded(folder, pairs, text, translator, settings, say=say)
+        training = _begin(checkpoint.working(folder), translator, say)
+        ended = _train(training, encoded, dev, settings, progress=progress, on_checkpoint=_saving(folder, save_seconds))
         del encoded  # some systems rename no folder while a file in it is mapped
-        _finish(folder, training, history.ended)
-    if history.ended == "interrupted":
+        _finish(folder, training, ended)
+    if ended == "interrupted":
         say("interrupted: the model is as it was then; the same command again goes on with it")
     return load(folder, device)
 
@@ -121,30 +103,67 @@ def learn(
 def dev_score(translator: Any, pairs: Sequence[SentencePair]) -> tuple[float, float]:
     """Take the loss of true translations, in nats per word, and the BLEU of greedy ones, words as they are."""
     words = sum(len(translator.target_vocabulary.encode(pair.target)) for pair in pairs)
-    found = Model(translator, {}).translate_all([pair.source for pair in pairs], beam=1)
+    translations = Model(translator).translate_all([pair.source for pair in pairs], beam=1)
     return (
         sum(sentence_losses(translator, pairs)) / words,
-        bleu([translation.words for translation in found], [pair.target for pair in pairs]).score,
+        bleu([translation.words for translation in translations], [pair.target for pair in pairs]).score,
     )
 
 
-def _is_complete(folder: Path, config: dict[str, Any], held: ExitStack) -> bool:
-    """Look whether the model is there, and refuse what is of another configuration; else keep others from training it.
+@dataclass(frozen=True)
+class Scoring:
+    """Scores a translator while it is trained, as `attnlib.training.train`'s ``on_step``.
 
-    A training that was killed at its very end may have left files in the model's folder: they go.
+    The weights with the best score, by BLEU and then by loss, are kept in ``Training.best``. Of several processes the
+    first scores, for all.
+
+    Attributes
+    ----------
+    score : function
+        From a translator to its loss and its BLEU.
+    every : int
+        The steps from one score to the next; the last step is followed by one too.
+    patience : int, optional
+        End when so many scores in a row were no better than the best before them.
     """
-    complete = _kept(folder, config) == "complete"
-    if not (complete or processes.rank()):
-        held.enter_context(checkpoint.only_one(folder))
-        complete = _kept(folder, config) == "complete"
-    if complete and not processes.rank():
-        if (folder / checkpoint.TRAINING).exists():
-            (folder / checkpoint.TRAINING).unlink()
-        remove_stores(folder)
-    return complete
+
+    score: Callable[[Translator], tuple[float, float]]
+    every: int
+    patience: int | None = None
+
+    def __call__(self, training: Training, last: bool) -> None:
+        """Score, if it is time to, and ask for an early end, if that is due."""
+        if training.step % self.every and not last:
+            return
+        training.read()
+        loss, bleu = processes.from_first(lambda: self.score(training.translator), 2)
+        training.scores.append(DevScore(training.step, loss, bleu))
+        if _best(training) == len(training.scores) - 1:
+            training.best = {name: x.detach().clone() for name, x in training.translator.state_dict().items()}
+        training.early = self.is_over(training)
+
+    def is_over(self, training: Training) -> bool:
+        """Look whether patience has come to its end."""
+        since = len(training.scores) - 1 - _best(training) if training.scores else 0
+        return self.patience is not None and since >= self.patience
 
 
-def _kept(folder: Path, config: dict[str, Any]) -> str | None:
+def _best(training: Training) -> int:
+    """Find the best score, of equal ones the first."""
+    return max(range(len(training.scores)), key=lambda n: training.scores[n].rank)
+
+
+def _read(pairs: Iterable[SentencePair], settings: Settings, say: Callable[[str], Any]) -> tuple[VocabularyMaker, str]:
+    """Go through the text once, for its vocabularies and its digest."""
+    maker, total = VocabularyMaker(settings), sha256()
+    for pair in hashed(pairs, total):
+        maker.add(pair)
+    if isinstance(pairs, PairFiles):
+        say(str(pairs))
+    return maker, total.hexdigest()
+
+
+def _state(folder: Path, config: dict[str, Any]) -> str | None:
     """Find out what there is of this configuration: what is "complete", "interrupted" or "begun", or nothing."""
     beside = checkpoint.working(folder)
     if folder.exists() and beside.exists():
@@ -167,29 +186,47 @@ def _kept(folder: Path, config: dict[str, Any]) -> str | None:
     return "interrupted" if kept["ended"] == "interrupted" else "complete"
 
 
-def _translator(
-    folder: Path, config: dict[str, Any], pairs: Iterable[SentencePair], settings: Settings, say: Callable[[str], Any]
-) -> Translator:
+def _translator(folder: Path, config: dict[str, Any], maker: VocabularyMaker, say: Callable[[str], Any]) -> Translator:
     """Make the translator with the vocabularies of the working folder; make that folder first, if there is none."""
-    beside = checkpoint.working(folder)
-    begun = _kept(folder, config) is not None
-    if processes.rank() and not beside.exists():
+    beside, state = checkpoint.working(folder), _state(folder, config)
+    if state is None and processes.rank():
         raise ValueError(f"{beside} is not there for this process; expected a folder that all of them see")
-    for there in (folder, beside):
-        if not begun and there.exists():  # and empty
-            there.rmdir()
-    if begun:
-        if folder.exists():
-            folder.rename(beside)
-        known = checkpoint.read_vocabularies(beside, checkpoint.read_config(beside))
-    else:
-        known = _vocabularies(pairs, settings, say)
+    if state == "interrupted":
+        folder.rename(beside)
+    known = checkpoint.read_vocabularies(beside, checkpoint.read_config(beside)) if state else maker.make(say)
     translator = checkpoint.make(config, *known)
-    if not begun:
+    if state is None:
         checkpoint.begin_folder(folder, config, *known)
     weights = sum(p.numel() for p in translator.parameters())
     say(f"{weights:,} weights; vocabularies of {len(known[0]):,}, {len(known[1]):,}")
     return translator
+
+
+def _encoded(
+    folder: Path,
+    pairs: Iterable[SentencePair],
+    text: str,
+    translator: Any,
+    settings: Settings,
+    *,
+    say: Callable[[str], Any],
+) -> Encoded:
+    """Encode the text, without the pairs that are too long, or that the location score has no positions for."""
+    vocabularies = translator.source_vocabulary, translator.target_vocabulary
+    longest = min(settings.longest, settings.words - 1)
+    beside, limits = checkpoint.working(folder), (min(longest, Model(translator).positions), longest)
+    try:
+        store = open_store(beside, pairs, text, vocabularies, limits, say=say)
+    except ValueError:
+        if not (beside / checkpoint.TRAINING).exists():  # nothing that the user could miss
+            shutil.rmtree(beside)
+        raise
+    if not settings.subwords:
+        for name, known, unknown in zip(("source", "target"), vocabularies, store.unknown, strict=True):
+            say(f"{name}: {len(known.words):,} words, which are {1 - unknown:.2%} of the text")
+    if store.left_out:
+        say(f"left out: {store.left_out:,} pairs too long for the model")
+    return store.encoded
 
 
 def _begin(beside: Path, translator: Translator, say: Callable[[str], Any]) -> Training:
@@ -202,6 +239,46 @@ def _begin(beside: Path, translator: Translator, say: Callable[[str], Any]) -> T
     return training
 
 
+def _train(
+    training: Training,
+    encoded: Encoded,
+    dev: Sequence[SentencePair],
+    settings: Settings,
+    **how: Any,
+) -> str:
+    """Take the steps that are left, and name what ended them."""
+    sizes = {"max_tokens": settings.words, "max_sentences": settings.sentences}
+    epoch, share = encoded.in_one_epoch(**sizes), (processes.rank(), processes.count())
+    scoring = Scoring(lambda now: dev_score(now, dev), settings.score_every or epoch, settings.patience)
+    training.early = scoring.is_over(training)
+    return train(
+        training.translator,
+        encoded.endless(**sizes, seed=settings.seed, skip=training.step, share=share),
+        **settings.length(epoch),
+        seed=settings.seed,
+        learning_rate=settings.learning_rate,
+        clip=settings.clip,
+        smoothing=settings.smoothing,
+        schedule={"cosine": warm_cosine, "constant": warm}[settings.schedule],
+        training=training,
+        on_step=scoring if dev else None,
+        **how,
+    ).ended
+
+
+def _saving(folder: Path, save_seconds: float) -> Callable[[Training, bool], None]:
+    """Save a training at its end, and when so many seconds have passed since it was saved: the first process does."""
+    written = monotonic()
+
+    def save(training: Training, last: bool) -> None:
+        nonlocal written
+        if not processes.rank() and (last or monotonic() - written >= save_seconds):
+            checkpoint.write_training(checkpoint.working(folder), training.translator, training)
+            written = monotonic()
+
+    return save
+
+
 def _finish(folder: Path, training: Training, ended: str) -> None:
     """Let the first process give the folder its name, with the best weights that there were."""
     if training.best is not None:
@@ -210,54 +287,10 @@ def _finish(folder: Path, training: Training, ended: str) -> None:
         if not processes.rank():
             checkpoint.complete_folder(folder, training.translator, training, ended)
             if ended != "interrupted":
-                remove_stores(folder)
+                _tidy(folder)
 
 
-def _vocabularies(
-    pairs: Iterable[SentencePair], settings: Settings, say: Callable[[str], Any]
-) -> tuple[Tokenizer, Tokenizer]:
-    maker = pairs.maker if isinstance(pairs, PairFiles) else None
-    if maker is None or maker.settings != settings:
-        maker = VocabularyMaker(settings)
-        for pair in pairs:
-            maker.add(pair)
-    return maker.make(say)
-
-
-def _stored(
-    beside: Path,
-    pairs: Iterable[SentencePair],
-    text: str,
-    translator: Any,
-    settings: Settings,
-    *,
-    say: Callable[[str], Any],
-) -> Stored:
-    """Encode the text, without the pairs that are too long, or that the location score has no positions for."""
-    vocabularies = translator.source_vocabulary, translator.target_vocabulary
-    most = min(settings.longest, settings.words - 1)
-    try:
-        found = stored(beside, pairs, text, vocabularies, (min(most, Model(translator, {}).positions), most), say=say)
-    except ValueError:
-        if not (beside / checkpoint.TRAINING).exists():  # nothing that the user could miss
-            shutil.rmtree(beside)
-        raise
-    if not settings.subwords:
-        for name, known, unknown in zip(("source", "target"), vocabularies, found.unknown, strict=True):
-            say(f"{name}: {len(known.words):,} words, which are {1 - unknown:.2%} of the text")
-    if found.left_out:
-        say(f"left out: {found.left_out:,} pairs too long for the model")
-    return found
-
-
-def _saving(beside: Path, save_seconds: float) -> Callable[[Training, bool], None]:
-    """Save a training at its end, and when so many seconds have passed since it was saved: the first process does."""
-    written = monotonic()
-
-    def save(training: Training, last: bool) -> None:
-        nonlocal written
-        if not processes.rank() and (last or monotonic() - written >= save_seconds):
-            checkpoint.write_training(beside, training.translator, training)
-            written = monotonic()
-
-    return save
+def _tidy(folder: Path) -> None:
+    """Remove from a complete folder what only its training needed, and may have left there when it was killed."""
+    (folder / checkpoint.TRAINING).unlink(missing_ok=True)
+    remove_stores(folder)

@@ -23,15 +23,10 @@ from attnlib.search import beam as beam_search
 from attnlib.search import greedy
 from attnlib.text.checkpoint import read_model
 from attnlib.text.files import Words, decoded, pharaoh, words_of
+from attnlib.text.settings import MAX_LENGTH, MAX_LINE
 from attnlib.translator import Translator
 from attnlib.vocabulary import PAD, SentencePair
 from attnlib.writing import errors_name
-
-LONGEST = 200
-"""The most words, or pieces of words, that a translation may have, EOS among them."""
-
-LONGEST_LINE = 1000
-"""The most words, or pieces of words, of a line that `translate_stream` reads."""
 
 _PAIRS = 64  # pairs whose losses or links are taken at once
 _ROWS = 320  # hypotheses that are stepped at once: with fewer, products of matrices are slow
@@ -108,18 +103,6 @@ class Model:
         if not self.translator.decoder.attends:
             raise ValueError(f"{wanted} needs attention, and this model has none (preset rnn_encdec)")
 
-    def check_lengths(self, sentences: Iterable[Words], name: str = "sentences", first: int = 1) -> None:
-        """Refuse a source that is longer than a location score has positions for, and name its line."""
-        if self.positions == inf:
-            return
-        for number, words in enumerate(sentences, first):
-            size = sum(self.translator.source_vocabulary.sizes(words))
-            if size > self.positions:
-                raise ValueError(
-                    f"{name}, line {number}: the sentence takes {size} positions; the model's location score has "
-                    f"{self.positions}: cut it in two, or train with another --score"
-                )
-
     def shortened(self, words: Words, longest: int) -> Words:
         """Keep as many words, from the first, as take up to `longest` positions; of a word that takes more, a part."""
         sizes = self.translator.source_vocabulary.sizes(words[:longest])
@@ -127,18 +110,18 @@ class Model:
         return kept or tuple(word[: max(1, longest - 1)] for word in words[:1])
 
     def check_longest(self, pairs: Sequence[tuple[Words, Words]], longest: int, name: str) -> None:
-        """Refuse a side that takes more than `longest` positions, and name its line."""
+        """Refuse a side that takes more than `longest` positions, or than the model has, and name its line."""
         check_whole(longest=longest)
         known = self.translator.source_vocabulary, self.translator.target_vocabulary
         for number, sides in enumerate(pairs, 1):
-            size = max(sum(v.sizes(words)) for v, words in zip(known, sides, strict=True))
-            if size > longest:
-                raise ValueError(
-                    f"{name}, line {number}: {size:,} words or pieces of words; expected at most {longest:,}: "
-                    "leave the line out, or give a greater --longest"
-                )
+            for words, vocabulary, limit in zip(sides, known, (min(longest, self.positions), longest), strict=True):
+                if (size := sum(vocabulary.sizes(words))) > limit:
+                    raise ValueError(
+                        f"{name}, line {number}: {size:,} words or pieces of words; expected at most {limit:,}: "
+                        "leave the line out, or give a greater --longest if that is less than the model reads"
+                    )
 
-    def translate(self, sentence: str, *, beam: int = 5, max_length: int = LONGEST) -> Translation:
+    def translate(self, sentence: str, *, beam: int = 5, max_length: int = MAX_LENGTH) -> Translation:
         """Translate one sentence.
 
         Parameters
@@ -162,30 +145,29 @@ class Model:
         return self.translate_all([words_of(sentence)], beam=beam, max_length=max_length)[0]
 
     def translate_all(
-        self, sentences: Sequence[Words], *, beam: int = 5, max_length: int = LONGEST
+        self, sentences: Sequence[Words], *, beam: int = 5, max_length: int = MAX_LENGTH
     ) -> list[Translation]:
         """Translate many sentences of words, even empty ones, in batches of similar length; the order is kept."""
         check_whole(beam=beam)
-        self.check_lengths(sentences)
-        found = {n: Translation((), (), np.zeros((0, 0)), 1.0) for n, words in enumerate(sentences) if not words}
         sizes = [sum(self.translator.source_vocabulary.sizes(words)) for words in sentences]
         order = sorted((n for n, words in enumerate(sentences) if words), key=sizes.__getitem__)
+        translations = [Translation((), (), np.zeros((0, 0)), 1.0)] * len(sentences)
         for part in _parts(order, sizes, max(1, _ROWS // beam), _POSITIONS // beam):
-            found |= zip(part, self._translated([sentences[n] for n in part], beam, max_length), strict=True)
-        return [found[n] for n in range(len(sentences))]
+            for n, one in zip(part, self._translate([sentences[n] for n in part], beam, max_length), strict=True):
+                translations[n] = one
+        return translations
 
     def links_of(self, pairs: Sequence[tuple[Words, Words]]) -> list[set[tuple[int, int]]]:
         """Link the words of sentences and their given translations (forced decoding); an empty side has no links."""
         self.check_attention("align")
-        self.check_lengths(source for source, _ in pairs)
-        full = [n for n, sides in enumerate(pairs) if all(sides)]
         known = self.translator.source_vocabulary, self.translator.target_vocabulary
         sizes = [max(sum(v.sizes(words)) for v, words in zip(known, sides, strict=True)) for sides in pairs]
-        found: dict[int, set[tuple[int, int]]] = {}
-        for part in _parts(full, sizes, _PAIRS, _PAIRS * 100):
+        links: list[set[tuple[int, int]]] = [set() for _ in pairs]
+        for part in _parts((n for n, sides in enumerate(pairs) if all(sides)), sizes, _PAIRS, _PAIRS * 100):
             linked = forced_links(self.translator, [SentencePair(*pairs[n]) for n in part], batch_size=_PAIRS)
-            found |= zip(part, linked, strict=True)
-        return [found.get(n, set()) for n in range(len(pairs))]
+            for n, one in zip(part, linked, strict=True):
+                links[n] = one
+        return links
 
     def page(self, sentence: str, **options: Any) -> str:
         """Translate a sentence and draw what each word looked at, as a page of HTML that needs nothing else.
@@ -197,30 +179,31 @@ class Model:
             As for `translate`.
         """
         self.check_attention("explore")
-        found = self.translate(sentence, **options)
-        if not found.words:
+        one = self.translate(sentence, **options)
+        if not one.words:
             raise ValueError(f"the translation of {sentence!r} is empty; expected a sentence with words")
-        card = explore({"attention": found.weights}, found.source, found.words, largest=_LARGEST_PAGE)
+        card = explore({"attention": one.weights}, one.source, one.words, largest=_LARGEST_PAGE)
         return (
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width">'
-            f"<title>{escape(str(found))}</title>"
+            f"<title>{escape(str(one))}</title>"
             "<style>body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem }"
             "</style></head>\n<body><main><h1>Where each word looked</h1>\n"
-            f"<p>{escape(' '.join(found.source))}<br>{escape(str(found))}</p>\n{card.html}</main></body></html>\n"
+            f"<p>{escape(' '.join(one.source))}<br>{escape(str(one))}</p>\n{card.html}</main></body></html>\n"
         )
 
-    def _translated(self, sentences: Sequence[Words], beam: int, max_length: int) -> Iterator[Translation]:
+    def _translate(self, sentences: Sequence[Words], beam: int, max_length: int) -> Iterator[Translation]:
         device = next(self.translator.parameters()).device
-        ids, lengths = encode(sentences, self.translator.source_vocabulary)
+        known = self.translator.source_vocabulary, self.translator.target_vocabulary
+        ids, lengths = encode(sentences, known[0])
         arguments = self.translator, ids.to(device), lengths.to(device), max_length
-        found = greedy(*arguments) if beam == 1 else beam_search(*arguments, beam)
-        weights = [None] * len(sentences) if found.weights is None else found.weights.cpu().numpy()
-        rows = zip(sentences, found.words, found.log_probabilities.tolist(), weights, strict=True)
-        for source, numbers, log_p, looked in rows:
-            words, sizes = self.translator.target_vocabulary.grouped(numbers)
-            spans = self.translator.source_vocabulary.sizes(source), sizes
-            yield Translation(source, words, None if looked is None else word_weights(looked, *spans), exp(log_p))
+        best = greedy(*arguments) if beam == 1 else beam_search(*arguments, beam)
+        weights = [None] * len(sentences) if best.weights is None else best.weights.cpu().numpy()
+        rows = zip(sentences, best.words, best.log_probabilities.tolist(), weights, strict=True)
+        for source, numbers, log_p, row in rows:
+            words, sizes = known[1].grouped(numbers)
+            looks = None if row is None else word_weights(row, known[0].sizes(source), sizes)
+            yield Translation(source, words, looks, exp(log_p))
 
 
 def load(folder: str | Path, device: str | torch.device = "cpu") -> Model:
@@ -255,8 +238,8 @@ def translate_stream(
     target: IOBase,
     *,
     beam: int = 5,
-    max_length: int = LONGEST,
-    longest: int = LONGEST_LINE,
+    max_length: int = MAX_LENGTH,
+    longest: int = MAX_LINE,
     replace: Mapping[str, str] | None = None,
     linked: IOBase | None = None,
     name: str = "the input",
@@ -272,7 +255,7 @@ def translate_stream(
     beam, max_length
         As for `Model.translate`.
     longest : int
-        The most words, or pieces of words, that are read of a line. A longer one is cut.
+        The most words, or pieces of words, that are read of a line, if the model reads as many. A longer one is cut.
     replace : mapping, optional
         Replace unknown words through the attention, with this dictionary, which may be empty.
     linked : binary stream, optional
@@ -290,8 +273,7 @@ def translate_stream(
     Raises
     ------
     ValueError
-        If a line is not UTF-8, once those before it are written; or a line has more words than the model has positions
-        for; or attention is needed and the model has none.
+        If a line is not UTF-8, once those before it are written; or attention is needed and the model has none.
     """
     check_whole(longest=longest)
     if replace is not None:
@@ -299,18 +281,8 @@ def translate_stream(
     if linked:
         model.check_attention("linking words")
     done = 0
-    for lines in _as_they_come(source, whole=model.positions < inf):
-        sentences, wrong = [], None
-        try:
-            for number, line in enumerate(lines, done + 1):
-                words = words_of(decoded(line, name, number))
-                sentences.append(model.shortened(words, longest))
-                if (cut := sentences[-1]) != words:
-                    parts = f"{len(cut):,} of its {len(words):,} words"
-                    say(f"{name}, line {number}: cut to {longest:,} words or pieces of words, {parts}")
-        except ValueError as error:
-            wrong = error
-        model.check_lengths(sentences, name, done + 1)
+    for lines in _as_they_come(source):
+        sentences, wrong = _readable(model, enumerate(lines, done + 1), min(longest, model.positions), name, say)
         translations = model.translate_all(sentences, beam=beam, max_length=max_length)
         if linked:
             linked.writelines(f"{pharaoh(one.links())}\n".encode() for one in translations)
@@ -325,10 +297,27 @@ def translate_stream(
     return done
 
 
+def _readable(
+    model: Model, lines: Iterable[tuple[int, bytes]], longest: int, name: str, say: Callable[[str], Any]
+) -> tuple[list[Words], ValueError | None]:
+    """Read numbered lines, cut to `longest`, up to the first that is not UTF-8; give also the error that it raises."""
+    sentences = []
+    for number, line in lines:
+        try:
+            words = words_of(decoded(line, name, number))
+        except ValueError as wrong:
+            return sentences, wrong
+        sentences.append(model.shortened(words, longest))
+        if sentences[-1] != words:
+            parts = f"{len(sentences[-1]):,} of its {len(words):,} words"
+            say(f"{name}, line {number}: cut to {longest:,} words or pieces of words, {parts}")
+    return sentences, None
+
+
 @torch.no_grad()
 def sentence_losses(translator: Translator, pairs: Sequence[SentencePair]) -> list[float]:
     """Take the negative log probability of each true translation, EOS included, in nats."""
-    device, losses = next(translator.parameters()).device, {}
+    device, losses = next(translator.parameters()).device, [0.0] * len(pairs)
     order = sorted(range(len(pairs)), key=lambda n: len(pairs[n].target))
     for part in (order[n : n + _PAIRS] for n in range(0, len(order), _PAIRS)):
         source, lengths, target = (
@@ -336,17 +325,14 @@ def sentence_losses(translator: Translator, pairs: Sequence[SentencePair]) -> li
             for x in batch([pairs[n] for n in part], translator.source_vocabulary, translator.target_vocabulary)
         )
         logits = translator(source, lengths, target).logits
-        found = cross_entropy(logits.mT, target, ignore_index=PAD, reduction="none").sum(1)
-        losses |= zip(part, found.tolist(), strict=True)
-    return [losses[n] for n in range(len(pairs))]
+        sums = cross_entropy(logits.mT, target, ignore_index=PAD, reduction="none").sum(1)
+        for n, loss in zip(part, sums.tolist(), strict=True):
+            losses[n] = loss
+    return losses
 
 
-def _as_they_come(source: IOBase, *, whole: bool) -> Iterator[list[bytes]]:
-    """Give the lines that are there to read, again and again until the end; or all of them at once."""
-    if whole:
-        text = source.read()
-        yield text.removesuffix(b"\n").split(b"\n") if text else []
-        return
+def _as_they_come(source: IOBase) -> Iterator[list[bytes]]:
+    """Give the lines that are there to read, again and again until the end."""
     rest: list[bytes] = []
     while read := source.read1(_READ):
         first, *lines = read.split(b"\n")

@@ -1,13 +1,75 @@
-"""How a model is made from a text: all that a training is told, declared once for Python and for the command."""
+"""How a model is made from a text: all that a training is told, declared once for Python and for the command.
 
-from dataclasses import dataclass, field, fields
+A field that is an `option` has the command's default, and says what the command's help says of it.
+"""
+
+from argparse import _ArgumentGroup
+from collections.abc import Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields
 from math import inf
-from typing import Any
+from types import NoneType
+from typing import Any, get_args, get_type_hints
 
 from attnlib.checks import check_choice, check_share, check_whole
-from attnlib.text.options import option
+
+MAX_LENGTH = 200
+"""The most words, or pieces of words, that a translation may have, EOS among them."""
+
+MAX_LINE = 1000
+"""The most words, or pieces of words, of a line that is translated or linked."""
 
 _TEXT, _MODEL, _TRAINING = "the text", "the model", "the training"
+
+
+def option(
+    default: Any,
+    group: str,
+    about: str | None = None,
+    *,
+    flag: str | None = None,
+    choices: Sequence[str] | None = None,
+    one_of: str | None = None,
+) -> Any:
+    """Declare a field that is an option of the command too.
+
+    Parameters
+    ----------
+    default
+        The field's.
+    group, about : str
+        The heading in the command's help, and what it says below.
+    flag : str, optional
+        What the command calls it. None: as the field, with hyphens. Of a field that is true or false, the option turns
+        it round, or makes it false if the flag begins with ``--no``.
+    choices : strings, optional
+    one_of : str, optional
+        Of all options with this name here only one may be given.
+    """
+    metadata = {"group": group, "about": about, "flag": flag, "choices": choices, "one_of": one_of}
+    return field(default=default, metadata=metadata)
+
+
+def options_of(cls: type) -> list[Field]:
+    """List the fields of a dataclass that are options."""
+    return [one for one in fields(cls) if "group" in one.metadata]
+
+
+def add_options(groups: Mapping[str, _ArgumentGroup], *classes: type) -> None:
+    """Add the options of dataclasses to a parser's groups; a value that it reads has the name of its field."""
+    alternatives: dict[str, Any] = {}
+    for one, hint in ((one, get_type_hints(cls)[one.name]) for cls in classes for one in options_of(cls)):
+        group, about, flag, choices, one_of = one.metadata.values()
+        parser = groups[group]
+        if one_of:
+            parser = alternatives.get(one_of) or alternatives.setdefault(one_of, parser.add_mutually_exclusive_group())
+        flag = flag or f"--{one.name.replace('_', '-')}"
+        [kind] = {*(get_args(hint) or [hint])} - {NoneType}
+        if kind is bool:
+            how = {"action": "store_false" if one.default or flag.startswith("--no-") else "store_true"}
+        else:
+            metavar = None if choices else flag[2:].replace("-", "_").upper()
+            how = {"type": kind, "choices": choices, "metavar": metavar}
+        parser.add_argument(flag, dest=one.name, default=one.default, help=about, **how)
 
 
 @dataclass(frozen=True)
@@ -37,8 +99,8 @@ class Architecture:
     dropout: float = option(0.3, _MODEL, "share of features set to 0, of what the output reads")
     embedding_dropout: float = option(0.2, _MODEL, "the same, of the embeddings")
 
-    def told(self, seed: int = 0) -> tuple[str, dict[str, Any]]:
-        """Give the preset, and what it is told.
+    def options(self, seed: int = 0) -> tuple[str, dict[str, Any]]:
+        """Name the preset, and list what it is told.
 
         Raises
         ------
@@ -87,7 +149,7 @@ class Settings:
     """
 
     preset: str = "luong"
-    options: dict[str, Any] = field(default_factory=lambda: Architecture().told()[1])
+    options: dict[str, Any] = field(default_factory=lambda: Architecture().options()[1])
     embedding_scale: float = option(0.5, _MODEL, "standard deviation that embeddings begin with")
     subwords: bool = option(True, _TEXT, "know whole words; otherwise subwords", flag="--words")
     vocabulary: int = option(8000, _TEXT, "most subwords, or words, of a side")

@@ -17,7 +17,7 @@ this is noticed when it is opened, and it is written anew.
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from hashlib import file_digest, sha256
 from itertools import islice
@@ -30,13 +30,13 @@ from attnlib.batches import Encoded
 from attnlib.text.checkpoint import digest_of_json, vocabulary_bytes
 from attnlib.text.files import hashed
 from attnlib.vocabulary import UNKNOWN, SentencePair, Tokenizer
-from attnlib.writing import errors_name, write_atomically
+from attnlib.writing import made_in_the_end, write_atomically
 
 _ABOUT, _NAME, _FORMAT = "about.json", "text-", 1
 _AT_ONCE = 10_000  # pairs in memory, about ten megabytes
 
 
-class Stored(NamedTuple):
+class Store(NamedTuple):
     """An encoded text and what there is to say of it.
 
     Attributes
@@ -54,16 +54,16 @@ class Stored(NamedTuple):
     unknown: tuple[float, float]
 
 
-def stored(
+def open_store(
     parent: Path,
     pairs: Iterable[SentencePair],
     text: str,
     vocabularies: tuple[Tokenizer, Tokenizer],
-    most: tuple[int, int],
+    longest: tuple[int, int],
     *,
-    say: Callable[[str], Any] = lambda said: None,
-) -> Stored:
-    """Open the store of a text, and write it first if it is missing or damaged.
+    say: Callable[[str], Any] = lambda line: None,
+) -> Store:
+    """Open the store of a text, and write it first, whole or not at all, if it is missing or damaged.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def stored(
     text : str
         What `attnlib.text.files.digest` makes of them.
     vocabularies : source and target
-    most : source and target
+    longest : source and target
         The most numbers that a sentence may have, EOS apart. Pairs with more are left out.
     say : function
         What to do with a sentence about a store that was damaged.
@@ -82,58 +82,24 @@ def stored(
     Raises
     ------
     OSError
-        If it cannot be written: no half of it stays.
+        If it cannot be written.
     ValueError
         If no pair is left, or the pairs are not those of `text`.
     """
     digests = [sha256(vocabulary_bytes(known)).hexdigest() for known in vocabularies]
-    key = digest_of_json({"format": _FORMAT, "text": text, "vocabularies": digests, "most": list(most)})
+    key = digest_of_json({"format": _FORMAT, "text": text, "vocabularies": digests, "most": list(longest)})
     folder = parent / f"{_NAME}{key[:16]}"
-    if found := read_store(folder):
-        return found
+    if about := _read_about(folder):
+        return _map(folder, about)
     if folder.exists():
         say(f"{folder} is damaged; encoding the text anew")
-    return write_store(folder, pairs, text, vocabularies, most)
-
-
-def write_store(
-    folder: Path,
-    pairs: Iterable[SentencePair],
-    text: str,
-    vocabularies: tuple[Tokenizer, Tokenizer],
-    most: tuple[int, int],
-) -> Stored:
-    """Encode pairs into a folder, whole or not at all. Parameters and errors as for `stored`."""
-    beside = folder.with_name(f".{folder.name}.new")
-    shutil.rmtree(beside, ignore_errors=True)
-    with errors_name(folder, beside):
-        try:
-            beside.mkdir()
-            about, found = _encode(beside, pairs, vocabularies, most)
-            if found != text:
-                raise ValueError("the text changed while it was read; the same command again reads it anew")
-            write_atomically(beside / _ABOUT, json.dumps(about | {"digest": digest_of_json(about)}).encode())
-            shutil.rmtree(folder, ignore_errors=True)
-            beside.rename(folder)
-        except BaseException:
-            shutil.rmtree(beside, ignore_errors=True)
-            raise
-    return _mapped(folder, about)
-
-
-def read_store(folder: Path) -> Stored | None:
-    """Map a store into memory. None: there is none, or a byte of it is not as it was written."""
-    try:
-        about = json.loads((folder / _ABOUT).read_bytes())
-        if about.pop("digest") != digest_of_json(about):
-            return None
-        for name, expected in about["digests"].items():
-            with (folder / name).open("rb") as file:
-                if file_digest(file, "sha256").hexdigest() != expected:
-                    return None
-    except (FileNotFoundError, ValueError, KeyError, AttributeError, TypeError):
-        return None
-    return _mapped(folder, about)
+    with made_in_the_end(folder) as beside:
+        total = sha256()
+        about = _encode(beside, hashed(pairs, total), vocabularies, longest)
+        if total.hexdigest() != text:
+            raise ValueError("the text changed while it was read; the same command again reads it anew")
+        write_atomically(beside / _ABOUT, json.dumps(about | {"digest": digest_of_json(about)}).encode())
+    return _map(folder, about)
 
 
 def remove_stores(parent: Path) -> None:
@@ -143,54 +109,66 @@ def remove_stores(parent: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _mapped(folder: Path, about: Mapping[str, Any]) -> Stored:
+def _read_about(folder: Path) -> dict[str, Any] | None:
+    """Read what there is to know of a store. None: there is none, or a byte of it is not as it was written."""
+    try:
+        about = json.loads((folder / _ABOUT).read_bytes())
+        whole = about.pop("digest") == digest_of_json(about)
+        return about if whole and about["digests"] == _digests(folder, about["types"]) else None
+    except (FileNotFoundError, ValueError, KeyError, AttributeError, TypeError):
+        return None
+
+
+def _digests(folder: Path, names: Iterable[str]) -> dict[str, str]:
+    with ExitStack() as closed:
+        files = {name: closed.enter_context((folder / name).open("rb")) for name in names}
+        return {name: file_digest(file, "sha256").hexdigest() for name, file in files.items()}
+
+
+def _map(folder: Path, about: Mapping[str, Any]) -> Store:
     ids, starts, lengths = (
         np.asarray(np.memmap(folder / name, dtype, mode="r")) for name, dtype in about["types"].items()
     )
-    return Stored(Encoded(ids, starts, lengths.reshape(-1, 2)), about["left_out"], tuple(about["unknown"]))
+    return Store(Encoded(ids, starts, lengths.reshape(-1, 2)), about["left_out"], tuple(about["unknown"]))
 
 
 def _encode(
-    folder: Path, pairs: Iterable[SentencePair], vocabularies: tuple[Tokenizer, Tokenizer], most: tuple[int, int]
-) -> tuple[dict[str, Any], str]:
-    """Write the arrays part by part; give what is to be known of them, and the digest of all the pairs."""
-    types = {"ids": _narrow(max(map(len, vocabularies)) - 1), "starts": "int64", "lengths": _narrow(max(most) + 1)}
-    text, digests = sha256(), {name: sha256() for name in types}
+    folder: Path,
+    pairs: Iterator[SentencePair],
+    vocabularies: tuple[Tokenizer, Tokenizer],
+    longest: tuple[int, int],
+) -> dict[str, Any]:
+    """Write the arrays part by part, and say what is to be known of them."""
+    types = {"ids": _narrow(max(map(len, vocabularies)) - 1), "starts": "int64", "lengths": _narrow(max(longest) + 1)}
     left_out, written, numbers, unknown = 0, 0, np.zeros(2, np.int64), np.zeros(2, np.int64)
-    unread = hashed(pairs, text)
     with ExitStack() as closed:
         files = {name: closed.enter_context((folder / name).open("wb")) for name in types}
-        while part := list(islice(unread, _AT_ONCE)):
+        while part := list(islice(pairs, _AT_ONCE)):
             encoded = Encoded.of(part, *vocabularies)
-            sides = np.repeat(np.arange(2 * len(part)) % 2, encoded.lengths.ravel())
-            numbers += encoded.lengths.sum(0) - len(part)
-            unknown += np.bincount(sides[encoded.ids == UNKNOWN], minlength=2)
-            fit = (encoded.lengths - 1 <= most).all(1)
-            lengths = encoded.lengths[fit]
-            sizes = lengths.sum(1)
-            arrays = {
-                "ids": encoded.ids[np.repeat(fit, encoded.lengths.sum(1))],
-                "starts": written + sizes.cumsum() - sizes,
-                "lengths": lengths,
-            }
-            for name, x in arrays.items():
-                content = x.astype(types[name]).tobytes()
-                files[name].write(content)
-                digests[name].update(content)
+            ids, lengths = encoded.ids, encoded.lengths
+            numbers += lengths.sum(0) - len(part)
+            unknown += np.bincount(_sides(lengths)[ids == UNKNOWN], minlength=2)
+            fit = (lengths - 1 <= longest).all(1)
+            ids, lengths = ids[np.repeat(fit, lengths.sum(1))], lengths[fit]
+            starts = written + lengths.sum(1).cumsum() - lengths.sum(1)
+            for name, x in (("ids", ids), ("starts", starts), ("lengths", lengths)):
+                files[name].write(x.astype(types[name]).tobytes())
             left_out += len(part) - len(lengths)
-            written += int(sizes.sum())
+            written += len(ids)
         for file in files.values():
             file.flush()
             os.fsync(file.fileno())
     if not written:
-        raise ValueError(f"no pair is left: all are longer than {min(most)} subwords or words; expected a shorter one")
-    about = {
-        "left_out": left_out,
-        "unknown": (unknown / numbers).tolist(),
-        "types": types,
-        "digests": {name: found.hexdigest() for name, found in digests.items()},
-    }
-    return about, text.hexdigest()
+        raise ValueError(
+            f"no pair is left: all are longer than {min(longest)} subwords or words; expected a shorter one"
+        )
+    digests, share = _digests(folder, types), (unknown / numbers).tolist()
+    return {"left_out": left_out, "unknown": share, "types": types, "digests": digests}
+
+
+def _sides(lengths: np.ndarray) -> np.ndarray:
+    """Tell of each number whether it is in a source, 0, or in a target, 1."""
+    return np.repeat(np.arange(lengths.size) % 2, lengths.ravel())
 
 
 def _narrow(greatest: int) -> str:

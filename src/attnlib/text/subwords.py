@@ -3,15 +3,28 @@
 Each word is cut by itself: a piece never reaches over a space, and what belongs to which word stays known.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from io import BytesIO
+from typing import Any
 
 from jaxtyping import Int
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from torch import Tensor
 
 from attnlib.checks import check_number, check_sentence, check_whole
-from attnlib.vocabulary import BOS, EOS, PAD, SPECIAL, UNKNOWN, until_end
+from attnlib.text.settings import Settings
+from attnlib.vocabulary import (
+    BOS,
+    EOS,
+    PAD,
+    SPECIAL,
+    UNKNOWN,
+    SentencePair,
+    Tokenizer,
+    Vocabulary,
+    until_end,
+)
 
 _SPACE = "\u2581"  # begins a piece that begins a word
 _LEARNT_FROM = 100_000  # sentences at most, and half as many at least where there are more
@@ -34,20 +47,10 @@ class Sample:
         self.letters.update(line)
         if self._seen % self.every == 0:
             self.lines.append(line)
-            self._thin_out()
-        self._seen += 1
-
-    def merge(self, other: "Sample") -> None:
-        """Take what another sample has after what this one has."""
-        self.lines = self.lines + other.lines
-        self.letters |= other.letters
-        self.every = max(self.every, other.every)
-        self._thin_out()
-
-    def _thin_out(self) -> None:
-        while len(self.lines) > _LEARNT_FROM:
+        if len(self.lines) > _LEARNT_FROM:
             del self.lines[1::2]
             self.every *= 2
+        self._seen += 1
 
 
 class Subwords:
@@ -102,17 +105,13 @@ class Subwords:
         sample = Sample()
         for words in sentences:
             sample.add(words)
-        return cls.of_samples([sample], size)
+        return cls.of_sample(sample, size)
 
     @classmethod
-    def of_samples(cls, samples: Sequence["Sample"], size: int) -> "Subwords":
-        """Learn the pieces of sentences that were added to samples. As for `of`."""
+    def of_sample(cls, sample: Sample, size: int) -> "Subwords":
+        """Learn the pieces of sentences that were added to a sample. As for `of`."""
         check_whole(size=size)
-        whole = Sample()
-        for sample in samples:
-            whole.merge(sample)
-        text, letters = whole.lines, whole.letters
-        letters -= {" "}
+        letters = sample.letters - {" "}
         if not letters:
             raise ValueError("sentences is empty; expected at least one word")
         if size < len(letters) + 1 + len(_NAMES):
@@ -122,7 +121,7 @@ class Subwords:
             )
         model = BytesIO()
         SentencePieceTrainer.train(
-            sentence_iterator=iter(text),
+            sentence_iterator=iter(sample.lines),
             model_writer=model,
             model_type="bpe",
             vocab_size=size,
@@ -134,7 +133,7 @@ class Subwords:
             minloglevel=2,
             **{f"{name}_id": number for name, number in zip(_NAMES, (PAD, BOS, EOS, UNKNOWN), strict=True)},
             **{f"{name}_piece": f" {name}" for name in _NAMES},
-            **({"required_chars": "".join(sorted(letters))} if whole.every > 1 else {}),
+            **({"required_chars": "".join(sorted(letters))} if sample.every > 1 else {}),
         )
         return cls(model.getvalue())
 
@@ -194,3 +193,42 @@ class Subwords:
     def _named(self, number: int) -> str:
         check_number(number, len(self))
         return SPECIAL[number] if number < len(SPECIAL) else self._cutter.id_to_piece(number)
+
+
+class VocabularyMaker:
+    """Makes the vocabularies of both sides from the pairs that were added to it.
+
+    Parameters
+    ----------
+    settings : Settings
+        Whether it is words or subwords that the model knows, and how many.
+    """
+
+    def __init__(self, settings: Settings):
+        self.settings = settings
+        self._shared = settings.subwords and settings.shared
+        self._sides = [Sample() if settings.subwords else Counter() for _ in range(1 if self._shared else 2)]
+
+    def add(self, pair: SentencePair) -> None:
+        """Look at one pair more."""
+        sentences = [pair.source + pair.target] if self._shared else [pair.source, pair.target]
+        for side, words in zip(self._sides, sentences, strict=True):
+            side.add(words) if self.settings.subwords else side.update(words)
+
+    def make(self, say: Callable[[str], Any] = lambda line: None) -> tuple[Tokenizer, Tokenizer]:
+        """Make the vocabularies of source and target, which are one and the same if they are shared.
+
+        Raises
+        ------
+        ValueError
+            As for `Vocabulary.of` and `Subwords.of`.
+        """
+        size, least = self.settings.vocabulary, self.settings.least
+        if not self.settings.subwords:
+            source, target = (Vocabulary.of_counts(side, min_count=least, max_size=size) for side in self._sides)
+            return source, target
+        learnt = [Subwords.of_sample(side, size) for side in self._sides]
+        for known, name in zip((learnt[0], learnt[-1]), ("source", "target"), strict=True):
+            if len(known) < size:
+                say(f"{name}: the text has no more than {len(known):,} subwords, so not {size:,}")
+        return learnt[0], learnt[-1]

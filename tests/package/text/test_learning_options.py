@@ -9,7 +9,7 @@ import torch
 
 from attnlib.batches import batches, endless
 from attnlib.language.grammar import sample
-from attnlib.text.scoring import Scoring
+from attnlib.text.learning import Scoring
 from attnlib.training import begin, train, warm
 from attnlib.transformer import transformer
 from attnlib.translator import luong, rnn_encdec, rnn_search
