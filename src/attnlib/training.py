@@ -97,7 +97,7 @@ def train(
         One to go on with: the translator has its weights, torch its generator's state, and `batches` follow its own.
     on_step : function, optional
         Called after each step with the training and whether it was the last step, while the translator drops nothing,
-        for instance a `attnlib.text.scoring.Scoring`. It may ask for an early end: see `Training`.
+        for instance a `attnlib.text.learning.Scoring`. It may ask for an early end: see `Training`.
     on_checkpoint : function
         Called with the training whenever its losses are known, and whether this is the end: after each step, on a GPU,
         which no step shall wait for, about once a second; and once more at the end.

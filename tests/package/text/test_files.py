@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from attnlib.text.files import PairFiles, pharaoh, read_dictionary, read_gold, read_lines, read_pairs, words_of
+from attnlib.text.files import PairFiles, digest, pharaoh, read_dictionary, read_gold, read_lines, read_pairs, words_of
 from attnlib.vocabulary import SentencePair
 
 PAIRS = [(("ein", "hund"), ("a", "dog")), (("zwei",), ("two", "cats"))]
