@@ -13,11 +13,12 @@ from typing import NamedTuple
 
 from attnlib.checks import check_choice
 from attnlib.language import german_words
-from attnlib.language.grammar import any_english, choose, draw
+from attnlib.language.grammar import any_english, by_class, choose, draw
 from attnlib.language.phrases import words
 from attnlib.vocabulary import SentencePair
 
 _BEINGS = "animal,person"
+_BY_CLASS = by_class(german_words.ADJECTIVES)
 _NOUNS = {word: noun for noun in german_words.NOUNS for word in (noun.english, noun.english_plural)}
 _ADJECTIVES = {adjective.english: adjective for adjective in german_words.ADJECTIVES}
 _VERBS = {verb.english: verb for verb in german_words.VERBS}
@@ -167,7 +168,7 @@ def _any_clause(rng: Random, relatives: int, order: str) -> SentencePair:
 
 def _any_phrase(rng: Random, kinds: str, *, relative: bool = False, definite: bool = False) -> GermanPhrase:
     noun = choose(rng, [noun for noun in german_words.NOUNS if noun.kind in kinds])
-    phrase = noun_phrase(any_english(rng, noun, german_words.ADJECTIVES, definite))
+    phrase = noun_phrase(any_english(rng, noun, _BY_CLASS[noun.kind], definite))
     if not relative:
         return phrase
     negated = rng.random() < 0.25
@@ -208,6 +209,7 @@ def _ordered(
     )
 
 
+@cache
 def _verb(verb: str, plural: bool, negated: bool) -> dict[str, SentencePair]:
     """Translate "looks at" or "does not look at": finite verb, prefix, both together, and "nicht"."""
     check_choice(_VERBS, verb=verb)

@@ -1,5 +1,6 @@
 """A small grammar of English and French, whose translations and word links are known: what to say, at random."""
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 from random import Random
@@ -91,7 +92,7 @@ def _any_clause(rng: Random, relatives: int) -> SentencePair:
 def _any_phrase(rng: Random, kinds: str, *, relative: bool = False, definite: bool = False) -> Phrase:
     noun = choose(rng, [noun for noun in lexicon.NOUNS if noun.kind in kinds])
     rate = 1 / 2 if noun.kind == "matter" else 1 / 8  # so that areas are often both european and economic
-    phrase = noun_phrase(any_english(rng, noun, lexicon.ADJECTIVES, definite, rate))
+    phrase = noun_phrase(any_english(rng, noun, _BY_CLASS[noun.kind], definite, rate))
     if not relative:
         owned = noun.kind != "person" and rng.random() < 0.2
         return of(phrase, _any_phrase(rng, "person")) if owned else phrase
@@ -104,12 +105,19 @@ def _any_phrase(rng: Random, kinds: str, *, relative: bool = False, definite: bo
     return whom(phrase, _any_phrase(rng, _BEINGS), verb.english, negated=negated)
 
 
-def any_english(rng: Random, noun: Any, adjectives: Sequence[Any], definite: bool, rate: float = 1 / 8) -> str:
+def by_class(adjectives: Sequence[Any]) -> dict[str, list[list[str]]]:
+    """Sort the adjectives that go with each kind of noun by their classes, in the order in which they are given."""
+    suitable = defaultdict(lambda: defaultdict(list))
+    for adjective in adjectives:
+        for kind in adjective.kinds.split(","):
+            suitable[kind][adjective.word_class].append(adjective.english)
+    return {kind: [*classes.values()] for kind, classes in suitable.items()}
+
+
+def any_english(rng: Random, noun: Any, classes: Sequence[list[str]], definite: bool, rate: float = 1 / 8) -> str:
     """Name the noun with an article and a few adjectives, at most one of a class, and each class at this rate."""
     plural = rng.random() < 0.3
-    suitable = [adjective for adjective in adjectives if noun.kind in adjective.kinds]
-    classes = dict.fromkeys(adjective.word_class for adjective in suitable)
-    chosen = [choose(rng, [a.english for a in suitable if a.word_class == c]) for c in classes if rng.random() < rate]
+    chosen = [choose(rng, adjectives) for adjectives in classes if rng.random() < rate]
     named = [*chosen, noun.english_plural if plural else noun.english]
     return " ".join(["the" if definite or plural or rng.random() < 0.6 else lexicon.an(named[0]), *named])
 
@@ -117,3 +125,6 @@ def any_english(rng: Random, noun: Any, adjectives: Sequence[Any], definite: boo
 def choose(rng: Random, options: Sequence[Any]) -> Any:
     """Take one of several, each equally likely."""
     return options[int(rng.random() * len(options))]  # of Random's methods, random() alone is fixed for good
+
+
+_BY_CLASS = by_class(lexicon.ADJECTIVES)

@@ -36,12 +36,12 @@ def concatenate(*parts: SentencePair, mirrored: bool = False) -> SentencePair:
     """Put phrases together: the English in order, the French in order or, if `mirrored`, the last part first."""
     if not parts:
         raise ValueError("parts is empty; expected at least one phrase")
+    french = parts[::-1] if mirrored else parts
+    target, french_starts = _side_by_side([part.target for part in french])
     starts = accumulate((len(part.source) for part in parts), initial=0)
-    french = [
-        (part.target, {(i + start, t) for i, t in part.links}) for part, start in zip(parts, starts, strict=False)
-    ]
-    target, links = reduce(_prepend, french if mirrored else french[::-1])
-    return SentencePair(sum((part.source for part in parts), ()), target, frozenset(links))
+    placed = zip(parts, starts, french_starts[::-1] if mirrored else french_starts, strict=False)
+    links = frozenset((i + start, t + french) for part, start, french in placed for i, t in part.links)
+    return SentencePair(sum((part.source for part in parts), ()), target, links)
 
 
 @cache
@@ -107,14 +107,17 @@ def sentence(*clauses: SentencePair) -> SentencePair:
     return reduce(lambda before, last: concatenate(before, words("and", "et"), last), clauses)
 
 
-def _prepend(right: tuple[tuple, set], left: tuple[tuple, set]) -> tuple[tuple, set]:
-    """Put French words before others. Where two become one, it keeps the links of both."""
-    (later, later_links), (earlier, links) = right, left
-    seam = lexicon.meet(earlier[-1], later[0])
-    shift = len(earlier) + len(seam) - 2
-    return earlier[:-1] + seam + later[1:], links | {(i, t + shift) for i, t in later_links}
+def _side_by_side(phrases: list[tuple[str, ...]]) -> tuple[tuple[str, ...], list[int]]:
+    """Join French phrases, the last two first, and say where each begins; a word made of two belongs to both."""
+    joined, sizes = phrases[-1], []
+    for phrase in reversed(phrases[:-1]):
+        seam = lexicon.meet(phrase[-1], joined[0])
+        joined = phrase[:-1] + seam + joined[1:]
+        sizes.append(len(phrase) + len(seam) - 2)
+    return joined, [*accumulate(reversed(sizes), initial=0)]
 
 
+@cache
 def _verb(verb: str, plural: bool, negated: bool) -> SentencePair:
     """Translate "looks at" or "does not look at", with "ne" and "pas" around the French verb."""
     check_choice(_VERBS, verb=verb)
