@@ -17,10 +17,9 @@ from statistics import median
 import torch
 from torch import distributed, multiprocessing
 
-from attnlib.batches import Batch, batch
+from attnlib.data import Batch, SentencePair, Vocabulary, batch
 from attnlib.training import train
 from attnlib.translator import luong
-from attnlib.vocabulary import SentencePair, Vocabulary
 
 SENTENCES, WORDS, FEATURES, STEPS, ROUNDS = 64, 8000, 256, 12, 5
 

@@ -20,11 +20,11 @@ from time import perf_counter
 import numpy as np
 import torch
 
+from attnlib.data import Vocabulary
 from attnlib.text.files import PairFiles, digest
 from attnlib.text.store import open_store
 from attnlib.training import begin, train
 from attnlib.translator import luong
-from attnlib.vocabulary import Vocabulary
 
 FEW, STEPS = 20_000, 20
 SIZES = {"max_tokens": 8000, "max_sentences": 64}

@@ -14,13 +14,12 @@ from time import perf_counter
 import numpy as np
 import torch
 
-from attnlib.batches import batch
+from attnlib.data import PAD, SentencePair, Vocabulary, batch
 from attnlib.experiments.costs import products
 from attnlib.losses import output_loss
 from attnlib.search import beam, greedy
 from attnlib.training import begin
 from attnlib.translator import luong, rnn_search
-from attnlib.vocabulary import PAD, SentencePair, Vocabulary
 
 SIZE, BATCH, WORDS, ROUNDS, STEPS, DECODED = 256, 64, 8000, 5, 8, 15
 

@@ -12,10 +12,9 @@ import sys
 import torch
 from training_speed import BATCH, train_once
 
-from attnlib.batches import batch
+from attnlib.data import Vocabulary, batch
 from attnlib.language.grammar import sample
 from attnlib.translator import luong, rnn_encdec, rnn_search
-from attnlib.vocabulary import Vocabulary
 
 MODELS = {
     "rnn_encdec": rnn_encdec,

@@ -20,10 +20,9 @@ from torch.nn.functional import cross_entropy
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from torch.profiler import ProfilerActivity, profile
 
-from attnlib.batches import batch
+from attnlib.data import BOS, PAD, Vocabulary, batch
 from attnlib.language.grammar import sample
 from attnlib.translator import luong, rnn_encdec, rnn_search
-from attnlib.vocabulary import BOS, PAD, Vocabulary
 
 BATCH, EMB, HID, ROUNDS = 64, 64, 128, 3
 PRODUCTS = ("mm", "addmm", "bmm", "baddbmm", "addmv_")

@@ -1,5 +1,8 @@
 """The code that more than one chapter of *Attention Before Transformers* needs, one concept per module.
 
+What the chapters use most is named here too, ``from attnlib import Align, luong``, and is loaded when it is asked for:
+whoever needs only `attnlib.attention` need not wait for torch.
+
 The ground floor, in reading order, which is the order of dependence:
 
 - `shapes`: the axis names and the kind of array that every signature uses;
@@ -12,10 +15,10 @@ The ground floor, in reading order, which is the order of dependence:
 - `cells`: one step of a GRU and of an LSTM;
 - `encoders`: words to annotations;
 - `decoders`: one step each, and how steps are chained;
-- `vocabulary`, `cutting`, `batches`: words to integers, which of them go together, and integers side by side;
+- `cutting`, `data`: which sentences go together; vocabularies, and batches of what they number;
 - `devices`, `processes`: a processor or a GPU, one process or several;
 - `translator`: encoder and decoder; the papers as presets;
-- `sublayers`, `transformer`: what came next, several attentions side by side and nothing recurrent;
+- `transformer`: what came next, several attentions side by side and nothing recurrent;
 - `search`: from a translator to a translation, greedy or by beam;
 - `losses`, `progress`, `training`: what is made small, how far a training is, the loop;
 - `metrics`: alignment error rate, BLEU, exact match;
@@ -33,13 +36,31 @@ And folders, each on its own:
 - `real`: `captions`, `plan`, `data`, `measures`, `records`, `verdicts`, `runner`: trainings on real sentences.
 """
 
+from importlib import import_module
 from typing import Any
+
+_NAMES = {
+    "attention": "Attended attend masked_softmax",
+    "windows": "Everywhere LocalMonotonic LocalPredictive gaussian",
+    "alignment": "Align",
+    "encoders": "Encoded",
+    "data": "BOS EOS PAD UNKNOWN SentencePair Vocabulary batch batches encode endless",
+    "translator": "Translator luong rnn_encdec rnn_search",
+    "search": "beam greedy translate translate_all",
+    "training": "train",
+    "language.grammar": "sample",
+    "text.model": "load",
+}
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    """Find `load` when it is asked for: whoever imports only `attnlib.attention` need not wait for torch."""
-    if name == "load":
-        from attnlib.text.model import load  # noqa: PLC0415
+    if name not in _HOMES:
+        raise AttributeError(f"module 'attnlib' has no attribute {name!r}")
+    return getattr(import_module(f"attnlib.{_HOMES[name]}"), name)
 
-        return load
-    raise AttributeError(f"module 'attnlib' has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

@@ -7,8 +7,7 @@ from itertools import chain, pairwise
 
 import torch
 
-from attnlib.batches import Batch
-from attnlib.vocabulary import PAD
+from attnlib.data import PAD, Batch
 
 _FLOAT32_ERROR = 1e-3  # of sums of 256 products of normal numbers: float32 errs by 5e-5, tf32 by 3e-2, bfloat16 by .2
 

@@ -9,7 +9,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn.functional import cross_entropy, linear
 
 from attnlib.checks import check_shape
-from attnlib.vocabulary import PAD
+from attnlib.data import PAD
 
 _AT_ONCE = 2**21  # scores held at a time: few enough that memory is had again rather than asked for anew
 

@@ -13,11 +13,10 @@ import torch
 from jaxtyping import Float, Real
 from sacrebleu.metrics import BLEU
 
-from attnlib.batches import batch
 from attnlib.checks import check_sentences, check_vocabularies, check_whole, check_words
+from attnlib.data import SentencePair, batch
 from attnlib.shapes import Array
 from attnlib.translator import Translator
-from attnlib.vocabulary import SentencePair
 
 
 class Bleu(NamedTuple):

@@ -9,10 +9,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from attnlib.attention import Attended, join
-from attnlib.batches import encode
 from attnlib.checks import check_finite, check_sentences, check_vocabularies, check_whole
+from attnlib.data import BOS, EOS, PAD, UNKNOWN, encode
 from attnlib.translator import Translator
-from attnlib.vocabulary import BOS, EOS, PAD, UNKNOWN
 
 _CHUNK = 64  # words of the vocabulary that one maximum stands for
 

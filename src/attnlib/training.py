@@ -12,8 +12,8 @@ from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
 from attnlib import processes
-from attnlib.batches import Batch
 from attnlib.checks import check_finite, check_share, check_whole
+from attnlib.data import Batch
 from attnlib.devices import moved
 from attnlib.losses import output_loss
 from attnlib.progress import History, Training, interruptible, reporter
@@ -76,7 +76,7 @@ def train(
     translator : Translator
         Its weights are changed in place.
     batches : iterable of Batch
-        What to learn from, one a step: see `attnlib.batches.endless`. Of several processes, each its share.
+        What to learn from, one a step: see `attnlib.data.endless`. Of several processes, each its share.
     steps : int, optional
         How many batches to learn from.
     minutes : float, optional

@@ -24,11 +24,11 @@ from torch import Tensor, nn
 from attnlib.alignment import Align
 from attnlib.attention import Attended
 from attnlib.checks import check_choice, check_ids, check_lengths, check_whole
+from attnlib.data import BOS, Tokenizer
 from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LuongDecoder, State
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
 from attnlib.parameters import seeded
 from attnlib.scores import Additive, Concat, Dot, General, Location
-from attnlib.vocabulary import BOS, Tokenizer
 from attnlib.windows import Everywhere, LocalMonotonic, LocalPredictive
 
 BAHDANAU_SIZES: Mapping[str, int] = MappingProxyType({"emb": 620, "hid": 1000})

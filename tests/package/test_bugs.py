@@ -14,7 +14,7 @@ from torch.testing import assert_close
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from attnlib import alignment, attention, decoders, encoders, losses, scores, search, translator, windows
-from attnlib.vocabulary import Vocabulary
+from attnlib.data import Vocabulary
 
 BATCH, TGT, SRC, D = 3, 5, 11, 7
 LENGTHS = torch.tensor([11, 4, 7])

@@ -17,8 +17,8 @@ from attnlib.checks import (
     check_whole,
     check_words,
 )
+from attnlib.data import Vocabulary
 from attnlib.translator import Translator
-from attnlib.vocabulary import Vocabulary
 
 EYE, IDS, LENGTHS = np.eye(3), torch.tensor([0, 4]), torch.tensor([3, 1])
 AB = Vocabulary(("a", "b"))

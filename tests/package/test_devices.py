@@ -4,13 +4,12 @@ import pytest
 import torch
 
 from attnlib import training
-from attnlib.batches import endless
+from attnlib.data import PAD, Vocabulary, endless
 from attnlib.devices import device_named, moved, onednn_products
 from attnlib.language.grammar import sample
 from attnlib.progress import Training
 from attnlib.training import train
 from attnlib.translator import luong
-from attnlib.vocabulary import PAD, Vocabulary
 
 PAIRS = sample(23, seed=0, clauses=(1,))
 VOCABULARIES = Vocabulary.of(pair.source for pair in PAIRS), Vocabulary.of(pair.target for pair in PAIRS)

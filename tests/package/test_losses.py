@@ -5,8 +5,8 @@ import torch
 from torch.nn.functional import linear, log_softmax
 
 from attnlib import losses
+from attnlib.data import PAD
 from attnlib.losses import output_loss, word_loss
-from attnlib.vocabulary import PAD
 
 LOGITS, TARGET = torch.ones(2, 3, 5), torch.ones(2, 3, dtype=torch.long)
 

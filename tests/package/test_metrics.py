@@ -11,6 +11,7 @@ from nltk.translate import Alignment
 from nltk.translate import alignment_error_rate as nltk_aer
 
 from attnlib.attention import Attended
+from attnlib.data import SentencePair, Vocabulary
 from attnlib.language.grammar import sample
 from attnlib.metrics import (
     alignment_error_rate,
@@ -24,7 +25,6 @@ from attnlib.metrics import (
 )
 from attnlib.transformer import transformer
 from attnlib.translator import Translator, luong, rnn_encdec, rnn_search
-from attnlib.vocabulary import SentencePair, Vocabulary
 
 LINKS = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 6)), max_size=11)
 

@@ -13,6 +13,7 @@ from jaxtyping import TypeCheckError
 
 import attnlib
 from attnlib.scores import dot
+from attnlib.translator import luong
 
 HOME = Path(attnlib.__file__).parent
 PATHS = {".".join(path.relative_to(HOME).with_suffix("").parts): path for path in HOME.rglob("*.py")}
@@ -58,6 +59,19 @@ def test_no_module_imports_itself_by_way_of_others():
 def test_attention_on_numpy_arrays_loads_no_torch():
     script = "import sys, attnlib.attention; assert 'numpy' in sys.modules; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_the_front_door_loads_no_torch_before_it_is_needed():
+    script = "import sys, attnlib; assert 'luong' in dir(attnlib); assert not {'torch', 'numpy'} & {*sys.modules}"
+    subprocess.run([sys.executable, "-c", f"{script}; attnlib.luong; assert 'torch' in sys.modules"], check=True)
+
+
+def test_the_front_door_leads_to_every_name_and_to_no_other():
+    assert all(getattr(attnlib, name) is not None for name in attnlib.__all__)
+    assert {*attnlib.__all__} <= {*dir(attnlib)}
+    assert attnlib.luong is luong
+    with pytest.raises(AttributeError, match="module 'attnlib' has no attribute 'loong'"):
+        attnlib.loong  # noqa: B018
 
 
 def test_nothing_is_loaded_that_could_run_code():

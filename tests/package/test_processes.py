@@ -16,10 +16,9 @@ import pytest
 import torch
 
 import attnlib
-from attnlib.batches import Encoded, batches
+from attnlib.data import PAD, Corpus, Vocabulary, batches
 from attnlib.language.grammar import sample
 from attnlib.text.model import load
-from attnlib.vocabulary import PAD, Vocabulary
 
 PAIRS = sample(23, seed=0, clauses=(1,))
 VOCABULARIES = Vocabulary.of(pair.source for pair in PAIRS), Vocabulary.of(pair.target for pair in PAIRS)
@@ -32,12 +31,12 @@ sys.path.insert(0, sys.argv[1])
 import torch
 from torch import distributed
 from attnlib import training
-from attnlib.batches import Encoded
+from attnlib.data import Corpus
 from attnlib.language.grammar import sample
 from attnlib.text.learning import Scoring, learn
 from attnlib.text.settings import Settings
 from attnlib.translator import luong
-from attnlib.vocabulary import Vocabulary
+from attnlib.data import Vocabulary
 
 torch.set_num_threads(1)
 torch.optim.Adam([torch.zeros(1, requires_grad=True)])  # imports much, once here instead of in each child
@@ -66,7 +65,7 @@ def together(n, name, call):
 
 def curve(k, n, place, steps=70, on_step=None, dropout=0.0):
     translator = luong(*known, emb=6, hid=8, seed=0, dropout=dropout)
-    shares = Encoded.of(pairs, *known).endless(max_tokens=60, seed=0, share=(k, n))
+    shares = Corpus.of(pairs, *known).endless(max_tokens=60, seed=0, share=(k, n))
     options = {"schedule": lambda done: 1.0, "on_step": on_step}
     history = training.train(translator, shares, steps=steps, seed=0, **options)
     weights = torch.cat([p.detach().flatten() for p in translator.parameters()])
@@ -132,7 +131,7 @@ def ran(mode, home):
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7])
 def test_shares_are_all_pairs_once_without_padding_that_none_needs(n):
-    encoded = Encoded.of(PAIRS, *VOCABULARIES)
+    encoded = Corpus.of(PAIRS, *VOCABULARIES)
     found = [encoded.endless(max_tokens=60, seed=0, share=(k, n)) for k in range(n)]
     for whole in islice(encoded.endless(max_tokens=60, seed=0), encoded.in_one_epoch(max_tokens=60)):
         shares = [next(share) for share in found]

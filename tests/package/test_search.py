@@ -9,11 +9,10 @@ from torch.nn.functional import cross_entropy
 
 from attnlib import search as module
 from attnlib.attention import Attended
-from attnlib.batches import encode
+from attnlib.data import BOS, EOS, PAD, UNKNOWN, Vocabulary, encode
 from attnlib.search import beam, greedy, translate, translate_all
 from attnlib.transformer import transformer
 from attnlib.translator import Translator, luong, rnn_encdec, rnn_search
-from attnlib.vocabulary import BOS, EOS, PAD, UNKNOWN, Vocabulary
 
 VOCABULARY = Vocabulary(tuple("abcdefg"))
 SOURCE, LENGTHS = encode([tuple(word) for word in ("abcde", "bc", "gfedcbagfed", "a", "fg")], VOCABULARY)

@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from attnlib.batches import batch, endless
+from attnlib.data import Vocabulary, batch, endless
 from attnlib.language.grammar import sample
 from attnlib.losses import word_loss
 from attnlib.metrics import exact_match
 from attnlib.search import translate, translate_all
 from attnlib.training import train, warm_cosine
 from attnlib.translator import luong, rnn_search
-from attnlib.vocabulary import Vocabulary
 
 PAIRS = sample(60, seed=0, clauses=(1,))
 SOURCES, TARGETS = [pair.source for pair in PAIRS], [pair.target for pair in PAIRS]

@@ -10,10 +10,18 @@ import pytest
 import torch
 from torch import nn
 
+from attnlib.data import EOS, Vocabulary
 from attnlib.encoders import Encoded
-from attnlib.sublayers import MultiHead, PositionalEmbedding, position_vectors
-from attnlib.transformer import DecoderLayer, EncoderLayer, TransformerDecoder, TransformerEncoder, transformer
-from attnlib.vocabulary import EOS, Vocabulary
+from attnlib.transformer import (
+    DecoderLayer,
+    EncoderLayer,
+    MultiHead,
+    PositionalEmbedding,
+    TransformerDecoder,
+    TransformerEncoder,
+    position_vectors,
+    transformer,
+)
 
 EMB, HEADS, HID, LAYERS, VOCAB, SRC, TGT = 14, 7, 5, 3, 19, 11, 5
 LENGTHS = torch.tensor([11, 3, 7])

@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
+from attnlib.data import BOS, Vocabulary
 from attnlib.scores import Additive, Concat, Dot, General, Location
 from attnlib.transformer import transformer
 from attnlib.translator import BAHDANAU_SIZES, LUONG_SIZES, luong, rnn_encdec, rnn_search
-from attnlib.vocabulary import BOS, Vocabulary
 from attnlib.windows import Everywhere, LocalMonotonic, LocalPredictive
 
 

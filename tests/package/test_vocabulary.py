@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnlib.vocabulary import BOS, EOS, PAD, UNKNOWN, Vocabulary
+from attnlib.data import BOS, EOS, PAD, UNKNOWN, Vocabulary
 
 VOCABULARY = Vocabulary.of([("the", "cat", "sleeps"), ("the", "dog")])
 

@@ -8,8 +8,8 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from attnlib.checks import check_whole
+from attnlib.data import BOS, EOS
 from attnlib.translator import Translator
-from attnlib.vocabulary import BOS, EOS
 
 # What PyTorch's counter leaves out, in operations from shapes: a matrix by a vector, and an LSTM in one call.
 _NOT_COUNTED = {

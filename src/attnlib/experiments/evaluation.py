@@ -22,12 +22,11 @@ import torch
 from jaxtyping import Float
 from torch.nn.functional import cross_entropy
 
-from attnlib.batches import batch
 from attnlib.checks import check_vocabularies, check_whole
+from attnlib.data import PAD, SentencePair, batch
 from attnlib.metrics import alignment_error_rate, bleu, exact_match, forced_links
 from attnlib.search import translate_all
 from attnlib.translator import Translator
-from attnlib.vocabulary import PAD, SentencePair
 
 
 class Evaluation(NamedTuple):

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from attnlib.batches import endless
+from attnlib.data import SentencePair, endless
 from attnlib.experiments.costs import multiply_adds, parameters
 from attnlib.experiments.variants import BUDGET, Budget, Variant, held_out
 from attnlib.training import History, train
 from attnlib.translator import Translator
-from attnlib.vocabulary import SentencePair
 
 SOURCE = 20
 """The source length for which a step's multiply-adds are counted, in words, EOS among them."""

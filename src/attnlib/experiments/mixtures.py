@@ -6,6 +6,7 @@ from torch import nn
 
 from attnlib.alignment import Align
 from attnlib.checks import check_choice, check_whole
+from attnlib.data import Tokenizer
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
 from attnlib.experiments.baselines import ConcatWithIdentity, LastStateDecoder
 from attnlib.experiments.hybrids import HybridDecoder
@@ -13,7 +14,6 @@ from attnlib.experiments.parts import AttentionalOutput, Copied, MaxoutOutput, P
 from attnlib.parameters import seeded
 from attnlib.scores import Additive, General
 from attnlib.translator import Translator, luong
-from attnlib.vocabulary import Tokenizer
 from attnlib.windows import Everywhere
 
 

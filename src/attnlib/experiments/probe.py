@@ -13,12 +13,12 @@ from typing import Any
 
 import torch
 
+from attnlib.data import SentencePair
 from attnlib.experiments.costs import multiply_adds, parameters
 from attnlib.experiments.evaluation import Evaluation, cap, evaluate, summarise
 from attnlib.experiments.measure import SOURCE, train_variant
 from attnlib.experiments.variants import LANGUAGES, Budget, Variant
 from attnlib.translator import Translator
-from attnlib.vocabulary import SentencePair
 
 TINY = Budget(emb=16, hid=16, pairs=200, words=200, steps=10, learning_rate=1e-2, test_clauses=(1, 2), width=3)
 """The budget of a probe, half a second for each variant."""

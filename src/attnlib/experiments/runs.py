@@ -23,13 +23,13 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
+from attnlib.data import SentencePair
 from attnlib.experiments.evaluation import Evaluation, cap, evaluate, sentence_losses, summarise, word_losses
 from attnlib.experiments.measure import all_held_out, grouped, smoothed, train_on
 from attnlib.experiments.plan import Plan, Row
 from attnlib.experiments.variants import LANGUAGES, development
 from attnlib.training import History, warm_cosine
 from attnlib.translator import Translator
-from attnlib.vocabulary import SentencePair
 
 FURTHEST = 5
 """Links that miss by more are counted as missing by so many words."""

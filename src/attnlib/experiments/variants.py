@@ -6,9 +6,9 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
+from attnlib.data import SentencePair, Vocabulary
 from attnlib.language import german, grammar
 from attnlib.translator import Translator
-from attnlib.vocabulary import SentencePair, Vocabulary
 
 LANGUAGES: Mapping[str, Callable[..., list[SentencePair]]] = MappingProxyType(
     {"french": grammar.sample, "german": german.sample}

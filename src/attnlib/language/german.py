@@ -12,10 +12,10 @@ from random import Random
 from typing import NamedTuple
 
 from attnlib.checks import check_choice
+from attnlib.data import SentencePair
 from attnlib.language import german_words
 from attnlib.language.grammar import any_english, by_class, choose, draw
 from attnlib.language.phrases import words
-from attnlib.vocabulary import SentencePair
 
 _BEINGS = "animal,person"
 _BY_CLASS = by_class(german_words.ADJECTIVES)

@@ -7,9 +7,9 @@ from random import Random
 from typing import Any
 
 from attnlib.checks import check_whole
+from attnlib.data import SentencePair
 from attnlib.language import lexicon
 from attnlib.language.phrases import Phrase, both, clause, noun_phrase, of, sentence, who, whom
-from attnlib.vocabulary import SentencePair
 
 _BEINGS = "animal,person"
 _TEST = 64  # of 256: the share of all sentences that is kept for the part "test"

@@ -10,8 +10,8 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from attnlib.checks import check_choice
+from attnlib.data import SentencePair
 from attnlib.language import lexicon
-from attnlib.vocabulary import SentencePair
 
 _NOUNS = {word: noun for noun in lexicon.NOUNS for word in (noun.english, noun.english_plural)}
 _ADJECTIVES = {adjective.english: adjective for adjective in lexicon.ADJECTIVES}

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from attnlib.batches import encode
+from attnlib.data import UNKNOWN, SentencePair, encode
 from attnlib.decoders import BahdanauDecoder
 from attnlib.language import lexicon
 from attnlib.language.grammar import sample
@@ -23,7 +23,6 @@ from attnlib.pictures.cards import Card, checked_text, width
 from attnlib.pictures.packing import pack
 from attnlib.search import greedy
 from attnlib.translator import Translator
-from attnlib.vocabulary import UNKNOWN, SentencePair
 
 _BEGIN, _END = "<!-- carried -->", "<!-- /carried -->"
 _FOLDER = Path(__file__).parent

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from attnlib.data import Vocabulary
 from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LuongDecoder
 from attnlib.encoders import BidirectionalGRU, StackedLSTM
 from attnlib.translator import Translator
-from attnlib.vocabulary import Vocabulary
 
 
 def pack(translator: Translator) -> dict[str, Any]:

@@ -168,7 +168,7 @@ def _parts(model: Layout, source: list[str], target: list[str]) -> dict[str, _Pa
         found |= {f"x{i}": _Part(x, heights["x"], word), f"h{i}": _Part(x, heights["h"], f"$h_{{{i}}}$")}
     if not model.attends:
         found["c"] = _Part(_WIDE / 2, heights["c"], "$c$")
-    for t, word in enumerate(["START", *target]):
+    for t, word in enumerate(["BOS", *target]):
         x = _WIDE * t / 2
         found |= {f"s{t}": _Part(x, heights["s"], f"$s_{t}$"), f"y{t}": _Part(x, heights["y"], word)}
         if t and model.attends:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from attnlib.data import SentencePair
 from attnlib.experiments.jobs import chosen_rate
 from attnlib.experiments.ledger import Ledger, environment
 from attnlib.experiments.measure import smoothed
@@ -25,7 +26,6 @@ from attnlib.text.files import digest
 from attnlib.text.learning import learn
 from attnlib.text.settings import Settings
 from attnlib.training import begin
-from attnlib.vocabulary import SentencePair
 
 
 class Recipe(NamedTuple):

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from attnlib.checks import check_choice
+from attnlib.data import SentencePair
 from attnlib.text.files import Gold, words_of
-from attnlib.vocabulary import SentencePair
 
 LANGUAGES = {"german": "de", "french": "fr"}
 """What the English is translated to, with the endings of files in these languages."""

@@ -9,9 +9,9 @@ from html import unescape
 from pathlib import Path
 from typing import NamedTuple
 
+from attnlib.data import SentencePair
 from attnlib.real.captions import LANGUAGES
 from attnlib.text.files import read_beside, words_of
-from attnlib.vocabulary import SentencePair
 
 SOURCE = "github.com/multi30k/dataset"
 """Where the text is from. Its files are in the folder data/task1/tok."""

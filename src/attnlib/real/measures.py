@@ -38,6 +38,7 @@ import numpy as np
 from sacrebleu.metrics import CHRF
 from scipy.stats import spearmanr
 
+from attnlib.data import UNKNOWN, SentencePair
 from attnlib.metrics import alignment_error_rate, looks
 from attnlib.real.captions import captions
 from attnlib.real.data import Data
@@ -46,7 +47,6 @@ from attnlib.text.checkpoint import read_history
 from attnlib.text.evaluation import compared
 from attnlib.text.learning import learn
 from attnlib.text.model import Model, Translation, sentence_losses
-from attnlib.vocabulary import UNKNOWN, SentencePair
 
 
 def train_and_measure(

@@ -12,12 +12,12 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
+from attnlib.data import SentencePair
 from attnlib.experiments import ledger
 from attnlib.real.captions import captions
 from attnlib.real.plan import ROWS
 from attnlib.text.files import Words, digest, words_of
 from attnlib.text.model import Translation
-from attnlib.vocabulary import SentencePair
 from attnlib.writing import write_atomically
 
 RESULTS = Path(__file__).parent / "results"

@@ -29,12 +29,12 @@ from safetensors.torch import save as bytes_of
 from torch import Tensor
 
 from attnlib.checks import check_choice
+from attnlib.data import Vocabulary
 from attnlib.progress import DevScore, Training
 from attnlib.text.subwords import Subwords
 from attnlib.training import begin
 from attnlib.transformer import transformer
 from attnlib.translator import Translator, luong, rnn_encdec, rnn_search
-from attnlib.vocabulary import Vocabulary
 from attnlib.writing import errors_name, made_in_the_end, write_atomically
 
 FORMAT = 1

@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 from sacrebleu.metrics import CHRF
 
+from attnlib.data import SentencePair, Vocabulary
 from attnlib.metrics import Bin, alignment_error_rate, bleu, bleu_by_length, exact_match
 from attnlib.text.files import Gold, Words
 from attnlib.text.model import Model
 from attnlib.text.settings import MAX_LENGTH
-from attnlib.vocabulary import SentencePair, Vocabulary
 
 
 class Evaluation(NamedTuple):

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from attnlib.checks import check_whole
+from attnlib.data import SentencePair
 from attnlib.language.grammar import sample
-from attnlib.vocabulary import SentencePair
 from attnlib.writing import write_atomically
 
 Words = tuple[str, ...]

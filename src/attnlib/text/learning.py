@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from attnlib import processes
-from attnlib.batches import Encoded
+from attnlib.data import Corpus, SentencePair
 from attnlib.metrics import bleu
 from attnlib.progress import DevScore, Training
 from attnlib.text import checkpoint
@@ -23,7 +23,6 @@ from attnlib.text.store import open_store, remove_stores
 from attnlib.text.subwords import VocabularyMaker
 from attnlib.training import begin, train, warm, warm_cosine
 from attnlib.translator import Translator
-from attnlib.vocabulary import SentencePair
 
 
 def learn(
@@ -210,7 +209,7 @@ def _encoded(
     settings: Settings,
     *,
     say: Callable[[str], Any],
-) -> Encoded:
+) -> Corpus:
     """Encode the text, without the pairs that are too long, or that the location score has no positions for."""
     vocabularies = translator.source_vocabulary, translator.target_vocabulary
     longest = min(settings.longest, settings.words - 1)
@@ -241,7 +240,7 @@ def _begin(beside: Path, translator: Translator, say: Callable[[str], Any]) -> T
 
 def _train(
     training: Training,
-    encoded: Encoded,
+    encoded: Corpus,
     dev: Sequence[SentencePair],
     settings: Settings,
     **how: Any,

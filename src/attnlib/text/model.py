@@ -14,8 +14,8 @@ import torch
 from jaxtyping import Float
 from torch.nn.functional import cross_entropy
 
-from attnlib.batches import batch, encode
 from attnlib.checks import check_whole
+from attnlib.data import PAD, SentencePair, batch, encode
 from attnlib.metrics import forced_links, links, word_weights
 from attnlib.pictures.explorer import explore
 from attnlib.scores import Location
@@ -25,7 +25,6 @@ from attnlib.text.checkpoint import read_model
 from attnlib.text.files import Words, decoded, pharaoh, words_of
 from attnlib.text.settings import MAX_LENGTH, MAX_LINE
 from attnlib.translator import Translator
-from attnlib.vocabulary import PAD, SentencePair
 from attnlib.writing import errors_name
 
 _PAIRS = 64  # pairs whose losses or links are taken at once

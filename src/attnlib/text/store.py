@@ -26,10 +26,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from attnlib.batches import Encoded
+from attnlib.data import UNKNOWN, Corpus, SentencePair, Tokenizer
 from attnlib.text.checkpoint import digest_of_json, vocabulary_bytes
 from attnlib.text.files import hashed
-from attnlib.vocabulary import UNKNOWN, SentencePair, Tokenizer
 from attnlib.writing import made_in_the_end, write_atomically
 
 _ABOUT, _NAME, _FORMAT = "about.json", "text-", 1
@@ -41,7 +40,7 @@ class Store(NamedTuple):
 
     Attributes
     ----------
-    encoded : Encoded
+    encoded : Corpus
         Mapped from files: the parts in memory are given up when the system needs the room.
     left_out : int
         How many pairs were too long.
@@ -49,7 +48,7 @@ class Store(NamedTuple):
         The share of the words of the sources, and of the targets, that became UNKNOWN.
     """
 
-    encoded: Encoded
+    encoded: Corpus
     left_out: int
     unknown: tuple[float, float]
 
@@ -129,7 +128,7 @@ def _map(folder: Path, about: Mapping[str, Any]) -> Store:
     ids, starts, lengths = (
         np.asarray(np.memmap(folder / name, dtype, mode="r")) for name, dtype in about["types"].items()
     )
-    return Store(Encoded(ids, starts, lengths.reshape(-1, 2)), about["left_out"], tuple(about["unknown"]))
+    return Store(Corpus(ids, starts, lengths.reshape(-1, 2)), about["left_out"], tuple(about["unknown"]))
 
 
 def _encode(
@@ -144,7 +143,7 @@ def _encode(
     with ExitStack() as closed:
         files = {name: closed.enter_context((folder / name).open("wb")) for name in types}
         while part := list(islice(pairs, _AT_ONCE)):
-            encoded = Encoded.of(part, *vocabularies)
+            encoded = Corpus.of(part, *vocabularies)
             ids, lengths = encoded.ids, encoded.lengths
             numbers += lengths.sum(0) - len(part)
             unknown += np.bincount(_sides(lengths)[ids == UNKNOWN], minlength=2)

@@ -13,8 +13,7 @@ from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from torch import Tensor
 
 from attnlib.checks import check_number, check_sentence, check_whole
-from attnlib.text.settings import Settings
-from attnlib.vocabulary import (
+from attnlib.data import (
     BOS,
     EOS,
     PAD,
@@ -25,6 +24,7 @@ from attnlib.vocabulary import (
     Vocabulary,
     until_end,
 )
+from attnlib.text.settings import Settings
 
 _SPACE = "\u2581"  # begins a piece that begins a word
 _LEARNT_FROM = 100_000  # sentences at most, and half as many at least where there are more
@@ -54,7 +54,7 @@ class Sample:
 
 
 class Subwords:
-    """The pieces that a model knows, each with its number: what `attnlib.vocabulary.Vocabulary` is for whole words.
+    """The pieces that a model knows, each with its number: what `attnlib.data.Vocabulary` is for whole words.
 
     Parameters
     ----------

@@ -6,11 +6,11 @@ import pytest
 import torch
 from torch import nn
 
+from attnlib.data import Vocabulary
 from attnlib.experiments.costs import multiply_adds, parameters, products
 from attnlib.experiments.mixtures import between
 from attnlib.transformer import transformer
 from attnlib.translator import luong, rnn_encdec, rnn_search
-from attnlib.vocabulary import Vocabulary
 
 VOCABULARIES = Vocabulary(tuple("abcdefg")), Vocabulary(tuple("hijkl"))
 E, H, V = 5, 6, len(VOCABULARIES[1])

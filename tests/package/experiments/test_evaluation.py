@@ -7,13 +7,12 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attnlib.batches import batch
+from attnlib.data import SentencePair, batch
 from attnlib.experiments.evaluation import Evaluation, cap, centres, evaluate, sentence_losses, summarise
 from attnlib.experiments.plan import read_plan
 from attnlib.experiments.variants import Budget, held_out
 from attnlib.losses import word_loss
 from attnlib.translator import Translator
-from attnlib.vocabulary import SentencePair
 
 SMALL = Budget(emb=7, hid=6, test_sentences=5)
 PAIRS = [pair for clauses in (1, 2, 4) for pair in held_out(clauses, SMALL)]

@@ -5,6 +5,7 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
+from attnlib.data import BOS, Vocabulary
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
 from attnlib.experiments.baselines import ConcatWithIdentity
 from attnlib.experiments.costs import multiply_adds
@@ -13,7 +14,6 @@ from attnlib.experiments.mixtures import between, luong_with_identity, luong_wit
 from attnlib.experiments.parts import AttentionalOutput, MaxoutOutput
 from attnlib.scores import Additive, Concat, General
 from attnlib.translator import luong, rnn_search
-from attnlib.vocabulary import BOS, Vocabulary
 
 VOCABULARIES = Vocabulary(tuple("abcdefg")), Vocabulary(tuple("hijkl"))
 SIZES = {"emb": 5, "hid": 6}

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from attnlib.data import SentencePair
 from attnlib.experiments import runs
 from attnlib.experiments.evaluation import Evaluation, cap, evaluate, sentence_losses, summarise
 from attnlib.experiments.measure import all_held_out, grouped
 from attnlib.experiments.runs import development_loss, measure, miss_counts, shortened, trained, unended
 from attnlib.experiments.variants import development, held_out
-from attnlib.vocabulary import SentencePair
 
 
 def made_of(pairs, greedy=None, links=None):

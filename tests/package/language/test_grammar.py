@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attnlib.data import Vocabulary
 from attnlib.language import lexicon
 from attnlib.language.grammar import sample
-from attnlib.vocabulary import Vocabulary
 
 SEEDS = st.integers(0, 10**6)
 FEMININE = {form for n in lexicon.NOUNS if n.gender == "f" for form in (n.french, n.french_plural)}

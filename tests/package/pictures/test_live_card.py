@@ -9,14 +9,13 @@ from lxml import html
 from playwright.sync_api import Locator, Page, expect
 
 from attnlib import pretrained
-from attnlib.batches import encode
+from attnlib.data import SentencePair, Vocabulary, encode
 from attnlib.language.grammar import sample
 from attnlib.pictures import live
 from attnlib.pictures.cards import LARGEST, Card, two_decimals
 from attnlib.pictures.live_card import without_carried
 from attnlib.search import greedy, translate
 from attnlib.translator import Translator, luong
-from attnlib.vocabulary import SentencePair, Vocabulary
 
 SENTENCE = "the big dog sees a cat"
 HOSTILE = """<style>body { background: #121212; color: #ddd } button, input, select, label, p, b { color: #eee }

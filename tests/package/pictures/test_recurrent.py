@@ -10,7 +10,7 @@ import torch
 from playwright.sync_api import Error
 
 from attnlib import pretrained
-from attnlib.batches import encode
+from attnlib.data import Vocabulary, encode
 from attnlib.encoders import BidirectionalLSTM
 from attnlib.language.grammar import sample
 from attnlib.pictures import packing
@@ -18,7 +18,6 @@ from attnlib.pictures.packing import pack
 from attnlib.pretrained.recipes import RECIPES
 from attnlib.search import greedy
 from attnlib.translator import Translator, luong, rnn_search
-from attnlib.vocabulary import Vocabulary
 from attnlib.windows import Everywhere, View
 
 SCRIPT = Path(packing.__file__).with_name("recurrent.js").read_text("utf-8")

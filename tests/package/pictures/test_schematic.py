@@ -82,7 +82,7 @@ def test_arrows_are_as_thick_as_the_weights():
         for text in ax.texts
         if text.get_gid() and text.get_gid()[0] in "xy" and "-" not in text.get_gid()
     ]
-    assert shown == [*"abcde", "START", "A", "B"]
+    assert shown == [*"abcde", "BOS", "A", "B"]
 
 
 def test_a_window_reaches_as_far_as_it_says():

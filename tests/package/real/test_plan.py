@@ -4,11 +4,11 @@ from dataclasses import asdict
 
 import pytest
 
+from attnlib.data import Vocabulary
 from attnlib.real.captions import LANGUAGES, captions
 from attnlib.real.plan import EFFORT, ROWS, RUNS, TextRow
 from attnlib.text.checkpoint import PRESETS
 from attnlib.text.settings import Settings
-from attnlib.vocabulary import Vocabulary
 
 LUONG = ("dot", "concat", "location", "no-feeding", "local-m", "local-p", "local-p-D2", "luong-both", "french-luong")
 

@@ -13,6 +13,7 @@ import pytest
 import torch
 
 import attnlib
+from attnlib.data import Vocabulary
 from attnlib.language.grammar import sample
 from attnlib.text import checkpoint
 from attnlib.text.checkpoint import TRAINING, read_training, working
@@ -20,7 +21,6 @@ from attnlib.text.learning import learn
 from attnlib.text.model import load
 from attnlib.text.settings import Settings
 from attnlib.training import begin
-from attnlib.vocabulary import Vocabulary
 
 PAIRS = sample(30, seed=0, clauses=(1,))
 DEV = sample(4, seed=0, clauses=(1,), part="test")
@@ -35,7 +35,7 @@ from itertools import count
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import torch
-from attnlib.batches import Encoded
+from attnlib.data import Corpus
 from attnlib.devices import onednn_products
 from attnlib.language.grammar import sample
 from attnlib.text import store
@@ -78,7 +78,7 @@ def kill_at(n):
     """Let this process kill itself just before the n-th time that it changes what is on the disk."""
     left = iter(range(n - 1, -1, -1))
     paths = [(Path, name) for name in ("open", "replace", "rename", "mkdir")]
-    for owner, name in [*paths, (os, "unlink"), (os, "rmdir"), (Encoded, "of")]:
+    for owner, name in [*paths, (os, "unlink"), (os, "rmdir"), (Corpus, "of")]:
         def watched(*arguments, true=getattr(owner, name), writes=name != "open", **options):
             if (writes or "w" in "".join(map(str, arguments[1:]))) and next(left, 0) == 0:
                 os.kill(os.getpid(), signal.SIGKILL)

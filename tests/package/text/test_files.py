@@ -5,8 +5,8 @@ import unicodedata
 
 import pytest
 
+from attnlib.data import SentencePair
 from attnlib.text.files import PairFiles, digest, pharaoh, read_dictionary, read_gold, read_lines, read_pairs, words_of
-from attnlib.vocabulary import SentencePair
 
 PAIRS = [(("ein", "hund"), ("a", "dog")), (("zwei",), ("two", "cats"))]
 

@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 import torch
 
-from attnlib.batches import batches, endless
+from attnlib.data import PAD, Vocabulary, batches, endless
 from attnlib.language.grammar import sample
 from attnlib.text.learning import Scoring
 from attnlib.training import begin, train, warm
 from attnlib.transformer import transformer
 from attnlib.translator import luong, rnn_encdec, rnn_search
-from attnlib.vocabulary import PAD, Vocabulary
 
 PAIRS = sample(40, seed=0, clauses=(1,))
 VOCABULARIES = Vocabulary.of(pair.source for pair in PAIRS), Vocabulary.of(pair.target for pair in PAIRS)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnlib.batches import endless
+from attnlib.data import PAD, UNKNOWN, Vocabulary, endless
 from attnlib.language.grammar import sample
 from attnlib.text import store
 from attnlib.text.files import PairFiles, digest
@@ -16,7 +16,6 @@ from attnlib.text.learning import learn
 from attnlib.text.settings import Settings
 from attnlib.text.store import open_store, remove_stores
 from attnlib.text.subwords import Subwords
-from attnlib.vocabulary import PAD, UNKNOWN, Vocabulary
 
 PAIRS = sample(113, seed=0)
 SIDES = [pair.source for pair in PAIRS], [pair.target for pair in PAIRS]

@@ -6,11 +6,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attnlib.data import BOS, EOS, PAD, UNKNOWN, Vocabulary
 from attnlib.language.grammar import sample
 from attnlib.metrics import word_weights
 from attnlib.text import subwords
 from attnlib.text.subwords import Subwords
-from attnlib.vocabulary import BOS, EOS, PAD, UNKNOWN, Vocabulary
 
 SENTENCES = [words for pair in sample(300, seed=0) for words in (pair.source, pair.target)]
 SUBWORDS = Subwords.of(SENTENCES, 120)

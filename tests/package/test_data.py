@@ -9,9 +9,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnlib.batches import Encoded, batch, batches, encode, endless
+from attnlib.data import EOS, PAD, Corpus, SentencePair, Vocabulary, batch, batches, encode, endless
 from attnlib.language.grammar import sample
-from attnlib.vocabulary import EOS, PAD, SentencePair, Vocabulary
 
 VOCABULARY = Vocabulary.of([("the", "cat", "sleeps"), ("the", "dog")])
 SENTENCES = st.lists(st.sampled_from(["the", "cat", "dog", "sleeps"]), min_size=1, max_size=11).map(tuple)
@@ -98,7 +97,7 @@ def test_batches_are_those_of_sorted_lists(words, sentences):
 @pytest.mark.parametrize(("words", "sentences"), [(331, None), (10_000, 13)])
 def test_endless_skips_what_was_seen_and_each_epoch_has_every_pair(words, sentences):
     sizes = {"max_tokens": words, "max_sentences": sentences}
-    count = Encoded.of(GRAMMAR, *BOTH).in_one_epoch(**sizes)
+    count = Corpus.of(GRAMMAR, *BOTH).in_one_epoch(**sizes)
     assert count == len(batches(GRAMMAR, *BOTH, **sizes, seed=5))
     first = list(islice(endless(GRAMMAR, *BOTH, **sizes, seed=0), 2 * count))
     for epoch in (first[:count], first[count:]):
@@ -115,7 +114,7 @@ def test_a_batch_holds_at_most_so_many_sentences():
 
 def test_processes_share_each_batch():
     options = {"max_tokens": 331, "seed": 3}
-    encoded = Encoded.of(GRAMMAR, *BOTH)
+    encoded = Corpus.of(GRAMMAR, *BOTH)
     whole = list(islice(encoded.endless(**options), 40))
     assert all(map(equal, whole, endless(GRAMMAR, *BOTH, **options)))
     shares = [list(islice(encoded.endless(**options, share=(k, 3)), 40)) for k in range(3)]
@@ -125,7 +124,7 @@ def test_processes_share_each_batch():
             assert torch.equal(source, part.source[k::3, : source.shape[1]])
             assert torch.equal(target, part.target[k::3, : target.shape[1]])
             assert (part.target[k::3, target.shape[1] :] == PAD).all()
-    alone = Encoded.of(GRAMMAR[:1], *BOTH).endless(max_tokens=100, seed=0, share=(1, 2))
+    alone = Corpus.of(GRAMMAR[:1], *BOTH).endless(max_tokens=100, seed=0, share=(1, 2))
     assert next(alone).source.shape == (0, 0)
 
 
@@ -144,8 +143,8 @@ CAT = SentencePair(("cat",), ("cat",) * 9)
         (lambda: cut([CAT._replace(source=())], 10), ValueError, "words is empty"),
         (lambda: cut([CAT], 10.5), TypeError, "max_tokens is 10.5; expected a whole number"),
         (lambda: cut([CAT], 10, None), TypeError, "seed is None"),
-        (lambda: Encoded.of([CAT], *BOTH).endless(max_tokens=10, seed=-1), ValueError, "seed is -1; expected"),
-        (lambda: Encoded.of([CAT], *BOTH).endless(max_tokens=10, seed=0, skip=-1), ValueError, "skip is -1; expected"),
+        (lambda: Corpus.of([CAT], *BOTH).endless(max_tokens=10, seed=-1), ValueError, "seed is -1; expected"),
+        (lambda: Corpus.of([CAT], *BOTH).endless(max_tokens=10, seed=0, skip=-1), ValueError, "skip is -1; expected"),
         (
             lambda: batches([CAT], *BOTH, max_tokens=10, seed=0, max_sentences=0),
             ValueError,
@@ -157,17 +156,17 @@ CAT = SentencePair(("cat",), ("cat",) * 9)
             "max_sentences is 0; expected",
         ),
         (
-            lambda: Encoded.of([CAT], *BOTH).in_one_epoch(max_tokens=10, max_sentences=0),
+            lambda: Corpus.of([CAT], *BOTH).in_one_epoch(max_tokens=10, max_sentences=0),
             ValueError,
             "max_sentences is 0; expected",
         ),
         (
-            lambda: Encoded.of([CAT], *BOTH).endless(max_tokens=10, seed=0, share=(2, 2)),
+            lambda: Corpus.of([CAT], *BOTH).endless(max_tokens=10, seed=0, share=(2, 2)),
             ValueError,
             "processes is 2; expected",
         ),
         (
-            lambda: Encoded.of([CAT], *BOTH).endless(max_tokens=10, seed=0, share=(-1, 2)),
+            lambda: Corpus.of([CAT], *BOTH).endless(max_tokens=10, seed=0, share=(-1, 2)),
             ValueError,
             "share is -1; expected",
         ),
