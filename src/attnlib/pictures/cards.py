@@ -6,7 +6,7 @@ Nothing in a card has an id, so that any number of them share a page, and the sa
 """
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from math import ceil, floor, isfinite
@@ -103,6 +103,24 @@ def checked_numbers(x: Any, name: str) -> Float[np.ndarray, "..."]:
     if numbers.size and numbers.dtype.kind not in "biuf":
         raise TypeError(f"{name} is a {type(x).__name__} and holds {numbers.dtype}; expected numbers")
     return numbers.astype(float)
+
+
+def checked_mapping(x: Any, name: str, kind: str) -> Mapping[str, Any]:
+    """Return a mapping from titles that holds something, or raise an error that names the argument."""
+    if not isinstance(x, Mapping):
+        raise TypeError(f"{name} is a {type(x).__name__}; expected for each {kind} its numbers")
+    if not x:
+        raise ValueError(f"{name} is empty; expected at least one {kind}")
+    return x
+
+
+def words_by_title(target: Any, titles: Iterable[str]) -> dict[str, list[str]]:
+    """Return the words of each title: its own where `target` is a mapping, or those that all share."""
+    if not isinstance(target, Mapping):
+        return dict.fromkeys(titles, checked_words(target, "target"))
+    if lacking := [title for title in titles if title not in target]:
+        raise ValueError(f"target has no words for {lacking[0]!r}; expected them for each title of weights")
+    return {title: checked_words(target[title], f"target[{title!r}]") for title in titles}
 
 
 def checked_text(text: Any, name: str) -> str:

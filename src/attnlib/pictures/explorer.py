@@ -15,11 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Int, Real
 
+from attnlib.checks import check_whole
 from attnlib.pictures.cards import (
     KEYS,
     LARGEST,
     Card,
     card,
+    checked_mapping,
     checked_numbers,
     checked_text,
     checked_words,
@@ -27,6 +29,7 @@ from attnlib.pictures.cards import (
     table,
     two_decimals,
     width,
+    words_by_title,
 )
 from attnlib.shapes import Array
 
@@ -116,12 +119,10 @@ def explore(
         near = [looks_near(translator, D) for D, translator in by_half_width.items()]
         figures.explore({"global": looks(everywhere), "local-p": near}, pair.source, pair.target)
     """
-    if not isinstance(weights, Mapping):
-        raise TypeError(f"weights is a {type(weights).__name__}; expected for each title its weights")
-    if not weights:
-        raise ValueError("weights is empty; expected at least one variant")
+    checked_mapping(weights, "weights", "title")
     source, across, down = checked_words(source, "source"), checked_text(across, "across"), checked_text(down, "down")
-    settings = [setting for name in weights for setting in _settings(name, weights[name], source, target)]
+    words = words_by_title(target, weights)
+    settings = [setting for name in weights for setting in _settings(name, weights[name], source, words[name])]
     first, left = settings[0], _VALUE + 8 + width(source)
     most = max(width(setting.target) for setting in settings)
     rows = max(len(source), *(len(setting.target) for setting in settings))
@@ -140,14 +141,9 @@ def explore(
     return card("explorer", "\n".join(body), said, largest)
 
 
-def _settings(name: Any, variant: Any, source: list[str], target: Any) -> list[_Setting]:
+def _settings(name: Any, variant: Any, source: list[str], words: list[str]) -> list[_Setting]:
     """Check one variant, and list what of it can be shown: one setting, or one for each half-width."""
-    if not isinstance(name, str):
-        raise TypeError(f"weights has the title {name!r}; expected a str")
-    if isinstance(target, Mapping) and name not in target:
-        raise ValueError(f"target has no words for {name!r}; expected them for each title of weights")
-    own = isinstance(target, Mapping)
-    words = checked_words(target[name] if own else target, f"target[{name!r}]" if own else "target")
+    checked_text(name, "a title of weights")
     place, expected = f"weights[{name!r}]", (len(words), len(source))
     if isinstance(variant, Local):
         variant = [variant]
@@ -172,10 +168,7 @@ def _checked_weights(weights: Any, place: str, expected: tuple[int, int]) -> Int
 
 
 def _checked_local(local: Local, place: str, tgt: int) -> Local:
-    if isinstance(local.half_width, bool) or not isinstance(local.half_width, int):
-        raise TypeError(f"{place} has the half_width {local.half_width!r}; expected a whole number")
-    if local.half_width < 1:
-        raise ValueError(f"{place} has the half_width {local.half_width}; expected at least 1")
+    check_whole(**{f"{place}.half_width": local.half_width})
     if not isinstance(local.gaussian, bool):
         raise TypeError(f"{place} has gaussian {local.gaussian!r}; expected True or False")
     centres = checked_numbers(local.centres, f"{place}.centres")

@@ -13,7 +13,8 @@ from jaxtyping import Float, Real
 from matplotlib.axes import Axes
 from scipy import stats
 
-from attnlib.pictures.cards import checked_numbers, checked_words
+from attnlib.checks import check_whole
+from attnlib.pictures.cards import checked_mapping, checked_numbers, checked_words, words_by_title
 from attnlib.pictures.explorer import Local, explore  # noqa: F401, notebooks find them here
 from attnlib.pictures.sharpening import sharpen  # noqa: F401
 from attnlib.shapes import Array
@@ -124,17 +125,9 @@ def alignments(
     list of Axes
         One a picture, in the order of `weights`, all in one new figure.
     """
-    if not isinstance(weights, Mapping):
-        raise TypeError(f"weights is a {type(weights).__name__}; expected for each title its weights")
-    if not weights:
-        raise ValueError("weights is empty; expected at least one picture")
-    rows = target if isinstance(target, Mapping) else dict.fromkeys(weights, target)
-    lacking = [title for title in weights if title not in rows]
-    if lacking:
-        raise ValueError(f"target has no words for {lacking[0]!r}; expected them for each title of weights")
+    checked_mapping(weights, "weights", "title")
     checked_words(source, "source")
-    for words in rows.values():
-        checked_words(words, "target")
+    rows = words_by_title(target, weights)
     widths, heights = zip(*(_room(source, words) for words in rows.values()), strict=True)
     fits = sum(widths) <= _LINE
     shape = (1, len(weights)) if fits else (len(weights), 1)
@@ -198,10 +191,7 @@ def learning_curves(losses: Mapping[str, Real[Array, "steps"]], ax: Axes | None 
     window : int
         How many steps are averaged, at least 1. A shorter curve is averaged as a whole.
     """
-    if isinstance(window, bool) or not isinstance(window, int):
-        raise TypeError(f"window is {window!r}; expected a whole number of steps")
-    if window < 1:
-        raise ValueError(f"window is {window}; expected at least 1")
+    check_whole(window=window)
     ax = _curve_axes(losses, ax, "losses")
     for (name, steps), style in zip(losses.items(), _styles(), strict=False):
         curve = checked_numbers(steps, f"losses[{name!r}]")
@@ -241,10 +231,7 @@ def _room(source: Sequence[str], target: Sequence[str]) -> tuple[float, float]:
 
 def _curve_axes(curves: Mapping[str, Array], ax: Axes | None, name: str) -> Axes:
     """Find or make the axes for curves, of which there must be some."""
-    if not isinstance(curves, Mapping):
-        raise TypeError(f"{name} is a {type(curves).__name__}; expected for each model its numbers")
-    if not curves:
-        raise ValueError(f"{name} is empty; expected at least one model")
+    checked_mapping(curves, name, "model")
     ax = plt.subplots(figsize=(6, 3.7), layout="constrained")[1] if ax is None else ax
     ax.grid(color="0.9")
     ax.spines[["top", "right"]].set_visible(False)

@@ -6,13 +6,14 @@ its weight, stands at its value. The answer, the average of the values with thes
 
 from collections.abc import Sequence
 from html import escape
-from math import isfinite, sqrt
+from math import sqrt
 from typing import Any
 
 import numpy as np
 from jaxtyping import Real
 
 from attnlib.attention import masked_softmax
+from attnlib.checks import check_finite
 from attnlib.pictures.cards import (
     KEYS,
     Card,
@@ -71,8 +72,7 @@ def sharpen(
     stops = _stops(sharpness)
     scores = _numbers(scores, "scores", len(words), stops[-1])
     values = _numbers(values, "values", len(words))
-    if not isinstance(start, int | float) or not isfinite(start):
-        raise ValueError(f"start is {start!r}; expected a finite number")
+    check_finite(start=start)
     checked_text(unit, "unit")
     weights = masked_softmax(stops[:, None] * scores)
     weights, answers = weights.round(4), (weights @ values).round(4)

@@ -240,13 +240,9 @@ def local(**changes):
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
-        (
-            lambda: explore(GLOBAL, SOURCE, TARGET),
-            TypeError,
-            "weights is a ndarray; expected for each title its weights",
-        ),
-        (lambda: explore({}, SOURCE, TARGET), ValueError, "weights is empty; expected at least one variant"),
-        (lambda: explore({1: GLOBAL}, SOURCE, TARGET), TypeError, "weights has the title 1; expected a str"),
+        (lambda: explore(GLOBAL, SOURCE, TARGET), TypeError, "weights is a ndarray; expected for each title its numb"),
+        (lambda: explore({}, SOURCE, TARGET), ValueError, "weights is empty; expected at least one title"),
+        (lambda: explore({1: GLOBAL}, SOURCE, TARGET), TypeError, "a title of weights is 1; expected a str"),
         (lambda: explore(ONE, [], TARGET), ValueError, "source is empty"),
         (lambda: explore(ONE, SOURCE, {"b": TARGET}), ValueError, "target has no words for 'a'"),
         (lambda: explore(ONE, SOURCE, {"a": []}), ValueError, r"target\['a'\] is empty"),
@@ -262,8 +258,12 @@ def local(**changes):
             r"a'\] has the half-widths \[\]; expected at least one",
         ),
         (lambda: explore({"a": [near(2), near(2)]}, SOURCE, TARGET), ValueError, r"half-widths \[2, 2\].*each once"),
-        (lambda: explore(local(half_width=2.0), SOURCE, TARGET), TypeError, "half_width 2.0; expected a whole number"),
-        (lambda: explore(local(half_width=0), SOURCE, TARGET), ValueError, "half_width 0; expected at least 1"),
+        (
+            lambda: explore(local(half_width=2.0), SOURCE, TARGET),
+            TypeError,
+            "half_width is 2.0; expected a whole number",
+        ),
+        (lambda: explore(local(half_width=0), SOURCE, TARGET), ValueError, "half_width is 0; expected at least 1"),
         (lambda: explore(local(gaussian="no"), SOURCE, TARGET), TypeError, "gaussian 'no'; expected True or False"),
         (lambda: explore(local(centres=P[:3]), SOURCE, TARGET), ValueError, "expected 7 finite numbers, one for each"),
         (lambda: explore(local(centres=P * np.inf), SOURCE, TARGET), ValueError, "expected 7 finite numbers"),

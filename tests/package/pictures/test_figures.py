@@ -147,7 +147,7 @@ bleu, losses = figures.bleu_against_length, figures.learning_curves
         (lambda: losses({"a": []}), ValueError, r"losses\['a'\] has shape \(0,\); expected \(steps,\), at least one"),
         (lambda: losses({"a": [0.0]}), ValueError, r"losses\['a'\] has no number above 0"),
         (lambda: losses({"a": [1.0]}, window=0), ValueError, "window is 0; expected at least 1"),
-        (lambda: losses({"a": [1.0]}, window=1.5), TypeError, "window is 1.5; expected a whole number of steps"),
+        (lambda: losses({"a": [1.0]}, window=1.5), TypeError, "window is 1.5; expected a whole number"),
     ],
 )
 def test_what_does_not_fit_is_refused(call, error, says, refused):
