@@ -19,6 +19,7 @@ Cells = list[NotebookNode]
 Complaints = Iterator[tuple[int, str]]
 
 LONGEST = 20  # lines of a cell
+IMPORTS = 9  # lines of them
 UNCOMPARED = 12  # outputs, in all notebooks together
 OFF_THE_PAGE = {"remove-cell", "hide-cell", "hide-input"}
 TAGS = {*OFF_THE_PAGE, "hide-output", "nbval-ignore-output"}
@@ -155,8 +156,12 @@ def short_cells(cells: Cells) -> Complaints:
 
 
 def imports_first(cells: Cells) -> Complaints:
-    """Find imports outside the first code cell."""
-    for i, cell in code(cells)[1:]:
+    """Find imports outside the first code cell, or more there than a reader takes in; importlib's only asks."""
+    (first, imports), *others = code(cells)
+    lines = len(re.findall(r"^(?:import|from) (?!importlib)", imports.source, re.MULTILINE))
+    if lines > IMPORTS:
+        yield first, f"{lines} lines of imports, {IMPORTS} at most"
+    for i, cell in others:
         if any(isinstance(node, ast.Import | ast.ImportFrom) for node in parsed(cell).body):
             yield i, "an import after the first code cell"
 

@@ -96,7 +96,7 @@ OFFENCES: dict[str, list[Tampering]] = {
     "ignored_are_checked": [at(CHECK, source="seconds < 2"), marked(LAST, tags=["nbval-ignore-output"])],
     "counted_checks": [writes("*2 checks stand behind it.*"), marked(CHECK, tags=["remove-cell"], jupyter={})],
     "short_cells": [runs("y = 1\n" * 21)],
-    "imports_first": [runs("import math")],
+    "imports_first": [runs("import math"), at(IMPORTS, source="import math\n" * 10)],
     "honest_minutes": [
         *(at(TITLE, source=f"# Title\n\n{TOP}".replace("5", said)) for said in ("some", "15")),
         at(TITLE, source=f"# Title\n\n{TOP}".replace("running", "walking")),
