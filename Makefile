@@ -64,7 +64,8 @@ pdf: _build/html/index.html ## print the built chapters into _build/pdf. CHROMIU
 	  --print-to-pdf=_build/pdf/$$(basename $$page .html).pdf "file://$(CURDIR)/$$page" || exit 1; done
 
 bench: .venv/installed ## measure speed and memory
-	@for b in benchmarks/*.py; do $(BIN)/python $$b || exit 1; done
+	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/memory.py
 
 lock: ## pin the newest versions that pyproject.toml admits, if their licences do; torch stays
 	$(PYTHON) -m venv --clear _build/lock
