@@ -1,7 +1,7 @@
-"""The command `attnlib`: learn to translate from two files, then translate, evaluate, align, explore.
+"""The command `attnlib`: learn to translate from two files, then translate, evaluate, align, explore, make a page.
 
-Each command is a thin shell over a function: see `attnlib.text.learning`, `attnlib.text.model` and
-`attnlib.text.evaluation`. What is wrong is said in one sentence, with the exit status 2.
+Each command is a thin shell over a function: see `attnlib.text.learning`, `attnlib.text.model`,
+`attnlib.text.evaluation` and `attnlib.text.page`. What is wrong is said in one sentence, with the exit status 2.
 """
 
 import argparse
@@ -47,6 +47,7 @@ _REPLACEMENT = (
         help="the same, but by its translation if FILE has it: a word, a tab and its translation on each line",
     ),
 )
+_OUTPUT = _option("-o", "--output", type=Path, required=True, metavar="FILE", help="the page, one HTML file")
 _SEARCH = (
     _option("--beam", type=int, default=5, help="hypotheses that the search keeps; 1 is greedy"),
     _option("--max-length", type=int, default=MAX_LENGTH, help="most words or subwords of a translation"),
@@ -276,7 +277,7 @@ def _align(given: argparse.Namespace) -> None:
     '--model runs/deen "ein hund rennt" -o dog.html',
     *_MODEL,
     _option("sentence", help="words separated by spaces"),
-    _option("-o", "--output", type=Path, required=True, metavar="FILE", help="the page, one HTML file"),
+    _OUTPUT,
     *_SEARCH,
 )
 def _explore(given: argparse.Namespace) -> None:
@@ -284,6 +285,23 @@ def _explore(given: argparse.Namespace) -> None:
 
     page = _load(given).page(given.sentence, beam=given.beam, max_length=given.max_length)
     write_atomically(given.output, page.encode())
+    _say(f"open {given.output}")
+
+
+@_command(
+    "write the model itself as a page, in which one can type sentences and change where it looks",
+    "--model runs/deen -o deen.html",
+    *_MODEL,
+    _OUTPUT,
+    *_SEARCH,
+)
+def _page(given: argparse.Namespace) -> None:
+    from attnlib.text.page import page_of  # noqa: PLC0415
+    from attnlib.writing import write_atomically  # noqa: PLC0415
+
+    page = page_of(_load(given), given.model.resolve().name, beam=given.beam, max_length=given.max_length).encode()
+    _say(f"{given.output} takes {len(page) / 1e6:.1f} MB")
+    write_atomically(given.output, page)
     _say(f"open {given.output}")
 
 

@@ -179,6 +179,14 @@ def test_links_are_those_of_forced_decoding(run, home):
     assert run("align", "--model", "words", "gaps.tsv")[1] == "0-0\n\n\n"
 
 
+@pytest.mark.parametrize("model", ["words", "subwords", "none", "location"])
+def test_a_model_becomes_one_page_and_its_size_is_said_first(run, home, model):
+    status, _, err = run("page", "--model", model, "-o", "own.html")
+    size = (home / "own.html").stat().st_size
+    assert (status, err) == (0, f"own.html takes {size / 1e6:.1f} MB\nopen own.html\n")
+    assert (home / "own.html").read_text("utf-8").count(f"<h1>{model}</h1>") == 1
+
+
 def test_the_explorer_is_one_page_that_asks_nothing_of_any_host(run, home):
     status, _, err = run("explore", "--model", "words", " ".join(PAIRS[2].source), "-o", "page.html")
     assert (status, err) == (0, "open page.html\n")
@@ -208,6 +216,8 @@ TRAIN = ("train", "--source", "a.en", "--target", "a.fr", "--model", "new")
         (("translate", "--model", "nowhere"), "nowhere is no model folder: it has no config.json"),
         (("align", "--model", "none", "a.en", "a.fr"), "align needs attention, and this model has none"),
         (("explore", "--model", "none", "a", "-o", "no.html"), "explore needs attention"),
+        (("page", "--model", "transformer", "-o", "no.html"), "this model is a Transformer: train another --preset"),
+        (("page", "--model", "words", "-o", "no/no.html"), "no such file or directory"),
         (("translate", "--model", "none", "--replace-unknown"), "replacing unknown words needs attention"),
         (("evaluate", "--model", "none", "a.en", "a.fr", "--gold", "a.links"), "align needs attention"),
         (("evaluate", "--model", "words", "a.en", "a.links2"), "a.links2: no such file"),
@@ -434,7 +444,7 @@ def test_help_says_each_default_once(run):
         assert f"(default: {number})" in " ".join(run("train", "--help")[1].split())
 
 
-@pytest.mark.parametrize("command", ["toy", "train", "translate", "evaluate", "align", "explore"])
+@pytest.mark.parametrize("command", ["toy", "train", "translate", "evaluate", "align", "explore", "page"])
 def test_help_shows_an_example(run, command):
     status, out, _ = run(command, "--help")
     assert status == 0

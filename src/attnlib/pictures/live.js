@@ -59,29 +59,32 @@
   function start(card) {
     const data = JSON.parse(card.querySelector("script[type='application/json']").textContent);
     const known = new Map([...data.pairs.flat(), data.first].map(([sentence, right]) => [sentence, right?.split(" ")]));
-    const [english, french] = data.names, END = 2, NAMES = ["", "", "(end)", "(unknown)"];
+    const own = data.own && window.attnlibOwn(data);   // of a model of one's own no grammar is known
+    const [english, french, en = "en", fr = "fr", unit = "word"] = data.names;
+    const Unit = unit[0].toUpperCase() + unit.slice(1), EOS = 2, NAMES = ["", "", "(end)", "(unknown)"];
     const name = (side, number) => NAMES[number] ?? data[side][number - NAMES.length];
     const numbers = new Map(data.source.map((word, n) => [word, n + NAMES.length]));
     const models = data.models.map(model => ({ ...model, looks: new Map(), forced: new Map() }));
     const drawn = data.pairs.map(() => 0);
     const nothing = () => ({ hidden: new Set(), swapped: [], sharpness: 1 });
-    let words = data.first[0].split(" "), change = nothing(), at = null, from = 0, latest = 0, told = 0;
-    const sourceWords = () => [...words, NAMES[END]];
+    let words = data.first[0].match(/\S+/g) ?? [], change = nothing(), at = null, from = 0, latest = 0, told = 0;
+    const sourceWords = () => [...words, NAMES[EOS]];
     const right = () => known.get(words.join(" "));
 
     // --- Translating ---
 
     async function translation(model, hand, forced, run) {
       if (model.encodedFor !== words) {
-        model.encoded = model.opened.encode([...words.map(word => numbers.get(word)), END]);
+        model.encoded = model.opened.encode([...(own?.numbers ?? words.map(word => numbers.get(word))), EOS]);
         model.encodedFor = words;
       }
       const h = [...model.encoded.h], steps = [];
       change.swapped.forEach(([a, b]) => { [h[a], h[b]] = [h[b], h[a]]; });
       const encoded = { ...model.encoded, h: hand ? h : model.encoded.h };
       let began = performance.now();
-      for (const step of model.opened.greedy(encoded, 2 * words.length + 6, hand, forced)) {
-        steps.push(step);
+      for (const step of own?.search(model.opened, encoded, hand, forced)
+          ?? model.opened.greedy(encoded, 2 * words.length + 6, hand, forced)) {
+        if (step) steps.push(step);
         if (performance.now() - began < 12) continue;
         await pause();   // so that the page stays free
         if (run !== latest) return null;
@@ -109,7 +112,8 @@
           model.steps = steps;
         }
       } catch (error) {
-        tell(`This card cannot translate: ${error.message}. What stands here stays as it was.`);
+        const why = error.constructor === Error ? error.message : "the weights are damaged";
+        tell(`This card cannot translate: ${why}. What stands here stays as it was.`);
         return;
       }
       if (at && at.t >= at.model.steps.length) at = { model: at.model, t: at.model.steps.length - 1 };
@@ -118,15 +122,16 @@
     }
 
     const written = steps => steps.map(step => name("target", step.word));
-    const body = steps => written(steps).filter(word => word !== NAMES[END]);
+    const body = steps => written(steps).filter(word => word !== NAMES[EOS]);
+    const text = steps => own?.text(steps.map(step => step.word)) ?? body(steps).join(" ");
 
     function report(model) {
       const now = written(model.steps), before = written(model.plain ?? model.steps), title = `${model.title}: `;
-      if (!touched(model)) return `${title}${body(model.steps).join(" ")}. ${verdict(model)}`;
-      if (now.join(" ") === before.join(" ")) return `${title}no word changed.`;
+      if (!touched(model)) return `${title}${text(model.steps)}. ${own?.note ?? verdict(model)}`;
+      if (now.join(" ") === before.join(" ")) return `${title}no ${unit} changed.`;
       const same = common(now, before), first = same.indexOf(false), count = same.filter(kept => !kept).length;
       if (first < 0) return `${title}without ${quoted(before.filter((_, t) => !common(before, now)[t]))} now.`;
-      return `${title}${count} of ${now.length} words changed, the first is word ${first + 1}, “${now[first]}”.`;
+      return `${title}${count} of ${now.length} ${unit}s changed, the first is ${unit} ${first + 1}, “${now[first]}”.`;
     }
 
     function verdict(model) {
@@ -141,7 +146,8 @@
     // --- Writing a sentence ---
 
     const field = make("input", { type: "text", spellcheck: "false", autocomplete: "off", autocapitalize: "none",
-      "aria-label": `${english} sentence`, oninput: typed });
+      placeholder: own && "Write a sentence", "aria-label": `${english} sentence`,
+      oninput: own ? () => own.read(field.value, words, begin, tell) : typed });
     const offers = make("div", { class: "attnlib-offers", role: "group", "aria-label": "Words that may follow" });
 
     function typed() {
@@ -206,9 +212,7 @@
     const slider = make("input", { type: "range", min: 0, max: 4, step: 0.25, value: 1, "aria-label": "sharpness",
       oninput: () => interfere(() => { change.sharpness = Number(slider.value); }) });
 
-    function takeBack() {
-      interfere(forget, at ? `${models.indexOf(at.model)}.${at.t}` : "s0");
-    }
+    const takeBack = () => interfere(forget, at ? `${models.indexOf(at.model)}.${at.t}` : "s0");
 
     function changes() {
       const list = [...change.hidden].map(i => `nobody looks at “${sourceWords()[i]}”`);
@@ -218,9 +222,9 @@
         looks.forEach((alpha, t) => {
           const i = alpha.indexOf(1);
           const where = i < 0 ? "everywhere alike" : `at “${sourceWords()[i]}” alone`;
-          list.push(`${title}, word ${t + 1} looks ${where}`);
+          list.push(`${title}, ${unit} ${t + 1} looks ${where}`);
         });
-        forced.forEach((word, t) => list.push(`${title}, word ${t + 1} is to be “${name("target", word)}”`));
+        forced.forEach((word, t) => list.push(`${title}, ${unit} ${t + 1} is to be “${name("target", word)}”`));
       }
       return list;
     }
@@ -232,10 +236,10 @@
     const acts = (...children) => make("div", { class: "attnlib-acts" }, ...children);
     const button = (text, onclick, key, more = {}) =>
       make("button", { type: "button", onclick, "data-key": key, ...more }, text);
-    const hint = "Choose a word of the translation to see its step, and to interfere.";
+    const hint = `Choose a ${unit} of the translation to see its step, and to interfere.`;
     const status = make("p", { role: "status" }), panel = make("div", { class: "attnlib-step" });
     const source = make("div"), results = make("div"), changed = p(), sharpness = b();
-    const back = button("Take all back", takeBack, "back");
+    const back = button("Take all back", takeBack, "back"), both = make("div", { class: "attnlib-both" });
 
     function tell(text) {
       told++;
@@ -265,14 +269,16 @@
     // Everything anew; what had the focus, or what is named by its key, has it afterwards.
     function draw(focus = document.activeElement?.dataset?.key) {
       const step = at?.model.steps[at.t], list = changes();
-      source.replaceChildren(b(english), row(`${english} words`, "en", sourceWords().map((word, i) => {
+      both.hidden = !words.length;
+      if (both.hidden || models.some(({ plainFor = words }) => plainFor !== words)) return;   // on its way
+      source.replaceChildren(b(english), row(`${english} ${unit}s`, en, sourceWords().map((word, i) => {
         const weight = step?.alpha?.[i] ?? 0, hidden = change.hidden.has(i);
         return { word, weight: weight >= LEAST ? two(weight) : "\u00a0",
           marks: hidden ? ["attnlib-hidden"] : [], notes: hidden ? ["not looked at"] : [],
-          style: `background: color-mix(in srgb, #0072b2 ${Math.round(55 * weight)}%, white)` };
+          style: `--weight: ${Math.round(55 * weight)}%` };
       }), from, chooseSource, "s"));
       const wrong = right() && models.some(model => body(model.steps).join(" ") !== right().join(" "));
-      const correct = wrong ? [p("Right: ", make("span", { lang: "fr" }, right().join(" ")))] : [];
+      const correct = wrong ? [p("Right: ", make("span", { lang: fr }, right().join(" ")))] : [];
       results.replaceChildren(...models.map(drawModel), ...correct);
       panel.replaceChildren(...(step ? drawStep(step) : [p(hint)]));
       sharpness.textContent = change.sharpness;
@@ -283,7 +289,7 @@
 
     function drawModel(model, m) {
       const now = written(model.steps), correct = right();
-      const fits = correct ? common(now, [...correct, NAMES[END]]) : now.map(() => true);
+      const fits = correct ? common(now, [...correct, NAMES[EOS]]) : now.map(() => true);
       const kept = common(now, written(model.plain ?? model.steps));
       const list = now.map((word, t) => {
         const notes = [...(fits[t] ? [] : ["wrong"]), ...(kept[t] ? [] : ["changed"])];
@@ -294,10 +300,11 @@
         draw(`${m}.${t}`);
         tell(stepText());
       };
-      const stopped = model.steps.at(-1).word === END ? "" : " It does not end by itself and was stopped.";
+      const stopped = model.steps.at(-1).word === EOS ? "" : " It does not end by itself and was stopped.";
       const group = make("div", { class: "attnlib-model", role: "group", "aria-label": model.title },
         b(model.title), ` ${verdict(model)}${stopped}`,
-        row(`${french} words, ${model.title}`, "fr", list, at?.model === model ? at.t : -1, choose, `${m}.`));
+        ...(own ? [make("p", { lang: fr, class: "attnlib-text" }, text(model.steps))] : []),
+        row(`${french} ${unit}s, ${model.title}`, fr, list, at?.model === model ? at.t : -1, choose, `${m}.`));
       if (model.steps[0].alpha) group.append(map(model, choose));
       return group;
     }
@@ -326,7 +333,7 @@
     }
 
     function stepText() {
-      const { alpha, word } = at.model.steps[at.t], begun = `Word ${at.t + 1}, “${name("target", word)}”`;
+      const { alpha, word } = at.model.steps[at.t], begun = `${Unit} ${at.t + 1}, “${name("target", word)}”`;
       if (!alpha) return `${begun}: this model has no attention; it reads the same summary at every step.`;
       const looks = greatest(alpha, 3).filter(i => alpha[i] >= LEAST).map(i => `${sourceWords()[i]} ${two(alpha[i])}`);
       return `${begun}, looks at ${looks.join(", ") || "nothing"}.`;
@@ -351,12 +358,12 @@
 
     function drawStep(step) {
       const { model, t } = at;
-      const head = b(`Word ${t + 1} of ${model.title}: `, make("span", { lang: "fr" }, name("target", step.word)));
+      const head = b(`${Unit} ${t + 1} of ${model.title}: `, make("span", { lang: fr }, name("target", step.word)));
       if (!step.p) return [head, p("The model is on its way.")];
       const likely = greatest(step.p, 3).map((word, k) => {
         const write = () => interfere(() => model.forced.set(t, word), `p${k}`);
         const text = name("target", word), probability = two(step.p[word]);
-        return button(`${text} ${probability}`, write, `p${k}`, { lang: "fr",
+        return button(`${text} ${probability}`, write, `p${k}`, { lang: fr,
           "aria-pressed": word === step.word, "aria-label": `write ${text}, probability ${probability}` });
       });
       const parts = [head, p("Likeliest; choose one to write it instead:"), acts(...likely)];
@@ -368,13 +375,13 @@
       const all = sourceWords(), hidden = change.hidden.has(from);
       const act = (text, key, doIt) => button(text, () => interfere(doIt, key), key);
       const others = all.map((word, i) => make("option", { value: i }, word)).filter((_, i) => i !== from);
-      const other = make("select", { "aria-label": `the word to swap with ${all[from]}` }, ...others);
-      const numbers = all.map((word, i) => make("tr", {}, make("th", { scope: "row", lang: "en" }, word),
+      const other = make("select", { "aria-label": `the ${unit} to swap with ${all[from]}` }, ...others);
+      const numbers = all.map((word, i) => make("tr", {}, make("th", { scope: "row", lang: en }, word),
         make("td", {}, step.e[i] === -Infinity ? "not seen" : two(step.e[i])), make("td", {}, two(step.alpha[i]))));
-      const head = ["word", "score", "weight"].map(text => make("th", { scope: "col" }, text));
+      const head = [unit, "score", "weight"].map(text => make("th", { scope: "col" }, text));
       const centre = step.centre === undefined ? "" : ` The window's centre is ${two(step.centre)}, counted from 0.`;
       return [
-        p(`${english} word chosen: `, b(all[from]), ". At this step"), acts(
+        p(`${english} ${unit} chosen: `, b(all[from]), ". At this step"), acts(
           act("look here", "look", () => model.looks.set(t, oneHot(from))),
           act("look everywhere alike", "alike", () => model.looks.set(t, alike()))),
         p("At every step"), acts(
@@ -394,12 +401,12 @@
       model.steps = model.steps.map(({ word, weights }) => ({ word, alpha: weights?.map(x => x / 1000) }));
     field.value = words.join(" ");
     clauses.value = 1;
-    const drawing = acts(button("Another sentence of", draws, "draw"), clauses);
+    const drawing = own?.choices(() => begin([...words])) ?? acts(button("Another sentence of", draws, "draw"), clauses);
     const tuning = acts(make("label", {}, "sharpness ", slider, " ", sharpness), back);
+    both.append(make("div", {}, source, results, tuning, changed), panel);
     card.querySelector(".attnlib-still").replaceWith(make("div", {
       class: "attnlib-bench", "data-lm-suppress-shortcuts": "true", onkeydown: event => event.stopPropagation(),
-    }, make("div", { class: "attnlib-write" }, field, offers, drawing, status),
-    make("div", { class: "attnlib-both" }, make("div", {}, source, results, tuning, changed), panel)));
+    }, make("div", { class: "attnlib-write" }, field, offers, drawing, status), both));
     draw();
     field.addEventListener("focus", () => offer(words, ""), { once: true });
 

@@ -77,7 +77,7 @@ def live(models: Mapping[str, Translator], sentence: str | SentencePair | None =
     packed = [pack(translator) for translator in translators]
     found = [_translated(translator, first.source) for translator in translators]
     shown = [
-        {"title": title, "digest": digest(text), "asks": _asks(translator), "steps": _steps(*translation)}
+        {"title": title, "digest": digest(text), "asks": asks(translator), "steps": _steps(*translation)}
         for title, text, translator, translation in zip(models, packed, translators, found, strict=True)
     ]
     data = {
@@ -90,7 +90,6 @@ def live(models: Mapping[str, Translator], sentence: str | SentencePair | None =
         "kinds": [_kinds().get(word, word) for word in packed[0]["source"]],
         "follow": _follow(),
     }
-    safe = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c").replace("&", "\\u0026")
     stills = [
         _still(title, first.source, _words(translator, ids), weights)
         for title, translator, (ids, weights) in zip(models, translators, found, strict=True)
@@ -98,7 +97,7 @@ def live(models: Mapping[str, Translator], sentence: str | SentencePair | None =
     html = (
         '<div class="attnlib-card attnlib-live tex2jax_ignore mathjax_ignore">\n<div class="attnlib-still">'
         f"<p>English: {escape(' '.join(first.source))}</p>\n{''.join(stills)}</div>\n"
-        f'<script type="application/json">{safe}</script></div>\n{_carried(packed)}'
+        f'<script type="application/json">{embedded(data)}</script></div>\n{_carried(packed)}'
     )
     said = "; ".join(
         f"{title}: {' '.join(_words(translator, ids))}"
@@ -115,6 +114,11 @@ def without_carried(html: str) -> str:
 def digest(packed: Mapping[str, Any]) -> str:
     """Name a packed model by its weights, parts and words: the same on every machine."""
     return sha256(json.dumps(packed, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def embedded(data: Mapping[str, Any]) -> str:
+    """Write data as JSON that can stand in a page's script, whatever words it holds."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c").replace("&", "\\u0026")
 
 
 def style() -> str:
@@ -184,7 +188,8 @@ def _steps(numbers: Sequence[int], weights: Sequence[Sequence[int]] | None) -> l
     return [{"word": word, **({"weights": row} if row else {})} for word, row in zip(numbers, rows, strict=True)]
 
 
-def _asks(translator: Translator) -> str:
+def asks(translator: Translator) -> str:
+    """Name the state that asks."""
     before = isinstance(translator.decoder, BahdanauDecoder)
     return "The state before the step" if before else "The new state"
 

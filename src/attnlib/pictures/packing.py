@@ -9,12 +9,12 @@ import numpy as np
 
 from attnlib.data import Vocabulary
 from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LuongDecoder
-from attnlib.encoders import BidirectionalGRU, StackedLSTM
+from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
 from attnlib.translator import Translator
 
 
 def pack(translator: Translator) -> dict[str, Any]:
-    """Write down all that ``recurrent.js`` needs to compute what a translator computes.
+    """Write down all that ``recurrent.js`` needs to compute what a translator of words computes.
 
     Parameters
     ----------
@@ -25,30 +25,50 @@ def pack(translator: Translator) -> dict[str, Any]:
     Returns
     -------
     dict
-        Nothing but what JSON can hold: ``parts``, the words ``source`` and ``target`` in the order of their numbers
-        from 4 on, and ``weights``, in base64, with their shapes and a number by which damage is found.
+        Nothing but what JSON can hold: `network`'s, and the words ``source`` and ``target`` in the order of their
+        numbers from 4 on.
 
     Raises
     ------
     ValueError
-        If the encoder or the decoder is another than these, or the vocabularies are of pieces of words, or a weight is
-        too large for float16 or not finite.
+        As for `network`, or if the vocabularies are of pieces of words.
     """
-    encoder, decoder = translator.encoder, translator.decoder
-    if not isinstance(encoder, BidirectionalGRU | StackedLSTM):
-        raise ValueError(f"the encoder is a {type(encoder).__name__}; expected a BidirectionalGRU or a StackedLSTM")
-    if not isinstance(decoder, FixedContextDecoder | BahdanauDecoder | LuongDecoder):
-        raise ValueError(f"the decoder is a {type(decoder).__name__}; expected one of attnlib.decoders")
     vocabularies = translator.source_vocabulary, translator.target_vocabulary
     if not all(isinstance(vocabulary, Vocabulary) for vocabulary in vocabularies):
         raise ValueError("the vocabularies are not of whole words; expected two of the class Vocabulary")
     source, target = (list(vocabulary.words) for vocabulary in vocabularies)
+    return {**network(translator), "source": source, "target": target}
+
+
+def network(translator: Translator) -> dict[str, Any]:
+    """Write down what a translator is made of, ``parts``, and its ``weights``.
+
+    Parameters
+    ----------
+    translator : Translator
+        Its weights are rounded to float16.
+
+    Returns
+    -------
+    dict
+        The weights are in base64, with their shapes and a number by which damage is found.
+
+    Raises
+    ------
+    ValueError
+        If the encoder or the decoder is not of recurrent networks, or a weight is too large for float16 or not finite.
+    """
+    parts = _parts(translator.encoder, translator.decoder)
     numbers = {name: weight.detach().cpu().numpy() for name, weight in translator.state_dict().items()}
-    return {"parts": _parts(encoder, decoder), "source": source, "target": target, "weights": _packed(numbers)}
+    return {"parts": parts, "weights": _packed(numbers)}
 
 
-def _parts(encoder: BidirectionalGRU | StackedLSTM, decoder: Any) -> dict[str, Any]:
+def _parts(encoder: Any, decoder: Any) -> dict[str, Any]:
     """Name the classes that a model is made of, with those of their options that weights do not tell."""
+    if not isinstance(encoder, BidirectionalGRU | BidirectionalLSTM | StackedLSTM):
+        raise ValueError(f"the encoder is a {type(encoder).__name__}; expected a recurrent one of attnlib.encoders")
+    if not isinstance(decoder, FixedContextDecoder | BahdanauDecoder | LuongDecoder):
+        raise ValueError(f"the decoder is a {type(decoder).__name__}; expected one of attnlib.decoders")
     parts = {"encoder": type(encoder).__name__, "decoder": type(decoder).__name__}
     if isinstance(encoder, StackedLSTM):
         parts["reverse"] = encoder.reverse
@@ -73,8 +93,9 @@ def _packed(weights: Mapping[str, np.ndarray]) -> dict[str, Any]:
     if wrong:
         raise ValueError(f"{wrong[0]} holds a number that float16 has not; expected finite ones, at most 65504")
     flat = np.concatenate([weight.ravel() for weight in halves.values()])
-    found = 0
-    for bits in flat.view("<u2").tolist():
-        found = (31 * found + bits) % (1 << 32)
+    powers = np.full(flat.size, 31, np.uint32)
+    powers[-1] = 1
+    powers = powers[::-1].cumprod(dtype=np.uint32)[::-1]
+    found = int((flat.view("<u2") * powers).sum(dtype=np.uint32))
     shapes = {name: list(weight.shape) for name, weight in halves.items()}
     return {"shapes": shapes, "sum": found, "base64": b64encode(flat.tobytes()).decode()}

@@ -1,7 +1,7 @@
-// The models of chapters 2 and 3, as encoders.py, cells.py, scores.py, windows.py, alignment.py and decoders.py have
+// The recurrent models, as encoders.py, cells.py, scores.py, windows.py, alignment.py and decoders.py have
 // them: a `step` is the papers' equations, one a line. Vectors are Float64Arrays, and a sentence is a list of vectors.
 window.attnlibRecurrent ??= (() => {
-  const START = 1, END = 2;   // 0 is padding; what comes after 3, the unknown word, are words
+  const BOS = 1, EOS = 2;   // 0 is padding; what comes after 3, the unknown word, are words
 
   // --- Vectors, matrices, and the softmax ---
   function vector(size, number) {
@@ -89,6 +89,7 @@ window.attnlibRecurrent ??= (() => {
   }
 
   const scan = (step, xs, state) => xs.map(x => state = step(x, state));   // the states after each word
+  const scanBack = (step, xs, state) => scan(step, xs.toReversed(), state).toReversed();
 
   // --- Encoders: from embedded words to annotations h, a summary, and where the decoder begins ---
   const encoders = {
@@ -97,7 +98,7 @@ window.attnlibRecurrent ??= (() => {
       const rightwards = reader("forwards"), leftwards = reader("backwards");
       return xs => {
         const zero = new Float64Array(W_s.columns);
-        const forwards = scan(rightwards, xs, zero), backwards = scan(leftwards, xs.toReversed(), zero).toReversed();
+        const forwards = scan(rightwards, xs, zero), backwards = scanBack(leftwards, xs, zero);
         const h = xs.map((_, i) => join(forwards[i], backwards[i]));
         return { h, summary: join(forwards.at(-1), backwards[0]), state: tanh(times(W_s, backwards[0])) };
       };
@@ -108,6 +109,19 @@ window.attnlibRecurrent ??= (() => {
       return xs => {
         const states = scan(step, turned(xs), begin(hid));
         return { h: turned(states.map(layers => layers.at(-1)[0])), state: states.at(-1) };
+      };
+    },
+    BidirectionalLSTM(w) {
+      const layers = [], side = name => lstm(weights(w, `encoder.${name}.${layers.length}.`, "_l0"));
+      while (`encoder.forwards.${layers.length}.weight_hh_l0` in w) layers.push([side("forwards"), side("backwards")]);
+      const zero = new Float64Array(w["encoder.forwards.0.weight_hh_l0"].columns);
+      return xs => {
+        const state = layers.map(([rightwards, leftwards]) => {
+          const forwards = scan(rightwards, xs, [zero, zero]), backwards = scanBack(leftwards, xs, [zero, zero]);
+          xs = xs.map((_, i) => join(forwards[i][0], backwards[i][0]));
+          return [0, 1].map(part => join(forwards.at(-1)[part], backwards[0][part]));
+        });
+        return { h: xs, state };
       };
     },
   };
@@ -230,15 +244,20 @@ window.attnlibRecurrent ??= (() => {
     const embedded = (side, word) => row(w[`${side}.embedding.weight`], word);
     return {
       encode: numbers => encode(numbers.map(word => embedded("encoder", word))),
+      start: encoded => ({ ...decoder.start(encoded), word: BOS, t: 0 }),
+      // From the word before to the probabilities of the next one; where to go on from, once it is chosen.
+      step(before, hand = untouched) {
+        const { logits, attended, recurrent } = decoder.step(embedded("decoder", before.word), before, hand);
+        const p = softmax(logits.map((x, other) => other < EOS ? -Infinity : x));
+        return { p, attended, after: word => ({ ...before, recurrent, word, t: before.t + 1 }) };
+      },
       // Take the likeliest word at each step, or the one that `words` has for the step, until the sentence ends.
       * greedy(encoded, most, hand = untouched, words = new Map()) {
-        let { memory, recurrent } = decoder.start(encoded), word = START;
-        for (let t = 0; t < most && word !== END; t++) {
-          const stepped = decoder.step(embedded("decoder", word), { memory, recurrent, t }, hand);
-          const p = softmax(stepped.logits.map((x, other) => other < END ? -Infinity : x));
-          recurrent = stepped.recurrent;
-          word = words.get(t) ?? p.indexOf(Math.max(...p));
-          yield { word, p, ...stepped.attended };
+        for (let state = this.start(encoded); state.t < most && state.word !== EOS;) {
+          const { p, attended, after } = this.step(state, hand);
+          const word = words.get(state.t) ?? p.indexOf(p.reduce((most, x) => Math.max(most, x)));
+          state = after(word);
+          yield { word, p, ...attended };
         }
       },
     };

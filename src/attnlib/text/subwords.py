@@ -140,6 +140,11 @@ class Subwords:
     def __len__(self) -> int:
         return len(self._cutter)
 
+    @property
+    def pieces(self) -> list[str]:
+        """List the pieces in the order of their numbers, from 4 on: that in which they are put together in a word."""
+        return [self._cutter.id_to_piece(number) for number in range(len(SPECIAL), len(self))]
+
     def encode(self, words: Sequence[str]) -> list[int]:
         """Turn the words of a sentence into the numbers of their pieces, and append `EOS`.
 

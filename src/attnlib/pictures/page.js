@@ -1,0 +1,130 @@
+// What only a model of one's own text needs beside live.js: any text read as words or as pieces of words, as
+// text/files.py, vocabulary.py and text/subwords.py have it, and the beam of search.py.
+window.attnlibOwn = data => {
+  const EOS = 2, UNKNOWN = 3, SPECIAL = ["<pad>", "<start>", "<end>", "<unknown>"], SPACE = "\u2581";
+  const WHITE = /[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;   // where Python splits
+  const WORDS = 99, LETTERS = 1000;   // of what is read
+  const { pieces, positions, most, beam: widest } = data.own;
+  const numbers = new Map(data.source.map((word, n) => [word, n + SPECIAL.length]));
+  const target = [...data.target];   // as they are: what is shown of them is shorter
+  let width = widest;
+  const own = { numbers: undefined, note: undefined, read, text, search, choices };
+  if (pieces) data.target = data.target.map(shown);
+
+  // --- From a text to numbers ---
+
+  // Sentencepiece's byte pairs: join what stands side by side, of all pairs always the one learnt first.
+  function cut(word) {
+    const parts = [...SPACE + word.replaceAll(SPACE, "_")];
+    for (;;) {
+      let first = Infinity, at = 0;
+      for (let n = 0; n + 1 < parts.length; n++) {
+        const number = numbers.get(parts[n] + parts[n + 1]);
+        if (number < first) [first, at] = [number, n];
+      }
+      if (first === Infinity) break;
+      parts.splice(at, 2, parts[at] + parts[at + 1]);
+    }
+    return parts.reduce((found, part) => {   // unknown letters side by side are one piece
+      const number = numbers.get(part) ?? UNKNOWN;
+      if (number === UNKNOWN && found.at(-1)?.number === UNKNOWN) found.at(-1).part += part;
+      else found.push({ part, number });
+      return found;
+    }, []);
+  }
+
+  const numbered = word => pieces ? cut(word) : [{ part: word, number: numbers.get(word) ?? UNKNOWN }];
+
+  // A piece that goes on with a word is shown with a dot before it.
+  function shown(piece) {
+    return piece === SPACE ? SPACE : piece.startsWith(SPACE) ? piece.slice(1) : `·${piece}`;
+  }
+
+  function read(written, before, begin, tell) {
+    const words = written.toWellFormed().normalize("NFC").split(WHITE).filter(word => word);
+    if (!words.length) return tell("Write a sentence.");
+    if (words.length > WORDS) return tell(`These are ${words.length} words; write at most ${WORDS}.`);
+    if (written.length > LETTERS) return tell(`These are ${written.length} letters; write at most ${LETTERS}.`);
+    const found = words.flatMap(numbered), parts = found.map(({ part }) => pieces ? shown(part) : part);
+    if (positions !== null && found.length > positions)
+      return tell(`The sentence takes ${found.length} positions; the model's location score has ${positions}.`);
+    if (parts.join(" ") === before.join(" ")) return;
+    const strange = [...new Set(found.filter(one => one.number === UNKNOWN).map(one => one.part.replace(SPACE, "")))];
+    const some = strange.slice(0, 5).map(word => `“${word.slice(0, 40)}”`).join(", ");
+    own.note = strange.length ? `The model does not know ${some}${strange.length > 5 ? " and others" : ""}.` : "";
+    own.numbers = found.map(({ number }) => number);
+    begin(parts);
+  }
+
+  // --- From numbers to a text ---
+
+  function text(found) {
+    const end = found.indexOf(EOS), said = found.slice(0, end < 0 ? undefined : end);
+    const names = said.map(number => SPECIAL[number] ?? target[number - SPECIAL.length]);
+    if (!pieces) return names.join(" ");
+    const words = [];
+    for (const piece of names) {
+      if (!words.length || (piece.startsWith(SPACE) && words.at(-1))) words.push("");
+      words.push(words.pop() + (piece.startsWith(SPACE) ? piece.slice(1) : piece));
+    }
+    return words.filter(word => word).join(" ");
+  }
+
+  // --- Searching ---
+
+  function likeliest(p) {
+    const found = [];
+    p.forEach((probability, word) => {
+      if (found.length === width && probability <= p[found.at(-1)]) return;
+      const place = found.findIndex(other => p[other] < probability);
+      found.splice(place < 0 ? found.length : place, 0, word);
+      found.length = Math.min(found.length, width);
+    });
+    return found;
+  }
+
+  // Keep the most probable beginnings, and those that have ended; give the steps of the best translation.
+  function* beam(model, encoded, hand, words = new Map()) {
+    let slots = [{ state: model.start(encoded), logP: 0 }];
+    const ended = ({ state }) => state.word === EOS, each = ({ logP, state }) => logP / state.t;
+    for (let t = 0; t < most && !slots.every(ended); t++) {
+      const next = [];
+      for (const slot of slots.filter(one => !ended(one))) {
+        const { p, attended, after } = model.step(slot.state, hand);
+        for (const word of words.has(t) ? [words.get(t)] : likeliest(p)) {
+          if (!p[word] && !words.has(t)) continue;
+          const logP = slot.logP + Math.log(p[word] || Number.MIN_VALUE);
+          next.push({ state: after(word), logP, before: slot, step: { word, p, ...attended } });
+        }
+        yield;
+      }
+      next.sort((one, other) => other.logP - one.logP);
+      slots = [...slots.filter(ended), ...next].slice(0, width);
+    }
+    const whole = slots.some(ended) ? slots.filter(ended) : slots, steps = [];
+    let best = whole.reduce((one, other) => each(other) > each(one) ? other : one);
+    for (; best.step; best = best.before) steps.unshift(best.step);
+    yield* steps;
+  }
+
+  function search(model, encoded, hand, words) {
+    return width === 1 ? model.greedy(encoded, most, hand, words) : beam(model, encoded, hand, words);
+  }
+
+  // How to search, if there is a choice.
+  function choices(again) {
+    const line = document.createElement("div"), select = document.createElement("select");
+    if (widest === 1) return line;
+    for (const size of [widest, 1]) select.add(new Option(size > 1 ? `beam of ${size}` : "greedy", size));
+    select.setAttribute("aria-label", "search");
+    select.addEventListener("change", () => {
+      width = Number(select.value);
+      again();
+    });
+    line.className = "attnlib-acts";
+    line.append(select);
+    return line;
+  }
+
+  return own;
+};

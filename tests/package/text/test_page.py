@@ -1,0 +1,293 @@
+"""A model as a page, in a real browser: it reads and translates as the package does; what cannot be gets a sentence."""
+
+import random
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from attnlib import pretrained
+from attnlib.batches import encode
+from attnlib.language.german import sample as german
+from attnlib.language.grammar import sample
+from attnlib.pictures import packing
+from attnlib.pictures.packing import network
+from attnlib.search import beam, greedy
+from attnlib.text import page as page_module
+from attnlib.text.checkpoint import PRESETS
+from attnlib.text.files import words_of
+from attnlib.text.model import Model
+from attnlib.text.page import page_of
+from attnlib.text.subwords import Subwords
+from attnlib.translator import luong
+from attnlib.vocabulary import Vocabulary
+
+FOLDER = Path(packing.__file__).parent
+SCRIPTS = "".join((FOLDER / name).read_text("utf-8") for name in ("recurrent.js", "page.js"))
+PAIRS = [*sample(260, 1), *german(240, 2)]
+SENTENCES = [" ".join(side) for pair in PAIRS for side in pair[:2]]
+WORDS = Vocabulary.of([line.split() for line in SENTENCES[:400]], min_count=2)
+SUBWORDS = Subwords.of([line.split() for line in SENTENCES], 300)
+FEW = Vocabulary(tuple("abcdefgh"))
+ODD = [
+    "Ünïcödé e\u0301té 東京 🙂🙂 ▁▁a a▁b naïve\u200bword ﬁsh \ufeffdog",
+    "  the\u3000old\u00a0cat\u2028sings\x1f\tloudly\x85 \x1c now ",
+    "aaaaaaa thethethe zzzz the-the 'the' THE <pad> <unknown> &amp; <b>the</b> pad",
+    "\0the \u0085 \u180e x\u2060y",
+    *("".join(random.Random(n).choices("thescaunrlei ▁éß東\u00a0\u200d\U0001f642<'", k=60)) for n in range(40)),
+]
+READ = """([own, source, target, sentences]) => sentences.map(sentence => {
+    let read = null;
+    const mine = attnlibOwn({ own, source, target }), refuse = said => { read = said; };
+    mine.read(sentence, [], () => { read = mine.numbers; }, refuse);
+    return read;
+})"""
+TRANSLATE = """([packed, own, sentences]) => {
+    const model = attnlibRecurrent.open(packed), mine = attnlibOwn({ own, source: [], target: [] });
+    return sentences.map(sentence => {
+        const steps = [...mine.search(model, model.encode(sentence))].filter(step => step);
+        return [steps.map(step => step.word), steps.map(step => [...step.alpha ?? []])];
+    });
+}"""
+
+
+@pytest.fixture(scope="module")
+def scripted(browser):
+    """Open a page that has the scripts, and no model."""
+    page = browser.new_page()
+    page.evaluate(f"() => {{{SCRIPTS}}}")
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    """Return a function that opens a page from its file, which may ask for nothing else and must not complain."""
+    contexts, unwanted = [], []
+
+    def open_page(html: str, **how) -> Page:
+        file = tmp_path / "page.html"
+        file.write_text(html, "utf-8")
+        context = browser.new_context(**how)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("request", lambda request: request.url == file.as_uri() or unwanted.append(request.url))
+        page.on("pageerror", lambda error: unwanted.append(error.message))
+        page.on("console", lambda said: unwanted.append(said.text))
+        page.goto(file.as_uri())
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert unwanted == []
+
+
+@pytest.fixture(scope="module")
+def subwords() -> Model:
+    return pretrained.load("enfr-subwords")
+
+
+@pytest.fixture(scope="module")
+def words() -> Model:
+    return pretrained.load("bahdanau")
+
+
+def field(page: Page):
+    return page.get_by_role("textbox", name="Source sentence")
+
+
+def said(page: Page):
+    return page.locator("[role=status]")
+
+
+# --- It reads and translates as the package does ---
+
+
+@pytest.mark.parametrize("known", [SUBWORDS, WORDS], ids=["subwords", "words"])
+def test_a_thousand_sentences_are_read_as_in_python(known, scripted):
+    """Among them odd ones: letters that no text had, composed and decomposed ones, and spaces of all kinds."""
+    sentences = [*SENTENCES, *ODD]
+    assert len(sentences) > 1000
+    own = {"pieces": known is SUBWORDS, "positions": None, "most": 9, "beam": 1}
+    listed = SUBWORDS.pieces if known is SUBWORDS else known.words
+    found = scripted.evaluate(READ, [own, listed, listed, sentences])
+    assert [[*read, 2] for read in found] == [known.encode(words_of(line)) for line in sentences]
+
+
+def test_pieces_are_put_together_as_in_python(scripted):
+    own = {"pieces": True, "positions": None, "most": 9, "beam": 1}
+    draw = random.Random(38)
+    rows = [[draw.choice([3, 4, 5, *range(4, len(SUBWORDS))]) for _ in range(12)] for _ in range(200)]
+    space = SUBWORDS.encode(["東"])[0]
+    rows += [[space], [4, space], [space, space, 9], [9, 2, 9], [3, 3], [0, 1, 9]]
+    script = "([own, source, target, rows]) => { const { text } = attnlibOwn({ own, source, target });"
+    texts = scripted.evaluate(script + "return rows.map(text); }", [own, [], SUBWORDS.pieces, rows])
+    assert texts == [" ".join(SUBWORDS.decode(row)) for row in rows]
+
+
+OPTIONS = {
+    "default": ("luong", {"encoder": "both", "score": "dot", "layers": 2}),
+    "local": ("luong", {"window": "predictive", "half_width": 2, "layers": 3, "score": "concat"}),
+    "monotonic": ("luong", {"window": "monotonic", "half_width": 1, "input_feeding": False, "encoder": "both"}),
+    "location": ("luong", {"score": "location", "encoder": "forwards"}),
+    "rnn_search": ("rnn_search", {}),
+    "rnn_encdec": ("rnn_encdec", {}),
+}
+
+
+@pytest.mark.parametrize("width", [1, 5])
+@pytest.mark.parametrize("name", OPTIONS)
+def test_every_recurrent_model_translates_as_in_pytorch(name, width, scripted):
+    """Drawn at random, large enough that the next words differ, and rounded to float16."""
+    preset, options = OPTIONS[name]
+    translator = PRESETS[preset](SUBWORDS, FEW, emb=6, hid=8, seed=3, **options)
+    for weight in translator.parameters():
+        weight.data.mul_(5)
+    translator = translator.half().double().eval()
+    ids, lengths = encode([line.split() for line in SENTENCES[:40:4]], SUBWORDS)
+    found = greedy(translator, ids, lengths, 25) if width == 1 else beam(translator, ids, lengths, 25, width)
+    own = {"pieces": True, "positions": None, "most": 25, "beam": width}
+    read = [row[:length].tolist() for row, length in zip(ids, lengths, strict=True)]
+    for n, (numbers, weights) in enumerate(scripted.evaluate(TRANSLATE, [network(translator), own, read])):
+        tgt, src = int(found.lengths[n]), int(lengths[n])
+        assert numbers == found.words[n, :tgt].tolist()
+        if found.weights is not None:
+            np.testing.assert_allclose(weights, found.weights[n, :tgt, :src], rtol=0, atol=1e-9)
+
+
+# --- The page ---
+
+
+@pytest.mark.parametrize("search", ["beam of 5", "greedy"])
+def test_a_sentence_is_translated_as_the_command_does(search, subwords, opened):
+    page = opened(page_of(subwords, "enfr"))
+    page.get_by_label("search").select_option(search)
+    field(page).press_sequentially("the european cat sleeps")
+    translation = subwords.translate("the european cat sleeps", beam=1 if search == "greedy" else 5)
+    expect(page.locator(".attnlib-text")).to_have_text(str(translation))
+    expect(said(page)).to_have_text(f"enfr: {translation}. ")
+    pieces = page.get_by_role("listbox", name="Source pieces").get_by_role("option")
+    assert pieces.count() == len(subwords.translator.source_vocabulary.encode(words_of("the european cat sleeps")))
+
+
+def test_the_other_search_is_one_choice_away(opened):
+    half_way, sentence = pretrained.load("bahdanau-after-50"), "the dogs see the red schools"
+    found = {width: str(half_way.translate(sentence, beam=width, max_length=9)) for width in (3, 1)}
+    assert found[1] != found[3]
+    page = opened(page_of(half_way, "enfr", beam=3, max_length=9))
+    field(page).fill(sentence)
+    for label, width in (("beam of 3", 3), ("greedy", 1), ("beam of 3", 3)):
+        page.get_by_label("search").select_option(label)
+        expect(page.locator(".attnlib-text")).to_have_text(found[width])
+
+
+def test_of_greedy_search_alone_there_is_no_choice(words, opened):
+    page = opened(page_of(words, "enfr", beam=1))
+    field(page).fill("the dog sings")
+    expect(page.locator(".attnlib-text")).to_have_text(str(words.translate("the dog sings", beam=1)))
+    assert page.get_by_label("search").count() == 0
+
+
+def test_one_can_interfere_by_keys_and_take_it_back(words, opened):
+    page = opened(page_of(words, "my <own> model"))
+    field(page).focus()
+    page.keyboard.type("the big dog sees a cat")
+    target = page.get_by_role("listbox", name="Target words, my <own> model").get_by_role("option")
+    expect(target).to_have_count(len(words.translate("the big dog sees a cat").words) + 1)
+    plain = page.locator(".attnlib-text").inner_text()
+    target.nth(1).focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_text("Word 3 of my <own> model: ")).to_be_visible()
+    page.get_by_role("listbox", name="Source words").get_by_role("option").nth(0).focus()
+    page.keyboard.press("End")
+    page.get_by_role("button", name="look here").press("Enter")
+    expect(page.get_by_text("Changed: my <own> model, word 3 looks at “(end)” alone.")).to_be_visible()
+    other = page.get_by_role("button", name="probability").nth(1)
+    word = other.inner_text().split()[0]
+    other.press("Enter")
+    expect(target.nth(2)).to_have_text(word)
+    page.get_by_role("button", name="Take all back").press("Enter")
+    expect(page.locator(".attnlib-text")).to_have_text(plain)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("wide", [1280, 390])
+def test_it_is_accessible_and_fits(wide, scheme, subwords, opened):
+    page = opened(page_of(subwords, "enfr"), viewport={"width": wide, "height": 800}, color_scheme=scheme)
+    for step in range(2):
+        found = Axe().run(page).response["violations"]
+        assert [f"{one['id']}: {node['html'][:150]}" for one in found for node in one["nodes"]] == []
+        if not step:
+            field(page).fill("the european cat sleeps, xyz")
+            page.get_by_role("listbox", name="Target pieces, enfr").get_by_role("option").nth(1).click()
+            page.get_by_role("button", name="do not look there").click()
+            expect(page.locator(".attnlib-hidden")).to_have_count(1)
+    assert page.evaluate("document.documentElement.scrollWidth") <= wide
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == (
+        "rgb(18, 18, 18)" if scheme == "dark" else "rgb(255, 255, 255)"
+    )
+
+
+# --- What may go wrong ---
+
+
+def test_what_is_written_wrongly_gets_a_sentence(words, opened):
+    page = opened(page_of(words, "enfr"))
+    field(page).fill("the <b>dog</b> qwe sings")
+    translation = words.translate("the <b>dog</b> qwe sings")
+    expect(said(page)).to_have_text(f"enfr: {translation}. The model does not know “<b>dog</b>”, “qwe”.")
+    field(page).fill(" ")
+    expect(said(page)).to_have_text("Write a sentence.")
+    field(page).fill("the " * 100)
+    expect(said(page)).to_have_text("These are 100 words; write at most 99.")
+    field(page).fill("x" * 1001)
+    expect(said(page)).to_have_text("These are 1001 letters; write at most 1000.")
+    expect(page.locator(".attnlib-text")).to_have_text(str(translation))
+
+
+def test_a_location_score_has_only_so_many_positions(opened):
+    page = opened(page_of(Model(luong(SUBWORDS, SUBWORDS, score="location", emb=2, hid=2)), "enfr", max_length=5))
+    field(page).fill("zzzz " * 25)
+    expect(said(page)).to_have_text("The sentence takes 100 positions; the model's location score has 99.")
+
+
+@pytest.mark.parametrize("damage", ["altered", "no base64", "no JSON"])
+def test_a_damaged_model_gets_a_sentence(damage, words, opened):
+    html = {"altered": "AAAA", "no base64": "é", "no JSON": '"'}[damage].join(
+        re.split(r'(?<="base64":")....', page_of(words, "enfr"), maxsplit=1)
+    )
+    page = opened(html)
+    field(page).fill("the dog sings")
+    expect(said(page)).to_have_text(
+        "This card cannot translate: the weights are damaged. What stands here stays as it was."
+    )
+
+
+def test_of_half_a_file_and_without_scripts_there_is_a_sentence(words, opened):
+    html = page_of(words, "enfr")
+    for page in (opened(html[: len(html) // 2]), opened(html, java_script_enabled=False)):
+        expect(page.get_by_text("scripts are switched off, or the file is damaged")).to_be_visible()
+
+
+def test_words_from_outside_are_no_html(opened):
+    hostile = Vocabulary(("&amp;", "</script><script>alert(1)</script>", "<!--"))
+    page = opened(page_of(Model(luong(hostile, hostile, emb=2, hid=2)), "<script>alert(1)</script>", max_length=9))
+    assert page.get_by_role("heading").inner_text() == "<script>alert(1)</script>"
+    field(page).fill(" ".join(hostile.words))
+    expect(page.get_by_role("listbox", name="Source words").get_by_role("option")).to_have_text(
+        [*hostile.words, "(end)"], use_inner_text=False
+    )
+
+
+def test_a_transformer_and_what_is_too_large_are_refused(refused, monkeypatch, words):
+    transformer = pretrained.load("transformer")
+    refused(lambda: page_of(transformer, "x"), ValueError, "this model is a Transformer: train another --preset")
+    large = Vocabulary(tuple(f"{n}" for n in range(200_000)))
+    model = Model(luong(large, large, emb=60, hid=60))
+    refused(lambda: page_of(model, "x"), ValueError, "the page would take 96 MB or more; expected at most 64 MB: train")
+    monkeypatch.setattr(page_module, "LARGEST", 1_000)
+    refused(lambda: page_of(words, "x"), ValueError, "expected at most 0 MB")
