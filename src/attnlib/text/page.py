@@ -12,7 +12,7 @@ from attnlib import pictures
 from attnlib.checks import check_whole
 from attnlib.pictures.live_card import asks, embedded, script, style
 from attnlib.pictures.packing import network
-from attnlib.text.model import LONGEST, Model
+from attnlib.text.model import MAX_LENGTH, Model
 from attnlib.text.subwords import Subwords
 from attnlib.transformer import TransformerEncoder
 from attnlib.vocabulary import Vocabulary
@@ -25,7 +25,7 @@ _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inl
 _PIECES = "It knows pieces of words: a piece with a dot before it goes on with a word. "
 
 
-def page_of(model: Model, title: str, *, beam: int = 5, max_length: int = LONGEST) -> str:
+def page_of(model: Model, title: str, *, beam: int = 5, max_length: int = MAX_LENGTH) -> str:
     """Write a model as a page of HTML.
 
     Parameters
