@@ -30,7 +30,7 @@ And folders, each on its own:
   `german`: English and German ones;
 - `experiments`: what is compared, how it is measured, and what was recorded;
 - `pictures`: `figures`, those that a reader can touch, schematics, one `step`, `comparisons`, `table` and `source_of`;
-- `text`: `files`, `stream`, `subwords`, `checkpoint`, `store`, `model`, `evaluation`, `settings`, `learning`, `page`:
+- `text`: `files`, `subwords`, `checkpoint`, `store`, `model`, `evaluation`, `settings`, `learning`, `page`:
   your own sentences, from disk;
 - `pretrained`: `recipes`, `models`: the trained models that the chapters speak of;
 - `real`: `captions`, `plan`, `data`, `measures`, `records`, `verdicts`, `runner`: trainings on real sentences.
