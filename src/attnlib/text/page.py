@@ -10,12 +10,12 @@ from typing import Any
 
 from attnlib import pictures
 from attnlib.checks import check_whole
+from attnlib.data import Vocabulary
 from attnlib.pictures.live_card import asks, embedded, script, style
 from attnlib.pictures.packing import network
 from attnlib.text.model import MAX_LENGTH, Model
 from attnlib.text.subwords import Subwords
 from attnlib.transformer import TransformerEncoder
-from attnlib.vocabulary import Vocabulary
 
 LARGEST = 64_000_000
 """What a page may take, in bytes."""

@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from attnlib import pretrained
-from attnlib.batches import encode
+from attnlib.data import Vocabulary, encode
 from attnlib.language.german import sample as german
 from attnlib.language.grammar import sample
 from attnlib.pictures import packing
@@ -23,7 +23,6 @@ from attnlib.text.model import Model
 from attnlib.text.page import page_of
 from attnlib.text.subwords import Subwords
 from attnlib.translator import luong
-from attnlib.vocabulary import Vocabulary
 
 FOLDER = Path(packing.__file__).parent
 SCRIPTS = "".join((FOLDER / name).read_text("utf-8") for name in ("recurrent.js", "page.js"))
