@@ -44,18 +44,9 @@ class Memory(NamedTuple):
 class Align(nn.Module):
     """Attention: score the annotations that the window shows, take the softmax, average.
 
-    Parameters
-    ----------
-    score : nn.Module
-        One of `attnlib.scores`.
-    window : Everywhere, LocalMonotonic or LocalPredictive
-        Where the decoder may look.
-
-    Raises
-    ------
-    ValueError
-        If a `Location` score meets a local window: it has a weight for each absolute position and reads no
-        annotation, so gathered annotations tell it nothing. The paper has no such model either.
+    The `score` is one of `attnlib.scores`, the `window` one of `attnlib.windows`. Only a `Location` score and a local
+    window do not go together: it has a weight for each absolute position and reads no annotation, so that gathered
+    annotations tell it nothing. The paper has no such model either.
 
     Notes
     -----
@@ -75,51 +66,25 @@ class Align(nn.Module):
         self.score, self.window = score, window
 
     def remember(self, h: Float[Tensor, "batch src enc"], lengths: Int[Tensor, "batch"]) -> Memory:
-        """Prepare what each sentence needs once.
+        """Prepare what each sentence needs once, the score's keys among it.
 
-        Parameters
-        ----------
-        h : ``"batch src enc"``
-            Annotations. Those of padding have weight 0 and may be any numbers, but must be finite: 0 times NaN is NaN.
-        lengths : ``"batch"``
-            How many real words each sentence has.
-
-        Returns
-        -------
-        Memory
-            The score's keys among it.
+        Annotations of padding have weight 0 and may be any numbers, but must be finite: 0 times NaN is NaN.
         """
         h = h.contiguous()
         mask = torch.arange(h.shape[1], device=h.device) < lengths[:, None]
         return Memory(self.score.keys(h), h, lengths, mask[:, None])
 
     def forward(self, s: Float[Tensor, "batch tgt dec"], memory: Memory, steps: Int[Tensor, "tgt"]) -> Attended:
-        """Look at the source from each state.
-
-        Parameters
-        ----------
-        s : ``"batch tgt dec"``
-            The decoder states that ask.
-        memory : Memory
-            From `remember`.
-        steps : ``"tgt"``
-            Which target positions these are, from 0.
-
-        Returns
-        -------
-        Attended
-            Contexts ``"batch tgt enc"``, weights ``"batch tgt look"``, and for a local window the source
-            positions of the weights and the centres ``"batch tgt"``.
-        """
+        """Look at the source from each state, the `steps` telling which target positions these are, from 0."""
         view = self.window(s, steps, memory.lengths, memory.mask)
         if view.positions is None or view.positions.shape[-1] == memory.mask.shape[-1]:
-            looked = attend(self.score(s, memory.keys), memory.annotations, view.inside, view.factor)
+            attended = attend(self.score(s, memory.keys), memory.annotations, view.inside, view.factor)
         else:  # each step sees its own few annotations, so each asks as a sentence of its own
             keys, h = _gather(memory.keys, view.positions), _gather(memory.annotations, view.positions)
             factor = None if view.factor is None else view.factor[:, :, None]
             apart = attend(self.score(s[:, :, None], keys), h, view.inside[:, :, None], factor)
-            looked = Attended(apart.context.squeeze(2), apart.weights.squeeze(2))
-        return looked._replace(positions=view.positions, centre=view.centre)
+            attended = Attended(apart.context.squeeze(2), apart.weights.squeeze(2))
+        return attended._replace(positions=view.positions, centre=view.centre)
 
     def at(self, t: int, s: Float[Tensor, "batch dec"], memory: Memory) -> Attended:
         """Look at the source from one state of each sentence, at target step `t`, from 0; the result's `tgt` is 1."""

@@ -19,19 +19,8 @@ def gru_step(
 ) -> Float[Tensor, "batch dec"]:
     """Step a GRU whose input is already multiplied, as `torch.nn.GRUCell` would.
 
-    Parameters
-    ----------
-    x : ``"batch 3*dec"``
-        W_ih times the input, plus b_ih: reset gate, update gate, candidate.
-    s : ``"batch dec"``
-        The state before the step.
-    W_hh, b_hh : ``"3*dec dec"``, ``"3*dec"``
-        The cell's recurrent weights.
-
-    Returns
-    -------
-    ``"batch dec"``
-        The state after the step: ``3 * batch * dec²`` multiply-adds.
+    The input `x` is W_ih times what the cell reads, plus b_ih: reset gate, update gate, candidate. A step costs
+    ``3 * batch * dec²`` multiply-adds.
 
     Notes
     -----
@@ -54,21 +43,9 @@ def lstm_step(
 ) -> tuple[Float[Tensor, "batch dec"], Float[Tensor, "batch dec"]]:
     """Step an LSTM whose input is already multiplied, as `torch.nn.LSTMCell` would.
 
-    Parameters
-    ----------
-    x : ``"batch 4*dec"``
-        W_ih times the input, plus both biases: input gate, forget gate, candidate, output gate.
-    s : ``"batch recurrent"``
-        The state before the step, and beside it whatever else was not multiplied beforehand.
-    cell : ``"batch dec"``
-        The memory cell before the step.
-    W_hh : ``"4*dec recurrent"``
-        The cell's recurrent weights, and beside them those of what is beside the state.
-
-    Returns
-    -------
-    s, cell : ``"batch dec"``
-        The state and the memory cell after the step: ``4 * batch * dec * recurrent`` multiply-adds.
+    The input `x` is W_ih times what the cell reads, plus both biases: input gate, forget gate, candidate, output gate.
+    Beside the state before, `s` holds whatever else was not multiplied beforehand, and `W_hh` its weights. Returned are
+    state and memory cell; a step costs ``4 * batch * dec * recurrent`` multiply-adds.
 
     Notes
     -----

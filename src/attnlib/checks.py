@@ -45,7 +45,7 @@ def check_choice(choices: Collection[Any], /, **given: Any) -> None:
 
 
 def as_floating(**arrays: Any) -> tuple[Any, ...]:
-    """Give the library that all the arrays belong to, then the arrays in one floating-point precision.
+    """Return the library that all the arrays belong to, then the arrays in one floating-point precision.
 
     NumPy's integers become float64; a tensor of integers is refused, as torch's own matrix product would refuse it.
     """
@@ -63,15 +63,15 @@ def as_floating(**arrays: Any) -> tuple[Any, ...]:
     return xp, *(xp.astype(x, dtype, copy=False) for x in arrays.values())
 
 
-def check_mask(mask: Any, e: Array) -> None:
-    """Refuse a mask that is not Boolean, is not of the scores' library, or does not broadcast to the scores' shape."""
-    if not is_array_api_obj(mask) or is_torch_array(mask) != is_torch_array(e):
-        raise TypeError(f"mask is a {type(mask).__name__}; expected a {type(e).__name__}, as e is")
+def check_mask(mask: Any, shape: tuple[int, ...], like: Array) -> None:
+    """Refuse a mask that is not Boolean, is not of the library of `like`, or does not broadcast to the shape."""
+    if not is_array_api_obj(mask) or is_torch_array(mask) != is_torch_array(like):
+        raise TypeError(f"mask is a {type(mask).__name__}; expected a {type(like).__name__}, as the scores are")
     if mask.dtype != array_namespace(mask).bool:
         raise TypeError(f"mask has shape {tuple(mask.shape)} and holds {mask.dtype}; expected bool, True: a real word")
-    ends = zip(reversed(mask.shape), reversed(e.shape), strict=False)
-    if mask.ndim > e.ndim or any(size not in (1, whole) for size, whole in ends):
-        raise ValueError(f"mask has shape {tuple(mask.shape)}; expected one that broadcasts to {tuple(e.shape)}")
+    ends = zip(reversed(mask.shape), reversed(shape), strict=False)
+    if mask.ndim > len(shape) or any(size not in (1, whole) for size, whole in ends):
+        raise ValueError(f"mask has shape {tuple(mask.shape)}; expected one that broadcasts to {shape}")
 
 
 def check_integers(**arrays: Any) -> None:
@@ -136,7 +136,7 @@ def check_words(name: str, words: Sequence[str]) -> None:
 
 
 def check_sentence(words: Sequence[str]) -> Sequence[str]:
-    """Give back the words of a sentence, which has one at least."""
+    """Refuse a sentence without words; any other is returned."""
     check_words("words", words)
     if not len(words):
         raise ValueError("words is empty; expected at least one word")

@@ -27,15 +27,7 @@ SPECIAL = ("<pad>", "<start>", "<end>", "<unknown>")
 
 
 class SentencePair(NamedTuple):
-    """A sentence, its translation, and which word translates which.
-
-    Attributes
-    ----------
-    source, target : words
-        The two sentences, without `EOS`.
-    links : set of (source position, target position)
-        The gold word alignment. Both positions count from 0.
-    """
+    """Two sentences without `EOS`, and their gold links: (source position, target position), both from 0."""
 
     source: tuple[str, ...]
     target: tuple[str, ...]
@@ -56,10 +48,10 @@ class Tokenizer(Protocol):
         """Name the words up to the first `EOS`."""
 
     def grouped(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[tuple[str, ...], list[int]]:
-        """Name the words, and say how many numbers each takes."""
+        """Name the words, and count how many numbers each takes."""
 
     def sizes(self, words: Sequence[str]) -> list[int]:
-        """Say how many numbers each word takes."""
+        """Count how many numbers each word takes."""
 
 
 @dataclass(frozen=True)
@@ -86,15 +78,9 @@ class Vocabulary:
     def of(cls, sentences: Iterable[Sequence[str]], *, min_count: int = 1, max_size: int | None = None) -> "Vocabulary":
         """Collect the words of all the sentences, in alphabetical order.
 
-        Parameters
-        ----------
-        sentences : sequences of words
-            The word ``<unknown>`` means in them what it means in a translation.
-        min_count : int
-            How often a word must occur to be known.
-        max_size : int, optional
-            How many words to know, those that occur most often; of equally frequent ones, the first of the alphabet.
-            None: all.
+        Known are words that occur `min_count` times, at most `max_size` of them, those that occur most often; of
+        equally frequent ones, the first of the alphabet. The word ``<unknown>`` means here what it means in a
+        translation.
         """
         counts = Counter(word for words in sentences for word in check_sentence(words))
         return cls.of_counts(counts, min_count=min_count, max_size=max_size)
@@ -113,34 +99,20 @@ class Vocabulary:
         return len(SPECIAL) + len(self.words)
 
     def encode(self, words: Sequence[str]) -> list[int]:
-        """Turn the words of a sentence into numbers, unknown words into `UNKNOWN`, and append `EOS`.
-
-        Raises
-        ------
-        TypeError
-            If `words` is one string rather than a sequence of words.
-        ValueError
-            If there is no word.
-        """
+        """Turn the words of a sentence into numbers, unknown words into `UNKNOWN`, and append `EOS`."""
         return [self._numbers.get(word, UNKNOWN) for word in check_sentence(words)] + [EOS]
 
     def decode(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[str, ...]:
-        """Name the words up to the first `EOS`, without it, or all of them if there is none.
-
-        Raises
-        ------
-        ValueError
-            If a number is not in the vocabulary.
-        """
+        """Name the words up to the first `EOS`, without it, or all of them if there is none."""
         return tuple(self._named(int(n)) for n in until_end(ids))
 
     def grouped(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[tuple[str, ...], list[int]]:
-        """Name the words as `decode` does, and say how many numbers each takes: here always one."""
+        """Name the words as `decode` does, and count how many numbers each takes: here always one."""
         words = self.decode(ids)
         return words, [1] * len(words)
 
     def sizes(self, words: Sequence[str]) -> list[int]:
-        """Say how many numbers each word takes in `encode`: here always one."""
+        """Count how many numbers each word takes in `encode`: here always one."""
         return [1] * len(words)
 
     def _named(self, number: int) -> str:
@@ -153,7 +125,7 @@ class Vocabulary:
 
 
 def until_end(ids: Iterable[int] | Tensor) -> Iterator[int]:
-    """Give the numbers before the first `EOS`."""
+    """Take the numbers before the first `EOS`."""
     for number in ids.tolist() if isinstance(ids, Tensor) else ids:
         if number == EOS:
             return
@@ -178,7 +150,7 @@ class Batch(NamedTuple):
 
 @dataclass(frozen=True)
 class Corpus:
-    """Sentence pairs as numbers, one after another: in memory, or in files that are mapped into it.
+    """Hold sentence pairs as numbers, one after another: in memory, or in files that are mapped into it.
 
     Attributes
     ----------
@@ -196,7 +168,7 @@ class Corpus:
 
     @classmethod
     def of(cls, pairs: Iterable[SentencePair], source_vocabulary: Tokenizer, target_vocabulary: Tokenizer) -> "Corpus":
-        """Turn the words of sentence pairs into numbers. Errors as for `encode`."""
+        """Turn the words of sentence pairs into numbers."""
         ids, lengths = array("q"), array("q")
         for pair in pairs:
             for side in (source_vocabulary.encode(pair.source), target_vocabulary.encode(pair.target)):
@@ -230,42 +202,25 @@ class Corpus:
         skip: int = 0,
         share: tuple[int, int] = (0, 1),
     ) -> Iterator[Batch]:
-        """Give batches without end. As for `attnlib.data.endless`, with one parameter more.
+        """Draw `batches` without end, as `attnlib.data.endless` does, for one of several processes.
 
-        Parameters
-        ----------
-        max_tokens, seed, max_sentences, skip
-            As there.
-        share : (which, of how many)
-            Of n processes, process k, from 0, gets every n-th pair of each batch from the k-th on. Together they see
-            what one process would; when a batch has fewer than n pairs, at least one of them gets none.
+        Of n processes, process k, from 0, gets every n-th pair of each batch from the k-th on: the `share` (k, n).
+        Together they see what one process would; when a batch has fewer than n pairs, at least one of them gets none.
         """
         which, processes = share
         check_whole(0, seed=seed, skip=skip, share=which)
         check_whole(which + 1, processes=processes)
         check_fit(self.lengths, max_tokens, max_sentences)
-        found = shuffled_batches(self.lengths, max_tokens, max_sentences, seed, skip)
-        return (self.batch(rows[which::processes]) for rows in found)
+        parts = shuffled_batches(self.lengths, max_tokens, max_sentences, seed, skip)
+        return (self.batch(rows[which::processes]) for rows in parts)
 
 
 def encode(
     sentences: Iterable[Sequence[str]], vocabulary: Tokenizer
 ) -> tuple[Int[Tensor, "batch src"], Int[Tensor, "batch"]]:
-    """Turn the words of several sentences into numbers and lay them side by side.
+    """Turn the words of several sentences into numbers and lay them side by side: each, then `EOS`, then `PAD`.
 
-    Returns
-    -------
-    ids : ``"batch src"``
-        Each sentence, then `EOS`, then as many `PAD` as the longest needs.
-    lengths : ``"batch"``
-        How many words each sentence has, `EOS` included.
-
-    Raises
-    ------
-    TypeError
-        If a sentence is one string rather than a sequence of words.
-    ValueError
-        If there is no sentence, or a sentence has no word.
+    Returned beside them is how many words each has, `EOS` included.
     """
     numbered = [vocabulary.encode(words) for words in sentences]
     if not numbered:
@@ -275,7 +230,7 @@ def encode(
 
 
 def batch(pairs: Iterable[SentencePair], source_vocabulary: Tokenizer, target_vocabulary: Tokenizer) -> Batch:
-    """Lay sentence pairs side by side, in their order. Errors as for `encode`."""
+    """Lay sentence pairs side by side, in their order."""
     encoded = Corpus.of(pairs, source_vocabulary, target_vocabulary)
     if not len(encoded):
         raise ValueError("pairs is empty; expected at least one sentence pair")
@@ -298,27 +253,12 @@ def batches(
 
     Parameters
     ----------
-    pairs : sentence pairs
-        Each comes in exactly one batch.
-    source_vocabulary, target_vocabulary : Tokenizer
-        They number the words.
     max_tokens : int
         The most words that a batch may hold on one side, `EOS` and `PAD` counted.
     seed : int
         The same seed gives the same batches in the same order.
     max_sentences : int, optional
         The most pairs that a batch may hold. None: as many as `max_tokens` admits.
-
-    Returns
-    -------
-    list of Batch
-
-    Raises
-    ------
-    TypeError
-        If a sentence is one string rather than a sequence of words, or `max_tokens` or `seed` is not a whole number.
-    ValueError
-        If there is no pair, or a sentence has no word, or is too long for any batch.
     """
     check_whole(0, seed=seed)
     encoded = Corpus.of(pairs, source_vocabulary, target_vocabulary)
@@ -336,20 +276,9 @@ def endless(
     max_sentences: int | None = None,
     skip: int = 0,
 ) -> Iterator[Batch]:
-    """Give all `batches` of the corpus, then all again, cut and ordered anew, without end.
+    """Draw all `batches` of the corpus, then all again, cut and ordered anew, without end.
 
-    Parameters
-    ----------
-    pairs, source_vocabulary, target_vocabulary, max_tokens, max_sentences
-        As for `batches`, and refused as there, before the first batch is asked for.
-    seed : int
-        The same seed gives the same batches in the same order.
-    skip : int
-        How many batches to leave out at first: those that a training which goes on has learnt from already.
-
-    Returns
-    -------
-    iterator of Batch
+    The first `skip` are left out: those that a training which goes on has learnt from already.
     """
     encoded = Corpus.of(pairs, source_vocabulary, target_vocabulary)
     return encoded.endless(max_tokens=max_tokens, seed=seed, max_sentences=max_sentences, skip=skip)

@@ -22,7 +22,6 @@ from torch.nn.functional import linear
 from attnlib.alignment import Align, Memory
 from attnlib.attention import Attended, join
 from attnlib.cells import gru_step, lstm_step
-from attnlib.checks import check_share, check_whole
 from attnlib.encoders import Encoded
 from attnlib.parameters import Embedding, weight
 
@@ -65,7 +64,7 @@ class Decoder(nn.Module):
     attends = True
 
     def start(self, encoded: Encoded) -> State:
-        """Give the state before the first word."""
+        """Stand before the first word."""
         raise NotImplementedError
 
     def step(
@@ -91,12 +90,7 @@ class Decoder(nn.Module):
 class DeepOutput(nn.Module):
     r"""Score the next word by a maxout layer, :math:`W_o\,\mathrm{maxout}(U_o s + V_o y + C_o c)`.
 
-    Parameters
-    ----------
-    vocab, emb, dec, enc : int
-        Words of the target vocabulary; features of an embedding, of a state and of a context.
-    maxout : int
-        Units of the layer, each the larger of two numbers.
+    The layer has `maxout` units, each the larger of two numbers.
 
     Notes
     -----
@@ -105,7 +99,6 @@ class DeepOutput(nn.Module):
     """
 
     def __init__(self, *, vocab: int, emb: int, dec: int, enc: int, maxout: int):
-        check_whole(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
         super().__init__()
         self.U_o, self.V_o, self.C_o = weight(2 * maxout, dec), weight(2 * maxout, emb), weight(2 * maxout, enc)
         self.W_o = weight(vocab, maxout)
@@ -129,14 +122,7 @@ class FixedContextDecoder(Decoder):
 
     :math:`s_t = \mathrm{GRU}(s_{t-1}, [y_{t-1}; c])`, then `DeepOutput` of :math:`s_{t-1}, y_{t-1}, c`.
 
-    Parameters
-    ----------
-    vocab, emb, dec, enc : int
-        Words of the target vocabulary; features of an embedding, of a state and of a context.
-    maxout : int
-        Units of the output's maxout layer.
-    dropout, embedding_dropout : float
-        In training, the share of features that is set to 0: of the maxout layer, and of the embeddings.
+    In training, `dropout` sets to 0 a share of the maxout layer.
 
     Notes
     -----
@@ -158,8 +144,6 @@ class FixedContextDecoder(Decoder):
         dropout: float = 0.0,
         embedding_dropout: float = 0.0,
     ):
-        check_whole(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
-        check_share(dropout=dropout)
         super().__init__()
         self.dropout = dropout
         self.embedding = Embedding(vocab, emb, embedding_dropout)
@@ -180,7 +164,7 @@ class FixedContextDecoder(Decoder):
 
     @property
     def output(self) -> Float[Tensor, "vocab maxout"]:
-        """Give the weights of the output layer."""
+        """The weights of the output layer."""
         return self.readout.W_o
 
     def before_output(
@@ -200,18 +184,8 @@ class BahdanauDecoder(Decoder):
     :math:`c_t = \mathrm{align}(s_{t-1})`, :math:`s_t = \mathrm{GRU}(s_{t-1}, [y_{t-1}; c_t])`, then `DeepOutput` of
     :math:`s_{t-1}, y_{t-1}, c_t`: the paper's appendix and the authors' code give it the state before.
 
-    Parameters
-    ----------
-    align : Align
-        Any score, any window; the paper's are `Additive` and `Everywhere`.
-    vocab, emb, dec, enc : int
-        Words of the target vocabulary; features of an embedding, of a state and of an annotation.
-    maxout : int
-        Units of the output's maxout layer.
-    reads_new_state : bool
-        Give the output :math:`s_t` instead, as the paper's body writes it.
-    dropout, embedding_dropout : float
-        As for `FixedContextDecoder`.
+    The paper's `align` is ``Align(Additive(...), Everywhere())``. With `reads_new_state` the output is given
+    :math:`s_t` instead, as the paper's body writes it. Dropout is that of `FixedContextDecoder`.
 
     Notes
     -----
@@ -234,8 +208,6 @@ class BahdanauDecoder(Decoder):
         dropout: float = 0.0,
         embedding_dropout: float = 0.0,
     ):
-        check_whole(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
-        check_share(dropout=dropout)
         super().__init__()
         self.dropout = dropout
         self.align, self.enc = align, enc
@@ -260,7 +232,7 @@ class BahdanauDecoder(Decoder):
 
     @property
     def output(self) -> Float[Tensor, "vocab maxout"]:
-        """Give the weights of the output layer."""
+        """The weights of the output layer."""
         return self.readout.W_o
 
     def before_output(
@@ -286,21 +258,9 @@ class LuongDecoder(Decoder):
     :math:`s_t = \mathrm{LSTM}(s_{t-1}, [y_{t-1}; \tilde{s}_{t-1}])`, :math:`c_t = \mathrm{align}(s_t)`,
     :math:`\tilde{s}_t = \tanh(W_c [c_t; s_t])`, and :math:`W_y \tilde{s}_t` scores the next word.
 
-    Parameters
-    ----------
-    align : Align
-        Any score, any window.
-    vocab, emb, dec, enc : int
-        Words of the target vocabulary; features of an embedding, of a state and of an annotation. ``W_c`` is
-        ``(dec, enc + dec)``, ``W_y`` ``(vocab, dec)``.
-    layers : int
-        Height of the LSTM stack, the same as the encoder's; the top layer attends.
-    input_feeding : bool
-        Feed :math:`\tilde{s}_{t-1}` to the first layer (section 3.3). Without it the LSTM reads the words only, and
-        one call of the LSTM and one of `align` do all steps.
-    dropout, embedding_dropout : float
-        In training, the share of features that is set to 0: of what one layer hands to the next and of the attentional
-        states as the output reads them; and of the embeddings.
+    The stack has as many `layers` as the encoder's; the top one attends. Without `input_feeding` (section 3.3) the LSTM
+    reads the words only, and one call of the LSTM and one of `align` do all steps. In training, `dropout` sets to 0 a
+    share of what one layer hands to the next and of the attentional states as the output reads them.
 
     Notes
     -----
@@ -321,8 +281,6 @@ class LuongDecoder(Decoder):
         dropout: float = 0.0,
         embedding_dropout: float = 0.0,
     ):
-        check_whole(vocab=vocab, emb=emb, dec=dec, enc=enc, layers=layers)
-        check_share(dropout=dropout)
         super().__init__()
         self.dropout = dropout
         self.align, self.enc = align, enc
@@ -361,7 +319,7 @@ class LuongDecoder(Decoder):
 
     @property
     def output(self) -> Float[Tensor, "vocab dec"]:
-        """Give the weights of the output layer."""
+        """The weights of the output layer."""
         return self.W_y
 
     def before_output(

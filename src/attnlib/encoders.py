@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout as dropped
 from torch.nn.functional import linear, pad
 
-from attnlib.checks import check_share, check_whole
+from attnlib.checks import check_whole
 from attnlib.parameters import Embedding, weight
 
 
@@ -43,18 +43,8 @@ class BidirectionalGRU(nn.Module):
     The decoder begins at :math:`s_0 = \tanh(W_s \overleftarrow{h}_1)`: the backward state at the first word has
     read the whole sentence.
 
-    Parameters
-    ----------
-    vocab : int
-        Words of the source vocabulary.
-    emb : int
-        Features of a word embedding.
-    hid : int
-        Features of a state in one direction; an annotation has ``enc = 2 * hid``.
-    dec : int
-        Features of the decoder's state. ``W_s`` is ``(dec, hid)``.
-    embedding_dropout : float
-        In training, the share of the embeddings' features that is set to 0.
+    Features: `emb` of a word's embedding, `hid` of a state in one direction, twice as many of an annotation, `dec` of
+    the decoder's state.
 
     Notes
     -----
@@ -64,7 +54,6 @@ class BidirectionalGRU(nn.Module):
     """
 
     def __init__(self, vocab: int, emb: int, hid: int, dec: int, *, embedding_dropout: float = 0.0):
-        check_whole(vocab=vocab, emb=emb, hid=hid, dec=dec)
         super().__init__()
         self.embedding = Embedding(vocab, emb, embedding_dropout)
         self.forwards = nn.GRU(emb, hid, batch_first=True)
@@ -72,20 +61,7 @@ class BidirectionalGRU(nn.Module):
         self.W_s = weight(dec, hid)
 
     def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> Encoded:
-        """Annotate each word of each sentence.
-
-        Parameters
-        ----------
-        source : ``"batch src"``
-            Word numbers, padded at the end.
-        lengths : ``"batch"``
-            How many real words each sentence has.
-
-        Returns
-        -------
-        Encoded
-            Annotations ``"batch src 2*hid"``, and s_0 ``"batch dec"`` as the only state.
-        """
+        """Annotate each word with ``2 * hid`` features; s_0 is the only state."""
         x = self.embedding(source)
         forwards = self.forwards(x)[0]
         backwards = _reverse(self.backwards(_reverse(x, lengths))[0], lengths)
@@ -101,21 +77,9 @@ class StackedLSTM(nn.Module):
 
     The decoder begins where each layer ended.
 
-    Parameters
-    ----------
-    vocab : int
-        Words of the source vocabulary.
-    emb : int
-        Features of a word embedding.
-    hid : int
-        Features of a state, and of an annotation.
-    layers : int
-        Height of the stack.
-    reverse : bool
-        Read from the last word to the first, as the paper does by reversing the source. The annotations still
-        come in the source's own order, so that positions and links keep their meaning.
-    dropout, embedding_dropout : float
-        In training, the share of features that is set to 0: of what one layer hands to the next, and of the embeddings.
+    With `reverse` it reads from the last word to the first, as the paper does by reversing the source; the annotations
+    still come in the source's own order, so that positions and links keep their meaning. In training, `dropout` sets to
+    0 a share of what one layer hands to the next.
 
     Notes
     -----
@@ -135,28 +99,13 @@ class StackedLSTM(nn.Module):
         dropout: float = 0.0,
         embedding_dropout: float = 0.0,
     ):
-        check_whole(vocab=vocab, emb=emb, hid=hid, layers=layers)
-        check_share(dropout=dropout)
         super().__init__()
         self.reverse = reverse
         self.embedding = Embedding(vocab, emb, embedding_dropout)
         self.lstm = nn.LSTM(emb, hid, layers, batch_first=True, dropout=dropout if layers > 1 else 0.0)
 
     def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> Encoded:
-        """Annotate each word of each sentence.
-
-        Parameters
-        ----------
-        source : ``"batch src"``
-            Word numbers, padded at the end.
-        lengths : ``"batch"``
-            How many real words each sentence has.
-
-        Returns
-        -------
-        Encoded
-            Annotations ``"batch src hid"``, and the last states and cells ``"batch layers hid"``.
-        """
+        """Annotate each word with `hid` features; the states are the last states and cells, ``"batch layers hid"``."""
         x = self.embedding(source)
         if not self.reverse:
             annotations, (h, c) = _read(self.lstm, x, lengths)
@@ -172,18 +121,7 @@ class BidirectionalLSTM(nn.Module):
     A state in one direction has ``hid / 2`` features, so that annotations and the decoder's first states are as wide
     as those of `StackedLSTM`: either suits the same decoder.
 
-    Parameters
-    ----------
-    vocab : int
-        Words of the source vocabulary.
-    emb : int
-        Features of a word embedding.
-    hid : int
-        Features of an annotation, an even number.
-    layers : int
-        Height of the stack; both directions of one layer are read by both of the next.
-    dropout, embedding_dropout : float
-        As for `StackedLSTM`.
+    Both directions of one layer are read by both of the next.
 
     Notes
     -----
@@ -194,8 +132,7 @@ class BidirectionalLSTM(nn.Module):
     def __init__(
         self, vocab: int, emb: int, hid: int, layers: int = 1, *, dropout: float = 0.0, embedding_dropout: float = 0.0
     ):
-        check_whole(vocab=vocab, emb=emb, hid=hid, layers=layers)
-        check_share(dropout=dropout)
+        check_whole(layers=layers)
         if hid % 2:
             raise ValueError(f"hid is {hid}; expected an even number, half of it for each direction")
         super().__init__()
@@ -206,20 +143,7 @@ class BidirectionalLSTM(nn.Module):
         self.backwards = nn.ModuleList(nn.LSTM(n, hid // 2, batch_first=True) for n in read)
 
     def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> Encoded:
-        """Annotate each word of each sentence.
-
-        Parameters
-        ----------
-        source : ``"batch src"``
-            Word numbers, padded at the end.
-        lengths : ``"batch"``
-            How many real words each sentence has.
-
-        Returns
-        -------
-        Encoded
-            Annotations ``"batch src hid"``, and the last states and cells of both directions ``"batch layers hid"``.
-        """
+        """Annotate each word as `StackedLSTM` does; its states and cells are those of both directions, side by side."""
         x, ends = self.embedding(source), []
         for layer, (forwards, backwards) in enumerate(zip(self.forwards, self.backwards, strict=True)):
             if layer:

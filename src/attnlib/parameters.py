@@ -15,18 +15,8 @@ from attnlib.checks import check_share, check_whole
 def weight(*shape: int) -> nn.Parameter:
     r"""Draw a weight from the uniform distribution between plus and minus :math:`1 / \sqrt{n}`.
 
-    This is how PyTorch begins its own layers. Bahdanau's values (N(0, 0.001²), zeros) suit Adadelta
-    and weeks of training.
-
-    Parameters
-    ----------
-    *shape : int
-        The last is `n`, how many numbers one output is the weighted sum of.
-
-    Returns
-    -------
-    nn.Parameter
-        Drawn from torch's global generator, on torch's default device: seed it, or fork it, around the call.
+    The last size of the shape is `n`, how many numbers one output is the weighted sum of. So PyTorch begins its own
+    layers; Bahdanau's values (N(0, 0.001²), zeros) suit Adadelta and weeks of training. `seeded` makes the draw known.
 
     Notes
     -----
@@ -39,17 +29,10 @@ def weight(*shape: int) -> nn.Parameter:
 
 
 class Embedding(nn.Embedding):
-    """One vector for each word of a vocabulary.
-
-    Parameters
-    ----------
-    vocab, emb : int
-        How many words, and features of a vector.
-    dropout : float
-        In training, the share of the features that is set to 0.
-    """
+    """Hold one vector for each word of a vocabulary; in training, a share of the features is set to 0."""
 
     def __init__(self, vocab: int, emb: int, dropout: float = 0.0):
+        check_whole(vocab=vocab, emb=emb)
         check_share(embedding_dropout=dropout)
         super().__init__(vocab, emb)
         self.dropout = dropout

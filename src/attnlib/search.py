@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from attnlib.attention import Attended, join
-from attnlib.checks import check_finite, check_sentences, check_vocabularies, check_whole
+from attnlib.checks import check_finite, check_vocabularies, check_whole
 from attnlib.data import BOS, EOS, PAD, UNKNOWN, encode
 from attnlib.translator import Translator
 
@@ -40,12 +40,12 @@ class Hypotheses(NamedTuple):
 class _Choice(NamedTuple):
     """One step of beam search: what each slot of the beam chose, and which slot it follows.
 
-    Only the slots that go on are stepped: `rows` says which row of `attended` is whose, and 0 for those without.
+    Only the slots that go on are stepped: `places` tells which row of `attended` is whose, and is 0 for those without.
     """
 
     words: Int[Tensor, "batch width"]
     parents: Int[Tensor, "batch width"]
-    rows: Int[Tensor, "slots"]
+    places: Int[Tensor, "slots"]
     attended: Attended | None
 
 
@@ -62,23 +62,13 @@ def greedy(
     ----------
     translator : Translator
         Or whatever has its `start` and `step`.
-    source : ``"batch src"``
-        Encoded sentences, each ending in `EOS`.
-    lengths : ``"batch"``
-        How many words each has, `EOS` included.
+    source, lengths
+        Encoded sentences, as from `attnlib.data.encode`.
     max_length : int, or ``"batch"``
         The most words a translation may have, `EOS` included: of all, or of each.
 
-    Returns
-    -------
-    Hypotheses
-
     Raises
     ------
-    TypeError
-        If `max_length` is not a whole number.
-    ValueError
-        If `max_length` is below 1.
     FloatingPointError
         If a translation's probability is not a number, as when the translator's weights hold NaN.
 
@@ -89,20 +79,21 @@ def greedy(
     """
     limits = _limits(max_length, lengths)
     state = translator.start(source, lengths)
-    going = torch.arange(len(source), device=source.device)
+    rows = torch.arange(len(source), device=source.device)
     words = torch.full_like(lengths, BOS)
     chosen, gains, looks = [], [], []
-    while len(going):
+    while len(rows):
         logits, attended, state = translator.step(words, state)
         gain, words = (x.squeeze(1) for x in _likeliest(_log_probabilities(logits), 1))
-        chosen.append(torch.full_like(lengths, PAD).index_copy(0, going, words))
-        gains.append(gain.new_zeros(len(source)).index_copy(0, going, gain))
-        looks.append(None if attended is None else attended.select(_rows(going, len(source))))
-        on = ((words != EOS) & (limits[going] > len(chosen))).nonzero().squeeze(1)
-        if len(on) < len(going):
-            going, words, state = going[on], words[on], state.select(on)
-    found = torch.stack(chosen, 1)
-    return _hypotheses(found, (found != PAD).sum(1), torch.stack(gains).sum(0), looks, source.shape[1])
+        chosen.append(torch.full_like(lengths, PAD).index_copy(0, rows, words))
+        gains.append(gain.new_zeros(len(source)).index_copy(0, rows, gain))
+        looks.append(None if attended is None else attended.select(_places(rows, len(source))))
+        unfinished = ((words != EOS) & (limits[rows] > len(chosen))).nonzero().squeeze(1)
+        if len(unfinished) < len(rows):
+            rows, words, state = rows[unfinished], words[unfinished], state.select(unfinished)
+    translations = torch.stack(chosen, 1)
+    log_p = torch.stack(gains).sum(0)
+    return _hypotheses(translations, (translations != PAD).sum(1), log_p, looks, source.shape[1])
 
 
 @torch.no_grad()
@@ -115,7 +106,7 @@ def beam(
     *,
     length_penalty: float = 1.0,
 ) -> Hypotheses:
-    """Keep the `width` most probable beginnings at every step, and give the best translation found.
+    """Keep the `width` most probable beginnings at every step, and take the best translation.
 
     A hypothesis that has ended keeps its place in the beam, so ever fewer go on. Among those that have ended, the
     greatest ``log_probability / length ** length_penalty`` wins; where none has, the greatest of the others does.
@@ -130,15 +121,6 @@ def beam(
         How much the length counts: 0 not at all, which favours short translations; 1 takes the mean of the words'
         log probabilities.
 
-    Returns
-    -------
-    Hypotheses
-
-    Raises
-    ------
-    TypeError, ValueError, FloatingPointError
-        As for `greedy`, and likewise for `width`, or if `length_penalty` is not finite.
-
     Notes
     -----
     A step costs at most `width` times what it costs in `greedy`: hypotheses that have ended are not stepped any more.
@@ -152,21 +134,21 @@ def beam(
     log_p = torch.full((len(source), width), -torch.inf, device=source.device)
     log_p[:, 0] = 0.0  # at first all slots would hold the same hypothesis: the others are empty
     ended, size = torch.zeros_like(log_p, dtype=torch.bool), torch.zeros_like(log_p, dtype=torch.long)
-    going, words = first_slot.flatten(), torch.full_like(lengths, BOS)
+    live, words = first_slot.flatten(), torch.full_like(lengths, BOS)
     choices = []
-    while len(going):
+    while len(live):
         logits, attended, state = translator.step(words, state)
         gains, likely = _likeliest(_log_probabilities(logits), width)
         stands = ended | (limits <= len(choices))[:, None]
-        log_p, chosen, parents = _best(log_p, stands, going, gains, likely)
-        rows = _rows(going, log_p.numel())
-        choices.append(_Choice(chosen, parents, rows, attended))
+        log_p, chosen, parents = _best(log_p, stands, live, gains, likely)
+        places = _places(live, log_p.numel())
+        choices.append(_Choice(chosen, parents, places, attended))
         size = size.gather(1, parents) + ~stands.gather(1, parents)
         ended = ended.gather(1, parents) | ((chosen == EOS) & (log_p > -torch.inf))
         unfinished = ~ended & (log_p > -torch.inf) & (limits > len(choices))[:, None]
-        going = unfinished.flatten().nonzero().squeeze(1)
-        words = chosen.flatten()[going]
-        state = state.select(rows[(first_slot + parents).flatten()[going]])
+        live = unfinished.flatten().nonzero().squeeze(1)
+        words = chosen.flatten()[live]
+        state = state.select(places[(first_slot + parents).flatten()[live]])
     score = (log_p / size**length_penalty).masked_fill(ended.any(1, keepdim=True) & ~ended, -torch.inf)
     return _traced(choices, score.argmax(1), size, log_p, source.shape[1])
 
@@ -174,26 +156,8 @@ def beam(
 def translate(translator: Translator, sentence: str, max_length: int = 100) -> str:
     """Translate one sentence of one's own, the most probable word at each step.
 
-    Parameters
-    ----------
-    translator : Translator
-        With its vocabularies.
-    sentence : str
-        Words separated by spaces. Words that the vocabulary lacks are read as UNKNOWN, with a warning.
-    max_length : int
-        How many words to give at most.
-
-    Returns
-    -------
-    str
-        Words separated by spaces.
-
-    Raises
-    ------
-    TypeError
-        If `sentence` is no string.
-    ValueError
-        If the translator has no vocabularies, or the sentence no words.
+    The sentence is words separated by spaces, and so is its translation, which has `max_length` words at most. Words
+    that the vocabulary lacks are read as `UNKNOWN`, with a warning.
     """
     check_vocabularies(translator)
     if not isinstance(sentence, str):
@@ -225,27 +189,13 @@ def translate_all(
     sentences : list of words
         The sources.
     max_length : int, or numbers
-        The most words a translation may have, EOS included: of all, or of each sentence.
+        The most words a translation may have, `EOS` included: of all, or of each sentence.
     width : int
         1: `greedy`. Otherwise the width of the `beam`.
     batch_size : int
         How many sentences share a batch.
-
-    Returns
-    -------
-    list of words
-        The translations, in the order of `sentences`.
-
-    Raises
-    ------
-    TypeError
-        If a sentence is one string rather than a sequence of words.
-    ValueError
-        If the translator has no vocabularies, or a sentence no words, or `batch_size` is below 1, or there is not one
-        greatest length for each sentence. For others see `greedy`.
     """
     check_vocabularies(translator)
-    check_sentences("sentences", sentences)
     check_whole(batch_size=batch_size, width=width)
     limits = [*max_length] if isinstance(max_length, Sequence) else [max_length] * len(sentences)
     for limit in {*limits}:
@@ -254,19 +204,19 @@ def translate_all(
         raise ValueError(f"max_length has {len(limits)} numbers; expected {len(sentences)}, one for each sentence")
     device = next(translator.parameters()).device
     order = sorted(range(len(sentences)), key=lambda n: len(sentences[n]))
-    found = {}
+    translations = {}
     for part in (order[n : n + batch_size] for n in range(0, len(order), batch_size)):
         ids, lengths = encode([sentences[n] for n in part], translator.source_vocabulary)
-        most = torch.tensor([limits[n] for n in part])
-        arguments = translator, ids.to(device), lengths.to(device), most.to(device)
-        made = greedy(*arguments) if width == 1 else beam(*arguments, width)
-        said = (row[:length] for row, length in zip(made.words, made.lengths.tolist(), strict=True))
-        found |= {n: translator.target_vocabulary.decode(row) for n, row in zip(part, said, strict=True)}
-    return [found[n] for n in range(len(sentences))]
+        longest = torch.tensor([limits[n] for n in part])
+        arguments = translator, ids.to(device), lengths.to(device), longest.to(device)
+        best = greedy(*arguments) if width == 1 else beam(*arguments, width)
+        for n, words, length in zip(part, best.words, best.lengths.tolist(), strict=True):
+            translations[n] = translator.target_vocabulary.decode(words[:length])
+    return [translations[n] for n in range(len(sentences))]
 
 
 def _limits(max_length: int | Tensor, lengths: Int[Tensor, "batch"]) -> Int[Tensor, "batch"]:
-    """Give the greatest length of each sentence."""
+    """Spread the greatest length over all sentences, where it is not each one's own."""
     if isinstance(max_length, Tensor):
         return max_length
     check_whole(max_length=max_length)
@@ -295,21 +245,21 @@ def _likeliest(
     return gains, candidates.gather(1, places)
 
 
-def _rows(going: Int[Tensor, "rows"], slots: int) -> Int[Tensor, "slots"]:
-    """Say which row each slot has among those that go on, and 0 of the others."""
-    return going.new_zeros(slots).index_copy(0, going, torch.arange(len(going), device=going.device))
+def _places(live: Int[Tensor, "rows"], slots: int) -> Int[Tensor, "slots"]:
+    """Find the row that each slot has in a step, if it goes on; the others have 0."""
+    return live.new_zeros(slots).index_copy(0, live, torch.arange(len(live), device=live.device))
 
 
 def _best(
     log_p: Float[Tensor, "batch width"],
     ended: Bool[Tensor, "batch width"],
-    going: Int[Tensor, "rows"],
+    live: Int[Tensor, "rows"],
     gains: Float[Tensor, "rows likely"],
     likely: Int[Tensor, "rows likely"],
 ) -> tuple[Float[Tensor, "batch width"], Int[Tensor, "batch width"], Int[Tensor, "batch width"]]:
     """Choose the next beam, all that has ended, then the most probable: log probabilities, words, slots they follow."""
-    words = likely.new_full((ended.numel(), likely.shape[1]), PAD).index_copy(0, going, likely)
-    totals = gains.new_full(words.shape, -torch.inf).index_copy(0, going, log_p.flatten()[going, None] + gains)
+    words = likely.new_full((ended.numel(), likely.shape[1]), PAD).index_copy(0, live, likely)
+    totals = gains.new_full(words.shape, -torch.inf).index_copy(0, live, log_p.flatten()[live, None] + gains)
     totals[:, 0] = torch.where(ended.flatten(), torch.inf, totals[:, 0])
     best, places = totals.view(len(ended), -1).topk(ended.shape[1])
     parents = places // likely.shape[1]
@@ -327,11 +277,10 @@ def _traced(
     for choice in reversed(choices):
         words.append(choice.words[rows, slot])
         slot = choice.parents[rows, slot]
-        stepped = choice.rows[rows * log_p.shape[1] + slot]
+        stepped = choice.places[rows * log_p.shape[1] + slot]
         looks.append(None if choice.attended is None else choice.attended.select(stepped))
     longest = int(length.max())
-    found = torch.stack(words[::-1], 1)[:, :longest]
-    return _hypotheses(found, length, log_probability, looks[::-1][:longest], src)
+    return _hypotheses(torch.stack(words[::-1], 1)[:, :longest], length, log_probability, looks[::-1][:longest], src)
 
 
 def _hypotheses(
@@ -341,7 +290,7 @@ def _hypotheses(
     looks: list[Attended | None],
     src: int,
 ) -> Hypotheses:
-    """Put together what was found, and clear what was looked at after the end."""
+    """Put translations together, and clear what was looked at after their ends."""
     if not log_probabilities.isfinite().all():
         raise FloatingPointError(
             "a translation's log probability is not finite; expected a translator of finite weights"

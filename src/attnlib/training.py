@@ -23,21 +23,13 @@ from attnlib.translator import Translator
 def warm_cosine(done: float) -> float:
     """Raise the learning rate over the first twentieth of the training, then let it fall along a cosine to 0.
 
-    Parameters
-    ----------
-    done : float
-        The share of the steps done, from 0 to 1.
-
-    Returns
-    -------
-    float
-        What the learning rate is multiplied by.
+    From the share of the training that is done, 0 to 1, comes what the learning rate is multiplied by.
     """
     return warm(done) * (1 + cos(pi * done)) / 2
 
 
 def warm(done: float) -> float:
-    """Raise the learning rate over the first twentieth of the training, then keep it. As for `warm_cosine`."""
+    """Raise the learning rate over the first twentieth of the training, then keep it."""
     if not 0 <= done <= 1:
         raise ValueError(f"done is {done}; expected a share from 0 to 1")
     return min(1.0, 20 * done)
@@ -73,14 +65,10 @@ def train(
 
     Parameters
     ----------
-    translator : Translator
-        Its weights are changed in place.
     batches : iterable of Batch
         What to learn from, one a step: see `attnlib.data.endless`. Of several processes, each its share.
-    steps : int, optional
-        How many batches to learn from.
-    minutes : float, optional
-        How long to learn at most. One of `steps` and `minutes` is needed.
+    steps, minutes : optional
+        How many batches to learn from, and how long at most. One of them is needed.
     seed : int
         Which features dropout sets to 0. Without dropout it changes nothing.
     learning_rate : float
@@ -90,7 +78,7 @@ def train(
     smoothing : float
         Of the labels: see `attnlib.losses.word_loss`.
     schedule : function
-        From the share of the training done, 0 to 1, to what the learning rate is multiplied by.
+        See `warm_cosine`.
     progress : bool or "lines", optional
         How to show how far it is: see `attnlib.progress.reporter`. None: a bar, only on a terminal.
     training : Training, optional
@@ -102,17 +90,8 @@ def train(
         Called with the training whenever its losses are known, and whether this is the end: after each step, on a GPU,
         which no step shall wait for, about once a second; and once more at the end.
 
-    Returns
-    -------
-    History
-
     Raises
     ------
-    TypeError
-        If `steps` or `seed` is no whole number.
-    ValueError
-        If `steps` is below 1, or there are neither steps nor minutes, or `clip` or `minutes` is not above 0, or
-        `learning_rate` is not finite, or `smoothing` is not a share, or there are too few batches.
     FloatingPointError
         If the loss is not a finite number: it names the step where it happens.
     """

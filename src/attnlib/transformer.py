@@ -18,7 +18,7 @@ from torch.nn.functional import dropout as dropped
 from torch.nn.functional import linear
 
 from attnlib.alignment import Memory
-from attnlib.attention import Attended, attention
+from attnlib.attention import Attended, attend
 from attnlib.checks import check_share, check_whole
 from attnlib.data import Tokenizer
 from attnlib.decoders import Decoder, State
@@ -31,20 +31,10 @@ KeysValues = tuple[Tensor, Tensor]
 
 
 def position_vectors(steps: Int[Tensor, "*batch tgt"], emb: int) -> Float[Tensor, "*batch tgt emb"]:
-    r"""Give each position a vector, :math:`[\sin \omega_0 t, \cos \omega_0 t, \sin \omega_1 t, \ldots]`.
+    r"""Make each position a vector, :math:`[\sin \omega_0 t, \cos \omega_0 t, \sin \omega_1 t, \ldots]`.
 
-    Parameters
-    ----------
-    steps : ``"*batch tgt"``
-        Positions, from 0.
-    emb : int
-        Features of a vector, an even number. :math:`\omega_k = 10000^{-2k / emb}` radians per position.
-
-    Returns
-    -------
-    ``"*batch tgt emb"``
-        Sines and cosines: the vector of position t + k is that of t, each pair turned by an angle that k
-        alone decides.
+    Positions count from 0; :math:`\omega_k = 10000^{-2k / emb}` radians per position, `emb` being even. The vector of
+    position t + k is that of t, each pair turned by an angle that k alone decides.
 
     Notes
     -----
@@ -56,7 +46,7 @@ def position_vectors(steps: Int[Tensor, "*batch tgt"], emb: int) -> Float[Tensor
 
 
 class PositionalEmbedding(Embedding):
-    """A word's vector, times the square root of how many features it has, plus its position's.
+    """Add a word's vector, times the square root of how many features it has, and its position's.
 
     Notes
     -----
@@ -64,7 +54,6 @@ class PositionalEmbedding(Embedding):
     """
 
     def __init__(self, vocab: int, emb: int, dropout: float = 0.0):
-        check_whole(vocab=vocab, emb=emb)
         if emb % 2:
             raise ValueError(f"emb is {emb}; expected an even number, a sine and a cosine of each frequency")
         super().__init__(vocab, emb, dropout)
@@ -85,12 +74,7 @@ class MultiHead(nn.Module):
     :math:`W_O\,[\mathrm{head}_1; \ldots; \mathrm{head}_n]`, head k being `attnlib.attention.attention` of the k-th
     part of :math:`W_Q x`, :math:`W_K h` and :math:`W_V h`.
 
-    Parameters
-    ----------
-    emb : int
-        Features of what asks and of what is asked. All four matrices are ``(emb, emb)``.
-    heads : int
-        A divisor of `emb`: a head's queries, keys and values have ``emb / heads`` features.
+    All four matrices are ``(emb, emb)``; a head's queries, keys and values have ``emb / heads`` features.
 
     Notes
     -----
@@ -98,7 +82,6 @@ class MultiHead(nn.Module):
     """
 
     def __init__(self, emb: int, heads: int):
-        check_whole(emb=emb, heads=heads)
         if emb % heads:
             raise ValueError(f"heads is {heads}; expected a divisor of emb, {emb}")
         super().__init__()
@@ -113,31 +96,31 @@ class MultiHead(nn.Module):
         self, x: Float[Tensor, "batch tgt emb"], remembered: KeysValues, mask: Bool[Tensor, "#batch 1 #tgt src"]
     ) -> Attended:
         """Ask: context ``"batch tgt emb"``, and each head's weights ``"batch heads tgt src"``."""
-        heard = attention(self._apart(linear(x, self.W_Q)), *remembered, mask)
-        return Attended(linear(heard.context.transpose(1, 2).flatten(2), self.W_O), heard.weights)
+        queries, (keys, values) = self._apart(linear(x, self.W_Q)), remembered
+        scale = 1 / sqrt(queries.shape[-1])
+        context, weights, *_ = attend((queries * scale) @ keys.mT, values, mask)
+        return Attended(linear(context.transpose(1, 2).flatten(2), self.W_O), weights)
 
     def _apart(self, x: Float[Tensor, "batch src emb"]) -> Float[Tensor, "batch heads src d"]:
         return x.unflatten(2, (self.heads, -1)).transpose(1, 2)
 
 
 class Residual(nn.Module):
-    """Add what was found to what was there, and normalise: LayerNorm(x + found) (Vaswani et al. 2017, section 3.1)."""
+    """Add what is new to what was there, and normalise: LayerNorm(x + new) (Vaswani et al. 2017, section 3.1)."""
 
     def __init__(self, emb: int, dropout: float):
-        check_share(dropout=dropout)
         super().__init__()
         self.norm, self.dropout = nn.LayerNorm(emb), dropout
 
     def forward(
-        self, x: Float[Tensor, "batch tgt emb"], found: Float[Tensor, "batch tgt emb"]
+        self, x: Float[Tensor, "batch tgt emb"], new: Float[Tensor, "batch tgt emb"]
     ) -> Float[Tensor, "batch tgt emb"]:
-        """Give the layer norm of the sum; in training a share of what was found is dropped (section 5.4)."""
-        return self.norm(x + dropped(found, self.dropout, self.training))
+        """Take the layer norm of the sum; in training a share of what is new is dropped (section 5.4)."""
+        return self.norm(x + dropped(new, self.dropout, self.training))
 
 
 def feed_forward(emb: int, hid: int) -> nn.Sequential:
-    """Make what each position goes through on its own, W_2 max(0, W_1 x + b_1) + b_2 (Vaswani et al. 2017, eq. 2)."""
-    check_whole(emb=emb, hid=hid)
+    """Build what each position goes through on its own, W_2 max(0, W_1 x + b_1) + b_2 (Vaswani et al. 2017, eq. 2)."""
     return nn.Sequential(nn.Linear(emb, hid), nn.ReLU(), nn.Linear(hid, emb))
 
 
@@ -173,27 +156,20 @@ class DecoderLayer(nn.Module):
         written: Bool[Tensor, "1 1 tgt all"],
         real: Bool[Tensor, "batch 1 1 src"],
     ) -> tuple[Float[Tensor, "batch tgt emb"], Attended, KeysValues]:
-        """Go on from the words before, whose keys and values are `past`; give those of all words too."""
+        """Go on from the words before, whose keys and values are `past`; those of all words are returned too."""
         keys, values = (torch.cat(both, 2) for both in zip(past, self.itself.remember(x), strict=True))
         x = self.add_itself(x, self.itself(x, (keys, values), written).context)
-        looked = self.source(x, source, real)
-        x = self.add_source(x, looked.context)
-        return self.add_network(x, self.network(x)), looked, (keys, values)
+        attended = self.source(x, source, real)
+        x = self.add_source(x, attended.context)
+        return self.add_network(x, self.network(x)), attended, (keys, values)
 
 
 class TransformerEncoder(nn.Module):
     """Annotate each word, having looked at all words of the sentence in every layer.
 
-    Parameters
-    ----------
-    vocab, emb, hid, heads, layers : int
-        Words of the vocabulary; features of a word in every layer; inner units of a feed-forward network; attentions
-        side by side; height of the stack.
-    dropout, embedding_dropout : float
-        In training, the share of features set to 0: of what each sublayer adds, and of the embeddings.
-    latest_start : int, optional
-        In training, each pair of sentences begins at a position drawn from 0 to this one. None: all begin at 0, as
-        translations always do.
+    Sizes: `emb` features of a word in every layer, `hid` inner units of a feed-forward network. In training, `dropout`
+    sets to 0 a share of what each sublayer adds, and each pair of sentences begins at a position drawn from 0 to
+    `latest_start`; None: all begin at 0, as translations always do.
 
     Notes
     -----
@@ -214,9 +190,6 @@ class TransformerEncoder(nn.Module):
         embedding_dropout: float = 0.0,
         latest_start: int | None = None,
     ):
-        check_whole(layers=layers)
-        if latest_start is not None:
-            check_whole(latest_start=latest_start)
         super().__init__()
         self.latest_start = latest_start
         self.embedding = PositionalEmbedding(vocab, emb, embedding_dropout)
@@ -246,11 +219,6 @@ class TransformerDecoder(Decoder):
     ``"batch layers heads src d"``; a step hands the same to the next, for the words written. What a step is said to
     have looked at is the last layer's attention to the source, averaged over its heads.
 
-    Parameters
-    ----------
-    vocab, emb, hid, heads, layers, dropout, embedding_dropout
-        As for `TransformerEncoder`.
-
     Notes
     -----
     Vaswani et al. 2017, sections 3.1 and 3.2.3. The embedding's weights are the output's too, as in section 3.4. The
@@ -268,7 +236,6 @@ class TransformerDecoder(Decoder):
         dropout: float = 0.0,
         embedding_dropout: float = 0.0,
     ):
-        check_whole(layers=layers)
         super().__init__()
         self.embedding = PositionalEmbedding(vocab, emb, embedding_dropout)
         self.layers = nn.ModuleList(DecoderLayer(emb, hid, heads, dropout) for _ in range(layers))
@@ -309,7 +276,7 @@ class TransformerDecoder(Decoder):
 
     @property
     def output(self) -> Float[Tensor, "vocab emb"]:
-        """Give the weights of the output layer, which are the embedding's."""
+        """The weights of the output layer, which are the embedding's."""
         return self.embedding.weight
 
     def before_output(
@@ -335,15 +302,11 @@ def transformer(
 ) -> Translator:
     """Make the model of Vaswani et al. 2017; its base model has 512, 2048, 8 and 6, and dropout of 0.1.
 
-    Parameters
-    ----------
-    source_vocabulary, target_vocabulary : Tokenizer
-        They travel with the translator. The paper's two sides share one, and its embedding.
-    emb, hid, heads, layers, dropout, embedding_dropout, latest_start
-        Of encoder and decoder: see `TransformerEncoder`.
-    seed : int
-        Where the weights begin. Torch's own generator stays as it was.
+    For encoder and decoder see `TransformerEncoder`; the paper's two sides share one vocabulary and its embedding. The
+    `seed` decides where the weights begin; torch's own generator stays as it was.
     """
+    check_whole(hid=hid, heads=heads, layers=layers, **{} if latest_start is None else {"latest_start": latest_start})
+    check_share(dropout=dropout)
     sizes = {"emb": emb, "hid": hid, "heads": heads, "layers": layers}
     dropouts = {"dropout": dropout, "embedding_dropout": embedding_dropout}
     with seeded(seed):

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from attnlib.alignment import Align
 from attnlib.attention import Attended
-from attnlib.checks import check_choice, check_ids, check_lengths, check_whole
+from attnlib.checks import check_choice, check_ids, check_lengths, check_share, check_whole
 from attnlib.data import BOS, Tokenizer
 from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LuongDecoder, State
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
@@ -42,15 +42,7 @@ LONGEST_LOCATION_SOURCE = 100
 
 
 class Translated(NamedTuple):
-    """What a translator says of given target sentences.
-
-    Attributes
-    ----------
-    logits : ``"batch tgt vocab"``
-        Scores of every word at every position: ``logits[:, t]`` predicts ``target[:, t]``.
-    attended : Attended, or None
-        What each position looked at. None: a model without attention.
-    """
+    """What a translator says of given target sentences: ``logits[:, t]`` scores every word as ``target[:, t]``."""
 
     logits: Float[Tensor, "batch tgt vocab"]
     attended: Attended | None
@@ -59,12 +51,8 @@ class Translated(NamedTuple):
 class Translator(nn.Module):
     """From source sentences to target sentences.
 
-    Parameters
-    ----------
-    encoder, decoder : nn.Module
-        One of `attnlib.encoders`, one of `attnlib.decoders`.
-    source_vocabulary, target_vocabulary : Tokenizer, optional
-        Which number is which word. Those who train or translate need them.
+    The encoder is one of `attnlib.encoders`, the decoder one of `attnlib.decoders`. Those who train or translate need
+    the vocabularies, which say which number is which word.
     """
 
     def __init__(
@@ -83,27 +71,8 @@ class Translator(nn.Module):
     ) -> Translated:
         """Score given translations, each word from the true words before it (teacher forcing).
 
-        Parameters
-        ----------
-        source : ``"batch src"``
-            Word numbers, each sentence ending in EOS, padded at the end.
-        lengths : ``"batch"``
-            How many words each source sentence has, EOS among them.
-        target : ``"batch tgt"``
-            Word numbers, each sentence ending in EOS, padded at the end. BOS is put before it here.
-
-        Returns
-        -------
-        Translated
-            Scores ``"batch tgt vocab"``; those at padding mean nothing.
-
-        Raises
-        ------
-        TypeError
-            If an argument does not hold whole numbers.
-        ValueError
-            If `target` does not have as many sentences as `source`, or has no word, or `lengths` do not fit `source`,
-            or a word number is not in its vocabulary.
+        Sentences are word numbers, each ends in EOS and is padded at the end; `lengths` counts the words of the
+        sources, EOS among them. BOS is put before the target here. The scores at padding mean nothing.
         """
         self._check(target, len(source))
         return Translated(*self.decoder(_before(target), self._encode(source, lengths)))
@@ -111,12 +80,12 @@ class Translator(nn.Module):
     def before_output(
         self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"], target: Int[Tensor, "batch tgt"]
     ) -> Float[Tensor, "batch tgt read"]:
-        """Compute what `forward` makes its logits of, by the decoder's weights `output`. Arguments as for `forward`."""
+        """Compute what `forward` makes its logits of, by the decoder's weights `output`."""
         self._check(target, len(source))
         return self.decoder.before_output(_before(target), self._encode(source, lengths))[0]
 
     def start(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> State:
-        """Read the source sentences and stand before the first target word. Errors as for `forward`."""
+        """Read the source sentences and stand before the first target word."""
         return self.decoder.start(self._encode(source, lengths))
 
     def _check(self, target, sentences):
@@ -136,21 +105,8 @@ class Translator(nn.Module):
     ) -> tuple[Float[Tensor, "batch vocab"], Attended | None, State]:
         """Score the next word of each sentence.
 
-        Parameters
-        ----------
-        words : ``"batch"``
-            The word before: BOS at first.
-        state : State
-            From `start`, or from the step before.
-
-        Returns
-        -------
-        logits : ``"batch vocab"``
-            Scores of every word.
-        attended : Attended, or None
-            What the step looked at, `tgt` being 1.
-        state : State
-            To hand to the next step. The one given stays as it was.
+        Before each stands one of `words`, BOS at first. The state is from `start` or from the step before, and stays as
+        it was; what the step looked at has ``tgt = 1``.
         """
         return self.decoder.step(words, state)
 
@@ -167,24 +123,11 @@ def rnn_encdec(
 ) -> Translator:
     """Make the model without attention: the decoder sees the sentence's summary only.
 
-    Parameters
-    ----------
-    source_vocabulary, target_vocabulary : Tokenizer
-        They travel with the translator.
-    emb, hid : int
-        Features of an embedding, and of a state in one direction.
-    dropout, embedding_dropout : float
-        In training, the share of features that is set to 0: see the decoder, and for embeddings the encoder too.
-    seed : int
-        Where the weights begin. Torch's own generator stays as it was.
-
-    Returns
-    -------
-    Translator
-        With `rnn_search` it shares everything but the context, so that what differs is due to attention. The
-        RNNencdec of Bahdanau et al. 2015 reads in one direction only.
+    With `rnn_search` it shares everything but the context, so that what differs is due to attention. The RNNencdec of
+    Bahdanau et al. 2015 reads in one direction only.
     """
     check_whole(2, hid=hid)
+    check_share(dropout=dropout)
     with seeded(seed):
         encoder = BidirectionalGRU(len(source_vocabulary), emb, hid, hid, embedding_dropout=embedding_dropout)
         decoder = FixedContextDecoder(
@@ -219,19 +162,14 @@ def rnn_search(
     att : int, optional
         Hidden units of the score. None: `hid`, as in the paper.
     emb, hid : int
-        Features of an embedding, and of a state in one direction. The maxout layer has ``hid // 2`` units, as
-        in the paper.
+        Features of an embedding, and of a state in one direction; the maxout layer has half as many as the latter.
     dropout, embedding_dropout : float
-        As for `rnn_encdec`.
+        In training, the share of features that is set to 0: of the maxout layer, and of embeddings.
     seed : int
         Where the weights begin. Torch's own generator stays as it was.
-
-    Returns
-    -------
-    Translator
-        Annotations of ``2 * hid`` features.
     """
     check_whole(2, hid=hid)
+    check_share(dropout=dropout)
     with seeded(seed):
         encoder = BidirectionalGRU(len(source_vocabulary), emb, hid, hid, embedding_dropout=embedding_dropout)
         align = Align(Additive(hid, 2 * hid, hid if att is None else att), Everywhere())
@@ -268,8 +206,6 @@ def luong(
 
     Parameters
     ----------
-    source_vocabulary, target_vocabulary : Tokenizer
-        They travel with the translator.
     score : str
         "dot", "general", "concat" or "location". The last goes with the window "everywhere" only, and with
         sources of at most `LONGEST_LOCATION_SOURCE` words.
@@ -279,29 +215,18 @@ def luong(
         `D` of a local window, in source positions; 10 in the paper.
     input_feeding : bool
         Feed the attentional state to the next step.
-    layers : int
-        Height of the stacks.
-    emb, hid : int
-        Features of an embedding and of a state.
+    layers, emb, hid : int
+        Height of the stacks; features of an embedding; of a state and of an annotation.
     encoder : str
         "reversed", from the last word to the first as in the paper; "forwards"; or "both", which is not the paper's:
         two directions of ``hid / 2`` features each.
     dropout, embedding_dropout : float
-        In training, the share of features that is set to 0: see the encoder and the decoder. The LSTMs of
-        some of the paper's models have 0.2.
-    seed : int
-        Where the weights begin. Torch's own generator stays as it was.
-
-    Returns
-    -------
-    Translator
-        Annotations of `hid` features.
-
-    Raises
-    ------
-    ValueError
-        If `score`, `window` or `encoder` is none of these names, or the location score meets a local window.
+        In training, the share of features that is set to 0: see `LuongDecoder`. Some of the paper's models have 0.2.
+    source_vocabulary, target_vocabulary, seed
+        As for `rnn_search`.
     """
+    check_whole(hid=hid, layers=layers)
+    check_share(dropout=dropout)
     scores = {
         "dot": Dot,
         "general": lambda: General(hid, hid),
@@ -337,7 +262,7 @@ def luong(
 
 
 def _before(target: Int[Tensor, "batch tgt"]) -> Int[Tensor, "batch tgt"]:
-    """Give for each word of the targets the word before, BOS at first."""
+    """Shift the targets: before each word stands the one before it, BOS at first."""
     return torch.cat([target.new_full((len(target), 1), BOS), target[:, :-1]], 1)
 
 

@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from attnlib.checks import check_shape, check_whole
+from attnlib.checks import check_whole
 from attnlib.parameters import weight
 from attnlib.shapes import Array
 
@@ -45,38 +45,15 @@ class View(NamedTuple):
 def support(
     p: Float[Array, "*batch tgt"], half_width: int, lengths: Int[Array, "*batch"], src: int
 ) -> tuple[Int[Array, "*batch tgt look"], Bool[Array, "*batch tgt look"]]:
-    """List the positions around each centre, and say which of them are in the window.
+    """List the ``look = min(2 * half_width + 1, src)`` positions around each centre, and tell which are in the window.
 
-    Parameters
-    ----------
-    p : ``"*batch tgt"``
-        Centres, in source positions from 0; they need not be whole.
-    half_width : int
-        `D`, in source positions.
-    lengths : ``"*batch"``
-        How many real words each sentence has.
-    src : int
-        The padded length.
-
-    Returns
-    -------
-    positions : ``"*batch tgt look"``
-        Consecutive positions, ``look = min(2 * half_width + 1, src)``, all of them from 0 to ``src - 1``: a
-        list that would reach past an end of the source is moved inwards.
-    inside : ``"*batch tgt look"``
-        True where the position is a real word at most `half_width` from the centre; nowhere, if that is NaN.
-
-    Raises
-    ------
-    ValueError
-        If `half_width` or `src` is below 1, or there is not one length for each row of centres.
+    A list that would reach past an end of the padded source is moved inwards. In the window is a real word at most
+    `half_width` from the centre, which need not be whole; none, if that is NaN.
 
     Notes
     -----
     Luong et al. 2015, section 3.2. Costs time and memory for ``batch * tgt * look`` numbers, however long the source.
     """
-    check_whole(half_width=half_width, src=src)
-    check_shape("lengths", lengths, *p.shape[:-1])
     xp = array_namespace(p, lengths)
     look = min(2 * half_width + 1, src)
     first = xp.clip(xp.ceil(xp.where(xp.isnan(p), 0.0, p) - half_width), 0, src - look)
@@ -90,30 +67,12 @@ def gaussian(
 ) -> Float[Array, "*batch tgt look"]:
     r"""Favour positions near the centre, :math:`\exp(-(i - p_t)^2 / 2 \sigma^2)` with :math:`\sigma = D / 2`.
 
-    Parameters
-    ----------
-    i : ``"*batch tgt look"``
-        Source positions from 0.
-    p : ``"*batch tgt"``
-        Centres, in source positions.
-    half_width : int
-        `D`, in source positions: the factor falls to exp(-2), about 0.14, at the window's ends.
-
-    Returns
-    -------
-    ``"*batch tgt look"``
-        Factors in [0, 1], 1 at the centre, in the precision of `p`.
-
-    Raises
-    ------
-    ValueError
-        If `half_width` is below 1.
+    The factor is 1 at the centre `p`, and exp(-2), about 0.14, at the window's ends.
 
     Notes
     -----
     Luong et al. 2015, eq. 10.
     """
-    check_whole(half_width=half_width)
     xp = array_namespace(i, p)
     return xp.exp(-((xp.astype(i, p.dtype) - p[..., None]) ** 2) / (2 * (half_width / 2) ** 2))
 
@@ -137,15 +96,9 @@ class Everywhere(nn.Module):
 class LocalMonotonic(nn.Module):
     """A window that moves one word per step, p_t = t, and stops at the last word ("local-m").
 
-    Parameters
-    ----------
-    half_width : int
-        `D`, in source positions, at least 1.
-
-    Notes
-    -----
-    Luong et al. 2015, section 3.2. Where the target is longer than the source, the paper ignores what lies outside of
-    the sentence, until nothing is left in the window; here the centre is min(t, S - 1).
+    `half_width` is `D`, in source positions (Luong et al. 2015, section 3.2). Where the target is longer than the
+    source, the paper ignores what lies outside of the sentence, until nothing is left in the window; here the centre is
+    min(t, S - 1).
     """
 
     def __init__(self, half_width: int):
@@ -154,18 +107,13 @@ class LocalMonotonic(nn.Module):
         self.half_width = half_width
 
     def extra_repr(self) -> str:
-        """Say the options in the model's printed form."""
+        """Name the options in the model's printed form."""
         return f"half_width={self.half_width}"
 
     def centre(
         self, s: Float[Tensor, "batch tgt dec"], steps: Int[Tensor, "tgt"], lengths: Int[Tensor, "batch"]
     ) -> Float[Tensor, "batch tgt"]:
-        """Give p_t = min(t, S - 1) for each sentence and step, in source positions from 0.
-
-        Notes
-        -----
-        Luong et al. 2015, section 3.2, "local-m".
-        """
+        """Follow the steps, p_t = min(t, S - 1), in source positions from 0 (Luong et al. 2015, section 3.2)."""
         return torch.minimum(steps, lengths[:, None] - 1).to(s.dtype)
 
     def forward(
@@ -191,41 +139,29 @@ class LocalPredictive(nn.Module):
     a point at which a position enters or leaves the window, the weights jump; the gradient is that of the
     piece on which :math:`p_t` lies and knows nothing of the jump.
 
-    Parameters
-    ----------
-    dec : int
-        Features of a decoder state. ``W_p`` is ``(dec, dec)``, ``v_p`` ``(dec,)``.
-    half_width : int
-        `D`, in source positions, at least 1.
-    authors : bool
-        Follow the authors' code instead of the paper: :math:`p_t = (S - 1)\,\mathrm{sigmoid}(\ldots)`, and
-        the window, not the Gaussian, is centred at :math:`p_t` rounded down.
+    The paper counts positions from 1, so that its p_t reaches the last word; here, from 0, :math:`p_t = S` would be the
+    place just after it. With `authors` it follows the authors' code: :math:`p_t = (S - 1)\,\mathrm{sigmoid}(\ldots)`
+    ends at the last word, and the window, not the Gaussian, is centred at :math:`p_t` rounded down.
 
     Notes
     -----
-    Luong et al. 2015, eq. 9 and eq. 10. The paper counts positions from 1, so that its p_t reaches the last word;
-    here, counted from 0, :math:`p_t = S` would be the place just after it. `authors` ends at the last word.
+    Luong et al. 2015, eq. 9 and eq. 10.
     """
 
     def __init__(self, dec: int, half_width: int, authors: bool = False):
-        check_whole(dec=dec, half_width=half_width)
+        check_whole(half_width=half_width)
         super().__init__()
         self.half_width, self.authors = half_width, authors
         self.W_p, self.v_p = weight(dec, dec), weight(dec)
 
     def extra_repr(self) -> str:
-        """Say the options in the model's printed form."""
+        """Name the options in the model's printed form."""
         return f"half_width={self.half_width}, authors={self.authors}"
 
     def centre(
         self, s: Float[Tensor, "batch tgt dec"], steps: Int[Tensor, "tgt"], lengths: Int[Tensor, "batch"]
     ) -> Float[Tensor, "batch tgt"]:
-        """Predict p_t for each sentence and step, in source positions: ``batch * tgt * dec²`` multiply-adds.
-
-        Notes
-        -----
-        Luong et al. 2015, eq. 9.
-        """
+        """Predict p_t in source positions (Luong et al. 2015, eq. 9): ``batch * tgt * dec²`` multiply-adds."""
         share = torch.sigmoid(torch.tanh(linear(s, self.W_p)) @ self.v_p)
         return share * (lengths[:, None] - int(self.authors))
 

@@ -1,7 +1,6 @@
 """What the package's tests share: arrays of both libraries, and errors as readers meet them."""
 
 from collections.abc import Callable
-from inspect import signature
 from typing import Any
 
 import jaxtyping
@@ -30,20 +29,5 @@ def refused() -> Callable[..., None]:
             with pytest.raises(error, match=says) as raised:
                 call()
         assert raised.type is error
-
-    return check
-
-
-@pytest.fixture(scope="session")
-def sizes_refused(refused) -> Callable[..., None]:
-    """Check that each size of a module is looked at: there is an error for 0 and for one and a half."""
-
-    def check(make: Callable[..., Any]) -> None:
-        sizes = [name for name, parameter in signature(make).parameters.items() if parameter.annotation is int]
-        right = dict.fromkeys(sizes, 6)
-        make(**right)
-        for name in sizes:
-            refused(lambda name=name: make(**right | {name: 0}), ValueError, f"^{name} is 0; expected at least 1")
-            refused(lambda name=name: make(**right | {name: 1.5}), TypeError, f"^{name} is 1.5; expected a whole")
 
     return check

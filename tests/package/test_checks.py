@@ -34,8 +34,8 @@ def test_what_just_fits_is_let_through():
     check_finite(x=-1e308, n=3)
     check_integers(x=IDS, y=np.arange(2))
     check_shape("x", EYE, "tgt", 3)
-    check_mask(EYE[:1] > 0, EYE)
-    check_mask(torch.ones(()) > 0, torch.ones(3, 3))
+    check_mask(EYE[:1] > 0, (3, 3), EYE)
+    check_mask(torch.ones(()) > 0, (3, 3), torch.ones(()))
     check_ids("x", IDS, 5)
     check_lengths(LENGTHS, (2, 3))
     check_sentences("x", [["le", "chat"], ()])
@@ -70,11 +70,11 @@ def test_arrays_are_brought_to_one_precision(library):
         (lambda: as_floating(x=EYE, y=EYE * 1j), TypeError, "y has .* holds complex128"),
         (lambda: as_floating(x=IDS), TypeError, "x has .* holds torch.int64"),
         (lambda: as_floating(x=EYE, y=IDS), TypeError, "x is a numpy.ndarray, y is a torch.Tensor; .* of one library"),
-        (lambda: check_mask([True], EYE), TypeError, "mask is a list; expected a ndarray, as e is"),
-        (lambda: check_mask(IDS > 0, EYE), TypeError, "mask is a Tensor; expected a ndarray"),
-        (lambda: check_mask(EYE, EYE), TypeError, r"mask has shape \(3, 3\) and holds float64; expected bool"),
-        (lambda: check_mask(EYE[:2] > 0, EYE), ValueError, r"mask has shape \(2, 3\); expected .* to \(3, 3\)"),
-        (lambda: check_mask(EYE[None] > 0, EYE), ValueError, r"mask has shape \(1, 3, 3\)"),
+        (lambda: check_mask([True], (3, 3), EYE), TypeError, "mask is a list; expected a ndarray, as the scores are"),
+        (lambda: check_mask(IDS > 0, (3, 3), EYE), TypeError, "mask is a Tensor; expected a ndarray"),
+        (lambda: check_mask(EYE, (3, 3), EYE), TypeError, r"mask has shape \(3, 3\) and holds float64; expected bool"),
+        (lambda: check_mask(EYE[:2] > 0, (3, 3), EYE), ValueError, r"mask has shape \(2, 3\); expected .* to \(3, 3\)"),
+        (lambda: check_mask(EYE[None] > 0, (3, 3), EYE), ValueError, r"mask has shape \(1, 3, 3\)"),
         (lambda: check_integers(x=[1]), TypeError, "x is a list; expected a NumPy array or a torch tensor"),
         (lambda: check_integers(x=EYE), TypeError, r"x has shape \(3, 3\) and holds float64; expected whole"),
         (lambda: check_integers(x=IDS > 0), TypeError, "holds torch.bool"),

@@ -209,12 +209,3 @@ def test_options_are_kept_and_are_the_papers_if_nothing_else_is_said():
     assert [bahdanau(aligned(), **o).reads_new_state for o in options] == [False, False, True]
     decoder = LuongDecoder(aligned(), **SIZES)
     assert (decoder.lstm.num_layers, decoder.input_feeding) == (1, True)
-
-
-@pytest.mark.parametrize(
-    "make",
-    [DeepOutput, FixedContextDecoder, partial(BahdanauDecoder, aligned()), partial(LuongDecoder, aligned())],
-    ids=["DeepOutput", "FixedContextDecoder", "BahdanauDecoder", "LuongDecoder"],
-)
-def test_every_size_is_looked_at(make, sizes_refused):
-    sizes_refused(make)

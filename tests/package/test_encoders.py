@@ -164,15 +164,6 @@ def test_a_stack_is_one_layer_high_and_reads_forwards_if_nothing_else_is_said():
     assert len(BidirectionalLSTM(VOCAB, EMB, 2 * HID).forwards) == 1
 
 
-@pytest.mark.parametrize("make", [BidirectionalGRU, StackedLSTM, BidirectionalLSTM])
-def test_every_size_is_looked_at(make, sizes_refused):
-    sizes_refused(make)
-
-
-def test_an_odd_width_has_no_half(refused):
+def test_an_odd_width_has_no_half_and_a_stack_without_layers_reads_nothing(refused):
     refused(lambda: BidirectionalLSTM(VOCAB, EMB, 7), ValueError, "^hid is 7; expected an even number")
-
-
-@pytest.mark.parametrize("make", [StackedLSTM, BidirectionalLSTM])
-def test_dropout_is_a_share(make, refused):
-    refused(lambda: make(VOCAB, EMB, 6, dropout=1.0), ValueError, "^dropout is 1.0; expected a share")
+    refused(lambda: BidirectionalLSTM(VOCAB, EMB, 6, 0), ValueError, "^layers is 0; expected at least 1")

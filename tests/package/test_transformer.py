@@ -3,7 +3,6 @@
 What every model promises, `test_translator` checks of this one too.
 """
 
-from functools import partial
 from math import cos, sin
 
 import pytest
@@ -232,11 +231,19 @@ def test_every_tensor_is_made_where_the_words_are(decoder, encoded):
 # --- What is wrong ---
 
 
-def test_sizes_are_whole_numbers_that_fit_together(sizes_refused, refused):
-    for make in (partial(TransformerEncoder), TransformerDecoder, MultiHead):
-        sizes_refused(make)
-    refused(lambda: MultiHead(10, 4), ValueError, "^heads is 4; expected a divisor of emb, 10")
-    refused(lambda: PositionalEmbedding(3, 7), ValueError, "^emb is 7; expected an even number")
-    refused(lambda: TransformerEncoder(**SIZES, latest_start=0), ValueError, "^latest_start is 0; expected at least 1")
-    for layer in (EncoderLayer, DecoderLayer):
-        refused(lambda layer=layer: layer(4, 3, 2, dropout=1.0), ValueError, "^dropout is 1.0; expected a share")
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"emb": 10}, "heads is 4; expected a divisor of emb, 10"),
+        ({"emb": 7, "heads": 1}, "emb is 7; expected an even number"),
+        ({"emb": 0}, "emb is 0; expected at least 1"),
+        ({"hid": 0}, "hid is 0"),
+        ({"heads": 0}, "heads is 0"),
+        ({"layers": 0}, "layers is 0"),
+        ({"latest_start": 0}, "latest_start is 0"),
+        ({"dropout": 1.0}, "dropout is 1.0; expected a share"),
+        ({"embedding_dropout": 1.0}, "embedding_dropout is 1.0"),
+    ],
+)
+def test_what_does_not_fit_is_refused(options, says, refused):
+    refused(lambda: transformer(NAMES, NAMES, **options), ValueError, f"^{says}")

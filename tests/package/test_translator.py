@@ -204,7 +204,14 @@ def small(**options):
         (lambda: small(seed=0.5), TypeError, "seed is 0.5"),
         (lambda: rnn_encdec(SOURCE, TARGET, hid=1), ValueError, "hid is 1; expected at least 2"),
         (lambda: rnn_search(SOURCE, TARGET, hid=1), ValueError, "hid is 1; expected at least 2"),
-        (lambda: rnn_search(SOURCE, TARGET, att=-1), ValueError, "att is -1"),
+        (lambda: rnn_search(SOURCE, TARGET, att=-1), ValueError, "shape is .*-1"),
+        (lambda: rnn_search(SOURCE, TARGET, dropout=1.0), ValueError, "dropout is 1.0; expected a share"),
+        (lambda: rnn_encdec(SOURCE, TARGET, dropout=-0.5), ValueError, "dropout is -0.5; expected a share"),
+        (lambda: luong(SOURCE, TARGET, hid=1.5), TypeError, "hid is 1.5; expected a whole number"),
+        (lambda: luong(SOURCE, TARGET, emb=0), ValueError, "emb is 0; expected at least 1"),
+        (lambda: luong(SOURCE, TARGET, layers=0), ValueError, "layers is 0; expected at least 1"),
+        (lambda: luong(SOURCE, TARGET, embedding_dropout=1), ValueError, "embedding_dropout is 1; expected a share"),
+        (lambda: luong(SOURCE, TARGET, dropout=None), ValueError, "dropout is None"),
     ],
 )
 def test_what_does_not_fit_is_refused(call, error, says, refused):

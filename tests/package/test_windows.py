@@ -150,25 +150,7 @@ def test_the_options_are_in_the_printed_form():
     assert repr(LocalPredictive(DEC, 3)) == "LocalPredictive(half_width=3, authors=False)"
 
 
-EYE = np.eye(3)
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "says"),
-    [
-        (lambda: support(EYE, 0, np.ones(3, int), 3), ValueError, "half_width is 0; expected at least 1"),
-        (lambda: support(EYE, 1, np.ones(3, int), 0), ValueError, "src is 0; expected at least 1"),
-        (lambda: support(EYE, 1, np.ones(1, int), 3), ValueError, r"lengths has shape \(1,\); expected \(3,\)"),
-        (lambda: support(EYE, 1, torch.ones(3).int(), 3), TypeError, "[Mm]ultiple"),
-        (lambda: support(torch.ones(3, 3), 1, np.ones(3, int), 3), TypeError, "[Mm]ultiple"),
-        (lambda: gaussian(EYE[None], torch.ones(1, 3), 1), TypeError, "[Mm]ultiple"),
-        (lambda: gaussian(EYE, EYE[0], -1), ValueError, "half_width is -1"),
-        (lambda: gaussian(EYE, EYE[0], 2.0), TypeError, "half_width is 2.0; expected a whole number"),
-        (lambda: LocalMonotonic(True), TypeError, "half_width is True"),
-        (lambda: LocalMonotonic(0), ValueError, "half_width is 0"),
-        (lambda: LocalPredictive(3, None), TypeError, "half_width is None"),
-        (lambda: LocalPredictive(0, 1), ValueError, "dec is 0; expected at least 1"),
-    ],
-)
-def test_what_does_not_fit_is_refused(call, error, says, refused):
-    refused(call, error, says)
+@pytest.mark.parametrize("half_width", [True, 0, None, 2.5])
+def test_a_width_is_a_whole_number_of_words(half_width, refused):
+    for make in (LocalMonotonic, lambda half_width: LocalPredictive(3, half_width)):
+        refused(lambda make=make: make(half_width), ValueError if half_width == 0 else TypeError, "half_width is ")
