@@ -212,12 +212,12 @@ def bug(number, what, where, name, check):
     return lambda patch: BUGS.append(Bug(number, what, where, name, patch, check))
 
 
-@bug(1, "no mask", attention, "masked_softmax", padding_has_no_weight)
+@bug(1, "no mask", attention, "_softmax", padding_has_no_weight)
 def _(e, mask=None, axis=-1):
     return torch.softmax(e, axis)
 
 
-@bug(1, "masked scores are not assigned", attention, "masked_softmax", padding_has_no_weight)
+@bug(1, "masked scores are not assigned", attention, "_softmax", padding_has_no_weight)
 def _(e, mask=None, axis=-1):
     e.masked_fill(~mask, -torch.inf)
     return torch.softmax(e, axis)
@@ -306,12 +306,12 @@ def _(self, s, steps, lengths):
     return CENTRE(self, s, steps, torch.full_like(lengths, int(lengths.max())))
 
 
-@bug(8, "NaN", attention, "masked_softmax", where_there_is_nothing_to_look_at_all_weights_are_zero)
+@bug(8, "NaN", attention, "_softmax", where_there_is_nothing_to_look_at_all_weights_are_zero)
 def _(e, mask=None, axis=-1):
     return torch.softmax(e.masked_fill(~mask, -torch.inf), axis)
 
 
-@bug(8, "uniform", attention, "masked_softmax", where_there_is_nothing_to_look_at_all_weights_are_zero)
+@bug(8, "uniform", attention, "_softmax", where_there_is_nothing_to_look_at_all_weights_are_zero)
 def _(e, mask=None, axis=-1):
     return torch.softmax(e.masked_fill(~mask, -1e9), axis)
 

@@ -343,7 +343,7 @@ def many(sentences, model=None, **options):
         (lambda: translate(untrained("luong"), "a", 0), ValueError, "max_length is 0"),
         (lambda: translate(unnamed(), "a"), ValueError, "translator has no vocabularies"),
         (lambda: translate(spoilt(), "a"), FloatingPointError, "log probability is not finite"),
-        (lambda: many(["ab"]), TypeError, r"sentences\[0\] is the string 'ab'"),
+        (lambda: many(["ab"]), TypeError, "words is the string 'ab'"),
         (lambda: many([()]), ValueError, "words is empty"),
         (lambda: many([("a",)], batch_size=0), ValueError, "batch_size is 0; expected at least 1"),
         (lambda: many([], width=0), ValueError, "width is 0"),
