@@ -28,7 +28,7 @@ class DevScore(NamedTuple):
 
     @property
     def rank(self) -> tuple[float, float]:
-        """Give what is greater for the better score: by BLEU and, where that is equal, by smaller loss."""
+        """Order scores, the better one greater: by BLEU and, where that is equal, by smaller loss."""
         return self.bleu, -self.loss
 
 
@@ -40,11 +40,10 @@ class History(NamedTuple):
     losses : ``"steps"``
         The mean loss of each step's real target words, in nats per word, before the step.
     words_per_second : float
-        Real target words, EOS among them, by the clock.
+        Real target words, EOS among them.
     scores : tuple of DevScore
-        Of the sentences kept apart, in the order of their steps.
     ended : str
-        What ended it: "steps", "minutes", "early" or "interrupted".
+        By "steps", "minutes", "early" or "interrupted".
     """
 
     losses: Float[np.ndarray, "steps"]
@@ -59,15 +58,12 @@ class Training:
 
     Attributes
     ----------
-    translator : Translator
-        With the weights of now.
-    optimizer : Adam
+    translator, optimizer
+        As they are now.
     losses : list of float
         One per step that was read.
-    words : int
-        Real target words learnt from.
-    seconds : float
-        What the steps took.
+    words, seconds
+        Real target words learnt from, and what the steps took.
     scores : list of DevScore
     best : state dict, optional
         The weights at the best of the scores.
@@ -129,7 +125,7 @@ class Training:
 
 @contextmanager
 def reporter(progress: bool | str | None, steps: int | None, done: int) -> Iterator[Callable[[Training, float], None]]:
-    """Say how far a training is, on the standard error stream.
+    """Report how far a training is, on the standard error stream.
 
     Parameters
     ----------
@@ -152,33 +148,27 @@ def reporter(progress: bool | str | None, steps: int | None, done: int) -> Itera
 
         def show(training: Training, share: float) -> None:
             bar.update()
-            said = {"loss": f"{training.losses[-1]:.3f}", "words/s": f"{training.pace:,.0f}"}
+            numbers = {"loss": f"{training.losses[-1]:.3f}", "words/s": f"{training.pace:,.0f}"}
             if training.scores:
-                said["dev BLEU"] = f"{training.scores[-1].bleu:.1f}"
-            bar.set_postfix(said, refresh=False)
+                numbers["dev BLEU"] = f"{training.scores[-1].bleu:.1f}"
+            bar.set_postfix(numbers, refresh=False)
 
         yield show
 
 
 def _lines(steps: int | None) -> Callable[[Training, float], None]:
-    began = said = perf_counter()
-    first: float | None = None
+    printed = perf_counter()
 
     def show(training: Training, share: float) -> None:
-        nonlocal said, first
-        first = share if first is None else first
-        step, now = len(training.losses), perf_counter()
-        score = training.scores[-1] if training.scores and training.scores[-1].step == step else None
-        if now - said < _SECONDS and not score and step != steps:
+        nonlocal printed
+        scores = [score for score in training.scores[-1:] if score.step == training.step]
+        if perf_counter() - printed < _SECONDS and not scores and training.step != steps:
             return
-        said = now
+        printed, left = perf_counter(), training.seconds * (1 / share - 1)
         of = "" if steps is None else f" of {steps:,}"
-        pace = f"{training.pace:,.0f} words a second"
-        line = f"step {step:,}{of}: loss {training.losses[-1]:.3f}, {pace}"
-        if share > first:
-            left = (now - began) * (1 - share) / (share - first)
-            line += f", {left / 60:.0f} minutes left" if left >= 90 else f", {left:.0f} seconds left"
-        if score:
+        line = f"step {training.step:,}{of}: loss {training.losses[-1]:.3f}, {training.pace:,.0f} words a second, "
+        line += f"{left / 60:.0f} minutes left" if left >= 90 else f"{left:.0f} seconds left"
+        for score in scores:
             line += f"; dev loss {score.loss:.3f}, BLEU {score.bleu:.2f}"
         print(line, file=sys.stderr, flush=True)
 

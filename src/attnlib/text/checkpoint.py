@@ -53,25 +53,14 @@ _CONFIG, _WEIGHTS, _HISTORY = "config.json", "model.safetensors", "history.jsonl
 
 
 def read_model(folder: Path) -> tuple[Translator, dict[str, Any]]:
-    """Read the translator of a model folder, and its configuration.
-
-    Raises
-    ------
-    OSError
-        If a file cannot be read.
-    ValueError
-        If the folder is not a model folder or has another format, or a file in it is damaged.
-    """
+    """Read the translator of a model folder, and its configuration. Errors as for `attnlib.text.model.load`."""
     if not folder.exists() and working(folder).exists():
         raise ValueError(
             f"{folder} is still being trained; the same command as before goes on with it, and Ctrl-C ends it early"
         )
     config = read_config(folder)
     translator = make(config, *read_vocabularies(folder, config))
-    try:
-        translator.load_state_dict(tensors_of(_read(folder, _WEIGHTS, config)))
-    except (RuntimeError, SafetensorError) as error:
-        raise ValueError(f"{folder}: the weights do not fit the configuration: {error}") from None
+    translator.load_state_dict(tensors_of(_read(folder, _WEIGHTS, config)))
     _read(folder, _HISTORY, config)
     return translator.eval(), config
 
@@ -100,13 +89,7 @@ def working(folder: Path) -> Path:
 
 @contextmanager
 def only_one(folder: Path) -> Iterator[None]:
-    """Train into the folder while no other process does.
-
-    Raises
-    ------
-    ValueError
-        If another one does.
-    """
+    """Train into the folder while no other process does; refuse to if another one does."""
     path = folder.with_name(f".{folder.name}.lock")
     lock = FileLock(path, timeout=0)
     with errors_name(folder, path):
@@ -184,13 +167,7 @@ def write_training(folder: Path, translator: Translator, training: Training) -> 
 
 
 def read_training(folder: Path, translator: Translator) -> tuple[Training, Tensor]:
-    """Load a training to continue: set the translator's weights, and give the rest and the state of torch's generator.
-
-    Raises
-    ------
-    ValueError
-        If the file is damaged, or of another model.
-    """
+    """Load a training to continue: set the translator's weights; return the rest and the state of torch's generator."""
     path = folder / TRAINING
     try:
         tensors = tensors_of(path.read_bytes())
@@ -217,13 +194,7 @@ def _under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """Read the configuration of a model folder.
-
-    Raises
-    ------
-    ValueError
-        If it is no model folder, of another format, or damaged.
-    """
+    """Read the configuration of a model folder. Errors as for `attnlib.text.model.load`."""
     if not (folder / _CONFIG).is_file():
         raise ValueError(f"{folder} is no model folder: it has no {_CONFIG}; give the folder of attnlib train --model")
     try:
@@ -239,7 +210,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def read_vocabularies(folder: Path, config: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Read both vocabularies, which are one and the same if they are shared. Errors as for `read_model`."""
+    """Read both vocabularies, which are one and the same if they are shared."""
 
     def one(name: str) -> Vocabulary | Subwords:
         if f"{name}.words" in config["digests"]:

@@ -68,8 +68,7 @@ def evaluate(
 
     Parameters
     ----------
-    model : Model
-    pairs : pairs of words
+    model, pairs
     beam, max_length
         As for `Model.translate`.
     tokenize : str, optional
@@ -105,13 +104,7 @@ def evaluate(
 
 
 def compared(translations: Sequence[Words], pairs: Sequence[tuple[Words, Words]], tokenize: str) -> Evaluation:
-    """Compare translations of the sources with the targets; `tokenize` is as for `evaluate`.
-
-    Raises
-    ------
-    ValueError
-        If there is no pair, or not as many translations.
-    """
+    """Compare translations of the sources with the targets; `tokenize` is as for `evaluate`."""
     pairs = [SentencePair(*sides[:2]) for sides in pairs]
     references, chrf = [pair.target for pair in pairs], CHRF()
     whole = bleu(translations, references, tokenize)

@@ -49,13 +49,7 @@ def words_of(line: str) -> Words:
 
 
 def decoded(raw: bytes, name: object, number: int) -> str:
-    """Read a line as UTF-8, or say where it is not.
-
-    Raises
-    ------
-    ValueError
-        With the name of the file and the number of the line.
-    """
+    """Read a line as UTF-8, or refuse it by the name of its file and its number."""
     try:
         return raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
     except UnicodeDecodeError as error:
@@ -65,15 +59,7 @@ def decoded(raw: bytes, name: object, number: int) -> str:
 
 
 def read_lines(path: str | Path) -> Iterator[str]:
-    """Read a file line by line; one whose name ends in ``.gz`` is decompressed.
-
-    Raises
-    ------
-    OSError
-        If it cannot be opened.
-    ValueError
-        If a line is not UTF-8, or the file is no whole gzip file.
-    """
+    """Read a file line by line; one whose name ends in ``.gz`` is decompressed."""
     path = Path(path)
     with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
         try:
@@ -91,14 +77,10 @@ def read_beside(source: str | Path, target: str | Path | None = None) -> Iterato
     source, target : paths
         Two files with equally many lines; or one file, each of its lines a sentence, a tab and its translation.
 
-    Yields
-    ------
-    source, target : words
-
     Raises
     ------
     OSError, ValueError
-        As for `read_lines`, and if the files have unequal numbers of lines, or a line has not exactly one tab.
+        If a file cannot be opened, a line is not UTF-8 or has not one tab, or the files have not as many lines.
     """
     if target is None:
         for number, line in enumerate(read_lines(source), 1):
@@ -191,13 +173,7 @@ def pharaoh(links: Links[tuple[int, int]]) -> str:
 
 
 def read_gold(path: str | Path, pairs: Sequence[tuple[Words, Words]]) -> list[Gold]:
-    """Read word links in the Pharaoh format, a line for each pair: ``i-j`` is sure, ``i?j`` possible.
-
-    Raises
-    ------
-    OSError, ValueError
-        As for `read_lines`, and if there are not as many lines as pairs, or a link is malformed or beyond its words.
-    """
+    """Read word links in the Pharaoh format, a line for each pair: ``i-j`` is sure, ``i?j`` possible."""
     gold = []
     for number, line in enumerate(read_lines(path), 1):
         sizes = tuple(map(len, pairs[number - 1])) if number <= len(pairs) else (inf, inf)
@@ -217,7 +193,7 @@ def read_gold(path: str | Path, pairs: Sequence[tuple[Words, Words]]) -> list[Go
 
 
 def read_dictionary(path: str | Path) -> dict[str, str]:
-    """Read a dictionary: on each line a word, a tab and its translation. Errors as for `read_beside`."""
+    """Read a dictionary: on each line a word, a tab and its translation."""
     return {" ".join(source): " ".join(target) for source, target in read_beside(path)}
 
 
@@ -235,8 +211,6 @@ def write_toy(folder: str | Path, *, train: int = 20_000, dev: int = 200, seed: 
 
     Raises
     ------
-    OSError
-        If a file cannot be written.
     ValueError
         If one of the files is there already.
     """

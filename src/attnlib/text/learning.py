@@ -41,8 +41,7 @@ def learn(
     The model ends with the same weights, bit for bit, whether it was killed in between or not, provided that the
     machine and the numbers of threads and processes stay the same, and that `minutes` do not say when to end.
 
-    Several processes share each batch: see `attnlib.processes`. The first of them writes the folder, which all of them
-    must see, also from other machines.
+    Several processes share each batch: see `attnlib.processes`. The first writes the folder, which all must see.
 
     Parameters
     ----------
@@ -61,20 +60,12 @@ def learn(
     say : function
         What to do with a sentence about the text, the vocabularies and the model.
     device : str or torch.device
-        Where to train: see `attnlib.devices.device_named`.
-
-    Returns
-    -------
-    Model
 
     Raises
     ------
-    OSError
-        If a file cannot be written.
-    TypeError
-        If `pairs` can be gone through only once.
-    ValueError
-        If the folder holds something else, or a model of another configuration or text, or another process trains it.
+    OSError, TypeError, ValueError
+        If a file cannot be written; `pairs` can be gone through only once; the folder holds something else, or a model
+        of another configuration or text, or another process trains it.
     """
     if isinstance(pairs, Iterator):
         raise TypeError(f"pairs is a {type(pairs).__name__}; expected what can be gone through several times")
@@ -148,7 +139,7 @@ class Scoring:
 
 
 def _best(training: Training) -> int:
-    """Find the best score, of equal ones the first."""
+    """Take the number of the best score, of equal ones the first."""
     return max(range(len(training.scores)), key=lambda n: training.scores[n].rank)
 
 
@@ -163,7 +154,7 @@ def _read(pairs: Iterable[SentencePair], settings: Settings, say: Callable[[str]
 
 
 def _state(folder: Path, config: dict[str, Any]) -> str | None:
-    """Find out what there is of this configuration: what is "complete", "interrupted" or "begun", or nothing."""
+    """Tell what there is of this configuration: what is "complete", "interrupted" or "begun", or nothing."""
     beside = checkpoint.working(folder)
     if folder.exists() and beside.exists():
         raise ValueError(f"{folder} and {beside} both exist; remove the one that you do not want")

@@ -131,15 +131,6 @@ class Model:
             Hypotheses that the search keeps; 1 takes the most probable word at each step.
         max_length : int
             The most words, or pieces of words, of a translation, EOS among them.
-
-        Returns
-        -------
-        Translation
-
-        Raises
-        ------
-        ValueError
-            If the sentence has more words than the model has positions for.
         """
         return self.translate_all([words_of(sentence)], beam=beam, max_length=max_length)[0]
 
@@ -215,16 +206,9 @@ def load(folder: str | Path, device: str | torch.device = "cpu") -> Model:
     device : str or torch.device
         Where it is to translate: see `attnlib.devices.device_named`.
 
-    Returns
-    -------
-    Model
-        Ready to translate.
-
     Raises
     ------
-    OSError
-        If a file cannot be read.
-    ValueError
+    OSError, ValueError
         If the folder is not a model folder, is not complete or has another format, or a file in it is damaged.
     """
     translator, config = read_model(Path(folder))

@@ -72,18 +72,10 @@ def open_store(
         Gone through once, and only if the store has to be written.
     text : str
         What `attnlib.text.files.digest` makes of them.
-    vocabularies : source and target
-    longest : source and target
-        The most numbers that a sentence may have, EOS apart. Pairs with more are left out.
+    vocabularies, longest : source and target
+        Pairs with a side of more numbers than the longest may have, EOS apart, are left out.
     say : function
         What to do with a sentence about a store that was damaged.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written.
-    ValueError
-        If no pair is left, or the pairs are not those of `text`.
     """
     digests = [sha256(vocabulary_bytes(known)).hexdigest() for known in vocabularies]
     key = digest_of_json({"format": _FORMAT, "text": text, "vocabularies": digests, "most": list(longest)})

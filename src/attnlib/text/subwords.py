@@ -5,6 +5,7 @@ Each word is cut by itself: a piece never reaches over a space, and what belongs
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from io import BytesIO
 from typing import Any
 
@@ -76,7 +77,7 @@ class Subwords:
         cutter = self._cutter
         if (cutter.pad_id(), cutter.bos_id(), cutter.eos_id(), cutter.unk_id()) != (PAD, BOS, EOS, UNKNOWN):
             raise ValueError("model numbers its special pieces otherwise; expected one made with Subwords.of")
-        self._known: dict[str, list[int]] = {}
+        self._pieces = lru_cache(_REMEMBERED)(self._cut)
 
     @classmethod
     def of(cls, sentences: Iterable[Sequence[str]], size: int) -> "Subwords":
@@ -91,11 +92,6 @@ class Subwords:
             They are gone through once.
         size : int
             How many pieces to learn, the special ones counted. There are fewer if the text does not have as many.
-
-        Returns
-        -------
-        Subwords
-            The same for the same sentences and size.
 
         Raises
         ------
@@ -146,30 +142,16 @@ class Subwords:
         return [self._cutter.id_to_piece(number) for number in range(len(SPECIAL), len(self))]
 
     def encode(self, words: Sequence[str]) -> list[int]:
-        """Turn the words of a sentence into the numbers of their pieces, and append `EOS`.
-
-        Raises
-        ------
-        TypeError
-            If `words` is one string rather than a sequence of words.
-        ValueError
-            If there is no word.
-        """
+        """Turn the words of a sentence into the numbers of their pieces, and append `EOS`."""
         check_sentence(words)
         return [piece for word in words for piece in self._pieces(word)] + [EOS]
 
     def sizes(self, words: Sequence[str]) -> list[int]:
-        """Say how many pieces each word takes in `encode`."""
+        """Count the pieces that each word takes in `encode`."""
         return [len(self._pieces(word)) for word in words]
 
     def decode(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[str, ...]:
-        """Put the words together up to the first `EOS`, or all of them if there is none.
-
-        Raises
-        ------
-        ValueError
-            If a number is not in the vocabulary.
-        """
+        """Put the words together up to the first `EOS`, or all of them if there is none."""
         return self.grouped(ids)[0]
 
     def grouped(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[tuple[str, ...], list[int]]:
@@ -188,12 +170,8 @@ class Subwords:
                 sizes[-1] += stray
         return tuple(words), sizes
 
-    def _pieces(self, word: str) -> list[int]:
-        if word not in self._known:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            self._known[word] = self._cutter.encode(word.replace(_SPACE, "_")) or [UNKNOWN]
-        return self._known[word]
+    def _cut(self, word: str) -> list[int]:
+        return self._cutter.encode(word.replace(_SPACE, "_")) or [UNKNOWN]
 
     def _named(self, number: int) -> str:
         check_number(number, len(self))
@@ -201,13 +179,7 @@ class Subwords:
 
 
 class VocabularyMaker:
-    """Makes the vocabularies of both sides from the pairs that were added to it.
-
-    Parameters
-    ----------
-    settings : Settings
-        Whether it is words or subwords that the model knows, and how many.
-    """
+    """Makes the vocabularies that the settings ask for, from the pairs that were added to it."""
 
     def __init__(self, settings: Settings):
         self.settings = settings
@@ -221,13 +193,7 @@ class VocabularyMaker:
             side.add(words) if self.settings.subwords else side.update(words)
 
     def make(self, say: Callable[[str], Any] = lambda line: None) -> tuple[Tokenizer, Tokenizer]:
-        """Make the vocabularies of source and target, which are one and the same if they are shared.
-
-        Raises
-        ------
-        ValueError
-            As for `Vocabulary.of` and `Subwords.of`.
-        """
+        """Make the vocabularies of source and target, which are one and the same if they are shared."""
         size, least = self.settings.vocabulary, self.settings.least
         if not self.settings.subwords:
             source, target = (Vocabulary.of_counts(side, min_count=least, max_size=size) for side in self._sides)

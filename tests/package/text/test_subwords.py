@@ -72,13 +72,6 @@ def test_of_a_long_text_a_part_is_learnt_from_and_every_letter_known(monkeypatch
     assert Subwords.of(seen, 40).sizes(("abab", "other")) == [1, 6]
 
 
-def test_of_many_different_words_few_are_remembered(monkeypatch):
-    monkeypatch.setattr(subwords, "_REMEMBERED", 3)
-    known = Subwords(SUBWORDS.model)
-    assert [known.encode(words) for words in SENTENCES[:20]] == [SUBWORDS.encode(words) for words in SENTENCES[:20]]
-    assert len(known._known) <= 3
-
-
 def test_a_size_beyond_the_text_is_reduced():
     assert len(SUBWORDS) == 120
     assert 120 < len(Subwords.of(SENTENCES, 8000)) < 1000
