@@ -1,5 +1,5 @@
 """Your own sentences: `files` to read them from, `subwords` and a `store` of numbers to learn from.
 
-`settings` say how `learning` makes a model of them, whose folder `checkpoint` keeps; `model` and `evaluation` are what
-is done with it.
+`settings` say how `learning` makes a model of them, whose folder `checkpoint` keeps; `model`, `evaluation` and
+`page` are what is done with it.
 """

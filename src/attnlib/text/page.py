@@ -13,7 +13,8 @@ from attnlib.checks import check_whole
 from attnlib.data import Vocabulary
 from attnlib.pictures.live_card import asks, embedded, script, style
 from attnlib.pictures.packing import network
-from attnlib.text.model import MAX_LENGTH, Model
+from attnlib.text.model import Model
+from attnlib.text.settings import MAX_LENGTH
 from attnlib.text.subwords import Subwords
 from attnlib.transformer import TransformerEncoder
 
