@@ -7,7 +7,7 @@ window.attnlibOwn = data => {
   const { pieces, positions, most, beam: widest } = data.own;
   const numbers = new Map(data.source.map((word, n) => [word, n + SPECIAL.length]));
   const target = [...data.target];   // as they are: what is shown of them is shorter
-  let width = widest;
+  let width = widest, refused = false;
   const own = { numbers: undefined, note: undefined, read, text, search, choices };
   if (pieces) data.target = data.target.map(shown);
 
@@ -42,18 +42,25 @@ window.attnlibOwn = data => {
 
   function read(written, before, begin, tell) {
     const words = written.toWellFormed().normalize("NFC").split(WHITE).filter(word => word);
-    if (!words.length) return tell("Write a sentence.");
-    if (words.length > WORDS) return tell(`These are ${words.length} words; write at most ${WORDS}.`);
-    if (written.length > LETTERS) return tell(`These are ${written.length} letters; write at most ${LETTERS}.`);
-    const found = words.flatMap(numbered), parts = found.map(({ part }) => pieces ? shown(part) : part);
-    if (positions !== null && found.length > positions)
-      return tell(`The sentence takes ${found.length} positions; the model's location score has ${positions}.`);
-    if (parts.join(" ") === before.join(" ")) return;
+    const found = written.length > LETTERS ? [] : words.flatMap(numbered);
+    const wrong = wrongIn(words.length, written.length, found.length);
+    if (wrong) tell(wrong);
+    const parts = found.map(({ part }) => pieces ? shown(part) : part), again = refused;
+    refused = Boolean(wrong);
+    if (wrong || (!again && parts.join(" ") === before.join(" "))) return;
     const strange = [...new Set(found.filter(one => one.number === UNKNOWN).map(one => one.part.replace(SPACE, "")))];
     const some = strange.slice(0, 5).map(word => `“${word.slice(0, 40)}”`).join(", ");
     own.note = strange.length ? `The model does not know ${some}${strange.length > 5 ? " and others" : ""}.` : "";
     own.numbers = found.map(({ number }) => number);
     begin(parts);
+  }
+
+  function wrongIn(words, letters, taken) {
+    if (!words) return "Write a sentence.";
+    if (words > WORDS) return `These are ${words} words; write at most ${WORDS}.`;
+    if (letters > LETTERS) return `These are ${letters} letters; write at most ${LETTERS}.`;
+    if (taken <= (positions ?? Infinity)) return "";
+    return `The sentence takes ${taken} positions; the model's location score has ${positions}.`;
   }
 
   // --- From numbers to a text ---

@@ -246,6 +246,8 @@ def test_what_is_written_wrongly_gets_a_sentence(words, opened):
     field(page).fill("x" * 1001)
     expect(said(page)).to_have_text("These are 1001 letters; write at most 1000.")
     expect(page.locator(".attnlib-text")).to_have_text(str(translation))
+    field(page).fill("the <b>dog</b> qwe sings")
+    expect(said(page)).to_contain_text(f"enfr: {translation}. ")
 
 
 def test_a_location_score_has_only_so_many_positions(opened):
