@@ -222,7 +222,7 @@ class TransformerDecoder(Decoder):
     Notes
     -----
     Vaswani et al. 2017, sections 3.1 and 3.2.3. The embedding's weights are the output's too, as in section 3.4. The
-    cost of a step grows with what is written: see `attnlib.experiments.costs.multiply_adds`.
+    cost of a step grows with what is written: see `attnlib.experiments.measures.multiply_adds`.
     """
 
     def __init__(

@@ -1,6 +1,8 @@
 """``python -m attnlib.experiments``: see `attnlib.experiments.runner`."""
 
+import sys
+
 from attnlib.experiments.runner import main
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

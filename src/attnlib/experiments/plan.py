@@ -5,28 +5,109 @@ its authors, changes the question when the answer is known. Each chapter that co
 """
 
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
 from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from attnlib.checks import check_choice
-from attnlib.experiments.mixtures import between, luong_with_identity, luong_without_attention
-from attnlib.experiments.variants import Budget, Variant
-from attnlib.transformer import transformer
-from attnlib.translator import Translator, luong, rnn_encdec, rnn_search
+from attnlib.data import SentencePair, Vocabulary
+from attnlib.experiments.models import between, luong_with_identity, luong_without_attention
+from attnlib.language import german, grammar
+from attnlib.text.checkpoint import PRESETS
+from attnlib.text.settings import Settings
+from attnlib.translator import Translator
 
 PLANS = Path(__file__).parent / "plans"
 """Where the plans are."""
 
-MODELS: Mapping[str, Callable[..., Translator]] = {
-    model.__name__: model
-    for model in (rnn_encdec, rnn_search, luong, between, luong_without_attention, luong_with_identity, transformer)
+MODELS: Mapping[str, Callable[..., Translator]] = PRESETS | {
+    model.__name__: model for model in (between, luong_without_attention, luong_with_identity)
 }
 """What a row of a plan may train, by name."""
 
+LANGUAGES: Mapping[str, Callable[..., list[SentencePair]]] = MappingProxyType(
+    {"french": grammar.sample, "german": german.sample}
+)
+"""What English is translated into, and what draws the sentence pairs."""
+
 _OF_ROW = {"name", "model", "family", "seeds", "clauses", "language", "times", "emb", "hid", "beam"}
+_OF_TEXT_ROW = {"name", "preset", "language", "pairs", "subwords", "learning_rate"}
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What every variant gets alike.
+
+    Attributes
+    ----------
+    emb, hid : int
+        Features of an embedding, and of a state in one direction.
+    pairs : int
+        How many sentence pairs there are to learn from; each seed draws its own.
+    words : int
+        The most words of a batch on one side.
+    steps : int
+        How many batches are learnt from.
+    learning_rate : float
+        Adam's, at its highest.
+    test_clauses, test_sentences, test_seed
+        How many clauses the test sentences have, and how many sentences of each there are, the same for all variants
+        and seeds. Another test seed gives others.
+    width : int
+        Hypotheses of the beam search.
+    """
+
+    emb: int = 48
+    hid: int = 96
+    pairs: int = 20_000
+    words: int = 800
+    steps: int = 700
+    learning_rate: float = 5e-3
+    test_clauses: tuple[int, ...] = (1, 2, 3, 4, 5, 6, 8)
+    test_sentences: int = 100
+    width: int = 5
+    test_seed: int = 0
+
+
+BUDGET = Budget()
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A model of the comparison, and what it learns from.
+
+    Attributes
+    ----------
+    model : function
+        One of `MODELS`: from vocabularies, sizes and a seed to a translator.
+    options : mapping
+        What else `model` is told.
+    clauses : numbers
+        How many clauses the sentences that it learns from have at least, as the grammars count.
+    seeds : numbers
+        Each is a run of its own: other weights to begin with, other sentences, in another order.
+    language : str
+        One of `LANGUAGES`.
+    """
+
+    name: str
+    model: Callable[..., Translator]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    clauses: tuple[int, ...] = (1, 2, 3)
+    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+    language: str = "french"
+
+    def translator(self, seed: int, budget: Budget = BUDGET) -> Translator:
+        """Make the model, untrained."""
+        return self.model(*vocabularies(self.language), **self.options, emb=budget.emb, hid=budget.hid, seed=seed)
+
+    def training_pairs(self, seed: int, budget: Budget = BUDGET) -> list[SentencePair]:
+        """Draw the sentence pairs of one run."""
+        return [*_drawn(self.language, budget.pairs, seed, self.clauses)]
 
 
 class Row(NamedTuple):
@@ -34,13 +115,10 @@ class Row(NamedTuple):
 
     Attributes
     ----------
-    variant : Variant
-        Its name, its model, its seeds.
     budget : Budget
         Its learning rate is that of the family, once it is chosen.
     family : str
         The rows that share a learning rate.
-    table : str
     phase : int
         Rows of phase 1 run first.
     beam : bool
@@ -54,10 +132,82 @@ class Row(NamedTuple):
     phase: int
     beam: bool
 
+    @property
+    def name(self) -> str:
+        """Name the variant, and so the file of its runs."""
+        return self.variant.name
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """List the seeds of its runs."""
+        return self.variant.seeds
+
     def longer(self, times: int | float, seeds: int) -> "Row":
-        """Give the row with so many times the steps and the sentences, and at most so many seeds."""
+        """Take so many times the steps and the sentences, and at most so many seeds."""
         variant = replace(self.variant, name=f"{self.variant.name}-times{times:g}", seeds=self.variant.seeds[:seeds])
         return self._replace(variant=variant, budget=_scaled(self.budget, times))
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What every row that learns from a text gets alike.
+
+    Attributes
+    ----------
+    features : int
+        Of an embedding, and of a state.
+    steps, score_every : int
+        How many batches are learnt from, and from one score of the dev part to the next. The best weights are kept.
+    beam, max_length : int
+        Hypotheses of the search, and the most words, or pieces of words, of a translation.
+    """
+
+    features: int
+    steps: int
+    score_every: int
+    beam: int
+    max_length: int
+
+
+class TextRow(NamedTuple):
+    """A row of a plan that learns from a text.
+
+    Attributes
+    ----------
+    preset, options, subwords, learning_rate
+        As `attnlib.text.settings.Settings` has them.
+    seeds : numbers
+        Each is a run: weights to begin with, order of the batches, what dropout sets to 0.
+    language : str
+        What the English is translated to.
+    pairs : int, optional
+        How many pairs, from the start of the text, are learnt from. None: all.
+    """
+
+    table: str
+    phase: int
+    effort: Effort
+    seeds: tuple[int, ...]
+    options: Mapping[str, Any]
+    name: str
+    preset: str
+    language: str = "german"
+    pairs: int | None = None
+    subwords: bool = False
+    learning_rate: float = Settings.learning_rate
+
+    def settings(self, seed: int) -> Settings:
+        """Collect what `attnlib.text.learning.learn` is told; the rest is as it is by default."""
+        sizes = {"emb": self.effort.features, "hid": self.effort.features, "dropout": 0.3, "embedding_dropout": 0.2}
+        return Settings(
+            preset=self.preset,
+            options=sizes | dict(self.options) | {"seed": seed},
+            subwords=self.subwords,
+            steps=self.effort.steps,
+            score_every=self.effort.score_every,
+            learning_rate=self.learning_rate,
+            seed=seed,
+        )
 
 
 class Claim(NamedTuple):
@@ -71,7 +221,7 @@ class Claim(NamedTuple):
 
     @property
     def wording(self) -> str:
-        """Say it in words, without the group, and without the measure if that is exact match."""
+        """Put it in words, without the group, and without the measure if that is exact match."""
         between = {"more": "more than", "less": "less than", "differs": "differs from"}[self.says]
         measure = "" if self.measure == "exact" else f", {self.measure.replace('_', ' ')}"
         return f"{self.first} {between} {self.second}{measure}"
@@ -83,7 +233,6 @@ class Plan:
 
     Attributes
     ----------
-    name : str
     digest : str
         The SHA-256 of the file.
     contents : mapping
@@ -95,20 +244,30 @@ class Plan:
     name: str
     digest: str
     contents: Mapping[str, Any]
-    rows: Mapping[str, Row]
+    rows: Mapping[str, Row] | Mapping[str, TextRow]
+
+    @property
+    def learns_from_text(self) -> bool:
+        """Tell a plan of real sentences from one of the grammar's."""
+        return "effort" in self.contents
 
     @property
     def families(self) -> Mapping[str, str]:
-        """Say which row each family's learning rate is chosen with."""
-        return self.contents["learning_rates"]["families"]
+        """Name the row that each family's learning rate is chosen with; a text's rows have theirs."""
+        return {} if self.learns_from_text else self.contents["learning_rates"]["families"]
 
     def claims(self, table: str) -> list[Claim]:
         """List the claims of a table."""
         return [Claim(**claim) for claim in self.contents["tables"][table]["claims"]]
 
-    def may_be_lost(self) -> list[Row]:
-        """List the rows that are trained again, and longer, if one of their runs is lost."""
-        return [row for row in self.rows.values() if row.table in self.contents["lost"]["tables"]]
+    def runs(self) -> list[tuple[Row, int]] | list[tuple[TextRow, int]]:
+        """List each row with each of its seeds, in the order in which they are to be run: by phase and seed."""
+        runs = [(row, seed) for row in self.rows.values() for seed in row.seeds]
+        return sorted(runs, key=lambda run: (run[0].phase, run[1]))
+
+    def shortened(self, row: Row) -> Row:
+        """Give a row as many steps, and sentences in proportion, as learning rates are chosen with."""
+        return row.longer(self.contents["learning_rates"]["share_of_steps"], len(row.seeds))
 
 
 def read_plan(plan: str | Path) -> Plan:
@@ -124,16 +283,46 @@ def read_plan(plan: str | Path) -> Plan:
     path = PLANS / f"{plan}.toml" if isinstance(plan, str) else plan
     text = path.read_bytes()
     contents = tomllib.loads(text.decode())
-    budget = Budget(**_tuples(contents["budget"]))
-    rows = [
-        _row(given, budget, name, contents) for name, table in contents["tables"].items() for given in table["rows"]
-    ]
-    found = Plan(path.stem, sha256(text).hexdigest(), contents, {row.variant.name: row for row in rows})
-    _check(found, rows)
-    return found
+    rows: dict[str, Any] = {}
+    for name, table in contents["tables"].items():
+        for given in table["rows"]:
+            if given["name"] in rows:
+                raise ValueError(f"the plan {path.stem} has the row {given['name']!r} twice")
+            rows[given["name"]] = (_text_row if "effort" in contents else _row)(given, name, contents)
+    _check(read := Plan(path.stem, sha256(text).hexdigest(), contents, rows))
+    return read
 
 
-def _row(given: Mapping[str, Any], budget: Budget, table: str, contents: Mapping[str, Any]) -> Row:
+def held_out(clauses: int, budget: Budget = BUDGET, language: str = "french") -> list[SentencePair]:
+    """Draw the test sentences with so many clauses, as the grammars count; no run learns from any of them."""
+    return [*_test_sentences(budget.test_sentences, budget.test_seed + clauses, clauses, language)]
+
+
+def development(clauses: int, budget: Budget = BUDGET, language: str = "french") -> list[SentencePair]:
+    """Draw sentences to choose learning rates by: neither a test sentence nor one that any run learns from."""
+    tested = {pair.source for pair in held_out(clauses, budget, language)}
+    drawn = LANGUAGES[language](2 * budget.test_sentences, seed=1000 + clauses, clauses=(clauses,), part="test")
+    return [pair for pair in drawn if pair.source not in tested][: budget.test_sentences]
+
+
+@cache
+def vocabularies(language: str = "french") -> tuple[Vocabulary, Vocabulary]:
+    """Collect the words of a grammar, English and the other language's."""
+    pairs = LANGUAGES[language](2_000, seed=0)
+    return Vocabulary.of(pair.source for pair in pairs), Vocabulary.of(pair.target for pair in pairs)
+
+
+@lru_cache(maxsize=2)
+def _drawn(language: str, pairs: int, seed: int, clauses: tuple[int, ...]) -> tuple[SentencePair, ...]:
+    return tuple(LANGUAGES[language](pairs, seed=seed, clauses=clauses))
+
+
+@cache
+def _test_sentences(n: int, seed: int, clauses: int, language: str) -> tuple[SentencePair, ...]:
+    return tuple(LANGUAGES[language](n, seed=seed, clauses=(clauses,), part="test"))
+
+
+def _row(given: Mapping[str, Any], table: str, contents: Mapping[str, Any]) -> Row:
     check_choice(MODELS, model=given["model"])
     options = {name: value for name, value in given.items() if name not in _OF_ROW}
     some = {name: value for name, value in _tuples(given).items() if name in ("clauses", "language")}
@@ -141,8 +330,16 @@ def _row(given: Mapping[str, Any], budget: Budget, table: str, contents: Mapping
     seeds = tuple(range(first, first + given["seeds"]))
     variant = Variant(given["name"], MODELS[given["model"]], options, seeds=seeds, **some)
     sizes = {name: size for name, size in given.items() if name in ("emb", "hid")}
-    budget = _scaled(replace(budget, **sizes), given.get("times", 1))
+    budget = _scaled(Budget(**_tuples(contents["budget"]) | sizes), given.get("times", 1))
     return Row(variant, budget, given["family"], table, contents["tables"][table]["phase"], given.get("beam", True))
+
+
+def _text_row(given: Mapping[str, Any], table: str, contents: Mapping[str, Any]) -> TextRow:
+    check_choice(PRESETS, preset=given["preset"])
+    options = {name: value for name, value in given.items() if name not in {*_OF_TEXT_ROW, "seeds"}}
+    rest = {name: value for name, value in given.items() if name in _OF_TEXT_ROW}
+    phase, effort = contents["tables"][table]["phase"], Effort(**contents["effort"])
+    return TextRow(table, phase, effort, tuple(range(given["seeds"])), options, **rest)
 
 
 def _scaled(budget: Budget, times: int | float) -> Budget:
@@ -153,15 +350,11 @@ def _tuples(table: Mapping[str, Any]) -> dict[str, Any]:
     return {name: tuple(value) if isinstance(value, list) else value for name, value in table.items()}
 
 
-def _check(plan: Plan, rows: Sequence[Row]) -> None:
-    names = [row.variant.name for row in rows]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"the plan {plan.name} has the row {name!r} twice")
-    asked = [name for table in plan.contents["tables"] for claim in plan.claims(table) for name in claim[:2]]
-    for name in [*plan.families.values(), *asked]:
+def _check(plan: Plan) -> None:
+    claimed = [name for table in plan.contents["tables"] for claim in plan.claims(table) for name in claim[:2]]
+    for name in [*plan.families.values(), *claimed]:
         if name not in plan.rows:
             raise ValueError(f"the plan {plan.name} speaks of {name!r}, but has no such row")
-    for row in rows:
-        if row.family not in plan.families:
-            raise ValueError(f"family of {row.variant.name} is {row.family!r}; expected one of those with a rate")
+    for name, row in plan.rows.items():
+        if isinstance(row, Row) and row.family not in plan.families:
+            raise ValueError(f"family of {name} is {row.family!r}; expected one of those with a rate")

@@ -14,10 +14,9 @@ from typing import Any
 import torch
 
 from attnlib.data import SentencePair
-from attnlib.experiments.costs import multiply_adds, parameters
 from attnlib.experiments.evaluation import Evaluation, cap, evaluate, summarise
-from attnlib.experiments.measure import SOURCE, train_variant
-from attnlib.experiments.variants import LANGUAGES, Budget, Variant
+from attnlib.experiments.measures import SOURCE, multiply_adds, parameters, train_variant
+from attnlib.experiments.plan import LANGUAGES, Budget, Variant
 from attnlib.translator import Translator
 
 TINY = Budget(emb=16, hid=16, pairs=200, words=200, steps=10, learning_rate=1e-2, test_clauses=(1, 2), width=3)
@@ -44,7 +43,7 @@ def probe(variant: Variant, sentences: int | None = None) -> dict[str, Any]:
     dict
         ``losses`` of each step, in nats per word; ``sentences``; ``greedy`` and ``beam``, their translations;
         ``measures``, as in `attnlib.experiments.evaluation`; ``parameters`` and ``multiply_adds``, as
-        `attnlib.experiments.measure.benchmark` counts them.
+        `attnlib.experiments.measures.benchmark` counts them.
     """
     translator, history = train_variant(variant, 0, TINY, progress=False)
     if sentences is None:

@@ -7,11 +7,10 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from attnlib.checks import check_choice
-from attnlib.experiments.intervals import Interval, mean_interval
-from attnlib.experiments.ledger import Ledger
-from attnlib.experiments.measure import grouped
+from attnlib.experiments.measures import grouped
 from attnlib.experiments.plan import Claim
-from attnlib.experiments.significance import holm, paired_p, ruled_out_p
+from attnlib.experiments.records import Ledger
+from attnlib.experiments.statistics import Interval, holm, mean_interval, paired_p, ruled_out_p
 
 HOLDS, DOES_NOT, CANNOT_BE_TOLD = "holds", "does not hold", "cannot be told"
 
@@ -117,7 +116,7 @@ def right(ledger: Ledger, name: str, group: str = "within") -> Bool[np.ndarray, 
 
 
 def misses_of(ledger: Ledger, name: str, group: str = "within") -> Float[np.ndarray, "offsets"]:
-    """Give the share of links by how far they miss, over all runs: see `attnlib.experiments.runs.miss_counts`.
+    """Give the share of links by how far they miss, over all runs: see `attnlib.experiments.measures.miss_counts`.
 
     Raises
     ------

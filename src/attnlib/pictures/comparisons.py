@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from attnlib.experiments.intervals import mean_interval
+from attnlib.experiments.statistics import mean_interval
 from attnlib.experiments.verdicts import CANNOT_BE_TOLD, DOES_NOT, HOLDS, QUALITIES, Verdict
 from attnlib.pictures.cards import checked_numbers
 from attnlib.pictures.figures import CURVES

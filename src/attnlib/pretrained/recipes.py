@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from attnlib.data import SentencePair
-from attnlib.experiments.jobs import chosen_rate
-from attnlib.experiments.ledger import Ledger, environment
-from attnlib.experiments.measure import smoothed
+from attnlib.experiments.measures import smoothed, trained
 from attnlib.experiments.plan import Row, read_plan
-from attnlib.experiments.runs import trained
+from attnlib.experiments.records import Ledger, environment
+from attnlib.experiments.runner import chosen_rate
 from attnlib.language.grammar import sample
 from attnlib.progress import Training
 from attnlib.text.checkpoint import begin_folder, complete_folder, halve, read_config, working

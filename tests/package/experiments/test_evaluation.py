@@ -9,8 +9,7 @@ from torch.testing import assert_close
 
 from attnlib.data import SentencePair, batch
 from attnlib.experiments.evaluation import Evaluation, cap, centres, evaluate, sentence_losses, summarise
-from attnlib.experiments.plan import read_plan
-from attnlib.experiments.variants import Budget, held_out
+from attnlib.experiments.plan import Budget, held_out, read_plan
 from attnlib.losses import word_loss
 from attnlib.translator import Translator
 

@@ -1,21 +1,25 @@
 """Plans: read as they are written, and the comparison's has every row, with one change from neighbour to neighbour."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from hashlib import sha256
 from itertools import pairwise
 from math import inf
 
 import pytest
+import torch
 
-from attnlib.experiments.costs import parameters
-from attnlib.experiments.measure import grouped
-from attnlib.experiments.plan import PLANS, Claim, read_plan
-from attnlib.experiments.variants import Budget
+from attnlib.data import Vocabulary
+from attnlib.experiments.captions import LANGUAGES, captions
+from attnlib.experiments.measures import grouped, parameters
+from attnlib.experiments.plan import PLANS, Budget, Claim, TextRow, Variant, held_out, read_plan, vocabularies
 from attnlib.scores import Concat, Dot, General, Location
+from attnlib.text.checkpoint import PRESETS
+from attnlib.text.settings import Settings
 from attnlib.translator import luong, rnn_encdec, rnn_search
 
 MEASURES = {"exact", "beam_bleu", "perplexity", "alignment_error", "missed_left", "missed_right"}
-PLAN_NAMES = [path.stem for path in PLANS.glob("*.toml")]
+SENTENCES = read_plan("sentences")
+PLAN_NAMES = [path.stem for path in PLANS.glob("*.toml") if path.stem != "sentences"]
 SCORES = {"dot": Dot, "general": General, "concat": Concat, "location": Location}
 
 
@@ -36,7 +40,8 @@ def test_a_plan_is_what_its_file_says(small, small_file):
     assert (row.beam, other.beam) == (False, True)
     assert (other.variant.model, other.variant.clauses, other.variant.options) == (rnn_search, (1, 2), {})
     assert (local.variant.model, local.variant.options) == (luong, {"window": "predictive", "half_width": 2})
-    assert [row.variant.name for row in small.may_be_lost()] == ["local-p"]
+    first = [(row.name, seed) for row, seed in small.runs()[:3]]
+    assert first == [("local-p", 10), ("local-p", 11), ("no-attention", 10)]
     assert [claim[:3] for claim in small.claims("attention")] == [("bahdanau", "no-attention", "more")]
 
 
@@ -50,7 +55,7 @@ def test_a_longer_row_has_more_steps_and_sentences_and_no_more_seeds(small):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (('"rnn_search"', '"rnn_seek"'), "model is 'rnn_seek'; expected one of rnn_encdec"),
+        (('"rnn_search"', '"rnn_seek"'), "model is 'rnn_seek'; expected one of luong"),
         (('name = "no-attention"', 'name = "bahdanau"'), "the plan other has the row 'bahdanau' twice"),
         (('late = "local-p"', 'late = "local-m"'), "the plan other speaks of 'local-m', but has no such row"),
         (('first = "bahdanau"', 'first = "nobody"'), "the plan other speaks of 'nobody', but has no such row"),
@@ -182,3 +187,97 @@ def test_a_claim_in_words():
     assert Claim("a", "b", "more", "exact", "within").wording == "a more than b"
     assert Claim("a", "b", "less", "alignment_error", "beyond").wording == "a less than b, alignment error"
     assert Claim("a", "b", "differs", "exact", "within").wording == "a differs from b"
+
+
+FEW = Budget(emb=5, hid=6, pairs=40, test_sentences=30)
+
+
+def test_a_seed_decides_weights_and_sentences():
+    variant = Variant("global-dot", luong, {"score": "dot"})
+    first, again, other = (variant.translator(seed, FEW).state_dict() for seed in (0, 0, 1))
+    torch.testing.assert_close(first, again)
+    assert not torch.equal(first["decoder.W_y"], other["decoder.W_y"])
+    assert variant.training_pairs(0, FEW) == variant.training_pairs(0, FEW) != variant.training_pairs(1, FEW)
+
+
+def test_no_test_sentence_is_learnt_from():
+    """The shortest are the likeliest to be drawn twice."""
+    variant = Variant("bahdanau", rnn_search, clauses=(1,))
+    test = {pair.source for pair in held_out(1)}
+    learnt = {pair.source for pair in variant.training_pairs(0, Budget(pairs=3000))}
+    assert len(test) > 90
+    assert len(learnt) < 3000, "some are drawn twice"
+    assert test.isdisjoint(learnt)
+
+
+def test_the_vocabularies_know_every_word():
+    source, target = vocabularies()
+    for clauses in (1, 5, 8):
+        for pair in held_out(clauses):
+            assert source.decode(source.encode(pair.source)) == pair.source
+            assert target.decode(target.encode(pair.target)) == pair.target
+
+
+LUONGS = ("dot", "concat", "location", "no-feeding", "local-m", "local-p", "local-p-D2", "luong-both", "french-luong")
+
+
+def told(name: str) -> dict:
+    row = SENTENCES.rows[name]
+    with_defaults = {"window": "everywhere", "input_feeding": True, "half_width": 10} | row.options
+    return {
+        "preset": row.preset,
+        "language": row.language,
+        "pairs": row.pairs,
+        "subwords": row.subwords,
+    } | with_defaults
+
+
+def told_apart(one: str, other: str) -> set[str]:
+    return {key for key in told(one) | told(other) if told(one).get(key) != told(other).get(key)}
+
+
+@pytest.mark.parametrize("name", LUONGS)
+def test_a_row_differs_from_luong_in_one_thing(name):
+    assert len(told_apart("luong", name) - {"half_width"}) == 1
+
+
+def test_a_window_that_stays_misses_more_of_the_german_links_than_of_the_french():
+    D, shares = SENTENCES.rows["local-m"].options["half_width"], {}
+    for language in LANGUAGES:
+        away = [abs(i - t) for caption in captions(language) for i, t in caption.gold.sure]
+        shares[language] = round(sum(d <= D for d in away) / len(away), 2)
+    assert SENTENCES.rows["french-local-m"].options["half_width"] == D
+    assert shares == {"german": 0.84, "french": 0.94}
+
+
+def test_the_other_rows_differ_in_one_thing_too():
+    pairs = [("local-p", "local-p-D2"), ("luong-both", "subwords"), ("bahdanau", "french-bahdanau")]
+    pairs += [(f"french-{name}", name) for name in ("local-m", "local-p")]
+    pairs += [(name, f"{name}-{n}") for name in ("no-attention", "bahdanau") for n in (1000, 3000, 10000)]
+    assert {len(told_apart(*pair)) for pair in pairs} == {1}
+
+
+def test_all_runs_on_text_have_one_effort_and_come_by_phase_and_seed():
+    runs = SENTENCES.runs()
+    assert len(runs) == len({(row.name, seed) for row, seed in runs}) == 45
+    assert [(row.phase, seed) for row, seed in runs] == sorted((row.phase, seed) for row, seed in runs)
+    own = {"preset", "options", "subwords", "seed", "learning_rate"}
+    shared = [{k: v for k, v in asdict(row.settings(seed)).items() if k not in own} for row, seed in runs]
+    assert all(settings == shared[0] for settings in shared)
+    assert (shared[0]["steps"], shared[0]["score_every"]) == (3_600, 450)
+    usual = {row.name for row, _ in runs if row.learning_rate == Settings.learning_rate}
+    assert SENTENCES.rows.keys() - usual == {"transformer"}
+    assert {row.settings(seed).options["seed"] for row, seed in runs} == {0, 1, 2}
+
+
+def test_claims_about_sentences_are_of_rows_with_the_same_seeds_and_language():
+    for claim in SENTENCES.claims("models"):
+        one, other = (SENTENCES.rows[name] for name in claim[:2])
+        assert one.seeds == other.seeds == (0, 1, 2)
+        assert (one.language, one.pairs) == (other.language, other.pairs)
+
+
+@pytest.mark.parametrize("row", SENTENCES.rows.values(), ids=SENTENCES.rows)
+def test_every_row_on_text_is_a_model(row: TextRow):
+    few = Vocabulary(("a", "b"))
+    assert PRESETS[row.preset](few, few, **row.settings(0).options)

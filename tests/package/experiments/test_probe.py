@@ -10,9 +10,9 @@ import torch
 from attnlib import search, windows
 from attnlib.alignment import Align
 from attnlib.decoders import BahdanauDecoder
-from attnlib.experiments.ledger import Ledger
 from attnlib.experiments.plan import read_plan
 from attnlib.experiments.probe import agree, probe
+from attnlib.experiments.records import Ledger
 
 LEDGER = Ledger(read_plan("comparison"))
 

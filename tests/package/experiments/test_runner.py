@@ -6,19 +6,21 @@ import sys
 import textwrap
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from attnlib.experiments import jobs, runner
-from attnlib.experiments.ledger import Ledger
-from attnlib.experiments.runner import main, measure_costs, work
-from attnlib.experiments.shares import Share
+from attnlib.experiments import runner
+from attnlib.experiments.measures import grouped
+from attnlib.experiments.records import Ledger
+from attnlib.experiments.runner import ALL, chosen_rate, lost_rows, main, measure_costs, missing, work
 
+RATES = ("0.002", "0.01", "0.05")
 WHOLE = {"no-attention": 2, "bahdanau": 3, "local-p": 2, "local-p-times2": 2, "rate-early": 6, "rate-late": 6}
 FAKES = textwrap.dedent("""
     import time
-    from attnlib.experiments import jobs
+    from attnlib.experiments import runner
 
     def rate(row, seed, rate, clauses):
         return {"loss": abs(rate - 0.01)}
@@ -27,26 +29,32 @@ FAKES = textwrap.dedent("""
         time.sleep(pause)
         return {"learning_rate": rate, "measures": {"exact": [seed / 100]}}
 
-    jobs._rate_run, jobs._row_run, jobs._row_head = rate, row, lambda row: {"groups": ["within"]}
+    runner._rate_run, runner._row_run, runner._row_head = rate, row, lambda row: {"groups": ["within"]}
 """)
+
+
+@pytest.fixture
+def ledger(small, tmp_path) -> Ledger:
+    return Ledger(small, tmp_path)
 
 
 @pytest.fixture
 def fakes(monkeypatch):
     for name in ("_rate_run", "_row_run", "_row_head"):
-        monkeypatch.setattr(jobs, name, getattr(jobs, name))
+        monkeypatch.setattr(runner, name, getattr(runner, name))
     exec(FAKES, {"pause": 0})
 
 
-def script(small_file, folder, share=None):
+def script(small_file, folder):
     return f"""
 pause = 0.02
 {FAKES}
 from pathlib import Path
-from attnlib.experiments.runner import work
-from attnlib.experiments.shares import Share
+from attnlib.experiments.plan import read_plan
+from attnlib.experiments.records import Ledger
+from attnlib.experiments.runner import missing, work
 print("begun", flush=True)
-work(Path({str(small_file)!r}), Path({str(folder)!r}), {share!r}, lambda said: print(said, flush=True))
+work(Ledger(read_plan(Path({str(small_file)!r})), Path({str(folder)!r})), missing, lambda said: print(said, flush=True))
 """
 
 
@@ -54,26 +62,25 @@ def recorded(small, folder: Path) -> dict[str, int]:
     return {path.stem: len(Ledger(small, folder).runs(path.stem)) for path in folder.glob("*.json")}
 
 
-def test_every_run_is_recorded_once_and_said(fakes, small, small_file, tmp_path):
+def test_every_run_is_recorded_once_and_said(fakes, ledger, small, tmp_path):
     said = []
-    work(small_file, tmp_path, say=said.append)
+    work(ledger, missing, say=said.append)
     assert recorded(small, tmp_path) == WHOLE
-    runs = [line.split(":")[0] for line in said[::2]]
+    runs = [line.split(":")[0] for line in said]
     assert len(set(runs)) == len(runs) == sum(WHOLE.values())
     assert runs[0] == "rate-early 0.002/100"
     assert runs[-1] == "local-p-times2 11"
-    assert said[-1] == "0 runs can be begun now; all are done in about 0:00 hours"
     run = Ledger(small, tmp_path).runs("bahdanau")["12"]
     assert (run["learning_rate"], run["measures"]["exact"]) == (0.01, [0.12])
     assert run["seconds"] >= 0
     assert "processor" in run["environment"]
 
 
-def test_what_is_recorded_is_not_run_again(fakes, monkeypatch, small_file, tmp_path):
-    work(small_file, tmp_path, say=str)
+def test_what_is_recorded_is_not_run_again(fakes, monkeypatch, ledger, tmp_path):
+    work(ledger, missing, say=str)
     before = {path: path.read_bytes() for path in tmp_path.glob("*.json")}
-    monkeypatch.setattr(jobs, "_row_run", None)
-    work(small_file, tmp_path, say=str)
+    monkeypatch.setattr(runner, "_row_run", None)
+    work(ledger, missing, say=str)
     assert {path: path.read_bytes() for path in tmp_path.glob("*.json")} == before
 
 
@@ -94,51 +101,40 @@ def test_several_at_once_one_of_them_killed_record_each_run_once(small, small_fi
     assert len(set(done)) == len(done) >= sum(WHOLE.values()) - 1, "the killed one may not have said its last"
 
 
-def test_a_share_does_its_rows_and_one_without_the_rest(fakes, small, small_file, tmp_path):
-    work(small_file, tmp_path, Share(1, 2), say=str)
+def test_a_share_does_its_rows_and_one_without_the_rest(fakes, ledger, small, tmp_path):
+    work(ledger, partial(missing, share=slice(0, None, 2)), say=str)
     rates = {"rate-early": 6, "rate-late": 6}
     assert recorded(small, tmp_path) == rates | {"local-p": 1, "no-attention": 2, "bahdanau": 1}
-    work(small_file, tmp_path, say=str)
+    work(ledger, missing, say=str)
     assert recorded(small, tmp_path) == WHOLE
 
 
-def test_a_run_that_cannot_be_trained_is_named_and_left_out(fakes, monkeypatch, small, small_file, tmp_path):
-    proper, said = jobs._row_run, []
+def test_a_run_that_cannot_be_trained_is_named_and_left_out(fakes, monkeypatch, ledger, small, tmp_path):
+    proper, said = runner._row_run, []
 
     def fail(row, seed, rate):
         if row.variant.name == "bahdanau" and seed == 11:
             raise FloatingPointError("loss is nan at step 3")
         return proper(row, seed, rate)
 
-    monkeypatch.setattr(jobs, "_row_run", fail)
-    work(small_file, tmp_path, say=said.append)
+    monkeypatch.setattr(runner, "_row_run", fail)
+    work(ledger, missing, say=said.append)
     assert recorded(small, tmp_path) == WHOLE | {"bahdanau": 2}
     assert said.count("bahdanau 11: loss is nan at step 3") == 1
 
 
-def test_another_error_ends_it_and_keeps_what_was_done(fakes, monkeypatch, small, small_file, tmp_path):
-    monkeypatch.setattr(jobs, "_row_run", lambda *_: {}["nothing"])
+def test_another_error_ends_it_and_keeps_what_was_done(fakes, monkeypatch, ledger, small, tmp_path):
+    monkeypatch.setattr(runner, "_row_run", lambda *_: {}["nothing"])
     with pytest.raises(KeyError):
-        work(small_file, tmp_path, say=str)
+        work(ledger, missing, say=str)
     assert recorded(small, tmp_path) == {"rate-early": 6, "rate-late": 6}
 
 
-def test_the_time_left_is_that_of_all_that_is_left(fakes, monkeypatch, small_file, tmp_path):
-    """A clock that ticks by an hour a run: what is left takes as many hours as there are runs of one size."""
-    said, ticks = [], iter(range(0, 10**9, 1800))
-    monkeypatch.setattr(runner.time, "perf_counter", lambda: float(next(ticks)))
-    monkeypatch.setattr(jobs, "_size", lambda *_: 1.0)
-    work(small_file, tmp_path, say=said.append)
-    hours = [line.rpartition("about ")[2] for line in said[1::2]]
-    left = [int(text.partition(":")[0]) for text in hours]
-    assert left[0] > left[10] > left[-1] == 0
-
-
-def test_costs_are_measured_in_one_sitting(monkeypatch, small, small_file, tmp_path):
+def test_costs_are_measured_in_one_sitting(monkeypatch, small, tmp_path):
     monkeypatch.setattr(runner, "ProcessPoolExecutor", lambda n, mp_context, initializer: ThreadPoolExecutor(n))
     monkeypatch.setattr(runner, "benchmark", lambda variant, budget: {"words_per_second": budget.hid})
     said = []
-    measure_costs(small_file, tmp_path / "new", said.append)
+    measure_costs(Ledger(small, tmp_path / "new"), said.append)
     found = json.loads((tmp_path / "new" / "costs.json").read_text())
     assert found["plan"] == small.digest
     assert found["costs"] == {name: {"words_per_second": row.budget.hid} for name, row in small.rows.items()}
@@ -146,18 +142,23 @@ def test_costs_are_measured_in_one_sitting(monkeypatch, small, small_file, tmp_p
     assert "torch" in found["environment"]
 
 
-def test_the_command(monkeypatch, capsys, fakes, tmp_path):
+def test_the_command(monkeypatch, capsys, ledger, small):
     asked = []
-    monkeypatch.setattr(runner, "work", lambda *given: asked.append(given[:3]))
-    monkeypatch.setattr(runner, "measure_costs", lambda *given: asked.append(("costs", *given[:2])))
-    main(["--workers", "1"])
-    main(["comparison", "--workers", "1", "--share", "2/5", "--folder", str(tmp_path)])
+    monkeypatch.setattr(runner, "read_plan", lambda name: asked.append(name) or small)
+    monkeypatch.setattr(runner, "ProcessPoolExecutor", lambda n, mp_context, initializer: ThreadPoolExecutor(n))
+    monkeypatch.setattr(runner, "work", lambda ledger, listed, say: asked.append((ledger.folder, [*listed(ledger)])))
+    monkeypatch.setattr(runner, "measure_costs", lambda ledger, say: asked.append("costs"))
+    assert main(["--workers", "1", "--folder", str(ledger.folder)]) == 0
+    ((name, (folder, jobs)),) = [asked]
+    assert (name, folder) == ("comparison", ledger.folder)
+    assert [job[:2] for job in jobs] == listed(ledger)
+    for family in ("early", "late"):
+        tried(ledger, family, dict(zip(RATES, (2.0, 1.0, 3.0), strict=True)))
+    main(["other", "--share", "2/5", "--folder", str(ledger.folder)])
+    assert asked[2] == "other"
+    assert [[job[:2] for job in jobs] for _, jobs in asked[3:]] == [listed(ledger)[1::5]] * 2, "two workers"
     main(["--costs"])
-    assert asked == [
-        ("comparison", None, None),
-        ("comparison", tmp_path, Share(2, 5)),
-        ("costs", "comparison", None),
-    ]
+    assert asked[-1] == "costs"
     for wrong in ("0/5", "6/5", "2", "2/5/1", "-1/5"):
         with pytest.raises(SystemExit):
             main([f"--share={wrong}"])
@@ -172,21 +173,112 @@ def test_what_is_recorded_is_listed(capsys, fakes, monkeypatch, small, tmp_path)
     assert lines[-1] == ["local-p", "0", "of", "2"]
 
 
-def test_two_workers_share_the_work(monkeypatch):
-    asked = []
-    monkeypatch.setattr(runner, "ProcessPoolExecutor", lambda n, mp_context, initializer: ThreadPoolExecutor(n))
-    monkeypatch.setattr(runner, "work", lambda *given: asked.append(given[:3]))
-    main([])
-    assert asked == [("comparison", None, None)] * 2
-
-
-@pytest.mark.parametrize(("rows", "n"), [(0, 1), (1, 3), (7, 1), (7, 2), (7, 3), (7, 11), (360, 7)])
-def test_shares_deal_each_row_out_once(rows, n):
-    dealt = [Share(k, n).of(range(rows)) for k in range(1, n + 1)]
-    assert sorted(row for share in dealt for row in share) == list(range(rows))
-    assert max(map(len, dealt)) - min(map(len, dealt)) <= 1
-
-
 def test_the_package_is_a_command():
     command = [sys.executable, "-m", "attnlib.experiments", "--help"]
     assert "python -m attnlib.experiments" in subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def tried(ledger, family, losses):
+    """Record losses of both seeds, by rate."""
+    for rate, loss in losses.items():
+        for seed in (100, 101):
+            ledger.add(f"rate-{family}", f"{rate}/{seed}", {"loss": loss}, dict)
+
+
+def ran(ledger, name, *exact):
+    for seed, figure in enumerate(exact, start=10):
+        ledger.add(name, str(seed), {"measures": {"exact": [figure]}}, lambda: {"groups": ["within"]})
+
+
+def listed(ledger, share=ALL):
+    return [(job.name, job.key) for job in missing(ledger, share)]
+
+
+def test_learning_rates_come_first(ledger):
+    rates = [f"{rate}/{seed}" for seed in (100, 101) for rate in RATES]
+    assert listed(ledger) == [(f"rate-{family}", rate) for family in ("early", "late") for rate in rates]
+    assert chosen_rate(ledger, "early") is None
+
+
+def test_then_the_rows_whose_rate_is_chosen_by_phase_and_seed(ledger):
+    tried(ledger, "early", dict(zip(RATES, (2.0, 1.0, 3.0), strict=True)))
+    rows = [("no-attention", "10"), ("bahdanau", "10"), ("no-attention", "11"), ("bahdanau", "11"), ("bahdanau", "12")]
+    assert listed(ledger)[6:] == rows
+    assert {name for name, _ in listed(ledger)[:6]} == {"rate-late"}
+    tried(ledger, "late", dict(zip(RATES, (2.0, 1.0, None), strict=True)))
+    assert listed(ledger) == [("local-p", "10"), ("local-p", "11"), *rows]
+    ran(ledger, "bahdanau", 0.75)
+    assert listed(ledger) == [("local-p", "10"), ("local-p", "11"), rows[0], *rows[2:]]
+
+
+def test_shares_deal_the_rows_out(ledger):
+    for family in ("early", "late"):
+        tried(ledger, family, dict(zip(RATES, (2.0, 1.0, 3.0), strict=True)))
+    whole = listed(ledger)
+    assert [listed(ledger, slice(k - 1, None, 2)) for k in (1, 2)] == [whole[::2], whole[1::2]]
+
+
+def test_the_rate_with_the_least_loss_is_chosen(ledger):
+    tried(ledger, "early", {"0.002": 2.0, "0.01": 1.5})
+    assert chosen_rate(ledger, "early") is None, "one has no runs yet"
+    ledger.add("rate-early", "0.05/100", {"loss": 1.25}, dict)
+    assert chosen_rate(ledger, "early") is None, "one seed is missing"
+    ledger.add("rate-early", "0.05/101", {"loss": 1.76}, dict)
+    assert chosen_rate(ledger, "early") == 0.01, "1.5 is less than the mean of 1.25 and 1.76"
+
+
+@pytest.mark.parametrize(
+    ("losses", "next_rates", "more", "chosen"),
+    [
+        ((1.0, 2.0, 3.0), ["0.001"], {"0.001": 0.5, "0.0005": 0.75}, 0.001),
+        ((3.0, 2.0, 1.0), ["0.1"], {"0.1": 1.5}, 0.05),
+        ((3.0, 2.0, 1.0), ["0.1"], {"0.1": None}, 0.05),
+    ],
+)
+def test_while_the_best_is_the_last_another_is_tried(ledger, losses, next_rates, more, chosen):
+    tried(ledger, "early", dict(zip(RATES, losses, strict=True)))
+    keys = [key for name, key in listed(ledger) if name == "rate-early"]
+    assert keys == [f"{rate}/{seed}" for seed in (100, 101) for rate in next_rates]
+    tried(ledger, "early", more)
+    assert chosen_rate(ledger, "early") == chosen
+
+
+def test_a_family_that_no_rate_trains_is_an_error(ledger):
+    tried(ledger, "early", dict.fromkeys(RATES))
+    with pytest.raises(ValueError, match=r"no learning rate of .* trains the family early"):
+        chosen_rate(ledger, "early")
+
+
+def test_a_row_that_loses_a_run_is_trained_again(ledger):
+    for family in ("early", "late"):
+        tried(ledger, family, dict(zip(RATES, (2.0, 1.0, 3.0), strict=True)))
+    ran(ledger, "bahdanau", 0.0, 0.0, 0.0)  # not of a table whose rows may be lost
+    ran(ledger, "no-attention", 0.0, 0.0)
+    ran(ledger, "local-p", 0.25)
+    assert lost_rows(ledger) == [], "not all of its runs are recorded"
+    ran(ledger, "local-p", 0.25, 1.0)
+    (row,) = lost_rows(ledger)
+    assert (row.variant.name, row.budget.steps) == ("local-p-times2", 40)
+    assert listed(ledger) == [("local-p-times2", "10"), ("local-p-times2", "11")]
+    ran(ledger, "local-p", 0.5, 1.0)
+    assert lost_rows(ledger) == []
+
+
+def test_a_job_does_what_it_says(ledger, small, monkeypatch):
+    """Recording who is called, and with what; what they give, their own tests say."""
+    for name in ("development_loss", "measure", "probe"):
+        monkeypatch.setattr(runner, name, lambda *given, name=name, **more: {"called": (name, *given, *more.values())})
+    rate = next(missing(ledger))
+    row = small.shortened(small.rows["bahdanau"])
+    assert rate.run() == {"loss": {"called": ("development_loss", row, 100, 0.002, (1, 2))}}
+    assert rate.head()["settings"]["budget"]["steps"] == 10
+    for family in ("early", "late"):
+        tried(ledger, family, dict(zip(RATES, (2.0, 1.0, 3.0), strict=True)))
+    job, row = next(missing(ledger)), small.rows["local-p"]
+    assert job.run() == {"learning_rate": 0.01, "called": ("measure", row, 10, 0.01)}
+    head = job.head()
+    assert head["probe"]["called"] == ("probe", row.variant)
+    assert head["settings"]["budget"]["test_seed"] == 2000
+    assert head["settings"]["options"] == row.variant.options
+    assert head["groups"] == [*grouped(row.variant, row.budget)]
+    assert json.loads(json.dumps(head["settings"]))["budget"]["test_clauses"] == [1, 2, 4]

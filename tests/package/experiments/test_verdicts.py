@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attnlib.experiments.ledger import Ledger
-from attnlib.experiments.measure import grouped
-from attnlib.experiments.significance import holm, paired_p
+from attnlib.experiments.measures import grouped
+from attnlib.experiments.records import Ledger
+from attnlib.experiments.statistics import holm, paired_p
 from attnlib.experiments.verdicts import judge, misses_of, right
 
 

@@ -1,4 +1,4 @@
-"""The recorded runs of a plan: one JSON file a row, a line a run.
+"""The recorded runs of a plan: one JSON file a row, a line a run; of a plan that learns from a text, one file a run.
 
 Several processes, on one machine or on machines that see one folder, write into it. Who runs what is settled by claims:
 locks that the system takes back from a process that ends, however it ends.
@@ -8,26 +8,40 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from filelock import FileLock, Timeout
 from jaxtyping import Float
 
-from attnlib.experiments.plan import Plan
+from attnlib.experiments.plan import Plan, TextRow
 from attnlib.writing import write_atomically
 
 RECORDED = Path(__file__).parent / "recorded"
 """Where the recorded runs are, in a folder for each plan."""
 
 FORMAT = 3
-"""The version of the files; what is of another is refused."""
+"""The version of the files of rows; what is of another is refused."""
+
+PARTS = ("training", "test", "captions")
+"""What is recorded of a run that learns from a text, each part a group of measures."""
+
+_OF_TEXT_RUN = {"row", "seed", "settings", "effort", "text", "environment", *PARTS}
+
+
+class Job(NamedTuple):
+    """A run to do: of which row, under which key; what gives it, and what the file of a row begins with."""
+
+    name: str
+    key: str
+    run: Callable[[], dict[str, Any]]
+    head: Callable[[], dict[str, Any]] = dict
 
 
 class Ledger:
@@ -55,31 +69,35 @@ class Ledger:
         -----
         JSON is data: whatever is in the file, reading it runs nothing.
         """
+        if isinstance(row := self.plan.rows.get(name), TextRow):
+            paths = {str(seed): self.folder / f"{name}.{seed}.json" for seed in row.seeds}
+            runs = {seed: _read_text_run(path, name, seed) for seed, path in paths.items() if path.is_file()}
+            return {"groups": [*PARTS], "runs": runs} if runs else None
         path = self.folder / f"{name}.json"
         if not path.is_file():
             return None
-        try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"{path.name} is no whole JSON file ({error})") from error
-        if not isinstance(found, dict) or found.get("format") != FORMAT or not isinstance(found.get("runs"), dict):
+        record = _read(path)
+        if record.get("format") != FORMAT or not isinstance(record.get("runs"), dict):
             raise ValueError(f"{path.name} is not of format {FORMAT}")
-        if (found.get("plan"), found.get("name")) != (self.plan.digest, name):
+        if (record.get("plan"), record.get("name")) != (self.plan.digest, name):
             raise ValueError(f"{path.name} was recorded under another plan than {self.plan.name}, or another name")
-        return found
+        return record
 
     def runs(self, name: str) -> dict[str, dict[str, Any]]:
-        """Give what is recorded of a row, by seed; nothing if nothing is."""
-        found = self.read(name)
-        return found["runs"] if found else {}
+        """Read the runs that are recorded of a row, by seed."""
+        return (self.read(name) or {"runs": {}})["runs"]
 
-    def add(self, name: str, key: str, run: dict[str, Any], head: Callable[[], dict[str, Any]]) -> None:
+    def add(self, name: str, key: str, run: dict[str, Any], head: Callable[[], dict[str, Any]] = dict) -> None:
         """Write one more run of a row; with the first of them goes what they share, which `head` gives."""
         self.folder.mkdir(parents=True, exist_ok=True)
+        if self.plan.learns_from_text:
+            lines = lines_of({"row": name, "seed": int(key), **run})
+            write_atomically(self.folder / f"{name}.{key}.json", f"{{\n{lines}\n}}\n".encode())
+            return
         with FileLock(self.folder / ".writing"):
-            found = self.read(name) or {"format": FORMAT, "plan": self.plan.digest, "name": name, **head(), "runs": {}}
-            runs = dict(sorted((found["runs"] | {key: run}).items(), key=lambda item: _numbers(item[0])))
-            write_atomically(self.folder / f"{name}.json", _written(found | {"runs": runs}).encode())
+            record = self.read(name) or {"format": FORMAT, "plan": self.plan.digest, "name": name, **head(), "runs": {}}
+            runs = sorted((record["runs"] | {key: run}).items(), key=lambda item: [*map(float, item[0].split("/"))])
+            write_atomically(self.folder / f"{name}.json", _written(record, dict(runs)).encode())
 
     @contextmanager
     def claimed(self, name: str, key: str) -> Iterator[bool]:
@@ -95,7 +113,7 @@ class Ledger:
             lock.release()
 
     def costs(self) -> dict[str, dict[str, float]]:
-        """Give what each row costs, measured in one sitting: see `attnlib.experiments.measure.benchmark`.
+        """Read what each row costs, measured in one sitting: see `attnlib.experiments.measures.benchmark`.
 
         Raises
         ------
@@ -105,10 +123,10 @@ class Ledger:
         path = self.folder / "costs.json"
         if not path.is_file():
             raise ValueError(f"no costs are recorded of {self.plan.name}")
-        found = json.loads(path.read_text(encoding="utf-8"))
-        if found["plan"] != self.plan.digest:
+        record = _read(path)
+        if record["plan"] != self.plan.digest:
             raise ValueError(f"{path.name} was recorded under another plan than {self.plan.name}")
-        return found["costs"]
+        return record["costs"]
 
     def column(self, name: str, measure: str, group: str = "within") -> dict[int, float]:
         """Take one measure of one group of test sentences, by seed; NaN where the row has none.
@@ -118,15 +136,20 @@ class Ledger:
         ValueError
             If nothing is recorded of the row, or it has no such group or measure.
         """
-        found = self.read(name)
-        if found is None:
+        record = self.read(name)
+        if record is None:
             raise ValueError(f"nothing is recorded of {name!r}")
-        known = {m for run in found["runs"].values() for m in run["measures"]}
-        for asked, there in ((group, found["groups"]), (measure, known)):
+        known = {m for run in record["runs"].values() for m in run["measures"]}
+        for asked, there in ((group, record["groups"]), (measure, known)):
             if asked not in there:
                 raise ValueError(f"{asked!r} is not recorded of {name}; expected one of {', '.join(sorted(there))}")
-        at = found["groups"].index(group)
-        return {int(seed): _number(run["measures"][measure][at]) for seed, run in found["runs"].items()}
+        at = record["groups"].index(group)
+        figures = {int(seed): run["measures"][measure][at] for seed, run in record["runs"].items()}
+        return {seed: float("nan") if figure is None else float(figure) for seed, figure in figures.items()}
+
+    def numbers(self, name: str, measure: str, group: str = "within") -> Float[np.ndarray, "seeds"]:
+        """Take one measure of a row, of all its runs. Errors as for `column`."""
+        return np.array([*self.column(name, measure, group).values()])
 
     def pairs(
         self, first: str, second: str, measure: str, group: str = "within"
@@ -147,7 +170,7 @@ class Ledger:
 
 @cache
 def environment() -> dict[str, str]:
-    """Say what this process runs on: the code's revision, with a + if files were changed, date, processor, versions."""
+    """Describe what this process runs on: the code's revision, a + if files were changed, date, processor, versions."""
     packages = {package: metadata.version(package) for package in ("numpy", "scipy", "torch", "sacrebleu")}
     return {
         "revision": _revision(),
@@ -177,20 +200,35 @@ def _revision() -> str:
         return "unknown"
 
 
-def _written(found: dict[str, Any]) -> str:
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        record = json.loads(path.read_text("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path.name} is no whole JSON file ({error})") from error
+    return record if isinstance(record, dict) else {}
+
+
+def lines_of(parts: Mapping[str, Any]) -> str:
+    """Write the parts of a record, each on a line of its own."""
+    return ",\n".join(f"{_json(name)}: {_json(part)}" for name, part in parts.items())
+
+
+def _read_text_run(path: Path, name: str, seed: str) -> dict[str, Any]:
+    """Read the file of a run, and gather its figures by measure: one for each of `PARTS`."""
+    run = _read(path)
+    if not run.keys() >= _OF_TEXT_RUN or (run["row"], run["seed"]) != (name, int(seed)):
+        raise ValueError(f"{path.name} is damaged, or of another run; remove it to record it again")
+    run["settings"].pop("precision", None)  # which could be chosen when this was recorded, and was not
+    single = (int, float, type(None))
+    names = {measure for part in PARTS for measure, figure in run[part].items() if isinstance(figure, single)}
+    return run | {"measures": {measure: [run[part].get(measure) for part in PARTS] for measure in sorted(names)}}
+
+
+def _written(record: dict[str, Any], runs: dict[str, Any]) -> str:
     """Write a record, each run on a line of its own."""
-    head = {name: value for name, value in found.items() if name != "runs"}
-    lines = [f"{_json(key)}: {_json(run)}" for key, run in found["runs"].items()]
-    return _json(head)[:-1] + ', "runs": {\n' + ",\n".join(lines) + "\n}}\n"
+    head = {name: value for name, value in record.items() if name != "runs"}
+    return f'{_json(head)[:-1]}, "runs": {{\n{lines_of(runs)}\n}}}}\n'
 
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-
-
-def _number(value: float | None) -> float:
-    return float("nan") if value is None else float(value)
-
-
-def _numbers(key: str) -> list[float]:
-    return [float(part) for part in key.split("/")]

@@ -1,4 +1,4 @@
-"""What runs in pairs tell, of one claim and of many, and what test sentences tell beside the seeds."""
+"""What several runs tell: of their mean, of one more run, of a difference, of many claims, and of other sentences."""
 
 from collections.abc import Sequence
 from math import sqrt
@@ -9,7 +9,16 @@ from jaxtyping import Bool, Float, Real
 from scipy import stats
 
 from attnlib.checks import check_whole
-from attnlib.experiments.intervals import Interval, mean_interval
+
+Runs = Sequence[float] | Real[np.ndarray, "seeds"]
+
+
+class Interval(NamedTuple):
+    """A mean, and the ends of an interval around it."""
+
+    mean: float
+    low: float
+    high: float
 
 
 class Correlation(NamedTuple):
@@ -19,8 +28,29 @@ class Correlation(NamedTuple):
     p: float
 
 
-def paired_p(differences: Sequence[float] | Real[np.ndarray, "seeds"], at: float = 0.0) -> float:
-    """Say how probable a mean difference this far from `at`, to either side, would be if the true one were `at`.
+def mean_interval(runs: Runs, level: float = 0.95) -> Interval:
+    r"""Take the mean of several runs, and where the mean of ever more runs probably lies.
+
+    :math:`\bar{x} \pm t\,s / \sqrt{n}`, with Student's t for `level`.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 2 runs, or `runs` is no list of numbers, or `level` is not between 0 and 1.
+    """
+    return _interval(runs, level, 0)
+
+
+def prediction_interval(runs: Runs, level: float = 0.95) -> Interval:
+    r"""Take the mean of several runs, and where one more run probably lies. Errors as for `mean_interval`.
+
+    :math:`\bar{x} \pm t\,s \sqrt{1 + 1/n}`. It does not shrink to nothing with more runs.
+    """
+    return _interval(runs, level, 1)
+
+
+def paired_p(differences: Runs, at: float = 0.0) -> float:
+    """Compute how probable a mean difference this far from `at`, to either side, would be if the true one were `at`.
 
     Student's t-test of the differences. If they are all alike, the answer is 1 if they are `at`, otherwise 0.
 
@@ -29,12 +59,18 @@ def paired_p(differences: Sequence[float] | Real[np.ndarray, "seeds"], at: float
     ValueError
         If there are fewer than 2 differences, or one is NaN.
     """
-    return 2 * min(_below(differences, at), _below(-np.asarray(differences), -at))
+    return 2 * min(ruled_out_p(differences, at), ruled_out_p(-np.asarray(differences), -at))
 
 
-def ruled_out_p(differences: Sequence[float] | Real[np.ndarray, "seeds"], margin: float) -> float:
-    """Say how probable a mean difference this low is, if the true one is `margin` or more. Errors as for `paired_p`."""
-    return _below(differences, margin)
+def ruled_out_p(differences: Runs, margin: float) -> float:
+    """Compute how probable a mean difference this low is, if the true one is `margin`. Errors as for `paired_p`."""
+    x = np.asarray(differences, dtype=float)
+    mean = mean_interval(x).mean
+    if not np.isfinite(mean):
+        raise ValueError(f"differences is {x}; expected numbers")
+    if stats.sem(x) < 1e-12:  # all alike, but for rounding
+        return 0.5 if abs(mean - margin) < 1e-12 else float(mean > margin)
+    return float(stats.ttest_1samp(x, margin, alternative="less").pvalue)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -48,13 +84,13 @@ def holm(p_values: Sequence[float]) -> list[float]:
     ValueError
         If one is no number from 0 to 1.
     """
-    if not all(0 <= p <= 1 for p in p_values):
+    p = np.asarray(p_values, dtype=float)
+    if not ((p >= 0) & (p <= 1)).all():
         raise ValueError(f"p_values is {list(p_values)}; expected numbers from 0 to 1")
-    order, corrected, before = np.argsort(p_values, kind="stable"), [0.0] * len(p_values), 0.0
-    for rank, n in enumerate(order):
-        before = max(before, min(1.0, (len(p_values) - rank) * p_values[n]))
-        corrected[n] = before
-    return corrected
+    order = np.argsort(p, kind="stable")
+    corrected = np.empty_like(p)
+    corrected[order] = np.maximum.accumulate(np.arange(len(p), 0, -1) * p[order]).clip(max=1)
+    return corrected.tolist()
 
 
 def sentence_interval(
@@ -65,9 +101,9 @@ def sentence_interval(
     samples: int = 2000,
     seed: int = 0,
 ) -> Interval:
-    """Say where the share of right translations would probably lie with other test sentences, and the same seeds.
+    """Tell where the share of right translations would probably lie with other test sentences, and the same seeds.
 
-    Sentences are drawn again from those that there are, with replacement.
+    Sentences are drawn again from those that there are, with replacement, `samples` times.
 
     Parameters
     ----------
@@ -75,9 +111,6 @@ def sentence_interval(
         Which translations are right.
     other : ``"seeds sentences"``, optional
         Those of another row, with the same seeds and sentences. Then the interval is that of the difference.
-    level : float
-    samples, seed : int
-        How often the sentences are drawn, and by which random numbers.
 
     Raises
     ------
@@ -87,8 +120,7 @@ def sentence_interval(
     check_whole(samples=samples)
     if not right.size:
         raise ValueError(f"right has shape {right.shape}; expected a seed and a sentence or more")
-    if not 0 < level < 1:
-        raise ValueError(f"level is {level}; expected a share between 0 and 1")
+    _check_level(level)
     by_sentence = right.mean(0) - (0 if other is None else other.mean(0))
     drawn = np.random.default_rng(seed).integers(len(by_sentence), size=(samples, len(by_sentence)))
     low, high = np.quantile(by_sentence[drawn].mean(1), [(1 - level) / 2, (1 + level) / 2])
@@ -102,17 +134,10 @@ def correlation_within(
     samples: int = 10_000,
     seed: int = 0,
 ) -> Correlation:
-    """Correlate the ranks of two measures within each row, over all rows together.
+    """Correlate the ranks of two measures of each row's seeds within the row, over all rows together.
 
     Each row is ranked by itself, so that what differs between rows does not count. Of a single row it is Spearman's
     rho. The p-value is the share of random orders within the rows whose rho is as far from 0.
-
-    Parameters
-    ----------
-    first, second : lists of ``"seeds"``
-        The measures of each row.
-    samples, seed : int
-        How many orders, and by which random numbers.
 
     Raises
     ------
@@ -133,13 +158,19 @@ def correlation_within(
     return Correlation(float(rho), float((1 + as_far.sum()) / (1 + samples)))
 
 
-def _below(differences: Sequence[float] | Real[np.ndarray, "seeds"], at: float) -> float:
-    """Say how probable a mean as low is, if the true one is `at`."""
-    x = np.asarray(differences, dtype=float)
-    mean = mean_interval(x).mean
-    if not np.isfinite(mean):
-        raise ValueError(f"differences is {x}; expected numbers")
-    error = float(np.std(x, ddof=1)) / sqrt(len(x))
-    if error < 1e-12:  # all alike, but for rounding
-        return 0.5 if abs(mean - at) < 1e-12 else float(mean > at)
-    return float(stats.t.cdf((mean - at) / error, len(x) - 1))
+def _interval(runs: Runs, level: float, of_one_run: int) -> Interval:
+    runs = np.asarray(runs)
+    if runs.ndim != 1 or (runs.size and runs.dtype.kind not in "iuf"):
+        raise ValueError(f"runs has shape {runs.shape} and holds {runs.dtype}; expected (runs,), a number each")
+    n = len(runs)
+    if n < 2:
+        raise ValueError(f"runs holds {n}; expected at least 2")
+    _check_level(level)
+    mean, deviation = float(np.mean(runs)), float(np.std(runs, ddof=1))
+    half = float(stats.t.ppf((1 + level) / 2, n - 1)) * deviation * sqrt(of_one_run + 1 / n)
+    return Interval(mean, mean - half, mean + half)
+
+
+def _check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise ValueError(f"level is {level}; expected a share between 0 and 1")

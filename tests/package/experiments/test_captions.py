@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-import attnlib.real
-from attnlib.real.captions import LANGUAGES, captions
+import attnlib.experiments
+from attnlib.experiments.captions import LANGUAGES, captions
 from attnlib.text.files import pharaoh, read_gold
 
 BOTH = [(language, caption) for language in LANGUAGES for caption in captions(language)]
@@ -46,7 +46,7 @@ def test_every_link_is_in_range_and_every_word_but_commas_is_linked():
 
 
 def test_no_link_is_written_twice_as_sure_and_possible():
-    text = (Path(attnlib.real.__file__).parent / "captions.txt").read_text("utf-8")
+    text = (Path(attnlib.experiments.__file__).parent / "captions.txt").read_text("utf-8")
     lines = [line for line in text.splitlines() if re.match(r"\d+[-?]\d", line)]
     for place, language in enumerate(LANGUAGES):
         for line, caption in zip(lines[place::2], captions(language), strict=True):

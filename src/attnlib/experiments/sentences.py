@@ -1,4 +1,8 @@
-"""One run: a row trained with a seed, and what is recorded of it. Of the text there are figures only.
+"""Runs on real sentences, Multi30k: its files, one run, and what is recorded of it. Of the text there are figures only.
+
+Elliott, Frank, Sima'an and Specia 2016, "Multi30K: Multilingual English-German Image Descriptions"; its French is of
+Elliott, Frank, Barrault, Bougares and Specia 2017, "Findings of the Second Shared Task on Multimodal Machine
+Translation and Multilingual Image Description".
 
 ``training``: ``steps``, ``words`` and ``seconds`` of it, ``words_per_second``; how many numbers it learns,
 ``parameters``; how many words each side knows, ``vocabularies``; ``losses``, in nats per word, smoothed labels, each
@@ -29,62 +33,163 @@ models with attention, ``weights`` of these translations and ``forced``, the wei
 ones: both in hundredths, a row a target word.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from functools import lru_cache, partial
+from html import unescape
+from importlib.metadata import version
 from math import exp, log
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from sacrebleu.metrics import CHRF
 from scipy.stats import spearmanr
 
 from attnlib.data import UNKNOWN, SentencePair
+from attnlib.experiments.captions import LANGUAGES, captions
+from attnlib.experiments.measures import parameters
+from attnlib.experiments.plan import TextRow
+from attnlib.experiments.records import Job, Ledger, lines_of
 from attnlib.metrics import alignment_error_rate, looks
-from attnlib.real.captions import captions
-from attnlib.real.data import Data
-from attnlib.real.plan import EFFORT, Effort, TextRow
 from attnlib.text.checkpoint import read_history
 from attnlib.text.evaluation import compared
+from attnlib.text.files import Words, digest, read_beside, words_of
 from attnlib.text.learning import learn
 from attnlib.text.model import Model, Translation, sentence_losses
+from attnlib.writing import write_atomically
+
+SOURCE = "github.com/multi30k/dataset"
+"""Where the text is from. Its files are in the folder data/task1/tok."""
+
+FILES = {"train": "train", "dev": "val", "test": "test_2017_flickr"}
+"""What the files are called, by what they are for."""
 
 
-def train_and_measure(
-    row: TextRow, seed: int, data: Data, folder: Path, effort: Effort = EFFORT, **how: Any
-) -> dict[str, dict[str, Any]]:
-    """Train a row with a seed, or go on with that, and measure what it has become.
+class Data(NamedTuple):
+    """English captions and their translations: to learn from, to choose the best weights by, and to measure."""
+
+    train: list[SentencePair]
+    dev: list[SentencePair]
+    test: list[SentencePair]
+
+
+def find_files(folder: Path, language: str) -> dict[str, tuple[Path, Path]]:
+    """Find the English file of each part and that in the language, one of `attnlib.experiments.captions.LANGUAGES`.
+
+    A file is called ``val.lc.norm.tok.en``, as in the repository, or ``val.en``, or either with ``.gz``.
+
+    Raises
+    ------
+    ValueError
+        If a file is missing: it names all that are.
+    """
+    files = {
+        part: {ending: _file(folder, name, ending) for ending in ("en", LANGUAGES[language])}
+        for part, name in FILES.items()
+    }
+    missing = [
+        f"{FILES[part]}.lc.norm.tok.{end}" for part, sides in files.items() for end, file in sides.items() if not file
+    ]
+    if missing:
+        raise ValueError(
+            f"--data is {folder}, which lacks {', '.join(missing)} (or .gz); expected the files of the folder "
+            f"data/task1/tok of {SOURCE}"
+        )
+    return {part: tuple(sides.values()) for part, sides in files.items()}
+
+
+@lru_cache(maxsize=2)
+def read_data(folder: Path, language: str) -> Data:
+    """Read all parts in English and the language, except pairs with an empty side.
+
+    The files spell marks as HTML does, such as "&apos;". These are replaced by the marks that they stand for, so that a
+    word is spelt in one way. This makes no two words alike, and leaves BLEU as it is.
+
+    Raises
+    ------
+    OSError, ValueError
+        As for `find_files` and `attnlib.text.files.read_beside`.
+    """
+    files = find_files(folder, language)
+    return Data(*([_plain(*sides) for sides in read_beside(*files[part]) if all(sides)] for part in Data._fields))
+
+
+def missing(ledger: Ledger, runs: Iterable[tuple[TextRow, int]], data: Path, models: Path, **how: Any) -> Iterator[Job]:
+    """List those of the runs that are not recorded yet. Models go into a folder each in `models`.
 
     Parameters
     ----------
-    row : TextRow
-    seed : int
-    data : Data
-        In the row's language.
-    folder : Path
-        Where the model will be, and what is kept of it while it is trained.
-    effort : Effort
+    data : Path
+        The folder of the text: see `find_files`.
     **how
         As for `attnlib.text.learning.learn`: device, progress.
 
-    Returns
-    -------
-    dict
-        ``training``, ``test``, ``captions``: see the top of this module.
+    Raises
+    ------
+    ValueError
+        If a run is recorded with other settings than the plan's, or with another text.
+    """
+    for row, seed in runs:
+        about = {"settings": asdict(row.settings(seed)), "effort": asdict(row.effort)}
+        about["text"] = _digests(data, row.language, row.pairs)
+        recorded = ledger.runs(row.name).get(str(seed))
+        if recorded is None:
+            run = partial(_run, row, seed, about, partial(read_data, data, row.language))
+            yield Job(row.name, str(seed), partial(run, results=ledger.folder, models=models, **how))
+        elif other := [part for part in about if recorded[part] != about[part]]:
+            raise ValueError(
+                f"{row.name}, seed {seed}, is recorded with another {other[0]}; give another --folder for yours"
+            )
+
+
+def train_and_measure(row: TextRow, seed: int, data: Data, folder: Path, **how: Any) -> dict[str, dict[str, Any]]:
+    """Train a row with a seed, or go on with that, and measure what it has become: see the top of this module.
 
     Raises
     ------
     KeyboardInterrupt
         If Ctrl-C ended the training. The same call goes on with it.
     """
-    model = learn(folder, data.train[: row.pairs], data.dev, row.settings(seed, effort), **how)
+    model = learn(folder, data.train[: row.pairs], data.dev, row.settings(seed), **how)
     if model.config["ended"] == "interrupted":
         raise KeyboardInterrupt
-    how_found = {"beam": effort.beam, "max_length": effort.max_length}
+    search = {"beam": row.effort.beam, "max_length": row.effort.max_length}
     return {
         "training": _training(model, folder),
-        "test": _test(model, data.test, how_found),
-        "captions": _captions(model, row.language, data.train, how_found, whole=seed == 0),
+        "test": _test(model, data.test, search),
+        "captions": _captions(model, row.language, data.train, search, whole=seed == 0),
     }
+
+
+def write_counts(language: str, train: Sequence[SentencePair], folder: Path) -> None:
+    """Write how often each word of our captions stands in the text that is learnt from, and a digest of that text."""
+    counts = {"text": digest(train)}
+    for side, name in enumerate(("english", language)):
+        ours = {word for caption in captions(language) for word in caption.pair[side]}
+        theirs = Counter(word for pair in train for word in pair[side])
+        counts[name] = {word: theirs[word] for word in sorted(ours)}
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / f"{language}.words.json", f"{{\n{lines_of(counts)}\n}}\n".encode())
+
+
+def _run(
+    row: TextRow, seed: int, about: dict[str, Any], read: Callable[[], Data], *, results: Path, models: Path, **how: Any
+) -> dict[str, Any]:
+    data, device = read(), how.get("device", torch.device("cpu"))
+    write_counts(row.language, data.train, results)
+    gpu = {"gpu": torch.cuda.get_device_name(device)} if device.type == "cuda" else {}
+    environment = gpu | {"threads": torch.get_num_threads(), "sentencepiece": version("sentencepiece")}
+    found = train_and_measure(row, seed, data, models / f"{row.name}.{seed}", **how)
+    return about | {"environment": environment} | found
+
+
+@lru_cache
+def _digests(folder: Path, language: str, pairs: int | None) -> dict[str, str]:
+    data = read_data(folder, language)
+    return {"train": digest(data.train[:pairs]), "dev": digest(data.dev), "test": digest(data.test)}
 
 
 def _training(model: Model, folder: Path) -> dict[str, Any]:
@@ -98,7 +203,7 @@ def _training(model: Model, folder: Path) -> dict[str, Any]:
         "words": end["words"],
         "seconds": end["seconds"],
         "words_per_second": round(end["words"] / end["seconds"], 1),
-        "parameters": sum(weight.numel() for weight in translator.parameters()),
+        "parameters": parameters(translator),
         "vocabularies": [len(translator.source_vocabulary), len(translator.target_vocabulary)],
         "losses": [[line["step"], round(line["loss"], 4)] for line in steps if "loss" in line],
         "dev": dev,
@@ -120,7 +225,7 @@ def _test(model: Model, pairs: Sequence[SentencePair], how: Mapping[str, int]) -
         "bleu": round(scores.bleu, 4),
         "chrf": round(scores.chrf, 4),
         "signatures": list(scores.signatures),
-        "by_length": [[*part[:3], round(part.bleu.score, 4)] for part in scores.by_length],
+        "by_length": [[*part[:3], round(part.bleu, 4)] for part in scores.by_length],
         "greedy": round(compared([f.words for f in greedy], sides, "none").bleu, 4),
         "length": round(sum(len(f.words) for f in found) / sum(len(target) for _, target in sides), 4),
         "endless": sum(size >= how["max_length"] for size in sizes),
@@ -198,3 +303,12 @@ def _alignment_error(model: Model, sides: Sequence[tuple], gold: Sequence[Any]) 
 
 def _hundredths(weights: np.ndarray) -> list[list[int]]:
     return np.rint(100 * np.asarray(weights)).astype(int).tolist()
+
+
+def _plain(*sides: Words) -> SentencePair:
+    return SentencePair(*(words_of(unescape(" ".join(words))) for words in sides))
+
+
+def _file(folder: Path, name: str, ending: str) -> Path | None:
+    names = (f"{name}{middle}.{ending}{end}" for middle in (".lc.norm.tok", "") for end in ("", ".gz"))
+    return next((folder / path for path in names if (folder / path).is_file()), None)

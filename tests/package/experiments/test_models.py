@@ -7,11 +7,15 @@ from torch.testing import assert_close
 
 from attnlib.data import BOS, Vocabulary
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
-from attnlib.experiments.baselines import ConcatWithIdentity
-from attnlib.experiments.costs import multiply_adds
-from attnlib.experiments.hybrids import HybridDecoder
-from attnlib.experiments.mixtures import between, luong_with_identity, luong_without_attention
-from attnlib.experiments.parts import AttentionalOutput, MaxoutOutput
+from attnlib.experiments.measures import multiply_adds
+from attnlib.experiments.models import (
+    AttentionalOutput,
+    ConcatWithIdentity,
+    MaxoutOutput,
+    between,
+    luong_with_identity,
+    luong_without_attention,
+)
 from attnlib.scores import Additive, Concat, General
 from attnlib.translator import luong, rnn_search
 
@@ -185,9 +189,3 @@ def test_concat_with_the_identity_is_concat_whose_matrix_is_that():
 )
 def test_parts_that_do_not_fit_are_refused(options, says, refused):
     refused(lambda: between(*VOCABULARIES, **(SIZES | options)), ValueError, says)
-
-
-def test_a_decoder_of_parts_that_do_not_fit_is_refused(refused):
-    decoder = made("asks after").decoder
-    parts = decoder.align, nn.GRUCell(11, 6), decoder.embedding, decoder.readout, decoder.begin
-    refused(lambda: HybridDecoder(*parts), ValueError, r"cell is GRUCell\(11, 6\); expected one from 17 features")

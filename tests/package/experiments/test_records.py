@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attnlib.experiments import ledger as module
-from attnlib.experiments.ledger import Ledger, environment, processor
+from attnlib.experiments import records
+from attnlib.experiments.records import Ledger, environment, processor
 
 GROUPS = ["within", "beyond"]
 
@@ -103,7 +103,7 @@ def test_the_claim_of_a_killed_process_is_free(ledger, small_file):
     script = f"""
 import os, sys, time
 from pathlib import Path
-from attnlib.experiments.ledger import Ledger
+from attnlib.experiments.records import Ledger
 from attnlib.experiments.plan import read_plan
 ledger = Ledger(read_plan(Path({str(small_file)!r})), Path({str(ledger.folder)!r}))
 with ledger.claimed("bahdanau", "3") as mine:
@@ -170,6 +170,6 @@ def test_where_it_was_run_is_said(monkeypatch):
     assert found["processor"] == processor()
     assert {"revision", "date", "python", "numpy", "scipy", "torch", "sacrebleu"} < found.keys()
     environment.cache_clear()
-    monkeypatch.setattr(module.subprocess, "run", lambda *_, **__: (_ for _ in ()).throw(FileNotFoundError("git")))
+    monkeypatch.setattr(records.subprocess, "run", lambda *_, **__: (_ for _ in ()).throw(FileNotFoundError("git")))
     assert environment()["revision"] == "unknown"
     environment.cache_clear()

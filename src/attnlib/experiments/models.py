@@ -1,0 +1,339 @@
+r"""The models that the papers do not have: between Bahdanau's and Luong's, and Luong's with a part exchanged.
+
+`between` takes each part from the one paper or from the other:
+
+================ ================================================ ===================================================
+part             as Bahdanau has it                               as Luong has it
+================ ================================================ ===================================================
+who asks         :math:`s_{t-1}`; :math:`c_t` enters the step     :math:`s_t`; what is fed back enters the next step
+output reads     :math:`s_{t-1}`                                  :math:`s_t`
+cell             GRU                                              LSTM
+readout          maxout of s, y and c                             :math:`\tilde{s}_t`
+fed back         nothing                                          :math:`\tilde{s}_t`
+begins           :math:`s_0 = \tanh(W_s \overleftarrow{h}_1)`     where the encoder ended
+encoder reads    in both directions                               from the last word to the first
+================ ================================================ ===================================================
+
+With all parts from one column, a `HybridDecoder` computes what that paper's decoder does.
+"""
+
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn.functional import linear
+
+from attnlib.alignment import Align
+from attnlib.attention import Attended, join
+from attnlib.cells import gru_step, lstm_step
+from attnlib.checks import check_choice, check_whole
+from attnlib.data import Tokenizer
+from attnlib.decoders import Decoder, DeepOutput, State
+from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, Encoded, StackedLSTM
+from attnlib.parameters import seeded, weight
+from attnlib.scores import Additive, General, additive
+from attnlib.translator import Translator, luong
+from attnlib.windows import Everywhere
+
+
+class AttentionalOutput(nn.Module):
+    r"""Score the next word by :math:`W_y \tilde{s}`, :math:`\tilde{s} = \tanh(W_c [c; s])` (Luong et al., eq. 5, 6)."""
+
+    def __init__(self, *, vocab: int, dec: int, enc: int):
+        super().__init__()
+        self.enc = enc
+        self.W_c, self.W_y = weight(dec, enc + dec), weight(vocab, dec)
+
+    def read(
+        self, s: Float[Tensor, "*batch dec"], y: Float[Tensor, "*batch emb"], c: Float[Tensor, "*batch enc"]
+    ) -> Float[Tensor, "*batch dec"]:
+        """Compute what the scores are made from; the word before, `y`, has no part in it."""
+        return torch.tanh(linear(torch.cat([c, s], -1), self.W_c))
+
+    @property
+    def output(self) -> Float[Tensor, "vocab dec"]:
+        """Name the weights of the output layer."""
+        return self.W_y
+
+
+class MaxoutOutput(DeepOutput):
+    """`DeepOutput`, by the names that a `HybridDecoder` knows its parts by."""
+
+    read = DeepOutput.maxout
+
+    @property
+    def enc(self) -> int:
+        """Count the features of a context."""
+        return self.C_o.shape[1]
+
+    @property
+    def output(self) -> Float[Tensor, "vocab maxout"]:
+        """Name the weights of the output layer."""
+        return self.W_o
+
+
+class Projected(nn.Module):
+    r"""Begin at :math:`s_0 = \tanh(W_s h)`, `h` being where the reader from right to left ended; a memory cell at 0."""
+
+    def __init__(self, dec: int, hid: int):
+        super().__init__()
+        self.W_s = weight(dec, hid)
+
+    def forward(self, states: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        """Turn the encoder's last state and memory cell into the decoder's first; the last features are read."""
+        h = states[0].flatten(1)[:, -self.W_s.shape[1] :]
+        s_0 = torch.tanh(linear(h, self.W_s))
+        return s_0, torch.zeros_like(s_0)
+
+
+class Copied(nn.Module):
+    """Begin where the encoder says."""
+
+    def forward(self, states: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        """Take the encoder's states, one layer high."""
+        return tuple(x.flatten(1) for x in states)
+
+
+class HybridDecoder(Decoder):
+    r"""A decoder of parts: see the table at the top of this module.
+
+    If the state before asks, :math:`c_t = \mathrm{align}(s_{t-1})` and
+    :math:`s_t = \mathrm{cell}(s_{t-1}, [y_{t-1}; c_t])`. If the new one does,
+    :math:`s_t = \mathrm{cell}(s_{t-1}, [y_{t-1}; f_{t-1}])` and :math:`c_t = \mathrm{align}(s_t)`, where the fed
+    :math:`f_t` is :math:`c_t` or what the output layer reads, and :math:`f_0 = 0`.
+
+    Parameters
+    ----------
+    cell : nn.GRUCell or nn.LSTMCell
+        From the features of an embedding and of what enters the step, to those of a state.
+    asks_before, reads_new_state : bool
+        The state before asks; the readout reads the new state.
+    feeds_readout : bool
+        What is fed back is what the output layer reads, if the new state asks and is read.
+    """
+
+    def __init__(
+        self,
+        align: Align,
+        cell: nn.GRUCell | nn.LSTMCell,
+        embedding: nn.Embedding,
+        readout: AttentionalOutput | MaxoutOutput,
+        begin: Copied | Projected,
+        *,
+        asks_before: bool = False,
+        reads_new_state: bool = True,
+        feeds_readout: bool = False,
+    ):
+        super().__init__()
+        self.align, self.cell, self.embedding, self.readout, self.begin = align, cell, embedding, readout, begin
+        self.asks_before, self.reads_new_state, self.feeds_readout = asks_before, reads_new_state, feeds_readout
+        self.fed = cell.input_size - embedding.embedding_dim
+
+    def start(self, encoded: Encoded) -> State:
+        """Begin where the encoder says; what is fed first is 0."""
+        states = self.begin(encoded.state)
+        fed = () if self.asks_before else (states[0].new_zeros(len(states[0]), self.fed),)
+        return State(self.align.remember(encoded.annotations, encoded.lengths), (*states, *fed), 0)
+
+    def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], Attended, State]:
+        """Take the word before and score the next one."""
+        y_before = self.embedding(words)
+        s_before, attended, after = self._next(self._words_share(y_before), y_before, state)
+        s = after.recurrent[0] if self.reads_new_state else s_before
+        c = attended.context.squeeze(1)
+        read = after.recurrent[-1] if self.feeds_readout else self.readout.read(s, y_before, c)
+        return linear(read, self.output), attended, after
+
+    def _words_share(self, y):
+        """Multiply the words beforehand: they wait for no step."""
+        lstm = isinstance(self.cell, nn.LSTMCell)
+        return linear(y, self.cell.weight_ih[:, : y.shape[-1]], self.cell.bias_ih + self.cell.bias_hh * lstm)
+
+    def _next(self, x, y_before, state):
+        s_before, *rest = state.recurrent
+        if self.asks_before:
+            attended = self.align.at(state.step, s_before, state.memory)
+            return s_before, attended, self._after(state, self._moved(x, attended.context.squeeze(1), s_before, *rest))
+        *cell, fed = rest
+        states = self._moved(x, fed, s_before, *cell)
+        attended = self.align.at(state.step, states[0], state.memory)
+        c = attended.context.squeeze(1)
+        fed = self.readout.read(states[0], y_before, c) if self.feeds_readout else c
+        return s_before, attended, self._after(state, (*states, fed))
+
+    def _moved(self, x, fed, s_before, *cell):
+        W_hh = self.cell.weight_hh
+        x = torch.addmm(x, fed, self.cell.weight_ih[:, -self.fed :].T)
+        return lstm_step(x, s_before, *cell, W_hh) if cell else (gru_step(x, s_before, W_hh, self.cell.bias_hh),)
+
+    def _after(self, state, recurrent):
+        return State(state.memory, tuple(recurrent), state.step + 1)
+
+    @property
+    def output(self) -> Float[Tensor, "vocab read"]:
+        """Name the weights of the output layer."""
+        return self.readout.output
+
+    def before_output(
+        self, words: Int[Tensor, "batch tgt"], encoded: Encoded
+    ) -> tuple[Float[Tensor, "batch tgt read"], Attended]:
+        """Compute what the output layer reads, at all positions, given for each the word before."""
+        y, state = self.embedding(words), self.start(encoded)
+        states, looks = [], []
+        for x, y_before in zip(self._words_share(y).unbind(1), y.unbind(1), strict=True):
+            s_before, look, state = self._next(x, y_before, state)
+            states.append(state.recurrent[0] if self.reads_new_state else s_before)
+            looks.append(look)
+        attended = join(looks)
+        return self.readout.read(torch.stack(states, 1), y, attended.context), attended
+
+
+class LastStateDecoder(Decoder):
+    r"""Begin where the encoder ended, and never look back (Luong et al. 2015, section 2).
+
+    :math:`s_t = \mathrm{LSTM}(s_{t-1}, y_{t-1})`, and :math:`W_y s_t` scores the next word:
+    ``4 * dec * (emb + dec) + vocab * dec`` multiply-adds.
+    """
+
+    attends = False
+
+    def __init__(self, *, vocab: int, emb: int, dec: int):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab, emb)
+        self.lstm = nn.LSTM(emb, dec, batch_first=True)
+        self.W_y = weight(vocab, dec)
+
+    def start(self, encoded: Encoded) -> State:
+        """Begin where the encoder ended."""
+        return State(encoded.summary, encoded.state, 0)
+
+    def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], None, State]:
+        """Take the word before and score the next one."""
+        s, after = self._read(self.embedding(words)[:, None], state.recurrent)
+        return linear(s[:, 0], self.W_y), None, State(state.memory, after, state.step + 1)
+
+    def _read(self, y, recurrent):
+        s, after = self.lstm(y, tuple(x.transpose(0, 1).contiguous() for x in recurrent))
+        return s, tuple(x.transpose(0, 1) for x in after)
+
+    @property
+    def output(self) -> Float[Tensor, "vocab dec"]:
+        """Name the weights of the output layer."""
+        return self.W_y
+
+    def before_output(
+        self, words: Int[Tensor, "batch tgt"], encoded: Encoded
+    ) -> tuple[Float[Tensor, "batch tgt dec"], None]:
+        """Compute the states at all positions, given for each the word before."""
+        return self._read(self.embedding(words), encoded.state)[0], None
+
+
+class ConcatWithIdentity(nn.Module):
+    r"""The concat score whose matrix is the identity on annotations, :math:`v_a \cdot \tanh(W_a s + h)`.
+
+    It is what the experiments of Luong et al. 2015 had: section 5.2, on why their concat score may do badly.
+    """
+
+    def __init__(self, W_a: Float[Tensor, "att dec"], v_a: Float[Tensor, "att"]):
+        super().__init__()
+        self.W_a, self.v_a = nn.Parameter(W_a.clone()), nn.Parameter(v_a.clone())
+
+    def keys(self, h: Float[Tensor, "*batch src att"]) -> Float[Tensor, "*batch src att"]:
+        """Keep the annotations as they are."""
+        return h
+
+    def forward(
+        self, s: Float[Tensor, "*batch tgt dec"], keys: Float[Tensor, "*batch src att"]
+    ) -> Float[Tensor, "*batch tgt src"]:
+        """Score states against keys: see `attnlib.scores.additive`."""
+        return additive(linear(s, self.W_a), keys, self.v_a)
+
+
+def between(
+    source_vocabulary: Tokenizer,
+    target_vocabulary: Tokenizer,
+    *,
+    asks_before: bool = False,
+    reads_new_state: bool = True,
+    reader: str = "gru",
+    width: int | float = 2,
+    projected: bool = True,
+    score: str = "additive",
+    maxout: bool = True,
+    feeds_readout: bool = False,
+    emb: int = 64,
+    hid: int = 128,
+    seed: int = 0,
+) -> Translator:
+    """Make a model between Bahdanau's and Luong's, part by part. The defaults are Bahdanau's, but the new state asks.
+
+    Parameters
+    ----------
+    asks_before, reads_new_state, feeds_readout : bool
+        As for `HybridDecoder`.
+    reader : str
+        "gru": a GRU in both directions, and a GRU decodes. "both": an LSTM in both directions, "reversed": one from the
+        last word to the first, and an LSTM decodes.
+    width : number
+        Features of an annotation for each of a state. The reader "gru" always has 2, one for each direction.
+    projected : bool
+        Begin at a projection of where the backward reader ended; otherwise there itself, which a "reversed" reader of
+        width 1 can do. The reader "gru" always projects.
+    score : str
+        "additive" or "general".
+    maxout : bool
+        The output reads a maxout layer of ``hid // 2`` units; otherwise an attentional state.
+
+    Raises
+    ------
+    ValueError
+        If `reader` or `score` is none of these names, or the parts do not fit.
+    """
+    check_whole(2, hid=hid)
+    enc = round(width * hid)
+    sizes = len(source_vocabulary), emb
+    readers = {
+        "gru": lambda: BidirectionalGRU(*sizes, hid, hid),
+        "both": lambda: BidirectionalLSTM(*sizes, enc),
+        "reversed": lambda: StackedLSTM(*sizes, enc, reverse=True),
+    }
+    scores = {"additive": lambda: Additive(hid, enc, hid), "general": lambda: General(hid, enc)}
+    check_choice(readers, reader=reader)
+    check_choice(scores, score=score)
+    if reader == "gru" and width != 2:
+        raise ValueError(f"width is {width}; expected 2 with the reader 'gru', which reads in both directions")
+    if not projected and (reader, width) != ("reversed", 1):
+        raise ValueError("projected is False; expected the reader 'reversed' and width 1")
+    if feeds_readout and (asks_before or not reads_new_state):
+        raise ValueError("feeds_readout is True; expected False, unless the new state asks and is read")
+    fed = (hid // 2 if maxout else hid) if feeds_readout else enc
+    output = {"vocab": len(target_vocabulary), "dec": hid, "enc": enc}
+    with seeded(seed):
+        align = Align(scores[score](), Everywhere())
+        encoder = readers[reader]()
+        cell = (nn.GRUCell if reader == "gru" else nn.LSTMCell)(emb + fed, hid)
+        embedding = nn.Embedding(len(target_vocabulary), emb)
+        readout = MaxoutOutput(**output, emb=emb, maxout=hid // 2) if maxout else AttentionalOutput(**output)
+        begin = Projected(hid, enc // 2 if reader == "both" else enc) if projected and reader != "gru" else Copied()
+    who = {"asks_before": asks_before, "reads_new_state": reads_new_state, "feeds_readout": feeds_readout}
+    decoder = HybridDecoder(align, cell, embedding, readout, begin, **who)
+    return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
+
+
+def luong_without_attention(
+    source_vocabulary: Tokenizer, target_vocabulary: Tokenizer, *, emb: int = 64, hid: int = 128, seed: int = 0
+) -> Translator:
+    """Make Luong's model without attention: the decoder begins where the reversed reader ended, and sees no more."""
+    with seeded(seed):
+        encoder = StackedLSTM(len(source_vocabulary), emb, hid, reverse=True)
+        decoder = LastStateDecoder(vocab=len(target_vocabulary), emb=emb, dec=hid)
+    return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
+
+
+def luong_with_identity(source_vocabulary: Tokenizer, target_vocabulary: Tokenizer, **options: Any) -> Translator:
+    """Make Luong's model with the concat score, whose half of W_a for the annotations is the identity."""
+    translator = luong(source_vocabulary, target_vocabulary, **options, score="concat")
+    concat = translator.decoder.align.score
+    translator.decoder.align.score = ConcatWithIdentity(concat.W_a[:, : concat.dec].detach(), concat.v_a.detach())
+    return translator
