@@ -39,8 +39,8 @@ experiments: .venv/installed ## record the runs of a plan; interrupted, it goes 
 costs: .venv/installed ## measure what every row of a plan costs, in one sitting. PLAN=comparison
 	$(BIN)/python -m attnlib.experiments $(PLAN) --costs
 
-real: .venv/installed ## train on real sentences; interrupted, it goes on where it was. DATA=folder ONLY="bahdanau luong" SHARE=1/2
-	$(BIN)/python -m attnlib.real "$(DATA)" $(if $(ONLY),--only $(ONLY)) $(if $(SHARE),--share $(SHARE))
+real: .venv/installed ## train on real sentences; interrupted, it goes on where it was. DATA=folder ONLY="bahdanau luong" FOLDER=again
+	$(BIN)/python -m attnlib.experiments sentences --data "$(DATA)" $(if $(ONLY),--only $(ONLY)) $(if $(FOLDER),--folder $(FOLDER))
 
 exercises: .venv/installed ## try typical wrong answers on every check of every chapter; minutes
 	EXERCISES=all $(BIN)/python -m pytest tests -k exercise

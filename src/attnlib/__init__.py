@@ -28,12 +28,11 @@ And folders, each on its own:
 
 - `language`: `lexicon`, `phrases`, `grammar`: English and French sentences whose word links are known; `german_words`,
   `german`: English and German ones;
-- `experiments`: what is compared, how it is measured, and what was recorded;
-- `pictures`: `figures`, those that a reader can touch, schematics, one `step`, `comparisons`, `table` and `source_of`;
+- `pictures`: `figures`, those that a reader can touch, schematics, one `step`, `table` and `source_of`;
 - `text`: `files`, `subwords`, `checkpoint`, `store`, `model`, `evaluation`, `settings`, `learning`, `page`:
   your own sentences, from disk;
-- `pretrained`: `recipes`, `models`: the trained models that the chapters speak of;
-- `real`: `captions`, `plan`, `data`, `measures`, `records`, `verdicts`, `runner`: trainings on real sentences.
+- `experiments`: what is compared, how it is measured, and what was recorded, of the grammar and of real sentences;
+- `pretrained`: `recipes`, `models`: the trained models that the chapters speak of.
 """
 
 from importlib import import_module

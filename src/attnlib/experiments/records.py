@@ -56,6 +56,7 @@ class Ledger:
 
     def __init__(self, plan: Plan, folder: Path | None = None):
         self.plan, self.folder = plan, RECORDED / plan.name if folder is None else folder
+        self.group = "test" if plan.learns_from_text else "within"
 
     def read(self, name: str) -> dict[str, Any] | None:
         """Read what is recorded of a row, or of the learning rates of a family; None if nothing is.
@@ -128,8 +129,10 @@ class Ledger:
             raise ValueError(f"{path.name} was recorded under another plan than {self.plan.name}")
         return record["costs"]
 
-    def column(self, name: str, measure: str, group: str = "within") -> dict[int, float]:
+    def column(self, name: str, measure: str, group: str | None = None) -> dict[int, float]:
         """Take one measure of one group of test sentences, by seed; NaN where the row has none.
+
+        Without a group it is "within" the lengths learnt from, or the "test" part of a text.
 
         Raises
         ------
@@ -139,7 +142,7 @@ class Ledger:
         record = self.read(name)
         if record is None:
             raise ValueError(f"nothing is recorded of {name!r}")
-        known = {m for run in record["runs"].values() for m in run["measures"]}
+        group, known = group or self.group, {m for run in record["runs"].values() for m in run["measures"]}
         for asked, there in ((group, record["groups"]), (measure, known)):
             if asked not in there:
                 raise ValueError(f"{asked!r} is not recorded of {name}; expected one of {', '.join(sorted(there))}")
@@ -147,23 +150,25 @@ class Ledger:
         figures = {int(seed): run["measures"][measure][at] for seed, run in record["runs"].items()}
         return {seed: float("nan") if figure is None else float(figure) for seed, figure in figures.items()}
 
-    def numbers(self, name: str, measure: str, group: str = "within") -> Float[np.ndarray, "seeds"]:
+    def numbers(self, name: str, measure: str, group: str | None = None) -> Float[np.ndarray, "seeds"]:
         """Take one measure of a row, of all its runs. Errors as for `column`."""
         return np.array([*self.column(name, measure, group).values()])
 
     def pairs(
-        self, first: str, second: str, measure: str, group: str = "within"
+        self, first: str, second: str, measure: str, group: str | None = None
     ) -> tuple[Float[np.ndarray, "seeds"], Float[np.ndarray, "seeds"]]:
         """Take one measure of two rows, for the seeds that both have, in the same order. Errors as for `column`."""
         one, other = (self.column(name, measure, group) for name in (first, second))
         seeds = sorted(one.keys() & other.keys())
         return np.array([one[seed] for seed in seeds]), np.array([other[seed] for seed in seeds])
 
-    def differences(self, first: str, second: str, measure: str, group: str = "within") -> Float[np.ndarray, "seeds"]:
+    def differences(
+        self, first: str, second: str, measure: str, group: str | None = None
+    ) -> Float[np.ndarray, "seeds"]:
         """Take one measure of one row less that of another, seed by seed. Errors as for `column`."""
         return np.subtract(*self.pairs(first, second, measure, group))
 
-    def by_row(self, names: Iterable[str], measure: str, group: str = "within") -> dict[str, list[float]]:
+    def by_row(self, names: Iterable[str], measure: str, group: str | None = None) -> dict[str, list[float]]:
         """Take one measure of several rows: of each, all its runs. Errors as for `column`."""
         return {name: [*self.column(name, measure, group).values()] for name in names}
 

@@ -30,11 +30,11 @@ import torch
 
 from attnlib.checks import check_choice
 from attnlib.devices import device_named
-from attnlib.experiments import sentences
 from attnlib.experiments.measures import benchmark, development_loss, grouped, measure
 from attnlib.experiments.plan import Row, read_plan
 from attnlib.experiments.probe import probe
 from attnlib.experiments.records import Job, Ledger, environment
+from attnlib.experiments.sentences import missing_runs
 from attnlib.writing import write_atomically
 
 ALL = slice(None)
@@ -170,7 +170,7 @@ def _of_text(ledger: Ledger, chosen: Namespace) -> Callable[[Ledger], Iterator[J
         check_choice(ledger.plan.rows, only=name)
     runs = [run for run in ledger.plan.runs() if not chosen.only or run[0].name in chosen.only][chosen.share]
     how = {"device": device_named(chosen.device), "progress": True if sys.stderr.isatty() else "lines"}
-    return partial(sentences.missing, runs=runs, data=chosen.data, models=chosen.models, **how)
+    return partial(missing_runs, runs=runs, data=chosen.data, models=chosen.models, **how)
 
 
 def _share(text: str) -> slice:

@@ -117,7 +117,9 @@ def read_data(folder: Path, language: str) -> Data:
     return Data(*([_plain(*sides) for sides in read_beside(*files[part]) if all(sides)] for part in Data._fields))
 
 
-def missing(ledger: Ledger, runs: Iterable[tuple[TextRow, int]], data: Path, models: Path, **how: Any) -> Iterator[Job]:
+def missing_runs(
+    ledger: Ledger, runs: Iterable[tuple[TextRow, int]], data: Path, models: Path, **how: Any
+) -> Iterator[Job]:
     """List those of the runs that are not recorded yet. Models go into a folder each in `models`.
 
     Parameters

@@ -13,7 +13,7 @@ from attnlib.experiments.captions import captions, forced_weights, translations,
 from attnlib.experiments.plan import read_plan
 from attnlib.experiments.records import Ledger
 from attnlib.experiments.runner import main, work
-from attnlib.experiments.sentences import find_files, missing, read_data, train_and_measure
+from attnlib.experiments.sentences import find_files, missing_runs, read_data, train_and_measure
 from attnlib.language.grammar import sample
 from attnlib.metrics import looks
 from attnlib.text.evaluation import evaluate
@@ -65,7 +65,7 @@ def ledger(sentences, text_folder, models, tmp_path_factory) -> Ledger:
     """Record four runs."""
     ledger = Ledger(sentences, tmp_path_factory.mktemp("runs"))
     runs = [(sentences.rows[name], seed) for name, seed in WANTED]
-    work(ledger, partial(missing, runs=runs, data=text_folder, models=models), say=str)
+    work(ledger, partial(missing_runs, runs=runs, data=text_folder, models=models), say=str)
     return ledger
 
 
@@ -152,13 +152,13 @@ def test_a_caption_that_the_text_has_is_counted(sentences, text_folder, tmp_path
 
 def test_what_is_recorded_is_not_run_again_and_of_another_text_refused(ledger, text_folder, tmp_path):
     runs = [(ledger.plan.rows[name], seed) for name, seed in [*WANTED, ("luong", 0)]]
-    listed = missing(ledger, runs, text_folder, tmp_path)
+    listed = missing_runs(ledger, runs, text_folder, tmp_path)
     assert [job[:2] for job in listed] == [("luong", "0")]
     for name in ("train", "val", "test_2017_flickr"):
         for ending in ("en", "de"):
             (tmp_path / f"{name}.{ending}").write_text("a\nb\n")
     with pytest.raises(ValueError, match="bahdanau, seed 0, is recorded with another text; give another --folder"):
-        [*missing(ledger, runs, tmp_path, tmp_path)]
+        [*missing_runs(ledger, runs, tmp_path, tmp_path)]
 
 
 def test_a_run_that_was_ended_is_gone_on_with_and_ends_the_same(ledger, text_folder, tmp_path):

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from attnlib.experiments import Interval, Verdict, mean_interval
+from attnlib.experiments.comparisons import claims, claims_by_measure, spread, verdict_table
 from attnlib.experiments.plan import Claim
-from attnlib.pictures.comparisons import claims, claims_by_measure, spread, verdict_table
 
 plt.switch_backend("Agg")
 RUNS = {"within": {"one": [0.9, 0.94, 0.92], "other": [0.5]}, "beyond": {"other": [0.1, 0.3]}}
