@@ -92,7 +92,8 @@ def test_gradients_are_those_of_finite_differences(case):
 
 
 def test_a_source_beyond_the_location_scores_positions_is_refused(refused):
-    refused(lambda: Location(4, 9).keys(torch.ones(10, 3)), ValueError, "h has 10 source positions; expected at most")
+    too_long = torch.ones(2, 10, 3)
+    refused(lambda: Location(4, 9).keys(too_long), ValueError, "h has 10 source positions; expected at most max_src, 9")
 
 
 def test_location_has_a_weight_for_the_last_position_it_admits():
