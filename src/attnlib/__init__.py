@@ -28,7 +28,7 @@ And folders, each on its own:
 
 - `language`: `lexicon`, `phrases`, `grammar`: English and French sentences whose word links are known; `german_words`,
   `german`: English and German ones;
-- `pictures`: `figures`, those that a reader can touch, schematics, one `step`, `table` and `source_of`;
+- `pictures`: `figures`, those that a reader can touch, schematics, one `step` and `table`;
 - `text`: `files`, `subwords`, `checkpoint`, `store`, `model`, `evaluation`, `settings`, `learning`, `page`:
   your own sentences, from disk;
 - `experiments`: what is compared, how it is measured, and what was recorded, of the grammar and of real sentences;

@@ -1,7 +1,6 @@
-"""Pictures, some that a reader can touch; tables; and the source of a function, to show beside an equation."""
+"""Pictures, some of which a reader can touch, and tables."""
 
 from attnlib.pictures.live_card import live
-from attnlib.pictures.source import source_of
 from attnlib.pictures.tables import table
 
-__all__ = ["live", "source_of", "table"]
+__all__ = ["live", "table"]
