@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import dropout as dropped
 
-from attnlib.checks import check_share, check_whole
+from attnlib.checks import check_whole
 
 
 def weight(*shape: int) -> nn.Parameter:
@@ -33,7 +33,6 @@ class Embedding(nn.Embedding):
 
     def __init__(self, vocab: int, emb: int, dropout: float = 0.0):
         check_whole(vocab=vocab, emb=emb)
-        check_share(embedding_dropout=dropout)
         super().__init__(vocab, emb)
         self.dropout = dropout
 

@@ -96,11 +96,9 @@ def train(
         If the loss is not a finite number: it names the step where it happens.
     """
     check_whole(0, seed=seed)
-    check_finite(learning_rate=learning_rate)
-    check_share(smoothing=smoothing)
-    _check_above_0(clip=clip, minutes=minutes)
+    _check_numbers(learning_rate, smoothing, clip=clip, minutes=minutes)
     length, training = _Length(steps, minutes), training or begin(translator)
-    coming = moved(batches, training.device)
+    parts = moved(batches, training.device)
     with (
         _dropping(training, seed),
         interruptible() as interrupted,
@@ -108,17 +106,10 @@ def train(
     ):
         while not (ended := length.ended(training, interrupted())):
             with training.clocked():
-                batch, words = next(coming, None) or _run_out(training)
-                words_of_all = processes.total(words)
-                training.optimizer.param_groups[0]["lr"] = learning_rate * schedule(length.share(training, 1))
-                _seed_step(seed, training)
-                training.optimizer.zero_grad()
-                loss = _loss(translator, batch, words / words_of_all, smoothing)
-                loss.backward()
-                loss = processes.summed(translator.parameters(), loss.detach())
-                clip_grad_norm_(translator.parameters(), clip)
-                training.optimizer.step()
-                training.add(loss, words_of_all, last=training.step + 1 == steps)
+                part = next(parts, None) or _run_out(training)
+                rate = learning_rate * schedule(length.share(training, 1))
+                loss, words = _learn(training, *part, rate=rate, clip=clip, smoothing=smoothing, seed=seed)
+                training.add(loss, words, last=training.step + 1 == steps)
             if on_step:
                 with _dropping_nothing(translator):
                     on_step(training, bool(length.ended(training, interrupted())))
@@ -128,6 +119,22 @@ def train(
         training.read()
         on_checkpoint(training, True)
     return History(np.array(training.losses), training.pace, tuple(training.scores), ended)
+
+
+def _learn(
+    training: Training, batch: Batch, words: int, *, rate: float, clip: float, smoothing: float, seed: int
+) -> tuple[Tensor, int]:
+    """Take one step, all processes together: return its mean loss, and how many words it was learnt from."""
+    translator, words_of_all = training.translator, processes.total(words)
+    training.optimizer.param_groups[0]["lr"] = rate
+    _seed_step(seed, training)
+    training.optimizer.zero_grad()
+    loss = _loss(translator, batch, words / words_of_all, smoothing)
+    loss.backward()
+    loss = processes.summed(translator.parameters(), loss.detach())
+    clip_grad_norm_(translator.parameters(), clip)
+    training.optimizer.step()
+    return loss, words_of_all
 
 
 @dataclass(frozen=True)
@@ -195,8 +202,10 @@ def _dropping_nothing(translator: Translator) -> Iterator[None]:
         translator.train()
 
 
-def _check_above_0(**numbers: float | None) -> None:
-    for name, number in numbers.items():
+def _check_numbers(learning_rate: float, smoothing: float, **above_0: float | None) -> None:
+    check_finite(learning_rate=learning_rate)
+    check_share(smoothing=smoothing)
+    for name, number in above_0.items():
         if number is not None and not number > 0:
             raise ValueError(f"{name} is {number}; expected a number above 0")
 

@@ -306,9 +306,9 @@ def transformer(
     `seed` decides where the weights begin; torch's own generator stays as it was.
     """
     check_whole(hid=hid, heads=heads, layers=layers, **{} if latest_start is None else {"latest_start": latest_start})
-    check_share(dropout=dropout)
     sizes = {"emb": emb, "hid": hid, "heads": heads, "layers": layers}
     dropouts = {"dropout": dropout, "embedding_dropout": embedding_dropout}
+    check_share(**dropouts)
     with seeded(seed):
         encoder = TransformerEncoder(len(source_vocabulary), **sizes, **dropouts, latest_start=latest_start)
         decoder = TransformerDecoder(vocab=len(target_vocabulary), **sizes, **dropouts)

@@ -14,8 +14,9 @@ them: ``rnn_search(source_vocabulary, target_vocabulary, **BAHDANAU_SIZES)``.
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -25,7 +26,7 @@ from attnlib.alignment import Align
 from attnlib.attention import Attended
 from attnlib.checks import check_choice, check_ids, check_lengths, check_share, check_whole
 from attnlib.data import BOS, Tokenizer
-from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LuongDecoder, State
+from attnlib.decoders import BahdanauDecoder, Decoder, FixedContextDecoder, LuongDecoder, State
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
 from attnlib.parameters import seeded
 from attnlib.scores import Additive, Concat, Dot, General, Location
@@ -39,6 +40,20 @@ LUONG_SIZES: Mapping[str, int] = MappingProxyType({"emb": 1000, "hid": 1000, "la
 
 LONGEST_LOCATION_SOURCE = 100
 """The `max_src` of the location score in `luong`, in words, EOS among them."""
+
+
+_SCORES = {
+    "dot": lambda hid: Dot(),
+    "general": lambda hid: General(hid, hid),
+    "concat": lambda hid: Concat(hid, hid, hid),
+    "location": lambda hid: Location(hid, LONGEST_LOCATION_SOURCE),
+}
+_WINDOWS = {
+    "everywhere": lambda hid, half_width: Everywhere(),
+    "monotonic": lambda hid, half_width: LocalMonotonic(half_width),
+    "predictive": LocalPredictive,
+}
+_ENCODERS = {"reversed": partial(StackedLSTM, reverse=True), "forwards": StackedLSTM, "both": BidirectionalLSTM}
 
 
 class Translated(NamedTuple):
@@ -126,20 +141,8 @@ def rnn_encdec(
     With `rnn_search` it shares everything but the context, so that what differs is due to attention. The RNNencdec of
     Bahdanau et al. 2015 reads in one direction only.
     """
-    check_whole(2, hid=hid)
-    check_share(dropout=dropout)
-    with seeded(seed):
-        encoder = BidirectionalGRU(len(source_vocabulary), emb, hid, hid, embedding_dropout=embedding_dropout)
-        decoder = FixedContextDecoder(
-            vocab=len(target_vocabulary),
-            emb=emb,
-            dec=hid,
-            enc=2 * hid,
-            maxout=hid // 2,
-            dropout=dropout,
-            embedding_dropout=embedding_dropout,
-        )
-    return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
+    options = {"emb": emb, "hid": hid, "seed": seed, "dropout": dropout, "embedding_dropout": embedding_dropout}
+    return _maxout_translator(FixedContextDecoder, source_vocabulary, target_vocabulary, **options)
 
 
 def rnn_search(
@@ -168,22 +171,24 @@ def rnn_search(
     seed : int
         Where the weights begin. Torch's own generator stays as it was.
     """
+
+    def decoder(**sizes: Any) -> BahdanauDecoder:
+        return BahdanauDecoder(Align(Additive(hid, 2 * hid, hid if att is None else att), Everywhere()), **sizes)
+
+    options = {"emb": emb, "hid": hid, "seed": seed, "dropout": dropout, "embedding_dropout": embedding_dropout}
+    return _maxout_translator(decoder, source_vocabulary, target_vocabulary, **options)
+
+
+def _maxout_translator(
+    decoder: Callable[..., Decoder], *vocabularies: Tokenizer, emb: int, hid: int, seed: int, **dropouts: float
+) -> Translator:
+    """Join an encoder of GRUs and a decoder with a maxout layer, as both models of Bahdanau et al. 2015 have them."""
     check_whole(2, hid=hid)
-    check_share(dropout=dropout)
+    check_share(**dropouts)
     with seeded(seed):
-        encoder = BidirectionalGRU(len(source_vocabulary), emb, hid, hid, embedding_dropout=embedding_dropout)
-        align = Align(Additive(hid, 2 * hid, hid if att is None else att), Everywhere())
-        decoder = BahdanauDecoder(
-            align,
-            vocab=len(target_vocabulary),
-            emb=emb,
-            dec=hid,
-            enc=2 * hid,
-            maxout=hid // 2,
-            dropout=dropout,
-            embedding_dropout=embedding_dropout,
-        )
-    return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
+        encoder = BidirectionalGRU(len(vocabularies[0]), emb, hid, hid, embedding_dropout=dropouts["embedding_dropout"])
+        sizes = {"vocab": len(vocabularies[1]), "emb": emb, "dec": hid, "enc": 2 * hid, "maxout": hid // 2}
+        return Translator(encoder, decoder(**sizes, **dropouts), *vocabularies)
 
 
 def luong(
@@ -226,46 +231,19 @@ def luong(
         As for `rnn_search`.
     """
     check_whole(hid=hid, layers=layers)
-    check_share(dropout=dropout)
-    scores = {
-        "dot": Dot,
-        "general": lambda: General(hid, hid),
-        "concat": lambda: Concat(hid, hid, hid),
-        "location": lambda: Location(hid, LONGEST_LOCATION_SOURCE),
-    }
-    windows = {
-        "everywhere": Everywhere,
-        "monotonic": lambda: LocalMonotonic(half_width),
-        "predictive": lambda: LocalPredictive(hid, half_width),
-    }
-    sizes = len(source_vocabulary), emb, hid, layers
+    check_choice(_SCORES, score=score)
+    check_choice(_WINDOWS, window=window)
+    check_choice(_ENCODERS, encoder=encoder)
     dropouts = {"dropout": dropout, "embedding_dropout": embedding_dropout}
-    encoders = {
-        "reversed": lambda: StackedLSTM(*sizes, reverse=True, **dropouts),
-        "forwards": lambda: StackedLSTM(*sizes, **dropouts),
-        "both": lambda: BidirectionalLSTM(*sizes, **dropouts),
-    }
+    check_share(**dropouts)
     with seeded(seed):
-        align = Align(_named("score", score, scores)(), _named("window", window, windows)())
-        reader = _named("encoder", encoder, encoders)()
-        decoder = LuongDecoder(
-            align,
-            vocab=len(target_vocabulary),
-            emb=emb,
-            dec=hid,
-            enc=hid,
-            layers=layers,
-            input_feeding=input_feeding,
-            **dropouts,
-        )
+        align = Align(_SCORES[score](hid), _WINDOWS[window](hid, half_width))
+        reader = _ENCODERS[encoder](len(source_vocabulary), emb, hid, layers, **dropouts)
+        sizes = {"vocab": len(target_vocabulary), "emb": emb, "dec": hid, "enc": hid, "layers": layers}
+        decoder = LuongDecoder(align, **sizes, input_feeding=input_feeding, **dropouts)
     return Translator(reader, decoder, source_vocabulary, target_vocabulary)
 
 
 def _before(target: Int[Tensor, "batch tgt"]) -> Int[Tensor, "batch tgt"]:
     """Shift the targets: before each word stands the one before it, BOS at first."""
     return torch.cat([target.new_full((len(target), 1), BOS), target[:, :-1]], 1)
-
-
-def _named(argument: str, name: str, choices: Mapping[str, Callable]) -> Callable:
-    check_choice(choices, **{argument: name})
-    return choices[name]

@@ -325,6 +325,8 @@ WHOLE = np.arange(9).reshape(3, 3)
         (lambda: masked_softmax(np.ones(())), ValueError, r"axis is -1, e has shape \(\); expected an axis with"),
         (lambda: masked_softmax(EYE, EYE), TypeError, "mask has .* expected bool"),
         (lambda: attention([[1.0]], EYE, EYE), TypeError, "queries is a list"),
+        (lambda: attention(EYE, ONES(3, 3), EYE), TypeError, "queries is a numpy.ndarray, keys is a torch.Tensor"),
+        (lambda: attention(ONES(3, 3).int(), ONES(3, 3), ONES(3, 3)), TypeError, "queries has .* holds torch.int32"),
         (lambda: attention(EYE, EYE > 0, EYE), TypeError, "keys has .* holds bool"),
         (lambda: attention(EYE, EYE, EYE * 1j), TypeError, "values has .* holds complex128"),
         (lambda: attention(EYE[0], EYE, EYE), ValueError, r"queries has shape \(3,\); expected \(tgt, 3\)"),
@@ -343,6 +345,8 @@ WHOLE = np.arange(9).reshape(3, 3)
         (lambda: Attended(EYE, EYE).dense(4), ValueError, "src is 4, but the weights cover 3 source positions"),
         (lambda: Attended(EYE, EYE, WHOLE).dense(8), ValueError, "src is 8, but the weights reach position 8"),
         (lambda: Attended(EYE, EYE, -WHOLE).dense(9), ValueError, "src is 9"),
+        (lambda: attention(EYE, EYE, EYE, [True]), TypeError, "mask is a list; expected a ndarray, as the scores are"),
+        (lambda: attention(EYE, EYE, EYE, ONES(3) > 0), TypeError, "mask is a Tensor; expected a ndarray"),
         (lambda: attention(EYE, EYE, EYE, EYE), TypeError, "mask has .* expected bool"),
         (
             lambda: attention(EYE, EYE, EYE, EYE[:2] > 0),

@@ -1,4 +1,4 @@
-"""Batches hold every pair once, and never too many words."""
+"""Words to numbers and back, and batches that hold every pair once and never too many words."""
 
 from collections import Counter
 from itertools import islice
@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnlib.data import EOS, PAD, Corpus, SentencePair, Vocabulary, batch, batches, encode, endless
+from attnlib.data import BOS, EOS, PAD, UNKNOWN, Corpus, SentencePair, Vocabulary, batch, batches, encode, endless
 from attnlib.language.grammar import sample
 
 VOCABULARY = Vocabulary.of([("the", "cat", "sleeps"), ("the", "dog")])
@@ -19,6 +19,40 @@ PAIRS = st.lists(st.builds(SentencePair, SENTENCES, SENTENCES), min_size=1, max_
 
 def cut(pairs, words, seed=0):
     return batches(pairs, VOCABULARY, VOCABULARY, max_tokens=words, seed=seed)
+
+
+# --- Vocabularies ---
+
+
+def test_three_words_by_hand():
+    assert (PAD, BOS, EOS, UNKNOWN) == (0, 1, 2, 3)
+    assert VOCABULARY.words == ("cat", "dog", "sleeps", "the")
+    assert len(VOCABULARY) == 8
+    assert VOCABULARY.encode(["the", "cat", "barks"]) == [7, 4, UNKNOWN, EOS]
+    assert VOCABULARY.decode([7, 4, UNKNOWN, EOS, PAD, 5]) == ("the", "cat", "<unknown>")
+    assert VOCABULARY.decode([7, 4]) == ("the", "cat")
+
+
+@given(
+    known=st.sets(st.text("aé '", min_size=1, max_size=2)),
+    words=st.lists(st.text("aé '<", max_size=2), min_size=1),
+)
+def test_decoding_undoes_encoding_but_for_words_not_known(known, words):
+    vocabulary = Vocabulary(tuple(sorted(known)))
+    numbers = vocabulary.encode(words)
+    expected = tuple(word if word in known else "<unknown>" for word in words)
+    assert vocabulary.decode(numbers) == vocabulary.decode(torch.tensor(numbers)) == expected
+
+
+def test_names_of_special_numbers_are_ordinary_words_of_a_text():
+    words = ("<end>", "a", "<pad>", "<start>", "<unknown>")
+    known = Vocabulary.of([words])
+    assert len({*known.encode(words), PAD, BOS}) == 8
+    assert known.encode(words).index(EOS) == len(words)
+    assert known.decode(known.encode(words)) == words
+
+
+# --- Batches ---
 
 
 def test_a_batch_is_filled_up_with_pad_and_its_lengths_count_end():
@@ -134,13 +168,18 @@ CAT = SentencePair(("cat",), ("cat",) * 9)
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
+        (lambda: Vocabulary(("cat", "cat")), ValueError, "words holds 2 words; expected each once"),
+        (lambda: Vocabulary(("<unknown>",)), ValueError, "each once, and not <unknown>"),
+        (lambda: Vocabulary("ab"), TypeError, "words is the string 'ab'; expected a sequence of words"),
+        (lambda: Vocabulary.of(["the cat"]), TypeError, "words is the string 'the cat'"),
+        (lambda: VOCABULARY.encode("the cat"), TypeError, "words is the string 'the cat'"),
+        (lambda: VOCABULARY.encode([]), ValueError, "words is empty"),
+        (lambda: VOCABULARY.decode([8]), ValueError, "ids holds 8; expected numbers from 0 to 7"),
+        (lambda: VOCABULARY.decode([-1]), ValueError, "ids holds -1"),
         (lambda: encode([], VOCABULARY), ValueError, "sentences is empty; expected at least one sentence"),
-        (lambda: encode([("cat",), ()], VOCABULARY), ValueError, "words is empty"),
-        (lambda: encode(["cat"], VOCABULARY), TypeError, "words is the string 'cat'"),
         (lambda: batch([], VOCABULARY, VOCABULARY), ValueError, "pairs is empty"),
         (lambda: cut([], 9), ValueError, "pairs is empty; expected at least one sentence pair"),
         (lambda: cut([CAT], 9), ValueError, "max_tokens is 9; expected at least 10, which the longest sentence needs"),
-        (lambda: cut([CAT._replace(source=())], 10), ValueError, "words is empty"),
         (lambda: cut([CAT], 10.5), TypeError, "max_tokens is 10.5; expected a whole number"),
         (lambda: cut([CAT], 10, None), TypeError, "seed is None"),
         (lambda: Corpus.of([CAT], *BOTH).endless(max_tokens=10, seed=-1), ValueError, "seed is -1; expected"),
