@@ -227,7 +227,7 @@ def _test(model: Model, pairs: Sequence[SentencePair], how: Mapping[str, int]) -
         "bleu": round(scores.bleu, 4),
         "chrf": round(scores.chrf, 4),
         "signatures": list(scores.signatures),
-        "by_length": [[*part[:3], round(part.bleu, 4)] for part in scores.by_length],
+        "by_length": [[*part[:3], round(part.bleu.score, 4)] for part in scores.by_length],
         "greedy": round(compared([f.words for f in greedy], sides, "none").bleu, 4),
         "length": round(sum(len(f.words) for f in found) / sum(len(target) for _, target in sides), 4),
         "endless": sum(size >= how["max_length"] for size in sizes),

@@ -117,13 +117,13 @@ def test_our_captions_are_translated_and_looked_at(ledger, models):
 
 def test_measures_are_read_as_those_of_any_plan(ledger):
     bleus = [ledger.runs("no-attention")[seed]["test"]["bleu"] for seed in "01"]
-    assert ledger.numbers("no-attention", "bleu", "test").tolist() == bleus
+    assert ledger.numbers("no-attention", "bleu").tolist() == bleus
     assert ledger.column("bahdanau", "seconds", "training")[0] > 0
     assert np.isnan(ledger.numbers("no-attention", "alignment_error", "captions")).all()
     with pytest.raises(ValueError, match="nothing is recorded of 'luong'"):
         ledger.numbers("luong", "bleu", "test")
     with pytest.raises(ValueError, match="'within' is not recorded of bahdanau; expected one of captions, test, train"):
-        ledger.numbers("bahdanau", "bleu")
+        ledger.numbers("bahdanau", "bleu", "within")
 
 
 def test_without_attention_there_is_nothing_to_look_at(ledger):
