@@ -52,6 +52,7 @@ window.attnlibOwn = data => {
     const some = strange.slice(0, 5).map(word => `“${word.slice(0, 40)}”`).join(", ");
     own.note = strange.length ? `The model does not know ${some}${strange.length > 5 ? " and others" : ""}.` : "";
     own.numbers = found.map(({ number }) => number);
+    tell("The model translates.");   // until what it says takes the place of this
     begin(parts);
   }
 

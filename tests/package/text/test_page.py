@@ -191,6 +191,22 @@ def test_of_greedy_search_alone_there_is_no_choice(words, opened):
     assert page.get_by_label("search").count() == 0
 
 
+def test_while_a_model_translates_it_says_so(words, opened):
+    page = opened(page_of(words, "enfr"))
+    assert (
+        page.evaluate(
+            """() => {
+            const field = document.querySelector("input"), status = document.querySelector("[role=status]");
+            field.value = "the dog sleeps";
+            field.dispatchEvent(new Event("input"));
+            return status.textContent;
+        }"""
+        )
+        == "The model translates."
+    )
+    expect(said(page)).to_have_text(f"enfr: {words.translate('the dog sleeps')}. ")
+
+
 def test_one_can_interfere_by_keys_and_take_it_back(words, opened):
     page = opened(page_of(words, "my <own> model"))
     field(page).focus()
