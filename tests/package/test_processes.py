@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
-import torch
 
 import attnlib
 from attnlib.data import PAD, Corpus, Vocabulary, batches
@@ -129,19 +128,19 @@ def ran(mode, home):
     assert run.stdout == "as it should be\n", run.stderr
 
 
+def rows(batch):
+    """List the numbers of each pair, without what fills them up."""
+    rows = zip(*batch, strict=True)
+    return [(tuple(s[:length].tolist()), tuple(t[t != PAD].tolist())) for s, length, t in rows]
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 7])
 def test_shares_are_all_pairs_once_without_padding_that_none_needs(n):
-    encoded = Corpus.of(PAIRS, *VOCABULARIES)
-    found = [encoded.endless(max_tokens=60, seed=0, share=(k, n)) for k in range(n)]
-    for whole in islice(encoded.endless(max_tokens=60, seed=0), encoded.in_one_epoch(max_tokens=60)):
-        shares = [next(share) for share in found]
-        for row in range(len(whole.source)):
-            share, its = shares[row % n], row // n
-            length, target = int(whole.lengths[row]), whole.target[row]
-            assert share.lengths[its] == length
-            assert torch.equal(share.source[its, :length], whole.source[row, :length])
-            assert torch.equal(share.target[its][share.target[its] != PAD], target[target != PAD])
-        assert sum(len(share.source) for share in shares) == len(whole.source)
+    corpus = Corpus.of(PAIRS, *VOCABULARIES)
+    parts = zip(*(corpus.endless(max_tokens=60, seed=0, share=(k, n)) for k in range(n)), strict=True)
+    epoch = islice(corpus.endless(max_tokens=60, seed=0), corpus.in_one_epoch(max_tokens=60))
+    for whole, shares in zip(epoch, parts, strict=False):
+        assert all(rows(share) == rows(whole)[k::n] for k, share in enumerate(shares))
         for share in shares:
             assert all((side != PAD).any(0).all() for side in (share.source, share.target))
 
