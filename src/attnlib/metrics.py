@@ -1,4 +1,4 @@
-"""How good the alignments are, and how good the translations.
+"""How good the alignments are, how good the translations, and how probable the true ones.
 
 Alignments count links between words only: neither `EOS` nor padding is one.
 """
@@ -6,15 +6,16 @@ Alignments count links between words only: neither `EOS` nor padding is one.
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as Links
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from jaxtyping import Float, Real
 from sacrebleu.metrics import BLEU
+from torch.nn.functional import cross_entropy
 
 from attnlib.checks import check_sentences, check_vocabularies, check_whole, check_words
-from attnlib.data import SentencePair, batch
+from attnlib.data import PAD, Batch, SentencePair, batch
 from attnlib.shapes import Array
 from attnlib.translator import Translator
 
@@ -140,17 +141,7 @@ def links(weights: Real[Array, "tgt src"], source: Sequence[str], target: Sequen
 def looks(translator: Translator, pair: SentencePair) -> Float[np.ndarray, "tgt src"]:
     """See what each target word looked at in a translator that is given the true words.
 
-    Parameters
-    ----------
-    translator : Translator
-        One with attention, and with its vocabularies.
-    pair : SentencePair
-        Source and target.
-
-    Returns
-    -------
-    ``"tgt src"``
-        The weights of the words; those of EOS, beside and below them, are left out.
+    The weights are those of the words; those of EOS, beside and below them, are left out.
 
     Raises
     ------
@@ -165,27 +156,15 @@ def forced_links(
 ) -> list[set[tuple[int, int]]]:
     """Read the links of sentence pairs off a translator that is given the true words (forced decoding).
 
-    Parameters
-    ----------
-    translator : Translator
-        One with attention, and with its vocabularies.
-    pairs : sentence pairs
-        Source and target.
-    batch_size : int
-        How many pairs share a batch.
-
-    Returns
-    -------
-    list of sets of (source position, target position)
-        For `alignment_error_rate`, in the order of `pairs`.
+    They are in the order of `pairs`, as `alignment_error_rate` takes them.
 
     Raises
     ------
     ValueError
         If the translator has no attention, or no vocabularies, or `batch_size` is below 1.
     """
-    found = zip(_looks(translator, pairs, batch_size), pairs, strict=True)
-    return [links(weights, pair.source, pair.target) for weights, pair in found]
+    looked = zip(_looks(translator, pairs, batch_size), pairs, strict=True)
+    return [links(weights, pair.source, pair.target) for weights, pair in looked]
 
 
 def word_weights(
@@ -208,23 +187,28 @@ def word_weights(
     return summed / np.asarray(target_sizes, dtype=inside.dtype)[:, None]
 
 
-def _looks(translator: Translator, pairs: Sequence[SentencePair], batch_size: int) -> Iterator[np.ndarray]:
-    check_vocabularies(translator)
-    check_whole(batch_size=batch_size)
-    device = next(translator.parameters()).device
-    for part in (pairs[n : n + batch_size] for n in range(0, len(pairs), batch_size)):
-        source, lengths, target = batch(part, translator.source_vocabulary, translator.target_vocabulary)
-        with torch.no_grad():
-            attended = translator(source.to(device), lengths.to(device), target.to(device)).attended
-        if attended is None:
-            raise ValueError("translator has no attention; expected one that has")
-        dense = attended.dense(source.shape[1]).cpu().numpy()
-        for weights, pair in zip(dense, part, strict=True):
-            yield word_weights(
-                weights,
-                translator.source_vocabulary.sizes(pair.source),
-                translator.target_vocabulary.sizes(pair.target),
-            )
+def sentence_losses(translator: Translator, pairs: Sequence[SentencePair], *, batch_size: int = 64) -> list[float]:
+    """Take the negative log probability of each true translation, EOS included, in nats: see `word_losses`."""
+    return [float(losses.sum()) for losses in word_losses(translator, pairs, batch_size=batch_size)]
+
+
+def word_losses(
+    translator: Translator, pairs: Sequence[SentencePair], *, batch_size: int = 64
+) -> list[Float[np.ndarray, "_"]]:
+    """Take the negative log probability of each word of each true translation, EOS included, in nats.
+
+    Raises
+    ------
+    ValueError
+        If the translator has no vocabularies, or a sentence no words, or `batch_size` is below 1.
+    """
+    order = sorted(range(len(pairs)), key=lambda n: len(pairs[n].target))
+    losses: dict[int, np.ndarray] = {}
+    for _, (_, _, target), scored in _forced(translator, [pairs[n] for n in order], batch_size):
+        each = cross_entropy(scored.logits.mT, target, ignore_index=PAD, reduction="none").double()
+        for row, real in zip(each, target != PAD, strict=True):
+            losses[order[len(losses)]] = row[real].cpu().numpy()
+    return [losses[n] for n in range(len(pairs))]
 
 
 def bleu(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]], tokenize: str = "none") -> Bleu:
@@ -305,6 +289,34 @@ def exact_match(translations: Sequence[Sequence[str]], references: Sequence[Sequ
     _check_as_many(translations, references)
     pairs = zip(translations, references, strict=True)
     return sum(tuple(words) == tuple(reference) for words, reference in pairs) / len(references)
+
+
+def _looks(translator: Translator, pairs: Sequence[SentencePair], batch_size: int) -> Iterator[np.ndarray]:
+    for part, (source, _, _), scored in _forced(translator, pairs, batch_size):
+        if scored.attended is None:
+            raise ValueError("translator has no attention; expected one that has")
+        dense = scored.attended.dense(source.shape[1]).cpu().numpy()
+        for weights, pair in zip(dense, part, strict=True):
+            yield word_weights(
+                weights,
+                translator.source_vocabulary.sizes(pair.source),
+                translator.target_vocabulary.sizes(pair.target),
+            )
+
+
+def _forced(
+    translator: Translator, pairs: Sequence[SentencePair], batch_size: int
+) -> Iterator[tuple[Sequence[SentencePair], Batch, Any]]:
+    """Give a translator the true words of some pairs at a time: the pairs, their batch, and what comes of it."""
+    check_vocabularies(translator)
+    check_whole(batch_size=batch_size)
+    device = next(translator.parameters()).device
+    for part in (pairs[n : n + batch_size] for n in range(0, len(pairs), batch_size)):
+        numbers = batch(part, translator.source_vocabulary, translator.target_vocabulary)
+        numbers = Batch(*(x.to(device) for x in numbers))
+        with torch.no_grad():
+            scored = translator(*numbers)
+        yield part, numbers, scored
 
 
 def _sentences(links: Links | Sequence[Links]) -> list[Links]:

@@ -4,7 +4,7 @@
 `runner`: one command that does what is not recorded yet. What a chapter uses of them can be had from here.
 """
 
-from attnlib.experiments.evaluation import Evaluation, cap, centres, evaluate, sentence_losses, summarise
+from attnlib.experiments.evaluation import Evaluation, cap, centres, evaluate, summarise
 from attnlib.experiments.measures import (
     begun,
     benchmark,
@@ -59,7 +59,6 @@ __all__ = [
     "read_plan",
     "right",
     "sentence_interval",
-    "sentence_losses",
     "summarise",
     "train_variant",
     "trained",

@@ -20,11 +20,10 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from jaxtyping import Float
-from torch.nn.functional import cross_entropy
 
-from attnlib.checks import check_vocabularies, check_whole
-from attnlib.data import PAD, SentencePair, batch
-from attnlib.metrics import alignment_error_rate, bleu, exact_match, forced_links
+from attnlib.checks import check_vocabularies
+from attnlib.data import SentencePair, batch
+from attnlib.metrics import alignment_error_rate, bleu, exact_match, forced_links, sentence_losses
 from attnlib.search import translate_all
 from attnlib.translator import Translator
 
@@ -60,7 +59,7 @@ class Evaluation(NamedTuple):
 
 
 def cap(source: Sequence[str]) -> int:
-    """Say how many words a translation may have, EOS among them: twice those of its source, and five."""
+    """Count how many words a translation may have, EOS among them: twice those of its source, and five."""
     return 2 * len(source) + 5
 
 
@@ -74,8 +73,6 @@ def evaluate(
 
     Parameters
     ----------
-    translator : Translator
-    pairs : sentence pairs
     width : int, optional
         Of the beam. None: no beam search.
     caps : numbers, optional
@@ -105,7 +102,7 @@ def evaluate(
 
 
 def summarise(evaluation: Evaluation) -> dict[str, float | int | None]:
-    """Give the measures of the sentences together, rounded to 4 decimals: see the table at the top of this module.
+    """Compute the measures of the sentences together, rounded to 4 decimals: see the table at the top of this module.
 
     Raises
     ------
@@ -132,47 +129,11 @@ def summarise(evaluation: Evaluation) -> dict[str, float | int | None]:
     return {"sentences": len(references), **rounded}
 
 
-def sentence_losses(translator: Translator, pairs: Sequence[SentencePair], *, batch_size: int = 64) -> list[float]:
-    """Take the negative log probability of each true translation, EOS included, in nats: see `word_losses`."""
-    return [float(losses.sum()) for losses in word_losses(translator, pairs, batch_size=batch_size)]
-
-
-@torch.no_grad()
-def word_losses(
-    translator: Translator, pairs: Sequence[SentencePair], *, batch_size: int = 64
-) -> list[Float[np.ndarray, "_"]]:
-    """Take the negative log probability of each word of each true translation, EOS included, in nats.
-
-    Raises
-    ------
-    ValueError
-        If the translator has no vocabularies, or a sentence no words, or `batch_size` is below 1.
-    """
-    check_vocabularies(translator)
-    check_whole(batch_size=batch_size)
-    losses = []
-    for part in (pairs[n : n + batch_size] for n in range(0, len(pairs), batch_size)):
-        source, lengths, target = batch(part, translator.source_vocabulary, translator.target_vocabulary)
-        logits = translator(source, lengths, target).logits
-        found = cross_entropy(logits.mT, target, ignore_index=PAD, reduction="none").double().numpy()
-        losses += [row[: len(pair.target) + 1] for row, pair in zip(found, part, strict=True)]
-    return losses
-
-
 @torch.no_grad()
 def centres(translator: Translator, pairs: Sequence[SentencePair]) -> list[Float[np.ndarray, "_"]]:
     """Read p_t, in source positions, off a translator that is given the true words.
 
-    Parameters
-    ----------
-    translator : Translator
-        Its window has a centre.
-    pairs : sentence pairs
-
-    Returns
-    -------
-    list of ``"tgt"``
-        One number for each target word, EOS apart.
+    One number for each target word, EOS apart.
 
     Raises
     ------

@@ -32,8 +32,9 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from attnlib.checks import check_whole
 from attnlib.data import BOS, EOS, SentencePair, endless
-from attnlib.experiments.evaluation import Evaluation, cap, evaluate, sentence_losses, summarise, word_losses
+from attnlib.experiments.evaluation import Evaluation, cap, evaluate, summarise
 from attnlib.experiments.plan import BUDGET, Budget, Row, Variant, development, held_out
+from attnlib.metrics import sentence_losses, word_losses
 from attnlib.training import History, train, warm_cosine
 from attnlib.translator import Translator
 

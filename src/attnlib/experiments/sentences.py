@@ -53,12 +53,12 @@ from attnlib.experiments.captions import LANGUAGES, captions
 from attnlib.experiments.measures import parameters
 from attnlib.experiments.plan import TextRow
 from attnlib.experiments.records import Job, Ledger, lines_of
-from attnlib.metrics import alignment_error_rate, looks
+from attnlib.metrics import alignment_error_rate, looks, sentence_losses
 from attnlib.text.checkpoint import read_history
 from attnlib.text.evaluation import compared
 from attnlib.text.files import Words, digest, read_beside, words_of
 from attnlib.text.learning import learn
-from attnlib.text.model import Model, Translation, sentence_losses
+from attnlib.text.model import Model, Translation
 from attnlib.writing import write_atomically
 
 SOURCE = "github.com/multi30k/dataset"

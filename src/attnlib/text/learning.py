@@ -13,11 +13,11 @@ import torch
 
 from attnlib import processes
 from attnlib.data import Corpus, SentencePair
-from attnlib.metrics import bleu
+from attnlib.metrics import bleu, sentence_losses
 from attnlib.progress import DevScore, Training
 from attnlib.text import checkpoint
 from attnlib.text.files import PairFiles, digest, hashed
-from attnlib.text.model import Model, load, sentence_losses
+from attnlib.text.model import Model, load
 from attnlib.text.settings import Settings
 from attnlib.text.store import open_store, remove_stores
 from attnlib.text.subwords import VocabularyMaker

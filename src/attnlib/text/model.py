@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from jaxtyping import Float
-from torch.nn.functional import cross_entropy
 
 from attnlib.checks import check_whole
-from attnlib.data import PAD, SentencePair, batch, encode
+from attnlib.data import SentencePair, encode
 from attnlib.metrics import forced_links, links, word_weights
 from attnlib.pictures.explorer import explore
 from attnlib.scores import Location
@@ -295,23 +294,6 @@ def _readable(
             parts = f"{len(sentences[-1]):,} of its {len(words):,} words"
             say(f"{name}, line {number}: cut to {longest:,} words or pieces of words, {parts}")
     return sentences, None
-
-
-@torch.no_grad()
-def sentence_losses(translator: Translator, pairs: Sequence[SentencePair]) -> list[float]:
-    """Take the negative log probability of each true translation, EOS included, in nats."""
-    device, losses = next(translator.parameters()).device, [0.0] * len(pairs)
-    order = sorted(range(len(pairs)), key=lambda n: len(pairs[n].target))
-    for part in (order[n : n + _PAIRS] for n in range(0, len(order), _PAIRS)):
-        source, lengths, target = (
-            x.to(device)
-            for x in batch([pairs[n] for n in part], translator.source_vocabulary, translator.target_vocabulary)
-        )
-        logits = translator(source, lengths, target).logits
-        sums = cross_entropy(logits.mT, target, ignore_index=PAD, reduction="none").sum(1)
-        for n, loss in zip(part, sums.tolist(), strict=True):
-            losses[n] = loss
-    return losses
 
 
 def _as_they_come(source: IOBase) -> Iterator[list[bytes]]:

@@ -8,9 +8,10 @@ import torch
 from torch.testing import assert_close
 
 from attnlib.data import SentencePair, batch
-from attnlib.experiments.evaluation import Evaluation, cap, centres, evaluate, sentence_losses, summarise
+from attnlib.experiments.evaluation import Evaluation, cap, centres, evaluate, summarise
 from attnlib.experiments.plan import Budget, held_out, read_plan
 from attnlib.losses import word_loss
+from attnlib.metrics import sentence_losses
 from attnlib.translator import Translator
 
 SMALL = Budget(emb=7, hid=6, test_sentences=5)

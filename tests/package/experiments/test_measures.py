@@ -9,7 +9,7 @@ from torch import nn
 
 from attnlib.data import SentencePair, Vocabulary
 from attnlib.experiments import measures
-from attnlib.experiments.evaluation import Evaluation, cap, evaluate, sentence_losses, summarise
+from attnlib.experiments.evaluation import Evaluation, cap, evaluate, summarise
 from attnlib.experiments.measures import (
     all_held_out,
     benchmark,
@@ -25,6 +25,7 @@ from attnlib.experiments.measures import (
 )
 from attnlib.experiments.models import between
 from attnlib.experiments.plan import Budget, development, held_out, read_plan
+from attnlib.metrics import sentence_losses
 from attnlib.transformer import transformer
 from attnlib.translator import luong, rnn_encdec, rnn_search
 
