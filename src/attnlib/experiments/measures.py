@@ -14,7 +14,7 @@
 ==================== =====================================================================================
 
 Groups of test sentences are named "1 clause", "2 clauses", ..., "0-9 words", "10-19 words", ..., and "within" and
-"beyond": the sentences with as many clauses as those learnt from, and those with more.
+"beyond": the sentences with as many clauses as those learnt from, as the grammars count, and those with more.
 """
 
 import sys

@@ -196,7 +196,7 @@ def asks(translator: Translator) -> str:
 
 @cache
 def _pairs() -> list[list[list[str]]]:
-    """Draw the sentences that a reader may draw, by their number of clauses; none is of the training sentences."""
+    """Draw what a reader may draw, by how many clauses a sentence has at least; none is of the training sentences."""
     drawn = (sample(_EACH, 38 + clauses, [clauses], part="test") for clauses in range(1, _CLAUSES + 1))
     return [[[" ".join(pair.source), " ".join(pair.target)] for pair in pairs] for pairs in drawn]
 
