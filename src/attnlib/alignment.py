@@ -16,18 +16,10 @@ from attnlib.scores import Location
 
 
 class Memory(NamedTuple):
-    """What a batch of sentences needs once, however many steps ask.
+    """Hold what a batch of sentences needs once, however many steps ask.
 
-    Attributes
-    ----------
-    keys : ``"batch src key"``
-        The annotations as the score keeps them.
-    annotations : ``"batch src enc"``
-        What the encoder says of each word; the contexts are weighted sums of these.
-    lengths : ``"batch"``
-        How many real words each sentence has.
-    mask : ``"batch 1 src"``
-        True: a real word. The axis of size 1 serves all target positions.
+    The `keys` are the annotations as the score keeps them; contexts are weighted sums of the `annotations`. The `mask`
+    is True at real words, of which each sentence has `lengths`; its axis of size 1 serves all target positions.
     """
 
     keys: Float[Tensor, "batch src key"]
@@ -48,15 +40,12 @@ class Align(nn.Module):
     window do not go together: it has a weight for each absolute position and reads no annotation, so that gathered
     annotations tell it nothing. The paper has no such model either.
 
-    Notes
-    -----
     Bahdanau et al. 2015, section 3.1; Luong et al. 2015, sections 3.1 and 3.2.
 
-    A call costs ``batch * tgt * look * enc`` multiply-adds for the contexts, plus the score's own cost with `look`
-    in place of `src`; `look` is `src` everywhere, and at most ``min(2 * half_width + 1, src)`` in a local window.
-    A local window that is narrower than the source copies what it shows:
-    ``batch * tgt * look * (key + enc)`` numbers. There the cost of a step does not grow with the source, except in a
-    backward pass, which adds into gradients as large as the keys and annotations.
+    A call costs the score's own cost and ``batch * tgt * look * enc`` multiply-adds for the contexts, `look` being
+    `src` everywhere and at most ``min(2 * half_width + 1, src)`` in a local window. Where that is narrower than the
+    source, what it shows is copied, ``batch * tgt * look * (key + enc)`` numbers, and the cost of a step does not grow
+    with the source, except in a backward pass, which adds into gradients as large as the keys and annotations.
     """
 
     def __init__(self, score: nn.Module, window: nn.Module):

@@ -16,15 +16,15 @@ from attnlib.shapes import Array
 
 
 class Attended(NamedTuple):
-    """What the queries received, and from where.
+    """Tell what the queries received, and from where.
 
     Attributes
     ----------
     context : ``"*batch tgt v"``
         The weighted sum of the values, one for each query.
     weights : ``"*batch tgt look"``
-        The share of each value. A row sums to 1, or to 0 where there was nothing to look at; to less than 1 where a
-        factor below 1 was applied.
+        The share of each value. A row sums to 1; to 0 where there was nothing to look at, to less where a factor was
+        applied.
     positions : ``"*batch tgt look"``, or None
         The source position of each weight. None: the weights cover the whole source in order.
     centre : ``"*batch tgt"``, or None
@@ -41,13 +41,7 @@ class Attended(NamedTuple):
         return Attended(*(None if x is None else x[rows] for x in self))
 
     def dense(self, src: int) -> Float[Array, "*batch tgt {src}"]:
-        """Lay the weights out over the whole source of `src` positions, 0 wherever the window did not reach.
-
-        Raises
-        ------
-        ValueError
-            If a weight other than 0 lies at `src` or beyond.
-        """
+        """Lay the weights out over the whole source, 0 wherever the window did not reach; none may lie beyond `src`."""
         xp = array_namespace(self.weights)
         if self.positions is None:
             if self.weights.shape[-1] != src:
@@ -125,8 +119,6 @@ def attend(
 
     Masked positions have weight exactly 0. Their values may be any numbers, but must be finite: 0 times NaN is NaN.
 
-    Notes
-    -----
     Costs ``batch * tgt * src * v`` multiply-adds. Bahdanau et al. 2015, eq. 5 and 6; Luong et al. 2015,
     section 3.1, eq. 7, and with a `factor` eq. 10.
     """

@@ -22,8 +22,6 @@ def gru_step(
     The input `x` is W_ih times what the cell reads, plus b_ih: reset gate, update gate, candidate. A step costs
     ``3 * batch * dec²`` multiply-adds.
 
-    Notes
-    -----
     PyTorch's GRU resets after the recurrent product and keeps the old state where the update gate is 1. The
     GRU of Bahdanau et al. 2015, appendix A.1.1, resets the state before the product and takes the candidate
     where the gate is 1.
@@ -47,8 +45,6 @@ def lstm_step(
     Beside the state before, `s` holds whatever else was not multiplied beforehand, and `W_hh` its weights. Returned are
     state and memory cell; a step costs ``4 * batch * dec * recurrent`` multiply-adds.
 
-    Notes
-    -----
     The unit of Luong et al. 2015, section 2: that of Hochreiter and Schmidhuber 1997, with the
     forget gate of Gers et al. 2000.
     """

@@ -36,7 +36,7 @@ class SentencePair(NamedTuple):
 
 @runtime_checkable
 class Tokenizer(Protocol):
-    """What turns words into numbers and back: a `Vocabulary`, or pieces of words, as in `attnlib.text.subwords`."""
+    """Turn words into numbers and back: a `Vocabulary`, or pieces of words, as in `attnlib.text.subwords`."""
 
     def __len__(self) -> int:
         """Count the numbers, from 0; the first are `PAD`, `BOS`, `EOS` and `UNKNOWN`."""
@@ -56,15 +56,7 @@ class Tokenizer(Protocol):
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words a model knows, each with its number.
-
-    ``len(vocabulary)`` counts `PAD`, `BOS`, `EOS` and `UNKNOWN` too, which have the numbers 0 to 3.
-
-    Attributes
-    ----------
-    words : words
-        All distinct, in the order of their numbers, from 4 on.
-    """
+    """Number the words that a model knows, all distinct, from 4 on: `PAD`, `BOS`, `EOS` and `UNKNOWN` come before."""
 
     words: tuple[str, ...]
 
@@ -133,15 +125,7 @@ def until_end(ids: Iterable[int] | Tensor) -> Iterator[int]:
 
 
 class Batch(NamedTuple):
-    """Sentence pairs side by side, filled up with `PAD`; every sentence ends in `EOS`.
-
-    Attributes
-    ----------
-    source : ``"batch src"``
-    lengths : ``"batch"``
-        How many words each source has, `EOS` included.
-    target : ``"batch tgt"``
-    """
+    """Lay sentence pairs side by side, filled up with `PAD`; every sentence ends in `EOS`, and `lengths` counts it."""
 
     source: Int[Tensor, "batch src"]
     lengths: Int[Tensor, "batch"]
@@ -152,14 +136,8 @@ class Batch(NamedTuple):
 class Corpus:
     """Hold sentence pairs as numbers, one after another: in memory, or in files that are mapped into it.
 
-    Attributes
-    ----------
-    ids : ``"ids"``
-        The source of each pair, then its target, both with `EOS`.
-    starts : ``"pairs"``
-        Where in `ids` each pair begins.
-    lengths : ``"pairs 2"``
-        How many numbers each pair's source and target have.
+    The `ids` hold the source of each pair, then its target, both with `EOS`; a pair begins at its place in `starts`,
+    and `lengths` counts how many numbers source and target have.
     """
 
     ids: Integer[np.ndarray, "ids"]

@@ -27,16 +27,10 @@ from attnlib.parameters import Embedding, weight
 
 
 class State(NamedTuple):
-    """Where a decoder is between two words.
+    """Keep what a decoder knows between two words.
 
-    Attributes
-    ----------
-    memory : Memory, or ``"batch enc"``
-        What it knows of the source, the same at every step.
-    recurrent : tuple of tensors, batch first
-        What one step hands to the next.
-    step : int
-        How many words it has taken.
+    Of the source, the same at every step, a `Memory` or the summary; of the words so far, what one step hands to the
+    next, batch first; and how many words it has taken.
     """
 
     memory: Memory | Tensor
@@ -50,14 +44,10 @@ class State(NamedTuple):
 
 
 class Decoder(nn.Module):
-    """What all decoders share: `forward`, given `start`, `step`, `before_output` and the weights `output`.
+    """Share `forward` among decoders, which have `start`, `step`, `before_output` and the weights `output`.
 
-    Attributes
-    ----------
-    output : ``"vocab read"``
-        The weights that make scores of words from what `before_output` gives.
-    attends : bool
-        Whether it looks at the source while it writes: `step` then gives an `Attended`, and None otherwise.
+    The weights `output` make scores of words from what `before_output` computes. A decoder that `attends` looks at the
+    source while it writes: its `step` returns an `Attended`, and None otherwise.
     """
 
     output: Float[Tensor, "vocab read"]
@@ -92,8 +82,6 @@ class DeepOutput(nn.Module):
 
     The layer has `maxout` units, each the larger of two numbers.
 
-    Notes
-    -----
     Bahdanau et al. 2015, eq. 4 and appendix A.2.2. Costs
     ``2 * maxout * (dec + emb + enc) + vocab * maxout`` multiply-adds per word.
     """
@@ -124,8 +112,6 @@ class FixedContextDecoder(Decoder):
 
     In training, `dropout` sets to 0 a share of the maxout layer.
 
-    Notes
-    -----
     The RNNencdec of Bahdanau et al. 2015, section 2.1, after Cho et al. 2014. The GRU is PyTorch's, which differs from
     the papers': see `attnlib.cells.gru_step`. All steps are one call of it, ``3 * dec * (emb + enc + dec)``
     multiply-adds per word, plus the output's.
@@ -187,8 +173,6 @@ class BahdanauDecoder(Decoder):
     The paper's `align` is ``Align(Additive(...), Everywhere())``. With `reads_new_state` the output is given
     :math:`s_t` instead, as the paper's body writes it. Dropout is that of `FixedContextDecoder`.
 
-    Notes
-    -----
     The GRU is PyTorch's, which differs from the paper's: see `attnlib.cells.gru_step`. A step costs what `align`
     costs and ``3 * batch * dec * (enc + dec)`` multiply-adds; the words' share, ``3 * dec * emb`` each, and the
     output layer need not wait for any step. With an additive score, training keeps every step's hidden layer:
@@ -262,8 +246,6 @@ class LuongDecoder(Decoder):
     reads the words only, and one call of the LSTM and one of `align` do all steps. In training, `dropout` sets to 0 a
     share of what one layer hands to the next and of the attentional states as the output reads them.
 
-    Notes
-    -----
     A word costs ``4 * dec * (emb + dec)`` multiply-adds in the first layer (``4 * dec²`` more with input feeding) and
     ``8 * dec²`` in each above, ``dec * (enc + dec) + vocab * dec`` for the output, and what `align` costs.
     """

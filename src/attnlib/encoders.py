@@ -17,18 +17,10 @@ from attnlib.parameters import Embedding, weight
 
 
 class Encoded(NamedTuple):
-    """What an encoder hands to a decoder.
+    """Hand to a decoder one vector for each word, 0 at padding; the sentences' lengths; and where it begins.
 
-    Attributes
-    ----------
-    annotations : ``"batch src enc"``
-        One vector per word; 0 at padding.
-    lengths : ``"batch"``
-        How many real words each sentence has.
-    summary : ``"batch enc"``
-        The whole sentence in one vector: the last state of each direction.
-    state : tuple of tensors, batch first
-        Where the decoder's recurrence begins.
+    The `summary` is the whole sentence in one vector, the last state of each direction; the `state`, batch first, is
+    where the decoder's recurrence begins.
     """
 
     annotations: Float[Tensor, "batch src enc"]
@@ -46,8 +38,6 @@ class BidirectionalGRU(nn.Module):
     Features: `emb` of a word's embedding, `hid` of a state in one direction, twice as many of an annotation, `dec` of
     the decoder's state.
 
-    Notes
-    -----
     Bahdanau et al. 2015, section 3.2 and eq. 7; s_0 is in appendix A.2.2. Costs
     ``6 * batch * src * hid * (emb + hid)`` multiply-adds, `src` steps one after the other in each direction. The GRU is
     PyTorch's, which differs from the paper's: see `attnlib.cells.gru_step`.
@@ -81,8 +71,6 @@ class StackedLSTM(nn.Module):
     still come in the source's own order, so that positions and links keep their meaning. In training, `dropout` sets to
     0 a share of what one layer hands to the next.
 
-    Notes
-    -----
     Luong et al. 2015, section 2; the top layer's states are in section 3, the reversed source in section 4.2. Costs
     ``4 * batch * src * hid * (emb + hid)`` multiply-adds for the first layer and ``8 * batch * src * hid²`` for each
     one above, `src` steps one after the other.
@@ -123,8 +111,6 @@ class BidirectionalLSTM(nn.Module):
 
     Both directions of one layer are read by both of the next.
 
-    Notes
-    -----
     Neither paper has it: it is Luong's LSTM, reading as Bahdanau's GRU does. A layer costs
     ``2 * batch * src * hid * (read + hid / 2)`` multiply-adds, `read` being `emb`, or `hid` above the first layer.
     """

@@ -18,8 +18,6 @@ def weight(*shape: int) -> nn.Parameter:
     The last size of the shape is `n`, how many numbers one output is the weighted sum of. So PyTorch begins its own
     layers; Bahdanau's values (N(0, 0.001²), zeros) suit Adadelta and weeks of training. `seeded` makes the draw known.
 
-    Notes
-    -----
     How the papers begin: Bahdanau et al. 2015, appendix B.1; Luong et al. 2015, section 4.1.
     """
     if not shape or any(not isinstance(size, int) or size < 1 for size in shape):

@@ -29,8 +29,6 @@ from attnlib.shapes import Array
 def dot(s: Float[Array, "*batch tgt d"], h: Float[Array, "*batch src d"]) -> Float[Array, "*batch tgt src"]:
     r"""Score every query against every key by their dot product, :math:`e_{t,i} = s_t \cdot h_i`, without a scale.
 
-    Notes
-    -----
     Costs ``batch * tgt * src * d`` multiply-adds. Luong et al. 2015, section 3.1, "dot".
     """
     return s @ h.mT
@@ -44,8 +42,6 @@ def additive(
     The `queries` are the decoder states as the hidden layer sees them, :math:`W_a s`, the `keys` the annotations,
     :math:`U_a h`.
 
-    Notes
-    -----
     Costs ``batch * tgt * src * att`` hyperbolic tangents, and memory for as many numbers: the most expensive score.
     Bahdanau et al. 2015, appendix A.1.2; Luong et al. 2015, section 3.1, "concat".
     """

@@ -17,18 +17,11 @@ _CHUNK = 64  # words of the vocabulary that one maximum stands for
 
 
 class Hypotheses(NamedTuple):
-    """One translation of each sentence.
+    """Hold one translation of each sentence.
 
-    Attributes
-    ----------
-    words : ``"batch tgt"``
-        Word numbers, filled up with `PAD`. A sentence ends in `EOS` unless it reached the greatest length first.
-    lengths : ``"batch"``
-        How many words each has, `EOS` included.
-    log_probabilities : ``"batch"``
-        The natural logarithm of each translation's probability, not normalised by length.
-    weights : ``"batch tgt src"``, or None
-        What each word looked at, 0 after the end. None: a model without attention.
+    The `words` are numbers, filled up with `PAD`; a sentence ends in `EOS`, which `lengths` counts, unless it reached
+    the greatest length first. The `log_probabilities` are natural logarithms, not normalised by length. The `weights`
+    tell what each word looked at, 0 after the end; None: a model without attention.
     """
 
     words: Int[Tensor, "batch tgt"]
@@ -38,7 +31,7 @@ class Hypotheses(NamedTuple):
 
 
 class _Choice(NamedTuple):
-    """One step of beam search: what each slot of the beam chose, and which slot it follows.
+    """Record one step of beam search: what each slot of the beam chose, and which slot it follows.
 
     Only the slots that go on are stepped: `places` tells which row of `attended` is whose, and is 0 for those without.
     """
@@ -114,12 +107,11 @@ def beam(
     Parameters
     ----------
     translator, source, lengths, max_length
-        As for `greedy`.
+        As for `greedy`, which it is with a `width` of 1.
     width : int
-        How many hypotheses are kept for each sentence. With 1 it does what `greedy` does.
+        How many hypotheses are kept for each sentence.
     length_penalty : float
-        How much the length counts: 0 not at all, which favours short translations; 1 takes the mean of the words'
-        log probabilities.
+        0 favours short translations; 1 takes the mean of the words' log probabilities.
 
     Notes
     -----

@@ -70,30 +70,23 @@ def train(
     steps, minutes : optional
         How many batches to learn from, and how long at most. One of them is needed.
     seed : int
-        Which features dropout sets to 0. Without dropout it changes nothing.
-    learning_rate : float
-        Adam's, at its highest.
+        Which features dropout sets to 0.
+    learning_rate, schedule
+        Adam's, at its highest, and what it is multiplied by: see `warm_cosine`.
     clip : float
         The greatest norm of the gradient of all weights together. A longer one is shortened to it.
     smoothing : float
         Of the labels: see `attnlib.losses.word_loss`.
-    schedule : function
-        See `warm_cosine`.
     progress : bool or "lines", optional
         How to show how far it is: see `attnlib.progress.reporter`. None: a bar, only on a terminal.
     training : Training, optional
         One to go on with: the translator has its weights, torch its generator's state, and `batches` follow its own.
     on_step : function, optional
-        Called after each step with the training and whether it was the last step, while the translator drops nothing,
-        for instance a `attnlib.text.learning.Scoring`. It may ask for an early end: see `Training`.
+        Called after each step with the training and whether it was the last step, while the translator drops nothing.
+        It may ask for an early end: see `Training`.
     on_checkpoint : function
         Called with the training whenever its losses are known, and whether this is the end: after each step, on a GPU,
         which no step shall wait for, about once a second; and once more at the end.
-
-    Raises
-    ------
-    FloatingPointError
-        If the loss is not a finite number: it names the step where it happens.
     """
     check_whole(0, seed=seed)
     _check_numbers(learning_rate, smoothing, clip=clip, minutes=minutes)

@@ -36,8 +36,6 @@ def position_vectors(steps: Int[Tensor, "*batch tgt"], emb: int) -> Float[Tensor
     Positions count from 0; :math:`\omega_k = 10000^{-2k / emb}` radians per position, `emb` being even. The vector of
     position t + k is that of t, each pair turned by an angle that k alone decides.
 
-    Notes
-    -----
     Vaswani et al. 2017, section 3.5.
     """
     omega = 10_000.0 ** (-torch.arange(0, emb, 2, device=steps.device) / emb)
@@ -48,8 +46,6 @@ def position_vectors(steps: Int[Tensor, "*batch tgt"], emb: int) -> Float[Tensor
 class PositionalEmbedding(Embedding):
     """Add a word's vector, times the square root of how many features it has, and its position's.
 
-    Notes
-    -----
     Vaswani et al. 2017, sections 3.4 and 3.5.
     """
 
@@ -76,8 +72,6 @@ class MultiHead(nn.Module):
 
     All four matrices are ``(emb, emb)``; a head's queries, keys and values have ``emb / heads`` features.
 
-    Notes
-    -----
     Vaswani et al. 2017, section 3.2.2. There are no biases in the paper, and none here.
     """
 
@@ -171,8 +165,6 @@ class TransformerEncoder(nn.Module):
     sets to 0 a share of what each sublayer adds, and each pair of sentences begins at a position drawn from 0 to
     `latest_start`; None: all begin at 0, as translations always do.
 
-    Notes
-    -----
     Random positions are those of Kiyono et al. 2021, with the same one for source and target; the rest is that of
     Vaswani et al. 2017, section 3.1. A layer costs ``batch * src * (4 * emb² + 2 * emb * hid + 2 * src * emb)``
     multiply-adds, all positions at once. The summary, which the Transformer has no use for, is the annotation of EOS.
@@ -219,8 +211,6 @@ class TransformerDecoder(Decoder):
     ``"batch layers heads src d"``; a step hands the same to the next, for the words written. What a step is said to
     have looked at is the last layer's attention to the source, averaged over its heads.
 
-    Notes
-    -----
     Vaswani et al. 2017, sections 3.1 and 3.2.3. The embedding's weights are the output's too, as in section 3.4. The
     cost of a step grows with what is written: see `attnlib.experiments.measures.multiply_adds`.
     """

@@ -22,18 +22,11 @@ from attnlib.shapes import Array
 
 
 class View(NamedTuple):
-    """What a window lets the decoder see.
+    """Tell what a window lets the decoder see.
 
-    Attributes
-    ----------
-    inside : ``"batch tgt look"``, or broadcasting to it
-        True: a real word, within the window.
-    positions : ``"batch tgt look"``, or None
-        The source positions to gather, all of them valid indices. None: the whole source in order.
-    factor : ``"batch tgt look"``, or None
-        What the weights are multiplied by after the softmax. None: 1.
-    centre : ``"batch tgt"``, or None
-        The centre p_t, in source positions from 0. None: there is none.
+    Where it sees a real word, `inside` is True. The source `positions` to gather are all valid indices; None: the whole
+    source in order. After the softmax, weights are multiplied by the `factor`; None: 1. The `centre` is p_t in source
+    positions from 0; None: there is none.
     """
 
     inside: Bool[Tensor, "#batch #tgt look"]
@@ -50,8 +43,6 @@ def support(
     A list that would reach past an end of the padded source is moved inwards. In the window is a real word at most
     `half_width` from the centre, which need not be whole; none, if that is NaN.
 
-    Notes
-    -----
     Luong et al. 2015, section 3.2. Costs time and memory for ``batch * tgt * look`` numbers, however long the source.
     """
     xp = array_namespace(p, lengths)
@@ -69,8 +60,6 @@ def gaussian(
 
     The factor is 1 at the centre `p`, and exp(-2), about 0.14, at the window's ends.
 
-    Notes
-    -----
     Luong et al. 2015, eq. 10.
     """
     xp = array_namespace(i, p)
@@ -143,8 +132,6 @@ class LocalPredictive(nn.Module):
     place just after it. With `authors` it follows the authors' code: :math:`p_t = (S - 1)\,\mathrm{sigmoid}(\ldots)`
     ends at the last word, and the window, not the Gaussian, is centred at :math:`p_t` rounded down.
 
-    Notes
-    -----
     Luong et al. 2015, eq. 9 and eq. 10.
     """
 
