@@ -82,14 +82,9 @@ def from_first(call: Callable[[], Sequence[float]], size: int) -> Sequence[float
 
 
 def summed(parameters: Iterable[Tensor], loss: Tensor) -> Tensor:
-    """Replace each gradient by the sum of all processes' gradients, and give the sum of their losses.
+    """Replace each gradient by the sum of all processes' gradients, and return the sum of their losses.
 
-    Parameters
-    ----------
-    parameters : tensors
-        The same ones, in the same order, in each process. What has no gradient counts as one of zeros.
-    loss : Tensor
-        One number.
+    The parameters are the same in each process, in the same order. What has no gradient counts as one of zeros.
     """
     if count() == 1:
         return loss

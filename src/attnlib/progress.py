@@ -127,6 +127,8 @@ class Training:
 def reporter(progress: bool | str | None, steps: int | None, done: int) -> Iterator[Callable[[Training, float], None]]:
     """Report how far a training is, on the standard error stream.
 
+    It yields a function, to be called after each step with the training and the share of it that is done.
+
     Parameters
     ----------
     progress : bool or "lines", optional
@@ -135,11 +137,6 @@ def reporter(progress: bool | str | None, steps: int | None, done: int) -> Itera
         How many there will be, if that is known.
     done : int
         How many there were before.
-
-    Yields
-    ------
-    function
-        To be called after each step with the training and the share of it that is done.
     """
     if progress == "lines":
         yield _lines(steps)
@@ -179,10 +176,7 @@ def _lines(steps: int | None) -> Callable[[Training, float], None]:
 def interruptible() -> Iterator[Callable[[], bool]]:
     """Let Ctrl-C ask for an end instead of tearing off what is under way; a second one does tear it off.
 
-    Yields
-    ------
-    function
-        Whether it was asked. Never in a thread other than the main one, nor where another handler is set.
+    It yields a function: whether it was asked. Never in another thread, nor where another handler is set.
     """
     asked = False
 

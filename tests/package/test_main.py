@@ -178,9 +178,8 @@ def test_the_explorer_is_one_page_that_asks_nothing_of_any_host(run, home):
     assert not re.search(r"https?:|//\w|@import|url\(|src=|<link", outside)
 
 
-@pytest.mark.parametrize("model", ["subwords", "transformer"])
-def test_a_long_sentence_has_a_page_too(run, model):
-    assert run("explore", "--model", model, "the cat " * 40, "-o", "long.html", "--max-length", "80")[0] == 0
+def test_a_long_sentence_has_a_page_too(run):
+    assert run("explore", "--model", "subwords", "the cat " * 40, "-o", "long.html", "--max-length", "80")[0] == 0
 
 
 def test_text_cannot_become_markup_in_the_page(run, home):

@@ -79,10 +79,6 @@ def evaluate(
     replace : dictionary, optional
         Replace unknown words through the attention: see `Translation.with_unknown_replaced`.
 
-    Returns
-    -------
-    Evaluation
-
     Raises
     ------
     ValueError

@@ -224,9 +224,8 @@ def translate_stream(
     longest: int = MAX_LINE,
     replace: Mapping[str, str] | None = None,
     linked: IOBase | None = None,
-    name: str = "the input",
     say: Callable[[str], Any] = lambda line: None,
-) -> int:
+) -> None:
     """Translate line by line, as lines come in, and write a line for each.
 
     Parameters
@@ -242,15 +241,8 @@ def translate_stream(
         Replace unknown words through the attention, with this dictionary, which may be empty.
     linked : binary stream, optional
         Where the links go, in the Pharaoh format, a line for each.
-    name : str
-        What errors call the input.
     say : function
         What to do with a sentence about a line that was cut.
-
-    Returns
-    -------
-    int
-        How many lines there were.
 
     Raises
     ------
@@ -264,7 +256,7 @@ def translate_stream(
         model.check_attention("linking words")
     done = 0
     for lines in _as_they_come(source):
-        sentences, wrong = _readable(model, enumerate(lines, done + 1), min(longest, model.positions), name, say)
+        sentences, wrong = _readable(model, enumerate(lines, done + 1), min(longest, model.positions), say)
         translations = model.translate_all(sentences, beam=beam, max_length=max_length)
         if linked:
             linked.writelines(f"{pharaoh(one.links())}\n".encode() for one in translations)
@@ -276,23 +268,22 @@ def translate_stream(
         if wrong:
             raise wrong
         done += len(lines)
-    return done
 
 
 def _readable(
-    model: Model, lines: Iterable[tuple[int, bytes]], longest: int, name: str, say: Callable[[str], Any]
+    model: Model, lines: Iterable[tuple[int, bytes]], longest: int, say: Callable[[str], Any]
 ) -> tuple[list[Words], ValueError | None]:
     """Read numbered lines, cut to `longest`, up to the first that is not UTF-8; give also the error that it raises."""
     sentences = []
     for number, line in lines:
         try:
-            words = words_of(decoded(line, name, number))
+            words = words_of(decoded(line, "the input", number))
         except ValueError as wrong:
             return sentences, wrong
         sentences.append(model.shortened(words, longest))
         if sentences[-1] != words:
             parts = f"{len(sentences[-1]):,} of its {len(words):,} words"
-            say(f"{name}, line {number}: cut to {longest:,} words or pieces of words, {parts}")
+            say(f"the input, line {number}: cut to {longest:,} words or pieces of words, {parts}")
     return sentences, None
 
 
