@@ -98,18 +98,29 @@ class Visit(NamedTuple):
 UNSET = "[...document.querySelectorAll('.math')].filter(math => !math.querySelector('mjx-container')).length"
 
 
-def visit(context: BrowserContext, url: str, moves: bool = True) -> Visit:
-    """Open a page and, unless told not to, touch a key: MathJax then goes on to the equations that are not in sight."""
-    page = context.new_page()
-    requests, errors = [], []
-    page.on("request", lambda request: requests.append(request.url))
-    page.on("console", lambda said: errors.append(said.text) if said.type in {"error", "warning"} else None)
-    page.on("pageerror", lambda error: errors.append(error.message))
-    page.goto(url, wait_until="load")
-    if moves:
-        page.keyboard.press("Shift")
-        page.wait_for_function(f"() => !window.MathJax || {UNSET} === 0")
-    return Visit(page, requests, errors)
+@pytest.fixture
+def visit(contexts) -> Iterator[Callable[..., Visit]]:
+    """Return a function that opens a page for a reader and, unless told not to, touches a key, and close the pages.
+
+    At the key MathJax goes on to the equations that are not in sight.
+    """
+    pages = []
+
+    def open_page(url: str, reader: str = "light", moves: bool = True) -> Visit:
+        pages.append(page := contexts[reader].new_page())
+        requests, errors = [], []
+        page.on("request", lambda request: requests.append(request.url))
+        page.on("console", lambda said: errors.append(said.text) if said.type in {"error", "warning"} else None)
+        page.on("pageerror", lambda error: errors.append(error.message))
+        page.goto(url, wait_until="load")
+        if moves:
+            page.keyboard.press("Shift")
+            page.wait_for_function(f"() => !window.MathJax || {UNSET} === 0")
+        return Visit(page, requests, errors)
+
+    yield open_page
+    for page in pages:
+        page.close()
 
 
 # --- The checks in the browser ---
@@ -281,16 +292,14 @@ HEAD = {
 # --- Every page passes every check ---
 
 
-def complaints(context: BrowserContext, url: str, checks: Sequence[Check]) -> dict[str, list[str]]:
-    """Open a page and gather what the checks complain of, by check."""
-    seen = visit(context, url)
+def complaints(seen: Visit, checks: Sequence[Check]) -> dict[str, list[str]]:
+    """Gather what the checks complain of, by check."""
     found = {check.__name__: check(seen) for check in checks}
-    seen.page.close()
     return {name: said for name, said in found.items() if said}
 
 
-def test_page(page_name, contexts, address):
-    assert complaints(contexts["light"], f"{address}{page_name}.html", [*CHECKS, *SLOW]) == {}
+def test_page(page_name, visit, address):
+    assert complaints(visit(f"{address}{page_name}.html"), [*CHECKS, *SLOW]) == {}
 
 
 BESIDE = ["404", "search", "_modules/index", "_modules/attnlib/windows"]
@@ -298,12 +307,12 @@ OF_EVERY_KIND = ["src/attnlib/windows", "src/attnlib/pictures/explorer"]  # they
 
 
 @pytest.mark.parametrize("name", BESIDE + OF_EVERY_KIND)
-def test_page_beside_the_chapters(name, contexts, address):
-    assert complaints(contexts["light"], f"{address}{name}.html", [*CHECKS, *SLOW]) == {}
+def test_page_beside_the_chapters(name, visit, address):
+    assert complaints(visit(f"{address}{name}.html"), [*CHECKS, *SLOW]) == {}
 
 
-def test_page_of_a_module(module_page, contexts, address):
-    assert complaints(contexts["light"], f"{address}{module_page}.html", CHECKS) == {}
+def test_page_of_a_module(module_page, visit, address):
+    assert complaints(visit(f"{address}{module_page}.html"), CHECKS) == {}
 
 
 def test_links_lead_somewhere(built, address, site):
@@ -344,14 +353,13 @@ def markdown_cells(path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(("asked", "chapter"), [("local-p", "03"), ("input feeding", "03"), ("maxout", "02")])
-def test_search_finds(asked, chapter, contexts, address):
-    seen = visit(contexts["light"], f"{address}search.html?q={asked}")
+def test_search_finds(asked, chapter, visit, address):
+    seen = visit(f"{address}search.html?q={asked}")
     seen.page.wait_for_function(
         "() => /found|did not match/.test(document.querySelector('.search-summary')?.textContent)"
     )
     found = seen.page.locator("ul.search li a").evaluate_all("links => links.map(link => link.href)")
     assert any(f"/notebooks/{chapter}-" in link for link in found[:5]), found
-    seen.page.close()
 
 
 def test_no_page_shows_a_path_of_this_machine(built, root, module_pages):
@@ -359,9 +367,9 @@ def test_no_page_shows_a_path_of_this_machine(built, root, module_pages):
     assert not any(path in text for path in (str(root), "PosixPath") for text in texts)
 
 
-def test_print(contexts, address):
+def test_print(visit, address):
     """Paper shows the text alone, in dark letters, with its code whole."""
-    seen = visit(contexts["dark"], f"{address}notebooks/01-attention-from-scratch.html")
+    seen = visit(f"{address}notebooks/01-attention-from-scratch.html", "dark")
     seen.page.emulate_media(media="print")
     theme = "() => document.documentElement.dataset.theme"
     seen.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
@@ -372,31 +380,28 @@ def test_print(contexts, address):
     assert seen.page.evaluate(cut) == 0
     seen.page.evaluate("() => dispatchEvent(new Event('afterprint'))")
     assert seen.page.evaluate(theme) == "dark"
-    seen.page.close()
 
 
-def test_a_screen_waits_for_the_equations_in_sight_and_paper_has_them_all(contexts, address):
-    seen = visit(contexts["light"], f"{address}notebooks/03-luong-global-and-local.html", moves=False)
+def test_a_screen_waits_for_the_equations_in_sight_and_paper_has_them_all(visit, address):
+    seen = visit(f"{address}notebooks/03-luong-global-and-local.html", moves=False)
     assert seen.page.evaluate(UNSET) > seen.page.locator(".math").count() / 2
     seen.page.locator("mjx-container").first.wait_for()
     before, _, after = seen.page.evaluate(f"() => [{UNSET}, dispatchEvent(new Event('beforeprint')), {UNSET}]")
     assert before > 0 == after
-    seen.page.close()
 
 
-def test_a_chapter_is_light(contexts, address, built):
+def test_a_chapter_is_light(visit, address, built):
     """The parts that are text travel compressed, and weigh little beside what the theme brings by itself: 0.9 MB."""
-    seen = visit(contexts["light"], f"{address}notebooks/01-attention-from-scratch.html")
+    seen = visit(f"{address}notebooks/01-attention-from-scratch.html")
     asked = {urlsplit(url).path.removeprefix(urlsplit(address).path) for url in seen.requests}
-    seen.page.close()
     texts = [built / name for name in asked if name.endswith((".html", ".js", ".css"))]
     weights = {path.name: len(gzip.compress(path.read_bytes())) for path in texts}
     assert sum(weights.values()) < 400_000, weights
 
 
-def test_the_first_page_can_be_touched_at_once(contexts, address):
+def test_the_first_page_can_be_touched_at_once(visit, address):
     """The card is in sight on a telephone, waits with its weights for a touch, and does then what the text says."""
-    seen = visit(contexts["light"], f"{address}book/index.html", moves=False)
+    seen = visit(f"{address}book/index.html", moves=False)
     seen.page.set_viewport_size(NARROW)
     french = seen.page.get_by_role("listbox", name="French words").get_by_role("option")
     box = french.last.bounding_box()
@@ -407,7 +412,6 @@ def test_the_first_page_can_be_touched_at_once(contexts, address):
     seen.page.get_by_role("button", name="look here").click()
     expect(french).to_have_text(["l'", "homme", "voit", "la", "zone", "européenne", "économique", "(end)"])
     assert len([url for url in seen.requests if "_static/models/" in url]) == 1
-    seen.page.close()
 
 
 def test_the_first_page_gives_the_times_of_the_chapters(notebook_path, root):
@@ -466,18 +470,17 @@ def made_up(folder: Path, name: str, body: str) -> Path:
     return path
 
 
-def test_harmless_page_passes(contexts, host, site):
+def test_harmless_page_passes(visit, host, site):
     made_up(site, "harmless.html", HARMLESS)
-    assert complaints(contexts["light"], f"{host}/made-up/harmless.html", [*CHECKS, *SLOW]) == {}
+    assert complaints(visit(f"{host}/made-up/harmless.html"), [*CHECKS, *SLOW]) == {}
     assert {check for check, _ in OFFENCES} == {*CHECKS, *SLOW}
 
 
 @pytest.mark.parametrize(("check", "body"), OFFENCES, ids=lambda x: getattr(x, "__name__", None))
-def test_check_bites(check: Check, body, contexts, host, site):
+def test_check_bites(check: Check, body, visit, host, site):
     page = made_up(site, f"{sha256(body.encode()).hexdigest()}.html", body)
-    seen = visit(contexts["light"], f"{host}/made-up/{page.name}")
+    seen = visit(f"{host}/made-up/{page.name}")
     assert check(seen) != []
-    seen.page.close()
 
 
 def test_dead_links_are_found(tmp_path):
