@@ -49,6 +49,7 @@ _NAMES = {
     "training": "train",
     "language.grammar": "sample",
     "text.model": "load",
+    "experiments.comparisons": "claims_by_measure",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 

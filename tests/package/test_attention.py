@@ -155,10 +155,10 @@ def test_attention_fits_or_is_refused(library, refused, queries, keys, values):
 
 def test_attention_is_what_attend_makes_of_its_scores(monkeypatch):
     queries, keys, values = draw_arguments(BATCH)
-    found = Attended(values, values)
+    result = Attended(values, values)
     seen = []
-    monkeypatch.setattr(module, "attend", lambda *given: seen.append(given) or found)
-    assert attention(queries, keys, values, MASK, scale=2.0) is found
+    monkeypatch.setattr(module, "attend", lambda *given: seen.append(given) or result)
+    assert attention(queries, keys, values, MASK, scale=2.0) is result
     ((scores, *rest),) = seen
     assert np.allclose(scores, 2 * np.einsum("btd,bid->bti", queries, keys))
     assert rest[0] is values
@@ -240,21 +240,21 @@ def test_a_key_that_is_masked_never_counts_whatever_it_holds(library, drawn, wil
     one, values = library(np.ones((1, 1))), library(draw((len(e), 2))[0])
     tame, spoilt = (np.where(mask, e, other) for other in (0.0, wild))
     assert np.array_equal(*(masked_softmax(library(x), library(mask)) for x in (tame, spoilt)))
-    found = [attention(one, library(x[:, None]), values, library(mask[None])).context for x in (tame, spoilt)]
-    assert np.array_equal(*found)
+    result = [attention(one, library(x[:, None]), values, library(mask[None])).context for x in (tame, spoilt)]
+    assert np.array_equal(*result)
 
 
 @pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
 def test_a_value_that_is_masked_must_be_finite(library):
     """As `attend` says: the weight is 0, and 0 times NaN is NaN."""
     scores, values, mask = np.eye(3)[:1], draw((3, 2))[0], library([[True, True, False]])
-    found = []
+    result = []
     for filling in (0.0, 1e300, np.nan):
         values[2] = filling
-        found.append(attend(library(scores), library(values), mask))
-    assert all(float(one.weights[0, 2]) == 0 for one in found)
-    assert np.array_equal(found[0].context, found[1].context)
-    assert np.isnan(np.asarray(found[2].context)).all()
+        result.append(attend(library(scores), library(values), mask))
+    assert all(float(one.weights[0, 2]) == 0 for one in result)
+    assert np.array_equal(result[0].context, result[1].context)
+    assert np.isnan(np.asarray(result[2].context)).all()
 
 
 @pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
@@ -292,7 +292,7 @@ def test_dense_lets_a_weight_of_zero_lie_beyond_the_source(library):
     assert beyond.dense(5).tolist() == [[[0, 0.25, 0.75, 0, 0], [0, 0, 0, 0.5, 0.5]]]
 
 
-def looked(library, tgt, look, local):
+def drawn_look(library, tgt, look, local):
     context, weights, centre = draw((BATCH, tgt, V), (BATCH, tgt, look), (BATCH, tgt), seed=tgt)
     positions = np.broadcast_to(np.arange(look), weights.shape)
     given = [library(x) for x in (context, weights, *((positions, centre) if local else ()))]
@@ -301,7 +301,7 @@ def looked(library, tgt, look, local):
 
 @pytest.mark.parametrize("local", [False, True])
 def test_looks_are_joined_in_their_order_and_rows_selected(library, local):
-    looks = [looked(library, tgt, 4, local) for tgt in (1, 3, 2)]
+    looks = [drawn_look(library, tgt, 4, local) for tgt in (1, 3, 2)]
     joined = join(looks)
     for name in Attended._fields:
         parts = [getattr(look, name) for look in looks]

@@ -38,13 +38,13 @@ S, H = random(BATCH, TGT, D, seed=1), random(BATCH, SRC, D, seed=2)
 # The checks.
 
 
-def looked(score, s=S, h=H, lengths=LENGTHS):
+def look_from(score, s=S, h=H, lengths=LENGTHS):
     align = double(lambda: alignment.Align(score(), windows.Everywhere()))
     return align(s, align.remember(h, lengths), STEPS)
 
 
 def padding_has_no_weight():
-    weights = looked(scores.Dot).weights
+    weights = look_from(scores.Dot).weights
     for n in range(BATCH):
         assert (weights[n, :, LENGTHS[n] :] == 0).all()
         assert_close(weights[n].sum(-1), torch.ones(TGT, dtype=torch.float64))
@@ -52,7 +52,7 @@ def padding_has_no_weight():
 
 def weights_follow_the_annotations():
     whole, order = torch.full((BATCH,), SRC), torch.randperm(SRC, generator=torch.Generator().manual_seed(0))
-    before, after = (looked(lambda: scores.Additive(D, D, D), h=h, lengths=whole).weights for h in (H, H[:, order]))
+    before, after = (look_from(lambda: scores.Additive(D, D, D), h=h, lengths=whole).weights for h in (H, H[:, order]))
     assert_close(after, before[:, :, order])
 
 
@@ -64,9 +64,9 @@ def the_first_word_follows_start():
     logits, _, _ = model.step(torch.tensor([start]), model.start(source, lengths))
     assert_close(model(source, lengths, target).logits[:, 0], logits)
     best = int(logits[0, 2:].argmax()) + 2
-    found = search.greedy(model, source, lengths, 1)
-    assert found.words[0, 0] == best
-    assert_close(found.log_probabilities[0], logits[0, 2:].log_softmax(0)[best - 2])
+    result = search.greedy(model, source, lengths, 1)
+    assert result.words[0, 0] == best
+    assert_close(result.log_probabilities[0], logits[0, 2:].log_softmax(0)[best - 2])
 
 
 def the_loss_counts_real_words_only():
@@ -152,7 +152,7 @@ def where_there_is_nothing_to_look_at_all_weights_are_zero():
 
 def attention_changes_no_annotation():
     h = H.clone()
-    looked(scores.Dot, h=h)
+    look_from(scores.Dot, h=h)
     assert torch.equal(h, H)
 
 
@@ -173,13 +173,13 @@ def a_larger_batch_takes_no_more_operations():
     for batch, src in ((2, 3), (3, 11)):
         s, h, lengths = S[:batch].clone(), H[:batch, :src].clone(), torch.full((batch,), src)
         with Count() as count, torch.no_grad():
-            looked(lambda: scores.Additive(D, D, D), s, h, lengths)
+            look_from(lambda: scores.Additive(D, D, D), s, h, lengths)
         counts.append(count.operations)
     assert counts[0] == counts[1]
 
 
 def more_than_a_softmax():
-    weights = looked(lambda: scores.Additive(D, D, D), lengths=torch.full((BATCH,), SRC)).weights
+    weights = look_from(lambda: scores.Additive(D, D, D), lengths=torch.full((BATCH,), SRC)).weights
     assert weights.mean().item() == pytest.approx(1 / SRC)  # it holds whatever the scores: this alone tests nothing
     the_additive_score_is_its_equation()
 

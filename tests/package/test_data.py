@@ -73,12 +73,12 @@ def test_batches_hold_every_pair_once_and_never_too_many_words(pairs, words, see
     for source, lengths, target in parts:
         assert max(source.numel(), target.numel()) <= words
         assert ((source != PAD).sum(1) == lengths).all()
-    found = Counter(
+    result = Counter(
         (VOCABULARY.decode(s), VOCABULARY.decode(t))
         for part in parts
         for s, t in zip(part.source, part.target, strict=True)
     )
-    assert found == Counter((pair.source, pair.target) for pair in pairs)
+    assert result == Counter((pair.source, pair.target) for pair in pairs)
 
 
 def test_neighbours_in_length_share_a_batch():
@@ -119,13 +119,13 @@ BOTH = [Vocabulary.of(getattr(pair, side) for pair in GRAMMAR) for side in ("sou
 @pytest.mark.parametrize(("words", "sentences"), [(97, None), (1009, 13), (10_007, None)])
 def test_batches_are_those_of_sorted_lists(words, sentences):
     parts = one_by_one(GRAMMAR, words, sentences, Random(5))
-    found = batches(GRAMMAR, *BOTH, max_tokens=words, max_sentences=sentences, seed=5)
-    assert all(map(equal, found, [batch(part, *BOTH) for part in parts]))
+    result = batches(GRAMMAR, *BOTH, max_tokens=words, max_sentences=sentences, seed=5)
+    assert all(map(equal, result, [batch(part, *BOTH) for part in parts]))
     rng = Random(7)
     epochs = [one_by_one(GRAMMAR, words, sentences, Random(int(rng.random() * 2**32))) for _ in range(3)]
     expected = [batch(part, *BOTH) for epoch in epochs for part in epoch]
-    found = endless(GRAMMAR, *BOTH, max_tokens=words, max_sentences=sentences, seed=7)
-    assert all(map(equal, islice(found, len(expected)), expected))
+    result = endless(GRAMMAR, *BOTH, max_tokens=words, max_sentences=sentences, seed=7)
+    assert all(map(equal, islice(result, len(expected)), expected))
 
 
 @pytest.mark.parametrize(("words", "sentences"), [(331, None), (10_000, 13)])

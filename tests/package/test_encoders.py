@@ -109,8 +109,8 @@ def test_both_directions_are_torchs_on_each_sentence_alone(both, sentences):
         states, ends = theirs(both.embedding(source[b, :S])[None])
         close(encoded.annotations[b, :S], states[0])
         close(encoded.summary[b], torch.cat([states[0, -1, :HID], states[0, 0, HID:]]))
-        for found, end in zip(encoded.state, ends, strict=True):
-            close(found[b], end[:, 0].unflatten(0, (LAYERS, 2)).flatten(1))
+        for result, end in zip(encoded.state, ends, strict=True):
+            close(result[b], end[:, 0].unflatten(0, (LAYERS, 2)).flatten(1))
 
 
 @pytest.mark.parametrize("wild", [1e3, torch.nan, torch.inf])

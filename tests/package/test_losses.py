@@ -45,9 +45,11 @@ def test_the_loss_without_all_scores_is_the_same_and_so_are_its_gradients(smooth
     target = torch.randint(3, 13, (3, 5), generator=rng)
     target[1, 3:], target[2, 1:] = PAD, PAD
     expected = word_loss(linear(read, output), target, smoothing)
-    found = output_loss(read, output, target, smoothing)
-    torch.testing.assert_close(found, expected)
-    for by_hand, gradient in zip(*(torch.autograd.grad(3 * x, (read, output)) for x in (expected, found)), strict=True):
+    result = output_loss(read, output, target, smoothing)
+    torch.testing.assert_close(result, expected)
+    for by_hand, gradient in zip(
+        *(torch.autograd.grad(3 * x, (read, output)) for x in (expected, result)), strict=True
+    ):
         torch.testing.assert_close(gradient, by_hand)
 
 

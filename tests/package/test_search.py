@@ -99,45 +99,45 @@ def test_a_beam_of_1_is_greedy(name):
 def test_a_beam_as_wide_as_the_tree_finds_the_best_of_all(seed, length_penalty):
     translator, max_length, words = Table(6, seed), 4, (UNKNOWN, 4, 5)
     source = SOURCE[:, :4] % 6
-    found = beam(translator, source, torch.full((5,), 4), max_length, 3**max_length, length_penalty=length_penalty)
+    result = beam(translator, source, torch.full((5,), 4), max_length, 3**max_length, length_penalty=length_penalty)
     for n in range(5):
         all_of_them = [(*begin, EOS) for size in range(max_length) for begin in product(words, repeat=size)]
         scores = {w: log_probability(translator, source[n], w) / len(w) ** length_penalty for w in all_of_them}
         best = max(scores, key=scores.get)
-        assert tuple(found.words[n, : found.lengths[n]].tolist()) == best
-        assert found.log_probabilities[n] == pytest.approx(log_probability(translator, source[n], best))
+        assert tuple(result.words[n, : result.lengths[n]].tolist()) == best
+        assert result.log_probabilities[n] == pytest.approx(log_probability(translator, source[n], best))
 
 
 @pytest.mark.parametrize("width", [1, 2, 5])
 @pytest.mark.parametrize("name", MODELS)
 def test_a_batch_gives_each_sentence_what_it_gets_alone(name, width):
     translator = untrained(name)
-    found = beam(translator, SOURCE, LENGTHS, 9, width)
+    result = beam(translator, SOURCE, LENGTHS, 9, width)
     for n in range(len(SOURCE)):
         alone = beam(translator, SOURCE[n : n + 1, : LENGTHS[n]], LENGTHS[n : n + 1], 9, width)
         size = int(alone.lengths[0])
-        assert found.lengths[n] == size
-        assert found.words[n, :size].tolist() == alone.words[0].tolist()
-        assert (found.words[n, size:] == PAD).all()
-        torch.testing.assert_close(found.log_probabilities[n], alone.log_probabilities[0], rtol=1e-4, atol=1e-5)
-        if found.weights is not None:
-            torch.testing.assert_close(found.weights[n, :size, : LENGTHS[n]], alone.weights[0], rtol=1e-4, atol=1e-5)
-            assert (found.weights[n, size:] == 0).all()
-            assert (found.weights[n, :, LENGTHS[n] :] == 0).all()
+        assert result.lengths[n] == size
+        assert result.words[n, :size].tolist() == alone.words[0].tolist()
+        assert (result.words[n, size:] == PAD).all()
+        torch.testing.assert_close(result.log_probabilities[n], alone.log_probabilities[0], rtol=1e-4, atol=1e-5)
+        if result.weights is not None:
+            torch.testing.assert_close(result.weights[n, :size, : LENGTHS[n]], alone.weights[0], rtol=1e-4, atol=1e-5)
+            assert (result.weights[n, size:] == 0).all()
+            assert (result.weights[n, :, LENGTHS[n] :] == 0).all()
 
 
 @pytest.mark.parametrize("name", ["rnn_search", "luong", "local-p", "transformer"])
 def test_weights_and_probabilities_are_those_of_teacher_forcing_on_what_was_chosen(name, search):
     translator = untrained(name)
-    found = search(translator, SOURCE, LENGTHS, 9)
+    result = search(translator, SOURCE, LENGTHS, 9)
     with torch.no_grad():
-        logits, attended = translator(SOURCE, LENGTHS, found.words)
+        logits, attended = translator(SOURCE, LENGTHS, result.words)
     logits[..., [PAD, BOS]] = -torch.inf
-    real = torch.arange(found.words.shape[1]) < found.lengths[:, None]
-    gains = logits.log_softmax(-1).gather(2, found.words[..., None])[..., 0]
-    torch.testing.assert_close(torch.where(real, gains, 0.0).sum(1), found.log_probabilities, rtol=1e-4, atol=1e-4)
+    real = torch.arange(result.words.shape[1]) < result.lengths[:, None]
+    gains = logits.log_softmax(-1).gather(2, result.words[..., None])[..., 0]
+    torch.testing.assert_close(torch.where(real, gains, 0.0).sum(1), result.log_probabilities, rtol=1e-4, atol=1e-4)
     weights = attended.dense(SOURCE.shape[1]) * real[..., None]
-    torch.testing.assert_close(weights, found.weights, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(weights, result.weights, rtol=1e-4, atol=1e-5)
 
 
 class Choice(Table):
@@ -169,12 +169,12 @@ def test_a_translation_that_does_not_end_is_cut_and_has_no_end():
     translator = Choice()
     translator.logits[:, EOS] = -torch.inf
     translator.logits[5, 5] = 0.0
-    for found in (
+    for result in (
         greedy(translator, torch.tensor([[4, EOS]]), torch.tensor([2]), 3),
         beam(translator, torch.tensor([[4, EOS]]), torch.tensor([2]), 3, 2),
     ):
-        assert found.lengths.tolist() == [3]
-        assert EOS not in found.words
+        assert result.lengths.tolist() == [3]
+        assert EOS not in result.words
 
 
 @pytest.mark.parametrize("vocab", [67, 448, 461])
@@ -183,13 +183,13 @@ def test_the_likeliest_words_are_found_whatever_chunks_they_are_looked_for_in(vo
     translator, source = Table(vocab, seed=2), torch.arange(1, 102)[:, None]
     lengths = torch.ones(101, dtype=torch.long)
 
-    def found(chunk):
+    def result(chunk):
         monkeypatch.setattr(module, "_CHUNK", chunk)
         return beam(translator, source, lengths, 3, width)
 
-    expected = found(10**6)  # so large that torch looks through all words at once
+    expected = result(10**6)  # so large that torch looks through all words at once
     for chunk in (1, 3, 64):
-        assert_same(found(chunk), expected)
+        assert_same(result(chunk), expected)
 
 
 @pytest.mark.parametrize("name", ["rnn_encdec", "rnn_search", "luong", "transformer"])
@@ -207,9 +207,9 @@ def test_an_empty_place_in_the_beam_never_ends():
     translator.logits[BOS:, 5] = 0.0
     translator.logits[PAD] = 0.0
     for width in range(1, 20):
-        found = beam(translator, torch.tensor([[4, EOS]]), torch.tensor([2]), 3, width)
-        assert found.words.tolist() == [[5, 5, 5]]
-        assert found.log_probabilities.tolist() == [0.0]
+        result = beam(translator, torch.tensor([[4, EOS]]), torch.tensor([2]), 3, width)
+        assert result.words.tolist() == [[5, 5, 5]]
+        assert result.log_probabilities.tolist() == [0.0]
 
 
 class Counted(Translator):
@@ -234,8 +234,8 @@ def test_a_search_ends_with_its_last_hypothesis(search):
     certain.logits[BOS, 4] = -torch.inf
     certain.logits[[PAD, EOS, UNKNOWN]] = 0.0
     translator = Counted(certain)
-    found = search(translator, torch.tensor([[4, EOS]]), torch.tensor([2]), 9)
-    assert found.words.tolist() == [[5, EOS]]
+    result = search(translator, torch.tensor([[4, EOS]]), torch.tensor([2]), 9)
+    assert result.words.tolist() == [[5, EOS]]
     assert translator.steps == 2
 
 
@@ -275,8 +275,8 @@ def test_a_score_is_divided_by_the_length_and_a_batch_is_read_greedily_if_nothin
 @pytest.mark.parametrize("width", [1, 3])
 def test_many_sentences_come_back_in_their_order(width):
     translator = untrained("rnn_search")
-    found = translate_all(translator, SENTENCES, max_length=7, width=width, batch_size=2)
-    assert found == [translate_all(translator, [words], max_length=7, width=width)[0] for words in SENTENCES]
+    result = translate_all(translator, SENTENCES, max_length=7, width=width, batch_size=2)
+    assert result == [translate_all(translator, [words], max_length=7, width=width)[0] for words in SENTENCES]
 
 
 def test_one_sentence_without_a_score_is_enough_to_refuse(search):
@@ -358,14 +358,14 @@ def test_what_does_not_fit_is_refused(call, error, says, refused):
 def test_each_sentence_has_a_greatest_length_of_its_own(width):
     """Beside others, or alone with its own: the same. Some end before it, some are cut short."""
     model, limits = untrained("luong"), [3, 9, 1, 2, 30]
-    found = translate_all(model, SENTENCES, max_length=limits, width=width)
+    result = translate_all(model, SENTENCES, max_length=limits, width=width)
     alone = [
         translate_all(model, [words], max_length=limit, width=width)[0]
         for words, limit in zip(SENTENCES, limits, strict=True)
     ]
-    assert found == alone
-    assert any(len(words) == limit for words, limit in zip(found, limits, strict=True))
-    assert all(len(words) <= limit for words, limit in zip(found, limits, strict=True))
+    assert result == alone
+    assert any(len(words) == limit for words, limit in zip(result, limits, strict=True))
+    assert all(len(words) <= limit for words, limit in zip(result, limits, strict=True))
 
 
 def test_there_is_one_greatest_length_for_each_sentence(refused):

@@ -37,8 +37,8 @@ def test_it_learns_a_few_sentences_by_heart():
     history = learn(translator, few, steps=60, seed=0, learning_rate=2e-2)
     assert history.losses[0] == pytest.approx(log(len(VOCABULARIES[1])), rel=0.2)
     assert history.losses[-1] < 0.05
-    found = translate_all(translator, [pair.source for pair in few], max_length=30)
-    assert exact_match(found, [pair.target for pair in few]) == 1
+    result = translate_all(translator, [pair.source for pair in few], max_length=30)
+    assert exact_match(result, [pair.target for pair in few]) == 1
     assert history.words_per_second > 0
     assert translate(translator, " ".join(few[0].source)) == " ".join(few[0].target)
 

@@ -85,9 +85,9 @@ def test_multi_head_attention_is_torchs():
     copy_heads(ours, theirs)
     x, h = draw(len(LENGTHS), TGT, EMB, seed=0), draw(len(LENGTHS), SRC, EMB, seed=1)
     context, weights = theirs(x, h, h, key_padding_mask=~REAL, average_attn_weights=False)
-    found = ours(x, ours.remember(h), REAL[:, None, None])
-    close(found.context, context)
-    close(found.weights, weights)
+    result = ours(x, ours.remember(h), REAL[:, None, None])
+    close(result.context, context)
+    close(result.weights, weights)
 
 
 def test_an_encoder_layer_is_torchs():
@@ -105,26 +105,26 @@ def test_a_decoder_layer_is_torchs():
     x, h = draw(len(LENGTHS), TGT, EMB, seed=0), draw(len(LENGTHS), SRC, EMB, seed=1)
     later = torch.ones(TGT, TGT).triu(1).bool()
     nothing = ours.itself.remember(x[:, :0])
-    found, _, _ = ours(x, nothing, ours.source.remember(h), ~later[None, None], REAL[:, None, None])
-    close(found, theirs(x, h, tgt_mask=later, memory_key_padding_mask=~REAL))
+    result, _, _ = ours(x, nothing, ours.source.remember(h), ~later[None, None], REAL[:, None, None])
+    close(result, theirs(x, h, tgt_mask=later, memory_key_padding_mask=~REAL))
 
 
 # --- Positions ---
 
 
 def test_position_vectors_are_sines_and_cosines_by_the_formula():
-    found = position_vectors(torch.tensor([0, 3, 17]), 6)
-    for row, t in zip(found, (0, 3, 17), strict=True):
+    result = position_vectors(torch.tensor([0, 3, 17]), 6)
+    for row, t in zip(result, (0, 3, 17), strict=True):
         angles = [t / 10_000 ** (2 * k / 6) for k in range(3)]
         assert row.tolist() == pytest.approx([f(angle) for angle in angles for f in (sin, cos)], abs=1e-6)
 
 
 def test_a_words_vector_is_scaled_and_its_position_added():
     embedding = PositionalEmbedding(VOCAB, 6).double()
-    found = embedding(WORDS, 4)
+    result = embedding(WORDS, 4)
     for t in range(TGT):
         place = position_vectors(torch.tensor([4 + t]), 6)[0].double()
-        close(found[1, t], embedding.weight[WORDS[1, t]] * 6**0.5 + place)
+        close(result[1, t], embedding.weight[WORDS[1, t]] * 6**0.5 + place)
 
 
 def test_in_training_a_pair_of_sentences_begins_at_a_random_place_and_elsewhere_at_0():
@@ -151,9 +151,9 @@ def test_where_sentences_may_begin_changes_neither_first_weights_nor_translation
 
 def test_words_that_begin_elsewhere_have_the_vectors_of_those_places():
     embedding = PositionalEmbedding(VOCAB, 6).double()
-    found = embedding(WORDS, torch.tensor([[0], [3], [11]]))
+    result = embedding(WORDS, torch.tensor([[0], [3], [11]]))
     for row, first in enumerate((0, 3, 11)):
-        close(found[row], embedding(WORDS[row : row + 1], first)[0])
+        close(result[row], embedding(WORDS[row : row + 1], first)[0])
 
 
 # --- Encoder and decoder ---
