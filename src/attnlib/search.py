@@ -1,7 +1,7 @@
 """From a translator to a translation: word by word, always the best one (`greedy`) or several hypotheses (`beam`)."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import torch
@@ -14,6 +14,8 @@ from attnlib.data import BOS, EOS, PAD, UNKNOWN, encode
 from attnlib.translator import Translator
 
 _CHUNK = 64  # words of the vocabulary that one maximum stands for
+_ROWS = 320  # hypotheses that are stepped at once: with fewer, products of matrices are slow
+_POSITIONS = 32_000  # of sources that these look at, padding counted: memory grows with them
 
 
 class Hypotheses(NamedTuple):
@@ -170,7 +172,7 @@ def translate_all(
     *,
     max_length: int | Sequence[int],
     width: int = 1,
-    batch_size: int = 64,
+    batch_size: int | None = None,
 ) -> list[tuple[str, ...]]:
     """Translate many sentences of words, sorted by length so that batches waste little, and return them in order.
 
@@ -184,27 +186,55 @@ def translate_all(
         The most words a translation may have, `EOS` included: of all, or of each sentence.
     width : int
         1: `greedy`. Otherwise the width of the `beam`.
-    batch_size : int
-        How many sentences share a batch.
+    batch_size : int, optional
+        How many sentences share a batch. None: as many as are stepped well together.
     """
     check_vocabularies(translator)
-    check_whole(batch_size=batch_size, width=width)
+    check_whole(width=width, **{} if batch_size is None else {"batch_size": batch_size})
     limits = [*max_length] if isinstance(max_length, Sequence) else [max_length] * len(sentences)
     for limit in {*limits}:
         check_whole(max_length=limit)
     if len(limits) != len(sentences):
         raise ValueError(f"max_length has {len(limits)} numbers; expected {len(sentences)}, one for each sentence")
+    translations = {
+        n: translator.target_vocabulary.decode(words)
+        for n, words, _, _ in search_all(translator, sentences, limits, width, batch_size)
+    }
+    return [translations[n] for n in range(len(sentences))]
+
+
+def search_all(
+    translator: Translator,
+    sentences: Sequence[Sequence[str]],
+    limits: Sequence[int],
+    width: int,
+    batch_size: int | None = None,
+) -> Iterator[tuple[int, Int[Tensor, "tgt"], float, Float[Tensor, "tgt_ src"] | None]]:
+    """Search for translations as `translate_all` does: each sentence's number, words, log probability and weights."""
     device = next(translator.parameters()).device
-    order = sorted(range(len(sentences)), key=lambda n: len(sentences[n]))
-    translations = {}
-    for part in (order[n : n + batch_size] for n in range(0, len(order), batch_size)):
+    sizes = [sum(translator.source_vocabulary.sizes(words)) for words in sentences]
+    order = sorted(range(len(sentences)), key=sizes.__getitem__)
+    for part in parted(order, sizes, batch_size or max(1, _ROWS // width), _POSITIONS // width):
         ids, lengths = encode([sentences[n] for n in part], translator.source_vocabulary)
         longest = torch.tensor([limits[n] for n in part])
         arguments = translator, ids.to(device), lengths.to(device), longest.to(device)
         best = greedy(*arguments) if width == 1 else beam(*arguments, width)
-        for n, words, length in zip(part, best.words, best.lengths.tolist(), strict=True):
-            translations[n] = translator.target_vocabulary.decode(words[:length])
-    return [translations[n] for n in range(len(sentences))]
+        weights = [None] * len(part) if best.weights is None else best.weights.cpu()
+        rows = zip(part, best.words, best.lengths.tolist(), best.log_probabilities.tolist(), weights, strict=True)
+        yield from ((n, words[:length], log_p, row) for n, words, length, log_p, row in rows)
+
+
+def parted(order: Iterable[int], sizes: Sequence[int], batch_size: int, positions: int) -> Iterator[list[int]]:
+    """Part sentences where one more would make them too many, or too long side by side."""
+    part: list[int] = []
+    for n in order:
+        longest = max(sizes[m] for m in (*part, n))
+        if part and (len(part) == batch_size or (len(part) + 1) * longest > positions):
+            yield part
+            part = []
+        part.append(n)
+    if part:
+        yield part
 
 
 def _limits(max_length: int | Tensor, lengths: Int[Tensor, "batch"]) -> Int[Tensor, "batch"]:

@@ -14,12 +14,11 @@ import torch
 from jaxtyping import Float
 
 from attnlib.checks import check_whole
-from attnlib.data import SentencePair, encode
+from attnlib.data import SentencePair
 from attnlib.metrics import forced_links, links, word_weights
 from attnlib.pictures.explorer import explore
 from attnlib.scores import Location
-from attnlib.search import beam as beam_search
-from attnlib.search import greedy
+from attnlib.search import parted, search_all
 from attnlib.text.checkpoint import read_model
 from attnlib.text.files import Words, decoded, pharaoh, words_of
 from attnlib.text.settings import MAX_LENGTH, MAX_LINE
@@ -27,8 +26,6 @@ from attnlib.translator import Translator
 from attnlib.writing import errors_name
 
 _PAIRS = 64  # pairs whose losses or links are taken at once
-_ROWS = 320  # hypotheses that are stepped at once: with fewer, products of matrices are slow
-_POSITIONS = 32_000  # of sources that these look at, padding counted: memory grows with them
 _UNKNOWN = "<unknown>"
 _LARGEST_PAGE = 4_000_000  # bytes, which is more than two sentences of 300 words need
 _READ = 1 << 16  # bytes of the input that are read at once, if as many are there
@@ -137,13 +134,15 @@ class Model:
         self, sentences: Sequence[Words], *, beam: int = 5, max_length: int = MAX_LENGTH
     ) -> list[Translation]:
         """Translate many sentences of words, even empty ones, in batches of similar length; the order is kept."""
-        check_whole(beam=beam)
-        sizes = [sum(self.translator.source_vocabulary.sizes(words)) for words in sentences]
-        order = sorted((n for n, words in enumerate(sentences) if words), key=sizes.__getitem__)
+        check_whole(beam=beam, max_length=max_length)
+        known = self.translator.source_vocabulary, self.translator.target_vocabulary
         translations = [Translation((), (), np.zeros((0, 0)), 1.0)] * len(sentences)
-        for part in _parts(order, sizes, max(1, _ROWS // beam), _POSITIONS // beam):
-            for n, one in zip(part, self._translate([sentences[n] for n in part], beam, max_length), strict=True):
-                translations[n] = one
+        full = [n for n, words in enumerate(sentences) if words]
+        sources = [sentences[n] for n in full]
+        for n, numbers, log_p, row in search_all(self.translator, sources, [max_length] * len(full), beam):
+            words, sizes = known[1].grouped(numbers)
+            looks = None if row is None else word_weights(row.numpy(), known[0].sizes(sources[n]), sizes)
+            translations[full[n]] = Translation(sources[n], words, looks, exp(log_p))
         return translations
 
     def links_of(self, pairs: Sequence[tuple[Words, Words]]) -> list[set[tuple[int, int]]]:
@@ -152,7 +151,7 @@ class Model:
         known = self.translator.source_vocabulary, self.translator.target_vocabulary
         sizes = [max(sum(v.sizes(words)) for v, words in zip(known, sides, strict=True)) for sides in pairs]
         links: list[set[tuple[int, int]]] = [set() for _ in pairs]
-        for part in _parts((n for n, sides in enumerate(pairs) if all(sides)), sizes, _PAIRS, _PAIRS * 100):
+        for part in parted((n for n, sides in enumerate(pairs) if all(sides)), sizes, _PAIRS, _PAIRS * 100):
             linked = forced_links(self.translator, [SentencePair(*pairs[n]) for n in part], batch_size=_PAIRS)
             for n, one in zip(part, linked, strict=True):
                 links[n] = one
@@ -180,19 +179,6 @@ class Model:
             "</style></head>\n<body><main><h1>Where each word looked</h1>\n"
             f"<p>{escape(' '.join(one.source))}<br>{escape(str(one))}</p>\n{card.html}</main></body></html>\n"
         )
-
-    def _translate(self, sentences: Sequence[Words], beam: int, max_length: int) -> Iterator[Translation]:
-        device = next(self.translator.parameters()).device
-        known = self.translator.source_vocabulary, self.translator.target_vocabulary
-        ids, lengths = encode(sentences, known[0])
-        arguments = self.translator, ids.to(device), lengths.to(device), max_length
-        best = greedy(*arguments) if beam == 1 else beam_search(*arguments, beam)
-        weights = [None] * len(sentences) if best.weights is None else best.weights.cpu().numpy()
-        rows = zip(sentences, best.words, best.log_probabilities.tolist(), weights, strict=True)
-        for source, numbers, log_p, row in rows:
-            words, sizes = known[1].grouped(numbers)
-            looks = None if row is None else word_weights(row, known[0].sizes(source), sizes)
-            yield Translation(source, words, looks, exp(log_p))
 
 
 def load(folder: str | Path, device: str | torch.device = "cpu") -> Model:
@@ -298,16 +284,3 @@ def _as_they_come(source: IOBase) -> Iterator[list[bytes]]:
             yield lines
     if line := b"".join(rest):
         yield [line]
-
-
-def _parts(order: Iterable[int], sizes: Sequence[int], batch_size: int, positions: int) -> Iterator[list[int]]:
-    """Part sentences where one more would make them too many, or too long side by side."""
-    part: list[int] = []
-    for n in order:
-        longest = max(sizes[m] for m in (*part, n))
-        if part and (len(part) == batch_size or (len(part) + 1) * longest > positions):
-            yield part
-            part = []
-        part.append(n)
-    if part:
-        yield part
