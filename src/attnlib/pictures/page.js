@@ -72,7 +72,7 @@ window.attnlibOwn = data => {
     if (!pieces) return names.join(" ");
     const words = [];
     for (const piece of names) {
-      if (!words.length || (piece.startsWith(SPACE) && words.at(-1))) words.push("");
+      if (!words.length || piece.startsWith(SPACE)) words.push("");
       words.push(words.pop() + (piece.startsWith(SPACE) ? piece.slice(1) : piece));
     }
     return words.filter(word => word).join(" ");

@@ -191,20 +191,22 @@ def test_of_greedy_search_alone_there_is_no_choice(words, opened):
     assert page.get_by_label("search").count() == 0
 
 
-def test_while_a_model_translates_it_says_so(words, opened):
+def test_while_a_model_translates_it_says_so_and_what_stands_there_stays(words, opened):
     page = opened(page_of(words, "enfr"))
-    assert (
-        page.evaluate(
-            """() => {
+    field(page).fill("the dog sings")
+    expect(page.locator(".attnlib-text")).to_have_text(str(words.translate("the dog sings")))
+    status, shown = page.evaluate(
+        """() => {
             const field = document.querySelector("input"), status = document.querySelector("[role=status]");
-            field.value = "the dog sleeps";
+            field.value = "the big dog sleeps";
             field.dispatchEvent(new Event("input"));
-            return status.textContent;
+            const said = status.textContent;
+            document.querySelector(".attnlib-model [role=option]").click();
+            return [said, document.querySelector("[role=listbox]").children.length];
         }"""
-        )
-        == "The model translates."
     )
-    expect(said(page)).to_have_text(f"enfr: {words.translate('the dog sleeps')}. ")
+    assert (status, shown) == ("The model translates.", len(["the", "dog", "sings", "(end)"]))
+    expect(page.locator(".attnlib-text")).to_have_text(str(words.translate("the big dog sleeps")))
 
 
 def test_one_can_interfere_by_keys_and_take_it_back(words, opened):
