@@ -1,7 +1,8 @@
-"""A browser for the figures that a reader can touch."""
+"""A browser for the figures that a reader can touch, and no window for the others."""
 
 from collections.abc import Callable, Iterator
 
+import matplotlib.pyplot as plt
 import pytest
 from playwright.sync_api import Page
 
@@ -9,6 +10,17 @@ from attnlib.pictures.cards import Card
 
 PAGE = """<!DOCTYPE html><html lang="en"><head><title>Made up</title><meta name="viewport" content="width=device-width">
 {head}</head><body class="jp-RenderedHTMLCommon bd-article"><main><h1>Made up</h1>{cards}</main></body></html>"""
+
+
+plt.switch_backend("Agg")
+
+
+@pytest.fixture(autouse=True)
+def _settings_stay_and_figures_are_closed() -> Iterator[None]:
+    before = dict(plt.rcParams)
+    yield
+    plt.close("all")
+    assert dict(plt.rcParams) == before
 
 
 @pytest.fixture

@@ -5,7 +5,17 @@ import pytest
 import torch
 from hatchling.builders.wheel import WheelBuilder
 
-from attnlib.pictures.cards import card, checked_numbers, checked_text, checked_words, table, two_decimals, width
+from attnlib.pictures.cards import (
+    card,
+    checked_mapping,
+    checked_numbers,
+    checked_text,
+    checked_words,
+    table,
+    two_decimals,
+    width,
+    words_by_title,
+)
 
 
 @pytest.mark.parametrize(("number", "text"), [(0.125, "0.13"), (0.285, "0.28"), (0.994, "0.99"), (2, "2.00")])
@@ -41,6 +51,10 @@ def test_scripts_and_styles_are_in_the_wheel(root):
         (lambda: checked_numbers([[1], [1, 2]], "x"), TypeError, "x is a list that is no array"),
         (lambda: checked_numbers([1j], "x"), TypeError, "x is a list and holds complex128; expected numbers"),
         (lambda: checked_numbers(torch.ones(2, requires_grad=True), "x"), TypeError, "x is a Tensor that is no array"),
+        (lambda: checked_mapping([1], "x", "title"), TypeError, "x is a list; expected for each title its numbers"),
+        (lambda: checked_mapping({}, "x", "title"), ValueError, "x is empty; expected at least one title"),
+        (lambda: words_by_title({"b": ["a"]}, ["a"]), ValueError, "target has no words for 'a'"),
+        (lambda: words_by_title({"a": []}, ["a"]), ValueError, r"target\['a'\] is empty"),
         (lambda: checked_text(3, "unit"), TypeError, "unit is 3; expected a str"),
         (lambda: width([]), ValueError, "words is empty; expected at least one word"),
         (lambda: two_decimals(np.nan), ValueError, "number is nan; expected a finite one"),

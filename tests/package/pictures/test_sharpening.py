@@ -84,19 +84,14 @@ def slid(scores=(1, 2), values=(1, 2), words=("a", "b"), **options):
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
-        (lambda: slid(words=[]), ValueError, "words is empty"),
         (lambda: slid([1]), ValueError, r"scores has shape \(1,\); expected \(2,\), one finite number per word"),
-        (lambda: slid([1, np.nan]), ValueError, "scores has shape"),
         (lambda: slid([1, 1e307]), ValueError, r"scores holds 1e\+307; expected numbers of at most"),
         (lambda: slid(values=[1, np.inf]), ValueError, r"values has shape \(2,\)"),
         (lambda: slid(values=[-1e308, 1]), ValueError, r"values holds -1e\+308"),
-        (lambda: slid(values="ab"), TypeError, "values is a str"),
         (lambda: slid(sharpness=[1]), ValueError, r"sharpness is \[1\]; expected at least two rising numbers, from 0"),
         (lambda: slid(sharpness=[1, 1]), ValueError, r"sharpness is \[1, 1\]"),
         (lambda: slid(sharpness=[-1, 1]), ValueError, r"sharpness is \[-1, 1\]"),
-        (lambda: slid(sharpness="12"), TypeError, "sharpness is a str"),
         (lambda: slid(start=None), ValueError, "start is None; expected a finite number"),
-        (lambda: slid(start=np.nan), ValueError, "start is nan"),
         (lambda: slid(unit=None), TypeError, "unit is None; expected a str"),
     ],
 )

@@ -1,19 +1,11 @@
 """The four pictures of one step show what they are given, and nothing is cut off."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from attnlib.pictures.step import TITLES, one_step
 
-plt.switch_backend("Agg")
 SCORES, WEIGHTS = np.array([-1.25, 0.5, 2.0]), np.array([0.125, 0.25, 0.625])
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
 
 
 def drawn(scores=SCORES, weights=WEIGHTS, source=("a", "b", "c"), before="X", **chances):
