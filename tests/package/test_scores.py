@@ -85,12 +85,6 @@ def test_parameters_have_the_papers_names_and_orientation():
     }
 
 
-def test_gradients_are_those_of_finite_differences(case):
-    _, score, s, h = case
-    inputs = s.requires_grad_(), h.requires_grad_(), *score.parameters()
-    torch.autograd.gradcheck(lambda s, h, *_: score(s, score.keys(h)), inputs)
-
-
 def test_a_source_beyond_the_location_scores_positions_is_refused(refused):
     too_long = torch.ones(2, 10, 3)
     refused(lambda: Location(4, 9).keys(too_long), ValueError, "h has 10 source positions; expected at most max_src, 9")

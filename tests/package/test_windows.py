@@ -129,22 +129,6 @@ def test_local_windows_see_what_the_definition_says(window):
         assert view.factor is None
 
 
-@pytest.mark.parametrize("window", [LocalMonotonic(D), predictive()], ids=str)
-def test_every_tensor_is_made_where_the_states_are(window):
-    states, lengths, mask = sentences()
-    with torch.device("meta"):  # there lies what is made without saying where
-        view = window(states, STEPS, lengths, mask)
-    assert {x.device for x in view if x is not None} == {states.device}
-
-
-def test_gradients_of_the_gaussian_and_the_centre_are_those_of_finite_differences():
-    states, lengths, _ = sentences()
-    window = predictive()
-    i = torch.arange(SRC).expand(len(LENGTHS), TGT, SRC)
-    inputs = states.requires_grad_(), window.W_p, window.v_p
-    torch.autograd.gradcheck(lambda s, *_: gaussian(i, window.centre(s, STEPS, lengths), D), inputs)
-
-
 def test_the_options_are_in_the_printed_form():
     assert repr(LocalMonotonic(3)) == "LocalMonotonic(half_width=3)"
     assert repr(LocalPredictive(DEC, 3)) == "LocalPredictive(half_width=3, authors=False)"
