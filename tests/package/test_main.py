@@ -13,6 +13,7 @@ import pytest
 import torch
 
 import attnlib
+from attnlib import search
 from attnlib.__main__ import main
 from attnlib.language.grammar import sample
 from attnlib.metrics import exact_match
@@ -252,14 +253,14 @@ def test_a_line_that_is_not_utf8_is_named_and_those_before_it_are_translated(run
 @pytest.mark.parametrize(("model", "long"), [("words", "the cat " * 50_000), ("subwords", "a" * 500_000)])
 def test_a_line_beyond_measure_is_cut_and_translated_beside_none_that_is_short(run, monkeypatch, model, long):
     command = ("translate", "--model", model, "--max-length", "9")
-    lines, shapes, true = [" ".join(pair.source) for pair in PAIRS], [], text_model.encode
+    lines, shapes, true = [" ".join(pair.source) for pair in PAIRS], [], search.encode
     alone = run(*command, given="\n".join(lines).encode())[1].split("\n")
 
     def watched(*given):
         shapes.append(true(*given)[0].shape)
         return true(*given)
 
-    monkeypatch.setattr(text_model, "encode", watched)
+    monkeypatch.setattr(search, "encode", watched)
     status, out, err = run(*command, given="\n".join([*lines[:7], long, *lines[7:]]).encode())
     assert status == 0
     assert out.split("\n")[:7] + out.split("\n")[8:] == alone
