@@ -1,7 +1,7 @@
 """Several processes that train one model: each learns from its share of every batch, and all keep the same weights.
 
 ``torchrun --nproc-per-node 2 -m attnlib train ...`` starts two on this machine; torchrun's own options start more on
-others. Alone, a process is the first of one, and nothing here changes anything or costs anything.
+others. Alone, a process is the first of one, and nothing here changes anything.
 """
 
 import os
