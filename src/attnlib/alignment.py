@@ -15,6 +15,11 @@ from attnlib.attention import Attended, attend
 from attnlib.scores import Location
 
 
+def real_words(lengths: Int[Tensor, "batch"], src: int) -> Bool[Tensor, "batch {src}"]:
+    """Tell the real words of each sentence, which come first, from its padding."""
+    return torch.arange(src, device=lengths.device) < lengths[:, None]
+
+
 class Memory(NamedTuple):
     """Hold what a batch of sentences needs once, however many steps ask.
 
@@ -60,8 +65,7 @@ class Align(nn.Module):
         Annotations of padding have weight 0 and may be any numbers, but must be finite: 0 times NaN is NaN.
         """
         h = h.contiguous()
-        mask = torch.arange(h.shape[1], device=h.device) < lengths[:, None]
-        return Memory(self.score.keys(h), h, lengths, mask[:, None])
+        return Memory(self.score.keys(h), h, lengths, real_words(lengths, h.shape[1])[:, None])
 
     def forward(self, s: Float[Tensor, "batch tgt dec"], memory: Memory, steps: Int[Tensor, "tgt"]) -> Attended:
         """Look at the source from each state, the `steps` telling which target positions these are, from 0."""

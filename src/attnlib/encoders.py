@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout as dropped
 from torch.nn.functional import linear, pad
 
+from attnlib.alignment import real_words
 from attnlib.checks import check_whole
 from attnlib.parameters import Embedding, weight
 
@@ -55,7 +56,7 @@ class BidirectionalGRU(nn.Module):
         x = self.embedding(source)
         forwards = self.forwards(x)[0]
         backwards = _reverse(self.backwards(_reverse(x, lengths))[0], lengths)
-        real = torch.arange(source.shape[1], device=x.device) < lengths[:, None]
+        real = real_words(lengths, source.shape[1])
         annotations = torch.where(real[:, :, None], torch.cat([forwards, backwards], 2), 0.0)
         s_0 = torch.tanh(linear(backwards[:, 0], self.W_s))
         summary = torch.cat([forwards[torch.arange(len(x), device=x.device), lengths - 1], backwards[:, 0]], 1)

@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from attnlib.alignment import real_words
 from attnlib.attention import Attended, join
 from attnlib.checks import check_finite, check_vocabularies, check_whole
 from attnlib.data import BOS, EOS, PAD, UNKNOWN, encode
@@ -319,5 +320,5 @@ def _hypotheses(
         )
     if looks[0] is None:
         return Hypotheses(words, lengths, log_probabilities, None)
-    alive = torch.arange(words.shape[1], device=words.device) < lengths[:, None]
+    alive = real_words(lengths, words.shape[1])
     return Hypotheses(words, lengths, log_probabilities, join(looks).dense(src) * alive[:, :, None])

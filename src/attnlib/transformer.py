@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout as dropped
 from torch.nn.functional import linear
 
-from attnlib.alignment import Memory
+from attnlib.alignment import Memory, real_words
 from attnlib.attention import Attended, attend
 from attnlib.checks import check_share, check_whole
 from attnlib.data import Tokenizer
@@ -189,7 +189,7 @@ class TransformerEncoder(nn.Module):
 
     def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> Encoded:
         """Annotate each word of each sentence; annotations of padding are 0."""
-        real = torch.arange(source.shape[1], device=source.device) < lengths[:, None]
+        real = real_words(lengths, source.shape[1])
         first = self._starts(len(source), source.device)
         x = self.embedding(source, *first)
         for layer in self.layers:
@@ -234,7 +234,7 @@ class TransformerDecoder(Decoder):
         """Stand before the first word: the source's keys and values are computed, and nothing is written."""
         remembered = (layer.source.remember(encoded.annotations) for layer in self.layers)
         keys, values = (torch.stack(x, 1) for x in zip(*remembered, strict=True))
-        real = torch.arange(keys.shape[3], device=keys.device) < encoded.lengths[:, None]
+        real = real_words(encoded.lengths, keys.shape[3])
         nothing = keys[:, :, :, :0]
         return State(Memory(keys, values, encoded.lengths, real[:, None]), (nothing, nothing), 0)
 
