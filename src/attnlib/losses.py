@@ -39,20 +39,7 @@ def output_loss(
 
     It can be differentiated only once: gradients of gradients are refused.
 
-    Parameters
-    ----------
-    read : ``"batch tgt read"``
-        What the output layer reads.
-    output : ``"vocab read"``
-        Its weights.
-    target : ``"batch tgt"``
-        The true words, filled up with PAD, which costs nothing here.
-    smoothing : float
-        As for `word_loss`.
-
-    Returns
-    -------
-    scalar, in nats per word
+    `read` is what the output layer reads, and `output` its weights. PAD costs nothing here.
 
     Notes
     -----

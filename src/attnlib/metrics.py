@@ -49,15 +49,6 @@ def alignment_error_rate(
         The links :math:`A`, :math:`S` and :math:`P`, of one sentence or of one sentence after another. The possible
         links include the sure ones. None: they are the sure ones.
 
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If there are not equally many sentences, or a sure link is not possible, or there is no link at all.
-
     Notes
     -----
     Och and Ney 2003, eq. 20.
@@ -82,11 +73,6 @@ def lowest_alignment_error_rate(pairs: Sequence[SentencePair]) -> float:
 
     It is not 0: "du" translates "of the", and one link cannot cover two words. For sentences of 1 to 3 clauses of
     `attnlib.language.grammar` it is about 0.05.
-
-    Raises
-    ------
-    ValueError
-        If there is no target word, or a link lies beyond its sentences.
     """
     if not any(pair.target for pair in pairs):
         raise ValueError(f"pairs has {len(pairs)} sentence pairs; expected at least one target word")
@@ -113,11 +99,6 @@ def links(weights: Real[Array, "tgt src"], source: Sequence[str], target: Sequen
     set of (source position, target position)
         One link for each target word. Of equal weights the first source word is taken.
 
-    Raises
-    ------
-    ValueError
-        If there are fewer weights than words, or no source word, or a weight is NaN.
-
     Notes
     -----
     The links of Luong et al. 2015, table 6.
@@ -142,11 +123,6 @@ def looks(translator: Translator, pair: SentencePair) -> Float[np.ndarray, "tgt 
     """See what each target word looked at in a translator that is given the true words.
 
     The weights are those of the words; those of EOS, beside and below them, are left out.
-
-    Raises
-    ------
-    ValueError
-        If the translator has no attention, or no vocabularies.
     """
     return next(_looks(translator, [pair], batch_size=1))
 
@@ -157,11 +133,6 @@ def forced_links(
     """Read the links of sentence pairs off a translator that is given the true words (forced decoding).
 
     They are in the order of `pairs`, as `alignment_error_rate` takes them.
-
-    Raises
-    ------
-    ValueError
-        If the translator has no attention, or no vocabularies, or `batch_size` is below 1.
     """
     looked = zip(_looks(translator, pairs, batch_size), pairs, strict=True)
     return [links(weights, pair.source, pair.target) for weights, pair in looked]
@@ -195,13 +166,7 @@ def sentence_losses(translator: Translator, pairs: Sequence[SentencePair], *, ba
 def word_losses(
     translator: Translator, pairs: Sequence[SentencePair], *, batch_size: int = 64
 ) -> list[Float[np.ndarray, "_"]]:
-    """Take the negative log probability of each word of each true translation, EOS included, in nats.
-
-    Raises
-    ------
-    ValueError
-        If the translator has no vocabularies, or a sentence no words, or `batch_size` is below 1.
-    """
+    """Take the negative log probability of each word of each true translation, EOS included, in nats."""
     order = sorted(range(len(pairs)), key=lambda n: len(pairs[n].target))
     losses: dict[int, np.ndarray] = {}
     for _, (_, _, target), scored in _forced(translator, [pairs[n] for n in order], batch_size):
@@ -212,15 +177,7 @@ def word_losses(
 
 
 def bleu(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]], tokenize: str = "none") -> Bleu:
-    """Compute BLEU with sacrebleu over all sentences together, the words as they are, or cut anew as `tokenize` says.
-
-    Raises
-    ------
-    TypeError
-        If a sentence is one string rather than a sequence of words.
-    ValueError
-        If there are not as many translations as references, or none.
-    """
+    """Compute BLEU with sacrebleu over all sentences together, words as they are or cut anew as `tokenize` says."""
     check_sentences("translations", translations)
     check_sentences("references", references)
     _check_as_many(translations, references)
@@ -252,11 +209,6 @@ def bleu_by_length(
     Returns
     -------
     list of Bin
-
-    Raises
-    ------
-    ValueError
-        If there are not as many translations as pairs, or none, or `edges` are fewer than 2 or do not ascend.
     """
     check_sentences("translations", translations)
     _check_as_many(translations, pairs)
@@ -275,15 +227,7 @@ def bleu_by_length(
 
 
 def exact_match(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> float:
-    """Give the share of translations, 0 to 1, that are the reference word for word.
-
-    Raises
-    ------
-    TypeError
-        If a sentence is one string rather than a sequence of words.
-    ValueError
-        If there are not as many translations as references, or none.
-    """
+    """Give the share of translations, 0 to 1, that are the reference word for word."""
     check_sentences("translations", translations)
     check_sentences("references", references)
     _check_as_many(translations, references)

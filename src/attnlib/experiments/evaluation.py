@@ -78,10 +78,6 @@ def evaluate(
     caps : numbers, optional
         The most words that each translation may have, EOS among them. None: twice those of the longest source.
 
-    Raises
-    ------
-    ValueError
-        If the translator has no vocabularies, or there is no pair, or `width` is below 1.
     """
     check_vocabularies(translator)
     if not len(pairs):
@@ -102,13 +98,7 @@ def evaluate(
 
 
 def summarise(evaluation: Evaluation) -> dict[str, float | int | None]:
-    """Compute the measures of the sentences together, rounded to 4 decimals: see the table at the top of this module.
-
-    Raises
-    ------
-    ValueError
-        If there is not one entry for each pair, or no pair.
-    """
+    """Compute the measures of the sentences together, to 4 decimals: see the table at the top of this module."""
     for name, entries in evaluation._asdict().items():
         if entries is not None and len(entries) != len(evaluation.pairs):
             raise ValueError(f"{name} has {len(entries)} entries; expected {len(evaluation.pairs)}, one for each pair")

@@ -301,12 +301,8 @@ def between(
     scores = {"additive": lambda: Additive(hid, enc, hid), "general": lambda: General(hid, enc)}
     check_choice(readers, reader=reader)
     check_choice(scores, score=score)
-    if reader == "gru" and width != 2:
-        raise ValueError(f"width is {width}; expected 2 with the reader 'gru', which reads in both directions")
-    if not projected and (reader, width) != ("reversed", 1):
-        raise ValueError("projected is False; expected the reader 'reversed' and width 1")
-    if feeds_readout and (asks_before or not reads_new_state):
-        raise ValueError("feeds_readout is True; expected False, unless the new state asks and is read")
+    who = {"asks_before": asks_before, "reads_new_state": reads_new_state, "feeds_readout": feeds_readout}
+    _check_fit(reader, width, projected=projected, **who)
     fed = (hid // 2 if maxout else hid) if feeds_readout else enc
     output = {"vocab": len(target_vocabulary), "dec": hid, "enc": enc}
     with seeded(seed):
@@ -316,9 +312,25 @@ def between(
         embedding = nn.Embedding(len(target_vocabulary), emb)
         readout = MaxoutOutput(**output, emb=emb, maxout=hid // 2) if maxout else AttentionalOutput(**output)
         begin = Projected(hid, enc // 2 if reader == "both" else enc) if projected and reader != "gru" else Copied()
-    who = {"asks_before": asks_before, "reads_new_state": reads_new_state, "feeds_readout": feeds_readout}
     decoder = HybridDecoder(align, cell, embedding, readout, begin, **who)
     return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
+
+
+def _check_fit(
+    reader: str,
+    width: int | float,
+    *,
+    projected: bool,
+    asks_before: bool,
+    reads_new_state: bool,
+    feeds_readout: bool,
+) -> None:
+    if reader == "gru" and width != 2:
+        raise ValueError(f"width is {width}; expected 2 with the reader 'gru', which reads in both directions")
+    if not projected and (reader, width) != ("reversed", 1):
+        raise ValueError("projected is False; expected the reader 'reversed' and width 1")
+    if feeds_readout and (asks_before or not reads_new_state):
+        raise ValueError("feeds_readout is True; expected False, unless the new state asks and is read")
 
 
 def luong_without_attention(

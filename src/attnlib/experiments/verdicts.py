@@ -46,7 +46,6 @@ class Verdict(NamedTuple):
 
     Attributes
     ----------
-    claim : Claim
     difference : Interval
         Of the measure, the first row less the second: the mean over the seeds that both have, and its 95 per cent
         interval, as if it were the only claim.
@@ -70,8 +69,6 @@ def judge(ledger: Ledger, table: str, by: str | None = None) -> list[Verdict]:
 
     Parameters
     ----------
-    ledger : Ledger
-    table : str
     by : str, optional
         One of `QUALITIES`, to judge the claims about exact match by: "more" is then better, the margin is its own, and
         the correction is for these claims. None: as the plan has it.
@@ -99,15 +96,7 @@ def judge(ledger: Ledger, table: str, by: str | None = None) -> list[Verdict]:
 
 
 def right(ledger: Ledger, name: str, group: str = "within") -> Bool[np.ndarray, "seeds sentences"]:
-    """Tell which test sentences of a group each run of a row translates right, the seeds in order.
-
-    Raises
-    ------
-    ValueError
-        If nothing is recorded of the row.
-    KeyError
-        If it has no such group.
-    """
+    """Read which test sentences of a group each run of a row translates right, the seeds in order."""
     runs, row = ledger.runs(name), ledger.plan.rows[name]
     if not runs:
         raise ValueError(f"nothing is recorded of {name!r}")
@@ -116,13 +105,7 @@ def right(ledger: Ledger, name: str, group: str = "within") -> Bool[np.ndarray, 
 
 
 def misses_of(ledger: Ledger, name: str, group: str = "within") -> Float[np.ndarray, "offsets"]:
-    """Give the share of links by how far they miss, over all runs: see `attnlib.experiments.measures.miss_counts`.
-
-    Raises
-    ------
-    ValueError
-        If nothing is recorded of the row, or it has no attention.
-    """
+    """Compute the share of links by how far they miss: see `attnlib.experiments.measures.miss_counts`."""
     runs = ledger.runs(name).values()
     if not runs or None in [run["misses"] for run in runs]:
         raise ValueError(f"no links are recorded of {name!r}")
@@ -131,7 +114,7 @@ def misses_of(ledger: Ledger, name: str, group: str = "within") -> Float[np.ndar
 
 
 def _ruled_out(differences: Float[np.ndarray, "seeds"], claim: Claim, margin: float) -> float:
-    """Say how probable such differences are if the claim is true by the margin, or more."""
+    """Compute how probable such differences are if the claim is true by the margin, or more."""
     more, less = ruled_out_p(differences, margin), ruled_out_p(-differences, margin)
     return {"more": more, "less": less, "differs": max(more, less)}[claim.says]
 

@@ -123,13 +123,6 @@ def test_a_run_that_cannot_be_trained_is_named_and_left_out(fakes, monkeypatch, 
     assert said.count("bahdanau 11: loss is nan at step 3") == 1
 
 
-def test_another_error_ends_it_and_keeps_what_was_done(fakes, monkeypatch, ledger, small, tmp_path):
-    monkeypatch.setattr(runner, "_row_run", lambda *_: {}["nothing"])
-    with pytest.raises(KeyError):
-        work(ledger, missing, say=str)
-    assert recorded(small, tmp_path) == {"rate-early": 6, "rate-late": 6}
-
-
 def test_costs_are_measured_in_one_sitting(monkeypatch, small, tmp_path):
     monkeypatch.setattr(runner, "ProcessPoolExecutor", lambda n, mp_context, initializer: ThreadPoolExecutor(n))
     monkeypatch.setattr(runner, "benchmark", lambda variant, budget: {"words_per_second": budget.hid})
@@ -171,11 +164,6 @@ def test_what_is_recorded_is_listed(capsys, fakes, monkeypatch, small, tmp_path)
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert lines[0] == ["rate-early", "not", "chosen", "yet"]
     assert lines[-1] == ["local-p", "0", "of", "2"]
-
-
-def test_the_package_is_a_command():
-    command = [sys.executable, "-m", "attnlib.experiments", "--help"]
-    assert "python -m attnlib.experiments" in subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def tried(ledger, family, losses):
@@ -282,3 +270,8 @@ def test_a_job_does_what_it_says(ledger, small, monkeypatch):
     assert head["settings"]["options"] == row.variant.options
     assert head["groups"] == [*grouped(row.variant, row.budget)]
     assert json.loads(json.dumps(head["settings"]))["budget"]["test_clauses"] == [1, 2, 4]
+
+
+def test_the_package_is_a_command():
+    command = [sys.executable, "-m", "attnlib.experiments", "--help"]
+    assert "python -m attnlib.experiments" in subprocess.run(command, check=True, capture_output=True, text=True).stdout

@@ -99,17 +99,6 @@ def test_sentences_against_scipy():
     assert found[1:] == pytest.approx(theirs, abs=0.01)
 
 
-def test_the_interval_of_sentences_by_hand():
-    """One seed: a share of k of n has a standard error of sqrt(p (1 - p) / n)."""
-    right = np.arange(400)[None] < 100
-    mean, low, high = sentence_interval(right, samples=4000)
-    error = np.sqrt(0.25 * 0.75 / 400)
-    assert (mean, low, high) == pytest.approx((0.25, 0.25 - 1.96 * error, 0.25 + 1.96 * error), abs=0.004)
-    assert sentence_interval(np.ones((3, 7), dtype=bool)) == (1.0, 1.0, 1.0)
-    same = sentence_interval(right, right)
-    assert same == (0.0, 0.0, 0.0)
-
-
 def test_of_one_row_it_is_spearmans_rho():
     rng = np.random.default_rng(3)
     x = rng.normal(size=12)
