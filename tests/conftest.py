@@ -27,6 +27,7 @@ FLAGS = [
 # The grammar has no shapes, and draws so many words that checking its types would take longer than all else.
 CHECKED = [f"attnlib.{path.stem}" for path in (ROOT / "src/attnlib").glob("[a-z]*") if path.stem != "language"]
 install_import_hook(CHECKED, "beartype.beartype")
+LONGEST = {"test_pages.py", "test_processes.py", "test_your_own_text.py"}
 GIT = ["git", "-c", "user.name=Tests", "-c", "user.email=tests@localhost", "-c", "init.defaultBranch=main"]
 
 
@@ -42,6 +43,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("notebook_path", NOTEBOOKS, ids=lambda path: path.stem)
     if "page_name" in metafunc.fixturenames:
         metafunc.parametrize("page_name", pages())
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take minutes, so that two workers end together."""
+    items.sort(key=lambda item: item.path.name not in LONGEST)
 
 
 @pytest.fixture(scope="session")
