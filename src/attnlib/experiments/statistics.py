@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Real
 from scipy import stats
+from scipy.special import stdtr, stdtrit
 
 from attnlib.checks import check_whole
 
@@ -68,9 +69,10 @@ def ruled_out_p(differences: Runs, margin: float) -> float:
     mean = mean_interval(x).mean
     if not np.isfinite(mean):
         raise ValueError(f"differences is {x}; expected numbers")
-    if stats.sem(x) < 1e-12:  # all alike, but for rounding
+    error = float(np.std(x, ddof=1)) / sqrt(len(x))
+    if error < 1e-12:  # all alike, but for rounding
         return 0.5 if abs(mean - margin) < 1e-12 else float(mean > margin)
-    return float(stats.ttest_1samp(x, margin, alternative="less").pvalue)
+    return float(stdtr(len(x) - 1, (mean - margin) / error))  # stats.ttest_1samp takes ten times as long
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -167,7 +169,7 @@ def _interval(runs: Runs, level: float, of_one_run: int) -> Interval:
         raise ValueError(f"runs holds {n}; expected at least 2")
     _check_level(level)
     mean, deviation = float(np.mean(runs)), float(np.std(runs, ddof=1))
-    half = float(stats.t.ppf((1 + level) / 2, n - 1)) * deviation * sqrt(of_one_run + 1 / n)
+    half = float(stdtrit(n - 1, (1 + level) / 2)) * deviation * sqrt(of_one_run + 1 / n)
     return Interval(mean, mean - half, mean + half)
 
 
