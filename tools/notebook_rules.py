@@ -19,7 +19,7 @@ Cells = list[NotebookNode]
 Complaints = Iterator[tuple[int, str]]
 
 LONGEST = 20  # lines of a cell
-IMPORTS = 9  # lines of them
+IMPORTS = 8  # lines of them
 UNCOMPARED = 12  # outputs, in all notebooks together
 OFF_THE_PAGE = {"remove-cell", "hide-cell", "hide-input"}
 TAGS = {*OFF_THE_PAGE, "hide-output", "nbval-ignore-output"}
