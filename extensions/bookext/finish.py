@@ -1,7 +1,7 @@
 """The last hand on every page: no script holds it up, and nobody who reads it by ear or by key stumbles."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ import pydata_sphinx_theme
 from fontTools.subset import Subsetter
 from fontTools.ttLib import TTFont
 from sphinx.application import Sphinx
+from sphinx.util.images import get_image_size
 
 FONTS = Path(pydata_sphinx_theme.__file__).parent / "theme/pydata_sphinx_theme/static/vendor/fontawesome/webfonts"
 ICONS = {
@@ -17,7 +18,12 @@ ICONS = {
 }
 
 SCRIPT = re.compile(r'<script\b([^>]*\bsrc="([^"]*)"[^>]*)></script>')
-UNUSED = re.compile(r"<script\b[^>]*(?:fontawesome\.js|sphinx-thebe\.js|>const THEBE_JS_URL).*?</script>\n?")
+UNUSED = re.compile(
+    r"<script\b[^>]*(?:fontawesome\.js|sphinx-thebe\.js|>const THEBE_JS_URL).*?</script>\n?"
+    r'|<link\b[^>]*(?:sphinx-thebe\.css|rel="preload" as="script")[^>]*>\n?'
+)
+SEARCH = re.compile(r"<script\b[^>]*/?(?:searchtools|language_data|searchindex)\.js[^>]*></script>\n?")
+PICTURE = re.compile(r'<img\b([^>]*\bsrc="[^"]*_images/([^"/]+\.png)")')
 REPAIRS: tuple[tuple[str, str | Callable[[re.Match], str]], ...] = (
     # the logo is a way home, and so among the landmarks
     (r'(<a class="navbar-brand logo".*?</a>)', r'<nav aria-label="Home">\1</nav>'),
@@ -40,7 +46,8 @@ def scripts(page: str) -> str:
     """Let no script hold the page up, except those that others depend on.
 
     The scripts that run cells in the page are removed, since Jupyter Book sets them twice, and so is the theme's script
-    that draws icons: it weighs 1.5 MB, and the style sheet has the icons as letters of a font.
+    that draws icons: it weighs 1.5 MB, and the style sheet has the icons as letters of a font. What a page needs first
+    does not share the line with scripts that can wait.
     """
 
     def mended(script: re.Match) -> str:
@@ -49,6 +56,16 @@ def scripts(page: str) -> str:
         return script[0] if waits else f"<script defer{attributes}></script>"
 
     return SCRIPT.sub(mended, UNUSED.sub("", page))
+
+
+def pictures(page: str, files: Mapping[str, Path]) -> str:
+    """Let each picture come when the reader is near it, into the room that is kept for it; `files` finds it by name."""
+
+    def kept(picture: re.Match) -> str:
+        width, height = get_image_size(files[picture[2]])
+        return f'<img loading="lazy" width="{width}" height="{height}"{picture[1]}'
+
+    return PICTURE.sub(kept, page)
 
 
 def structure(page: str) -> str:
@@ -81,7 +98,12 @@ def begin(app: Sphinx) -> None:
 
     def made(template: str, context: dict[str, Any]) -> str:
         page = make(template, context)
-        return structure(scripts(page)) if "</html>" in page else page
+        if "</html>" not in page:
+            return page
+        if template != "search.html":
+            page = SEARCH.sub("", page)
+        files = {name: Path(app.srcdir, source) for source, name in app.builder.images.items()}
+        return structure(pictures(scripts(page), files))
 
     app.builder.templates.render = made
 

@@ -1,8 +1,9 @@
 """The last hand on the pages: each repair mends a page with the fault, and leaves one without as it is."""
 
 import pytest
+from PIL import Image
 
-from bookext.finish import scripts, structure
+from bookext.finish import SEARCH, pictures, scripts, structure
 
 LOGO = '<a class="navbar-brand logo" href="#"><img></a>'
 
@@ -13,6 +14,7 @@ LOGO = '<a class="navbar-brand logo" href="#"><img></a>'
         ('<script src="_static/doctools.js"></script>', '<script defer src="_static/doctools.js"></script>'),
         ('<script defer src="_static/scripts/fontawesome.js?digest=1"></script>', ""),
         ('<script>const THEBE_JS_URL = ""</script>\n<script async src="_static/sphinx-thebe.js"></script>', ""),
+        ('<link rel="preload" as="script" href="a.js" />\n<link href="a.css" />', '<link href="a.css" />'),
         ('<script src="_static/documentation_options.js"></script>',) * 2,
         ('<script defer="defer" src="a.js"></script><script>let x = 1;</script>',) * 2,
     ],
@@ -38,3 +40,15 @@ def test_scripts(before, after):
 )
 def test_structure(before, after):
     assert structure(before) == after
+
+
+def test_a_page_without_search_loads_no_index():
+    page = '<script defer src="../_static/searchtools.js"></script>\n<script src="../searchindex.js?v=1"></script><p>'
+    assert SEARCH.sub("", page) == "<p>"
+
+
+def test_a_picture_comes_late_into_its_room(tmp_path):
+    Image.new("RGB", (7, 3)).save(tmp_path / "b.png")
+    page = '<img alt="a" src="../_images/a.png" /><img src="../_static/logo.png" />'
+    sized = '<img loading="lazy" width="7" height="3" alt="a" src="../_images/a.png" />'
+    assert pictures(page, {"a.png": tmp_path / "b.png"}) == sized + '<img src="../_static/logo.png" />'
