@@ -8,14 +8,13 @@ The ground floor, in reading order, which is the order of dependence:
 - `shapes`: the axis names and the kind of array that every signature uses;
 - `checks`: what more than one function refuses;
 - `attention`: the general mechanism, `masked_softmax`, `attend` and `attention`;
-- `parameters`: how a weight begins;
+- `layers`: how a weight begins, embeddings, one step of a GRU and of an LSTM;
 - `scores`: how well does a query match a key;
 - `windows`: where may the decoder look;
 - `alignment`: `Align(score, window)`, from states and annotations to contexts and weights;
-- `cells`: one step of a GRU and of an LSTM;
 - `encoders`: words to annotations;
 - `decoders`: one step each, and how steps are chained;
-- `cutting`, `data`: which sentences go together; vocabularies, and batches of what they number;
+- `data`: sentence pairs, vocabularies, and batches of what they number;
 - `devices`, `processes`: a processor or a GPU, one process or several;
 - `translator`: encoder and decoder; the papers as presets;
 - `transformer`: what came next, several attentions side by side and nothing recurrent;

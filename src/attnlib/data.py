@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from random import Random
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -17,7 +18,6 @@ from jaxtyping import Int, Integer
 from torch import Tensor
 
 from attnlib.checks import check_number, check_sentence, check_whole, check_words
-from attnlib.cutting import check_fit, cut, in_one_epoch, shuffled_batches
 
 PAD, BOS, EOS, UNKNOWN = 0, 1, 2, 3
 """What fills up a batch, comes before a target's first word, ends every sentence, stands for a word not known."""
@@ -167,9 +167,24 @@ class Corpus:
             _side_by_side(self.ids, starts + source, target),
         )
 
+    def cut(self, max_tokens: int, max_sentences: int | None, rng: Random) -> Iterator[Integer[np.ndarray, "batch"]]:
+        """Cut into batches of pairs of about the same length: the numbers of each batch's pairs, from lengths alone.
+
+        The options are those of `attnlib.data.batches`. What `rng` draws decides which of several pairs of one length
+        share a batch, and the order of the batches.
+        """
+        uniform = _uniform(rng)
+        longest = self.lengths.max(1)
+        order = np.lexsort((uniform.random_sample(len(self)), self.lengths[:, 0], longest)).astype(np.int32)
+        bounds = _bounds(longest[order], max_tokens, max_sentences)
+        del longest
+        for part in np.argsort(uniform.random_sample(len(bounds) - 1), kind="stable"):
+            yield order[bounds[part] : bounds[part + 1]]
+
     def in_one_epoch(self, *, max_tokens: int, max_sentences: int | None = None) -> int:
         """Count the `batches` that hold each pair once; it is the same number whatever the seed."""
-        return in_one_epoch(self.lengths, max_tokens, max_sentences)
+        self.check_fit(max_tokens, max_sentences)
+        return len(_bounds(np.sort(self.lengths.max(1)), max_tokens, max_sentences)) - 1
 
     def endless(
         self,
@@ -188,9 +203,23 @@ class Corpus:
         which, processes = share
         check_whole(0, seed=seed, skip=skip, share=which)
         check_whole(which + 1, processes=processes)
-        check_fit(self.lengths, max_tokens, max_sentences)
-        parts = shuffled_batches(self.lengths, max_tokens, max_sentences, seed, skip)
-        return (self.batch(rows[which::processes]) for rows in parts)
+        self.check_fit(max_tokens, max_sentences)
+
+        def epochs() -> Iterator[Integer[np.ndarray, "batch"]]:
+            rng = Random(seed)
+            while True:
+                yield from self.cut(max_tokens, max_sentences, Random(int(rng.random() * 2**32)))
+
+        return (self.batch(rows[which::processes]) for rows in islice(epochs(), skip, None))
+
+    def check_fit(self, max_tokens: int, max_sentences: int | None) -> None:
+        """Refuse to cut a corpus without a pair, and one that has a sentence too long for any batch."""
+        check_whole(max_tokens=max_tokens, **{} if max_sentences is None else {"max_sentences": max_sentences})
+        if not len(self):
+            raise ValueError("pairs is empty; expected at least one sentence pair")
+        if (longest := self.lengths.max()) > max_tokens:
+            needed = f"at least {longest}, which the longest sentence needs with its EOS"
+            raise ValueError(f"max_tokens is {max_tokens}; expected {needed}")
 
 
 def encode(
@@ -240,8 +269,8 @@ def batches(
     """
     check_whole(0, seed=seed)
     encoded = Corpus.of(pairs, source_vocabulary, target_vocabulary)
-    check_fit(encoded.lengths, max_tokens, max_sentences)
-    return [encoded.batch(rows) for rows in cut(encoded.lengths, max_tokens, max_sentences, Random(seed))]
+    encoded.check_fit(max_tokens, max_sentences)
+    return [encoded.batch(rows) for rows in encoded.cut(max_tokens, max_sentences, Random(seed))]
 
 
 def endless(
@@ -271,3 +300,21 @@ def _side_by_side(
     filled = np.full(real.shape, PAD)
     filled[real] = ids[(starts[:, None] + columns)[real]]
     return torch.from_numpy(filled)
+
+
+def _bounds(longest: Integer[np.ndarray, "pairs"], max_tokens: int, max_sentences: int | None) -> list[int]:
+    """Cut where one pair more, the longest so far, would take all to more than `max_tokens` or `max_sentences`."""
+    bounds = [0]
+    while (first := bounds[-1]) < len(longest):
+        most = max_tokens // int(longest[first])
+        part = longest[first : first + (most if max_sentences is None else min(most, max_sentences))]
+        bounds.append(first + int(np.count_nonzero(np.arange(1, len(part) + 1) * part <= max_tokens)))
+    return bounds
+
+
+def _uniform(rng: Random) -> np.random.RandomState:
+    """Make the source of the very numbers that ``rng.random()`` would give one by one."""
+    *key, position = rng.getstate()[1]
+    uniform = np.random.RandomState()
+    uniform.set_state(("MT19937", key, position))
+    return uniform

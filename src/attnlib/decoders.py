@@ -21,9 +21,8 @@ from torch.nn.functional import linear
 
 from attnlib.alignment import Align, Memory
 from attnlib.attention import Attended, join
-from attnlib.cells import gru_step, lstm_step
 from attnlib.encoders import Encoded
-from attnlib.parameters import Embedding, weight
+from attnlib.layers import Embedding, gru_step, lstm_step, weight
 
 
 class State(NamedTuple):
@@ -113,7 +112,7 @@ class FixedContextDecoder(Decoder):
     In training, `dropout` sets to 0 a share of the maxout layer.
 
     The RNNencdec of Bahdanau et al. 2015, section 2.1, after Cho et al. 2014. The GRU is PyTorch's, which differs from
-    the papers': see `attnlib.cells.gru_step`. All steps are one call of it, ``3 * dec * (emb + enc + dec)``
+    the papers': see `attnlib.layers.gru_step`. All steps are one call of it, ``3 * dec * (emb + enc + dec)``
     multiply-adds per word, plus the output's.
     """
 
@@ -173,7 +172,7 @@ class BahdanauDecoder(Decoder):
     The paper's `align` is ``Align(Additive(...), Everywhere())``. With `reads_new_state` the output is given
     :math:`s_t` instead, as the paper's body writes it. Dropout is that of `FixedContextDecoder`.
 
-    The GRU is PyTorch's, which differs from the paper's: see `attnlib.cells.gru_step`. A step costs what `align`
+    The GRU is PyTorch's, which differs from the paper's: see `attnlib.layers.gru_step`. A step costs what `align`
     costs and ``3 * batch * dec * (enc + dec)`` multiply-adds; the words' share, ``3 * dec * emb`` each, and the
     output layer need not wait for any step. With an additive score, training keeps every step's hidden layer:
     ``batch * tgt * src * att`` numbers.

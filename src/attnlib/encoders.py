@@ -14,7 +14,7 @@ from torch.nn.functional import linear, pad
 
 from attnlib.alignment import real_words
 from attnlib.checks import check_whole
-from attnlib.parameters import Embedding, weight
+from attnlib.layers import Embedding, weight
 
 
 class Encoded(NamedTuple):
@@ -41,7 +41,7 @@ class BidirectionalGRU(nn.Module):
 
     Bahdanau et al. 2015, section 3.2 and eq. 7; s_0 is in appendix A.2.2. Costs
     ``6 * batch * src * hid * (emb + hid)`` multiply-adds, `src` steps one after the other in each direction. The GRU is
-    PyTorch's, which differs from the paper's: see `attnlib.cells.gru_step`.
+    PyTorch's, which differs from the paper's: see `attnlib.layers.gru_step`.
     """
 
     def __init__(self, vocab: int, emb: int, hid: int, dec: int, *, embedding_dropout: float = 0.0):

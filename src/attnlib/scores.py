@@ -22,7 +22,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from attnlib.parameters import weight
+from attnlib.layers import weight
 from attnlib.shapes import Array
 
 

@@ -23,7 +23,7 @@ from attnlib.checks import check_share, check_whole
 from attnlib.data import Tokenizer
 from attnlib.decoders import Decoder, State
 from attnlib.encoders import Encoded
-from attnlib.parameters import Embedding, seeded, weight
+from attnlib.layers import Embedding, seeded, weight
 from attnlib.translator import Translator
 
 KeysValues = tuple[Tensor, Tensor]

@@ -28,7 +28,7 @@ from attnlib.checks import check_choice, check_ids, check_lengths, check_share, 
 from attnlib.data import BOS, Tokenizer
 from attnlib.decoders import BahdanauDecoder, Decoder, FixedContextDecoder, LuongDecoder, State
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
-from attnlib.parameters import seeded
+from attnlib.layers import seeded
 from attnlib.scores import Additive, Concat, Dot, General, Location
 from attnlib.windows import Everywhere, LocalMonotonic, LocalPredictive
 

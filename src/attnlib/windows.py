@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from attnlib.checks import check_whole
-from attnlib.parameters import weight
+from attnlib.layers import weight
 from attnlib.shapes import Array
 
 

@@ -26,12 +26,11 @@ from torch.nn.functional import linear
 
 from attnlib.alignment import Align
 from attnlib.attention import Attended, join
-from attnlib.cells import gru_step, lstm_step
 from attnlib.checks import check_choice, check_whole
 from attnlib.data import Tokenizer
 from attnlib.decoders import Decoder, DeepOutput, State
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, Encoded, StackedLSTM
-from attnlib.parameters import seeded, weight
+from attnlib.layers import gru_step, lstm_step, seeded, weight
 from attnlib.scores import Additive, General, additive
 from attnlib.translator import Translator, luong
 from attnlib.windows import Everywhere

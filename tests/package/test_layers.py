@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from attnlib.parameters import seeded, weight
+from attnlib.layers import seeded, weight
 
 
 def test_a_weight_is_uniform_between_plus_and_minus_one_over_the_root_of_its_last_size():

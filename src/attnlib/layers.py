@@ -1,0 +1,98 @@
+"""What every model is made of: weights and how they begin, embeddings, one step of a GRU and of an LSTM.
+
+`torch.nn.GRUCell` and `torch.nn.LSTMCell` multiply the whole input at every step. A decoder knows the words long before
+it knows the context, so their share is computed for all steps at once, and only what depends on the step before is left
+for the step.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import sqrt
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn.functional import dropout as dropped
+from torch.nn.functional import linear
+
+from attnlib.checks import check_whole
+
+
+def weight(*shape: int) -> nn.Parameter:
+    r"""Draw a weight from the uniform distribution between plus and minus :math:`1 / \sqrt{n}`.
+
+    The last size of the shape is `n`, how many numbers one output is the weighted sum of. So PyTorch begins its own
+    layers; Bahdanau's values (N(0, 0.001²), zeros) suit Adadelta and weeks of training. `seeded` makes the draw known.
+
+    How the papers begin: Bahdanau et al. 2015, appendix B.1; Luong et al. 2015, section 4.1.
+    """
+    if not shape or any(not isinstance(size, int) or size < 1 for size in shape):
+        raise ValueError(f"shape is {shape}; expected whole numbers, each at least 1")
+    bound = 1 / sqrt(shape[-1])
+    return nn.Parameter(torch.empty(shape).uniform_(-bound, bound))
+
+
+class Embedding(nn.Embedding):
+    """Hold one vector for each word of a vocabulary; in training, a share of the features is set to 0."""
+
+    def __init__(self, vocab: int, emb: int, dropout: float = 0.0):
+        check_whole(vocab=vocab, emb=emb)
+        super().__init__(vocab, emb)
+        self.dropout = dropout
+
+    def forward(self, words: Int[Tensor, "*batch"]) -> Float[Tensor, "*batch emb"]:
+        """Look the words up."""
+        return dropped(super().forward(words), self.dropout, self.training)
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Seed torch's global generator for a block, and leave it as it was before."""
+    check_whole(0, seed=seed)
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed)
+        yield
+
+
+def gru_step(
+    x: Float[Tensor, "batch gates"],
+    s: Float[Tensor, "batch dec"],
+    W_hh: Float[Tensor, "gates dec"],
+    b_hh: Float[Tensor, "gates"],
+) -> Float[Tensor, "batch dec"]:
+    """Step a GRU whose input is already multiplied, as `torch.nn.GRUCell` would.
+
+    The input `x` is W_ih times what the cell reads, plus b_ih: reset gate, update gate, candidate. A step costs
+    ``3 * batch * dec²`` multiply-adds.
+
+    PyTorch's GRU resets after the recurrent product and keeps the old state where the update gate is 1. The
+    GRU of Bahdanau et al. 2015, appendix A.1.1, resets the state before the product and takes the candidate
+    where the gate is 1.
+    """
+    dec = s.shape[1]
+    gates, candidate = x.split([2 * dec, dec], dim=1)
+    recurrent_gates, recurrent_candidate = linear(s, W_hh, b_hh).split([2 * dec, dec], dim=1)
+    r, z = torch.sigmoid(gates + recurrent_gates).chunk(2, dim=1)
+    return torch.lerp(torch.tanh(torch.addcmul(candidate, r, recurrent_candidate)), s, z)
+
+
+def lstm_step(
+    x: Float[Tensor, "batch gates"],
+    s: Float[Tensor, "batch recurrent"],
+    cell: Float[Tensor, "batch dec"],
+    W_hh: Float[Tensor, "gates recurrent"],
+) -> tuple[Float[Tensor, "batch dec"], Float[Tensor, "batch dec"]]:
+    """Step an LSTM whose input is already multiplied, as `torch.nn.LSTMCell` would.
+
+    The input `x` is W_ih times what the cell reads, plus both biases: input gate, forget gate, candidate, output gate.
+    Beside the state before, `s` holds whatever else was not multiplied beforehand, and `W_hh` its weights. Returned are
+    state and memory cell; a step costs ``4 * batch * dec * recurrent`` multiply-adds.
+
+    The unit of Luong et al. 2015, section 2: that of Hochreiter and Schmidhuber 1997, with the
+    forget gate of Gers et al. 2000.
+    """
+    dec = cell.shape[1]
+    gates, candidate, out = torch.addmm(x, s, W_hh.T).split([2 * dec, dec, dec], dim=1)
+    i, f = torch.sigmoid(gates).chunk(2, dim=1)
+    cell = torch.addcmul(i * torch.tanh(candidate), f, cell)
+    return torch.sigmoid(out) * torch.tanh(cell), cell
