@@ -116,8 +116,10 @@ def begin_folder(folder: Path, config: Mapping[str, Any], source_vocabulary: Any
     sides = {"both": source_vocabulary} if both else {"source": source_vocabulary, "target": target_vocabulary}
     with errors_name(folder, working(folder)), made_in_the_end(working(folder)) as new:
         for side, known in sides.items():
-            name = f"{side}.words" if isinstance(known, Vocabulary) else f"{side}.pieces"
-            write_atomically(new / name, vocabulary_bytes(known))
+            if isinstance(known, Vocabulary):
+                write_atomically(new / f"{side}.words", "".join(f"{word}\n" for word in known.words).encode())
+            else:
+                write_atomically(new / f"{side}.pieces", known.model)
         _write_config(new, config, sorted(path.name for path in new.iterdir()))
 
 
@@ -204,7 +206,7 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise ValueError(f"{folder / _CONFIG} is damaged, or not attnlib's; restore it or train anew") from None
     if version != FORMAT:
         raise ValueError(f"{folder} has the format {version}; this attnlib reads {FORMAT}: use the one that wrote it")
-    if digest != digest_of_json(config):
+    if digest != _digest_of_json(config):
         raise ValueError(f"{folder / _CONFIG} is damaged: its digest differs; restore it or train anew")
     return config
 
@@ -226,8 +228,6 @@ def read_vocabularies(folder: Path, config: Mapping[str, Any]) -> tuple[Any, Any
 def _read(folder: Path, name: str, config: Mapping[str, Any]) -> bytes:
     if name not in config["digests"]:
         raise ValueError(f"{folder} is not complete: it has no {name}; run the command that trains it again")
-    if not (folder / name).is_file():
-        raise ValueError(f"{folder / name} is missing; restore it or train anew")
     content = (folder / name).read_bytes()
     if sha256(content).hexdigest() != config["digests"][name]:
         raise ValueError(f"{folder / name} is damaged: its digest differs from {_CONFIG}'s; restore it or train anew")
@@ -238,13 +238,8 @@ def _write_config(folder: Path, config: Mapping[str, Any], files: list[str]) -> 
     digests = {name: sha256((folder / name).read_bytes()).hexdigest() for name in files}
     whole = {"format": FORMAT, **config, "digests": digests}
     write_atomically(
-        folder / _CONFIG, (json.dumps(whole | {"digest": digest_of_json(whole)}, indent=1) + "\n").encode()
+        folder / _CONFIG, (json.dumps(whole | {"digest": _digest_of_json(whole)}, indent=1) + "\n").encode()
     )
-
-
-def vocabulary_bytes(known: Vocabulary | Subwords) -> bytes:
-    """Write a vocabulary as its file holds it."""
-    return "".join(f"{word}\n" for word in known.words).encode() if isinstance(known, Vocabulary) else known.model
 
 
 def _history(training: Training, ended: str) -> bytes:
@@ -269,7 +264,7 @@ def _digest(tensors: Mapping[str, Tensor]) -> Tensor:
     return _as_tensor(total.digest())
 
 
-def digest_of_json(config: Mapping[str, Any]) -> str:
+def _digest_of_json(config: Mapping[str, Any]) -> str:
     """Sum up a configuration in 64 letters."""
     return sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()
 

@@ -75,11 +75,12 @@ def learn(
         with processes.first_goes_ahead():
             maker, text = _read(pairs, settings, say)
             config = {"settings": asdict(settings), "text": {"pairs": text, "dev": digest(dev)}}
-            if _state(folder, config) == "complete":
+            state = _state(folder, config)
+            if state == "complete":
                 say(f"{folder} is complete already")
                 _tidy(folder)
                 return load(folder, device)
-            translator = _translator(folder, config, maker, say).to(device)
+            translator = _translator(folder, config, state, maker, say).to(device)
             encoded = _encoded(folder, pairs, text, translator, settings, say=say)
         training = _begin(checkpoint.working(folder), translator, say)
         ended = _train(training, encoded, dev, settings, progress=progress, on_checkpoint=_saving(folder, save_seconds))
@@ -176,9 +177,11 @@ def _state(folder: Path, config: dict[str, Any]) -> str | None:
     return "interrupted" if kept["ended"] == "interrupted" else "complete"
 
 
-def _translator(folder: Path, config: dict[str, Any], maker: VocabularyMaker, say: Callable[[str], Any]) -> Translator:
+def _translator(
+    folder: Path, config: dict[str, Any], state: str | None, maker: VocabularyMaker, say: Callable[[str], Any]
+) -> Translator:
     """Make the translator with the vocabularies of the working folder; make that folder first, if there is none."""
-    beside, state = checkpoint.working(folder), _state(folder, config)
+    beside = checkpoint.working(folder)
     if state is None and processes.rank():
         raise ValueError(f"{beside} is not there for this process; expected a folder that all of them see")
     if state == "interrupted":
@@ -206,7 +209,7 @@ def _encoded(
     longest = min(settings.longest, settings.words - 1)
     beside, limits = checkpoint.working(folder), (min(longest, Model(translator).positions), longest)
     try:
-        store = open_store(beside, pairs, text, vocabularies, limits, say=say)
+        store = open_store(beside, pairs, text, vocabularies, limits)
     except ValueError:
         if not (beside / checkpoint.TRAINING).exists():  # nothing that the user could miss
             shutil.rmtree(beside)
