@@ -8,9 +8,8 @@ from matplotlib.lines import Line2D
 
 from attnlib.experiments.statistics import mean_interval
 from attnlib.experiments.verdicts import CANNOT_BE_TOLD, DOES_NOT, HOLDS, QUALITIES, Verdict
-from attnlib.pictures.cards import checked_numbers
+from attnlib.pictures.cards import Table, checked_numbers, table
 from attnlib.pictures.figures import CURVES
-from attnlib.pictures.tables import Table, table
 
 _LOOKS = [look | {"linestyle": ""} for look in CURVES[:4]]
 _APART = 0.32  # from the first series of a row to its last, in rows

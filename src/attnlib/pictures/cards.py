@@ -1,4 +1,4 @@
-"""Figures of HTML that a reader can touch: a card, what it weighs, and what all cards have in common.
+"""What a cell shows of itself: tables, and figures of HTML that a reader can touch, with what these have in common.
 
 A card is HTML, inline SVG and a small script, and asks nothing of the network, of a kernel or of a theme. It stands
 on white, in light pages and in dark ones. Without its script it is a plain picture, with its numbers in a table.
@@ -9,14 +9,12 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from math import ceil, floor, isfinite
+from math import ceil, floor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
-
-from attnlib.pictures.tables import Table
 
 LARGEST = 40_000
 """What a card may weigh, in bytes, style and script among them."""
@@ -51,6 +49,65 @@ class Card:
         return self.text
 
 
+@dataclass(frozen=True)
+class Table:
+    """A table that a notebook, Colab and the book show where it is the value of a cell.
+
+    Attributes
+    ----------
+    head : words
+        The column headings.
+    rows : sequences of str
+        The first of each is the row's heading.
+    """
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def __post_init__(self) -> None:
+        for n, row in enumerate(self.rows):
+            if len(row) != len(self.head) or not row:
+                raise ValueError(
+                    f"rows[{n}] has {len(row)} cells; expected {len(self.head)}, as many as head, at least one"
+                )
+
+    @property
+    def body(self) -> str:
+        """Write the HTML of head and rows, everything escaped, without the table's own mark."""
+        columns = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in self.head)
+        lines = "\n".join(
+            f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{_unbroken(cell)}</td>" for cell in cells)}</tr>'
+            for first, *cells in self.rows
+        )
+        return f"<thead><tr>{columns}</tr></thead>\n<tbody>{lines}</tbody>"
+
+    def _repr_html_(self) -> str:
+        return f'<table class="table dataframe">\n{self.body}\n</table>'
+
+    def __repr__(self) -> str:
+        widths = [max(map(len, column)) for column in zip(self.head, *self.rows, strict=True)]
+        lines = [
+            "  ".join([first.ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(cells, widths[1:], strict=True))])
+            for first, *cells in (self.head, *self.rows)
+        ]
+        return "\n".join(lines)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]], digits: int = 2) -> Table:
+    """Lay out words and numbers, to be shown as the value of a cell.
+
+    Parameters
+    ----------
+    head : words
+        The column headings.
+    rows : sequences
+        What stands in each row; the first entry is its heading.
+    digits : int
+        The decimals of numbers that are not whole.
+    """
+    return Table(head, [[f"{x:.{digits}f}" if isinstance(x, float) else str(x) for x in row] for row in rows])
+
+
 def card(kind: str, body: str, text: str, largest: int = LARGEST) -> Card:
     """Add to a figure's body the style that all cards share, and the style and the script of its kind.
 
@@ -67,8 +124,6 @@ def card(kind: str, body: str, text: str, largest: int = LARGEST) -> Card:
         What it may weigh, in bytes.
     """
     names = ("cards.css", f"{kind}.css", f"{kind}.js")
-    if not all((_FOLDER / name).is_file() for name in names):
-        raise ValueError(f"kind is {kind!r}; expected one with a style and a script, {names[1]} and {names[2]}")
     shared, style, script = ((_FOLDER / name).read_text(encoding="utf-8") for name in names)
     # the last two keep MathJax from reading a user's words as mathematics
     classes = f"attnlib-card attnlib-{kind} tex2jax_ignore mathjax_ignore"
@@ -114,15 +169,6 @@ def checked_mapping(x: Any, name: str, kind: str) -> Mapping[str, Any]:
     return x
 
 
-def words_by_title(target: Any, titles: Iterable[str]) -> dict[str, list[str]]:
-    """Return the words of each title: its own where `target` is a mapping, or those that all share."""
-    if not isinstance(target, Mapping):
-        return dict.fromkeys(titles, checked_words(target, "target"))
-    if lacking := [title for title in titles if title not in target]:
-        raise ValueError(f"target has no words for {lacking[0]!r}; expected them for each title of weights")
-    return {title: checked_words(target[title], f"target[{title!r}]") for title in titles}
-
-
 def checked_text(text: Any, name: str) -> str:
     """Return a string, or raise an error that names the argument."""
     if not isinstance(text, str):
@@ -132,15 +178,12 @@ def checked_text(text: Any, name: str) -> str:
 
 def width(words: Sequence[str]) -> int:
     """Estimate how many pixels the longest word takes, rather too many than too few."""
-    words = checked_words(words, "words")
     letters = (sum(1 + (unicodedata.east_asian_width(letter) in "WF") for letter in word) for word in words)
     return ceil(max(letters) * _LETTER)
 
 
 def two_decimals(number: int | float) -> str:
     """Print a number to two decimals, a half always up, as the scripts do; Python's own rounding differs in that."""
-    if not isfinite(number):
-        raise ValueError(f"number is {number}; expected a finite one")
     return f"{floor(100 * number + 0.5) / 100:.2f}"
 
 
@@ -149,7 +192,7 @@ def framed(picture: str) -> str:
     return f'{_scrolling("the picture", " attnlib-picture")}\n{picture}</div>\n<p role="status"></p>'
 
 
-def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def details(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Write a table that stays folded until a reader opens it, and scrolls inside itself.
 
     Parameters
@@ -175,3 +218,8 @@ def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> s
 def _scrolling(label: str, more: str = "") -> str:
     """Open a box that scrolls inside itself, and that keys can reach."""
     return f'<div class="attnlib-scroll{more}" {KEYS} tabindex="0" role="group" aria-label="{label}">'
+
+
+def _unbroken(cell: str) -> str:
+    """Escape a cell, and keep what stands to both sides of a ± on one line."""
+    return escape(cell).replace(" ± ", "\u00a0±\u00a0")

@@ -14,8 +14,8 @@ from matplotlib.axes import Axes
 from scipy import stats
 
 from attnlib.checks import check_whole
-from attnlib.pictures.cards import checked_mapping, checked_numbers, checked_words, words_by_title
-from attnlib.pictures.explorer import Local, explore  # noqa: F401, notebooks find them here
+from attnlib.pictures.cards import checked_mapping, checked_numbers, checked_words
+from attnlib.pictures.explorer import explore  # noqa: F401, notebooks find it here
 from attnlib.pictures.sharpening import sharpen  # noqa: F401
 from attnlib.shapes import Array
 
@@ -101,13 +101,11 @@ def alignment(
 def alignments(
     weights: Mapping[str, Real[Array, "tgt src"]],
     source: Sequence[str],
-    target: Sequence[str] | Mapping[str, Sequence[str]],
+    target: Sequence[str],
     *,
-    across: str = "source",
-    down: str = "target",
     values: bool | None = None,
 ) -> list[Axes]:
-    """Draw several alignments of one source, on one colour scale from 0 to 1: side by side if they fit, else stacked.
+    """Draw several alignments of one pair, on one colour scale from 0 to 1: side by side if they fit, else stacked.
 
     Parameters
     ----------
@@ -115,9 +113,9 @@ def alignments(
         The pictures, from left to right and from the top.
     source : words
         The labels of all columns.
-    target : words, or for each title words
-        The labels of the rows; where models translated differently, one list for each.
-    across, down, values
+    target : words
+        The labels of all rows.
+    values
         As for `alignment`.
 
     Returns
@@ -126,15 +124,13 @@ def alignments(
         One a picture, in the order of `weights`, all in one new figure.
     """
     checked_mapping(weights, "weights", "title")
-    checked_words(source, "source")
-    rows = words_by_title(target, weights)
-    widths, heights = zip(*(_room(source, words) for words in rows.values()), strict=True)
-    fits = sum(widths) <= _LINE
-    shape = (1, len(weights)) if fits else (len(weights), 1)
-    size = (sum(widths), max(heights)) if fits else (max(widths), sum(heights))
-    figure, axes = plt.subplots(*shape, figsize=size, layout="constrained", squeeze=False)
+    width, height = _room(checked_words(source, "source"), checked_words(target, "target"))
+    across = len(weights) if len(weights) * width <= _LINE else 1
+    down = len(weights) // across
+    size = across * width, down * height
+    figure, axes = plt.subplots(down, across, figsize=size, layout="constrained", squeeze=False)
     for ax, (title, picture) in zip(axes.flat, weights.items(), strict=True):
-        alignment(picture, source, rows[title], ax, title=title, across=across, down=down, values=values, bar=False)
+        alignment(picture, source, target, ax, title=title, values=values, bar=False)
     figure.colorbar(axes.flat[0].images[0], ax=axes, label="weight", fraction=0.05, pad=0.02)
     return list(axes.flat)
 

@@ -4,25 +4,22 @@ One drawing serves every model of the book, over two steps of its decoder. A mod
 another one lacks can be marked as new.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
-from jaxtyping import Float, Real
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-
-from attnlib.pictures.cards import checked_numbers, checked_words
-from attnlib.shapes import Array
 
 INK, WEIGHT, NEW = "#444444", "#0072B2", "#C44500"
 """The colours of what is drawn, of weights, and of what is new or acts."""
 
 _ROWS = {"x": 0.0, "h": 1.0, "c": 2.6, "s": 3.8, "~": 4.9, "y": 5.9}  # heights of the rows of parts
 _WIDE = 4.8  # from the first to the last column
+_SOURCE, _TARGET = ("the", "black", "cat", "sleeps"), ("BOS", "le", "chat")
+_WEIGHTS = (0.84, 0.06, 0.06, 0.04), (0.06, 0.18, 0.7, 0.06)  # of the source words, at the steps of "le" and "chat"
 _NAMES = {"x": "source words", "h": "annotations", "c": "contexts", "s": "decoder states"}
 _NAMES |= {"~": "attentional states", "y": "target words"}
 _SHAPES = {"h": "round,pad=0.35", "s": "round,pad=0.35", "~": "round,pad=0.35", "c": "circle,pad=0.3"}
@@ -41,8 +38,6 @@ class Layout:
     steps_first : bool
         Whether the new state asks, and an attentional state is made of it and the context. Otherwise the state
         before asks, and the new one is made with the context.
-    half_width : int, optional
-        `D`, where the decoder sees only the words at most that far from a centre.
     feeds : bool
         Whether an attentional state is fed to the next step.
     writes_first : bool
@@ -52,7 +47,6 @@ class Layout:
     attends: bool = True
     forwards: bool = True
     steps_first: bool = False
-    half_width: int | None = None
     feeds: bool = False
     writes_first: bool = False
 
@@ -69,14 +63,8 @@ BAHDANAU_APPENDIX = Layout(writes_first=True)
 NO_ATTENTION_APPENDIX = replace(NO_ATTENTION, writes_first=True)
 """Without attention, a word written from the state before: as `attnlib.decoders.FixedContextDecoder` is."""
 
-LUONG = Layout(forwards=False, steps_first=True)
-"""Global attention of Luong et al. 2015, section 3.1, the source read reversed."""
-
-LUONG_LOCAL = replace(LUONG, half_width=1)
-"""Local attention of Luong et al. 2015, section 3.2."""
-
-LUONG_FEEDING = replace(LUONG, feeds=True)
-"""Global attention with the input feeding of Luong et al. 2015, section 3.3."""
+LUONG_FEEDING = Layout(forwards=False, steps_first=True, feeds=True)
+"""Global attention with the input feeding of Luong et al. 2015, sections 3.1 and 3.3, the source read reversed."""
 
 
 class _Part(NamedTuple):
@@ -96,59 +84,36 @@ class _Arrow(NamedTuple):
     colour: str = INK
 
 
-def schematic(
-    model: Layout,
-    weights: Real[Array, "2 src"] = ((0.84, 0.06, 0.06, 0.04), (0.06, 0.18, 0.7, 0.06)),
-    source: Sequence[str] = ("the", "black", "cat", "sleeps"),
-    target: Sequence[str] = ("le", "chat"),
-    ax: Axes | None = None,
-    *,
-    since: Layout | None = None,
-) -> Axes:
+def schematic(model: Layout, *, since: Layout | None = None) -> Axes:
     """Draw a model over two steps of its decoder: what is made from what, and which arrows carry a weight.
+
+    Their thickness only illustrates: it comes from no trained model.
 
     Parameters
     ----------
     model : Layout
         What it has.
-    weights : ``"2 src"``
-        How thick the arrows from the annotations are, step by step, from 0 to 1. They illustrate, unless they come from
-        a trained model. A window is drawn around the word with the largest weight, and what is outside gets no arrow.
-    source, target : words
-        What is read, and the first two words that are written.
-    ax : Axes, optional
-        Where to draw. None: a new figure.
     since : Layout, optional
         A model that is known already: what it lacks is marked as new.
 
     Returns
     -------
     Axes
-        Without an axis: positions mean nothing here.
+        In a new figure, without an axis: positions mean nothing here.
 
     Notes
     -----
     After Bahdanau et al. 2015, figure 1, and Luong et al. 2015, figures 2 to 4. What else a word is written from,
     such as the context in Bahdanau's readout, is left out.
     """
-    source, target = checked_words(source, "source"), checked_words(target, "target")
-    if len(target) != 2:
-        raise ValueError(f"target has {len(target)} words; expected 2, one a step")
-    shares = checked_numbers(weights, "weights")
-    if shares.shape != (2, len(source)) or not ((shares >= 0) & (shares <= 1)).all():
-        raise ValueError(f"weights has shape {shares.shape}; expected (2, {len(source)}), numbers from 0 to 1")
-    parts, arrows = _parts(model, source, target), _arrows(model, shares)
-    local = model.half_width is not None
-    low, high = -0.4 - 0.7 * local, parts["y1"].y + 0.4
-    if ax is None:
-        ax = plt.subplots(figsize=(5.5, 0.5 + 0.66 * (high - low)), dpi=120, layout="constrained")[1]
-    old_parts, old_arrows = (_parts(since, source, target), _arrows(since, shares)) if since else (parts, arrows)
+    parts, arrows = _parts(model), _arrows(model)
+    low, high = -0.4, parts["y1"].y + 0.4
+    ax = plt.subplots(figsize=(5.5, 0.5 + 0.66 * (high - low)), dpi=120, layout="constrained")[1]
+    old_parts, old_arrows = (_parts(since), _arrows(since)) if since else (parts, arrows)
     for name, part in parts.items():
         _draw_part(ax, name, part, new=name not in old_parts)
     for ends, arrow in arrows.items():
         _draw_arrow(ax, *(parts[end] for end in ends), arrow, "-".join(ends), new=ends not in old_arrows)
-    if local:
-        _draw_windows(ax, shares, model.half_width, new=since is not None and since.half_width is None)
     names = _NAMES if model.attends else _NAMES | {"c": "summary"}
     for row, y in {name[0]: part.y for name, part in parts.items()}.items():
         ax.text(-0.65, y, names[row], ha="right", va="center", color=INK)
@@ -159,63 +124,56 @@ def schematic(
     return ax
 
 
-def _parts(model: Layout, source: list[str], target: list[str]) -> dict[str, _Part]:
+def _parts(model: Layout) -> dict[str, _Part]:
     """Lay out words and vectors: the row's letter and the number name each."""
     heights = _ROWS if model.steps_first else _ROWS | {"y": _ROWS["~"]}
-    columns = np.linspace(0, _WIDE, len(source)).tolist()
-    found = {}
-    for i, (x, word) in enumerate(zip(columns, source, strict=True), 1):
-        found |= {f"x{i}": _Part(x, heights["x"], word), f"h{i}": _Part(x, heights["h"], f"$h_{{{i}}}$")}
+    columns = np.linspace(0, _WIDE, len(_SOURCE)).tolist()
+    parts = {}
+    for i, (x, word) in enumerate(zip(columns, _SOURCE, strict=True), 1):
+        parts |= {f"x{i}": _Part(x, heights["x"], word), f"h{i}": _Part(x, heights["h"], f"$h_{{{i}}}$")}
     if not model.attends:
-        found["c"] = _Part(_WIDE / 2, heights["c"], "$c$")
-    for t, word in enumerate(["BOS", *target]):
+        parts["c"] = _Part(_WIDE / 2, heights["c"], "$c$")
+    for t, word in enumerate(_TARGET):
         x = _WIDE * t / 2
-        found |= {f"s{t}": _Part(x, heights["s"], f"$s_{t}$"), f"y{t}": _Part(x, heights["y"], word)}
+        parts |= {f"s{t}": _Part(x, heights["s"], f"$s_{t}$"), f"y{t}": _Part(x, heights["y"], word)}
         if t and model.attends:
-            found[f"c{t}"] = _Part(x - _WIDE / 4, heights["c"], f"$c_{t}$")
+            parts[f"c{t}"] = _Part(x - _WIDE / 4, heights["c"], f"$c_{t}$")
         if t and model.steps_first:
-            found[f"~{t}"] = _Part(x, heights["~"], rf"$\tilde{{s}}_{t}$")
-    return found
+            parts[f"~{t}"] = _Part(x, heights["~"], rf"$\tilde{{s}}_{t}$")
+    return parts
 
 
-def _arrows(model: Layout, weights: Float[np.ndarray, "2 src"]) -> dict[tuple[str, str], _Arrow]:
+def _arrows(model: Layout) -> dict[tuple[str, str], _Arrow]:
     """List what is made from what, by the names of the parts."""
-    src = weights.shape[1]
-    found = {(f"x{i}", f"h{i}"): _Arrow() for i in range(1, src + 1)}
+    src = len(_SOURCE)
+    arrows = {(f"x{i}", f"h{i}"): _Arrow() for i in range(1, src + 1)}
     for i, j in pairwise(range(1, src + 1)):
-        found[f"h{j}", f"h{i}"] = _Arrow(bend=0.3 * model.forwards)
+        arrows[f"h{j}", f"h{i}"] = _Arrow(bend=0.3 * model.forwards)
         if model.forwards:
-            found[f"h{i}", f"h{j}"] = _Arrow(bend=0.3)
-    found["h1", "s0"] = _Arrow()
+            arrows[f"h{i}", f"h{j}"] = _Arrow(bend=0.3)
+    arrows["h1", "s0"] = _Arrow()
     if not model.attends:
-        found |= {("h1", "c"): _Arrow(2.5), (f"h{src}", "c"): _Arrow(2.5)}
+        arrows |= {("h1", "c"): _Arrow(2.5), (f"h{src}", "c"): _Arrow(2.5)}
     for t in (1, 2):
-        found |= {(f"s{t - 1}", f"s{t}"): _Arrow(), (f"y{t - 1}", f"s{t}"): _Arrow()}
+        arrows |= {(f"s{t - 1}", f"s{t}"): _Arrow(), (f"y{t - 1}", f"s{t}"): _Arrow()}
         if model.writes_first:
-            found |= {(f"s{t - 1}", f"y{t}"): _Arrow(), (f"c{t}" if model.attends else "c", f"y{t}"): _Arrow(2.5)}
+            arrows |= {(f"s{t - 1}", f"y{t}"): _Arrow(), (f"c{t}" if model.attends else "c", f"y{t}"): _Arrow(2.5)}
         else:
-            found[(f"~{t}" if model.steps_first else f"s{t}"), f"y{t}"] = _Arrow()
+            arrows[(f"~{t}" if model.steps_first else f"s{t}"), f"y{t}"] = _Arrow()
         if not model.attends:
-            found["c", f"s{t}"] = _Arrow(2.5)
+            arrows["c", f"s{t}"] = _Arrow(2.5)
             continue
-        seen = _window(weights[t - 1], model.half_width)
-        for i in np.flatnonzero(seen & (weights[t - 1] > 0)).tolist():
-            found[f"h{i + 1}", f"c{t}"] = _Arrow(0.4 + 7 * weights[t - 1, i], colour=WEIGHT)
+        for i, weight in enumerate(_WEIGHTS[t - 1], 1):
+            arrows[f"h{i}", f"c{t}"] = _Arrow(0.4 + 7 * weight, colour=WEIGHT)
         asks = f"s{t}" if model.steps_first else f"s{t - 1}"
-        found[asks, f"c{t}"] = _Arrow(1.6, (0, (3, 2)))
+        arrows[asks, f"c{t}"] = _Arrow(1.6, (0, (3, 2)))
         if model.steps_first:
-            found |= {(f"c{t}", f"~{t}"): _Arrow(2.5, bend=-0.25), (f"s{t}", f"~{t}"): _Arrow()}
+            arrows |= {(f"c{t}", f"~{t}"): _Arrow(2.5, bend=-0.25), (f"s{t}", f"~{t}"): _Arrow()}
         else:
-            found[f"c{t}", f"s{t}"] = _Arrow(2.5)
+            arrows[f"c{t}", f"s{t}"] = _Arrow(2.5)
     if model.feeds:
-        found["~1", "s2"] = _Arrow(2.5)
-    return found
-
-
-def _window(weights: Float[np.ndarray, "src"], half_width: int | None) -> np.ndarray:
-    """Mark the words that are seen from the one with the largest weight."""
-    away = np.abs(np.arange(len(weights)) - weights.argmax())
-    return away <= (len(weights) if half_width is None else half_width)
+        arrows["~1", "s2"] = _Arrow(2.5)
+    return arrows
 
 
 def _draw_part(ax: Axes, name: str, part: _Part, *, new: bool) -> None:
@@ -236,16 +194,6 @@ def _draw_arrow(ax: Axes, start: _Part, end: _Part, arrow: _Arrow, name: str, *,
 def arrow_head(width: float) -> str:
     """Shape the head of an arrow that is so many points wide."""
     return f"-|>,head_width={0.12 + width / 25},head_length={0.22 + width / 20}"
-
-
-def _draw_windows(ax: Axes, weights: Float[np.ndarray, "2 src"], half_width: int, *, new: bool) -> None:
-    colour = NEW if new else WEIGHT
-    columns = np.linspace(0, _WIDE, weights.shape[1])
-    for t, row in enumerate(weights, 1):
-        seen, y = columns[_window(row, half_width)], -0.2 - 0.35 * t
-        ax.plot([seen[0] - 0.3, seen[-1] + 0.3], [y, y], color=colour, linewidth=6, alpha=0.35)
-        ax.plot(columns[row.argmax()], y, marker="^", color=colour)
-        ax.text(-0.65, y, f"window, $p_{t} \\pm D$", ha="right", va="center", color=colour)
 
 
 def _keys(model: Layout, since: Layout | None) -> list[Line2D]:

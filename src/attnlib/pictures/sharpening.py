@@ -13,7 +13,6 @@ import numpy as np
 from jaxtyping import Real
 
 from attnlib.attention import masked_softmax
-from attnlib.checks import check_finite
 from attnlib.pictures.cards import (
     KEYS,
     Card,
@@ -21,8 +20,8 @@ from attnlib.pictures.cards import (
     checked_numbers,
     checked_text,
     checked_words,
+    details,
     framed,
-    table,
     two_decimals,
     width,
 )
@@ -31,17 +30,11 @@ from attnlib.shapes import Array
 _TOP, _PITCH = 44, 32  # pixels: the middle of the first row, and from row to row
 _BAR, _AXIS, _ROOM = 80, 110, 42  # pixels: a bar of weight 1, the axis of values, and what a number beside it needs
 _DISC = 11  # pixels: the radius of a disc of weight 1
+_STOPS = np.array([0, *(float(f"{stop:.1e}") for stop in np.geomspace(0.1, 100, 31))])  # where the slider can stop
+_START = _STOPS.tolist().index(1)
 
 
-def sharpen(
-    scores: Real[Array, "src"],
-    values: Real[Array, "src"],
-    words: Sequence[str],
-    *,
-    sharpness: Sequence[int | float] | None = None,
-    start: int | float = 1,
-    unit: str = "",
-) -> Card:
+def sharpen(scores: Real[Array, "src"], values: Real[Array, "src"], words: Sequence[str], *, unit: str = "") -> Card:
     """Show the softmax of scores times a sharpness that the reader moves, and the average that follows from it.
 
     Parameters
@@ -52,10 +45,6 @@ def sharpen(
         What each has to say, in `unit`.
     words : words
         What they are.
-    sharpness : numbers, optional
-        Where the slider can stop, rising, from 0. None: 0, and from 0.1 to 100 ten stops per factor of 10.
-    start : float
-        Where it stands at first, or the stop that is nearest.
     unit : str
         The unit of the values.
 
@@ -69,51 +58,34 @@ def sharpen(
     ``figures.sharpen(compass @ asked, degrees[:, 0], winds, unit="degrees")``
     """
     words = checked_words(words, "words")
-    stops = _stops(sharpness)
-    scores = _numbers(scores, "scores", len(words), stops[-1])
+    scores = _numbers(scores, "scores", len(words), _STOPS[-1])
     values = _numbers(values, "values", len(words))
-    check_finite(start=start)
     checked_text(unit, "unit")
-    weights = masked_softmax(stops[:, None] * scores)
+    weights = masked_softmax(_STOPS[:, None] * scores)
     weights, answers = weights.round(4), (weights @ values).round(4)
-    at = int(np.abs(stops - start).argmin())
     head = ["sharpness", *words, f"answer ({unit})" if unit else "answer"]
     rows = [
         [f"{stop:g}", *(f"{weight:.4f}" for weight in row), f"{answer:.4f}"]
-        for stop, row, answer in zip(stops, weights, answers, strict=True)
+        for stop, row, answer in zip(_STOPS, weights, answers, strict=True)
     ]
     body = [
         '<div class="attnlib-controls" hidden><label>sharpness '
-        f'<input {KEYS} type="range" min="0" max="{len(stops) - 1}" step="1" value="{at}"><b></b></label></div>',
-        f'<p class="attnlib-shown">sharpness {stops[at]:g}</p>',
-        framed(_picture(words, values, weights[at], float(answers[at]), unit)),
-        table("The weights and the answer at each sharpness", head, rows),
+        f'<input {KEYS} type="range" min="0" max="{len(_STOPS) - 1}" step="1" value="{_START}"><b></b></label></div>',
+        f'<p class="attnlib-shown">sharpness {_STOPS[_START]:g}</p>',
+        framed(_picture(words, values, weights[_START], float(answers[_START]), unit)),
+        details("The weights and the answer at each sharpness", head, rows),
     ]
-    return card(
-        "sharpening", "\n".join(body), f"Softmax of {len(words)} scores, sharpness {stops[0]:g} to {stops[-1]:g}"
-    )
+    return card("sharpening", "\n".join(body), f"Softmax of {len(words)} scores, sharpness 0 to {_STOPS[-1]:g}")
 
 
 def _numbers(x: Any, name: str, src: int, factor: float = 1.0) -> Real[np.ndarray, "src"]:
     x = checked_numbers(x, name)
     if x.shape != (src,) or not np.isfinite(x).all():
         raise ValueError(f"{name} has shape {x.shape}; expected {(src,)}, one finite number per word")
-    most = np.finfo(float).max / 4 / max(1.0, factor)
+    most = np.finfo(float).max / 4 / factor
     if np.abs(x).max() > most:
         raise ValueError(f"{name} holds {x[np.abs(x).argmax()]:g}; expected numbers of at most {most:g}")
     return x
-
-
-def _stops(sharpness: Sequence[int | float] | None) -> Real[np.ndarray, "stops"]:
-    if sharpness is None:
-        sharpness = [0, *(float(f"{stop:.1e}") for stop in np.geomspace(0.1, 100, 31))]
-    stops = checked_numbers(sharpness, "sharpness")
-    rises = (
-        stops.ndim == 1 and len(stops) > 1 and np.isfinite(stops).all() and stops[0] >= 0 and (np.diff(stops) > 0).all()
-    )
-    if not rises:
-        raise ValueError(f"sharpness is {sharpness}; expected at least two rising numbers, from 0 or above")
-    return stops
 
 
 def _picture(

@@ -1,21 +1,41 @@
-"""What all cards have in common, and what they refuse."""
+"""Tables as a cell shows them, what all cards have in common, and what they refuse."""
 
-import numpy as np
 import pytest
 import torch
 from hatchling.builders.wheel import WheelBuilder
+from lxml import html
 
+from attnlib.pictures import table
 from attnlib.pictures.cards import (
     card,
     checked_mapping,
     checked_numbers,
     checked_text,
     checked_words,
-    table,
     two_decimals,
     width,
-    words_by_title,
 )
+
+HEAD = ["model", "exact", "runs"]
+ROWS = [("<a> & b", 0.125, 5), ("longer", 1.0, 10)]
+
+
+def test_html_holds_each_cell_under_its_heading():
+    shown = html.fromstring(table(HEAD, ROWS, digits=3)._repr_html_())
+    assert [cell.text for cell in shown.xpath("//th[@scope='col']")] == HEAD
+    assert [cell.text for cell in shown.xpath("//th[@scope='row']")] == ["<a> & b", "longer"]
+    assert [[cell.text for cell in row.xpath("td")] for row in shown.xpath("//tbody/tr")] == [
+        ["0.125", "5"],
+        ["1.000", "10"],
+    ]
+
+
+def test_text_has_straight_columns():
+    assert repr(table(HEAD, ROWS)).splitlines() == [
+        "model    exact  runs",
+        "<a> & b   0.12     5",
+        "longer    1.00    10",
+    ]
 
 
 @pytest.mark.parametrize(("number", "text"), [(0.125, "0.13"), (0.285, "0.28"), (0.994, "0.99"), (2, "2.00")])
@@ -40,11 +60,6 @@ def test_scripts_and_styles_are_in_the_wheel(root):
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
-        (
-            lambda: card("clock", "", ""),
-            ValueError,
-            "kind is 'clock'; expected one with a style and a script, clock.css",
-        ),
         (lambda: card("explorer", "x" * 40_000, ""), ValueError, "would take .* bytes; expected at most 40000"),
         (lambda: checked_words("ab", "source"), TypeError, "source is 'ab'; expected a sequence of words"),
         (lambda: checked_words(["a", 1], "source"), TypeError, r"source\[1\] is 1; expected a word"),
@@ -53,12 +68,9 @@ def test_scripts_and_styles_are_in_the_wheel(root):
         (lambda: checked_numbers(torch.ones(2, requires_grad=True), "x"), TypeError, "x is a Tensor that is no array"),
         (lambda: checked_mapping([1], "x", "title"), TypeError, "x is a list; expected for each title its numbers"),
         (lambda: checked_mapping({}, "x", "title"), ValueError, "x is empty; expected at least one title"),
-        (lambda: words_by_title({"b": ["a"]}, ["a"]), ValueError, "target has no words for 'a'"),
-        (lambda: words_by_title({"a": []}, ["a"]), ValueError, r"target\['a'\] is empty"),
         (lambda: checked_text(3, "unit"), TypeError, "unit is 3; expected a str"),
-        (lambda: width([]), ValueError, "words is empty; expected at least one word"),
-        (lambda: two_decimals(np.nan), ValueError, "number is nan; expected a finite one"),
-        (lambda: table("c", ["a", "b"], [["1"]]), ValueError, r"rows\[0\] has 1 cells; expected 2, as many as head"),
+        (lambda: table(HEAD, [("a", 1, 2), ("a", 1)]), ValueError, r"rows\[1\] has 2 cells; expected 3, as many as"),
+        (lambda: table([], [()]), ValueError, r"rows\[0\] has 0 cells; expected 0, as many as head, at least one"),
     ],
 )
 def test_what_does_not_fit_is_refused(call, error, says, refused):

@@ -11,35 +11,24 @@ from lxml import html
 from playwright.sync_api import Page, expect
 
 from attnlib.attention import masked_softmax
-from attnlib.pictures import figures
 from attnlib.pictures.cards import LARGEST, Card, two_decimals
 from attnlib.pictures.figures import explore
-from attnlib.windows import gaussian
 
 SOURCE = ["the", "small", "cat", "that", "sleeps", "sees", "Mary"]
 TARGET = ["le", "petit", "chat", "qui", "dort", "voit", "Marie"]
-P = np.array([0.4, 0.9, 1.75, 3.0, 4.2, 4.6, 6.9])
-PLACES = np.arange(7)
-SCORES = np.random.default_rng(0).normal(size=(7, 7)) - (PLACES - PLACES[:, None]) ** 2
-GLOBAL = masked_softmax(SCORES)
+FEWER = TARGET[:5]
+AWAY = np.arange(7) - np.arange(7)[:, None]
+GLOBAL = masked_softmax(np.random.default_rng(0).normal(size=(7, 7)) - AWAY**2)
+NEAR = (GLOBAL * np.exp(-(AWAY**2)) * (abs(AWAY) < 3))[:5]  # these do not sum to 1
 NASTY = ["<b>&\"'</b>", "</script><script>boom()</script>", "日本語日本語", "$x$", "\\(x\\)", "a b", "é"]
 HOSTILE = """<style>body { background: #121212; color: #ddd } button, summary { color: #eee }
 .jp-RenderedHTMLCommon tbody tr:nth-child(odd) { background: #333 } td, th { color: #ddd; text-align: left }
 .bd-article table { display: block; max-width: 100%; overflow-x: auto } svg text { fill: #ddd }</style>"""
 
 
-def near(D: int, pulled: bool = True) -> figures.Local:
-    """Make the attention of a local variant: a softmax over the window, times a Gaussian."""
-    p = P if pulled else PLACES.astype(float)
-    weights = masked_softmax(SCORES, np.abs(PLACES - p[:, None]) <= D)
-    weights = weights * gaussian(np.tile(PLACES, (7, 1)), p, D) if pulled else weights
-    return figures.Local(weights, p, D, gaussian=pulled)
-
-
 @pytest.fixture(scope="module")
 def card() -> Card:
-    variants = {"global": GLOBAL, "local-m": near(2, pulled=False), "local-p": [near(D) for D in (1, 2, 4)]}
-    return explore(variants, SOURCE, TARGET)
+    return explore({"global": GLOBAL, "local-p": NEAR}, SOURCE, {"global": TARGET, "local-p": FEWER})
 
 
 def said(page: Page) -> str:
@@ -52,7 +41,7 @@ def word(page: Page, name: str):
 
 def shown(page: Page) -> list[str]:
     """Read the numbers that stand beside the source words."""
-    return page.locator(".attnlib-behind text:not(.attnlib-p)").all_text_contents()
+    return page.locator(".attnlib-behind text").all_text_contents()
 
 
 def body(page: Page) -> list[list[str]]:
@@ -70,16 +59,13 @@ def test_it_is_small_asks_for_nothing_has_no_id_and_is_the_same_every_time(card)
     assert set(re.findall(r"https?://[^\"'\s]+", card.html)) <= {"http://www.w3.org/2000/svg"}
     weights = torch.tensor(GLOBAL)
     assert explore({"a": GLOBAL}, SOURCE, TARGET).html == explore({"a": weights}, SOURCE, TARGET).html
-    assert torch.equal(weights, torch.tensor(masked_softmax(SCORES)))
+    assert torch.equal(weights, torch.tensor(GLOBAL)), "nothing is written into what is given"
 
 
 def test_the_data_are_the_weights_to_four_decimals(card):
     (data,) = html.fromstring(card.html).xpath("//script[@type='application/json']/text()")
-    settings = json.loads(data)["settings"]
-    np.testing.assert_allclose(np.array(settings[0]["weights"]) / 10_000, GLOBAL, rtol=0, atol=0.5001e-4)
-    np.testing.assert_allclose(np.array(settings[4]["weights"]) / 10_000, near(4).weights, rtol=0, atol=0.5001e-4)
-    assert settings[4]["p"] == P.tolist()
-    assert [setting.get("gaussian") for setting in settings] == [None, False, True, True, True]
+    for variant, weights in zip(json.loads(data)["variants"], (GLOBAL, NEAR), strict=True):
+        np.testing.assert_allclose(np.array(variant["weights"]) / 10_000, weights, rtol=0, atol=0.5001e-4)
 
 
 def test_the_script_draws_what_stood_there_before_it(card, opened):
@@ -116,56 +102,22 @@ def test_keys_step_through_the_words(card, opened):
     assert "Choose a word" in said(page)
 
 
-def test_variants_switch_and_keep_the_word_and_the_half_width(card, opened):
+def test_variants_switch_and_keep_the_word(card, opened):
     page = opened(card)
     word(page, "chat").click()
     page.mouse.move(2, 2)
-    for name, weights in [("local-m", near(2, pulled=False).weights), ("local-p", near(2).weights), ("global", GLOBAL)]:
+    for name, weights, target in [("local-p", NEAR, FEWER), ("global", GLOBAL, TARGET)]:
         page.get_by_role("button", name=name).click()
         assert page.locator("[aria-pressed=true]").all_text_contents() == [name]
         assert shown(page) == printed(weights[2].round(4))
-        assert [row[1:8] for row in body(page)] == [[f"{w:.2f}" for w in row] for row in weights.round(4)]
+        assert [row[1:] for row in body(page)] == [[f"{w:.2f}" for w in row] for row in weights.round(4)]
+        assert [row[0] for row in body(page)] == target
         assert page.locator("caption").text_content().startswith(name)
-
-
-def test_the_window_and_the_gaussian_are_drawn_where_they_are(card, opened):
-    page = opened(card)
+        total = f"The weights sum to {two_decimals(weights[2].round(4).sum())}."
+        assert (total in said(page)) == (name == "local-p")
+    word(page, "Marie").click()
     page.get_by_role("button", name="local-p").click()
-    slider = page.get_by_label("half-width D")
-    slider.focus()
-    page.keyboard.press("ArrowRight")
-    assert slider.get_attribute("aria-valuetext") == "2"
-    assert "Word 1 of 7" in said(page), "moving D shows a window"
-    word(page, "chat").click()
-    rows = [float(text.get_attribute("y")) - 5 for text in page.locator(".attnlib-source text").all()]
-    pitch = rows[1] - rows[0]
-    window = page.locator(".attnlib-window")
-    top, height = (float(window.get_attribute(name)) for name in ("y", "height"))
-    p = 1.75
-    assert top == pytest.approx(rows[0] + pitch * max(p - 2, -0.5))
-    assert top + height == pytest.approx(rows[0] + pitch * (p + 2))
-    assert float(page.locator(".attnlib-centre").get_attribute("y1")) == pytest.approx(rows[0] + pitch * p)
-    curve = page.locator(".attnlib-gaussian").get_attribute("d")
-    points = [tuple(map(float, point.split())) for point in re.findall(r"L([\d.]+ [\d.]+)", curve)][:-1]
-    at = np.array([(y - rows[0]) / pitch for _, y in points])
-    factor = np.array([(64 - x) / 48 for x, _ in points])
-    np.testing.assert_allclose(factor, np.exp(-((at - p) ** 2) / 2), atol=0.01)  # sigma = D / 2 = 1
-    assert shown(page) == printed(near(2).weights[2].round(4))
-    assert "The centre p is 1.75, counted from 0; with D = 2 the window holds “the” to “that”." in said(page)
-    assert f"The weights sum to {two_decimals(near(2).weights[2].round(4).sum())}." in said(page)
-
-
-def test_the_slider_is_there_only_where_there_is_a_choice(card, opened):
-    page = opened(card)
-    slider = page.get_by_label("half-width D")
-    for name, there in [("local-m", False), ("local-p", True), ("global", False)]:
-        page.get_by_role("button", name=name).click()
-        assert slider.is_visible() == there
-    page.get_by_role("button", name="local-p").click()
-    for D in (1, 2, 4):
-        slider.fill(str((1, 2, 4).index(D)))
-        assert page.locator("label b").inner_text() == str(D)
-        assert shown(page) == printed(near(D).weights[0].round(4))
+    assert f"Word 5 of 5, “{FEWER[-1]}”" in said(page), "where there is no seventh"
 
 
 def test_words_are_words_whatever_is_in_them(opened):
@@ -233,10 +185,6 @@ def test_it_starts_when_put_into_a_page_as_jupyterlab_does(card, opened):
 ONE, FLAT = {"a": GLOBAL}, np.full((60, 60), 1 / 60)
 
 
-def local(**changes):
-    return {"a": figures.Local(**{"weights": GLOBAL, "centres": P, "half_width": 2} | changes)}
-
-
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
@@ -244,23 +192,8 @@ def local(**changes):
         (lambda: explore({1: GLOBAL}, SOURCE, TARGET), TypeError, "a title of weights is 1; expected a str"),
         (lambda: explore(ONE, SOURCE, {"b": TARGET}), ValueError, "target has no words for 'a'"),
         (lambda: explore(ONE, SOURCE, TARGET[:3]), ValueError, r"a'\] has shape \(7, 7\); expected \(3, 7\), \(target"),
-        (lambda: explore(ONE, SOURCE, TARGET, down=None), TypeError, "down is None; expected a str"),
         (lambda: explore({"a": -GLOBAL}, SOURCE, TARGET), ValueError, r"weights\['a'\] holds -.*from 0 to 1"),
         (lambda: explore({"a": GLOBAL * np.nan}, SOURCE, TARGET), ValueError, "holds nan"),
-        (
-            lambda: explore({"a": []}, SOURCE, TARGET),
-            ValueError,
-            r"a'\] has the half-widths \[\]; expected at least one",
-        ),
-        (lambda: explore({"a": [near(2), near(2)]}, SOURCE, TARGET), ValueError, r"half-widths \[2, 2\].*each once"),
-        (
-            lambda: explore(local(half_width=2.0), SOURCE, TARGET),
-            TypeError,
-            "half_width is 2.0; expected a whole number",
-        ),
-        (lambda: explore(local(half_width=0), SOURCE, TARGET), ValueError, "half_width is 0; expected at least 1"),
-        (lambda: explore(local(gaussian="no"), SOURCE, TARGET), TypeError, "gaussian 'no'; expected True or False"),
-        (lambda: explore(local(centres=P[:3]), SOURCE, TARGET), ValueError, "expected 7 finite numbers, one for each"),
         (lambda: explore({"a": FLAT}, ["word"] * 60, ["mot"] * 60), ValueError, "show fewer words"),
     ],
 )

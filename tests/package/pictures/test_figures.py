@@ -69,8 +69,6 @@ def test_several_side_by_side_share_one_colour_scale():
     assert [ax.get_title() for ax in axes] == ["dot", "general"]
     assert {ax.images[0].get_clim() for ax in axes} == {(0, 1)}
     assert len(axes[0].figure.axes) == 3
-    own_rows = figures.alignments({"a": np.eye(4), "b": np.eye(4)[:2]}, FOUR, {"a": FOUR, "b": ["le", "la"]})
-    assert [text.get_text() for text in own_rows[1].get_yticklabels()] == ["le", "la"]
 
 
 def test_alignments_too_wide_for_a_column_are_stacked():
