@@ -49,9 +49,7 @@ def as_floating(**arrays: Any) -> tuple[Any, ...]:
 
     NumPy's integers become float64; a tensor of integers is refused, as torch's own matrix product would refuse it.
     """
-    for name, x in arrays.items():
-        if not is_array_api_obj(x):
-            raise TypeError(f"{name} is a {type(x).__name__}; expected a NumPy array or a torch tensor")
+    _check_array(**arrays)
     if len({is_torch_array(x) for x in arrays.values()}) > 1:
         kinds = ", ".join(f"{name} is a {type(x).__module__}.{type(x).__name__}" for name, x in arrays.items())
         raise TypeError(f"{kinds}; expected all of one library")
@@ -74,50 +72,29 @@ def check_mask(mask: Any, shape: tuple[int, ...], like: Array) -> None:
         raise ValueError(f"mask has shape {tuple(mask.shape)}; expected one that broadcasts to {shape}")
 
 
-def check_integers(**arrays: Any) -> None:
-    """Refuse what is not an array of whole numbers."""
-    for name, x in arrays.items():
-        if not is_array_api_obj(x):
-            raise TypeError(f"{name} is a {type(x).__name__}; expected a NumPy array or a torch tensor")
-        if not array_namespace(x).isdtype(x.dtype, "integral"):
-            raise TypeError(f"{name} has shape {tuple(x.shape)} and holds {x.dtype}; expected whole numbers")
-
-
 def check_shape(name: str, x: Array, *expected: int | str) -> None:
     """Refuse an array of another shape. A word among the sizes stands for an axis of any size."""
     shape = tuple(x.shape)
     if len(shape) != len(expected) or any(
         size != asked and not isinstance(asked, str) for size, asked in zip(shape, expected, strict=True)
     ):
-        raise ValueError(f"{name} has shape {shape}; expected {_written(expected)}")
+        sizes = f"({', '.join(map(str, expected))}{',' * (len(expected) == 1)})"
+        raise ValueError(f"{name} has shape {shape}; expected {sizes}")
 
 
 def check_ids(name: str, ids: Array, vocab: int) -> None:
-    """Refuse word numbers that a vocabulary of `vocab` words lacks, except on a GPU, where a look would wait."""
-    check_integers(**{name: ids})
-    if _on_gpu(ids):
-        return
-    low, high = int(ids.min()), int(ids.max())
-    if low < 0 or high >= vocab:
-        raise ValueError(f"{name} holds {low if low < 0 else high}; expected word numbers from 0 to {vocab - 1}")
+    """Refuse word numbers that a vocabulary of `vocab` words lacks."""
+    _check_range(name, ids, 0, vocab - 1, "word numbers from 0 to {}")
 
 
 def check_lengths(lengths: Array, shape: tuple[int, ...]) -> None:
-    """Refuse lengths unless there is one, from 1 to `src`, for each sentence of the padded `shape`, ``(batch, src)``.
-
-    On a GPU, where a look at the numbers would wait for all that goes before, only their shape is looked at.
-    """
+    """Refuse lengths unless there is one, from 1 to `src`, for each sentence of the `shape`, ``(batch, src)``."""
     if len(shape) != 2 or not shape[0]:
         raise ValueError(f"source has shape {tuple(shape)}; expected (batch, src), at least one sentence")
-    check_integers(lengths=lengths)
-    batch, src = shape
-    if tuple(lengths.shape) != (batch,):
-        raise ValueError(f"lengths has shape {tuple(lengths.shape)}; expected ({batch},), one for each sentence")
-    if _on_gpu(lengths):
-        return
-    low, high = int(lengths.min()), int(lengths.max())
-    if low < 1 or high > src:
-        raise ValueError(f"lengths holds {low if low < 1 else high}; expected 1 to {src}, the padded length")
+    _check_array(lengths=lengths)
+    if tuple(lengths.shape) != shape[:1]:
+        raise ValueError(f"lengths has shape {tuple(lengths.shape)}; expected ({shape[0]},), one for each sentence")
+    _check_range("lengths", lengths, 1, shape[1], "1 to {}, the padded length")
 
 
 def check_number(number: int, vocab: int) -> None:
@@ -157,9 +134,19 @@ def check_vocabularies(translator: Any) -> None:
         raise ValueError("translator has no vocabularies; expected one made with both")
 
 
-def _on_gpu(x: Array) -> bool:
-    return is_torch_array(x) and x.is_cuda
+def _check_array(**arrays: Any) -> None:
+    for name, x in arrays.items():
+        if not is_array_api_obj(x):
+            raise TypeError(f"{name} is a {type(x).__name__}; expected a NumPy array or a torch tensor")
 
 
-def _written(sizes: tuple[int | str, ...]) -> str:
-    return f"({', '.join(map(str, sizes))}{',' * (len(sizes) == 1)})"
+def _check_range(name: str, x: Array, least: int, most: int, expected: str) -> None:
+    """Refuse other numbers than whole ones in a range, except on a GPU, where a look would wait for all before."""
+    _check_array(**{name: x})
+    if not array_namespace(x).isdtype(x.dtype, "integral"):
+        raise TypeError(f"{name} has shape {tuple(x.shape)} and holds {x.dtype}; expected whole numbers")
+    if is_torch_array(x) and x.is_cuda:
+        return
+    low, high = int(x.min()), int(x.max())
+    if low < least or high > most:
+        raise ValueError(f"{name} holds {low if low < least else high}; expected {expected.format(most)}")

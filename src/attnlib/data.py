@@ -170,8 +170,8 @@ class Corpus:
     def cut(self, max_tokens: int, max_sentences: int | None, rng: Random) -> Iterator[Integer[np.ndarray, "batch"]]:
         """Cut into batches of pairs of about the same length: the numbers of each batch's pairs, from lengths alone.
 
-        The options are those of `attnlib.data.batches`. What `rng` draws decides which of several pairs of one length
-        share a batch, and the order of the batches.
+        A batch holds at most `max_tokens` words on one side, `EOS` and `PAD` counted, and `max_sentences` pairs. What
+        `rng` draws decides which of several pairs of one length share a batch, and the order of the batches.
         """
         uniform = _uniform(rng)
         longest = self.lengths.max(1)
@@ -197,6 +197,7 @@ class Corpus:
     ) -> Iterator[Batch]:
         """Draw `batches` without end, as `attnlib.data.endless` does, for one of several processes.
 
+        The first `skip` are left out: those that a training which goes on has learnt from already.
         Of n processes, process k, from 0, gets every n-th pair of each batch from the k-th on: the `share` (k, n).
         Together they see what one process would; when a batch has fewer than n pairs, at least one of them gets none.
         """
@@ -251,7 +252,6 @@ def batches(
     *,
     max_tokens: int,
     seed: int,
-    max_sentences: int | None = None,
 ) -> list[Batch]:
     """Cut a corpus into batches of pairs of about the same length, in random order.
 
@@ -264,13 +264,11 @@ def batches(
         The most words that a batch may hold on one side, `EOS` and `PAD` counted.
     seed : int
         The same seed gives the same batches in the same order.
-    max_sentences : int, optional
-        The most pairs that a batch may hold. None: as many as `max_tokens` admits.
     """
     check_whole(0, seed=seed)
     encoded = Corpus.of(pairs, source_vocabulary, target_vocabulary)
-    encoded.check_fit(max_tokens, max_sentences)
-    return [encoded.batch(rows) for rows in encoded.cut(max_tokens, max_sentences, Random(seed))]
+    encoded.check_fit(max_tokens, None)
+    return [encoded.batch(rows) for rows in encoded.cut(max_tokens, None, Random(seed))]
 
 
 def endless(
@@ -280,15 +278,9 @@ def endless(
     *,
     max_tokens: int,
     seed: int,
-    max_sentences: int | None = None,
-    skip: int = 0,
 ) -> Iterator[Batch]:
-    """Draw all `batches` of the corpus, then all again, cut and ordered anew, without end.
-
-    The first `skip` are left out: those that a training which goes on has learnt from already.
-    """
-    encoded = Corpus.of(pairs, source_vocabulary, target_vocabulary)
-    return encoded.endless(max_tokens=max_tokens, seed=seed, max_sentences=max_sentences, skip=skip)
+    """Draw all `batches` of the corpus, then all again, cut and ordered anew, without end."""
+    return Corpus.of(pairs, source_vocabulary, target_vocabulary).endless(max_tokens=max_tokens, seed=seed)
 
 
 def _side_by_side(

@@ -43,30 +43,15 @@ class State(NamedTuple):
 
 
 class Decoder(nn.Module):
-    """Share `forward` among decoders, which have `start`, `step`, `before_output` and the weights `output`.
+    """Score all words at once, as every decoder does by its own `start`, `step` and `before_output`.
 
-    The weights `output` make scores of words from what `before_output` computes. A decoder that `attends` looks at the
-    source while it writes: its `step` returns an `Attended`, and None otherwise.
+    The weights `output` make scores of words from what ``before_output(words, encoded)`` computes, which is what
+    `forward` takes and, beside scores, returns. A decoder that `attends` looks at the source while it writes: its
+    `step` returns an `Attended`, and None otherwise.
     """
 
     output: Float[Tensor, "vocab read"]
     attends = True
-
-    def start(self, encoded: Encoded) -> State:
-        """Stand before the first word."""
-        raise NotImplementedError
-
-    def step(
-        self, words: Int[Tensor, "batch"], state: State
-    ) -> tuple[Float[Tensor, "batch vocab"], Attended | None, State]:
-        """Take the word before and score the next one."""
-        raise NotImplementedError
-
-    def before_output(
-        self, words: Int[Tensor, "batch tgt"], encoded: Encoded
-    ) -> tuple[Float[Tensor, "batch tgt read"], Attended | None]:
-        """Compute what the output layer reads at all positions, given the word before each."""
-        raise NotImplementedError
 
     def forward(
         self, words: Int[Tensor, "batch tgt"], encoded: Encoded

@@ -14,10 +14,12 @@ from jaxtyping import Float, Real
 from sacrebleu.metrics import BLEU
 from torch.nn.functional import cross_entropy
 
-from attnlib.checks import check_sentences, check_vocabularies, check_whole, check_words
+from attnlib.checks import check_sentences, check_vocabularies, check_words
 from attnlib.data import PAD, Batch, SentencePair, batch
 from attnlib.shapes import Array
 from attnlib.translator import Translator
+
+_TOGETHER = 64  # pairs of a batch
 
 
 class Bleu(NamedTuple):
@@ -124,18 +126,16 @@ def looks(translator: Translator, pair: SentencePair) -> Float[np.ndarray, "tgt 
 
     The weights are those of the words; those of EOS, beside and below them, are left out.
     """
-    return next(_looks(translator, [pair], batch_size=1))
+    return next(_looks(translator, [pair]))
 
 
-def forced_links(
-    translator: Translator, pairs: Sequence[SentencePair], *, batch_size: int = 64
-) -> list[set[tuple[int, int]]]:
+def forced_links(translator: Translator, pairs: Sequence[SentencePair]) -> list[set[tuple[int, int]]]:
     """Read the links of sentence pairs off a translator that is given the true words (forced decoding).
 
     They are in the order of `pairs`, as `alignment_error_rate` takes them.
     """
-    looked = zip(_looks(translator, pairs, batch_size), pairs, strict=True)
-    return [links(weights, pair.source, pair.target) for weights, pair in looked]
+    seen = zip(_looks(translator, pairs), pairs, strict=True)
+    return [links(weights, pair.source, pair.target) for weights, pair in seen]
 
 
 def word_weights(
@@ -158,18 +158,16 @@ def word_weights(
     return summed / np.asarray(target_sizes, dtype=inside.dtype)[:, None]
 
 
-def sentence_losses(translator: Translator, pairs: Sequence[SentencePair], *, batch_size: int = 64) -> list[float]:
+def sentence_losses(translator: Translator, pairs: Sequence[SentencePair]) -> list[float]:
     """Take the negative log probability of each true translation, EOS included, in nats: see `word_losses`."""
-    return [float(losses.sum()) for losses in word_losses(translator, pairs, batch_size=batch_size)]
+    return [float(losses.sum()) for losses in word_losses(translator, pairs)]
 
 
-def word_losses(
-    translator: Translator, pairs: Sequence[SentencePair], *, batch_size: int = 64
-) -> list[Float[np.ndarray, "_"]]:
+def word_losses(translator: Translator, pairs: Sequence[SentencePair]) -> list[Float[np.ndarray, "_"]]:
     """Take the negative log probability of each word of each true translation, EOS included, in nats."""
     order = sorted(range(len(pairs)), key=lambda n: len(pairs[n].target))
     losses: dict[int, np.ndarray] = {}
-    for _, (_, _, target), scored in _forced(translator, [pairs[n] for n in order], batch_size):
+    for _, (_, _, target), scored in _forced(translator, [pairs[n] for n in order]):
         each = cross_entropy(scored.logits.mT, target, ignore_index=PAD, reduction="none").double()
         for row, real in zip(each, target != PAD, strict=True):
             losses[order[len(losses)]] = row[real].cpu().numpy()
@@ -235,8 +233,8 @@ def exact_match(translations: Sequence[Sequence[str]], references: Sequence[Sequ
     return sum(tuple(words) == tuple(reference) for words, reference in pairs) / len(references)
 
 
-def _looks(translator: Translator, pairs: Sequence[SentencePair], batch_size: int) -> Iterator[np.ndarray]:
-    for part, (source, _, _), scored in _forced(translator, pairs, batch_size):
+def _looks(translator: Translator, pairs: Sequence[SentencePair]) -> Iterator[np.ndarray]:
+    for part, (source, _, _), scored in _forced(translator, pairs):
         if scored.attended is None:
             raise ValueError("translator has no attention; expected one that has")
         dense = scored.attended.dense(source.shape[1]).cpu().numpy()
@@ -249,13 +247,12 @@ def _looks(translator: Translator, pairs: Sequence[SentencePair], batch_size: in
 
 
 def _forced(
-    translator: Translator, pairs: Sequence[SentencePair], batch_size: int
+    translator: Translator, pairs: Sequence[SentencePair]
 ) -> Iterator[tuple[Sequence[SentencePair], Batch, Any]]:
     """Give a translator the true words of some pairs at a time: the pairs, their batch, and what comes of it."""
     check_vocabularies(translator)
-    check_whole(batch_size=batch_size)
     device = next(translator.parameters()).device
-    for part in (pairs[n : n + batch_size] for n in range(0, len(pairs), batch_size)):
+    for part in (pairs[n : n + _TOGETHER] for n in range(0, len(pairs), _TOGETHER)):
         numbers = batch(part, translator.source_vocabulary, translator.target_vocabulary)
         numbers = Batch(*(x.to(device) for x in numbers))
         with torch.no_grad():

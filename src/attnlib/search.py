@@ -173,7 +173,6 @@ def translate_all(
     *,
     max_length: int | Sequence[int],
     width: int = 1,
-    batch_size: int | None = None,
 ) -> list[tuple[str, ...]]:
     """Translate many sentences of words, sorted by length so that batches waste little, and return them in order.
 
@@ -187,11 +186,9 @@ def translate_all(
         The most words a translation may have, `EOS` included: of all, or of each sentence.
     width : int
         1: `greedy`. Otherwise the width of the `beam`.
-    batch_size : int, optional
-        How many sentences share a batch. None: as many as are stepped well together.
     """
     check_vocabularies(translator)
-    check_whole(width=width, **{} if batch_size is None else {"batch_size": batch_size})
+    check_whole(width=width)
     limits = [*max_length] if isinstance(max_length, Sequence) else [max_length] * len(sentences)
     for limit in {*limits}:
         check_whole(max_length=limit)
@@ -199,23 +196,19 @@ def translate_all(
         raise ValueError(f"max_length has {len(limits)} numbers; expected {len(sentences)}, one for each sentence")
     translations = {
         n: translator.target_vocabulary.decode(words)
-        for n, words, _, _ in search_all(translator, sentences, limits, width, batch_size)
+        for n, words, _, _ in search_all(translator, sentences, limits, width)
     }
     return [translations[n] for n in range(len(sentences))]
 
 
 def search_all(
-    translator: Translator,
-    sentences: Sequence[Sequence[str]],
-    limits: Sequence[int],
-    width: int,
-    batch_size: int | None = None,
+    translator: Translator, sentences: Sequence[Sequence[str]], limits: Sequence[int], width: int
 ) -> Iterator[tuple[int, Int[Tensor, "tgt"], float, Float[Tensor, "tgt_ src"] | None]]:
     """Search for translations as `translate_all` does: each sentence's number, words, log probability and weights."""
     device = next(translator.parameters()).device
     sizes = [sum(translator.source_vocabulary.sizes(words)) for words in sentences]
     order = sorted(range(len(sentences)), key=sizes.__getitem__)
-    for part in parted(order, sizes, batch_size or max(1, _ROWS // width), _POSITIONS // width):
+    for part in parted(order, sizes, max(1, _ROWS // width), _POSITIONS // width):
         ids, lengths = encode([sentences[n] for n in part], translator.source_vocabulary)
         longest = torch.tensor([limits[n] for n in part])
         arguments = translator, ids.to(device), lengths.to(device), longest.to(device)

@@ -88,20 +88,14 @@ def train(
         Called with the training whenever its losses are known, and whether this is the end: after each step, on a GPU,
         which no step shall wait for, about once a second; and once more at the end.
     """
-    check_whole(0, seed=seed)
-    _check_numbers(learning_rate, smoothing, clip=clip, minutes=minutes)
-    length, training = _Length(steps, minutes), training or begin(translator)
+    length, step = _Length(steps, minutes), _Step(seed, learning_rate, schedule, clip, smoothing)
+    training = training or begin(translator)
     parts = moved(batches, training.device)
-    with (
-        _dropping(training, seed),
-        interruptible() as interrupted,
-        reporter(False if processes.rank() else progress, steps, training.step) as report,
-    ):
+    shown = reporter(False if processes.rank() else progress, steps, training.step)
+    with _dropping(training, seed), interruptible() as interrupted, shown as report:
         while not (ended := length.ended(training, interrupted())):
             with training.clocked():
-                part = next(parts, None) or _run_out(training)
-                rate = learning_rate * schedule(length.share(training, 1))
-                loss, words = _learn(training, *part, rate=rate, clip=clip, smoothing=smoothing, seed=seed)
+                loss, words = step(training, next(parts, None), length.share(training, 1))
                 training.add(loss, words, last=training.step + 1 == steps)
             if on_step:
                 with _dropping_nothing(translator):
@@ -114,20 +108,50 @@ def train(
     return History(np.array(training.losses), training.pace, tuple(training.scores), ended)
 
 
-def _learn(
-    training: Training, batch: Batch, words: int, *, rate: float, clip: float, smoothing: float, seed: int
-) -> tuple[Tensor, int]:
-    """Take one step, all processes together: return its mean loss, and how many words it was learnt from."""
-    translator, words_of_all = training.translator, processes.total(words)
-    training.optimizer.param_groups[0]["lr"] = rate
-    _seed_step(seed, training)
-    training.optimizer.zero_grad()
-    loss = _loss(translator, batch, words / words_of_all, smoothing)
-    loss.backward()
-    loss = processes.summed(translator.parameters(), loss.detach())
-    clip_grad_norm_(translator.parameters(), clip)
-    training.optimizer.step()
-    return loss, words_of_all
+@dataclass(frozen=True)
+class _Step:
+    """How a step is taken."""
+
+    seed: int
+    learning_rate: float
+    schedule: Callable[[float], float]
+    clip: float
+    smoothing: float
+
+    def __post_init__(self):
+        check_whole(0, seed=self.seed)
+        check_finite(learning_rate=self.learning_rate)
+        _check_above_0(clip=self.clip)
+        check_share(smoothing=self.smoothing)
+
+    def __call__(self, training: Training, part: tuple[Batch, int] | None, done: float) -> tuple[Tensor, int]:
+        """Learn, all processes together, from a batch: return its mean loss and its number of words."""
+        if part is None:
+            raise ValueError(f"batches ended after {training.step} steps; expected one for each step")
+        (batch, words), translator = part, training.translator
+        words_of_all = processes.total(words)
+        training.optimizer.param_groups[0]["lr"] = self.learning_rate * self.schedule(done)
+        self._seed(training)
+        training.optimizer.zero_grad()
+        loss = self._loss(translator, batch, words / words_of_all)
+        loss.backward()
+        loss = processes.summed(translator.parameters(), loss.detach())
+        clip_grad_norm_(translator.parameters(), self.clip)
+        training.optimizer.step()
+        return loss, words_of_all
+
+    def _seed(self, training: Training) -> None:
+        """Seed what dropout sets to 0 in one step of one process, where no generator's state is kept."""
+        if training.device.type != "cpu" or processes.count() > 1:
+            numbers = [self.seed, processes.rank(), training.step + 1]
+            torch.manual_seed(int(np.random.SeedSequence(numbers).generate_state(1)[0]))
+
+    def _loss(self, translator: Translator, batch: Batch, part: float) -> Tensor:
+        """Compute what a batch adds to the mean loss, having so large a part of all processes' words."""
+        if not part:
+            return torch.zeros((), device=batch.target.device, requires_grad=True)
+        read = translator.before_output(*batch)
+        return part * output_loss(read, translator.decoder.output, batch.target, self.smoothing)
 
 
 @dataclass(frozen=True)
@@ -141,6 +165,7 @@ class _Length:
         if self.steps is None and self.minutes is None:
             raise ValueError("steps and minutes are None; expected one of them")
         check_whole(**{} if self.steps is None else {"steps": self.steps})
+        _check_above_0(**{} if self.minutes is None else {"minutes": self.minutes})
 
     def share(self, training: Training, more: int = 0) -> float:
         """Take the share of the training that is done, or will be after so many steps more."""
@@ -160,14 +185,6 @@ class _Length:
         return next((reason for reason, true in reasons.items() if true), None)
 
 
-def _loss(translator: Translator, batch: Batch, part: float, smoothing: float) -> Tensor:
-    """Compute what a batch adds to the mean loss, when this process has so large a part of all processes' words."""
-    if not part:
-        return torch.zeros((), device=batch.target.device, requires_grad=True)
-    read = translator.before_output(*batch)
-    return part * output_loss(read, translator.decoder.output, batch.target, smoothing)
-
-
 @contextmanager
 def _dropping(training: Training, seed: int) -> Iterator[None]:
     """Let the translator drop features inside, by random numbers of its own, which begin with the training."""
@@ -179,13 +196,6 @@ def _dropping(training: Training, seed: int) -> Iterator[None]:
     training.translator.eval()
 
 
-def _seed_step(seed: int, training: Training) -> None:
-    """Seed what dropout sets to 0 in one step of one process, where no generator's state is kept."""
-    if training.device.type != "cpu" or processes.count() > 1:
-        numbers = [seed, processes.rank(), training.step + 1]
-        torch.manual_seed(int(np.random.SeedSequence(numbers).generate_state(1)[0]))
-
-
 @contextmanager
 def _dropping_nothing(translator: Translator) -> Iterator[None]:
     """Let the translator be without dropout and gradients inside, and random numbers be those of others."""
@@ -195,13 +205,7 @@ def _dropping_nothing(translator: Translator) -> Iterator[None]:
         translator.train()
 
 
-def _check_numbers(learning_rate: float, smoothing: float, **above_0: float | None) -> None:
-    check_finite(learning_rate=learning_rate)
-    check_share(smoothing=smoothing)
-    for name, number in above_0.items():
-        if number is not None and not number > 0:
+def _check_above_0(**numbers: float) -> None:
+    for name, number in numbers.items():
+        if not number > 0:
             raise ValueError(f"{name} is {number}; expected a number above 0")
-
-
-def _run_out(training: Training) -> Any:
-    raise ValueError(f"batches ended after {training.step} steps; expected one for each step")

@@ -13,9 +13,8 @@ input feeding. The defaults are small: they train on a laptop in seconds. To use
 them: ``rnn_search(source_vocabulary, target_vocabulary, **BAHDANAU_SIZES)``.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import torch
@@ -32,10 +31,10 @@ from attnlib.layers import seeded
 from attnlib.scores import Additive, Concat, Dot, General, Location
 from attnlib.windows import Everywhere, LocalMonotonic, LocalPredictive
 
-BAHDANAU_SIZES: Mapping[str, int] = MappingProxyType({"emb": 620, "hid": 1000})
+BAHDANAU_SIZES = {"emb": 620, "hid": 1000}
 """The sizes of `rnn_search` and `rnn_encdec` in Bahdanau et al. 2015, appendix A.2.3."""
 
-LUONG_SIZES: Mapping[str, int] = MappingProxyType({"emb": 1000, "hid": 1000, "layers": 4})
+LUONG_SIZES = {"emb": 1000, "hid": 1000, "layers": 4}
 """The sizes of `luong` in Luong et al. 2015, section 4.1."""
 
 LONGEST_LOCATION_SOURCE = 100
@@ -89,31 +88,17 @@ class Translator(nn.Module):
         Sentences are word numbers, each ends in EOS and is padded at the end; `lengths` counts the words of the
         sources, EOS among them. BOS is put before the target here. The scores at padding mean nothing.
         """
-        self._check(target, len(source))
-        return Translated(*self.decoder(_before(target), self._encode(source, lengths)))
+        return Translated(*self.decoder(*self._given(source, lengths, target)))
 
     def before_output(
         self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"], target: Int[Tensor, "batch tgt"]
     ) -> Float[Tensor, "batch tgt read"]:
         """Compute what `forward` makes its logits of, by the decoder's weights `output`."""
-        self._check(target, len(source))
-        return self.decoder.before_output(_before(target), self._encode(source, lengths))[0]
+        return self.decoder.before_output(*self._given(source, lengths, target))[0]
 
     def start(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> State:
         """Read the source sentences and stand before the first target word."""
         return self.decoder.start(self._encode(source, lengths))
-
-    def _check(self, target, sentences):
-        if target.ndim != 2 or len(target) != sentences or not target.shape[1]:
-            raise ValueError(
-                f"target has shape {tuple(target.shape)}; expected ({sentences}, tgt), a word or more each"
-            )
-        check_ids("target", target, self.decoder.embedding.num_embeddings)
-
-    def _encode(self, source, lengths):
-        check_lengths(lengths, source.shape)
-        check_ids("source", source, self.encoder.embedding.num_embeddings)
-        return self.encoder(source, lengths)
 
     def step(
         self, words: Int[Tensor, "batch"], state: State
@@ -124,6 +109,20 @@ class Translator(nn.Module):
         it was; what the step looked at has ``tgt = 1``.
         """
         return self.decoder.step(words, state)
+
+    def _given(self, source, lengths, target):
+        """Give the word before each target word, BOS at first, and the encoded source."""
+        if target.ndim != 2 or len(target) != len(source) or not target.shape[1]:
+            expected = f"({len(source)}, tgt), a word or more each"
+            raise ValueError(f"target has shape {tuple(target.shape)}; expected {expected}")
+        check_ids("target", target, self.decoder.embedding.num_embeddings)
+        before = torch.cat([target.new_full((len(target), 1), BOS), target[:, :-1]], 1)
+        return before, self._encode(source, lengths)
+
+    def _encode(self, source, lengths):
+        check_lengths(lengths, source.shape)
+        check_ids("source", source, self.encoder.embedding.num_embeddings)
+        return self.encoder(source, lengths)
 
 
 def rnn_encdec(
@@ -242,8 +241,3 @@ def luong(
         sizes = {"vocab": len(target_vocabulary), "emb": emb, "dec": hid, "enc": hid, "layers": layers}
         decoder = LuongDecoder(align, **sizes, input_feeding=input_feeding, **dropouts)
     return Translator(reader, decoder, source_vocabulary, target_vocabulary)
-
-
-def _before(target: Int[Tensor, "batch tgt"]) -> Int[Tensor, "batch tgt"]:
-    """Shift the targets: before each word stands the one before it, BOS at first."""
-    return torch.cat([target.new_full((len(target), 1), BOS), target[:, :-1]], 1)

@@ -81,18 +81,6 @@ def test_batches_hold_every_pair_once_and_never_too_many_words(pairs, words, see
     assert result == Counter((pair.source, pair.target) for pair in pairs)
 
 
-def test_neighbours_in_length_share_a_batch():
-    pairs = [SentencePair(("cat",) * n, ("dog",) * n) for n in (1, 9, 2, 8, 1, 9, 2, 8)]
-    for source, lengths, _ in cut(pairs, 40):
-        assert source.shape[1] - lengths.min() <= 1
-
-
-def test_the_seed_decides_the_batches():
-    pairs = [SentencePair(("cat",) * (n % 5 + 1), ("dog",) * (n % 3 + 1)) for n in range(40)]
-    first, again, other = ([part.target.tolist() for part in cut(pairs, 30, seed)] for seed in (1, 1, 2))
-    assert first == again != other
-
-
 def one_by_one(pairs, words, sentences, rng):
     """Cut as `batches` says, with lists alone: in random order, by length, as full as may be, in random order."""
 
@@ -116,42 +104,30 @@ GRAMMAR = sample(211, seed=0)
 BOTH = [Vocabulary.of(getattr(pair, side) for pair in GRAMMAR) for side in ("source", "target")]
 
 
+CORPUS = Corpus.of(GRAMMAR, *BOTH)
+
+
 @pytest.mark.parametrize(("words", "sentences"), [(97, None), (1009, 13), (10_007, None)])
 def test_batches_are_those_of_sorted_lists(words, sentences):
-    parts = one_by_one(GRAMMAR, words, sentences, Random(5))
-    result = batches(GRAMMAR, *BOTH, max_tokens=words, max_sentences=sentences, seed=5)
-    assert all(map(equal, result, [batch(part, *BOTH) for part in parts]))
-    rng = Random(7)
+    sizes, rng = {"max_tokens": words, "max_sentences": sentences}, Random(7)
     epochs = [one_by_one(GRAMMAR, words, sentences, Random(int(rng.random() * 2**32))) for _ in range(3)]
     expected = [batch(part, *BOTH) for epoch in epochs for part in epoch]
-    result = endless(GRAMMAR, *BOTH, max_tokens=words, max_sentences=sentences, seed=7)
-    assert all(map(equal, islice(result, len(expected)), expected))
+    assert all(map(equal, islice(CORPUS.endless(**sizes, seed=7), len(expected)), expected))
+    assert {CORPUS.in_one_epoch(**sizes)} == {*map(len, epochs)}
+    assert all(map(equal, islice(CORPUS.endless(**sizes, seed=7, skip=2), len(expected) - 2), expected[2:]))
 
 
-@pytest.mark.parametrize(("words", "sentences"), [(331, None), (10_000, 13)])
-def test_endless_skips_what_was_seen_and_each_epoch_has_every_pair(words, sentences):
-    sizes = {"max_tokens": words, "max_sentences": sentences}
-    count = Corpus.of(GRAMMAR, *BOTH).in_one_epoch(**sizes)
-    assert count == len(batches(GRAMMAR, *BOTH, **sizes, seed=5))
-    first = list(islice(endless(GRAMMAR, *BOTH, **sizes, seed=0), 2 * count))
-    for epoch in (first[:count], first[count:]):
-        assert sum(len(part.source) for part in epoch) == len(GRAMMAR)
-    assert not all(map(equal, first[:count], first[count:]))
-    going_on = endless(GRAMMAR, *BOTH, **sizes, seed=0, skip=count + 1)
-    assert all(map(equal, islice(going_on, count - 1), first[count + 1 :]))
-
-
-def test_a_batch_holds_at_most_so_many_sentences():
-    sizes = [len(part.source) for part in batches(GRAMMAR, *BOTH, max_tokens=10_000, max_sentences=13, seed=0)]
-    assert sorted(sizes) == [211 % 13, *[13] * (211 // 13)]
+def test_a_corpus_is_cut_once_or_without_end():
+    expected = [batch(part, *BOTH) for part in one_by_one(GRAMMAR, 331, None, Random(5))]
+    assert all(map(equal, batches(GRAMMAR, *BOTH, max_tokens=331, seed=5), expected))
+    without_end = endless(GRAMMAR, *BOTH, max_tokens=331, seed=5), CORPUS.endless(max_tokens=331, seed=5)
+    assert all(map(equal, *(islice(parts, 2 * len(expected)) for parts in without_end)))
 
 
 def test_processes_share_each_batch():
     options = {"max_tokens": 331, "seed": 3}
-    encoded = Corpus.of(GRAMMAR, *BOTH)
-    whole = list(islice(encoded.endless(**options), 40))
-    assert all(map(equal, whole, endless(GRAMMAR, *BOTH, **options)))
-    shares = [list(islice(encoded.endless(**options, share=(k, 3)), 40)) for k in range(3)]
+    whole = list(islice(CORPUS.endless(**options), 40))
+    shares = [list(islice(CORPUS.endless(**options, share=(k, 3)), 40)) for k in range(3)]
     for part, *mine in zip(whole, *shares, strict=True):
         for k, (source, lengths, target) in enumerate(mine):
             assert torch.equal(lengths, part.lengths[k::3])
@@ -163,6 +139,10 @@ def test_processes_share_each_batch():
 
 
 CAT = SentencePair(("cat",), ("cat",) * 9)
+
+
+def drawn(**options):
+    return Corpus.of([CAT], *BOTH).endless(**{"max_tokens": 10, "seed": 0} | options)
 
 
 @pytest.mark.parametrize(
@@ -182,33 +162,12 @@ CAT = SentencePair(("cat",), ("cat",) * 9)
         (lambda: cut([CAT], 9), ValueError, "max_tokens is 9; expected at least 10, which the longest sentence needs"),
         (lambda: cut([CAT], 10.5), TypeError, "max_tokens is 10.5; expected a whole number"),
         (lambda: cut([CAT], 10, None), TypeError, "seed is None"),
-        (lambda: Corpus.of([CAT], *BOTH).endless(max_tokens=10, seed=-1), ValueError, "seed is -1; expected"),
-        (lambda: Corpus.of([CAT], *BOTH).endless(max_tokens=10, seed=0, skip=-1), ValueError, "skip is -1; expected"),
-        (
-            lambda: batches([CAT], *BOTH, max_tokens=10, seed=0, max_sentences=0),
-            ValueError,
-            "max_sentences is 0; expected",
-        ),
-        (
-            lambda: endless([CAT], *BOTH, max_tokens=10, seed=0, max_sentences=0),
-            ValueError,
-            "max_sentences is 0; expected",
-        ),
-        (
-            lambda: Corpus.of([CAT], *BOTH).in_one_epoch(max_tokens=10, max_sentences=0),
-            ValueError,
-            "max_sentences is 0; expected",
-        ),
-        (
-            lambda: Corpus.of([CAT], *BOTH).endless(max_tokens=10, seed=0, share=(2, 2)),
-            ValueError,
-            "processes is 2; expected",
-        ),
-        (
-            lambda: Corpus.of([CAT], *BOTH).endless(max_tokens=10, seed=0, share=(-1, 2)),
-            ValueError,
-            "share is -1; expected",
-        ),
+        (lambda: drawn(seed=-1), ValueError, "seed is -1; expected"),
+        (lambda: drawn(skip=-1), ValueError, "skip is -1; expected"),
+        (lambda: drawn(max_sentences=0), ValueError, "max_sentences is 0; expected"),
+        (lambda: drawn(share=(2, 2)), ValueError, "processes is 2; expected"),
+        (lambda: drawn(share=(-1, 2)), ValueError, "share is -1; expected"),
+        (lambda: Corpus.of([CAT], *BOTH).in_one_epoch(max_tokens=9), ValueError, "max_tokens is 9; expected at least"),
     ],
 )
 def test_what_does_not_fit_is_refused(call, error, says, refused):

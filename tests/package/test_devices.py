@@ -1,5 +1,7 @@
 """Where training computes. There is no GPU here: a device of no storage stands for one."""
 
+from itertools import islice
+
 import pytest
 import torch
 
@@ -45,7 +47,7 @@ def test_a_device_that_is_not_there_is_refused(monkeypatch, name, says):
 
 
 def test_batches_come_with_their_words_and_as_they_were():
-    kept = [next(some(skip=n)) for n in range(3)]
+    kept = [*islice(some(), 3)]
     for (batch, words), expected in zip(moved(kept, torch.device("cpu")), kept, strict=True):
         assert all(map(torch.equal, batch, expected))
         assert words == sum(int(number) != PAD for row in expected.target for number in row)

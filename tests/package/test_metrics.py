@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from nltk.translate import Alignment
 from nltk.translate import alignment_error_rate as nltk_aer
 
+from attnlib import metrics
 from attnlib.attention import Attended
 from attnlib.data import SentencePair, Vocabulary
 from attnlib.language.grammar import sample
@@ -88,10 +89,11 @@ class Diagonal(Translator):
 
 
 @pytest.mark.parametrize("device", ["cpu", "meta"])
-def test_forced_links_are_of_each_pair_alone(device):
+def test_forced_links_are_of_each_pair_alone(device, monkeypatch):
+    monkeypatch.setattr(metrics, "_TOGETHER", 2)
     pairs = [SentencePair(("a",) * n, ("a",) * n) for n in (3, 1, 5, 2, 7)]
     expected = [{(n, n) for n in range(len(pair.source))} for pair in pairs]
-    assert forced_links(Diagonal(device), pairs, batch_size=2) == expected
+    assert forced_links(Diagonal(device), pairs) == expected
 
 
 @pytest.mark.parametrize(
@@ -188,7 +190,6 @@ ONE = [("u", "v")]
         (lambda: links(EYE, "abc", ABC), TypeError, "source is the string 'abc'"),
         (lambda: forced_links(small(rnn_encdec), [PAIR]), ValueError, "translator has no attention; expected one that"),
         (lambda: forced_links(unnamed(), [PAIR]), ValueError, "translator has no vocabularies"),
-        (lambda: forced_links(small(), [PAIR], batch_size=0), ValueError, "batch_size is 0; expected at least 1"),
         (lambda: looks(small(rnn_encdec), PAIR), ValueError, "translator has no attention"),
         (lambda: looks(unnamed(), PAIR), ValueError, "translator has no vocabularies"),
         (lambda: looks(small(), PAIR._replace(target=())), ValueError, "words is empty"),

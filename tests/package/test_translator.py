@@ -171,12 +171,6 @@ def test_the_papers_sizes(preset, size, options, weights):
     assert sum(p.numel() for name, p in model.named_parameters() if "bias" not in name) == weights
 
 
-@pytest.mark.parametrize("sizes", [BAHDANAU_SIZES, LUONG_SIZES])
-def test_the_papers_sizes_cannot_be_changed(sizes):
-    with pytest.raises(TypeError, match="does not support item assignment"):
-        sizes["emb"] = 1
-
-
 IDS, S_LENGTHS = torch.tensor([[4, 5, 2], [4, 2, 0]]), torch.tensor([3, 2])
 
 

@@ -152,7 +152,7 @@ class Model:
         sizes = [max(sum(v.sizes(words)) for v, words in zip(known, sides, strict=True)) for sides in pairs]
         links: list[set[tuple[int, int]]] = [set() for _ in pairs]
         for part in parted((n for n, sides in enumerate(pairs) if all(sides)), sizes, _PAIRS, _PAIRS * 100):
-            linked = forced_links(self.translator, [SentencePair(*pairs[n]) for n in part], batch_size=_PAIRS)
+            linked = forced_links(self.translator, [SentencePair(*pairs[n]) for n in part])
             for n, one in zip(part, linked, strict=True):
                 links[n] = one
         return links

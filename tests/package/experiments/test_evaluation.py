@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from attnlib import metrics
 from attnlib.data import SentencePair, batch
 from attnlib.experiments.evaluation import Evaluation, cap, centres, evaluate, summarise
 from attnlib.experiments.plan import Budget, held_out, read_plan
@@ -26,9 +27,10 @@ def nameless():
     return Translator(untrained("bahdanau").encoder, untrained("bahdanau").decoder)
 
 
-def test_the_losses_of_sentences_add_up_to_that_of_training():
+def test_the_losses_of_sentences_add_up_to_that_of_training(monkeypatch):
+    monkeypatch.setattr(metrics, "_TOGETHER", 4)
     translator = untrained("global-general")
-    losses = sentence_losses(translator, PAIRS, batch_size=4)
+    losses = sentence_losses(translator, PAIRS)
     together = batch(PAIRS, translator.source_vocabulary, translator.target_vocabulary)
     mean = word_loss(translator(*together).logits, together.target)
     assert sum(losses) / sum(len(pair.target) + 1 for pair in PAIRS) == pytest.approx(float(mean.detach()), rel=1e-5)
@@ -104,7 +106,6 @@ ONE = Evaluation(PAIRS[:1], [1.0], [("u",)], [("u",)], None, None, None)
         (lambda: summarise(ONE._replace(losses=[])), "losses has 0 entries; expected 1"),
         (lambda: sentence_losses(untrained("bahdanau"), [SentencePair((), ("u",))]), "words is empty"),
         (lambda: sentence_losses(nameless(), PAIRS), "translator has no vocabularies"),
-        (lambda: sentence_losses(untrained("bahdanau"), PAIRS, batch_size=0), "batch_size is 0; expected at least 1"),
         (lambda: centres(nameless(), PAIRS), "translator has no vocabularies"),
         (lambda: centres(untrained("bahdanau"), PAIRS), "translator has no window with a centre"),
     ],
