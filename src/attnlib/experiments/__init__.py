@@ -4,49 +4,32 @@
 `runner`: one command that does what is not recorded yet. What a chapter uses of them can be had from here.
 """
 
-from attnlib.experiments.evaluation import Evaluation, cap, centres, evaluate, summarise
-from attnlib.experiments.measures import (
-    begun,
-    benchmark,
-    grouped,
-    multiply_adds,
-    parameters,
-    train_variant,
-    trained,
-)
+from attnlib.experiments.evaluation import cap, centres, evaluate, summarise
+from attnlib.experiments.measures import begun, multiply_adds, parameters, train_variant, trained
 from attnlib.experiments.models import between
-from attnlib.experiments.plan import Budget, Plan, Row, Variant, held_out, read_plan, vocabularies
+from attnlib.experiments.plan import Budget, Variant, held_out, read_plan, vocabularies
 from attnlib.experiments.records import Ledger
 from attnlib.experiments.runner import chosen_rate, lost_rows
 from attnlib.experiments.statistics import (
-    Interval,
     correlation_within,
     mean_interval,
     paired_p,
     prediction_interval,
     sentence_interval,
 )
-from attnlib.experiments.verdicts import QUALITIES, Verdict, judge, misses_of, right
+from attnlib.experiments.verdicts import judge, misses_of, right
 
 __all__ = [
-    "QUALITIES",
     "Budget",
-    "Evaluation",
-    "Interval",
     "Ledger",
-    "Plan",
-    "Row",
     "Variant",
-    "Verdict",
     "begun",
-    "benchmark",
     "between",
     "cap",
     "centres",
     "chosen_rate",
     "correlation_within",
     "evaluate",
-    "grouped",
     "held_out",
     "judge",
     "lost_rows",

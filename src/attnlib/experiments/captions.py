@@ -65,10 +65,8 @@ def captions(language: str) -> tuple[Caption, ...]:
 
 def translations(ledger: Ledger, row: str) -> list[Translation]:
     """Read how the run with seed 0 of a row translated the captions, and what its words looked at."""
-    record, sources = (
-        _of_seed_0(ledger, row),
-        [caption.pair.source for caption in captions(ledger.plan.rows[row].language)],
-    )
+    record = _of_seed_0(ledger, row)
+    sources = [caption.pair.source for caption in captions(ledger.plan.rows[row].language)]
     words = [words_of(line) for line in record["translations"]]
     weights = _weights(record, "weights", sources, words)
     sides = zip(sources, words, weights, record["probabilities"], strict=True)

@@ -34,8 +34,8 @@ def spread(runs: Mapping[str, Mapping[str, Sequence[float]]], ax: Axes | None = 
     names = list(dict.fromkeys(name for rows in runs.values() for name in rows))
     ax = _rows(names, ax, "runs")
     for (series, rows), away, look in zip(runs.items(), _offsets(runs), _LOOKS, strict=False):
-        for name, found in rows.items():
-            y, numbers = names.index(name) + away, checked_numbers(found, f"runs[{series!r}][{name!r}]")
+        for name, row in rows.items():
+            y, numbers = names.index(name) + away, checked_numbers(row, f"runs[{series!r}][{name!r}]")
             if numbers.ndim != 1 or not len(numbers):
                 raise ValueError(f"runs[{series!r}][{name!r}] has shape {numbers.shape}; expected (seeds,), not 0")
             if len(numbers) > 1:
@@ -44,67 +44,46 @@ def spread(runs: Mapping[str, Mapping[str, Sequence[float]]], ax: Axes | None = 
             ax.plot(numbers.mean(), y, **look, markersize=6, markeredgecolor="white")
     ax.set_xlabel(across)
     if len(runs) > 1:
-        _legend(ax, [Line2D([], [], **look, label=name) for name, look in zip(runs, _LOOKS, strict=False)])
+        handles = [Line2D([], [], **look, label=name) for name, look in zip(runs, _LOOKS, strict=False)]
+        above = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols": len(handles)}
+        ax.legend(handles=handles, frameon=False, fontsize="small", columnspacing=1, handletextpad=0.4, **above)
     return ax
 
 
-def claims(found: Sequence[Verdict], ax: Axes | None = None, *, margin: float = 0.05) -> Axes:
-    """Draw the difference that each claim is about, with its 95 per cent interval, and what the verdict is.
-
-    Parameters
-    ----------
-    found : verdicts
-        Those of the same rows and measure share a line, one colour a group of test sentences.
-    ax : Axes, optional
-        Where to draw. None: a new figure, as high as the lines need.
-    margin : float
-        Drawn to both sides of zero: a difference that the plan calls large.
-
-    Returns
-    -------
-    Axes
-        A full marker is a claim that holds, an empty one a claim that does not, a half one cannot be told.
-    """
-    said = _wordings(found)
-    ax = _rows(said, ax, "found")
-    handles = _draw_claims(found, ax, said, margin)
-    ax.set_xlabel("the first less the second")
-    _legend(ax, handles)
-    return ax
-
-
-def claims_by_measure(found: Mapping[str, Sequence[Verdict]]) -> list[Axes]:
+def claims_by_measure(by_measure: Mapping[str, Sequence[Verdict]]) -> list[Axes]:
     """Draw the same claims as several measures judge them, side by side.
 
     Parameters
     ----------
-    found : for each measure, verdicts
+    by_measure : for each measure, verdicts
         Of `attnlib.experiments.verdicts.QUALITIES`; each with verdicts on the same claims. Right of zero, the first
         row is better.
 
     Returns
     -------
     list of Axes
-        One a measure, each as `claims` draws it, with the margin of that measure.
+        One a measure. Each claim has a line with its difference and the 95 per cent interval, one colour a group of
+        test sentences, and a marker: full if the claim holds, empty if it does not, half if it cannot be told. Dotted
+        to both sides of zero is the measure's margin.
     """
-    if not found:
-        raise ValueError("found is empty; expected at least one measure")
-    judged = [[verdict.claim for verdict in verdicts] for verdicts in found.values()]
-    if judged.count(judged[0]) < len(judged):
+    if not by_measure:
+        raise ValueError("by_measure is empty; expected at least one measure")
+    claims, *others = ([verdict.claim for verdict in verdicts] for verdicts in by_measure.values())
+    if any(other != claims for other in others):
         raise ValueError("the measures judge other claims; expected the same of each")
-    said = _wordings(next(iter(found.values())))
-    shape = {"figsize": (1.9 + 2.4 * len(found), 1.1 + 0.42 * len(said)), "dpi": 120, "layout": "constrained"}
-    figure, axes = plt.subplots(1, len(found), sharey=True, squeeze=False, **shape)
+    lines = list(dict.fromkeys(claim.wording for claim in claims))
+    shape = {"figsize": (1.9 + 2.4 * len(by_measure), 1.1 + 0.42 * len(lines)), "dpi": 120, "layout": "constrained"}
+    figure, axes = plt.subplots(1, len(by_measure), sharey=True, squeeze=False, **shape)
     handles = []
-    for ax, (measure, verdicts) in zip(axes[0], found.items(), strict=True):
-        _rows([wording.replace(" than ", " than\n").replace(" from ", " from\n") for wording in said], ax, "found")
-        handles = _draw_claims(verdicts, ax, said, QUALITIES[measure].margin)
+    for ax, (measure, verdicts) in zip(axes[0], by_measure.items(), strict=True):
+        _rows([line.replace(" than ", " than\n").replace(" from ", " from\n") for line in lines], ax, "by_measure")
+        handles = _draw_claims(verdicts, ax, lines, QUALITIES[measure].margin)
         ax.set_xlabel(f"{measure.replace('_', ' ')},\n{QUALITIES[measure].unit}", fontsize="small")
     figure.legend(handles=handles, loc="outside upper right", frameon=False, fontsize="small", ncols=len(handles))
     return [*axes[0]]
 
 
-def verdict_table(found: Sequence[Verdict]) -> Table:
+def verdict_table(verdicts: Sequence[Verdict]) -> Table:
     """Lay out what the runs say of each claim.
 
     Returns
@@ -114,28 +93,24 @@ def verdict_table(found: Sequence[Verdict]) -> Table:
         first is that of no difference, the second that of one as large as the plan's margin.
     """
     rows = []
-    for claim, (mean, low, high), p, ruled_out, says in found:
+    for claim, (mean, low, high), p, ruled_out, says in verdicts:
         interval = f"[{low:+z.3f}, {high:+z.3f}]"
         rows.append([claim.wording, claim.group, says, f"{mean:+z.3f}", interval, _p_value(p), _p_value(ruled_out)])
     return table(["claim", "group", "verdict", "difference", "interval", "p", "p, as large"], rows)
 
 
-def _wordings(found: Sequence[Verdict]) -> list[str]:
-    return list(dict.fromkeys(verdict.claim.wording for verdict in found))
-
-
-def _draw_claims(found: Sequence[Verdict], ax: Axes, said: Sequence[str], margin: float) -> list[Line2D]:
+def _draw_claims(verdicts: Sequence[Verdict], ax: Axes, lines: Sequence[str], margin: float) -> list[Line2D]:
     """Draw verdicts on axes that have a line for each wording, and return what a legend needs."""
-    groups = list(dict.fromkeys(verdict.claim.group for verdict in found))
+    groups = list(dict.fromkeys(verdict.claim.group for verdict in verdicts))
     if not 0 < len(groups) <= len(_LOOKS):
-        raise ValueError(f"found has {len(groups)} groups; expected 1 to {len(_LOOKS)}")
+        raise ValueError(f"verdicts has {len(groups)} groups; expected 1 to {len(_LOOKS)}")
     for x in (-margin, 0, margin):
         ax.axvline(x, color="0.5", linewidth=0.9, linestyle=":" if x else "-", zorder=0)
     looks = dict(zip(groups, _LOOKS, strict=False))
     away = dict(zip(groups, _offsets(groups), strict=True))
-    for verdict in found:
+    for verdict in verdicts:
         look, (mean, low, high) = looks[verdict.claim.group], verdict.difference
-        y = said.index(verdict.claim.wording) + away[verdict.claim.group]
+        y = lines.index(verdict.claim.wording) + away[verdict.claim.group]
         ax.plot([low, high], [y, y], color=look["color"], linewidth=1.8)
         ax.plot(mean, y, **look, markersize=7, fillstyle=_FILLED[verdict.says], markerfacecoloralt="white")
     colours = [Line2D([], [], **look, label=group) for group, look in looks.items()]
@@ -164,8 +139,3 @@ def _rows(names: Sequence[str], ax: Axes | None, what: str) -> Axes:
     ax.tick_params(axis="y", length=0)
     ax.spines[["top", "right", "left"]].set_visible(False)
     return ax
-
-
-def _legend(ax: Axes, handles: Sequence[Line2D]) -> None:
-    below = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols": len(handles)}
-    ax.legend(handles=handles, frameon=False, fontsize="small", columnspacing=1, handletextpad=0.4, **below)

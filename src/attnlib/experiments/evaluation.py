@@ -26,6 +26,7 @@ from attnlib.data import SentencePair, batch
 from attnlib.metrics import alignment_error_rate, bleu, exact_match, forced_links, sentence_losses
 from attnlib.search import translate_all
 from attnlib.translator import Translator
+from attnlib.windows import LocalMonotonic, LocalPredictive
 
 
 class Evaluation(NamedTuple):
@@ -67,51 +68,46 @@ def evaluate(
     translator: Translator,
     pairs: Sequence[SentencePair],
     width: int | None = 5,
-    caps: Sequence[int] | None = None,
 ) -> Evaluation:
-    """Translate sentences, greedily and by beam search, and score the true translations.
+    """Translate sentences, greedily and by beam search, each within its `cap`, and score the true translations.
 
     Parameters
     ----------
     width : int, optional
         Of the beam. None: no beam search.
-    caps : numbers, optional
-        The most words that each translation may have, EOS among them. None: twice those of the longest source.
 
+    Raises
+    ------
+    ValueError
+        If there is no pair, or the translator has no vocabularies, or `width` is below 1.
     """
-    check_vocabularies(translator)
     if not len(pairs):
         raise ValueError("pairs is empty; expected at least one sentence pair")
-    sources = [pair.source for pair in pairs]
-    most = 2 * max(map(len, sources)) if caps is None else caps
-    align = getattr(translator.decoder, "align", None)
-    followed = centres(translator, pairs) if _has_centre(translator) else None
+    sources, caps = [pair.source for pair in pairs], [cap(pair.source) for pair in pairs]
+    window = _centred_window(translator)
+    followed = centres(translator, pairs) if window else None
     return Evaluation(
         pairs,
         sentence_losses(translator, pairs),
-        translate_all(translator, sources, max_length=most),
-        None if width is None else translate_all(translator, sources, max_length=most, width=width),
+        translate_all(translator, sources, max_length=caps),
+        None if width is None else translate_all(translator, sources, max_length=caps, width=width),
         forced_links(translator, pairs) if translator.decoder.attends else None,
         followed and [_distances(pair, p) for pair, p in zip(pairs, followed, strict=True)],
-        followed and [_inside(pair, p, align.window.half_width) for pair, p in zip(pairs, followed, strict=True)],
+        followed and [_inside(pair, p, window.half_width) for pair, p in zip(pairs, followed, strict=True)],
     )
 
 
 def summarise(evaluation: Evaluation) -> dict[str, float | int | None]:
     """Compute the measures of the sentences together, to 4 decimals: see the table at the top of this module."""
-    for name, entries in evaluation._asdict().items():
-        if entries is not None and len(entries) != len(evaluation.pairs):
-            raise ValueError(f"{name} has {len(entries)} entries; expected {len(evaluation.pairs)}, one for each pair")
-    _, losses, greedy, beam, links, distances, inside = evaluation
-    references = [pair.target for pair in evaluation.pairs]
-    gold = [pair.links for pair in evaluation.pairs]
+    pairs, losses, greedy, beam, links, distances, inside = evaluation
+    references = [pair.target for pair in pairs]
     measures = {
         "perplexity": exp(sum(losses) / sum(len(reference) + 1 for reference in references)),
         "bleu": bleu(greedy, references).score,
         "beam_bleu": None if beam is None else bleu(beam, references).score,
         "exact": exact_match(greedy, references),
         "beam_exact": None if beam is None else exact_match(beam, references),
-        "alignment_error": None if links is None else alignment_error_rate(links, gold),
+        "alignment_error": None if links is None else alignment_error_rate(links, [pair.links for pair in pairs]),
         "centre_distance": _mean(distances),
         "centre_inside": _mean(inside),
     }
@@ -131,14 +127,15 @@ def centres(translator: Translator, pairs: Sequence[SentencePair]) -> list[Float
         If the translator has no vocabularies, or its window no centre.
     """
     check_vocabularies(translator)
-    if not _has_centre(translator):
+    if not _centred_window(translator):
         raise ValueError("translator has no window with a centre; expected LocalMonotonic or LocalPredictive")
     vocabularies = translator.source_vocabulary, translator.target_vocabulary
     return [translator(*batch([pair], *vocabularies)).attended.centre[0, : len(pair.target)].numpy() for pair in pairs]
 
 
-def _has_centre(translator: Translator) -> bool:
-    return hasattr(getattr(getattr(translator.decoder, "align", None), "window", None), "centre")
+def _centred_window(translator: Translator) -> LocalMonotonic | LocalPredictive | None:
+    window = getattr(getattr(translator.decoder, "align", None), "window", None)
+    return window if hasattr(window, "centre") else None
 
 
 def _distances(pair: SentencePair, p: Float[np.ndarray, "tgt"]) -> list[float]:

@@ -96,14 +96,14 @@ def measure(row: Row, seed: int, learning_rate: float) -> dict[str, Any]:
     """Train a row with a seed, and measure it on the test sentences: see the table at the top of this module."""
     translator, history = trained(row, seed, learning_rate)
     pairs = all_held_out(row.budget, row.variant.language)
-    width = row.budget.width if row.beam else None
-    evaluation = evaluate(translator, pairs, width, [cap(pair.source) for pair in pairs])
+    evaluation = evaluate(translator, pairs, row.budget.width if row.beam else None)
     parts = {name: evaluation.select(rows) for name, rows in grouped(row.variant, row.budget).items()}
     summaries = [summarise(part) | _more(part) for part in parts.values()]
     right = [words == pair.target for words, pair in zip(evaluation.greedy, pairs, strict=True)]
     both = {name: part for name, part in parts.items() if name in ("within", "beyond")}
     attends = evaluation.links is not None
     return {
+        "learning_rate": learning_rate,
         "losses": smoothed(history.losses),
         "measures": {name: [summary[name] for summary in summaries] for name in summaries[0]},
         "right": np.packbits(right).tobytes().hex(),
@@ -112,15 +112,15 @@ def measure(row: Row, seed: int, learning_rate: float) -> dict[str, Any]:
     }
 
 
-def development_loss(row: Row, seed: int, learning_rate: float, clauses: Sequence[int]) -> float | None:
+def measure_rate(row: Row, seed: int, learning_rate: float, clauses: Sequence[int]) -> dict[str, float | None]:
     """Train a row with a seed, and take the loss per word of sentences to choose by; None if training fails."""
     try:
         translator, _ = trained(row, seed, learning_rate)
     except FloatingPointError:
-        return None
+        return {"loss": None}
     pairs = [pair for c in clauses for pair in development(c, row.budget, row.variant.language)]
     loss = sum(sentence_losses(translator, pairs)) / sum(len(pair.target) + 1 for pair in pairs)
-    return round(loss, 5) if isfinite(loss) else None
+    return {"loss": round(loss, 5) if isfinite(loss) else None}
 
 
 def miss_counts(evaluation: Evaluation) -> Int[np.ndarray, "offsets"]:

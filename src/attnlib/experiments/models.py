@@ -41,7 +41,6 @@ class AttentionalOutput(nn.Module):
 
     def __init__(self, *, vocab: int, dec: int, enc: int):
         super().__init__()
-        self.enc = enc
         self.W_c, self.W_y = weight(dec, enc + dec), weight(vocab, dec)
 
     def read(
@@ -60,11 +59,6 @@ class MaxoutOutput(DeepOutput):
     """`DeepOutput`, by the names that a `HybridDecoder` knows its parts by."""
 
     read = DeepOutput.maxout
-
-    @property
-    def enc(self) -> int:
-        """Count the features of a context."""
-        return self.C_o.shape[1]
 
     @property
     def output(self) -> Float[Tensor, "vocab maxout"]:
@@ -315,15 +309,7 @@ def between(
     return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
 
 
-def _check_fit(
-    reader: str,
-    width: int | float,
-    *,
-    projected: bool,
-    asks_before: bool,
-    reads_new_state: bool,
-    feeds_readout: bool,
-) -> None:
+def _check_fit(reader, width, *, projected, asks_before, reads_new_state, feeds_readout):
     if reader == "gru" and width != 2:
         raise ValueError(f"width is {width}; expected 2 with the reader 'gru', which reads in both directions")
     if not projected and (reader, width) != ("reversed", 1):

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from hashlib import sha256
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from attnlib.checks import check_choice
@@ -29,13 +28,10 @@ MODELS: Mapping[str, Callable[..., Translator]] = PRESETS | {
 }
 """What a row of a plan may train, by name."""
 
-LANGUAGES: Mapping[str, Callable[..., list[SentencePair]]] = MappingProxyType(
-    {"french": grammar.sample, "german": german.sample}
-)
+LANGUAGES = {"french": grammar.sample, "german": german.sample}
 """What English is translated into, and what draws the sentence pairs."""
 
 _OF_ROW = {"name", "model", "family", "seeds", "clauses", "language", "times", "emb", "hid", "beam"}
-_OF_TEXT_ROW = {"name", "preset", "language", "pairs", "subwords", "learning_rate"}
 
 
 @dataclass(frozen=True)
@@ -336,10 +332,12 @@ def _row(given: Mapping[str, Any], table: str, contents: Mapping[str, Any]) -> R
 
 def _text_row(given: Mapping[str, Any], table: str, contents: Mapping[str, Any]) -> TextRow:
     check_choice(PRESETS, preset=given["preset"])
-    options = {name: value for name, value in given.items() if name not in {*_OF_TEXT_ROW, "seeds"}}
-    rest = {name: value for name, value in given.items() if name in _OF_TEXT_ROW}
+    options = {name: value for name, value in given.items() if name not in TextRow._fields}
+    rest = {name: value for name, value in given.items() if name not in options} | {
+        "seeds": tuple(range(given["seeds"]))
+    }
     phase, effort = contents["tables"][table]["phase"], Effort(**contents["effort"])
-    return TextRow(table, phase, effort, tuple(range(given["seeds"])), options, **rest)
+    return TextRow(table, phase, effort, options=options, **rest)
 
 
 def _scaled(budget: Budget, times: int | float) -> Budget:

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from attnlib.data import SentencePair
-from attnlib.experiments.evaluation import Evaluation, cap, evaluate, summarise
+from attnlib.experiments.evaluation import evaluate, summarise
 from attnlib.experiments.measures import SOURCE, multiply_adds, parameters, train_variant
 from attnlib.experiments.plan import LANGUAGES, Budget, Variant
 from attnlib.translator import Translator
@@ -48,7 +48,7 @@ def probe(variant: Variant, sentences: int | None = None) -> dict[str, Any]:
     translator, history = train_variant(variant, 0, TINY, progress=False)
     if sentences is None:
         sentences = next(seed for seed in count() if _is_steady(translator, _three(seed, variant.language)))
-    evaluation = _evaluated(translator, _three(sentences, variant.language))
+    evaluation = evaluate(translator, _three(sentences, variant.language), TINY.width)
     return {
         "losses": [round(float(loss), 6) for loss in history.losses],
         "sentences": sentences,
@@ -75,18 +75,15 @@ def _three(seed: int, language: str) -> list[SentencePair]:
     return LANGUAGES[language](3, seed=seed, clauses=TINY.test_clauses, part="test")
 
 
-def _evaluated(translator: Translator, pairs: Sequence[SentencePair]) -> Evaluation:
-    return evaluate(translator, pairs, TINY.width, [cap(pair.source) for pair in pairs])
-
-
 def _is_steady(translator: Translator, pairs: Sequence[SentencePair]) -> bool:
     """Say whether small changes of the weights leave words and links as they are."""
-    said = _words_and_links(_evaluated(translator, pairs))
-    shaken = (_shaken(translator, seed) for seed in range(3))
-    return all(said == _words_and_links(_evaluated(other, pairs)) for other in shaken)
+    others = (_shaken(translator, seed) for seed in range(3))
+    as_it_is = _words_and_links(translator, pairs)
+    return all(_words_and_links(other, pairs) == as_it_is for other in others)
 
 
-def _words_and_links(evaluation: Evaluation) -> tuple:
+def _words_and_links(translator: Translator, pairs: Sequence[SentencePair]) -> tuple:
+    evaluation = evaluate(translator, pairs, TINY.width)
     return evaluation.greedy, evaluation.beam, evaluation.links, evaluation.inside
 
 

@@ -118,13 +118,10 @@ class Ledger:
 
         Raises
         ------
-        ValueError
+        FileNotFoundError, ValueError
             If nothing is recorded, or it is of another plan.
         """
-        path = self.folder / "costs.json"
-        if not path.is_file():
-            raise ValueError(f"no costs are recorded of {self.plan.name}")
-        record = _read(path)
+        record = _read(path := self.folder / "costs.json")
         if record["plan"] != self.plan.digest:
             raise ValueError(f"{path.name} was recorded under another plan than {self.plan.name}")
         return record["costs"]

@@ -30,7 +30,7 @@ import torch
 
 from attnlib.checks import check_choice
 from attnlib.devices import device_named
-from attnlib.experiments.measures import benchmark, development_loss, grouped, measure
+from attnlib.experiments.measures import benchmark, grouped, measure, measure_rate
 from attnlib.experiments.plan import Row, read_plan
 from attnlib.experiments.probe import probe
 from attnlib.experiments.records import Job, Ledger, environment
@@ -75,7 +75,7 @@ def missing(ledger: Ledger, share: slice = ALL) -> Iterator[Job]:
     for row, seed in [*ledger.plan.runs()[share], *again]:
         name, rate = row.name, rates[row.family]
         if rate is not None and str(seed) not in ledger.runs(name):
-            yield Job(name, str(seed), partial(_row_run, row, seed, rate), partial(_row_head, row))
+            yield Job(name, str(seed), partial(measure, row, seed, rate), partial(_row_head, row))
 
 
 def work(ledger: Ledger, list_missing: Callable[[Ledger], Iterable[Job]], say: Callable[[str], Any] = print) -> None:
@@ -228,15 +228,7 @@ def _rates_missing(ledger: Ledger) -> Iterator[Job]:
         for seed in rule["seeds"]:
             for rate in _tried(ledger, family)[0]:
                 if (key := f"{rate:g}/{seed}") not in recorded:
-                    yield Job(f"rate-{family}", key, partial(_rate_run, row, seed, rate, tuple(rule["clauses"])), head)
-
-
-def _rate_run(row: Row, seed: int, rate: float, clauses: tuple[int, ...]) -> dict[str, Any]:
-    return {"loss": development_loss(row, seed, rate, clauses)}
-
-
-def _row_run(row: Row, seed: int, rate: float) -> dict[str, Any]:
-    return {"learning_rate": rate, **measure(row, seed, rate)}
+                    yield Job(f"rate-{family}", key, partial(measure_rate, row, seed, rate, rule["clauses"]), head)
 
 
 def _rate_head(row: Row, family: str) -> dict[str, Any]:

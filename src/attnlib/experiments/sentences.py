@@ -64,8 +64,8 @@ from attnlib.writing import write_atomically
 SOURCE = "github.com/multi30k/dataset"
 """Where the text is from. Its files are in the folder data/task1/tok."""
 
-FILES = {"train": "train", "dev": "val", "test": "test_2017_flickr"}
-"""What the files are called, by what they are for."""
+FILES = ("train", "val", "test_2017_flickr")
+"""What the files of the parts of `Data` are called."""
 
 
 class Data(NamedTuple):
@@ -76,45 +76,29 @@ class Data(NamedTuple):
     test: list[SentencePair]
 
 
-def find_files(folder: Path, language: str) -> dict[str, tuple[Path, Path]]:
-    """Find the English file of each part and that in the language, one of `attnlib.experiments.captions.LANGUAGES`.
+@lru_cache(maxsize=2)
+def read_data(folder: Path, language: str) -> Data:
+    """Read all parts in English and one of `attnlib.experiments.captions.LANGUAGES`, except pairs with an empty side.
 
-    A file is called ``val.lc.norm.tok.en``, as in the repository, or ``val.en``, or either with ``.gz``.
+    A file is called ``val.lc.norm.tok.en``, as in the repository, or ``val.en``, or either with ``.gz``. The files
+    spell marks as HTML does, such as "&apos;". These are replaced by the marks that they stand for, so that a word is
+    spelt in one way. This makes no two words alike, and leaves BLEU as it is.
 
     Raises
     ------
-    ValueError
-        If a file is missing: it names all that are.
+    OSError, ValueError
+        If a file is missing: it names all that are; otherwise as for `attnlib.text.files.read_beside`.
     """
-    files = {
-        part: {ending: _file(folder, name, ending) for ending in ("en", LANGUAGES[language])}
-        for part, name in FILES.items()
-    }
-    missing = [
-        f"{FILES[part]}.lc.norm.tok.{end}" for part, sides in files.items() for end, file in sides.items() if not file
-    ]
+    names = [(name, ending) for name in FILES for ending in ("en", LANGUAGES[language])]
+    paths = [_file(folder, *name) for name in names]
+    missing = [f"{name}.lc.norm.tok.{ending}" for (name, ending), path in zip(names, paths, strict=True) if not path]
     if missing:
         raise ValueError(
             f"--data is {folder}, which lacks {', '.join(missing)} (or .gz); expected the files of the folder "
             f"data/task1/tok of {SOURCE}"
         )
-    return {part: tuple(sides.values()) for part, sides in files.items()}
-
-
-@lru_cache(maxsize=2)
-def read_data(folder: Path, language: str) -> Data:
-    """Read all parts in English and the language, except pairs with an empty side.
-
-    The files spell marks as HTML does, such as "&apos;". These are replaced by the marks that they stand for, so that a
-    word is spelt in one way. This makes no two words alike, and leaves BLEU as it is.
-
-    Raises
-    ------
-    OSError, ValueError
-        As for `find_files` and `attnlib.text.files.read_beside`.
-    """
-    files = find_files(folder, language)
-    return Data(*([_plain(*sides) for sides in read_beside(*files[part]) if all(sides)] for part in Data._fields))
+    parts = zip(paths[::2], paths[1::2], strict=True)
+    return Data(*([_plain(*sides) for sides in read_beside(*part) if all(sides)] for part in parts))
 
 
 def missing_runs(
@@ -125,7 +109,7 @@ def missing_runs(
     Parameters
     ----------
     data : Path
-        The folder of the text: see `find_files`.
+        The folder of the text: see `read_data`.
     **how
         As for `attnlib.text.learning.learn`: device, progress.
 

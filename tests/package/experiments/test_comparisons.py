@@ -4,9 +4,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from attnlib.experiments import Interval, Verdict, mean_interval
-from attnlib.experiments.comparisons import claims, claims_by_measure, spread, verdict_table
+from attnlib.experiments.comparisons import claims_by_measure, spread, verdict_table
 from attnlib.experiments.plan import Claim
+from attnlib.experiments.statistics import Interval, mean_interval
+from attnlib.experiments.verdicts import Verdict
 
 plt.switch_backend("Agg")
 RUNS = {"within": {"one": [0.9, 0.94, 0.92], "other": [0.5]}, "beyond": {"other": [0.1, 0.3]}}
@@ -50,26 +51,6 @@ def test_one_series_needs_no_legend_and_given_axes_are_used():
     assert given.get_legend() is None
 
 
-def test_each_claim_has_its_interval_and_the_marker_of_its_verdict():
-    ax = claims(FOUND)
-    assert names(ax) == ["a more than b", "b less than c, alignment error"]
-    bars = drawn(ax, lambda line: line.get_marker() == "None" and len(set(line.get_ydata())) == 1)
-    assert bars == [(0, [0.2, 0.4]), (0, [-0.4, -0.2]), (1, [-0.2, 0.2])]
-    means = [line for line in ax.lines if line.get_marker() != "None"]
-    assert [(line.get_xdata()[0], line.get_marker(), line.get_fillstyle()) for line in means] == [
-        (0.3, "o", "full"),
-        (-0.3, "s", "none"),
-        (0.0, "o", "left"),
-    ]
-    said = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert said == ["within", "beyond", "holds", "does not hold", "cannot be told"]
-
-
-def test_zero_and_the_margin_are_marked():
-    ax = claims(FOUND, margin=0.1)
-    assert [x for _, (x, _) in drawn(ax, lambda line: line.get_linewidth() == 0.9)] == [-0.1, 0, 0.1]
-
-
 def test_the_same_claims_by_several_measures_stand_side_by_side():
     by_bleu = [verdict._replace(difference=Interval(9.0, 4.0, 14.0), says="holds") for verdict in FOUND]
     exact, bleu = claims_by_measure({"exact": FOUND, "beam_bleu": by_bleu})
@@ -83,15 +64,26 @@ def test_the_same_claims_by_several_measures_stand_side_by_side():
         assert [x for _, (x, _) in drawn(ax, lambda line: line.get_linewidth() == 0.9)] == [-margin, 0, margin]
     assert bleu.get_xlabel() == "beam bleu,\npoints of BLEU"
     (legend,) = exact.figure.legends
-    said = [text.get_text() for text in legend.get_texts()]
-    assert said == ["within", "beyond", "holds", "does not hold", "cannot be told"]
+    means = [line for line in exact.lines if line.get_marker() != "None" and line.get_linewidth() != 0.9]
+    assert [(line.get_xdata()[0], line.get_marker(), line.get_fillstyle()) for line in means] == [
+        (0.3, "o", "full"),
+        (-0.3, "s", "none"),
+        (0.0, "o", "left"),
+    ]
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "within",
+        "beyond",
+        "holds",
+        "does not hold",
+        "cannot be told",
+    ]
 
 
 @pytest.mark.parametrize(
     ("found", "says"),
     [
-        ({}, "found is empty; expected at least one measure"),
-        ({"exact": []}, "found is empty; expected at least one row"),
+        ({}, "by_measure is empty; expected at least one measure"),
+        ({"exact": []}, "by_measure is empty; expected at least one row"),
         ({"exact": FOUND, "perplexity": FOUND[:2]}, "the measures judge other claims"),
     ],
 )
@@ -100,11 +92,10 @@ def test_measures_that_do_not_judge_the_same_claims_are_refused(found, says):
         claims_by_measure(found)
 
 
-@pytest.mark.parametrize("draw", [spread, claims])
 @pytest.mark.parametrize("empty", [{}, {"within": {}}])
-def test_nothing_to_draw_is_refused(draw, empty):
-    with pytest.raises(ValueError, match=r"0 (series|groups); expected|is empty; expected at least one row"):
-        draw(empty if draw is spread else [])
+def test_nothing_to_draw_is_refused(empty):
+    with pytest.raises(ValueError, match=r"0 series; expected|is empty; expected at least one row"):
+        spread(empty)
 
 
 def test_a_row_without_a_run_is_refused():

@@ -94,16 +94,12 @@ def test_the_centre_of_local_p_is_where_the_gaussian_is(name):
     assert_close((weights / gaussian).sum(1), torch.ones(len(p)))
 
 
-ONE = Evaluation(PAIRS[:1], [1.0], [("u",)], [("u",)], None, None, None)
-
-
 @pytest.mark.parametrize(
     ("call", "says"),
     [
         (lambda: evaluate(untrained("bahdanau"), []), "pairs is empty; expected at least one"),
         (lambda: evaluate(untrained("bahdanau"), PAIRS, 0), "width is 0; expected at least 1"),
-        (lambda: summarise(ONE._replace(greedy=[])), "greedy has 0 entries; expected 1"),
-        (lambda: summarise(ONE._replace(losses=[])), "losses has 0 entries; expected 1"),
+        (lambda: evaluate(nameless(), PAIRS), "translator has no vocabularies"),
         (lambda: sentence_losses(untrained("bahdanau"), [SentencePair((), ("u",))]), "words is empty"),
         (lambda: sentence_losses(nameless(), PAIRS), "translator has no vocabularies"),
         (lambda: centres(nameless(), PAIRS), "translator has no vocabularies"),
@@ -123,6 +119,6 @@ def test_without_a_beam_there_is_none():
 def test_each_translation_has_a_cap_of_its_own():
     caps = [cap(pair.source) for pair in PAIRS]
     assert caps[0] == 2 * len(PAIRS[0].source) + 5
-    found = evaluate(untrained("bahdanau"), PAIRS, 2, caps)
+    found = evaluate(untrained("bahdanau"), PAIRS, 2)
     assert all(len(words) <= most for words, most in zip(found.greedy, caps, strict=True))
     assert any(len(words) == most for words, most in zip(found.greedy, caps, strict=True)), "untrained, some never end"

@@ -13,9 +13,9 @@ from attnlib.experiments.evaluation import Evaluation, cap, evaluate, summarise
 from attnlib.experiments.measures import (
     all_held_out,
     benchmark,
-    development_loss,
     grouped,
     measure,
+    measure_rate,
     miss_counts,
     multiply_adds,
     parameters,
@@ -156,8 +156,9 @@ def test_a_run_is_of_the_model_that_training_gives(small, measured):
     translator, history = trained(row, 10, 0.01, on_step=lambda training, _: steps.append(training.step))
     assert steps == [*range(1, 21)]
     pairs = all_held_out(row.budget)
-    evaluation = evaluate(translator, pairs, 2, [cap(pair.source) for pair in pairs])
+    evaluation = evaluate(translator, pairs, 2)
     groups = grouped(row.variant, row.budget)
+    assert measured["learning_rate"] == 0.01
     assert measured["losses"] == pytest.approx([history.losses[:10].mean(), history.losses[10:].mean()], abs=1e-4)
     for n, rows in enumerate(groups.values()):
         expected = summarise(evaluation.select(rows))
@@ -199,14 +200,14 @@ def test_rates_are_chosen_on_other_sentences_with_fewer_steps(small, monkeypatch
     translator, _ = trained(row, 100, 0.01)
     pairs = [pair for clauses in (1, 2) for pair in development(clauses, row.budget)]
     words = sum(len(pair.target) + 1 for pair in pairs)
-    loss = development_loss(row, 100, 0.01, (1, 2))
+    loss = measure_rate(row, 100, 0.01, (1, 2))["loss"]
     assert loss == pytest.approx(sum(sentence_losses(translator, pairs)) / words, abs=1e-5)
 
     def fail(*_):
         raise FloatingPointError("loss is nan")
 
     monkeypatch.setattr(measures, "trained", fail)
-    assert development_loss(row, 100, 0.01, (1, 2)) is None
+    assert measure_rate(row, 100, 0.01, (1, 2)) == {"loss": None}
 
 
 @pytest.mark.parametrize("language", ["french", "german"])

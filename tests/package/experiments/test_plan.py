@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 import torch
 
-from attnlib.data import Vocabulary
+from attnlib.data import EOS, Vocabulary
 from attnlib.experiments.captions import LANGUAGES, captions
 from attnlib.experiments.measures import grouped, parameters
 from attnlib.experiments.plan import PLANS, Budget, Claim, TextRow, Variant, held_out, read_plan, vocabularies
@@ -90,7 +90,7 @@ def differences(plan, first, second):
                 "reads new": getattr(made, "reads_new_state", True),
                 "cell": type(getattr(made, "cell", None)).__name__.removeprefix("NoneType") or "LSTMCell",
                 "reader": type(reader).__name__.replace("GRU", "").replace("LSTM", ""),
-                "enc": made.readout.enc if hasattr(made, "readout") and hasattr(made.readout, "enc") else made.enc,
+                "enc": translator.start(torch.tensor([[EOS]]), torch.tensor([1])).memory.annotations.shape[2],
                 "begins": getattr(getattr(made, "begin", None), "W_s", None) is not None or hasattr(reader, "W_s"),
                 "score": type(made.align.score).__name__,
                 "maxout": hasattr(getattr(made, "readout", None), "U_o"),

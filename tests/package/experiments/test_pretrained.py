@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import load_file
 
 from attnlib import pretrained
-from attnlib.experiments import Ledger, cap, evaluate, held_out, prediction_interval, read_plan, summarise
+from attnlib.experiments import Ledger, evaluate, held_out, prediction_interval, read_plan, summarise
 from attnlib.pretrained import recipes
 from attnlib.pretrained.recipes import RECIPES, TEXTS, Recipe, make
 from attnlib.text import evaluation
@@ -39,7 +39,7 @@ def test_its_measures_lie_where_another_run_of_its_row_would(name):
     row = plan.rows[recipe.row]
     pairs = [pair for clauses in row.variant.clauses for pair in held_out(clauses, row.budget)]
     translator = pretrained.load(name).translator
-    found = summarise(evaluate(translator, pairs, None, [cap(pair.source) for pair in pairs]))
+    found = summarise(evaluate(translator, pairs, None))
     for measure in ("exact", "perplexity"):
         runs = np.array([*Ledger(plan).column(recipe.row, measure).values()])
         _, low, high = prediction_interval(runs, level=0.99)

@@ -29,7 +29,7 @@ FAKES = textwrap.dedent("""
         time.sleep(pause)
         return {"learning_rate": rate, "measures": {"exact": [seed / 100]}}
 
-    runner._rate_run, runner._row_run, runner._row_head = rate, row, lambda row: {"groups": ["within"]}
+    runner.measure_rate, runner.measure, runner._row_head = rate, row, lambda row: {"groups": ["within"]}
 """)
 
 
@@ -40,7 +40,7 @@ def ledger(small, tmp_path) -> Ledger:
 
 @pytest.fixture
 def fakes(monkeypatch):
-    for name in ("_rate_run", "_row_run", "_row_head"):
+    for name in ("measure_rate", "measure", "_row_head"):
         monkeypatch.setattr(runner, name, getattr(runner, name))
     exec(FAKES, {"pause": 0})
 
@@ -76,14 +76,6 @@ def test_every_run_is_recorded_once_and_said(fakes, ledger, small, tmp_path):
     assert "processor" in run["environment"]
 
 
-def test_what_is_recorded_is_not_run_again(fakes, monkeypatch, ledger, tmp_path):
-    work(ledger, missing, say=str)
-    before = {path: path.read_bytes() for path in tmp_path.glob("*.json")}
-    monkeypatch.setattr(runner, "_row_run", None)
-    work(ledger, missing, say=str)
-    assert {path: path.read_bytes() for path in tmp_path.glob("*.json")} == before
-
-
 def test_several_at_once_one_of_them_killed_record_each_run_once(small, small_file, tmp_path):
     folder = tmp_path / "runs"
     command = [sys.executable, "-c", script(small_file, folder)]
@@ -110,14 +102,14 @@ def test_a_share_does_its_rows_and_one_without_the_rest(fakes, ledger, small, tm
 
 
 def test_a_run_that_cannot_be_trained_is_named_and_left_out(fakes, monkeypatch, ledger, small, tmp_path):
-    proper, said = runner._row_run, []
+    proper, said = runner.measure, []
 
     def fail(row, seed, rate):
         if row.variant.name == "bahdanau" and seed == 11:
             raise FloatingPointError("loss is nan at step 3")
         return proper(row, seed, rate)
 
-    monkeypatch.setattr(runner, "_row_run", fail)
+    monkeypatch.setattr(runner, "measure", fail)
     work(ledger, missing, say=said.append)
     assert recorded(small, tmp_path) == WHOLE | {"bahdanau": 2}
     assert said.count("bahdanau 11: loss is nan at step 3") == 1
@@ -199,13 +191,6 @@ def test_then_the_rows_whose_rate_is_chosen_by_phase_and_seed(ledger):
     assert listed(ledger) == [("local-p", "10"), ("local-p", "11"), rows[0], *rows[2:]]
 
 
-def test_shares_deal_the_rows_out(ledger):
-    for family in ("early", "late"):
-        tried(ledger, family, dict(zip(RATES, (2.0, 1.0, 3.0), strict=True)))
-    whole = listed(ledger)
-    assert [listed(ledger, slice(k - 1, None, 2)) for k in (1, 2)] == [whole[::2], whole[1::2]]
-
-
 def test_the_rate_with_the_least_loss_is_chosen(ledger):
     tried(ledger, "early", {"0.002": 2.0, "0.01": 1.5})
     assert chosen_rate(ledger, "early") is None, "one has no runs yet"
@@ -254,16 +239,16 @@ def test_a_row_that_loses_a_run_is_trained_again(ledger):
 
 def test_a_job_does_what_it_says(ledger, small, monkeypatch):
     """Recording who is called, and with what; what they give, their own tests say."""
-    for name in ("development_loss", "measure", "probe"):
+    for name in ("measure_rate", "measure", "probe"):
         monkeypatch.setattr(runner, name, lambda *given, name=name, **more: {"called": (name, *given, *more.values())})
     rate = next(missing(ledger))
     row = small.shortened(small.rows["bahdanau"])
-    assert rate.run() == {"loss": {"called": ("development_loss", row, 100, 0.002, (1, 2))}}
+    assert rate.run() == {"called": ("measure_rate", row, 100, 0.002, [1, 2])}
     assert rate.head()["settings"]["budget"]["steps"] == 10
     for family in ("early", "late"):
         tried(ledger, family, dict(zip(RATES, (2.0, 1.0, 3.0), strict=True)))
     job, row = next(missing(ledger)), small.rows["local-p"]
-    assert job.run() == {"learning_rate": 0.01, "called": ("measure", row, 10, 0.01)}
+    assert job.run() == {"called": ("measure", row, 10, 0.01)}
     head = job.head()
     assert head["probe"]["called"] == ("probe", row.variant)
     assert head["settings"]["budget"]["test_seed"] == 2000

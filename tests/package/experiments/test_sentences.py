@@ -13,7 +13,7 @@ from attnlib.experiments.captions import captions, forced_weights, translations,
 from attnlib.experiments.plan import read_plan
 from attnlib.experiments.records import Ledger
 from attnlib.experiments.runner import main, work
-from attnlib.experiments.sentences import find_files, missing_runs, read_data, train_and_measure
+from attnlib.experiments.sentences import missing_runs, read_data, train_and_measure
 from attnlib.language.grammar import sample
 from attnlib.metrics import looks
 from attnlib.text.evaluation import evaluate
@@ -52,7 +52,7 @@ def test_all_files_that_are_missing_are_named(tmp_path):
         r" test_2017_flickr.lc.norm.tok.de \(or .gz\); expected .* data/task1/tok of github.com/multi30k/dataset"
     )
     with pytest.raises(ValueError, match=says):
-        find_files(tmp_path, "german")
+        read_data(tmp_path, "german")
 
 
 @pytest.fixture(scope="module")

@@ -56,7 +56,6 @@ def test_pairs_against_scipy(n):
     first, second = rng.normal(0.3, 1, n), rng.normal(0, 1, n)
     x = first - second
     assert paired_p(x) == pytest.approx(stats.ttest_rel(first, second).pvalue)
-    assert paired_p(x, 0.7) == pytest.approx(stats.ttest_1samp(x, 0.7).pvalue)
     assert ruled_out_p(x, 0.7) == pytest.approx(stats.ttest_1samp(x, 0.7, alternative="less").pvalue)
 
 
@@ -75,18 +74,6 @@ def test_holm_by_hand():
     assert holm([0.5, 0.5, 0.01]) == pytest.approx([1.0, 1.0, 0.03])
     assert holm([0.2]) == [0.2]
     assert holm([]) == []
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_the_correction_is_that_of_testing_one_after_another(seed):
-    """Go from the smallest up; the first that fails its share of the level fails all after it."""
-    p = np.random.default_rng(seed).beta(0.3, 3, size=7)
-    passed, level = set(), 0.05
-    for rank, n in enumerate(np.argsort(p)):
-        if p[n] >= level / (len(p) - rank):
-            break
-        passed.add(int(n))
-    assert {n for n, corrected in enumerate(holm(p.tolist())) if corrected < level} == passed
 
 
 def test_sentences_against_scipy():
@@ -124,11 +111,7 @@ def test_what_differs_between_rows_does_not_count():
     [
         (lambda: paired_p([0.1]), "runs holds 1; expected at least 2"),
         (lambda: paired_p([0.1, float("nan")]), "differences is .*; expected numbers"),
-        (lambda: holm([0.5, 1.5]), r"p_values is \[0\.5, 1\.5\]; expected numbers from 0 to 1"),
-        (lambda: holm([float("nan")]), "expected numbers from 0 to 1"),
-        (lambda: sentence_interval(np.ones((0, 3), dtype=bool)), r"right has shape \(0, 3\)"),
-        (lambda: sentence_interval(np.ones((2, 3), dtype=bool), level=95.0), r"level is 95\.0"),
-        (lambda: sentence_interval(np.ones((2, 3), dtype=bool), samples=0), "samples is 0"),
+        (lambda: sentence_interval(*np.ones((2, 0, 3), dtype=bool)), r"right has shape \(0, 3\)"),
         (lambda: correlation_within([np.arange(3.0)], [np.arange(2.0)]), "have not the same seeds"),
         (lambda: correlation_within([np.ones(3)], [np.arange(3.0)]), "the same for all seeds"),
     ],
