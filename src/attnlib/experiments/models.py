@@ -132,8 +132,7 @@ class HybridDecoder(Decoder):
     def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], Attended, State]:
         """Take the word before and score the next one."""
         y_before = self.embedding(words)
-        s_before, attended, after = self._next(self._words_share(y_before), y_before, state)
-        s = after.recurrent[0] if self.reads_new_state else s_before
+        s, attended, after = self._next(self._words_share(y_before), y_before, state)
         c = attended.context.squeeze(1)
         read = after.recurrent[-1] if self.feeds_readout else self.readout.read(s, y_before, c)
         return linear(read, self.output), attended, after
@@ -144,24 +143,24 @@ class HybridDecoder(Decoder):
         return linear(y, self.cell.weight_ih[:, : y.shape[-1]], self.cell.bias_ih + self.cell.bias_hh * lstm)
 
     def _next(self, x, y_before, state):
+        """Step, and return the state that the readout is given, where the step looked, and the state after it."""
         s_before, *rest = state.recurrent
         if self.asks_before:
             attended = self.align.at(state.step, s_before, state.memory)
-            return s_before, attended, self._after(state, self._moved(x, attended.context.squeeze(1), s_before, *rest))
-        *cell, fed = rest
-        states = self._moved(x, fed, s_before, *cell)
-        attended = self.align.at(state.step, states[0], state.memory)
-        c = attended.context.squeeze(1)
-        fed = self.readout.read(states[0], y_before, c) if self.feeds_readout else c
-        return s_before, attended, self._after(state, (*states, fed))
+            recurrent = self._moved(x, attended.context.squeeze(1), s_before, *rest)
+        else:
+            *cell, fed = rest
+            s, *cell = self._moved(x, fed, s_before, *cell)
+            attended = self.align.at(state.step, s, state.memory)
+            c = attended.context.squeeze(1)
+            recurrent = (s, *cell, self.readout.read(s, y_before, c) if self.feeds_readout else c)
+        s = recurrent[0] if self.reads_new_state else s_before
+        return s, attended, State(state.memory, recurrent, state.step + 1)
 
     def _moved(self, x, fed, s_before, *cell):
         W_hh = self.cell.weight_hh
         x = torch.addmm(x, fed, self.cell.weight_ih[:, -self.fed :].T)
         return lstm_step(x, s_before, *cell, W_hh) if cell else (gru_step(x, s_before, W_hh, self.cell.bias_hh),)
-
-    def _after(self, state, recurrent):
-        return State(state.memory, tuple(recurrent), state.step + 1)
 
     @property
     def output(self) -> Float[Tensor, "vocab read"]:
@@ -175,8 +174,8 @@ class HybridDecoder(Decoder):
         y, state = self.embedding(words), self.start(encoded)
         states, looks = [], []
         for x, y_before in zip(self._words_share(y).unbind(1), y.unbind(1), strict=True):
-            s_before, look, state = self._next(x, y_before, state)
-            states.append(state.recurrent[0] if self.reads_new_state else s_before)
+            s, look, state = self._next(x, y_before, state)
+            states.append(s)
             looks.append(look)
         attended = join(looks)
         return self.readout.read(torch.stack(states, 1), y, attended.context), attended

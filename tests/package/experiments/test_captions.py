@@ -7,7 +7,6 @@ import pytest
 
 import attnlib.experiments
 from attnlib.experiments.captions import LANGUAGES, captions
-from attnlib.text.files import pharaoh, read_gold
 
 BOTH = [(language, caption) for language in LANGUAGES for caption in captions(language)]
 NUMBERS = {"two", "three", "four", "seven", "nine", "eleven"}
@@ -126,16 +125,6 @@ SHOWN = {
     "number": lambda caption: NUMBERS & {*caption.pair.source} or any(map(str.isdigit, caption.pair.source)),
     "long": lambda caption: len(caption.pair.source) == 40,
 }
-
-
-def test_written_to_files_they_are_what_the_command_reads(tmp_path):
-    """Two kinds of links in the format of ``attnlib evaluate --gold``."""
-    for language in LANGUAGES:
-        possible = [pharaoh(gold.possible - gold.sure).replace("-", "?") for _, gold, _ in captions(language)]
-        sure = [pharaoh(gold.sure) for _, gold, _ in captions(language)]
-        path = tmp_path / language
-        path.write_text("".join(f"{s} {p}\n" for s, p in zip(sure, possible, strict=True)))
-        assert read_gold(path, [c.pair[:2] for c in captions(language)]) == [c.gold for c in captions(language)]
 
 
 def test_another_language_is_refused(refused):

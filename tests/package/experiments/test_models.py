@@ -6,17 +6,9 @@ from torch import nn
 from torch.testing import assert_close
 
 from attnlib.data import BOS, Vocabulary
-from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
 from attnlib.experiments.measures import multiply_adds
-from attnlib.experiments.models import (
-    AttentionalOutput,
-    ConcatWithIdentity,
-    MaxoutOutput,
-    between,
-    luong_with_identity,
-    luong_without_attention,
-)
-from attnlib.scores import Additive, Concat, General
+from attnlib.experiments.models import ConcatWithIdentity, between, luong_with_identity, luong_without_attention
+from attnlib.scores import Concat
 from attnlib.translator import luong, rnn_search
 
 VOCABULARIES = Vocabulary(tuple("abcdefg")), Vocabulary(tuple("hijkl"))
@@ -113,27 +105,6 @@ def test_where_a_decoder_begins():
         assert not fed.any()
     encoded = copied.encoder(SOURCE, LENGTHS)
     assert_close(copied.decoder.start(encoded).recurrent[:2], tuple(x[:, 0] for x in encoded.state))
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_neighbours_do_not_matter(name):
-    translator = made(name)
-    together = translator(SOURCE, LENGTHS, TARGET).logits
-    for n, length in enumerate(LENGTHS):
-        alone = translator(SOURCE[n : n + 1, :length], LENGTHS[n : n + 1], TARGET[n : n + 1]).logits
-        assert_close(together[n], alone[0])
-
-
-def test_parts_are_those_asked_for():
-    encoders = {"asks after": BidirectionalGRU, "lstm": BidirectionalLSTM, "reversed": StackedLSTM}
-    for name, kind in encoders.items():
-        assert type(made(name).encoder) is kind
-        assert made(name).encoder(SOURCE, LENGTHS).annotations.shape[2] == 12
-    assert made("reversed").encoder.reverse
-    assert type(made("general").decoder.align.score) is General
-    assert type(made("lstm").decoder.align.score) is Additive
-    assert type(made("lstm").decoder.readout) is MaxoutOutput
-    assert type(made("attentional").decoder.readout) is AttentionalOutput
 
 
 def test_the_same_seed_gives_the_same_weights_and_leaves_torch_alone():
