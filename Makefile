@@ -31,7 +31,7 @@ refresh: .venv/installed ## execute the notebooks in place and normalise what th
 	$(BIN)/python tools/refresh.py
 
 pretrained: .venv/installed ## train the models that the chapters speak of, those that are missing; half a minute each
-	$(BIN)/python -m attnlib.pretrained
+	$(BIN)/python -m attnlib.pretrained.recipes
 
 experiments: .venv/installed ## record the runs of a plan; interrupted, it goes on where it was. PLAN=comparison SHARE=2/5
 	$(BIN)/python -m attnlib.experiments $(PLAN) $(if $(SHARE),--share $(SHARE))

@@ -32,7 +32,8 @@ _MODEL = (
     ),
 )
 _TEXT = (
-    _option("text", nargs="+", metavar="FILE", help="source and target, or one file with tabs"),
+    _option("source", metavar="SOURCE", help="sentences, one a line; without TARGET, pairs with tabs"),
+    _option("target", nargs="?", metavar="TARGET", help="their translations"),
     _option("--longest", type=int, default=MAX_LINE, help="most words or subwords of a line; a longer one is refused"),
 )
 _REPLACEMENT = (
@@ -194,9 +195,11 @@ def _train(given: argparse.Namespace) -> None:
     with processes.joined(device):
         say = (lambda line: None) if processes.rank() else _say
         with processes.first_goes_ahead():
-            settings = _settings(given)
+            settings, files = _settings(given), given.dev or []
+            if len(files) > 2:
+                raise ValueError(f"--dev is {len(files)} files; expected two, or one of pairs with a tab between")
             pairs = PairFiles(given.source, given.target, longest=given.longest)
-            dev = read_pairs(*_sides(given.dev, "--dev"), longest=given.longest).pairs if given.dev else []
+            dev = read_pairs(*files, longest=given.longest).pairs if files else []
         progress = True if sys.stderr.isatty() else "lines"
         how = {"save_seconds": given.save_seconds, "progress": progress, "say": say, "device": device}
         learn(given.model, pairs, dev, settings, **how)
@@ -223,8 +226,6 @@ def _settings(given: argparse.Namespace) -> Settings:
     *_SEARCH,
 )
 def _translate(given: argparse.Namespace) -> None:
-    from contextlib import nullcontext  # noqa: PLC0415
-
     from attnlib.text.model import translate_stream  # noqa: PLC0415
     from attnlib.writing import written_in_the_end  # noqa: PLC0415
 
@@ -315,8 +316,8 @@ def _load(given: argparse.Namespace) -> Any:
 def _model_and_text(given: argparse.Namespace) -> tuple[Any, list[tuple[Sequence[str], Sequence[str]]]]:
     from attnlib.text.files import read_beside  # noqa: PLC0415
 
-    pairs, model = list(read_beside(*_sides(given.text, "the text"))), _load(given)
-    model.check_longest(pairs, given.longest, given.text[0])
+    pairs, model = list(read_beside(given.source, given.target)), _load(given)
+    model.check_longest(pairs, given.longest, given.source)
     return model, pairs
 
 
@@ -326,12 +327,6 @@ def _replacement(given: argparse.Namespace) -> dict[str, str] | None:
     if given.dictionary:
         return read_dictionary(given.dictionary)
     return {} if given.replace_unknown else None
-
-
-def _sides(files: Sequence[str], name: str) -> Sequence[str]:
-    if len(files) > 2:
-        raise ValueError(f"{name} is {len(files)} files; expected two, or one of pairs with a tab between")
-    return files
 
 
 if __name__ == "__main__":

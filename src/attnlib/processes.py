@@ -21,7 +21,7 @@ _LONGEST_WAIT = timedelta(hours=2)  # for another process, which may be making v
 
 def count() -> int:
     """Count the processes that train together; 1: this one is alone."""
-    return dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
+    return dist.get_world_size() if dist.is_initialized() else 1
 
 
 def rank() -> int:

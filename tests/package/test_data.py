@@ -131,6 +131,7 @@ def test_processes_share_each_batch():
     for part, *mine in zip(whole, *shares, strict=True):
         for k, (source, lengths, target) in enumerate(mine):
             assert torch.equal(lengths, part.lengths[k::3])
+            assert source.shape[1] == max(lengths, default=0)
             assert torch.equal(source, part.source[k::3, : source.shape[1]])
             assert torch.equal(target, part.target[k::3, : target.shape[1]])
             assert (part.target[k::3, target.shape[1] :] == PAD).all()

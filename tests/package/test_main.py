@@ -19,7 +19,6 @@ from attnlib.language.grammar import sample
 from attnlib.metrics import exact_match
 from attnlib.text import files
 from attnlib.text import model as text_model
-from attnlib.text.checkpoint import only_one
 from attnlib.text.files import words_of
 from attnlib.text.settings import Settings
 
@@ -194,7 +193,6 @@ TRAIN = ("train", "--source", "a.en", "--target", "a.fr", "--model", "new")
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("translate", "--model", "nowhere"), "nowhere is no model folder: it has no config.json"),
         (("align", "--model", "none", "a.en", "a.fr"), "align needs attention, and this model has none"),
         (("explore", "--model", "none", "a", "-o", "no.html"), "explore needs attention"),
         (("page", "--model", "transformer", "-o", "no.html"), "this model is a Transformer: train another --preset"),
@@ -202,23 +200,18 @@ TRAIN = ("train", "--source", "a.en", "--target", "a.fr", "--model", "new")
         (("translate", "--model", "none", "--replace-unknown"), "replacing unknown words needs attention"),
         (("evaluate", "--model", "none", "a.en", "a.fr", "--gold", "a.links"), "align needs attention"),
         (("evaluate", "--model", "words", "a.en", "a.links2"), "a.links2: no such file"),
-        (("evaluate", "--model", "words", "a.en", "a.fr", "a.fr"), "the text is 3 files; expected two"),
         (("explore", "--model", "words", "", "-o", "no.html"), "is empty"),
         (("explore", "--model", "words", "the cat", "-o", "no/no.html"), "no such file or directory"),
         (("translate", "--model", "words", "--beam", "0"), "beam is 0; expected at least 1"),
         ((*TRAIN, "--source", "missing"), "missing: no such file or directory"),
         ((*TRAIN, "--preset", "rnn_search", "--score", "dot"), "--score is a choice of Luong's model"),
         ((*TRAIN, "--preset", "transformer", "--features", "10"), "heads is 4; expected a divisor of emb, 10"),
-        ((*TRAIN, "--score", "location", "--window", "predictive"), "the only window for a Location score"),
-        ((*TRAIN, "--features", "7"), "hid is 7; expected an even number"),
-        ((*TRAIN, "--longest", "2"), "expected at least one pair of at most 2 words"),
+        ((*TRAIN, "--dev", "a.en", "a.fr", "a.fr"), "--dev is 3 files; expected two"),
         ((*TRAIN, "--vocabulary", "9"), "size is 9; expected at least"),
         ((*TRAIN, "--steps", "0"), "steps is 0; expected at least 1"),
         ((*TRAIN, "--minutes", "-1"), "minutes is -1.0; expected a number above 0"),
         ((*TRAIN, "--learning-rate", "nan"), "learning_rate is nan; expected a number above 0"),
         ((*TRAIN, "--batch-words", "3"), "no pair is left"),
-        (("train", "--source", "a.en", "--model", "new"), "a.en, line 1: 0 tabs; expected one"),
-        (("train", "--source", "a.en", "--target", "a.fr", "--model", "words"), "another configuration"),
     ],
 )
 def test_what_is_wrong_is_one_sentence_and_leaves_nothing_behind(run, home, words, said):
@@ -324,13 +317,6 @@ def test_errors_name_no_file_that_stands_in_for_what_was_asked_for(run, home, mo
     assert not [path for path in home.iterdir() if "new" in path.name]
 
 
-def test_the_same_command_again_finds_the_model_complete(run):
-    words = ["train", "--source", "a.en", "--target", "a.fr", "--model", "subwords", *SMALL]
-    status, _, err = run(*words, "--vocabulary", "100", "--shared")
-    assert status == 0
-    assert "subwords is complete already" in err
-
-
 def test_the_toy_text_is_the_grammars_and_replaces_nothing(run, home):
     assert run("toy", "toy", "--train", "30", "--dev", "5")[0] == 0
     for name, n, part in (("train", 30, "train"), ("dev", 5, "test")):
@@ -371,15 +357,6 @@ def test_a_text_is_read_twice_at_most(run, home, kind, monkeypatch):
     assert opened.count("a.en") == opened.count("a.fr") == 2
     known = attnlib.load(home / command[-1]).translator
     assert (known.source_vocabulary is known.target_vocabulary) == ("--shared" in kind)
-
-
-def test_a_folder_that_another_trains_into_is_refused_before_the_text_is_read(run, home):
-    unread = ("train", "--source", "not there", "--model", "taken")
-    with only_one(home / "taken"):
-        said = "attnlib train: taken is being trained by another process; wait for its end, or give another --model\n"
-        assert run(*unread) == (2, "", said)
-    assert "not there: no such file" in run(*unread)[2]
-    assert not list(home.glob(".taken*"))
 
 
 def test_help_says_each_default_once_and_shows_an_example(run):

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,7 @@ import psutil
 import pytest
 
 import attnlib
-from attnlib.data import PAD, Corpus, Vocabulary, batches
+from attnlib.data import Vocabulary, batches
 from attnlib.language.grammar import sample
 from attnlib.text.model import load
 
@@ -126,23 +125,6 @@ def ran(mode, home):
     command = [sys.executable, "-c", MANY, Path(attnlib.__file__).parents[1], home, mode]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.stdout == "as it should be\n", run.stderr
-
-
-def rows(batch):
-    """List the numbers of each pair, without what fills them up."""
-    rows = zip(*batch, strict=True)
-    return [(tuple(s[:length].tolist()), tuple(t[t != PAD].tolist())) for s, length, t in rows]
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 7])
-def test_shares_are_all_pairs_once_without_padding_that_none_needs(n):
-    corpus = Corpus.of(PAIRS, *VOCABULARIES)
-    parts = zip(*(corpus.endless(max_tokens=60, seed=0, share=(k, n)) for k in range(n)), strict=True)
-    epoch = islice(corpus.endless(max_tokens=60, seed=0), corpus.in_one_epoch(max_tokens=60))
-    for whole, shares in zip(epoch, parts, strict=False):
-        assert all(rows(share) == rows(whole)[k::n] for k, share in enumerate(shares))
-        for share in shares:
-            assert all((side != PAD).any(0).all() for side in (share.source, share.target))
 
 
 @pytest.fixture(scope="module")

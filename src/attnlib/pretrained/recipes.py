@@ -1,17 +1,21 @@
 """How each pretrained model was trained.
 
 `RECIPES`: a row of a plan, a seed of its own, and after how many steps it was kept. `TEXTS`: sentences, learned from as
-``attnlib train`` learns from a user's own.
+``attnlib train`` learns from a user's own. ``python -m attnlib.pretrained.recipes`` trains the models that are missing,
+about a minute each.
 """
 
 import shutil
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
+from sys import argv
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 
 from attnlib.data import SentencePair
 from attnlib.experiments.measures import smoothed, trained
@@ -19,6 +23,7 @@ from attnlib.experiments.plan import Row, read_plan
 from attnlib.experiments.records import Ledger, environment
 from attnlib.experiments.runner import chosen_rate
 from attnlib.language.grammar import sample
+from attnlib.pretrained import FOLDER
 from attnlib.progress import Training
 from attnlib.text.checkpoint import begin_folder, complete_folder, halve, read_config, working
 from attnlib.text.files import digest
@@ -156,3 +161,8 @@ def _keep(folder: Path, recipe: Recipe, training: Training) -> None:
     translator = deepcopy(training.translator)
     begin_folder(folder, config, translator.source_vocabulary, translator.target_vocabulary)
     complete_folder(folder, translator.half(), training, "steps")
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    make(Path(argv[1]) if argv[1:] else FOLDER, partial(print, flush=True))

@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float
 
 from attnlib.checks import check_whole
-from attnlib.data import SentencePair
+from attnlib.data import SPECIAL, UNKNOWN, SentencePair
 from attnlib.metrics import forced_links, links, word_weights
 from attnlib.pictures.explorer import explore
 from attnlib.scores import Location
@@ -26,7 +26,6 @@ from attnlib.translator import Translator
 from attnlib.writing import errors_name
 
 _PAIRS = 64  # pairs whose losses or links are taken at once
-_UNKNOWN = "<unknown>"
 _LARGEST_PAGE = 4_000_000  # bytes, which is more than two sentences of 300 words need
 _READ = 1 << 16  # bytes of the input that are read at once, if as many are there
 
@@ -64,11 +63,12 @@ class Translation(NamedTuple):
         -----
         Luong et al. 2015, section 4.1, after Jean et al. 2015.
         """
-        if not any(_UNKNOWN in word for word in self.words):
+        unknown = SPECIAL[UNKNOWN]
+        if not any(unknown in word for word in self.words):
             return self
         beside = {t: self.source[i] for i, t in self.links()}
         known = dictionary or {}
-        words = (known.get(beside[t], beside[t]) if _UNKNOWN in word else word for t, word in enumerate(self.words))
+        words = (known.get(beside[t], beside[t]) if unknown in word else word for t, word in enumerate(self.words))
         return self._replace(words=tuple(words))
 
 

@@ -50,26 +50,20 @@ def page_of(model: Model, title: str, *, beam: int = 5, max_length: int = MAX_LE
         than `LARGEST`.
     """
     check_whole(beam=beam, max_length=max_length)
-    translator = model.translator
-    if isinstance(translator.encoder, TransformerEncoder):
+    if isinstance(model.translator.encoder, TransformerEncoder):
         raise ValueError("a page needs recurrent networks, and this model is a Transformer: train another --preset")
-    weights = sum(weight.numel() for weight in translator.state_dict().values())
-    _check_size(weights * 8 // 3)  # of 16 bits each, in base64
-    page = _page(model, title, {"beam": beam, "most": max_length}, weights)
-    _check_size(len(page.encode()))
+    page = _page(model, title, {"beam": beam, "most": max_length})
+    if (size := len(page.encode())) > LARGEST:
+        raise ValueError(
+            f"the page would take {size / 1e6:.0f} MB; expected at most {LARGEST / 1e6:.0f} MB: "
+            "train a smaller model, with fewer --features or a smaller --vocabulary"
+        )
     return page
 
 
-def _check_size(size: int) -> None:
-    if size > LARGEST:
-        raise ValueError(
-            f"the page would take {size / 1e6:.0f} MB or more; expected at most {LARGEST / 1e6:.0f} MB: "
-            "train a smaller model, with fewer --features or a smaller --vocabulary"
-        )
-
-
-def _page(model: Model, title: str, search: dict[str, int], weights: int) -> str:
+def _page(model: Model, title: str, search: dict[str, int]) -> str:
     translator = model.translator
+    weights = sum(weight.numel() for weight in translator.state_dict().values())
     source, target = translator.source_vocabulary, translator.target_vocabulary
     pieces = isinstance(source, Subwords)
     own = {"pieces": pieces, "positions": None if model.positions == float("inf") else model.positions, **search}

@@ -137,7 +137,7 @@ def trained(tmp_path_factory):
 def test_a_folder_holds_all_that_a_model_is(trained):
     names = ["config.json", "history.jsonl", "model.safetensors", "source.pieces", "target.pieces"]
     assert sorted(path.name for path in (trained / "subwords").iterdir()) == names
-    *lines, last = map(json.loads, (trained / "subwords" / "history.jsonl").read_text().splitlines())
+    *lines, last = checkpoint.read_history(trained / "subwords")
     assert [line["step"] for line in lines] == [3, 6, 7]
     assert all(line["loss"] > 0 and line["dev_loss"] > 0 and line["dev_bleu"] >= 0 for line in lines)
     assert last["ended"] == "steps"
@@ -164,12 +164,6 @@ def test_loading_gives_the_model_back(trained, name, dev, settings):
     assert translations[0].words == translations[1].words
     assert translations[0].probability == translations[1].probability
     assert load(trained / name, "meta").translator.decoder.output.device.type == "meta"
-
-
-def test_the_package_finds_load_and_nothing_that_is_not_there():
-    assert attnlib.load is load
-    with pytest.raises(AttributeError, match="has no attribute 'lod'"):
-        _ = attnlib.lod
 
 
 def copied(folder, to):
@@ -263,6 +257,8 @@ def test_ctrl_c_leaves_a_model_that_the_same_call_goes_on_with(tmp_path, trained
     monkeypatch.setattr(checkpoint, "write_training", true)
     assert "interrupted: the model is as it was then" in said[-1]
     assert load(folder).config["ended"] == "interrupted"
+    assert [line["step"] for line in checkpoint.read_history(folder)[:-1]] == [3, 4]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     learn(folder, PAIRS, DEV, SETTINGS, progress=False)
     assert load(folder).config["ended"] == "steps"
     assert weights(folder) == weights(trained / "subwords")
