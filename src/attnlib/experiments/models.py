@@ -31,7 +31,7 @@ from attnlib.data import Tokenizer
 from attnlib.decoders import Decoder, DeepOutput, State
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, Encoded, StackedLSTM
 from attnlib.layers import gru_step, lstm_step, seeded, weight
-from attnlib.scores import Additive, General, additive
+from attnlib.scores import Additive, Concat, General
 from attnlib.translator import Translator, luong
 from attnlib.windows import Everywhere
 
@@ -221,25 +221,20 @@ class LastStateDecoder(Decoder):
         return self._read(self.embedding(words), encoded.state)[0], None
 
 
-class ConcatWithIdentity(nn.Module):
-    r"""The concat score whose matrix is the identity on annotations, :math:`v_a \cdot \tanh(W_a s + h)`.
+class ConcatWithIdentity(Concat):
+    r"""Concat's score, its matrix for annotations being the identity, :math:`v_a \cdot \tanh(W_a s + h)`.
 
     It is what the experiments of Luong et al. 2015 had: section 5.2, on why their concat score may do badly.
     """
 
-    def __init__(self, W_a: Float[Tensor, "att dec"], v_a: Float[Tensor, "att"]):
-        super().__init__()
-        self.W_a, self.v_a = nn.Parameter(W_a.clone()), nn.Parameter(v_a.clone())
+    def __init__(self, concat: Concat):
+        nn.Module.__init__(self)
+        self.dec = concat.dec
+        self.W_a, self.v_a = nn.Parameter(concat.W_a[:, : concat.dec].detach().clone()), concat.v_a
 
     def keys(self, h: Float[Tensor, "*batch src att"]) -> Float[Tensor, "*batch src att"]:
         """Keep the annotations as they are."""
         return h
-
-    def forward(
-        self, s: Float[Tensor, "*batch tgt dec"], keys: Float[Tensor, "*batch src att"]
-    ) -> Float[Tensor, "*batch tgt src"]:
-        """Score states against keys: see `attnlib.scores.additive`."""
-        return additive(linear(s, self.W_a), keys, self.v_a)
 
 
 def between(
@@ -330,6 +325,5 @@ def luong_without_attention(
 def luong_with_identity(source_vocabulary: Tokenizer, target_vocabulary: Tokenizer, **options: Any) -> Translator:
     """Make Luong's model with the concat score, whose half of W_a for the annotations is the identity."""
     translator = luong(source_vocabulary, target_vocabulary, **options, score="concat")
-    concat = translator.decoder.align.score
-    translator.decoder.align.score = ConcatWithIdentity(concat.W_a[:, : concat.dec].detach(), concat.v_a.detach())
+    translator.decoder.align.score = ConcatWithIdentity(translator.decoder.align.score)
     return translator

@@ -100,20 +100,12 @@ def test_the_centre_of_local_p_is_where_the_gaussian_is(name):
         (lambda: evaluate(untrained("bahdanau"), []), "pairs is empty; expected at least one"),
         (lambda: evaluate(untrained("bahdanau"), PAIRS, 0), "width is 0; expected at least 1"),
         (lambda: evaluate(nameless(), PAIRS), "translator has no vocabularies"),
-        (lambda: sentence_losses(untrained("bahdanau"), [SentencePair((), ("u",))]), "words is empty"),
-        (lambda: sentence_losses(nameless(), PAIRS), "translator has no vocabularies"),
         (lambda: centres(nameless(), PAIRS), "translator has no vocabularies"),
         (lambda: centres(untrained("bahdanau"), PAIRS), "translator has no window with a centre"),
     ],
 )
 def test_what_cannot_be_evaluated_is_refused(refused, call, says):
     refused(call, ValueError, says)
-
-
-def test_without_a_beam_there_is_none():
-    found = summarise(evaluate(untrained("bahdanau"), PAIRS, None))
-    assert (found["beam_bleu"], found["beam_exact"]) == (None, None)
-    assert found["bleu"] is not None
 
 
 def test_each_translation_has_a_cap_of_its_own():

@@ -191,7 +191,8 @@ def test_a_run_is_the_same_again_and_another_with_another_seed_and_rate(small, m
 def test_without_attention_and_beam_there_is_less(small):
     found = measure(small.rows["no-attention"], 10, 0.01)
     assert found["misses"] is None
-    assert set(found["measures"]["beam_bleu"]) == set(found["measures"]["missed_left"]) == {None}
+    assert {*found["measures"]["beam_bleu"]} == {*found["measures"]["missed_left"]} == {None}
+    assert None not in found["measures"]["bleu"]
 
 
 def test_rates_are_chosen_on_other_sentences_with_fewer_steps(small, monkeypatch):

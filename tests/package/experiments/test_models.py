@@ -1,5 +1,8 @@
 """The models that no paper has: at either end a paper's, one change from neighbour to neighbour, each step by hand."""
 
+from inspect import signature
+from itertools import pairwise
+
 import pytest
 import torch
 from torch import nn
@@ -8,6 +11,7 @@ from torch.testing import assert_close
 from attnlib.data import BOS, Vocabulary
 from attnlib.experiments.measures import multiply_adds
 from attnlib.experiments.models import ConcatWithIdentity, between, luong_with_identity, luong_without_attention
+from attnlib.experiments.plan import read_plan
 from attnlib.scores import Concat
 from attnlib.translator import luong, rnn_search
 
@@ -56,6 +60,36 @@ def test_with_all_parts_of_luong_it_is_theirs():
     ours.decoder.load_state_dict({names.get(name, name): x for name, x in theirs.decoder.state_dict().items()})
     assert_close(ours(SOURCE, LENGTHS, TARGET), theirs(SOURCE, LENGTHS, TARGET))
     assert multiply_adds(ours, 11) == multiply_adds(theirs, 11)
+
+
+def parts(name):
+    """List the parts of a row of the comparison; `between` makes the papers' own of them, as the tests above say."""
+    papers = {"bahdanau": MODELS["asks before"], "global-general-feeding": MODELS["luong"]}
+    defaults = {part.name: part.default for part in signature(between).parameters.values()}
+    variant = read_plan("comparison").rows[name].variant
+    assert name in papers or variant.model is between
+    return defaults | papers.get(name, variant.options)
+
+
+@pytest.mark.parametrize(
+    ("names", "changes"),
+    [
+        (
+            "bahdanau chain-readout chain-asks chain-lstm chain-reversed chain-narrow chain-start chain-general "
+            "chain-attentional global-general-feeding",
+            "reads_new_state asks_before reader reader width projected score maxout feeds_readout",
+        ),
+        (
+            "chain-asks order-general order-fed order-lstm order-reversed order-narrow global-general-feeding",
+            "score maxout+feeds_readout reader reader width projected",
+        ),
+        ("chain-lstm chain-reversed-equal", "reader+width"),
+    ],
+)
+def test_the_chain_changes_one_part_at_a_time(names, changes):
+    rows = [parts(name) for name in names.split()]
+    differences = ([part for part in one if one[part] != other[part]] for one, other in pairwise(rows))
+    assert [{*each} for each in differences] == [{*each.split("+")} for each in changes.split()]
 
 
 @pytest.mark.parametrize("name", MODELS)
