@@ -1,4 +1,4 @@
-"""Plans: read as they are written; every row is a model, every claim can be judged, and rows on text differ in one thing."""
+"""Plans: read as written; every row is a model, every claim can be judged, rows on text differ in one thing."""
 
 from dataclasses import asdict, replace
 from hashlib import sha256
