@@ -8,7 +8,7 @@ A `step` is the paper's equations, one per line. Teacher forcing, where dropout 
 the same numbers faster: only what depends on the step before is done one step at a time. That is nothing in
 `FixedContextDecoder` and in `LuongDecoder` without input feeding, attention and cell in `BahdanauDecoder`, and
 everything but the output layer in `LuongDecoder` with it. The largest product, by the weights of the output layer, is
-kept out of `Decoder.before_output`, so that training can take it together with the loss: see `attnlib.losses`.
+kept out of ``before_output``, so that training can take it together with the loss: see `attnlib.losses`.
 """
 
 from typing import NamedTuple

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnlib import alignment
 from attnlib.alignment import Align
-from attnlib.attention import Attended
 from attnlib.scores import Additive, Concat, Dot, General, Location
 from attnlib.windows import Everywhere, LocalMonotonic, LocalPredictive
 
@@ -109,23 +107,6 @@ def test_as_many_steps_as_source_positions(align):
     close(every.context[:, 3:4], align.at(3, s[:, 3], memory).context)
 
 
-@pytest.mark.parametrize("window", ["everywhere", "predictive"])
-def test_it_is_what_attend_makes_of_its_scores(window, monkeypatch):
-    align = make("general", window)
-    s, h, lengths = sentences()
-    seen = []
-
-    def patched(scores, values, mask, factor):
-        seen.append((scores, values, mask, factor))
-        return Attended(values[..., :1, :] * 0 + 17, scores * 0)
-
-    monkeypatch.setattr(alignment, "attend", patched)
-    assert (align(s[:, :1], align.remember(h, lengths), STEPS[:1]).context == 17).all()
-    ((scores, values, *_),) = seen
-    assert torch.equal(values, h) == (window == "everywhere")
-    close(scores, s[:, :1].reshape((*scores.shape[:-1], DEC)) @ (values @ align.score.W_a.T).mT)
-
-
 @pytest.mark.parametrize("filling", [1e3, 1e300])
 def test_padding_has_weight_and_gradient_exactly_zero_and_what_it_holds_does_not_matter(align, filling):
     s, h, lengths = sentences()
@@ -165,14 +146,6 @@ def test_a_local_window_reads_only_what_it_shows(score, window):
     assert torch.equal(align(s, align.remember(h, lengths), STEPS[:1]).context, seen.context)
 
 
-def test_gradients_reach_every_parameter(align):
-    s, h, lengths = sentences()
-    (align(s.requires_grad_(), align.remember(h, lengths), STEPS).context ** 2).sum().backward()
-    assert s.grad.abs().sum() > 0
-    for name, p in align.named_parameters():
-        assert p.grad.abs().sum() > 0, name
-
-
 GRADED = [(s, "everywhere") for s in SCORES] + [("general", "monotonic"), ("dot", "predictive")]
 
 
@@ -185,16 +158,3 @@ def test_gradients_are_those_of_finite_differences(score, window):
         assert ((p - p.round()).abs() > 0.01).all(), "a whole p_t is where positions enter and leave, at a jump"
     inputs = s.requires_grad_(), h.requires_grad_(), *align.parameters()
     torch.autograd.gradcheck(lambda s, h, *_: align(s, align.remember(h, lengths), steps)[:2], inputs)
-
-
-def test_every_tensor_is_made_where_the_states_are(align):
-    s, h, lengths = sentences()
-    expected = align.at(1, s[:, 1], align.remember(h, lengths))
-    with torch.device("meta"):  # there lies what is made without saying where
-        again = align.at(1, s[:, 1], align.remember(h, lengths))
-    close(again.context, expected.context)
-
-
-@pytest.mark.parametrize("window", ["monotonic", "predictive"])
-def test_location_has_no_local_window(window, refused):
-    refused(lambda: make("location", window), ValueError, r"window is Local.*; expected Everywhere\(\)")

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from attnlib.alignment import Align
-from attnlib.decoders import BahdanauDecoder, DeepOutput, FixedContextDecoder, LuongDecoder
+from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LuongDecoder
 from attnlib.encoders import Encoded
 from attnlib.scores import Additive, General
 from attnlib.windows import Everywhere, LocalMonotonic, LocalPredictive
@@ -119,12 +119,6 @@ def test_teacher_forcing_is_the_papers_equations(case):
         close(logits[b], torch.stack(list(one(decoder, encoded, words[b], b))))
 
 
-def test_the_maxout_layer_keeps_the_larger_of_each_pair():
-    out = DeepOutput(**SIZES, maxout=MAXOUT).double()
-    s, y, c = (draw(size, seed=size) for size in (DEC, EMB, ENC))
-    close(out(s, y, c), deep_output(out, s, y, c))
-
-
 # --- Steps ---
 
 
@@ -145,43 +139,6 @@ def test_steps_one_by_one_are_teacher_forcing_and_leave_their_state_as_it_was(ca
                 assert (x is None) == (of_all is None)
                 assert x is None or close(x, of_all[:, t : t + 1]) is None
         state = after
-
-
-def test_a_state_goes_on_with_the_rows_that_are_chosen(case):
-    decoder, encoded, words = case
-    _, _, state = decoder.step(words[:, 0], decoder.start(encoded))
-    rows = torch.tensor([2, 0, 0, 1])
-    whole, _, _ = decoder.step(words[:, 1], state)
-    chosen, _, _ = decoder.step(words[rows, 1], state.select(rows))
-    close(chosen, whole[rows])
-    assert state.select(rows).step == 1
-
-
-# --- Gradients, devices, costs ---
-
-
-def test_gradients_reach_every_parameter_and_the_encoder_and_stop_at_its_padding(case):
-    decoder, encoded, words = case
-    given = [x.requires_grad_() for x in (encoded.annotations, encoded.summary, *encoded.state)]
-    (decoder(words, encoded)[0] ** 2).sum().backward()
-    annotations, summary, *state = [x.grad for x in given]
-    assert all(x.abs().sum() > 0 for x in state)
-    for name, p in decoder.named_parameters():
-        assert p.grad.abs().sum() > 0, name
-    if isinstance(decoder, FixedContextDecoder):
-        assert annotations is None
-        assert summary.abs().sum() > 0
-    else:
-        assert all(annotations[b, :S].any() and not annotations[b, S:].any() for b, S in enumerate(LENGTHS))
-
-
-def test_every_tensor_is_made_where_the_words_are(case):
-    decoder, encoded, words = case
-    expected, _ = decoder(words, encoded)
-    with torch.device("meta"):  # there lies what is made without saying where
-        logits, _ = decoder(words, encoded)
-        decoder.step(words[:, 0], decoder.start(encoded))
-    close(logits, expected)
 
 
 # --- Options ---

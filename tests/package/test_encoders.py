@@ -124,22 +124,6 @@ def test_padding_never_enters_whatever_stands_there(encoder, sentences, wild):
         assert torch.equal(x, y)
 
 
-def test_padding_gets_no_gradient_and_every_parameter_gets_some(encoder, sentences):
-    encoded = encoder(*sentences)
-    sum((x**2).sum() for x in (encoded.annotations, *encoded.state)).backward()
-    assert not encoder.embedding.weight.grad[PAD].any()
-    for name, p in encoder.named_parameters():
-        assert p.grad.abs().sum() > 0, name
-
-
-def test_every_tensor_is_made_where_the_sentences_are(encoder, sentences):
-    expected = encoder(*sentences)
-    with torch.device("meta"):  # there lies what is made without saying where
-        again = encoder(*sentences)
-    close(again.annotations, expected.annotations)
-    close(again.summary, expected.summary)
-
-
 @pytest.mark.parametrize("make", [BidirectionalGRU, StackedLSTM, BidirectionalLSTM])
 def test_dropout_of_embeddings_is_for_training_only(make, sentences):
     dropping, plain = make(VOCAB, EMB, 6, 2, embedding_dropout=0.5), make(VOCAB, EMB, 6, 2)

@@ -190,8 +190,6 @@ ONE = [("u", "v")]
         (lambda: links(EYE, "abc", ABC), TypeError, "source is the string 'abc'"),
         (lambda: forced_links(small(rnn_encdec), [PAIR]), ValueError, "translator has no attention; expected one that"),
         (lambda: forced_links(unnamed(), [PAIR]), ValueError, "translator has no vocabularies"),
-        (lambda: looks(small(rnn_encdec), PAIR), ValueError, "translator has no attention"),
-        (lambda: looks(unnamed(), PAIR), ValueError, "translator has no vocabularies"),
         (lambda: looks(small(), PAIR._replace(target=())), ValueError, "words is empty"),
         (lambda: bleu([], []), ValueError, "translations has 0 sentences, the references 0; expected equally"),
         (lambda: bleu(["u v"], ONE), TypeError, r"translations\[0\] is the string 'u v'"),

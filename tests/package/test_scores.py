@@ -47,13 +47,6 @@ def score_one(name, s, h, i, weights):
             return (W_a @ s)[i]
 
 
-def test_three_words_by_hand(library):
-    s, h = library([[1.0, 2.0]]), library([[1.0, 0.0], [0.0, 1.0], [3.0, -1.0]])
-    assert dot(s, h).tolist() == [[1.0, 2.0, 1.0]]
-    expected = [[np.tanh(2) + 10 * np.tanh(2), np.tanh(1) + 10 * np.tanh(3), np.tanh(4) + 10 * np.tanh(1)]]
-    np.testing.assert_allclose(additive(s, h, library([1.0, 10.0])), expected, rtol=1e-14)
-
-
 @settings(max_examples=30)
 @given(sizes=st.tuples(few, few, few, few))
 def test_functions_are_loops(library, sizes):
@@ -72,17 +65,6 @@ def test_classes_are_the_papers_equations(case):
     e = score(s, score.keys(h)).detach().numpy()
     for b, t, i in np.ndindex(BATCH, TGT, SRC):
         assert e[b, t, i] == pytest.approx(score_one(name, s[b, t].numpy(), h[b, i].numpy(), i, weights), rel=1e-12)
-
-
-def test_parameters_have_the_papers_names_and_orientation():
-    shapes = {name: {k: tuple(p.shape) for k, p in make().named_parameters()} for name, make in SCORES.items()}
-    assert shapes == {
-        "dot": {},
-        "general": {"W_a": (DEC, ENC)},
-        "additive": {"W_a": (ATT, DEC), "U_a": (ATT, ENC), "v_a": (ATT,)},
-        "concat": {"W_a": (ATT, DEC + ENC), "v_a": (ATT,)},
-        "location": {"W_a": (MAX_SRC, DEC)},
-    }
 
 
 def test_a_source_beyond_the_location_scores_positions_is_refused(refused):

@@ -195,39 +195,6 @@ def test_what_a_step_looked_at_is_the_mean_of_the_last_layers_heads(decoder, enc
     close(attended.weights.sum(2), torch.ones(len(LENGTHS), TGT).double())
 
 
-def test_a_state_goes_on_with_the_rows_that_are_chosen(decoder, encoded):
-    _, _, state = decoder.step(WORDS[:, 0], decoder.start(encoded))
-    rows = torch.tensor([2, 0, 0, 1])
-    whole, _, _ = decoder.step(WORDS[:, 1], state)
-    chosen, _, _ = decoder.step(WORDS[rows, 1], state.select(rows))
-    close(chosen, whole[rows])
-
-
-def test_gradients_reach_every_weight_and_the_source_and_stop_at_its_padding(decoder, encoded):
-    h = encoded.annotations.requires_grad_()
-    (decoder(WORDS, encoded)[0] ** 2).sum().backward()
-    assert all(p.grad.any() for p in decoder.parameters())
-    assert all(h.grad[b, :S].any() and not h.grad[b, S:].any() for b, S in enumerate(LENGTHS))
-
-
-def test_gradients_are_those_of_finite_differences():
-    layer = DecoderLayer(6, 3, 3).double()
-    x, h = draw(1, 2, 6, seed=0).requires_grad_(), draw(1, 3, 6, seed=1).requires_grad_()
-    written, real = torch.ones(2, 2).tril().bool()[None, None], torch.tensor([True, True, False])[None, None, None]
-
-    def read(x, h):
-        return layer(x, layer.itself.remember(x[:, :0]), layer.source.remember(h), written, real)[0]
-
-    assert torch.autograd.gradcheck(read, (x, h))
-
-
-def test_every_tensor_is_made_where_the_words_are(decoder, encoded):
-    expected, _ = decoder(WORDS, encoded)
-    with torch.device("meta"):  # there lies what is made without saying where
-        logits, _ = decoder(WORDS, encoded)
-    close(logits, expected)
-
-
 # --- What is wrong ---
 
 

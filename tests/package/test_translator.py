@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from attnlib.data import BOS, Vocabulary
+from attnlib.data import Vocabulary
 from attnlib.scores import Additive, Concat, Dot, General, Location
 from attnlib.transformer import transformer
 from attnlib.translator import BAHDANAU_SIZES, LUONG_SIZES, luong, rnn_encdec, rnn_search
@@ -61,21 +61,6 @@ def test_a_position_predicts_its_own_word_from_those_before_it(model, sentences)
         assert (again[:, t + 1 :] != logits[:, t + 1 :]).any(2).all()
 
 
-def test_decoding_the_same_words_is_teacher_forcing(model, sentences):
-    source, lengths, target = sentences
-    translated = model(source, lengths, target)
-    state, words = model.start(source, lengths), torch.full((len(LENGTHS),), BOS)
-    for t in range(target.shape[1]):
-        logits, _, state = model.step(words, state)
-        close(logits, translated.logits[:, t])
-        words = target[:, t]
-
-
-def test_a_decoder_says_whether_it_attends(model, sentences):
-    attended = model(*sentences).attended
-    assert (attended is not None) == model.decoder.attends
-
-
 def test_a_sentence_gets_alone_what_it_gets_in_a_batch(model, sentences):
     source, lengths, target = sentences
     together = model(source, lengths, target)
@@ -84,6 +69,15 @@ def test_a_sentence_gets_alone_what_it_gets_in_a_batch(model, sentences):
         close(alone.logits[0], together.logits[b])
         if alone.attended is not None:
             close(alone.attended.dense(S)[0], together.attended.dense(13)[b, :, :S])
+
+
+def test_every_tensor_is_made_where_the_sentences_are(model, sentences):
+    expected = model(*sentences).logits
+    with torch.device("meta"):  # there lies what is made without saying where
+        again = model(*sentences)
+        model.step(sentences[2][:, 0], model.start(*sentences[:2]))
+    close(again.logits, expected)
+    assert (again.attended is not None) == model.decoder.attends
 
 
 def test_the_gradient_along_a_direction_is_that_of_finite_differences(model, sentences):
@@ -183,11 +177,9 @@ def small(**options):
     [
         (lambda: small()(IDS, S_LENGTHS, IDS[:1]), ValueError, r"target has shape \(1, 3\); expected \(2, tgt\)"),
         (lambda: small()(IDS, S_LENGTHS, IDS[:, :0]), ValueError, r"target has shape \(2, 0\); .* a word or more"),
-        (lambda: small()(IDS, S_LENGTHS, IDS[0, :2]), ValueError, r"target has shape \(2,\)"),
         (lambda: small()(IDS, S_LENGTHS, IDS + 27), ValueError, "target holds 32; expected word numbers from 0 to 28"),
         (lambda: small()(IDS, S_LENGTHS, IDS * 1.0), TypeError, "target has .* expected whole numbers"),
         (lambda: small()(IDS, S_LENGTHS - 2, IDS), ValueError, "lengths holds 0; expected 1 to 3"),
-        (lambda: small().start(IDS, S_LENGTHS + 1), ValueError, "lengths holds 4; expected 1 to 3"),
         (lambda: small().start(IDS, S_LENGTHS[:1]), ValueError, r"lengths has shape \(1,\); expected \(2,\), one for"),
         (lambda: small().start(IDS, S_LENGTHS * 1.0), TypeError, "lengths has .* expected whole numbers"),
         (lambda: small().start(IDS, [3, 2]), TypeError, "lengths is a list; expected a NumPy array or a torch tensor"),
@@ -201,10 +193,8 @@ def small(**options):
         (lambda: small(score="location", window="predictive"), ValueError, r"expected Everywhere\(\)"),
         (lambda: small(seed=0.5), TypeError, "seed is 0.5"),
         (lambda: rnn_encdec(SOURCE, TARGET, hid=1), ValueError, "hid is 1; expected at least 2"),
-        (lambda: rnn_search(SOURCE, TARGET, hid=1), ValueError, "hid is 1; expected at least 2"),
         (lambda: rnn_search(SOURCE, TARGET, att=-1), ValueError, "shape is .*-1"),
         (lambda: rnn_search(SOURCE, TARGET, dropout=1.0), ValueError, "dropout is 1.0; expected a share"),
-        (lambda: rnn_encdec(SOURCE, TARGET, dropout=-0.5), ValueError, "dropout is -0.5; expected a share"),
         (lambda: luong(SOURCE, TARGET, hid=1.5), TypeError, "hid is 1.5; expected a whole number"),
         (lambda: luong(SOURCE, TARGET, emb=0), ValueError, "emb is 0; expected at least 1"),
         (lambda: luong(SOURCE, TARGET, layers=0), ValueError, "layers is 0; expected at least 1"),

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnlib.windows import Everywhere, LocalMonotonic, LocalPredictive, gaussian, support
+from attnlib.windows import LocalMonotonic, LocalPredictive, gaussian, support
 
 DEC, LENGTHS, SRC, TGT, D = 5, (7, 3, 11), 13, 17, 2
 STEPS = torch.arange(TGT)
@@ -73,11 +73,6 @@ def test_one_sentence_needs_no_axis_for_the_batch(library):
     assert [x.tolist() for x in alone] == [x[0].tolist() for x in of_batch]
 
 
-def test_positions_are_integers_like_the_lengths(library):
-    lengths = library(np.array([7], "int32"))
-    assert support(library([[3.0]]), 2, lengths, 9)[0].dtype == lengths.dtype
-
-
 def test_the_gaussian_is_the_papers_equation(library):
     i, p, sigma = np.arange(9).reshape(1, 1, 9), 3.3, 4 / 2
     expected = [math.exp(-((k - p) ** 2) / (2 * sigma**2)) for k in range(9)]
@@ -102,31 +97,6 @@ def test_the_predicted_centre_is_the_papers_equation(authors):
         for t in range(TGT):
             share = 1 / (1 + math.exp(-v_p @ np.tanh(W_p @ states[b, t].numpy())))
             assert centre[b, t] == pytest.approx((S - 1 if authors else S) * share, rel=1e-12)
-
-
-def test_everywhere_sees_every_real_word():
-    states, lengths, mask = sentences()
-    view = Everywhere()(states, STEPS, lengths, mask)
-    assert torch.equal(view.inside, mask)
-    assert view[1:] == (None, None, None)
-    assert Everywhere().half_width == math.inf
-
-
-@pytest.mark.parametrize("window", [LocalMonotonic(D), predictive(), predictive(authors=True)], ids=str)
-def test_local_windows_see_what_the_definition_says(window):
-    states, lengths, mask = sentences()
-    view = window(states, STEPS, lengths, mask)
-    p = window.centre(states, STEPS, lengths)
-    assert torch.equal(view.centre, p)
-    middle = p.floor() if getattr(window, "authors", False) else p
-    for b, S in enumerate(LENGTHS):
-        for t in range(TGT):
-            seen = view.positions[b, t][view.inside[b, t]].tolist()
-            assert seen == in_window(middle[b, t].item(), D, S)
-    if isinstance(window, LocalPredictive):
-        torch.testing.assert_close(view.factor, gaussian(view.positions, p, D))
-    else:
-        assert view.factor is None
 
 
 def test_the_options_are_in_the_printed_form():
