@@ -6,8 +6,9 @@ prefix: "the man looks at the cat", "der Mann sieht die Katze an". A subordinate
 with its verb. There are no commas.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import accumulate
 from random import Random
 from typing import NamedTuple
 
@@ -22,6 +23,11 @@ _BY_CLASS = by_class(german_words.ADJECTIVES)
 _NOUNS = {word: noun for noun in german_words.NOUNS for word in (noun.english, noun.english_plural)}
 _ADJECTIVES = {adjective.english: adjective for adjective in german_words.ADJECTIVES}
 _VERBS = {verb.english: verb for verb in german_words.VERBS}
+_ORDERS = {
+    "verb second": ("subject", "finite", "complement", "not", "prefix"),
+    "verb first": ("finite", "subject", "complement", "not", "prefix"),
+    "verb last": ("subject", "complement", "not", "whole"),
+}
 
 
 def sample(n: int, seed: int, clauses: Sequence[int] = (1, 2, 3), part: str = "train") -> list[SentencePair]:
@@ -114,27 +120,34 @@ def clause(
     ValueError
         If the grammar does not know the verb, or `order` is none of these.
     """
-    complements = [complement.pairs["accusative"]] if complement else []
-    return _ordered([subject.pairs["nominative"]], _verb(verb, subject.plural, negated), complements, order)
+    check_choice(_ORDERS, order=order)
+    first, parts = subject.pairs["nominative"], _verb(verb, subject.plural, negated)
+    english = [first, parts["whole"]]
+    german = {"subject": (0, first)} | {name: (1, part) for name, part in parts.items()}
+    if complement:
+        english.append(complement.pairs["accusative"])
+        german["complement"] = 2, english[2]
+    return _laid(english, [german[name] for name in _ORDERS[order] if name in german])
 
 
 def who(
     antecedent: GermanPhrase, verb: str, complement: GermanPhrase | None = None, *, negated: bool = False
 ) -> GermanPhrase:
     """Let the antecedent do something: "the cat that sees the man", "die Katze die den Mann sieht"."""
-    that = GermanPhrase({"nominative": words("that", _pronoun(antecedent, "nominative"))}, antecedent.gender)
+    pronoun = german_words.article(True, antecedent.gender, "nominative")
+    that = GermanPhrase({"nominative": words("that", pronoun)}, antecedent.gender)
     return _followed(antecedent, clause(that, verb, complement, negated=negated, order="verb last"))
 
 
 def whom(antecedent: GermanPhrase, subject: GermanPhrase, verb: str, *, negated: bool = False) -> GermanPhrase:
     """Let somebody do something to the antecedent: "the cat that the man sees", "die Katze die der Mann sieht"."""
-    that = words("that", _pronoun(antecedent, "accusative"))
+    that = words("that", german_words.article(True, antecedent.gender, "accusative"))
     return _followed(antecedent, together(that, clause(subject, verb, negated=negated, order="verb last")))
 
 
 def together(*parts: SentencePair) -> SentencePair:
     """Put phrases side by side, in the same order in both languages."""
-    return _laid([part.source for part in parts], [(n, part.target, part.links) for n, part in enumerate(parts)])
+    return _laid(parts, enumerate(parts))
 
 
 def _any_sentence(rng: Random, clauses: int) -> SentencePair:
@@ -185,30 +198,6 @@ def _followed(antecedent: GermanPhrase, relative: SentencePair) -> GermanPhrase:
     return GermanPhrase(pairs, antecedent.gender)
 
 
-def _pronoun(antecedent: GermanPhrase, case: str) -> str:
-    return german_words.article(True, antecedent.gender, case)
-
-
-def _ordered(
-    subject: list[SentencePair], verb: dict[str, SentencePair], complement: list[SentencePair], order: str
-) -> SentencePair:
-    """Put English subject, verb and complement in order, and the German in its own."""
-    orders = {
-        "verb second": ("subject", "finite", "complement", "not", "prefix"),
-        "verb first": ("finite", "subject", "complement", "not", "prefix"),
-        "verb last": ("subject", "complement", "not", "whole"),
-    }
-    check_choice(orders, order=order)
-    english = [*subject, verb["whole"], *complement]
-    at_verb = len(subject)
-    german = {"subject": [(0, pair) for pair in subject], "complement": [(at_verb + 1, pair) for pair in complement]}
-    german |= {part: [(at_verb, pair)] for part, pair in verb.items()}
-    return _laid(
-        [pair.source for pair in english],
-        [(n, pair.target, pair.links) for part in orders[order] for n, pair in german.get(part, [])],
-    )
-
-
 @cache
 def _verb(verb: str, plural: bool, negated: bool) -> dict[str, SentencePair]:
     """Translate "looks at" or "does not look at": finite verb, prefix, both together, and "nicht"."""
@@ -227,11 +216,11 @@ def _linked(source: list[str], german: str, positions: list[int]) -> SentencePai
     return SentencePair(tuple(source), (german,), frozenset((i, 0) for i in positions))
 
 
-def _laid(english: list[tuple[str, ...]], german: list[tuple[int, tuple[str, ...], frozenset]]) -> SentencePair:
-    """Lay English parts side by side, and German ones, each saying of which English part, from 0, its links are."""
-    starts = [sum(map(len, english[:n])) for n in range(len(english))]
+def _laid(english: Sequence[SentencePair], german: Iterable[tuple[int, SentencePair]]) -> SentencePair:
+    """Lay English parts side by side, and German ones, each with the number of the English part its links are of."""
+    starts = [*accumulate((len(part.source) for part in english), initial=0)]
     target, links = (), set()
-    for part, words_of_part, its in german:
-        links |= {(i + starts[part], t + len(target)) for i, t in its}
-        target += words_of_part
-    return SentencePair(sum(english, ()), target, frozenset(links))
+    for n, part in german:
+        links |= {(i + starts[n], t + len(target)) for i, t in part.links}
+        target += part.target
+    return SentencePair(sum((part.source for part in english), ()), target, frozenset(links))

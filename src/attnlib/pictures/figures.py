@@ -73,7 +73,7 @@ def alignment(
     -----
     The picture of Bahdanau et al. 2015, figure 3.
     """
-    source, target = _labels(source, "source"), _labels(target, "target")
+    source, target = checked_words(source, "source"), checked_words(target, "target")
     cells = _checked_cells(weights, (len(target), len(source)))
     if ax is None:
         size = _room(source, target)
@@ -203,19 +203,13 @@ def learning_curves(losses: Mapping[str, Real[Array, "steps"]], ax: Axes | None 
     return ax
 
 
-def _labels(words: Sequence[str], name: str) -> list[str]:
-    """Check words, of which there may be none here: the shape that is expected then says so."""
-    return checked_words(words, name) if words or not isinstance(words, Sequence) else []
-
-
 def _checked_cells(weights: Real[Array, "tgt src"], expected: tuple[int, int]) -> Float[np.ndarray, "tgt src"]:
-    """Check that there is a finite weight for each target word and source word, and that there are words."""
+    """Check that there is a finite weight for each target word and source word."""
     cells = checked_numbers(weights, "weights")
-    if cells.shape != expected or 0 in expected:
-        raise ValueError(f"weights has shape {cells.shape}; expected {expected}, (target words, source words), not 0")
+    if cells.shape != expected:
+        raise ValueError(f"weights has shape {cells.shape}; expected {expected}, (target words, source words)")
     if not np.isfinite(cells).all():
-        held = "NaN" if np.isnan(cells).any() else "infinity"
-        raise ValueError(f"weights has shape {cells.shape} and holds {held}; expected finite numbers")
+        raise ValueError(f"weights holds {cells[~np.isfinite(cells)][0]}; expected finite numbers")
     return cells
 
 

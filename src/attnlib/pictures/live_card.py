@@ -76,6 +76,7 @@ def live(models: Mapping[str, Translator], sentence: str | SentencePair | None =
     first = _pair(sentence, translators[0])
     packed = [pack(translator) for translator in translators]
     found = [_translated(translator, first.source) for translator in translators]
+    words = [one.target_vocabulary.decode(ids) for one, (ids, _) in zip(translators, found, strict=True)]
     shown = [
         {"title": title, "digest": digest(text), "asks": asks(translator), "steps": _steps(*translation)}
         for title, text, translator, translation in zip(models, packed, translators, found, strict=True)
@@ -91,18 +92,15 @@ def live(models: Mapping[str, Translator], sentence: str | SentencePair | None =
         "follow": _follow(),
     }
     stills = [
-        _still(title, first.source, _words(translator, ids), weights)
-        for title, translator, (ids, weights) in zip(models, translators, found, strict=True)
+        _still(title, first.source, target, weights)
+        for title, target, (_, weights) in zip(models, words, found, strict=True)
     ]
     html = (
         '<div class="attnlib-card attnlib-live tex2jax_ignore mathjax_ignore">\n<div class="attnlib-still">'
         f"<p>English: {escape(' '.join(first.source))}</p>\n{''.join(stills)}</div>\n"
         f'<script type="application/json">{embedded(data)}</script></div>\n{_carried(packed)}'
     )
-    said = "; ".join(
-        f"{title}: {' '.join(_words(translator, ids))}"
-        for title, translator, (ids, _) in zip(models, translators, found, strict=True)
-    )
+    said = "; ".join(f"{title}: {' '.join(target)}" for title, target in zip(models, words, strict=True))
     return Card(html, f"{' '.join(first.source)}. {said}")
 
 
@@ -159,11 +157,8 @@ def _pair(sentence: str | SentencePair | None, translator: Translator) -> Senten
     if sentence is None:
         source, target = _pairs()[1][0]
         return SentencePair(tuple(source.split()), tuple(target.split()))
-    pair = (
-        sentence
-        if isinstance(sentence, SentencePair)
-        else SentencePair(tuple(checked_text(sentence, "sentence").split()), ())
-    )
+    given = isinstance(sentence, SentencePair)
+    pair = sentence if given else SentencePair(tuple(checked_text(sentence, "sentence").split()), ())
     numbers = translator.source_vocabulary.encode(pair.source)
     if UNKNOWN in numbers:
         raise ValueError(f"sentence holds {pair.source[numbers.index(UNKNOWN)]!r}; expected words that the models know")
@@ -177,10 +172,6 @@ def _translated(translator: Translator, words: Sequence[str]) -> tuple[list[int]
         found = greedy(translator, source, lengths, 2 * len(words) + 6)
     weights = None if found.weights is None else (found.weights[0] * 1000).round().int().tolist()
     return found.words[0].tolist(), weights
-
-
-def _words(translator: Translator, numbers: Sequence[int]) -> tuple[str, ...]:
-    return translator.target_vocabulary.decode(numbers)
 
 
 def _steps(numbers: Sequence[int], weights: Sequence[Sequence[int]] | None) -> list[dict[str, Any]]:

@@ -3,8 +3,7 @@
 import pytest
 
 from attnlib.language import german_words
-from attnlib.language.german import both, clause, noun_phrase, sample, together, who, whom
-from attnlib.language.phrases import words
+from attnlib.language.german import both, clause, noun_phrase, sample, who, whom
 
 CAT, MAN, DOGS = map(noun_phrase, ("the cat", "a small man", "the old dogs"))
 
@@ -91,12 +90,6 @@ def test_every_part_of_a_verb_is_linked_to_all_of_it():
     assert linked(last) == verb | {("not", "nicht"), ("cat", "Katze"), ("man", "Mann"), ("the", "die"), ("the", "den")}
 
 
-def test_parts_keep_their_links_side_by_side():
-    pair = together(words("when", "wenn"), clause(CAT, "sleep", order="verb last"))
-    assert said(pair) == ("when the cat sleeps", "wenn die Katze schläft")
-    assert pair.links == {(n, n) for n in range(4)}
-
-
 @pytest.fixture(scope="module")
 def sentences():
     return [pair for clauses in (1, 2, 3, 5) for pair in sample(100, seed=3, clauses=(clauses,))]
@@ -139,8 +132,6 @@ def test_the_same_seed_gives_the_same_sentences_and_parts_share_none():
         (lambda: noun_phrase(""), "english is ''"),
         (lambda: clause(CAT, "fly"), "verb is 'fly'; expected one of sleep"),
         (lambda: clause(CAT, "sleep", order="verb third"), "order is 'verb third'; expected one of verb second"),
-        (lambda: sample(0, seed=0), "n is 0"),
-        (lambda: sample(1, seed=0, part="dev"), "part is 'dev'"),
     ],
 )
 def test_what_is_no_phrase_is_refused(refused, call, says):

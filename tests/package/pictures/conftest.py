@@ -4,13 +4,28 @@ from collections.abc import Callable, Iterator
 
 import matplotlib.pyplot as plt
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from attnlib.pictures.cards import Card
 
 PAGE = """<!DOCTYPE html><html lang="en"><head><title>Made up</title><meta name="viewport" content="width=device-width">
 {head}</head><body class="jp-RenderedHTMLCommon bd-article"><main><h1>Made up</h1>{cards}</main></body></html>"""
-
+HOSTILE = """<style>body { background: #121212; color: #ddd }
+button, summary, input, select, label, p, b { color: #eee } svg text, svg rect { fill: #ddd }
+.jp-RenderedHTMLCommon tbody tr:nth-child(odd) { background: #333 } td, th { color: #ddd; text-align: left }
+.bd-article table { display: block; max-width: 100%; overflow-x: auto }</style>"""
+PUT_IN = """html => {
+    const output = document.createElement("div");
+    output.innerHTML = html;   // scripts put in this way do not run, so each is replaced by a copy
+    document.querySelector("main").append(output);
+    for (const script of output.querySelectorAll("script")) {
+        const copy = document.createElement("script");
+        for (const { name, value } of script.attributes) copy.setAttribute(name, value);
+        copy.textContent = script.textContent;
+        script.replaceWith(copy);
+    }
+}"""
 
 plt.switch_backend("Agg")
 
@@ -25,20 +40,38 @@ def _settings_stay_and_figures_are_closed() -> Iterator[None]:
 
 @pytest.fixture
 def opened(browser) -> Iterator[Callable[..., Page]]:
-    """Return a function that opens cards in a page that may ask for nothing and must not complain."""
+    """Return a function that opens cards in a page that may ask for nothing and must not complain.
+
+    The page may have the style of a hostile theme. What comes later is put in as JupyterLab puts outputs in.
+    """
     contexts, unwanted = [], []
 
-    def open_page(*cards: Card, head: str = "", wide: int = 1280, script: bool = True) -> Page:
+    def open_page(*cards: Card, hostile=False, wide=1280, script=True, later=False) -> Page:
         context = browser.new_context(viewport={"width": wide, "height": 800}, java_script_enabled=script)
         contexts.append(context)
         context.route("**", lambda route: (unwanted.append(route.request.url), route.abort()))
         page = context.new_page()
         page.on("pageerror", lambda error: unwanted.append(error.message))
         page.on("console", lambda said: unwanted.append(said.text))
-        page.set_content(PAGE.format(head=head, cards="".join(card._repr_html_() for card in cards)))
+        html = "".join(card._repr_html_() for card in cards)
+        page.set_content(PAGE.format(head=HOSTILE if hostile else "", cards="" if later else html))
+        if later:
+            page.evaluate(PUT_IN, html)
         return page
 
     yield open_page
     for context in contexts:
         context.close()
     assert unwanted == []
+
+
+@pytest.fixture(scope="session")
+def accessible() -> Callable[[Page], None]:
+    """Check that axe finds nothing in a page, and that it is not wider than its screen."""
+
+    def check(page: Page) -> None:
+        found = Axe().run(page).response["violations"]
+        assert [f"{one['id']}: {node['html'][:150]}" for one in found for node in one["nodes"]] == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+
+    return check

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from playwright.sync_api import Error
+from playwright.sync_api import Error, Page
 
 from attnlib import pretrained
 from attnlib.data import Vocabulary, encode
@@ -37,10 +37,17 @@ TRANSLATE = """([packed, sentences, room]) => {
 
 
 @pytest.fixture(scope="module")
-def compared(browser) -> Iterator[Callable]:
-    """Return a function that compares what the script and PyTorch make of the same sentences."""
+def page(browser) -> Iterator[Page]:
+    """Open a page that has the script."""
     page = browser.new_page()
     page.evaluate(SCRIPT)
+    yield page
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def compared(page) -> Callable:
+    """Return a function that compares what the script and PyTorch make of the same sentences."""
 
     def compare(translator, sentences):
         ids, lengths = encode(sentences, translator.source_vocabulary)
@@ -57,8 +64,7 @@ def compared(browser) -> Iterator[Callable]:
             assert np.log(said[:, -1]).sum() == pytest.approx(float(found.log_probabilities[n]), abs=1e-9)
         assert at == len(numbers) > 0
 
-    yield compare
-    page.close()
+    return compare
 
 
 @pytest.mark.parametrize("name", [name for name in RECIPES if name != "transformer"])
@@ -121,7 +127,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_what_a_reader_changes_is_as_in_pytorch(name, browser):
+def test_what_a_reader_changes_is_as_in_pytorch(name, page):
     """The general score times 3, a window without one word, an encoder that swaps two annotations."""
     change, script = CHANGES[name]
     translator = pretrained.load("global").translator
@@ -129,8 +135,6 @@ def test_what_a_reader_changes_is_as_in_pytorch(name, browser):
     change(translator)
     ids, lengths = encode([["the", "old", "man", "sees", "a", "big", "cat", "that"]], translator.source_vocabulary)
     found = greedy(translator, ids, lengths, 20)
-    page = browser.new_page()
-    page.evaluate(SCRIPT)
     words, weights = page.evaluate(
         f"""([packed, sentence]) => {{
         const model = attnlibRecurrent.open(packed), encoded = model.encode(sentence);
@@ -141,14 +145,11 @@ def test_what_a_reader_changes_is_as_in_pytorch(name, browser):
     }}""",
         [packed, ids[0].tolist()],
     )
-    page.close()
     assert words == found.words[0].tolist()
     np.testing.assert_allclose(weights, found.weights[0], rtol=0, atol=1e-9)
 
 
-def test_one_step_looks_where_it_is_told_and_another_word_is_written(browser):
-    page = browser.new_page()
-    page.evaluate(SCRIPT)
+def test_one_step_looks_where_it_is_told_and_another_word_is_written(page):
     looked, context, annotation, first, second, plain = page.evaluate(
         """packed => {
         const model = attnlibRecurrent.open(packed), encoded = model.encode([9, 8, 7, 2]);
@@ -160,7 +161,6 @@ def test_one_step_looks_where_it_is_told_and_another_word_is_written(browser):
     }""",
         pack(pretrained.load("bahdanau").translator),
     )
-    page.close()
     assert looked == [0, 0, 1, 0]
     assert context == annotation
     assert first == 50
@@ -168,17 +168,14 @@ def test_one_step_looks_where_it_is_told_and_another_word_is_written(browser):
 
 
 @pytest.mark.parametrize("damage", ["cut", "altered", "infinite"])
-def test_damaged_weights_are_refused(damage, browser):
+def test_damaged_weights_are_refused(damage, page):
     packed = pack(pretrained.load("global").translator)
     whole = packed["weights"]["base64"]
     harmed = {"cut": whole[:-8], "altered": "A" + whole[1:], "infinite": "AHwA" + whole[4:]}[damage]
     assert harmed != whole
     packed["weights"]["base64"] = harmed
-    page = browser.new_page()
-    page.evaluate(SCRIPT)
     with pytest.raises(Error, match="the weights are damaged"):
         page.evaluate("packed => attnlibRecurrent.open(packed) && 0", packed)
-    page.close()
 
 
 @pytest.fixture
