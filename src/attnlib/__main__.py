@@ -17,8 +17,12 @@ from typing import Any
 
 from attnlib.text.settings import MAX_LENGTH, MAX_LINE, Architecture, Settings, add_options, options_of
 
-Adding = Callable[[argparse.ArgumentParser], Any]
-_COMMANDS: dict[str, tuple[Callable, str, str, Sequence[Adding]]] = {}
+_PARSER = argparse.ArgumentParser(
+    prog="attnlib",
+    description="Learn to translate from two files, one sentence a line; then translate, and see where it looked.",
+    epilog="attnlib COMMAND --help shows an example of each command.",
+)
+_COMMANDS = _PARSER.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
 _option = partial(methodcaller, "add_argument")
 _MODEL = (
@@ -64,29 +68,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         None: those that the process was called with.
     """
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, or errors would go to the output
-    given = _parser().parse_args(arguments)
+    args = _PARSER.parse_args(arguments)
     try:
-        with _products(given):
-            given.run(given)
+        with _products(args):
+            args.run(args)
         sys.stdout.flush()
     except BrokenPipeError:  # whoever read the output has read enough
         _let_go_of_the_output()
     except KeyboardInterrupt:
         return 130
     except (ValueError, FloatingPointError) as error:
-        return _refuse(given, str(error))
+        return _refuse(args, str(error))
     except OSError as error:
-        return _refuse(given, _explain(error, "goes on" if given.command == "train" else "begins anew"))
+        return _refuse(args, _explain(error, "goes on" if args.command == "train" else "begins anew"))
     return 0
 
 
-def _products(given: argparse.Namespace) -> AbstractContextManager[None]:
+def _products(args: argparse.Namespace) -> AbstractContextManager[None]:
     """Choose who multiplies matrices, for a command that does."""
-    if not getattr(given, "onednn", False):
+    if not getattr(args, "onednn", False):
         return nullcontext()
     from attnlib.devices import device_named, onednn_products  # noqa: PLC0415, help should not wait for torch
 
-    return onednn_products(device_named(given.device))
+    return onednn_products(device_named(args.device))
 
 
 def _explain(error: OSError, then: str) -> str:
@@ -107,41 +111,10 @@ def _say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def _refuse(given: argparse.Namespace, why: str) -> int:
+def _refuse(args: argparse.Namespace, why: str) -> int:
     process = "" if os.environ.get("WORLD_SIZE", "1") == "1" else f", process {os.environ.get('RANK')}"
-    _say(f"attnlib {given.command}{process}: {why}")
+    _say(f"attnlib {args.command}{process}: {why}")
     return 2
-
-
-def _command(about: str, example: str, *options: Adding) -> Callable[[Callable], Callable]:
-    """Make a command of a function, whose name, without the underscore in front, is the command's."""
-
-    def declare(run: Callable) -> Callable:
-        _COMMANDS[run.__name__.removeprefix("_")] = run, about, example, options
-        return run
-
-    return declare
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="attnlib",
-        description="Learn to translate from two files, one sentence a line; then translate, and see where it looked.",
-        epilog="attnlib COMMAND --help shows an example of each command.",
-    )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, (run, about, example, options) in _COMMANDS.items():
-        command = commands.add_parser(
-            name,
-            help=about,
-            description=f"{about[0].upper()}{about[1:]}.",
-            epilog=f"example:\n  attnlib {name} {example}",
-            formatter_class=_Help,
-        )
-        command.set_defaults(run=run)
-        for add in options:
-            add(command)
-    return parser
 
 
 class _Help(argparse.ArgumentDefaultsHelpFormatter, argparse.RawDescriptionHelpFormatter):
@@ -152,6 +125,28 @@ class _Help(argparse.ArgumentDefaultsHelpFormatter, argparse.RawDescriptionHelpF
         return action.help if silent else super()._get_help_string(action)
 
 
+def _command(
+    about: str, example: str, *options: Callable[[argparse.ArgumentParser], Any]
+) -> Callable[[Callable], Callable]:
+    """Make a command of a function, whose name, without the underscore in front, is the command's."""
+
+    def declare(run: Callable) -> Callable:
+        name = run.__name__.removeprefix("_")
+        command = _COMMANDS.add_parser(
+            name,
+            help=about,
+            description=f"{about[0].upper()}{about[1:]}.",
+            epilog=f"example:\n  attnlib {name} {example}",
+            formatter_class=_Help,
+        )
+        command.set_defaults(run=run)
+        for add in options:
+            add(command)
+        return run
+
+    return declare
+
+
 @_command(
     "write a text to try the other commands on: English and French sentences of a small grammar",
     "text",
@@ -160,11 +155,11 @@ class _Help(argparse.ArgumentDefaultsHelpFormatter, argparse.RawDescriptionHelpF
     _option("--dev", type=int, default=200, help="sentence pairs kept apart"),
     _option("--seed", type=int, default=1, help="another seed gives other sentences"),
 )
-def _toy(given: argparse.Namespace) -> None:
+def _toy(args: argparse.Namespace) -> None:
     from attnlib.text.files import write_toy  # noqa: PLC0415, help should not wait for torch
 
-    write_toy(given.folder, train=given.train, dev=given.dev, seed=given.seed)
-    _say(f"wrote train and dev, each as .en, .fr and .links, to {given.folder}")
+    write_toy(args.folder, train=args.train, dev=args.dev, seed=args.seed)
+    _say(f"wrote train and dev, each as .en, .fr and .links, to {args.folder}")
 
 
 def _add_training(train: argparse.ArgumentParser) -> None:
@@ -185,32 +180,32 @@ def _add_training(train: argparse.ArgumentParser) -> None:
     *_MODEL,
     _add_training,
 )
-def _train(given: argparse.Namespace) -> None:
+def _train(args: argparse.Namespace) -> None:
     from attnlib import processes  # noqa: PLC0415
     from attnlib.devices import device_named  # noqa: PLC0415
     from attnlib.text.files import PairFiles, read_pairs  # noqa: PLC0415
     from attnlib.text.learning import learn  # noqa: PLC0415
 
-    device = device_named(given.device)
+    device = device_named(args.device)
     with processes.joined(device):
         say = (lambda line: None) if processes.rank() else _say
         with processes.first_goes_ahead():
-            settings, files = _settings(given), given.dev or []
+            settings, files = _settings(args), args.dev or []
             if len(files) > 2:
                 raise ValueError(f"--dev is {len(files)} files; expected two, or one of pairs with a tab between")
-            pairs = PairFiles(given.source, given.target, longest=given.longest)
-            dev = read_pairs(*files, longest=given.longest).pairs if files else []
+            pairs = PairFiles(args.source, args.target, longest=args.longest)
+            dev = read_pairs(*files, longest=args.longest).pairs if files else []
         progress = True if sys.stderr.isatty() else "lines"
-        how = {"save_seconds": given.save_seconds, "progress": progress, "say": say, "device": device}
-        learn(given.model, pairs, dev, settings, **how)
-        say(f"the model is in {given.model}")
+        how = {"save_seconds": args.save_seconds, "progress": progress, "say": say, "device": device}
+        learn(args.model, pairs, dev, settings, **how)
+        say(f"the model is in {args.model}")
 
 
-def _settings(given: argparse.Namespace) -> Settings:
+def _settings(args: argparse.Namespace) -> Settings:
     def of(cls: type) -> dict[str, Any]:
-        return {one.name: getattr(given, one.name) for one in options_of(cls)}
+        return {one.name: getattr(args, one.name) for one in options_of(cls)}
 
-    preset, options = Architecture(**of(Architecture)).options(given.seed)
+    preset, options = Architecture(**of(Architecture)).options(args.seed)
     return Settings(preset=preset, options=options, **of(Settings))
 
 
@@ -225,13 +220,13 @@ def _settings(given: argparse.Namespace) -> Settings:
     *_REPLACEMENT,
     *_SEARCH,
 )
-def _translate(given: argparse.Namespace) -> None:
+def _translate(args: argparse.Namespace) -> None:
     from attnlib.text.model import translate_stream  # noqa: PLC0415
     from attnlib.writing import written_in_the_end  # noqa: PLC0415
 
-    model, replace = _load(given), _replacement(given)
-    options = {"beam": given.beam, "max_length": given.max_length, "longest": given.longest, "replace": replace}
-    with written_in_the_end(given.links) if given.links else nullcontext() as linked:
+    model, replace = _load(args), _replacement(args)
+    options = {"beam": args.beam, "max_length": args.max_length, "longest": args.longest, "replace": replace}
+    with written_in_the_end(args.links) if args.links else nullcontext() as linked:
         translate_stream(model, sys.stdin.buffer, sys.stdout.buffer, linked=linked, say=_say, **options)
 
 
@@ -249,13 +244,13 @@ def _translate(given: argparse.Namespace) -> None:
     *_REPLACEMENT,
     *_SEARCH,
 )
-def _evaluate(given: argparse.Namespace) -> None:
+def _evaluate(args: argparse.Namespace) -> None:
     from attnlib.text.evaluation import evaluate  # noqa: PLC0415
     from attnlib.text.files import read_gold  # noqa: PLC0415
 
-    model, pairs = _model_and_text(given)
-    gold, replace = read_gold(given.gold, pairs) if given.gold else None, _replacement(given)
-    options = {"beam": given.beam, "max_length": given.max_length, "tokenize": given.tokenize}
+    model, pairs = _model_and_text(args)
+    gold, replace = read_gold(args.gold, pairs) if args.gold else None, _replacement(args)
+    options = {"beam": args.beam, "max_length": args.max_length, "tokenize": args.tokenize}
     print(evaluate(model, pairs, gold=gold, replace=replace, **options))
 
 
@@ -265,10 +260,10 @@ def _evaluate(given: argparse.Namespace) -> None:
     *_MODEL,
     *_TEXT,
 )
-def _align(given: argparse.Namespace) -> None:
+def _align(args: argparse.Namespace) -> None:
     from attnlib.text.files import pharaoh  # noqa: PLC0415
 
-    model, pairs = _model_and_text(given)
+    model, pairs = _model_and_text(args)
     for links in model.links_of(pairs):
         print(pharaoh(links))
 
@@ -281,12 +276,12 @@ def _align(given: argparse.Namespace) -> None:
     _OUTPUT,
     *_SEARCH,
 )
-def _explore(given: argparse.Namespace) -> None:
+def _explore(args: argparse.Namespace) -> None:
     from attnlib.writing import write_atomically  # noqa: PLC0415
 
-    page = _load(given).page(given.sentence, beam=given.beam, max_length=given.max_length)
-    write_atomically(given.output, page.encode())
-    _say(f"open {given.output}")
+    page = _load(args).page(args.sentence, beam=args.beam, max_length=args.max_length)
+    write_atomically(args.output, page.encode())
+    _say(f"open {args.output}")
 
 
 @_command(
@@ -296,37 +291,37 @@ def _explore(given: argparse.Namespace) -> None:
     _OUTPUT,
     *_SEARCH,
 )
-def _page(given: argparse.Namespace) -> None:
+def _page(args: argparse.Namespace) -> None:
     from attnlib.text.page import page_of  # noqa: PLC0415
     from attnlib.writing import write_atomically  # noqa: PLC0415
 
-    page = page_of(_load(given), given.model.resolve().name, beam=given.beam, max_length=given.max_length).encode()
-    _say(f"{given.output} takes {len(page) / 1e6:.1f} MB")
-    write_atomically(given.output, page)
-    _say(f"open {given.output}")
+    page = page_of(_load(args), args.model.resolve().name, beam=args.beam, max_length=args.max_length).encode()
+    _say(f"{args.output} takes {len(page) / 1e6:.1f} MB")
+    write_atomically(args.output, page)
+    _say(f"open {args.output}")
 
 
-def _load(given: argparse.Namespace) -> Any:
+def _load(args: argparse.Namespace) -> Any:
     from attnlib.devices import device_named  # noqa: PLC0415
     from attnlib.text.model import load  # noqa: PLC0415
 
-    return load(given.model, device_named(given.device))
+    return load(args.model, device_named(args.device))
 
 
-def _model_and_text(given: argparse.Namespace) -> tuple[Any, list[tuple[Sequence[str], Sequence[str]]]]:
+def _model_and_text(args: argparse.Namespace) -> tuple[Any, list[tuple[Sequence[str], Sequence[str]]]]:
     from attnlib.text.files import read_beside  # noqa: PLC0415
 
-    pairs, model = list(read_beside(given.source, given.target)), _load(given)
-    model.check_longest(pairs, given.longest, given.source)
+    pairs, model = list(read_beside(args.source, args.target)), _load(args)
+    model.check_longest(pairs, args.longest, args.source)
     return model, pairs
 
 
-def _replacement(given: argparse.Namespace) -> dict[str, str] | None:
+def _replacement(args: argparse.Namespace) -> dict[str, str] | None:
     from attnlib.text.files import read_dictionary  # noqa: PLC0415
 
-    if given.dictionary:
-        return read_dictionary(given.dictionary)
-    return {} if given.replace_unknown else None
+    if args.dictionary:
+        return read_dictionary(args.dictionary)
+    return {} if args.replace_unknown else None
 
 
 if __name__ == "__main__":

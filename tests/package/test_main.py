@@ -75,8 +75,8 @@ def test_translations_come_line_by_line_in_order_and_empty_lines_too(run, home):
     assert len(lines) == len(given.split(b"\n")) + 1
     assert lines[1] == lines[-2] == lines[-1] == ""
     expected = [PAIRS[5].target, *(pair.target for pair in PAIRS[::-1])]
-    found = [words_of(line) for line in (lines[0], *lines[2:-2])]
-    assert exact_match(found, expected) > 0.8
+    translations = [words_of(line) for line in (lines[0], *lines[2:-2])]
+    assert exact_match(translations, expected) > 0.8
     links = (home / "out.links").read_text().split("\n")
     assert [len(line.split()) for line in links] == [len(line.split()) for line in lines]
 
@@ -105,11 +105,11 @@ def test_unknown_words_and_letters_never_fail(run, model):
 
 def test_the_python_door_gives_words_weights_and_probability(home):
     model, pair = attnlib.load(home / "words"), PAIRS[0]
-    found = model.translate(" ".join(pair.source))
-    assert found.words == pair.target
-    assert found.source == pair.source
-    assert found.weights.shape == (len(pair.target), len(pair.source))
-    assert 0.3 < found.probability <= 1
+    translation = model.translate(" ".join(pair.source))
+    assert translation.words == pair.target
+    assert translation.source == pair.source
+    assert translation.weights.shape == (len(pair.target), len(pair.source))
+    assert 0.3 < translation.probability <= 1
     whole = attnlib.load(home / "subwords").translate("the cat")
     assert whole.weights.shape == (len(whole.words), 2)
     assert attnlib.load(home / "none").translate("the cat").weights is None
@@ -117,12 +117,12 @@ def test_the_python_door_gives_words_weights_and_probability(home):
 
 def test_unknown_words_are_replaced_by_a_dictionarys_or_by_themselves(run, home):
     model = attnlib.load(home / "words")
-    found = model.translate(" ".join(PAIRS[0].source))
-    unknown = found._replace(words=("<unknown>", *found.words[1:]))
-    asked = found.source[int(found.weights[0].argmax())]
-    assert unknown.with_unknown_replaced().words == (asked, *found.words[1:])
-    assert unknown.with_unknown_replaced({asked: "une chose"}).words == ("une chose", *found.words[1:])
-    assert found.with_unknown_replaced({asked: "x"}) is found
+    translation = model.translate(" ".join(PAIRS[0].source))
+    unknown = translation._replace(words=("<unknown>", *translation.words[1:]))
+    asked = translation.source[int(translation.weights[0].argmax())]
+    assert unknown.with_unknown_replaced().words == (asked, *translation.words[1:])
+    assert unknown.with_unknown_replaced({asked: "une chose"}).words == ("une chose", *translation.words[1:])
+    assert translation.with_unknown_replaced({asked: "x"}) is translation
     (home / "dictionary").write_text("cat\tchat\n")
     for option in (["--replace-unknown"], ["--dictionary", "dictionary"]):
         status, out, _ = run("translate", "--model", "location", *option, given=b"the cat\n")
@@ -191,7 +191,7 @@ TRAIN = ("train", "--source", "a.en", "--target", "a.fr", "--model", "new")
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("align", "--model", "none", "a.en", "a.fr"), "align needs attention, and this model has none"),
         (("explore", "--model", "none", "a", "-o", "no.html"), "explore needs attention"),
@@ -214,13 +214,13 @@ TRAIN = ("train", "--source", "a.en", "--target", "a.fr", "--model", "new")
         ((*TRAIN, "--batch-words", "3"), "no pair is left"),
     ],
 )
-def test_what_is_wrong_is_one_sentence_and_leaves_nothing_behind(run, home, words, said):
+def test_what_is_wrong_is_one_sentence_and_leaves_nothing_behind(run, home, words, message):
     before = sorted(home.rglob("*"))
     status, out, err = run(*words, given=b"the cat\n")
     assert (status, out) == (2, "")
     *_, last = err.strip().split("\n")
     assert last.startswith(f"attnlib {words[0]}: ")
-    assert said in last
+    assert message in last
     assert "Traceback" not in err
     assert sorted(home.rglob("*")) == before
 
@@ -288,11 +288,11 @@ def outside(words, home):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device here that is always full")
 def test_a_full_output_is_said_once(run, home):
-    said = "attnlib translate: no space left for {}; make room, and the same command begins anew\n"
+    message = "attnlib translate: no space left for {}; make room, and the same command begins anew\n"
     full = outside("translate --model words --links new.links < a.en > /dev/full", home)
-    assert full == (2, "", said.format("the output"))
+    assert full == (2, "", message.format("the output"))
     assert not (home / "new.links").exists()
-    assert run("translate", "--model", "words", "--links", "/dev/full", given=b"the")[2] == said.format("/dev/full")
+    assert run("translate", "--model", "words", "--links", "/dev/full", given=b"the")[2] == message.format("/dev/full")
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
 
 
@@ -310,10 +310,10 @@ def test_errors_name_no_file_that_stands_in_for_what_was_asked_for(run, home, mo
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
-    said = "attnlib {}: no space left for {}; make room, and the same command {}\n"
+    message = "attnlib {}: no space left for {}; make room, and the same command {}\n"
     new, page = (*TRAIN, *SMALL, "--vocabulary", "100"), ("explore", "--model", "words", "the cat", "-o", "new.html")
-    assert run(*new)[2].endswith(said.format("train", "new", "goes on"))
-    assert run(*page)[2] == said.format("explore", "new.html", "begins anew")
+    assert run(*new)[2].endswith(message.format("train", "new", "goes on"))
+    assert run(*page)[2] == message.format("explore", "new.html", "begins anew")
     assert not [path for path in home.iterdir() if "new" in path.name]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import asdict
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from sys import argv
 from typing import Any, NamedTuple
@@ -102,19 +103,17 @@ TEXTS: Mapping[str, TextRecipe] = {
 
 
 def make(folder: Path, say: Callable[[str], Any]) -> None:
-    """Train the models that are not in the folder yet, one training for all that were kept of it.
+    """Train the models that are not in the folder yet, one training for all that were kept of it, side by side.
 
     A model whose recipe is another by now is refused by name: remove its folder to train it again. After an
     interruption the same call goes on with the training that was cut short, from its beginning.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    wanted = {name: recipe for name, recipe in RECIPES.items() if not _is_there(folder / name, recipe)}
-    while wanted:
-        first = next(iter(wanted.values()))
-        same = {name: recipe for name, recipe in wanted.items() if recipe[:3] == first[:3]}
-        say(f"training {', '.join(same)}")
-        _train(folder, same)
-        wanted = {name: recipe for name, recipe in wanted.items() if name not in same}
+    missing = [(name, recipe) for name, recipe in RECIPES.items() if not _is_there(folder / name, recipe)]
+    for _, same in groupby(missing, lambda named: named[1][:3]):
+        snapshots = dict(same)
+        say(f"training {', '.join(snapshots)}")
+        _train(folder, snapshots)
     for name, recipe in TEXTS.items():
         if not _is_there(folder / name, recipe):
             say(f"training {name}")

@@ -43,6 +43,6 @@ def test_the_page_runs_from_top_to_bottom(tmp_path, monkeypatch):
         else:
             assert [ran(line, monkeypatch) for line in block.splitlines()] == [0] * len(block.splitlines())
     lines = {path.name: len(path.read_text("utf-8").splitlines()) for path in tmp_path.glob("*.*") if path.is_file()}
-    assert lines["new.fr"] == lines["new.links"] == lines["dev.found"] == lines["dev.en"] == 20
+    assert lines["new.fr"] == lines["new.links"] == lines["dev.model.links"] == lines["dev.en"] == 20
     assert all((tmp_path / name).read_text("utf-8").startswith("<!doctype html>") for name in ("cat.html", "enfr.html"))
     assert {path.name for path in (tmp_path / "runs").iterdir()} == {"enfr", "two"}
