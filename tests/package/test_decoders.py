@@ -159,10 +159,3 @@ def test_dropout_reaches_the_attention_only_from_one_layer_to_the_next(layers, i
     decoder, encoded, words = made(make, layers)
     one, other = (decoder(words, encoded)[1].weights for _ in range(2))
     assert torch.equal(one, other) == (layers == 1)
-
-
-def test_options_are_kept_and_are_the_papers_if_nothing_else_is_said():
-    options = ({}, {"reads_new_state": False}, {"reads_new_state": True})
-    assert [bahdanau(aligned(), **o).reads_new_state for o in options] == [False, False, True]
-    decoder = LuongDecoder(aligned(), **SIZES)
-    assert (decoder.lstm.num_layers, decoder.input_feeding) == (1, True)

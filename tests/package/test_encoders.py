@@ -142,12 +142,6 @@ def test_dropout_is_for_training_only_and_from_one_layer_to_the_next(make, layer
     assert torch.equal(dropping.eval()(*sentences).annotations, plain(*sentences).annotations)
 
 
-def test_a_stack_is_one_layer_high_and_reads_forwards_if_nothing_else_is_said():
-    encoder = StackedLSTM(VOCAB, EMB, HID)
-    assert (encoder.lstm.num_layers, encoder.reverse) == (1, False)
-    assert len(BidirectionalLSTM(VOCAB, EMB, 2 * HID).forwards) == 1
-
-
 def test_an_odd_width_has_no_half_and_a_stack_without_layers_reads_nothing(refused):
     refused(lambda: BidirectionalLSTM(VOCAB, EMB, 7), ValueError, "^hid is 7; expected an even number")
     refused(lambda: BidirectionalLSTM(VOCAB, EMB, 6, 0), ValueError, "^layers is 0; expected at least 1")

@@ -129,13 +129,6 @@ def test_names_choose_the_pieces(score, window, score_class, window_class):
     assert window == "everywhere" or align.window.half_width == 3
 
 
-@pytest.mark.parametrize("preset", [rnn_encdec, rnn_search, luong])
-def test_what_a_preset_makes_if_nothing_else_is_said(preset):
-    model = preset(SOURCE, TARGET)
-    assert (model.source_vocabulary, model.target_vocabulary) == (SOURCE, TARGET)
-    torch.testing.assert_close(model.state_dict(), preset(SOURCE, TARGET, emb=64, hid=128, seed=0).state_dict())
-
-
 def test_the_papers_luong_reads_in_reverse_one_layer_high_and_sees_ten_words_a_side():
     model = luong(SOURCE, TARGET, window="monotonic", **SMALL)
     assert (model.encoder.reverse, model.encoder.lstm.num_layers) == (True, 1)
