@@ -14,7 +14,7 @@ from functools import partial
 from itertools import cycle
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from timeit import timeit
 from types import SimpleNamespace
 
 import numpy as np
@@ -49,27 +49,13 @@ def made_up(batches, sentences=SENTENCES):
         yield Batch(*map(torch.from_numpy, (source, lengths, target)))
 
 
-def seconds(work, times=1):
-    began = perf_counter()
-    for _ in range(times):
-        work()
-    return (perf_counter() - began) / times
-
-
-def large_product():
-    """Take the billions of operations a second of a product as large as a batch's scores of words."""
-    a, b = torch.randn(1000, SIZE), torch.randn(SIZE, WORDS)
-    return 2e-9 * len(a) * b.numel() / min(seconds(lambda: a @ b) for _ in range(5))
-
-
 def compare(title, amount, unit, works, rounds=ROUNDS):
     """Let works that give their seconds take turns, and print how much faster the first is than each other."""
-    taken, products = {name: [] for name in works}, []
+    taken = {name: [] for name in works}
     for n in range(rounds + 1):
-        products.append(large_product())
         for name in list(works)[:: 1 if n % 2 else -1]:
             taken[name].append(works[name]())
-    print(f"{title}; a large product in each round: {', '.join(f'{p:.0f}' for p in products[1:])} GFLOP/s")
+    print(title)
     first, *_ = (times[1:] for times in taken.values())  # the round before was to warm up
     for name, (_, *times) in taken.items():
         line = f"    {name:22}{amount / median(times):12,.0f} {unit} a second"
@@ -90,8 +76,8 @@ def compare_attention():
             "torch, plain": lambda: torch.softmax(Q @ K.mT / 8, -1) @ V,  # noqa: B023
             "torch, fused": lambda: scaled_dot_product_attention(Q, K, V),  # noqa: B023
         }
-        works = {name: partial(seconds, work, 9) for name, work in works.items()}
-        compare(f"attention, {kind.__name__}, {q.shape}", q[..., 0].size, "queries", works)
+        works = {name: partial(timeit, work, number=9) for name, work in works.items()}
+        compare(f"attention, {kind.__name__}, {q.shape}", 9 * q[..., 0].size, "queries", works)
 
 
 def on_onednn(work):
@@ -110,7 +96,7 @@ def learning(model, loss, optimizer, batches):
             optimizer.step()
 
     model.train()
-    return partial(seconds, learn)
+    return partial(timeit, learn, number=1)
 
 
 def our_loss(model, source, lengths, target):
@@ -211,10 +197,11 @@ def compare_decoding():
     batch = next(made_up(1))
     model, other = default().eval(), peer(joeynmt, "lstm", "luong", SIZE // 2)
     for title, search, width in (("greedy", greedy, ()), ("beam of five", beam, (5,))):
-        write = partial(seconds, partial(search, model, batch.source, batch.lengths, WRITTEN, *width))
+        write = partial(timeit, partial(search, model, batch.source, batch.lengths, WRITTEN, *width), number=1)
         works = {"attnlib": partial(on_onednn, write), "attnlib --no-onednn": write}
         if other:
-            works["joeynmt"] = partial(seconds, partial(joeynmt_search, other.eval(), joeynmt_batch(*batch), *width))
+            theirs = partial(joeynmt_search, other.eval(), joeynmt_batch(*batch), *width)
+            works["joeynmt"] = partial(timeit, theirs, number=1)
         compare(f"decoding, {title}", SENTENCES, f"sentences of {WRITTEN} words", works)
 
 

@@ -28,7 +28,6 @@ def failures(app: Sphinx, page: str) -> list[Failure]:
     return [
         Failure(number, cell.source, f"{output.ename}: {output.evalue}")
         for number, cell in enumerate(cells)
-        if "raises-exception" not in cell.metadata.get("tags", [])
         for output in cell.get("outputs", [])
         if output.output_type == "error"
     ]
