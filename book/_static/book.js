@@ -42,7 +42,8 @@ function isUnset(equation) {
 /* An equation or a picture wider than its column scrolls inside itself, by keys too. */
 function scrollWide(parts) {
   for (const part of parts) part.classList.remove("wide");
-  const isWide = (part) => part.scrollWidth > (part.matches("span.math") ? part.parentElement : part).clientWidth;
+  const room = (part) => (part.matches("span.math") ? part.closest(":not(span, em, strong, a)") : part).clientWidth;
+  const isWide = (part) => part.scrollWidth > room(part);
   const wide = parts.filter(isWide);
   for (const part of parts) {
     part.classList.toggle("wide", wide.includes(part));

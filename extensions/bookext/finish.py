@@ -34,6 +34,8 @@ REPAIRS: tuple[tuple[str, str | Callable[[re.Match], str]], ...] = (
      r'\1(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")'),
     # what is folded is called what it says
     (r'<summary aria-label="Toggle hidden content">', "<summary>"),
+    # a formula and the comma that follows it stay on one line
+    (r'(<span class="math[^>]*>[^<]*</span>[,.;:?!)]+)', r'<span class="together">\1</span>'),
     # docutils gives references a role that has been withdrawn
     (r'(<div class="citation"[^>]*) role="doc-biblioentry"', r'\1 role="listitem"'),
     # the lines of a long signature are no definitions

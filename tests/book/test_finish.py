@@ -29,6 +29,8 @@ def test_scripts(before, after):
         (LOGO, f'<nav aria-label="Home">{LOGO}</nav>'),
         ("<a>Pages</a><details open><summary>", '<a>Pages</a><details open><summary aria-label="Pages of Pages">'),
         ('<summary aria-label="Toggle hidden content">', "<summary>"),
+        ('<span class="math">t</span>), so', '<span class="together"><span class="math">t</span>),</span> so'),
+        ('<span class="math">t</span> <span>a</span>, so',) * 2,
         ('<div class="citation" id="a" role="doc-biblioentry">', '<div class="citation" id="a" role="listitem">'),
         (
             '<dl>\n<dd><em class="sig-param">a</em>,</dd>\n<dd><em class="sig-param">b</em>,</dd>\n</dl>',
