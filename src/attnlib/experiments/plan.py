@@ -42,17 +42,12 @@ class Budget:
     ----------
     emb, hid : int
         Features of an embedding, and of a state in one direction.
-    pairs : int
-        How many sentence pairs there are to learn from; each seed draws its own.
-    words : int
-        The most words of a batch on one side.
-    steps : int
-        How many batches are learnt from.
+    pairs, words, steps : int
+        Sentence pairs to learn from, drawn by each seed for itself; the most words of a batch on one side; batches.
     learning_rate : float
         Adam's, at its highest.
     test_clauses, test_sentences, test_seed
-        How many clauses the test sentences have, and how many sentences of each there are, the same for all variants
-        and seeds. Another test seed gives others.
+        How many clauses the test sentences have, and how many there are of each, alike for all variants and seeds.
     width : int
         Hypotheses of the beam search.
     """
@@ -78,14 +73,12 @@ class Variant:
 
     Attributes
     ----------
-    model : function
-        One of `MODELS`: from vocabularies, sizes and a seed to a translator.
-    options : mapping
-        What else `model` is told.
+    model, options
+        One of `MODELS`, from vocabularies, sizes and a seed to a translator, and what else it is told.
     clauses : numbers
         How many clauses the sentences that it learns from have at least, as the grammars count.
     seeds : numbers
-        Each is a run of its own: other weights to begin with, other sentences, in another order.
+        Each is a run: other weights to begin with, other sentences, in another order.
     language : str
         One of `LANGUAGES`.
     """

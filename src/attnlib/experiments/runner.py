@@ -129,7 +129,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--share", type=_share, default=ALL, metavar="K/N", help="do the k-th of n shares of the runs")
     parser.add_argument("--only", nargs="+", metavar="ROW", help="only these rows, of a plan that learns from a text")
     parser.add_argument("--costs", action="store_true", help="measure what every row costs, with nothing beside it")
-    parser.add_argument("--list", action="store_true", help="only list what is recorded")
     parser.add_argument("--data", type=Path, help="the folder with the text: see attnlib.experiments.sentences")
     parser.add_argument("--models", type=Path, default=Path("_build/real"), help="where its models go (%(default)s)")
     parser.add_argument("--device", help="where it is trained: cpu, cuda, or cuda:1 and so on; default: a GPU if any")
@@ -145,8 +144,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _do(chosen: Namespace) -> None:
     ledger, say = Ledger(read_plan(chosen.plan), chosen.folder), partial(print, flush=True)
-    if chosen.list:
-        return _list(ledger)
     if chosen.costs:
         return measure_costs(ledger, say)
     if ledger.plan.learns_from_text:
@@ -179,15 +176,6 @@ def _share(text: str) -> slice:
     if not numbers or not 1 <= int(numbers[1]) <= int(numbers[2]):
         raise ArgumentTypeError(f"share is {text!r}; expected one as 2/5, the first number from 1 to the second")
     return slice(int(numbers[1]) - 1, None, int(numbers[2]))
-
-
-def _list(ledger: Ledger) -> None:
-    for family in ledger.plan.families:
-        rate = chosen_rate(ledger, family)
-        print(f"rate-{family:27} {'not chosen yet' if rate is None else f'{rate:g}'}")
-    for row in [*ledger.plan.rows.values(), *lost_rows(ledger)]:
-        done = len(ledger.runs(row.name))
-        print(f"{row.name:32} {done} of {len(row.seeds)}")
 
 
 def _begin() -> None:

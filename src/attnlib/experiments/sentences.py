@@ -34,7 +34,7 @@ ones: both in hundredths, a row a target word.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache, partial
 from html import unescape
@@ -53,9 +53,9 @@ from attnlib.experiments.captions import LANGUAGES, captions
 from attnlib.experiments.measures import parameters
 from attnlib.experiments.plan import TextRow
 from attnlib.experiments.records import Job, Ledger, lines_of
-from attnlib.metrics import alignment_error_rate, looks, sentence_losses
+from attnlib.metrics import looks, sentence_losses
 from attnlib.text.checkpoint import read_history
-from attnlib.text.evaluation import compared
+from attnlib.text.evaluation import compared, evaluate
 from attnlib.text.files import Words, digest, read_beside, words_of
 from attnlib.text.learning import learn
 from attnlib.text.model import Model, Translation
@@ -123,8 +123,8 @@ def missing_runs(
         about["text"] = _digests(data, row.language, row.pairs)
         recorded = ledger.runs(row.name).get(str(seed))
         if recorded is None:
-            run = partial(_run, row, seed, about, partial(read_data, data, row.language))
-            yield Job(row.name, str(seed), partial(run, results=ledger.folder, models=models, **how))
+            run = partial(_run, row, seed, about, data, results=ledger.folder, models=models, **how)
+            yield Job(row.name, str(seed), run)
         elif other := [part for part in about if recorded[part] != about[part]]:
             raise ValueError(
                 f"{row.name}, seed {seed}, is recorded with another {other[0]}; give another --folder for yours"
@@ -162,14 +162,15 @@ def write_counts(language: str, train: Sequence[SentencePair], folder: Path) -> 
 
 
 def _run(
-    row: TextRow, seed: int, about: dict[str, Any], read: Callable[[], Data], *, results: Path, models: Path, **how: Any
+    row: TextRow, seed: int, about: dict[str, Any], text: Path, *, results: Path, models: Path, **how: Any
 ) -> dict[str, Any]:
-    data, device = read(), how.get("device", torch.device("cpu"))
+    data, device = read_data(text, row.language), how.get("device", torch.device("cpu"))
     write_counts(row.language, data.train, results)
     gpu = {"gpu": torch.cuda.get_device_name(device)} if device.type == "cuda" else {}
     environment = gpu | {"threads": torch.get_num_threads(), "sentencepiece": version("sentencepiece")}
-    found = train_and_measure(row, seed, data, models / f"{row.name}.{seed}", **how)
-    return about | {"environment": environment} | found
+    return (
+        about | {"environment": environment} | train_and_measure(row, seed, data, models / f"{row.name}.{seed}", **how)
+    )
 
 
 @lru_cache
@@ -199,12 +200,12 @@ def _training(model: Model, folder: Path) -> dict[str, Any]:
 
 def _test(model: Model, pairs: Sequence[SentencePair], how: Mapping[str, int]) -> dict[str, Any]:
     sides = [(pair.source, pair.target) for pair in pairs]
-    found = model.translate_all([source for source, _ in sides], **how)
-    scores = compared([f.words for f in found], sides, "none")
-    greedy = model.translate_all([source for source, _ in sides], **how | {"beam": 1})
-    sizes = [sum(model.translator.target_vocabulary.sizes(f.words)) for f in found]
+    translations = model.translate_all([source for source, _ in sides], **how)
+    words = [one.words for one in translations]
+    scores = compared(words, sides, "none")
+    sizes = [sum(model.translator.target_vocabulary.sizes(each)) for each in words]
     attends = model.translator.decoder.attends
-    copied = [f.with_unknown_replaced().words for f in found] if attends else None
+    copied = [one.with_unknown_replaced().words for one in translations] if attends else None
     return {
         "sentences": scores.sentences,
         "perplexity": round(_perplexity(model, pairs), 4),
@@ -212,15 +213,15 @@ def _test(model: Model, pairs: Sequence[SentencePair], how: Mapping[str, int]) -
         "chrf": round(scores.chrf, 4),
         "signatures": list(scores.signatures),
         "by_length": [[*part[:3], round(part.bleu.score, 4)] for part in scores.by_length],
-        "greedy": round(compared([f.words for f in greedy], sides, "none").bleu, 4),
-        "length": round(sum(len(f.words) for f in found) / sum(len(target) for _, target in sides), 4),
+        "greedy": round(evaluate(model, sides, **how | {"beam": 1}, tokenize="none").bleu, 4),
+        "length": round(sum(map(len, words)) / sum(len(target) for _, target in sides), 4),
         "endless": sum(size >= how["max_length"] for size in sizes),
         "exact": scores.exact,
-        "bleu_13a": round(compared([f.words for f in found], sides, "13a").bleu, 4),
+        "bleu_13a": round(compared(words, sides, "13a").bleu, 4),
         "unknown": _unknown(model, pairs),
-        "written": sum("<unknown>" in word for f in found for word in f.words),
+        "written": sum("<unknown>" in word for each in words for word in each),
         "copied": round(compared(copied, sides, "none").bleu, 4) if attends else None,
-        "tells": _tells(found, pairs) if attends else None,
+        "tells": _tells(translations, pairs) if attends else None,
     }
 
 
@@ -229,21 +230,21 @@ def _captions(
 ) -> dict[str, Any]:
     pairs, gold, _ = zip(*captions(language), strict=True)
     sides, known = [pair[:2] for pair in pairs], {pair.source for pair in train}
-    found = model.translate_all([source for source, _ in sides], **how)
-    scores = compared([f.words for f in found], sides, "none")
     attends = model.translator.decoder.attends
+    scores = evaluate(model, sides, **how, tokenize="none", gold=gold if attends else None)
     measures = {
         "bleu": round(scores.bleu, 4),
         "chrf": round(scores.chrf, 4),
-        "alignment_error": round(_alignment_error(model, sides, gold), 4) if attends else None,
+        "alignment_error": round(scores.alignment_error, 4) if attends else None,
         "seen": sum(source in known for source, _ in sides),
     }
     if whole:
-        measures["translations"] = [str(f) for f in found]
-        measures["probabilities"] = [_log_probability(f) for f in found]
-    if attends and whole:
-        measures["weights"] = [_hundredths(f.weights) for f in found]
-        measures["forced"] = [_hundredths(looks(model.translator, pair)) for pair in pairs]
+        translations = model.translate_all([source for source, _ in sides], **how)
+        measures["translations"] = [str(one) for one in translations]
+        measures["probabilities"] = [_log_probability(one) for one in translations]
+        if attends:
+            measures["weights"] = [_hundredths(one.weights) for one in translations]
+            measures["forced"] = [_hundredths(looks(model.translator, pair)) for pair in pairs]
     return measures
 
 
@@ -259,13 +260,13 @@ def _unknown(model: Model, pairs: Sequence[SentencePair]) -> list[float]:
     return [round(float(np.mean([n == UNKNOWN for part in side for n in part])), 4) for side in encoded]
 
 
-def _tells(found: Sequence[Translation], pairs: Sequence[SentencePair]) -> Mapping[str, float | None]:
-    chrf, whole = CHRF(), [n for n, f in enumerate(found) if f.words]
-    quality = [chrf.sentence_score(str(found[n]), [" ".join(pairs[n].target)]).score for n in whole]
-    probability = [_log_probability(found[n]) / len(found[n].words) for n in whole]
-    entropy = [_entropy(found[n].weights) for n in whole]
-    both = {"probability": probability, "entropy": entropy}
-    return {name: _correlation(quality, numbers) for name, numbers in both.items()}
+def _tells(translations: Sequence[Translation], pairs: Sequence[SentencePair]) -> Mapping[str, float | None]:
+    chrf, both = CHRF(), [(one, pair) for one, pair in zip(translations, pairs, strict=True) if one.words]
+    quality = [chrf.sentence_score(str(one), [" ".join(pair.target)]).score for one, pair in both]
+    return {
+        "probability": _correlation(quality, [_log_probability(one) / len(one.words) for one, _ in both]),
+        "entropy": _correlation(quality, [_entropy(one.weights) for one, _ in both]),
+    }
 
 
 def _correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
@@ -275,16 +276,12 @@ def _correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
     return round(float(spearmanr(one, other).statistic), 4)
 
 
-def _log_probability(found: Translation) -> float:
-    return round(log(max(found.probability, 1e-300)), 4)
+def _log_probability(translation: Translation) -> float:
+    return round(log(max(translation.probability, 1e-300)), 4)
 
 
 def _entropy(weights: np.ndarray) -> float:
     return float(-(weights * np.log(np.maximum(weights, 1e-12))).sum(axis=1).mean())
-
-
-def _alignment_error(model: Model, sides: Sequence[tuple], gold: Sequence[Any]) -> float:
-    return alignment_error_rate(model.links_of(sides), [one.sure for one in gold], [one.possible for one in gold])
 
 
 def _hundredths(weights: np.ndarray) -> list[list[int]]:

@@ -29,11 +29,6 @@ SENTENCES = read_plan("sentences")
 PLAN_NAMES = [path.stem for path in PLANS.glob("*.toml") if path.stem != "sentences"]
 
 
-@pytest.fixture(scope="module")
-def comparison():
-    return read_plan("comparison")
-
-
 def test_a_plan_is_what_its_file_says(small, small_file):
     assert small.digest == sha256(small_file.read_bytes()).hexdigest()
     row, other, local = (small.rows[name] for name in ("no-attention", "bahdanau", "local-p"))
@@ -81,20 +76,20 @@ def test_every_plan_can_be_read_and_every_model_made(name):
         assert parameters(row.variant.translator(0, Budget(emb=8, hid=6))) > 0
 
 
-def test_the_encoder_of_equal_parameters_has_them(comparison):
-    counts = [
-        parameters(row.variant.translator(0, row.budget))
-        for row in (comparison.rows[name] for name in ("chain-lstm", "chain-reversed-equal"))
-    ]
-    assert counts[1] == pytest.approx(counts[0], rel=0.005)
+@pytest.mark.parametrize(
+    ("plan", "names", "apart"),
+    [("comparison", ("chain-lstm", "chain-reversed-equal"), 0.005), ("successors", ("bahdanau", "transformer"), 0.1)],
+)
+def test_rows_that_are_to_have_as_many_weights_do(plan, names, apart):
+    rows = [read_plan(plan).rows[name] for name in names]
+    one, other = (parameters(row.variant.translator(0, row.budget)) for row in rows)
+    assert other == pytest.approx(one, rel=apart)
 
 
-def test_chapter_6_gives_the_transformer_what_bahdanaus_model_gets_and_about_as_many_weights(comparison):
-    rows = read_plan("successors").rows
-    assert rows["bahdanau"].budget == comparison.rows["bahdanau"].budget
-    assert rows["transformer"].budget == replace(rows["bahdanau"].budget, emb=64, hid=256)
-    counts = [parameters(rows[name].variant.translator(0, rows[name].budget)) for name in ("bahdanau", "transformer")]
-    assert counts[1] == pytest.approx(counts[0], rel=0.1)
+def test_chapter_6_gives_the_transformer_what_bahdanaus_model_gets():
+    rows, before = read_plan("successors").rows, read_plan("comparison").rows["bahdanau"].budget
+    assert rows["bahdanau"].budget == before
+    assert rows["transformer"].budget == replace(before, emb=64, hid=256)
 
 
 @pytest.mark.parametrize("name", PLAN_NAMES)

@@ -150,14 +150,6 @@ def test_the_command(monkeypatch, capsys, ledger, small):
         assert f"share is '{wrong}'; expected one as 2/5" in capsys.readouterr().err
 
 
-def test_what_is_recorded_is_listed(capsys, fakes, monkeypatch, small, tmp_path):
-    monkeypatch.setattr(runner, "read_plan", lambda _: small)
-    main(["--list", "--folder", str(tmp_path)])
-    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert lines[0] == ["rate-early", "not", "chosen", "yet"]
-    assert lines[-1] == ["local-p", "0", "of", "2"]
-
-
 def tried(ledger, family, losses):
     """Record losses of both seeds, by rate."""
     for rate, loss in losses.items():

@@ -193,8 +193,6 @@ def test_the_command_runs_what_is_asked_for(sentences_file, text_folder, tmp_pat
     torch.set_num_threads(threads)
     assert {path.name for path in (tmp_path / "runs").glob("[a-z]*")} == {"dot.0.json", "german.words.json"}
     assert capsys.readouterr().out.startswith("dot 0: ")
-    assert main(["sentences", "--list", *where]) == 0
-    assert "dot                              1 of 1" in capsys.readouterr().out
     for arguments, says in (
         ([], "learns from a text; expected --data"),
         (["--data", str(text_folder), "--only", "rnn"], "only is 'rnn'; expected one of no-attention"),
