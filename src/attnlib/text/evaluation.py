@@ -1,7 +1,7 @@
 """How well a model translates a text: BLEU and chrF by sacrebleu, by length, exact match, alignment error rate."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sacrebleu.metrics import CHRF
 
@@ -9,7 +9,6 @@ from attnlib.data import SentencePair, Vocabulary
 from attnlib.metrics import Bin, alignment_error_rate, bleu, bleu_by_length, exact_match
 from attnlib.text.files import Gold, Words
 from attnlib.text.model import Model
-from attnlib.text.settings import MAX_LENGTH
 
 
 class Evaluation(NamedTuple):
@@ -58,26 +57,22 @@ def evaluate(
     model: Model,
     pairs: Sequence[tuple[Words, Words]],
     *,
-    beam: int = 5,
-    max_length: int = MAX_LENGTH,
     tokenize: str | None = None,
     gold: Sequence[Gold] | None = None,
-    replace: dict[str, str] | None = None,
+    **options: Any,
 ) -> Evaluation:
     """Translate the sources and compare with the targets.
 
     Parameters
     ----------
     model, pairs
-    beam, max_length
-        As for `Model.translate`.
     tokenize : str, optional
         How BLEU cuts lines into words: sacrebleu's "13a", which is for raw text; "none", for text already cut into
         words; or another of its names. None: "none" for a model of words, "13a" for one of subwords.
     gold : list of Gold, optional
         Word links drawn by a person, for the alignment error rate of forced decoding.
-    replace : dictionary, optional
-        Replace unknown words through the attention: see `Translation.with_unknown_replaced`.
+    **options
+        As for `Model.translate_all`.
 
     Raises
     ------
@@ -86,11 +81,8 @@ def evaluate(
     """
     if not len(pairs):
         raise ValueError("pairs is empty; expected at least one sentence pair")
-    if replace is not None:
-        model.check_attention("replacing unknown words")
     links = None if gold is None else model.links_of(pairs)
-    translations = model.translate_all([source for source, _ in pairs], beam=beam, max_length=max_length)
-    words = [(one if replace is None else one.with_unknown_replaced(replace)).words for one in translations]
+    words = [one.words for one in model.translate_all([source for source, _ in pairs], **options)]
     by_words = isinstance(model.translator.target_vocabulary, Vocabulary)
     scores = compared(words, pairs, tokenize or ("none" if by_words else "13a"))
     if gold is None:

@@ -131,10 +131,21 @@ class Model:
         return self.translate_all([words_of(sentence)], beam=beam, max_length=max_length)[0]
 
     def translate_all(
-        self, sentences: Sequence[Words], *, beam: int = 5, max_length: int = MAX_LENGTH
+        self,
+        sentences: Sequence[Words],
+        *,
+        beam: int = 5,
+        max_length: int = MAX_LENGTH,
+        replace: Mapping[str, str] | None = None,
     ) -> list[Translation]:
-        """Translate many sentences of words, even empty ones, in batches of similar length; the order is kept."""
+        """Translate many sentences of words, even empty ones, in batches of similar length; the order is kept.
+
+        With `replace`, a dictionary that may be empty, unknown words are replaced: see
+        `Translation.with_unknown_replaced`. The rest is as for `translate`.
+        """
         check_whole(beam=beam, max_length=max_length)
+        if replace is not None:
+            self.check_attention("replacing unknown words")
         known = self.translator.source_vocabulary, self.translator.target_vocabulary
         translations = [Translation((), (), np.zeros((0, 0)), 1.0)] * len(sentences)
         full = [n for n, words in enumerate(sentences) if words]
@@ -142,7 +153,8 @@ class Model:
         for n, numbers, log_p, row in search_all(self.translator, sources, [max_length] * len(full), beam):
             words, sizes = known[1].grouped(numbers)
             looks = None if row is None else word_weights(row.numpy(), known[0].sizes(sources[n]), sizes)
-            translations[full[n]] = Translation(sources[n], words, looks, exp(log_p))
+            one = Translation(sources[n], words, looks, exp(log_p))
+            translations[full[n]] = one if replace is None else one.with_unknown_replaced(replace)
         return translations
 
     def links_of(self, pairs: Sequence[tuple[Words, Words]]) -> list[set[tuple[int, int]]]:
@@ -205,12 +217,10 @@ def translate_stream(
     source: IOBase,
     target: IOBase,
     *,
-    beam: int = 5,
-    max_length: int = MAX_LENGTH,
     longest: int = MAX_LINE,
-    replace: Mapping[str, str] | None = None,
     linked: IOBase | None = None,
     say: Callable[[str], Any] = lambda line: None,
+    **options: Any,
 ) -> None:
     """Translate line by line, as lines come in, and write a line for each.
 
@@ -219,16 +229,14 @@ def translate_stream(
     model : Model
     source, target : binary streams
         UTF-8 text in and out. An empty line gives an empty line.
-    beam, max_length
-        As for `Model.translate`.
     longest : int
         The most words, or pieces of words, that are read of a line, if the model reads as many. A longer one is cut.
-    replace : mapping, optional
-        Replace unknown words through the attention, with this dictionary, which may be empty.
     linked : binary stream, optional
         Where the links go, in the Pharaoh format, a line for each.
     say : function
         What to do with a sentence about a line that was cut.
+    **options
+        As for `Model.translate_all`.
 
     Raises
     ------
@@ -236,18 +244,14 @@ def translate_stream(
         If a line is not UTF-8, once those before it are written; or attention is needed and the model has none.
     """
     check_whole(longest=longest)
-    if replace is not None:
-        model.check_attention("replacing unknown words")
     if linked:
         model.check_attention("linking words")
     done = 0
     for lines in _as_they_come(source):
         sentences, wrong = _readable(model, enumerate(lines, done + 1), min(longest, model.positions), say)
-        translations = model.translate_all(sentences, beam=beam, max_length=max_length)
+        translations = model.translate_all(sentences, **options)
         if linked:
             linked.writelines(f"{pharaoh(one.links())}\n".encode() for one in translations)
-        if replace is not None:
-            translations = [one.with_unknown_replaced(replace) for one in translations]
         with errors_name("the output"):
             target.writelines(f"{one}\n".encode() for one in translations)
             target.flush()
