@@ -15,6 +15,7 @@ import torch
 import attnlib
 from attnlib import search
 from attnlib.__main__ import main
+from attnlib.data import Vocabulary
 from attnlib.language.grammar import sample
 from attnlib.metrics import exact_match
 from attnlib.text import files
@@ -123,14 +124,28 @@ def test_unknown_words_are_replaced_by_a_dictionarys_or_by_themselves(run, home)
     assert unknown.with_unknown_replaced().words == (asked, *translation.words[1:])
     assert unknown.with_unknown_replaced({asked: "une chose"}).words == ("une chose", *translation.words[1:])
     assert translation.with_unknown_replaced({asked: "x"}) is translation
-    (home / "dictionary").write_text("cat\tchat\n")
-    for option in (["--replace-unknown"], ["--dictionary", "dictionary"]):
-        status, out, _ = run("translate", "--model", "location", *option, given=b"the cat\n")
+
+
+def test_commands_replace_unknown_words(run, home, monkeypatch):
+    true = Vocabulary.grouped
+
+    def unknown(vocabulary, ids):
+        words, sizes = true(vocabulary, ids)
+        return ("<unknown>",) * len(words), sizes
+
+    monkeypatch.setattr(Vocabulary, "grouped", unknown)
+    (home / "dictionary").write_text("the\tdie\ncat\tkatze\n")
+    evaluations = set()
+    for option, words in (
+        ([], {"<unknown>"}),
+        (["--replace-unknown"], {"the", "cat"}),
+        (["--dictionary", "dictionary"], {"die", "katze"}),
+    ):
+        status, out, _ = run("translate", "--model", "words", *option, given=b"the cat\n")
         assert status == 0
-        assert "<unknown>" not in out
-        status, out, _ = run("evaluate", "--model", "location", *option, "a.en", "a.fr")
-        assert status == 0
-        assert "\nBLEU " in out
+        assert set() < {*out.split()} <= words
+        evaluations.add(run("evaluate", "--model", "words", *option, "a.en", "a.fr")[1])
+    assert len(evaluations) == 3
 
 
 def test_evaluation_says_how_it_was_computed(run):
