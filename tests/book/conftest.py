@@ -1,10 +1,14 @@
-"""The pages of the package, as the table of contents has them."""
+"""The pages of the package, as the table of contents has them, and pages that are made up."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import yaml
+from nbformat import NotebookNode, write
+from nbformat.v4 import new_markdown_cell, new_notebook
+from sphinx.application import Sphinx
+from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 CONTENTS = yaml.safe_load((Path(__file__).parents[2] / "_toc.yml").read_text("utf-8"))
 
@@ -29,3 +33,19 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def module_pages() -> list[str]:
     """All pages of modules, in reading order, without their endings."""
     return MODULES
+
+
+@pytest.fixture
+def chapter(tmp_path) -> Callable[..., tuple[int, bytes]]:
+    """Return a function that makes a page of some cells, below ``out``, and gives Sphinx's status and the page."""
+
+    def make(extension: str, *cells: NotebookNode, **settings: object) -> tuple[int, bytes]:
+        write(new_notebook(cells=[new_markdown_cell("# A chapter\n\nIt claims."), *cells]), tmp_path / "index.ipynb")
+        settings |= {"extensions": ["myst_nb", extension], "nb_execution_mode": "force"}
+        folders = tmp_path, None, tmp_path / "out", tmp_path / "trees"
+        with patch_docutils(), docutils_namespace():
+            app = Sphinx(*folders, "html", settings, status=None, warning=None)
+            app.build()
+        return app.statuscode, (tmp_path / "out" / "index.html").read_bytes()
+
+    return make

@@ -1,51 +1,30 @@
 """If a claim does not hold on a reader's machine, every page is there all the same, and says what failed."""
 
-import pytest
 from lxml import html
-from nbformat import write
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-from sphinx.application import Sphinx
-from sphinx.util.docutils import docutils_namespace, patch_docutils
+from nbformat.v4 import new_code_cell
 
 from bookext import claims
 
-SETTINGS = {
-    "extensions": ["myst_nb", "bookext.claims"],
-    "nb_execution_mode": "force",
-    "nb_execution_allow_errors": True,
-}
 
-
-@pytest.fixture
-def build(tmp_path):
-    def made(*cells):
-        write(new_notebook(cells=[new_markdown_cell("# A chapter\n\nIt claims."), *cells]), tmp_path / "index.ipynb")
-        with patch_docutils(), docutils_namespace():
-            app = Sphinx(tmp_path, None, tmp_path / "out", tmp_path / "trees", "html", SETTINGS, status=None)
-            app.build()
-        return app.statuscode, (tmp_path / "out" / "index.html").read_bytes(), tmp_path / "out" / "claims.txt"
-
-    return made
-
-
-def test_a_false_claim_is_on_the_page_and_in_the_report_and_what_follows_is_run(build):
+def test_a_false_claim_is_on_the_page_and_in_the_report_and_what_follows_is_run(chapter, tmp_path):
     false = new_code_cell("assert 2 < 1, 'two is less'", metadata={"tags": ["remove-cell"]})
-    status, page, report = build(false, new_code_cell("print('went', 'on')"))
+    cells = false, new_code_cell("print('went', 'on')")
+    status, page = chapter("bookext.claims", *cells, nb_execution_allow_errors=True)
     assert status == 1
     text = html.fromstring(page).text_content()
     assert "cell 1: AssertionError: two is less" in text
     assert "assert 2 < 1" in text
     assert "went on" in text
-    lines = report.read_text().splitlines()
+    lines = (tmp_path / "out" / "claims.txt").read_text().splitlines()
     assert lines[1] == "  index, cell 1: AssertionError: two is less"
     assert "index.html" in lines[2]
 
 
-def test_where_every_claim_holds_nothing_is_said(build):
-    status, page, report = build(new_code_cell("assert 1 < 2"))
+def test_where_every_claim_holds_nothing_is_said(chapter, tmp_path):
+    status, page = chapter("bookext.claims", new_code_cell("assert 1 < 2"))
     assert status == 0
     assert b"ended with an error" not in page
-    assert not report.exists()
+    assert not (tmp_path / "out" / "claims.txt").exists()
 
 
 def test_consequences_are_counted_and_claims_are_all_named():

@@ -433,7 +433,7 @@ def test_the_evidence_lists_what_was_executed(built):
 # --- Every check bites ---
 
 GOOD = """<!DOCTYPE html><html lang="en" data-theme="light"><head><meta charset="utf-8"><title>Made up</title>
-<link rel="icon" href="data:,"><meta name="viewport" content="width=device-width">HEAD</head>
+<link rel="icon" href="data:,"><meta name="viewport" content="width=device-width"></head>
 <body><main><h1>Made up</h1><article>BODY</article></main></body></html>"""
 PIXEL = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 HARMLESS = f"""<p>Text, <code>$x</code>, <span class="math"><mjx-container>x</mjx-container></span></p>
@@ -466,7 +466,7 @@ OFFENCES = [
 def made_up(folder: Path, name: str, body: str) -> Path:
     path = folder / "made-up" / name
     path.parent.mkdir(exist_ok=True)
-    path.write_text(GOOD.replace("BODY", body).replace("HEAD", ""), encoding="utf-8")
+    path.write_text(GOOD.replace("BODY", body), encoding="utf-8")
     return path
 
 

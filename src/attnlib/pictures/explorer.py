@@ -85,8 +85,8 @@ def explore(
         details(f"{first.name}: target down, source across", ["target", *source], numbers),
         f'<script type="application/json">{safe}</script>',
     ]
-    said = f"Explorer of {len(first.target)} words that look at {len(source)}: {'; '.join(weights)}"
-    return card("explorer", "\n".join(body), said, largest)
+    text = f"Explorer of {len(first.target)} words that look at {len(source)}: {'; '.join(weights)}"
+    return card("explorer", "\n".join(body), text, largest)
 
 
 def _checked(name: Any, weights: Any, src: int, target: Any) -> _Variant:
@@ -135,10 +135,10 @@ def _picture(source: Sequence[str], variant: _Variant, left: int, size: tuple[in
         )
         for t, row in enumerate(variant.weights)
     ]
-    asked = "".join(
+    sources = "".join(
         f'<text x="{left}" y="{y[i] + 5}" text-anchor="end">{escape(word)}</text>' for i, word in enumerate(source)
     )
-    asking = "".join(
+    targets = "".join(
         f'<g><rect x="{right - 4}" y="{y[t] - 12}" width="{size[0] - right}" height="24" rx="4"></rect>'
         f'<text x="{right}" y="{y[t] + 5}">{escape(word)}</text></g>'
         for t, word in enumerate(variant.target)
@@ -154,5 +154,5 @@ def _picture(source: Sequence[str], variant: _Variant, left: int, size: tuple[in
         f'<text class="muted" x="{left}" y="18" text-anchor="end">source</text>'
         f'<text class="muted" x="{right}" y="18">target</text><g class="attnlib-behind"></g>\n'
         f'<g class="attnlib-links">{"".join(f"<g>{lines}</g>" for lines in links)}</g>\n'
-        f'<g class="attnlib-source">{asked}</g>\n<g class="attnlib-target">{asking}</g></svg>'
+        f'<g class="attnlib-source">{sources}</g>\n<g class="attnlib-target">{targets}</g></svg>'
     )

@@ -75,11 +75,11 @@ def live(models: Mapping[str, Translator], sentence: str | SentencePair | None =
     translators = _checked(models)
     first = _pair(sentence, translators[0])
     packed = [pack(translator) for translator in translators]
-    found = [_translated(translator, first.source) for translator in translators]
-    words = [one.target_vocabulary.decode(ids) for one, (ids, _) in zip(translators, found, strict=True)]
+    translations = [_translated(translator, first.source) for translator in translators]
+    words = [one.target_vocabulary.decode(ids) for one, (ids, _) in zip(translators, translations, strict=True)]
     shown = [
-        {"title": title, "digest": digest(text), "asks": asks(translator), "steps": _steps(*translation)}
-        for title, text, translator, translation in zip(models, packed, translators, found, strict=True)
+        {"title": title, "digest": digest(model), "asks": asks(translator), "steps": _steps(*translation)}
+        for title, model, translator, translation in zip(models, packed, translators, translations, strict=True)
     ]
     data = {
         "names": ["English", "French"],
@@ -93,15 +93,15 @@ def live(models: Mapping[str, Translator], sentence: str | SentencePair | None =
     }
     stills = [
         _still(title, first.source, target, weights)
-        for title, target, (_, weights) in zip(models, words, found, strict=True)
+        for title, target, (_, weights) in zip(models, words, translations, strict=True)
     ]
     html = (
         '<div class="attnlib-card attnlib-live tex2jax_ignore mathjax_ignore">\n<div class="attnlib-still">'
         f"<p>English: {escape(' '.join(first.source))}</p>\n{''.join(stills)}</div>\n"
         f'<script type="application/json">{embedded(data)}</script></div>\n{_carried(packed)}'
     )
-    said = "; ".join(f"{title}: {' '.join(target)}" for title, target in zip(models, words, strict=True))
-    return Card(html, f"{' '.join(first.source)}. {said}")
+    text = "; ".join(f"{title}: {' '.join(target)}" for title, target in zip(models, words, strict=True))
+    return Card(html, f"{' '.join(first.source)}. {text}")
 
 
 def without_carried(html: str) -> str:

@@ -87,9 +87,6 @@ def test_without_scripts_it_is_the_sentence_and_a_picture(one, bahdanau, stored,
 
 def test_it_shows_the_same_before_it_computes_and_after(both, opened):
     page = opened(both)
-    page.evaluate(
-        "() => document.querySelectorAll('[role=status]').forEach(node => node.dataset.before = node.innerText)"
-    )
     before = [texts(page, f"French words, {name}") for name in ("without", "Bahdanau")]
     field(page).focus()
     words(page).first.click()
