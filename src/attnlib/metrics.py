@@ -134,8 +134,8 @@ def forced_links(translator: Translator, pairs: Sequence[SentencePair]) -> list[
 
     They are in the order of `pairs`, as `alignment_error_rate` takes them.
     """
-    seen = zip(_looks(translator, pairs), pairs, strict=True)
-    return [links(weights, pair.source, pair.target) for weights, pair in seen]
+    both = zip(_looks(translator, pairs), pairs, strict=True)
+    return [links(weights, pair.source, pair.target) for weights, pair in both]
 
 
 def word_weights(

@@ -91,8 +91,8 @@ def train(
     length, step = _Length(steps, minutes), _Step(seed, learning_rate, schedule, clip, smoothing)
     training = training or begin(translator)
     parts = moved(batches, training.device)
-    shown = reporter(False if processes.rank() else progress, steps, training.step)
-    with _dropping(training, seed), interruptible() as interrupted, shown as report:
+    reports = reporter(False if processes.rank() else progress, steps, training.step)
+    with _dropping(training, seed), interruptible() as interrupted, reports as report:
         while not (ended := length.ended(training, interrupted())):
             with training.clocked():
                 loss, words = step(training, next(parts, None), length.share(training, 1))

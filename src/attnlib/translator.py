@@ -88,13 +88,13 @@ class Translator(nn.Module):
         Sentences are word numbers, each ends in EOS and is padded at the end; `lengths` counts the words of the
         sources, EOS among them. BOS is put before the target here. The scores at padding mean nothing.
         """
-        return Translated(*self.decoder(*self._given(source, lengths, target)))
+        return Translated(*self.decoder(*self._inputs(source, lengths, target)))
 
     def before_output(
         self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"], target: Int[Tensor, "batch tgt"]
     ) -> Float[Tensor, "batch tgt read"]:
         """Compute what `forward` makes its logits of, by the decoder's weights `output`."""
-        return self.decoder.before_output(*self._given(source, lengths, target))[0]
+        return self.decoder.before_output(*self._inputs(source, lengths, target))[0]
 
     def start(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> State:
         """Read the source sentences and stand before the first target word."""
@@ -110,7 +110,7 @@ class Translator(nn.Module):
         """
         return self.decoder.step(words, state)
 
-    def _given(self, source, lengths, target):
+    def _inputs(self, source, lengths, target):
         """Give the word before each target word, BOS at first, and the encoded source."""
         if target.ndim != 2 or len(target) != len(source) or not target.shape[1]:
             expected = f"({len(source)}, tgt), a word or more each"

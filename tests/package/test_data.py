@@ -142,7 +142,7 @@ def test_processes_share_each_batch():
 CAT = SentencePair(("cat",), ("cat",) * 9)
 
 
-def drawn(**options):
+def draw(**options):
     return Corpus.of([CAT], *BOTH).endless(**{"max_tokens": 10, "seed": 0} | options)
 
 
@@ -163,11 +163,11 @@ def drawn(**options):
         (lambda: cut([CAT], 9), ValueError, "max_tokens is 9; expected at least 10, which the longest sentence needs"),
         (lambda: cut([CAT], 10.5), TypeError, "max_tokens is 10.5; expected a whole number"),
         (lambda: cut([CAT], 10, None), TypeError, "seed is None"),
-        (lambda: drawn(seed=-1), ValueError, "seed is -1; expected"),
-        (lambda: drawn(skip=-1), ValueError, "skip is -1; expected"),
-        (lambda: drawn(max_sentences=0), ValueError, "max_sentences is 0; expected"),
-        (lambda: drawn(share=(2, 2)), ValueError, "processes is 2; expected"),
-        (lambda: drawn(share=(-1, 2)), ValueError, "share is -1; expected"),
+        (lambda: draw(seed=-1), ValueError, "seed is -1; expected"),
+        (lambda: draw(skip=-1), ValueError, "skip is -1; expected"),
+        (lambda: draw(max_sentences=0), ValueError, "max_sentences is 0; expected"),
+        (lambda: draw(share=(2, 2)), ValueError, "processes is 2; expected"),
+        (lambda: draw(share=(-1, 2)), ValueError, "share is -1; expected"),
         (lambda: Corpus.of([CAT], *BOTH).in_one_epoch(max_tokens=9), ValueError, "max_tokens is 9; expected at least"),
     ],
 )

@@ -14,7 +14,6 @@ from attnlib.encoders import Encoded
 from attnlib.transformer import (
     DecoderLayer,
     EncoderLayer,
-    MultiHead,
     PositionalEmbedding,
     TransformerDecoder,
     TransformerEncoder,
@@ -78,16 +77,6 @@ def copy_layer(ours, theirs):
     copy_heads(ours.itself, theirs.self_attn)
     if hasattr(ours, "source"):
         copy_heads(ours.source, theirs.multihead_attn)
-
-
-def test_multi_head_attention_is_torchs():
-    ours, theirs = MultiHead(EMB, HEADS).double(), nn.MultiheadAttention(EMB, HEADS, batch_first=True).double()
-    copy_heads(ours, theirs)
-    x, h = draw(len(LENGTHS), TGT, EMB, seed=0), draw(len(LENGTHS), SRC, EMB, seed=1)
-    context, weights = theirs(x, h, h, key_padding_mask=~REAL, average_attn_weights=False)
-    result = ours(x, ours.remember(h), REAL[:, None, None])
-    close(result.context, context)
-    close(result.weights, weights)
 
 
 def test_an_encoder_layer_is_torchs():
