@@ -85,13 +85,13 @@ options = {"emb": 4, "hid": 4, "dropout": 0.2, "seed": 0}
 settings = Settings(options=options, vocabulary=60, steps=9, sentences=8, score_every=4)
 
 def learnt(k, n, place, dies=False):
-    true, steps = training._loss, []
+    true, steps = training._Step._loss, []
     def loss(*arguments):
         steps.append(len(steps))
         if dies and k == 1 and len(steps) == 6:
             os.kill(os.getpid(), signal.SIGKILL)
         return true(*arguments)
-    training._loss = loss
+    training._Step._loss = loss
     learn(place, pairs, pairs[:2], settings, save_seconds=0.0, progress=False)
 
 def weights(name):
