@@ -5,6 +5,7 @@ on white, in light pages and in dark ones. Without its script it is a plain pict
 Nothing in a card has an id, so that any number of them share a page, and the same data give the same bytes.
 """
 
+import json
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -135,6 +136,11 @@ def card(kind: str, body: str, text: str, largest: int = LARGEST) -> Card:
             f"the figure would take {size} bytes; expected at most {largest}: show fewer words, variants or steps"
         )
     return Card(html, text)
+
+
+def embedded(data: Mapping[str, Any]) -> str:
+    """Write data as JSON that can stand in a page's script, whatever words it holds."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c").replace("&", "\\u0026")
 
 
 def checked_words(words: Any, name: str) -> list[str]:

@@ -5,7 +5,6 @@ reader points at a target word, or steps from word to word with keys or buttons,
 Buttons switch from one model's weights to another's.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
@@ -22,6 +21,7 @@ from attnlib.pictures.cards import (
     checked_text,
     checked_words,
     details,
+    embedded,
     framed,
     two_decimals,
     width,
@@ -76,14 +76,13 @@ def explore(
     size = left + _GAP + 16 + max(most, width(["target"])), _TOP + _PITCH * rows - 8
     data = {"source": source, "x": [_BASE, _VALUE, left, left + _GAP], "y": [_TOP, _PITCH], "thin": _THIN}
     data["variants"] = [variant._asdict() for variant in variants]
-    safe = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     numbers = [[word, *map(_share, row)] for word, row in zip(first.target, first.weights, strict=True)]
     body = [
         _controls(variants),
         f'<p class="attnlib-shown">{escape(first.name)}</p>' if len(variants) > 1 else "",
         framed(_picture(source, first, left, size)),
         details(f"{first.name}: target down, source across", ["target", *source], numbers),
-        f'<script type="application/json">{safe}</script>',
+        f'<script type="application/json">{embedded(data)}</script>',
     ]
     text = f"Explorer of {len(first.target)} words that look at {len(source)}: {'; '.join(weights)}"
     return card("explorer", "\n".join(body), text, largest)

@@ -19,7 +19,7 @@ from attnlib.data import UNKNOWN, SentencePair, encode
 from attnlib.decoders import BahdanauDecoder
 from attnlib.language import lexicon
 from attnlib.language.grammar import sample
-from attnlib.pictures.cards import Card, checked_text, width
+from attnlib.pictures.cards import Card, checked_text, embedded, width
 from attnlib.pictures.packing import pack
 from attnlib.search import greedy
 from attnlib.translator import Translator
@@ -112,11 +112,6 @@ def without_carried(html: str) -> str:
 def digest(packed: Mapping[str, Any]) -> str:
     """Name a packed model by its weights, parts and words: the same on every machine."""
     return sha256(json.dumps(packed, sort_keys=True).encode()).hexdigest()[:12]
-
-
-def embedded(data: Mapping[str, Any]) -> str:
-    """Write data as JSON that can stand in a page's script, whatever words it holds."""
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c").replace("&", "\\u0026")
 
 
 def style() -> str:

@@ -11,7 +11,8 @@ from typing import Any
 from attnlib import pictures
 from attnlib.checks import check_whole
 from attnlib.data import Vocabulary
-from attnlib.pictures.live_card import asks, embedded, script, style
+from attnlib.pictures.cards import embedded
+from attnlib.pictures.live_card import asks, script, style
 from attnlib.pictures.packing import network
 from attnlib.text.model import Model
 from attnlib.text.settings import MAX_LENGTH
