@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnlib.data import PAD, UNKNOWN, Vocabulary, endless
+from attnlib.data import PAD, UNKNOWN, Corpus, Vocabulary
 from attnlib.language.grammar import sample
 from attnlib.text import store
 from attnlib.text.files import PairFiles, digest
@@ -49,7 +49,7 @@ def test_a_store_gives_the_batches_of_the_pairs_that_fit(kind, tmp_path):
     assert len(found.encoded) == len(fit)
     options = {"max_tokens": 307, "max_sentences": 11, "seed": 3, "skip": 1}
     count = found.encoded.in_one_epoch(max_tokens=307, max_sentences=11)
-    expected = endless(fit, *known, **options)
+    expected = Corpus.of(fit, *known).endless(**options)
     for one, other in zip(islice(found.encoded.endless(**options), 3 * count), expected, strict=False):
         for mine, theirs in zip(one, other, strict=True):
             assert torch.equal(mine, theirs)
