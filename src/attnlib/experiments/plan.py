@@ -274,10 +274,10 @@ def read_plan(plan: str | Path) -> Plan:
     contents = tomllib.loads(text.decode())
     rows: dict[str, Any] = {}
     for name, table in contents["tables"].items():
-        for given in table["rows"]:
-            if given["name"] in rows:
-                raise ValueError(f"the plan {path.stem} has the row {given['name']!r} twice")
-            rows[given["name"]] = (_text_row if "effort" in contents else _row)(given, name, contents)
+        for entry in table["rows"]:
+            if entry["name"] in rows:
+                raise ValueError(f"the plan {path.stem} has the row {entry['name']!r} twice")
+            rows[entry["name"]] = (_text_row if "effort" in contents else _row)(entry, name, contents)
     _check(read := Plan(path.stem, sha256(text).hexdigest(), contents, rows))
     return read
 
@@ -311,26 +311,24 @@ def _test_sentences(n: int, seed: int, clauses: int, language: str) -> tuple[Sen
     return tuple(LANGUAGES[language](n, seed=seed, clauses=(clauses,), part="test"))
 
 
-def _row(given: Mapping[str, Any], table: str, contents: Mapping[str, Any]) -> Row:
-    check_choice(MODELS, model=given["model"])
-    options = {name: value for name, value in given.items() if name not in _OF_ROW}
-    some = {name: value for name, value in _tuples(given).items() if name in ("clauses", "language")}
+def _row(entry: Mapping[str, Any], table: str, contents: Mapping[str, Any]) -> Row:
+    check_choice(MODELS, model=entry["model"])
+    options = {name: value for name, value in entry.items() if name not in _OF_ROW}
+    some = {name: value for name, value in _tuples(entry).items() if name in ("clauses", "language")}
     first = contents["seeds"]["first"]
-    seeds = tuple(range(first, first + given["seeds"]))
-    variant = Variant(given["name"], MODELS[given["model"]], options, seeds=seeds, **some)
-    sizes = {name: size for name, size in given.items() if name in ("emb", "hid")}
-    budget = _scaled(Budget(**_tuples(contents["budget"]) | sizes), given.get("times", 1))
-    return Row(variant, budget, given["family"], table, contents["tables"][table]["phase"], given.get("beam", True))
+    seeds = tuple(range(first, first + entry["seeds"]))
+    variant = Variant(entry["name"], MODELS[entry["model"]], options, seeds=seeds, **some)
+    sizes = {name: size for name, size in entry.items() if name in ("emb", "hid")}
+    budget = _scaled(Budget(**_tuples(contents["budget"]) | sizes), entry.get("times", 1))
+    return Row(variant, budget, entry["family"], table, contents["tables"][table]["phase"], entry.get("beam", True))
 
 
-def _text_row(given: Mapping[str, Any], table: str, contents: Mapping[str, Any]) -> TextRow:
-    check_choice(PRESETS, preset=given["preset"])
-    options = {name: value for name, value in given.items() if name not in TextRow._fields}
-    rest = {name: value for name, value in given.items() if name not in options} | {
-        "seeds": tuple(range(given["seeds"]))
-    }
-    phase, effort = contents["tables"][table]["phase"], Effort(**contents["effort"])
-    return TextRow(table, phase, effort, options=options, **rest)
+def _text_row(entry: Mapping[str, Any], table: str, contents: Mapping[str, Any]) -> TextRow:
+    check_choice(PRESETS, preset=entry["preset"])
+    options = {name: value for name, value in entry.items() if name not in TextRow._fields}
+    rest = {name: value for name, value in entry.items() if name not in options}
+    rest["seeds"] = tuple(range(entry["seeds"]))
+    return TextRow(table, contents["tables"][table]["phase"], Effort(**contents["effort"]), options=options, **rest)
 
 
 def _scaled(budget: Budget, times: int | float) -> Budget:

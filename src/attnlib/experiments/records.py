@@ -139,10 +139,10 @@ class Ledger:
         record = self.read(name)
         if record is None:
             raise ValueError(f"nothing is recorded of {name!r}")
-        group, known = group or self.group, {m for run in record["runs"].values() for m in run["measures"]}
-        for asked, there in ((group, record["groups"]), (measure, known)):
-            if asked not in there:
-                raise ValueError(f"{asked!r} is not recorded of {name}; expected one of {', '.join(sorted(there))}")
+        group, measures = group or self.group, {m for run in record["runs"].values() for m in run["measures"]}
+        for one, names in ((group, record["groups"]), (measure, measures)):
+            if one not in names:
+                raise ValueError(f"{one!r} is not recorded of {name}; expected one of {', '.join(sorted(names))}")
         at = record["groups"].index(group)
         figures = {int(seed): run["measures"][measure][at] for seed, run in record["runs"].items()}
         return {seed: float("nan") if figure is None else float(figure) for seed, figure in figures.items()}

@@ -254,10 +254,12 @@ def _perplexity(model: Model, pairs: Sequence[SentencePair]) -> float:
 
 
 def _unknown(model: Model, pairs: Sequence[SentencePair]) -> list[float]:
-    known = model.translator.source_vocabulary, model.translator.target_vocabulary
-    sides = [pair.source for pair in pairs], [pair.target for pair in pairs]
-    encoded = [[numbers.encode(words)[:-1] for words in side] for numbers, side in zip(known, sides, strict=True)]
-    return [round(float(np.mean([n == UNKNOWN for part in side for n in part])), 4) for side in encoded]
+    vocabularies = model.translator.source_vocabulary, model.translator.target_vocabulary
+    shares = []
+    for vocabulary, side in zip(vocabularies, ("source", "target"), strict=True):
+        numbers = [n for pair in pairs for n in vocabulary.encode(getattr(pair, side))[:-1]]
+        shares.append(round(numbers.count(UNKNOWN) / len(numbers), 4))
+    return shares
 
 
 def _tells(translations: Sequence[Translation], pairs: Sequence[SentencePair]) -> Mapping[str, float | None]:
