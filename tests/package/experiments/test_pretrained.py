@@ -39,11 +39,11 @@ def test_its_measures_lie_where_another_run_of_its_row_would(name):
     assert recipe.seed not in row.variant.seeds
     pairs = [pair for clauses in row.variant.clauses for pair in held_out(clauses, row.budget)]
     translator = pretrained.load(name).translator
-    found = summarise(evaluate(translator, pairs, None))
+    summary = summarise(evaluate(translator, pairs, None))
     for measure in ("exact", "perplexity"):
         runs = np.array([*Ledger(plan).column(recipe.row, measure).values()])
         _, low, high = prediction_interval(runs, level=0.99)
-        assert low <= found[measure] <= high, measure
+        assert low <= summary[measure] <= high, measure
 
 
 @pytest.mark.parametrize("name", SNAPSHOTS)
@@ -88,18 +88,18 @@ def tiny(monkeypatch, small):
 
 def test_make_trains_what_is_missing_once_for_all_snapshots_and_the_same_again(tiny, tmp_path, monkeypatch):
     tiny(start=0, half=10, whole=20)
-    said = []
-    make(tmp_path / "one", said.append)
-    assert said == ["training start, half, whole"]
-    make(tmp_path / "one", said.append)
-    assert len(said) == 1
+    messages = []
+    make(tmp_path / "one", messages.append)
+    assert messages == ["training start, half, whole"]
+    make(tmp_path / "one", messages.append)
+    assert len(messages) == 1
     monkeypatch.setattr(pretrained.models, "FOLDER", tmp_path / "one")
     start, half, whole = (pretrained.load(name).config["made"]["losses"] for name in ("start", "half", "whole"))
     assert (start, half) == ([], whole[:1])
     assert len(whole) == 2
     weights = (tmp_path / "one" / "whole" / "model.safetensors").read_bytes()
     assert weights != (tmp_path / "one" / "half" / "model.safetensors").read_bytes()
-    make(tmp_path / "two", said.append)
+    make(tmp_path / "two", messages.append)
     assert (tmp_path / "two" / "whole" / "model.safetensors").read_bytes() == weights
 
 
@@ -118,15 +118,15 @@ def test_a_training_that_was_killed_is_made_anew_and_another_recipe_refused(tiny
 
 
 def test_a_text_is_learned_from_once_and_another_recipe_refused(tmp_path, monkeypatch):
-    (name, recipe), said = next(iter(TEXTS.items())), []
+    (name, recipe), messages = next(iter(TEXTS.items())), []
     settings = replace(recipe.settings, steps=2, vocabulary=60)
     monkeypatch.setattr(recipes, "RECIPES", {})
     monkeypatch.setattr(recipes, "TEXTS", {name: recipe._replace(pairs=20, dev=1, settings=settings)})
-    make(tmp_path, said.append)
+    make(tmp_path, messages.append)
     weights = (tmp_path / name / "model.safetensors").read_bytes()
-    make(tmp_path, said.append)
-    assert said == [f"training {name}"]
+    make(tmp_path, messages.append)
+    assert messages == [f"training {name}"]
     assert (tmp_path / name / "model.safetensors").read_bytes() == weights
     monkeypatch.setattr(recipes, "TEXTS", {name: recipe})
     with pytest.raises(ValueError, match="another recipe; remove it"):
-        make(tmp_path, said.append)
+        make(tmp_path, messages.append)

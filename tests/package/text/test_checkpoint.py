@@ -155,9 +155,9 @@ def test_embeddings_begin_small_and_other_weights_as_they_do(preset):
 
 @pytest.mark.parametrize(("name", "dev", "settings"), [("subwords", DEV, SETTINGS), ("words", (), WORDS)])
 def test_loading_gives_the_model_back(trained, name, dev, settings):
-    said, sentence = [], " ".join(PAIRS[0].source)
-    made = learn(trained / name, PAIRS, dev, settings, say=said.append)
-    assert said == [f"{trained / name} is complete already"]
+    messages, sentence = [], " ".join(PAIRS[0].source)
+    made = learn(trained / name, PAIRS, dev, settings, say=messages.append)
+    assert messages == [f"{trained / name} is complete already"]
     loaded, again = load(trained / name), attnlib.load(str(trained / name))
     assert all(map(torch.equal, loaded.translator.parameters(), again.translator.parameters()))
     translations = [model.translate(sentence, beam=1, max_length=9) for model in (loaded, made)]
@@ -232,9 +232,9 @@ def test_a_training_goes_on_and_its_damage_is_noticed(begun, trained):
             assert again.losses == training.losses
             assert torch.equal(random, same)
     path.write_bytes(whole)
-    said = []
-    learn(begun, PAIRS, DEV, SETTINGS, progress=False, say=said.append)
-    assert "going on after step 4" in said
+    messages = []
+    learn(begun, PAIRS, DEV, SETTINGS, progress=False, say=messages.append)
+    assert "going on after step 4" in messages
     assert weights(begun) == weights(trained / "subwords")
 
 
@@ -252,10 +252,10 @@ def test_ctrl_c_leaves_a_model_that_the_same_call_goes_on_with(tmp_path, trained
             asked.append(os.kill(os.getpid(), signal.SIGINT))
 
     monkeypatch.setattr(checkpoint, "write_training", interrupts)
-    folder, said = tmp_path / "run", []
-    learn(folder, PAIRS, DEV, SETTINGS, save_seconds=0.0, progress=False, say=said.append)
+    folder, messages = tmp_path / "run", []
+    learn(folder, PAIRS, DEV, SETTINGS, save_seconds=0.0, progress=False, say=messages.append)
     monkeypatch.setattr(checkpoint, "write_training", true)
-    assert "interrupted: the model is as it was then" in said[-1]
+    assert "interrupted: the model is as it was then" in messages[-1]
     assert load(folder).config["ended"] == "interrupted"
     assert [line["step"] for line in checkpoint.read_history(folder)[:-1]] == [3, 4]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

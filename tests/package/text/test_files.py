@@ -48,7 +48,7 @@ def test_empty_and_long_pairs_are_left_out_and_counted_each_time_that_files_are_
 
 
 @pytest.mark.parametrize(
-    ("source", "target", "said"),
+    ("source", "target", "message"),
     [
         ("a\nb\n", "A\n", "s has 2 lines, .*t 1; expected as many"),
         ("a\n" * 3, "A\n" * 5, "s has 3 lines, .*t 5; expected as many"),
@@ -60,9 +60,9 @@ def test_empty_and_long_pairs_are_left_out_and_counted_each_time_that_files_are_
         ("a\tb\nc\n", None, "s, line 2: 0 tabs; expected one"),
     ],
 )
-def test_what_is_wrong_is_said_with_file_and_line(write, source, target, said):
+def test_what_is_wrong_is_said_with_file_and_line(write, source, target, message):
     files = [write("s", source)] + ([] if target is None else [write("t", target)])
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         read_pairs(*files, longest=2)
 
 
@@ -89,15 +89,15 @@ def test_gold_links_are_sure_or_possible(write):
 
 
 @pytest.mark.parametrize(
-    ("links", "said"),
+    ("links", "message"),
     [
         ("0-0\n", "g has 1 lines; expected 2"),
         ("0-0\n0:1\n", "g, line 2: '0:1' is no link"),
         ("2-0\n\n", "g, line 1: 2-0 lies beyond its 2 and 2 words"),
     ],
 )
-def test_links_that_do_not_fit_are_named(write, links, said):
-    with pytest.raises(ValueError, match=said):
+def test_links_that_do_not_fit_are_named(write, links, message):
+    with pytest.raises(ValueError, match=message):
         read_gold(write("g", links), PAIRS)
 
 

@@ -39,22 +39,22 @@ def encoded_in(folder, pairs=PAIRS, vocabularies=WORDS, longest=(100, 100)):
 @pytest.mark.parametrize("kind", VOCABULARIES)
 def test_a_store_gives_the_batches_of_the_pairs_that_fit(kind, tmp_path):
     known, most = VOCABULARIES[kind], (23, 29)
-    found = encoded_in(tmp_path, vocabularies=known, longest=most)
+    result = encoded_in(tmp_path, vocabularies=known, longest=most)
     fit = [
         pair
         for pair in PAIRS
         if all(len(v.encode(side)) - 1 <= m for v, side, m in zip(known, pair[:2], most, strict=True))
     ]
-    assert 0 < found.left_out == len(PAIRS) - len(fit)
-    assert len(found.encoded) == len(fit)
+    assert 0 < result.left_out == len(PAIRS) - len(fit)
+    assert len(result.encoded) == len(fit)
     options = {"max_tokens": 307, "max_sentences": 11, "seed": 3, "skip": 1}
-    count = found.encoded.in_one_epoch(max_tokens=307, max_sentences=11)
+    count = result.encoded.in_one_epoch(max_tokens=307, max_sentences=11)
     expected = Corpus.of(fit, *known).endless(**options)
-    for one, other in zip(islice(found.encoded.endless(**options), 3 * count), expected, strict=False):
+    for one, other in zip(islice(result.encoded.endless(**options), 3 * count), expected, strict=False):
         for mine, theirs in zip(one, other, strict=True):
             assert torch.equal(mine, theirs)
             assert mine.dtype == theirs.dtype
-    epoch = islice(found.encoded.endless(max_tokens=307, seed=0), found.encoded.in_one_epoch(max_tokens=307))
+    epoch = islice(result.encoded.endless(max_tokens=307, seed=0), result.encoded.in_one_epoch(max_tokens=307))
     targets = [tuple(row[row != PAD].tolist()) for part in epoch for row in part.target]
     assert sorted(targets) == sorted(tuple(known[1].encode(pair.target)) for pair in fit)
 
@@ -68,10 +68,10 @@ def test_the_share_of_unknown_words_is_counted(tmp_path):
 def test_numbers_that_need_more_than_two_bytes_have_them(tmp_path):
     words = Vocabulary(tuple(sorted(f"w{n}" for n in range(70_000))))
     pair = PAIRS[0]._replace(source=(words.words[-1],), target=("w1",) * 70_000)
-    found = encoded_in(tmp_path, [pair], (words, words), (100, 70_000)).encoded
-    assert found.ids[0] == 70_003
-    assert found.lengths.tolist() == [[2, 70_001]]
-    assert [x.dtype for x in (found.ids, found.lengths)] == [np.uint32, np.uint32]
+    result = encoded_in(tmp_path, [pair], (words, words), (100, 70_000)).encoded
+    assert result.ids[0] == 70_003
+    assert result.lengths.tolist() == [[2, 70_001]]
+    assert [x.dtype for x in (result.ids, result.lengths)] == [np.uint32, np.uint32]
     assert encoded_in(tmp_path / "narrow").encoded.ids.dtype == np.uint16
 
 

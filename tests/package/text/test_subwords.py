@@ -90,9 +90,9 @@ def test_a_size_below_the_letters_and_bad_models_are_refused():
 
 def test_weights_are_summed_over_source_pieces_and_averaged_over_target_pieces():
     weights = np.array([[0.1, 0.2, 0.3, 0.4], [0.5, 0.1, 0.1, 0.3], [0.0, 0.4, 0.6, 0.0]])
-    found = word_weights(weights, [2, 1], [1, 2])
+    result = word_weights(weights, [2, 1], [1, 2])
     by_hand = [[0.1 + 0.2, 0.3], [(0.5 + 0.1 + 0.0 + 0.4) / 2, (0.1 + 0.6) / 2]]
-    np.testing.assert_allclose(found, by_hand)
+    np.testing.assert_allclose(result, by_hand)
     np.testing.assert_array_equal(word_weights(weights, [1, 1, 1], [1, 1]), weights[:2, :3])
     assert word_weights(weights, [1], []).shape == (0, 1)
 
