@@ -163,7 +163,7 @@ def test_it_starts_when_put_into_a_page_as_jupyterlab_does(card, opened):
     assert {one.get_attribute("data-lm-suppress-shortcuts") for one in keys if one.is_visible()} == {"true"}
 
 
-ONE, FLAT = {"a": GLOBAL}, np.full((60, 60), 1 / 60)
+ONE = {"a": GLOBAL}
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ ONE, FLAT = {"a": GLOBAL}, np.full((60, 60), 1 / 60)
         (lambda: explore(ONE, SOURCE, TARGET[:3]), ValueError, r"a'\] has shape \(7, 7\); expected \(3, 7\), \(target"),
         (lambda: explore({"a": -GLOBAL}, SOURCE, TARGET), ValueError, r"weights\['a'\] holds -.*from 0 to 1"),
         (lambda: explore({"a": GLOBAL * np.nan}, SOURCE, TARGET), ValueError, "holds nan"),
-        (lambda: explore({"a": FLAT}, ["word"] * 60, ["mot"] * 60), ValueError, "show fewer words"),
+        (lambda: explore(ONE, SOURCE, TARGET, largest=99), ValueError, "expected at most 99: show fewer words"),
     ],
 )
 def test_what_does_not_fit_is_refused(call, error, says, refused):

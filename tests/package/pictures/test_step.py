@@ -52,7 +52,7 @@ def test_nothing_is_cut_off():
         ({"weights": np.eye(3)}, ValueError, r"weights has shape \(3, 3\); expected \(3,\)"),
         ({"weights": np.array([0.5, 0.6, -0.1])}, ValueError, "expected numbers from 0 to 1"),
         ({"weights": np.array(["a", "b", "c"])}, TypeError, "weights"),
-        ({"source": (1, 2, 3)}, TypeError, "source"),
+        ({"source": ("a", 2, "c")}, TypeError, r"source\[1\] is 2; expected a word"),
     ],
 )
 def test_what_does_not_fit_is_refused(given, error, says, refused):
