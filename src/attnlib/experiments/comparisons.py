@@ -84,13 +84,9 @@ def claims_by_measure(by_measure: Mapping[str, Sequence[Verdict]]) -> list[Axes]
 
 
 def verdict_table(verdicts: Sequence[Verdict]) -> Table:
-    """Lay out what the runs say of each claim.
+    """Lay out what the runs say of each claim: its own difference and interval, and two p-values, which are corrected.
 
-    Returns
-    -------
-    Table
-        The difference and its interval are those of the single claim; of the two p-values, which are corrected, the
-        first is that of no difference, the second that of one as large as the plan's margin.
+    The first is that of no difference, the second that of one as large as the plan's margin.
     """
     rows = []
     for claim, (mean, low, high), p, ruled_out, says in verdicts:

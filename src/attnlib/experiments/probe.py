@@ -31,7 +31,6 @@ def probe(variant: Variant, sentences: int | None = None) -> dict[str, Any]:
 
     Parameters
     ----------
-    variant : Variant
     sentences : int, optional
         The seed of the three sentences that are translated, as an earlier probe has it. None: choose one. A model that
         has hardly learnt may find two words almost equally good, and which of them it says is then left to the

@@ -65,10 +65,6 @@ class Ledger:
         ------
         ValueError
             If the file is not whole, or of another format, or of another plan: it has another hash.
-
-        Notes
-        -----
-        JSON is data: whatever is in the file, reading it runs nothing.
         """
         if isinstance(row := self.plan.rows.get(name), TextRow):
             paths = {str(seed): self.folder / f"{name}.{seed}.json" for seed in row.seeds}

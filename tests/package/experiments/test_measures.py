@@ -34,32 +34,24 @@ PAIRS = [pair for clauses in SMALL.test_clauses for pair in held_out(clauses, SM
 VOCABULARIES = Vocabulary(tuple("abcdefg")), Vocabulary(tuple("hijkl"))
 E, H, V = 5, 6, len(VOCABULARIES[1])
 DEEP = 2 * 3 * (H + E + 2 * H) + V * 3  # three maxout units, and annotations of both directions
-LSTM, ABOVE, READ = 4 * H * (E + H), 8 * H * H, H * 2 * H + V * H
+LSTM, READ = 4 * H * (E + H), H * 2 * H + V * H
+FED = LSTM + 4 * H * H + READ  # Luong's, but for the score and the context
+HIS = 3 * H * (E + 2 * H + H) + DEEP  # Bahdanau's
+HYBRID = partial(between, reader="reversed", width=1, projected=False, maxout=False, feeds_readout=True)
+WITHIN = {"half_width": 2}
 MODELS = {
-    "no attention": (rnn_encdec, lambda src: 3 * H * (E + 2 * H + H) + DEEP),
-    "bahdanau": (
-        partial(rnn_search, att=7),
-        lambda src: 3 * H * (E + 2 * H + H) + DEEP + 7 * H + src * 7 + src * 2 * H,
-    ),
-    "dot": (partial(luong, score="dot"), lambda src: LSTM + 4 * H * H + READ + 2 * src * H),
+    "no attention": (rnn_encdec, lambda src: HIS),
+    "bahdanau": (partial(rnn_search, att=7), lambda src: HIS + 7 * H + src * 7 + src * 2 * H),
+    "dot": (partial(luong, score="dot"), lambda src: FED + 2 * src * H),
     "general, not fed": (partial(luong, input_feeding=False), lambda src: LSTM + READ + 2 * src * H),
     "concat, three layers": (
         partial(luong, score="concat", layers=3),
-        lambda src: LSTM + 4 * H * H + 2 * ABOVE + READ + H * H + 2 * src * H,
+        lambda src: FED + 2 * 8 * H * H + H * H + 2 * src * H,
     ),
-    "location": (partial(luong, score="location"), lambda src: LSTM + 4 * H * H + READ + 2 * src * H),
-    "monotonic": (
-        partial(luong, window="monotonic", half_width=2),
-        lambda src: LSTM + 4 * H * H + READ + 2 * min(5, src) * H,
-    ),
-    "predictive": (
-        partial(luong, window="predictive", half_width=2),
-        lambda src: LSTM + 4 * H * H + READ + 2 * min(5, src) * H + H * H + H,
-    ),
-    "hybrid": (
-        partial(between, reader="reversed", width=1, projected=False, maxout=False, feeds_readout=True),
-        lambda src: LSTM + 4 * H * H + READ + H * H + 2 * src * H,
-    ),
+    "location": (partial(luong, score="location"), lambda src: FED + 2 * src * H),
+    "monotonic": (partial(luong, window="monotonic", **WITHIN), lambda src: FED + 2 * min(5, src) * H),
+    "predictive": (partial(luong, window="predictive", **WITHIN), lambda src: FED + 2 * min(5, src) * H + H * H + H),
+    "hybrid": (HYBRID, lambda src: FED + H * H + 2 * src * H),
 }
 
 

@@ -14,7 +14,7 @@ import pytest
 from attnlib.experiments import runner
 from attnlib.experiments.measures import grouped
 from attnlib.experiments.records import Ledger
-from attnlib.experiments.runner import ALL, chosen_rate, lost_rows, main, measure_costs, missing, work
+from attnlib.experiments.runner import chosen_rate, lost_rows, main, measure_costs, missing, work
 
 RATES = ("0.002", "0.01", "0.05")
 WHOLE = {"no-attention": 2, "bahdanau": 3, "local-p": 2, "local-p-times2": 2, "rate-early": 6, "rate-late": 6}
@@ -162,8 +162,8 @@ def ran(ledger, name, *exact):
         ledger.add(name, str(seed), {"measures": {"exact": [figure]}}, lambda: {"groups": ["within"]})
 
 
-def listed(ledger, share=ALL):
-    return [(job.name, job.key) for job in missing(ledger, share)]
+def listed(ledger):
+    return [job[:2] for job in missing(ledger)]
 
 
 def test_learning_rates_come_first(ledger):
