@@ -121,9 +121,7 @@ def check_sentence(words: Sequence[str]) -> Sequence[str]:
 
 
 def check_sentences(name: str, sentences: Sequence[Sequence[str]]) -> None:
-    """Refuse a string in place of sentences, and in place of a sentence."""
-    if isinstance(sentences, str):
-        raise TypeError(f"{name} is the string {sentences!r}; expected a sequence of sentences")
+    """Refuse a string in place of a sentence, and so in place of sentences."""
     for n, words in enumerate(sentences):
         check_words(f"{name}[{n}]", words)
 

@@ -99,11 +99,6 @@ def test_the_predicted_centre_is_the_papers_equation(authors):
             assert centre[b, t] == pytest.approx((S - 1 if authors else S) * share, rel=1e-12)
 
 
-def test_the_options_are_in_the_printed_form():
-    assert repr(LocalMonotonic(3)) == "LocalMonotonic(half_width=3)"
-    assert repr(LocalPredictive(DEC, 3)) == "LocalPredictive(half_width=3, authors=False)"
-
-
 @pytest.mark.parametrize("half_width", [True, 0, None, 2.5])
 def test_a_width_is_a_whole_number_of_words(half_width, refused):
     for make in (LocalMonotonic, lambda half_width: LocalPredictive(3, half_width)):
