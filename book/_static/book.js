@@ -17,9 +17,9 @@ addEventListener("DOMContentLoaded", () => {
   };
   for (const move of ["scroll", "keydown", "pointerdown"]) addEventListener(move, setAll, { signal: moves.signal });
   setTimeout(setAll, 10_000);
-  const pictures = [...document.querySelectorAll(".cell_output:has(img)")];
-  addEventListener("load", () => scrollWide(pictures));
-  addEventListener("resize", () => scrollWide([...equations, ...pictures]));
+  const outputs = [...document.querySelectorAll(".cell_output:has(img), table.dataframe")];
+  addEventListener("load", () => scrollWide(outputs));
+  addEventListener("resize", () => scrollWide([...equations, ...outputs]));
 });
 
 /* A few at a time, so that the page answers in between. */
@@ -39,7 +39,7 @@ function isUnset(equation) {
   return !equation.querySelector("mjx-container");
 }
 
-/* An equation or a picture wider than its column scrolls inside itself, by keys too. */
+/* An equation, a picture or a table wider than its column scrolls inside itself, by keys too. */
 function scrollWide(parts) {
   for (const part of parts) part.classList.remove("wide");
   const room = (part) => (part.matches("span.math") ? part.closest(":not(span, em, strong, a)") : part).clientWidth;
