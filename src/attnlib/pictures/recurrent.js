@@ -1,4 +1,4 @@
-// The recurrent models, as encoders.py, cells.py, scores.py, windows.py, alignment.py and decoders.py have
+// The recurrent models, as encoders.py, layers.py, scores.py, windows.py, alignment.py and decoders.py have
 // them: a `step` is the papers' equations, one a line. Vectors are Float64Arrays, and a sentence is a list of vectors.
 window.attnlibRecurrent ??= (() => {
   const BOS = 1, EOS = 2;   // 0 is padding; what comes after 3, the unknown word, are words
