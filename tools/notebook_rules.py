@@ -20,7 +20,6 @@ Complaints = Iterator[tuple[int, str]]
 
 LONGEST = 20  # lines of a cell
 IMPORTS = 8  # lines of them
-UNCOMPARED = 12  # outputs, in all notebooks together
 OFF_THE_PAGE = {"remove-cell", "hide-cell", "hide-input"}
 TAGS = {*OFF_THE_PAGE, "hide-output", "nbval-ignore-output"}
 OUTPUTS = {"text/plain", "text/html", "text/latex", "text/markdown", "image/png"}
@@ -70,9 +69,6 @@ def prose(cell: NotebookNode) -> str:
     """Take code and mathematics out of a text."""
     without_code = re.sub(r"^```\w*\n.*?^```|`[^`\n]+`", "\0", cell.source, flags=re.MULTILINE | re.DOTALL)
     return re.sub(r"\$\$.+?\$\$|\$[^$]+\$", "\1", without_code, flags=re.DOTALL)
-
-
-# --- The rules for one notebook ---
 
 
 def executed_in_order(cells: Cells) -> Complaints:
@@ -135,18 +131,6 @@ def ignored_are_checked(cells: Cells) -> Complaints:
             yield i, "not compared, and the next cell asserts nothing"
 
 
-def counted_checks(cells: Cells) -> Complaints:
-    """Find a wrong count of the checks that stand off the page: every assert, and every call named like one."""
-    nodes = [node for _, cell in code(cells) if "remove-cell" in tags(cell) for node in ast.walk(parsed(cell))]
-    calls = [node for node in nodes if isinstance(node, ast.Call) and "assert" in ast.unparse(node.func)]
-    count = len(calls) + sum(isinstance(node, ast.Assert) for node in nodes)
-    for i, cell in enumerate(cells):
-        told = re.findall(r"(\d+) checks stand", cell.source) if cell.cell_type == "markdown" else []
-        yield from (
-            (i, f"{number} checks are said to stand here, {count} do") for number in told if number != str(count)
-        )
-
-
 def short_cells(cells: Cells) -> Complaints:
     """Find cells that are too long for a reader's head; what is blank or an assert is not counted."""
     for i, cell in code(cells):
@@ -191,32 +175,20 @@ RULES = [
     described_figures,
     plain_markdown,
     ignored_are_checked,
-    counted_checks,
     short_cells,
     imports_first,
     honest_minutes,
 ]
 
 
-# --- The rule for all of them together ---
-
-
-def few_uncompared(notebooks: dict[str, Cells]) -> list[str]:
-    """Count the outputs that nbval does not compare: clocks and live training, and no more of them than these."""
-    many = sum("nbval-ignore-output" in tags(cell) for cells in notebooks.values() for _, cell in code(cells))
-    return [f"{many} outputs are not compared; {UNCOMPARED} at most"] if many > UNCOMPARED else []
-
-
 def main(paths: list[Path]) -> list[str]:
     """List all complaints of these notebooks."""
-    notebooks = {path.name: nbformat.read(path, as_version=4).cells for path in paths}
-    each = (
-        f"{name}, cell {i}: {what} ({rule.__name__})"
-        for name, cells in notebooks.items()
+    return [
+        f"{path.name}, cell {i}: {what} ({rule.__name__})"
+        for path in paths
         for rule in RULES
-        for i, what in rule(cells)
-    )
-    return [*each, *few_uncompared(notebooks)]
+        for i, what in rule(nbformat.read(path, as_version=4).cells)
+    ]
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ UNUSED = re.compile(
     r"<script\b[^>]*(?:fontawesome\.js|sphinx-thebe\.js|>const THEBE_JS_URL).*?</script>\n?"
     r'|<link\b[^>]*(?:sphinx-thebe\.css|rel="preload" as="script")[^>]*>\n?'
 )
-SEARCH = re.compile(r"<script\b[^>]*/?(?:searchtools|language_data|searchindex)\.js[^>]*></script>\n?")
+SEARCH = re.compile(r"<script\b[^>]*(?:searchtools|language_data|searchindex)\.js[^>]*></script>\n?")
 PICTURE = re.compile(r'<img\b([^>]*\bsrc="[^"]*_images/([^"/]+\.png)")')
 REPAIRS: tuple[tuple[str, str | Callable[[re.Match], str]], ...] = (
     # the logo is a way home, and so among the landmarks

@@ -16,10 +16,11 @@ from torch.nn.functional import cross_entropy
 
 from attnlib.checks import check_sentences, check_vocabularies, check_words
 from attnlib.data import PAD, Batch, SentencePair, batch
+from attnlib.search import parted
 from attnlib.shapes import Array
 from attnlib.translator import Translator
 
-_TOGETHER = 64  # pairs of a batch
+_TOGETHER, _POSITIONS = 64, 6_400  # pairs of a batch, and the positions of one side of them: memory grows with both
 
 
 class Bleu(NamedTuple):
@@ -252,9 +253,11 @@ def _forced(
     """Give a translator the true words of some pairs at a time: the pairs, their batch, and what comes of it."""
     check_vocabularies(translator)
     device = next(translator.parameters()).device
-    for part in (pairs[n : n + _TOGETHER] for n in range(0, len(pairs), _TOGETHER)):
-        numbers = batch(part, translator.source_vocabulary, translator.target_vocabulary)
-        numbers = Batch(*(x.to(device) for x in numbers))
+    known = translator.source_vocabulary, translator.target_vocabulary
+    sizes = [max(sum(v.sizes(words)) for v, words in zip(known, pair[:2], strict=True)) for pair in pairs]
+    for rows in parted(range(len(pairs)), sizes, _TOGETHER, _POSITIONS):
+        part = [pairs[n] for n in rows]
+        numbers = Batch(*(x.to(device) for x in batch(part, *known)))
         with torch.no_grad():
             scored = translator(*numbers)
         yield part, numbers, scored

@@ -21,9 +21,7 @@ def cells() -> Cells:
     made = [
         new_markdown_cell(f"# Title\n\nText with $a < b$, `<code>` and a [link](other.md).\n\n{TOP}"),
         new_code_cell("if False:\n    %pip install attnlib\n\nfrom attnlib import attention"),
-        new_markdown_cell(
-            "## Section\n\n$$x \\tag{1.1}$$\n\nBy (1.1), so:\n\n```python\nx = {}[`<b>`]\n```\n\n0 checks stand."
-        ),
+        new_markdown_cell("## Section\n\n$$x \\tag{1.1}$$\n\nBy (1.1), so:\n\n```python\nx = {}[`<b>`]\n```"),
         new_code_cell("print(0.25)", outputs=[new_output("stream", text="0.2500 0.98522025\n")]),
         new_code_cell("12 + 5", outputs=[new_output("execute_result", {"text/plain": "17"})]),
         new_code_cell("draw()", metadata=image, outputs=[new_output("display_data", {"image/png": PIXEL})]),
@@ -94,7 +92,6 @@ OFFENCES: dict[str, list[Tampering]] = {
         lambda made: made[FIGURE].outputs.append(made[FIGURE].outputs[0]),
     ],
     "ignored_are_checked": [at(CHECK, source="seconds < 2"), marked(LAST, tags=["nbval-ignore-output"])],
-    "counted_checks": [writes("*2 checks stand behind it.*"), marked(CHECK, tags=["remove-cell"], jupyter={})],
     "short_cells": [runs("y = 1\n" * 21)],
     "imports_first": [runs("import math"), at(IMPORTS, source="import math\n" * 10)],
     "honest_minutes": [
@@ -113,12 +110,6 @@ def test_a_good_notebook_passes_and_each_offence_is_found(rule):
         made = cells()
         tampering(made)
         assert [*rule(made)], f"offence {number} is not found"
-
-
-def test_outputs_that_nobody_compares_are_counted():
-    cell = new_code_cell("time()", metadata={"tags": ["nbval-ignore-output"]})
-    assert rules.few_uncompared({"one": [cell] * 6, "two": [cell] * 6}) == []
-    assert rules.few_uncompared({"one": [cell] * 6, "two": [cell] * 7}) == ["13 outputs are not compared; 12 at most"]
 
 
 def test_the_cell_and_the_rule_are_said(tmp_path):

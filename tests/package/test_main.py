@@ -13,7 +13,7 @@ import pytest
 import torch
 
 import attnlib
-from attnlib import search
+from attnlib import metrics, search
 from attnlib.__main__ import main
 from attnlib.data import Vocabulary
 from attnlib.language.grammar import sample
@@ -287,8 +287,8 @@ def test_a_pair_beyond_measure_is_refused_by_its_line_and_a_long_one_linked_besi
         status, out, err = run(command, "--model", "words", "long.tsv")
         assert (status, out) == (2, "")
         assert "long.tsv, line 6: 1,001 words or pieces of words; expected at most 1,000: leave" in err
-    parts, true = [], text_model.forced_links
-    monkeypatch.setattr(text_model, "forced_links", lambda *given, **how: parts.append(given[1]) or true(*given, **how))
+    parts, true = [], metrics.batch
+    monkeypatch.setattr(metrics, "batch", lambda part, *known: parts.append(part) or true(part, *known))
     out = run("align", "--model", "words", "--longest", "2000", "long.tsv")[1]
     assert [len(line.split()) for line in out.split("\n")[:-1]] == [len(pair[1]) for pair in pairs]
     assert max(len(part) * max(len(pair.target) for pair in part) for part in parts) <= 6_400

@@ -67,8 +67,8 @@ window.attnlibOwn = data => {
   // --- From numbers to a text ---
 
   function text(found) {
-    const end = found.indexOf(EOS), said = found.slice(0, end < 0 ? undefined : end);
-    const names = said.map(number => SPECIAL[number] ?? target[number - SPECIAL.length]);
+    const end = found.indexOf(EOS), written = found.slice(0, end < 0 ? undefined : end);
+    const names = written.map(number => SPECIAL[number] ?? target[number - SPECIAL.length]);
     if (!pieces) return names.join(" ");
     const words = [];
     for (const piece of names) {

@@ -18,14 +18,13 @@ from attnlib.data import SPECIAL, UNKNOWN, SentencePair
 from attnlib.metrics import forced_links, links, word_weights
 from attnlib.pictures.explorer import explore
 from attnlib.scores import Location
-from attnlib.search import parted, search_all
+from attnlib.search import search_all
 from attnlib.text.checkpoint import read_model
 from attnlib.text.files import Words, decoded, pharaoh, words_of
 from attnlib.text.settings import MAX_LENGTH, MAX_LINE
 from attnlib.translator import Translator
 from attnlib.writing import errors_name
 
-_PAIRS = 64  # pairs whose losses or links are taken at once
 _LARGEST_PAGE = 4_000_000  # bytes, which is more than two sentences of 300 words need
 _READ = 1 << 16  # bytes of the input that are read at once, if as many are there
 
@@ -160,14 +159,8 @@ class Model:
     def links_of(self, pairs: Sequence[tuple[Words, Words]]) -> list[set[tuple[int, int]]]:
         """Link the words of sentences and their given translations (forced decoding); an empty side has no links."""
         self.check_attention("align")
-        known = self.translator.source_vocabulary, self.translator.target_vocabulary
-        sizes = [max(sum(v.sizes(words)) for v, words in zip(known, sides, strict=True)) for sides in pairs]
-        links: list[set[tuple[int, int]]] = [set() for _ in pairs]
-        for part in parted((n for n, sides in enumerate(pairs) if all(sides)), sizes, _PAIRS, _PAIRS * 100):
-            linked = forced_links(self.translator, [SentencePair(*pairs[n]) for n in part])
-            for n, one in zip(part, linked, strict=True):
-                links[n] = one
-        return links
+        linked = iter(forced_links(self.translator, [SentencePair(*sides) for sides in pairs if all(sides)]))
+        return [next(linked) if all(sides) else set() for sides in pairs]
 
     def page(self, sentence: str, **options: Any) -> str:
         """Translate a sentence and draw what each word looked at, as a page of HTML that needs nothing else.
