@@ -36,6 +36,8 @@ REPAIRS: tuple[tuple[str, str | Callable[[re.Match], str]], ...] = (
     (r'<summary aria-label="Toggle hidden content">', "<summary>"),
     # a formula and the comma that follows it stay on one line
     (r'(<span class="math[^>]*>[^<]*</span>[,.;:?!)]+)', r'<span class="together">\1</span>'),
+    # a long name of a row may ask for room on a telephone
+    (r'<th scope="row">(?=[^<]{13})', '<th scope="row" class="long">'),
     # docutils gives references a role that has been withdrawn
     (r'(<div class="citation"[^>]*) role="doc-biblioentry"', r'\1 role="listitem"'),
     # the lines of a long signature are no definitions
