@@ -18,32 +18,3 @@ from attnlib.experiments.statistics import (
     sentence_interval,
 )
 from attnlib.experiments.verdicts import judge, misses_of, right
-
-__all__ = [
-    "Budget",
-    "Ledger",
-    "Variant",
-    "begun",
-    "between",
-    "cap",
-    "centres",
-    "chosen_rate",
-    "correlation_within",
-    "evaluate",
-    "held_out",
-    "judge",
-    "lost_rows",
-    "mean_interval",
-    "misses_of",
-    "multiply_adds",
-    "paired_p",
-    "parameters",
-    "prediction_interval",
-    "read_plan",
-    "right",
-    "sentence_interval",
-    "summarise",
-    "train_variant",
-    "trained",
-    "vocabularies",
-]

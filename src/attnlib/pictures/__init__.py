@@ -2,5 +2,3 @@
 
 from attnlib.pictures.cards import table
 from attnlib.pictures.live_card import live
-
-__all__ = ["live", "table"]

@@ -6,5 +6,3 @@ everywhere. `recipes` says how each was trained; ``make pretrained`` trains thos
 """
 
 from attnlib.pretrained.models import FOLDER, load, names
-
-__all__ = ["FOLDER", "load", "names"]
