@@ -30,7 +30,7 @@ lint: .venv/installed ## check the style of code and notebooks
 refresh: .venv/installed ## execute the notebooks in place and normalise what they store
 	$(BIN)/python tools/refresh.py
 
-pretrained: .venv/installed ## train the models that the chapters speak of, those that are missing; half a minute each
+pretrained: .venv/installed ## train the models that the chapters speak of, those that are missing; about a minute each
 	$(BIN)/python -m attnlib.pretrained.recipes
 
 experiments: .venv/installed ## record the runs of a plan; interrupted, it goes on where it was. PLAN=comparison SHARE=2/5
