@@ -29,10 +29,9 @@ _MODEL = (
     _option("--model", type=Path, required=True, metavar="FOLDER", help="the model's folder"),
     _option("--device", help="cpu, cuda, or cuda:1 and so on; default: a GPU if there is one"),
     _option(
-        "--no-onednn",
-        dest="onednn",
-        action="store_false",
-        help="leave products of matrices to PyTorch's choice; else oneDNN computes them, where it is as exact",
+        "--float32",
+        action="store_true",
+        help="multiply in float32 as PyTorch does; else oneDNN multiplies, in bfloat16 where the processor can",
     ),
 )
 _TEXT = (
@@ -86,11 +85,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _products(args: argparse.Namespace) -> AbstractContextManager[None]:
     """Choose who multiplies matrices, for a command that does."""
-    if not getattr(args, "onednn", False):
+    if getattr(args, "float32", True):
         return nullcontext()
-    from attnlib.devices import device_named, onednn_products  # noqa: PLC0415, help should not wait for torch
+    from attnlib.devices import device_named, fast_products  # noqa: PLC0415, help should not wait for torch
 
-    return onednn_products(device_named(args.device))
+    return fast_products(device_named(args.device))
 
 
 def _explain(error: OSError, then: str) -> str:

@@ -9,8 +9,6 @@ import torch
 
 from attnlib.data import PAD, Batch
 
-_FLOAT32_ERROR = 1e-3  # of sums of 256 products of normal numbers: float32 errs by 5e-5, tf32 by 3e-2, bfloat16 by .2
-
 
 def device_named(name: str | None = None) -> torch.device:
     """Find a device.
@@ -44,30 +42,27 @@ def device_named(name: str | None = None) -> torch.device:
 
 
 @contextmanager
-def onednn_products(device: torch.device) -> Iterator[None]:
-    """Let oneDNN multiply float32 matrices inside, if it rounds no more coarsely than float32 does.
+def fast_products(device: torch.device) -> Iterator[None]:
+    """Let oneDNN multiply matrices inside, in bfloat16 where the processor has units for that.
 
-    PyTorch hands products to oneDNN where it is told that float32's precision need not be kept. A processor without
-    units for bfloat16 keeps it all the same, and may be faster than with PyTorch's own choice. With such units, and on
-    a GPU, precision would be lost: there nothing changes.
+    A number of bfloat16 has the range of float32 and 8 bits of precision. So are rounded the factors of a product and
+    what is computed of products; weights, their gradients, losses and probabilities are kept in float32. A processor
+    without such units multiplies in float32; on a GPU nothing changes.
     """
-    before = torch.get_float32_matmul_precision()
+    before, here = torch.get_float32_matmul_precision(), device.type == "cpu"
     try:
-        if device.type == "cpu":
-            torch.set_float32_matmul_precision("medium")
-            if _error_of_products() > _FLOAT32_ERROR:
-                torch.set_float32_matmul_precision(before)
-        yield
+        if here:
+            torch.set_float32_matmul_precision("medium")  # hands float32 products to oneDNN
+        with torch.autocast("cpu", torch.bfloat16, enabled=here and _has_bfloat16(), cache_enabled=False):
+            yield
     finally:
         torch.set_float32_matmul_precision(before)
 
 
-def _error_of_products() -> float:
-    """Take the greatest error of products like those of a step, of a beam's step and of many words' scores."""
-    rng = torch.Generator().manual_seed(0)
-    b = torch.randn(256, 1024, generator=rng)
-    parts = (torch.randn(rows, 256, generator=rng) for rows in (1, 64, 1000))
-    return max(float((torch.matmul(a, b) - torch.matmul(a.double(), b.double())).abs().max()) for a in parts)
+def _has_bfloat16() -> bool:
+    """Look whether the processor multiplies in bfloat16; a PyTorch that cannot tell counts as no."""
+    capabilities = getattr(torch.cpu, "get_capabilities", dict)()
+    return any(capabilities.get(name, False) for name in ("avx512_bf16", "amx_bf16"))
 
 
 def moved(batches: Iterable[Batch], device: torch.device) -> Iterator[tuple[Batch, int]]:

@@ -59,7 +59,7 @@ class _OutputLoss(torch.autograd.Function):
         d_read, d_output, loss = torch.empty_like(read), torch.zeros_like(output), output.new_zeros(())
         parts = max(1, ceil(words * vocab / _AT_ONCE))
         for h, d_h, true in zip(*(x.tensor_split(parts) for x in (read, d_read, target[:, None])), strict=True):
-            scores = linear(h, output)
+            scores = linear(h, output).to(output.dtype)
             scores -= scores.amax(1, keepdim=True)
             loss -= (1 - smoothing) * scores.gather(1, true).sum()
             if smoothing:
@@ -71,7 +71,7 @@ class _OutputLoss(torch.autograd.Function):
                 error -= smoothing / vocab
             error.scatter_add_(1, true, error.new_full(true.shape, smoothing - 1))
             d_h.copy_(error @ output)
-            d_output.addmm_(error.T, h)
+            d_output += error.T @ h
         ctx.save_for_backward(d_read, d_output)
         ctx.words = words
         return loss / words

@@ -258,7 +258,7 @@ def _forced(
     for rows in parted(range(len(pairs)), sizes, _TOGETHER, _POSITIONS):
         part = [pairs[n] for n in rows]
         numbers = Batch(*(x.to(device) for x in batch(part, *known)))
-        with torch.no_grad():
+        with torch.no_grad(), torch.autocast("cpu", enabled=False):
             scored = translator(*numbers)
         yield part, numbers, scored
 

@@ -241,8 +241,9 @@ def _limits(max_length: int | Tensor, lengths: Int[Tensor, "batch"]) -> Int[Tens
 
 def _log_probabilities(logits: Float[Tensor, "rows vocab"]) -> Float[Tensor, "rows vocab"]:
     """Take the words' log probabilities; `PAD` and `BOS` are no words of a translation, and their scores are lost."""
-    logits[:, :EOS] = -torch.inf
-    return torch.log_softmax(logits, -1, out=logits)
+    scores = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    scores[:, :EOS] = -torch.inf
+    return torch.log_softmax(scores, -1, out=scores)
 
 
 def _likeliest(
@@ -313,5 +314,5 @@ def _hypotheses(
         )
     if looks[0] is None:
         return Hypotheses(words, lengths, log_probabilities, None)
-    alive = real_words(lengths, words.shape[1])
-    return Hypotheses(words, lengths, log_probabilities, join(looks).dense(src) * alive[:, :, None])
+    alive = real_words(lengths, words.shape[1])[:, :, None].to(log_probabilities.dtype)
+    return Hypotheses(words, lengths, log_probabilities, join(looks).dense(src) * alive)

@@ -6,12 +6,16 @@ import pytest
 import torch
 
 from attnlib import training
-from attnlib.data import PAD, Vocabulary, endless
-from attnlib.devices import device_named, moved, onednn_products
+from attnlib.data import PAD, Vocabulary, batch, endless
+from attnlib.devices import device_named, fast_products, moved
 from attnlib.language.grammar import sample
+from attnlib.losses import output_loss
+from attnlib.metrics import sentence_losses
 from attnlib.progress import Training
+from attnlib.search import beam
 from attnlib.training import train
-from attnlib.translator import luong
+from attnlib.transformer import transformer
+from attnlib.translator import luong, rnn_encdec, rnn_search
 
 PAIRS = sample(23, seed=0, clauses=(1,))
 VOCABULARIES = Vocabulary.of(pair.source for pair in PAIRS), Vocabulary.of(pair.target for pair in PAIRS)
@@ -48,8 +52,8 @@ def test_a_device_that_is_not_there_is_refused(monkeypatch, name, says):
 
 def test_batches_come_with_their_words_and_as_they_were():
     kept = [*islice(some(), 3)]
-    for (batch, words), expected in zip(moved(kept, torch.device("cpu")), kept, strict=True):
-        assert all(map(torch.equal, batch, expected))
+    for (sent, words), expected in zip(moved(kept, torch.device("cpu")), kept, strict=True):
+        assert all(map(torch.equal, sent, expected))
         assert words == sum(int(number) != PAD for row in expected.target for number in row)
 
 
@@ -74,22 +78,46 @@ def test_losses_that_are_read_late_are_the_same_and_name_their_step(monkeypatch)
         trained()
 
 
-def test_products_by_onednn_are_as_exact_as_float32_and_end_with_the_block():
+@pytest.fixture
+def with_bfloat16(monkeypatch):
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": True}, raising=False)
+
+
+def test_products_are_bfloat16s_inside_the_block(with_bfloat16):
+    a = torch.ones(7, 7)
+    with fast_products(torch.device("cpu")):
+        assert (a @ a).dtype == torch.bfloat16
+    assert (a @ a).dtype == torch.float32
+
+
+def test_products_stay_in_float32_without_units_for_bfloat16_and_on_a_gpu(monkeypatch):
+    monkeypatch.setattr(torch.cpu, "get_capabilities", dict, raising=False)
     a, b = torch.randn(64, 500), torch.randn(500, 300)
-    with onednn_products(torch.device("cpu")):
-        assert (a @ b).double().allclose(a.double() @ b.double(), rtol=0, atol=1e-3)
+    for device, precision in (("cpu", "medium"), ("cuda", "highest")):
+        with fast_products(torch.device(device)):
+            assert torch.get_float32_matmul_precision() == precision
+            assert (a @ b).dtype == torch.float32
     assert torch.get_float32_matmul_precision() == "highest"
 
 
-def test_products_stay_with_pytorch_where_onednn_would_round_to_bfloat16_and_on_a_gpu(monkeypatch):
-    product = torch.matmul
+@pytest.mark.parametrize("make", [luong, rnn_search, rnn_encdec, transformer])
+def test_with_bfloat16_losses_gradients_and_translations_are_nearly_the_same_and_float32(with_bfloat16, make):
+    translator, part = make(*VOCABULARIES, emb=32, hid=32, seed=0), batch(PAIRS, *VOCABULARIES)
 
-    def with_units_for_bfloat16(a, b):
-        lower = a.dtype == torch.float32 and torch.get_float32_matmul_precision() == "medium"
-        return product(a.bfloat16(), b.bfloat16()).float() if lower else product(a, b)
+    def learn():
+        translator.zero_grad()
+        loss = output_loss(translator.before_output(*part), translator.decoder.output, part.target, 0.1)
+        loss.backward()
+        return loss.detach(), torch.cat([p.grad.flatten() for p in translator.parameters()])
 
-    with onednn_products(torch.device("cuda")):
-        assert torch.get_float32_matmul_precision() == "highest"
-    monkeypatch.setattr(torch, "matmul", with_units_for_bfloat16)
-    with onednn_products(torch.device("cpu")):
-        assert torch.get_float32_matmul_precision() == "highest"
+    loss, gradient = learn()
+    written, losses = beam(translator, *part[:2], 9, 3), sentence_losses(translator, PAIRS)
+    with fast_products(torch.device("cpu")):
+        near, rounded = learn()
+        found = beam(translator, *part[:2], 9, 3)
+        assert sentence_losses(translator, PAIRS) == pytest.approx(losses, rel=1e-6)
+    assert near == pytest.approx(float(loss), rel=1e-3)
+    assert 0 < (rounded - gradient).norm() < 0.05 * gradient.norm()
+    numbers = [near, rounded, found.log_probabilities, *([] if found.weights is None else [found.weights])]
+    assert {x.dtype for x in numbers} == {torch.float32}
+    assert found.log_probabilities.tolist() == pytest.approx(written.log_probabilities.tolist(), rel=0.02)

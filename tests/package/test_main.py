@@ -82,15 +82,17 @@ def test_translations_come_line_by_line_in_order_and_empty_lines_too(run, home):
     assert [len(line.split()) for line in links] == [len(line.split()) for line in lines]
 
 
-def test_products_are_onednns_where_it_is_as_exact_unless_that_is_turned_off(run, monkeypatch):
-    precisions = []
-    monkeypatch.setattr("attnlib.devices._error_of_products", lambda: 0.0)
-    monkeypatch.setattr(
-        text_model, "translate_stream", lambda *_, **__: precisions.append(torch.get_float32_matmul_precision())
-    )
-    for more in ([], ["--no-onednn"]):
+def test_products_are_as_fast_as_the_processor_can_unless_float32_is_asked_for(run, monkeypatch):
+    seen = []
+
+    def look(*_, **__):
+        seen.append((torch.get_float32_matmul_precision(), torch.is_autocast_enabled("cpu")))
+
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": True}, raising=False)
+    monkeypatch.setattr(text_model, "translate_stream", look)
+    for more in ([], ["--float32"]):
         assert run("translate", "--model", "words", *more) == (0, "", "")
-    assert precisions == ["medium", "highest"]
+    assert seen == [("medium", True), ("highest", False)]
 
 
 def test_nothing_in_nothing_out(run):
