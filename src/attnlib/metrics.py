@@ -156,7 +156,7 @@ def word_weights(
     inside = np.asarray(weights)[: sum(target_sizes), : sum(source_sizes)]
     begins = np.cumsum([0, *source_sizes[:-1]]), np.cumsum([0, *target_sizes[:-1]])
     summed = np.add.reduceat(np.add.reduceat(inside, begins[0], axis=1), begins[1], axis=0)
-    return summed / np.asarray(target_sizes, dtype=inside.dtype)[:, None]
+    return np.minimum(summed / np.asarray(target_sizes, dtype=inside.dtype)[:, None], 1)  # whatever rounding adds
 
 
 def sentence_losses(translator: Translator, pairs: Sequence[SentencePair]) -> list[float]:

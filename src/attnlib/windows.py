@@ -103,7 +103,7 @@ class LocalMonotonic(nn.Module):
         self, s: Float[Tensor, "batch tgt dec"], steps: Int[Tensor, "tgt"], lengths: Int[Tensor, "batch"]
     ) -> Float[Tensor, "batch tgt"]:
         """Follow the steps, p_t = min(t, S - 1), in source positions from 0 (Luong et al. 2015, section 3.2)."""
-        return torch.minimum(steps, lengths[:, None] - 1).to(s.dtype)
+        return torch.minimum(steps, lengths[:, None] - 1).to(_exact(s.dtype))
 
     def forward(
         self,
@@ -150,7 +150,7 @@ class LocalPredictive(nn.Module):
     ) -> Float[Tensor, "batch tgt"]:
         """Predict p_t in source positions (Luong et al. 2015, eq. 9): ``batch * tgt * dec²`` multiply-adds."""
         share = torch.sigmoid(torch.tanh(linear(s, self.W_p)) @ self.v_p)
-        return share * (lengths[:, None] - int(self.authors))
+        return share.to(_exact(s.dtype)) * (lengths[:, None] - int(self.authors))
 
     def forward(
         self,
@@ -164,3 +164,8 @@ class LocalPredictive(nn.Module):
         middle = torch.floor(p) if self.authors else p
         positions, inside = support(middle.detach(), self.half_width, lengths, mask.shape[-1])
         return View(inside, positions, gaussian(positions, p, self.half_width), p)
+
+
+def _exact(dtype: torch.dtype) -> torch.dtype:
+    """Choose a type for positions: bfloat16 has no 257."""
+    return torch.promote_types(dtype, torch.float32)

@@ -16,6 +16,7 @@ from attnlib.search import beam
 from attnlib.training import train
 from attnlib.transformer import transformer
 from attnlib.translator import luong, rnn_encdec, rnn_search
+from attnlib.windows import LocalMonotonic, LocalPredictive
 
 PAIRS = sample(23, seed=0, clauses=(1,))
 VOCABULARIES = Vocabulary.of(pair.source for pair in PAIRS), Vocabulary.of(pair.target for pair in PAIRS)
@@ -121,3 +122,10 @@ def test_with_bfloat16_losses_gradients_and_translations_are_nearly_the_same_and
     numbers = [near, rounded, found.log_probabilities, *([] if found.weights is None else [found.weights])]
     assert {x.dtype for x in numbers} == {torch.float32}
     assert found.log_probabilities.tolist() == pytest.approx(written.log_probabilities.tolist(), rel=0.02)
+
+
+def test_with_bfloat16_centres_are_exact_where_it_has_no_such_number():
+    s, steps, lengths = torch.zeros(1, 2, 4, dtype=torch.bfloat16), torch.tensor([257, 300]), torch.tensor([400])
+    assert LocalMonotonic(2).centre(s, steps, lengths).tolist() == [[257, 300]]
+    window = LocalPredictive(4, 2).bfloat16()
+    assert window.centre(s, steps, torch.tensor([515])).tolist() == [[257.5, 257.5]]

@@ -95,6 +95,7 @@ def test_weights_are_summed_over_source_pieces_and_averaged_over_target_pieces()
     np.testing.assert_allclose(result, by_hand)
     np.testing.assert_array_equal(word_weights(weights, [1, 1, 1], [1, 1]), weights[:2, :3])
     assert word_weights(weights, [1], []).shape == (0, 1)
+    assert word_weights(np.array([[0.6015625, 0.40234375]]), [2], [1]) == 1  # rounded up, as bfloat16 may be
 
 
 def test_a_vocabulary_of_words_may_leave_out_the_rare():
