@@ -25,7 +25,7 @@ from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 from attnlib.attention import attention
 from attnlib.data import BOS, EOS, PAD, UNKNOWN, Batch, Vocabulary
 from attnlib.decoders import DeepOutput
-from attnlib.devices import fast_products
+from attnlib.devices import bfloat16_products
 from attnlib.losses import output_loss
 from attnlib.search import beam, greedy
 from attnlib.training import begin, train
@@ -80,8 +80,8 @@ def compare_attention():
         compare(f"attention, {kind.__name__}, {q.shape}", 9 * q[..., 0].size, "queries", works)
 
 
-def fast(work):
-    with fast_products(torch.device("cpu")):
+def in_bfloat16(work):
+    with bfloat16_products(torch.device("cpu")):
         return work()
 
 
@@ -187,7 +187,7 @@ def compare_training():
         ("Bahdanau's", bahdanau(), "joeynmt", peer(joeynmt, "gru", "bahdanau", SIZE), joeynmt_loss),
     ):
         learn = learning(model, our_loss, begin(model).optimizer, batches)
-        works = {"attnlib": partial(fast, learn), "attnlib --float32": learn}
+        works = {"attnlib": partial(in_bfloat16, learn), "attnlib --float32": learn}
         if other:
             works[name] = learning(other, loss, torch.optim.Adam(other.parameters()), batches)
         compare(f"training, {title}", words, "target words", works)
@@ -198,7 +198,7 @@ def compare_decoding():
     model, other = default().eval(), peer(joeynmt, "lstm", "luong", SIZE // 2)
     for title, search, width in (("greedy", greedy, ()), ("beam of five", beam, (5,))):
         write = partial(timeit, partial(search, model, batch.source, batch.lengths, WRITTEN, *width), number=1)
-        works = {"attnlib": partial(fast, write), "attnlib --float32": write}
+        works = {"attnlib": partial(in_bfloat16, write), "attnlib --float32": write}
         if other:
             theirs = partial(joeynmt_search, other.eval(), joeynmt_batch(*batch), *width)
             works["joeynmt"] = partial(timeit, theirs, number=1)
@@ -210,7 +210,7 @@ def train_together(k, processes, threads, sentences, folder):
     if processes > 1:
         distributed.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=k, world_size=processes)
     batches = cycle(made_up(BATCHES, sentences))
-    with fast_products(torch.device("cpu")):
+    with bfloat16_products(torch.device("cpu")):
         pace = train(default(**DROPOUT), batches, steps=2 * BATCHES, progress=False).words_per_second
     if k == 0:
         Path(folder, "pace").write_text(str(pace))

@@ -31,7 +31,7 @@ _MODEL = (
     _option(
         "--float32",
         action="store_true",
-        help="multiply in float32 as PyTorch does; else oneDNN multiplies, in bfloat16 where the processor can",
+        help="multiply in float32, also where the processor has units for bfloat16",
     ),
 )
 _TEXT = (
@@ -84,12 +84,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _products(args: argparse.Namespace) -> AbstractContextManager[None]:
-    """Choose who multiplies matrices, for a command that does."""
+    """Choose how a command that multiplies matrices does it."""
     if getattr(args, "float32", True):
         return nullcontext()
-    from attnlib.devices import device_named, fast_products  # noqa: PLC0415, help should not wait for torch
+    from attnlib.devices import bfloat16_products, device_named  # noqa: PLC0415, help should not wait for torch
 
-    return fast_products(device_named(args.device))
+    return bfloat16_products(device_named(args.device))
 
 
 def _explain(error: OSError, then: str) -> str:

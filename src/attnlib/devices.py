@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from itertools import chain, pairwise
 
 import torch
@@ -41,22 +40,14 @@ def device_named(name: str | None = None) -> torch.device:
     return device
 
 
-@contextmanager
-def fast_products(device: torch.device) -> Iterator[None]:
-    """Let oneDNN multiply matrices inside, in bfloat16 where the processor has units for that.
+def bfloat16_products(device: torch.device) -> torch.autocast:
+    """Multiply matrices in bfloat16 inside, where the device is a processor that has units for it.
 
     A number of bfloat16 has the range of float32 and 8 bits of precision. So are rounded the factors of a product and
-    what is computed of products; weights, their gradients, losses and probabilities are kept in float32. A processor
-    without such units multiplies in float32; on a GPU nothing changes.
+    what is computed of products; weights, their gradients, losses and probabilities are kept in float32.
     """
-    before, here = torch.get_float32_matmul_precision(), device.type == "cpu"
-    try:
-        if here:
-            torch.set_float32_matmul_precision("medium")  # hands float32 products to oneDNN
-        with torch.autocast("cpu", torch.bfloat16, enabled=here and _has_bfloat16(), cache_enabled=False):
-            yield
-    finally:
-        torch.set_float32_matmul_precision(before)
+    can = device.type == "cpu" and _has_bfloat16()
+    return torch.autocast("cpu", torch.bfloat16, enabled=can, cache_enabled=False)
 
 
 def _has_bfloat16() -> bool:

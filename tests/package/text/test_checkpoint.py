@@ -35,7 +35,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import torch
 from attnlib.data import Corpus
-from attnlib.devices import fast_products
+from attnlib.devices import bfloat16_products
 from attnlib.language.grammar import sample
 from attnlib.text import store
 from attnlib.text.learning import learn
@@ -57,7 +57,7 @@ def run(folder, before=lambda: None):
     if child := os.fork():
         return child
     before()
-    with fast_products(torch.device("cpu")) if mode == "times" else nullcontext():
+    with bfloat16_products(torch.device("cpu")) if mode == "times" else nullcontext():
         learn(folder, pairs, dev, settings, save_seconds=0.0, progress=False)
     os._exit(0)
 
