@@ -16,7 +16,6 @@ from typing import NamedTuple
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.nn.functional import dropout as dropped
 from torch.nn.functional import linear
 
 from attnlib.alignment import Align, Memory
@@ -43,15 +42,25 @@ class State(NamedTuple):
 
 
 class Decoder(nn.Module):
-    """Score all words at once, as every decoder does by its own `start`, `step` and `before_output`.
+    """Begin, and score all words at once, as every decoder does that has its own `step` and `before_output`.
 
-    The weights `output` make scores of words from what ``before_output(words, encoded)`` computes, which is what
-    `forward` takes and, beside scores, returns. A decoder that `attends` looks at the source while it writes: its
-    `step` returns an `Attended`, and None otherwise.
+    The weights `output`, its `readout`'s unless it says otherwise, make scores of words from what
+    ``before_output(words, encoded)`` computes, which is what `forward` takes and, beside scores, returns. A decoder
+    that `attends` looks at the source, by `align`, while it writes: its `step` returns an `Attended`, and None
+    otherwise.
     """
 
-    output: Float[Tensor, "vocab read"]
     attends = True
+
+    @property
+    def output(self) -> Float[Tensor, "vocab read"]:
+        """The weights of the output layer."""
+        return self.readout.output
+
+    def start(self, encoded: Encoded) -> State:
+        """Begin where the encoder says, at Bahdanau's s_0 for instance."""
+        memory = self.align.remember(encoded.annotations, encoded.lengths) if self.attends else encoded.summary
+        return State(memory, encoded.state, 0)
 
     def forward(
         self, words: Int[Tensor, "batch tgt"], encoded: Encoded
@@ -79,14 +88,19 @@ class DeepOutput(nn.Module):
         self, s: Float[Tensor, "*batch dec"], y: Float[Tensor, "*batch emb"], c: Float[Tensor, "*batch enc"]
     ) -> Float[Tensor, "*batch vocab"]:
         """Score every word, given a state, the embedding of the word before, and a context."""
-        return linear(self.maxout(s, y, c), self.W_o)
+        return linear(self.read(s, y, c), self.W_o)
 
-    def maxout(
+    def read(
         self, s: Float[Tensor, "*batch dec"], y: Float[Tensor, "*batch emb"], c: Float[Tensor, "*batch enc"]
     ) -> Float[Tensor, "*batch maxout"]:
         """Compute the layer that the scores are made from."""
         pre_maxout = linear(s, self.U_o) + linear(y, self.V_o) + linear(c, self.C_o)
         return torch.maximum(pre_maxout[..., 0::2], pre_maxout[..., 1::2])
+
+    @property
+    def output(self) -> Float[Tensor, "vocab maxout"]:
+        """The weights that make scores of it, W_o."""
+        return self.W_o
 
 
 class FixedContextDecoder(Decoder):
@@ -103,26 +117,12 @@ class FixedContextDecoder(Decoder):
 
     attends = False
 
-    def __init__(
-        self,
-        *,
-        vocab: int,
-        emb: int,
-        dec: int,
-        enc: int,
-        maxout: int,
-        dropout: float = 0.0,
-        embedding_dropout: float = 0.0,
-    ):
+    def __init__(self, embedding: Embedding, *, dec: int, enc: int, maxout: int, dropout: float = 0.0):
         super().__init__()
-        self.dropout = dropout
-        self.embedding = Embedding(vocab, emb, embedding_dropout)
+        self.embedding, self.dropout = embedding, nn.Dropout(dropout)
+        vocab, emb = embedding.weight.shape
         self.gru = nn.GRU(emb + enc, dec, batch_first=True)
         self.readout = DeepOutput(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
-
-    def start(self, encoded: Encoded) -> State:
-        """Begin at the encoder's s_0."""
-        return State(encoded.summary, encoded.state, 0)
 
     def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], None, State]:
         """Take the word before and score the next one (Bahdanau et al. 2015, section 2.1, eq. 3)."""
@@ -132,11 +132,6 @@ class FixedContextDecoder(Decoder):
         logits = self.readout(s_before, y_before, c)
         return logits, None, State(c, (s,), state.step + 1)
 
-    @property
-    def output(self) -> Float[Tensor, "vocab maxout"]:
-        """The weights of the output layer."""
-        return self.readout.W_o
-
     def before_output(
         self, words: Int[Tensor, "batch tgt"], encoded: Encoded
     ) -> tuple[Float[Tensor, "batch tgt maxout"], None]:
@@ -145,7 +140,7 @@ class FixedContextDecoder(Decoder):
         c = encoded.summary[:, None].expand(-1, words.shape[1], -1)
         s = self.gru(torch.cat([y, c], 2), s_0[None].contiguous())[0]
         s_before = torch.cat([s_0[:, None], s[:, :-1]], 1)
-        return dropped(self.readout.maxout(s_before, y, c), self.dropout, self.training), None
+        return self.dropout(self.readout.read(s_before, y, c)), None
 
 
 class BahdanauDecoder(Decoder):
@@ -166,27 +161,20 @@ class BahdanauDecoder(Decoder):
     def __init__(
         self,
         align: Align,
+        embedding: Embedding,
         *,
-        vocab: int,
-        emb: int,
         dec: int,
         enc: int,
         maxout: int,
         reads_new_state: bool = False,
         dropout: float = 0.0,
-        embedding_dropout: float = 0.0,
     ):
         super().__init__()
-        self.dropout = dropout
-        self.align, self.enc = align, enc
-        self.embedding = Embedding(vocab, emb, embedding_dropout)
+        self.align, self.embedding, self.dropout = align, embedding, nn.Dropout(dropout)
+        vocab, emb = embedding.weight.shape
+        self.enc, self.reads_new_state = enc, reads_new_state
         self.cell = nn.GRUCell(emb + enc, dec)
         self.readout = DeepOutput(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
-        self.reads_new_state = reads_new_state
-
-    def start(self, encoded: Encoded) -> State:
-        """Begin at the encoder's s_0."""
-        return State(self.align.remember(encoded.annotations, encoded.lengths), encoded.state, 0)
 
     def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], Attended, State]:
         """Take the word before and score the next one (Bahdanau et al. 2015, eq. 4 and 5, appendix A.2.2)."""
@@ -197,11 +185,6 @@ class BahdanauDecoder(Decoder):
         s = self.cell(torch.cat([y_before, c], 1), s_before)
         logits = self.readout(s if self.reads_new_state else s_before, y_before, c)
         return logits, attended, State(state.memory, (s,), state.step + 1)
-
-    @property
-    def output(self) -> Float[Tensor, "vocab maxout"]:
-        """The weights of the output layer."""
-        return self.readout.W_o
 
     def before_output(
         self, words: Int[Tensor, "batch tgt"], encoded: Encoded
@@ -217,7 +200,7 @@ class BahdanauDecoder(Decoder):
             states.append(gru_step(x_c, states[-1], self.cell.weight_hh, self.cell.bias_hh))
         attended = join(looks)
         read = torch.stack(states[1:] if self.reads_new_state else states[:-1], 1)
-        return dropped(self.readout.maxout(read, y, attended.context), self.dropout, self.training), attended
+        return self.dropout(self.readout.read(read, y, attended.context)), attended
 
 
 class LuongDecoder(Decoder):
@@ -237,20 +220,17 @@ class LuongDecoder(Decoder):
     def __init__(
         self,
         align: Align,
+        embedding: Embedding,
         *,
-        vocab: int,
-        emb: int,
         dec: int,
         enc: int,
         layers: int = 1,
         input_feeding: bool = True,
         dropout: float = 0.0,
-        embedding_dropout: float = 0.0,
     ):
         super().__init__()
-        self.dropout = dropout
-        self.align, self.enc = align, enc
-        self.embedding = Embedding(vocab, emb, embedding_dropout)
+        self.align, self.embedding, self.dropout = align, embedding, nn.Dropout(dropout)
+        vocab, emb = embedding.weight.shape
         between = dropout if layers > 1 else 0.0
         self.lstm = nn.LSTM(emb + dec * input_feeding, dec, layers, batch_first=True, dropout=between)
         self.W_c, self.W_y = weight(dec, enc + dec), weight(vocab, dec)
@@ -294,10 +274,7 @@ class LuongDecoder(Decoder):
         """Compute the attentional states at all positions, given the word before each."""
         chain = self._one_by_one if self.input_feeding else self._all_at_once
         s_tilde, attended = chain(self.embedding(words), self.start(encoded))
-        return self._dropped(s_tilde), attended
-
-    def _dropped(self, x):
-        return dropped(x, self.dropout, self.training)
+        return self.dropout(s_tilde), attended
 
     def _all_at_once(self, y, begun):
         s_0, cell_0 = (x.transpose(0, 1).contiguous() for x in begun.recurrent)
@@ -314,7 +291,7 @@ class LuongDecoder(Decoder):
         for t, x in enumerate(linear(y, W_y, layers[0][2] + layers[0][3]).unbind(1)):
             s[0], cell[0] = lstm_step(x, torch.cat([tildes[-1], s[0]], 1), cell[0], W_recurrent)
             for n, (W_ih, W_hh, b_ih, b_hh) in enumerate(layers[1:], 1):
-                below = linear(self._dropped(s[n - 1]), W_ih, b_ih + b_hh)
+                below = linear(self.dropout(s[n - 1]), W_ih, b_ih + b_hh)
                 s[n], cell[n] = lstm_step(below, s[n], cell[n], W_hh)
             looks.append(self.align.at(t, s[-1], begun.memory))
             tildes.append(torch.tanh(linear(torch.cat([looks[-1].context.squeeze(1), s[-1]], 1), self.W_c)))

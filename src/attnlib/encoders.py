@@ -9,7 +9,6 @@ from typing import NamedTuple
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.nn.functional import dropout as dropped
 from torch.nn.functional import linear, pad
 
 from attnlib.alignment import real_words
@@ -44,11 +43,11 @@ class BidirectionalGRU(nn.Module):
     PyTorch's, which differs from the paper's: see `attnlib.layers.gru_step`.
     """
 
-    def __init__(self, vocab: int, emb: int, hid: int, dec: int, *, embedding_dropout: float = 0.0):
+    def __init__(self, embedding: Embedding, hid: int, dec: int):
         super().__init__()
-        self.embedding = Embedding(vocab, emb, embedding_dropout)
-        self.forwards = nn.GRU(emb, hid, batch_first=True)
-        self.backwards = nn.GRU(emb, hid, batch_first=True)
+        self.embedding = embedding
+        self.forwards = nn.GRU(embedding.embedding_dim, hid, batch_first=True)
+        self.backwards = nn.GRU(embedding.embedding_dim, hid, batch_first=True)
         self.W_s = weight(dec, hid)
 
     def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> Encoded:
@@ -77,21 +76,11 @@ class StackedLSTM(nn.Module):
     one above, `src` steps one after the other.
     """
 
-    def __init__(
-        self,
-        vocab: int,
-        emb: int,
-        hid: int,
-        layers: int = 1,
-        *,
-        reverse: bool = False,
-        dropout: float = 0.0,
-        embedding_dropout: float = 0.0,
-    ):
+    def __init__(self, embedding: Embedding, hid: int, layers: int = 1, *, reverse: bool = False, dropout: float = 0.0):
         super().__init__()
-        self.reverse = reverse
-        self.embedding = Embedding(vocab, emb, embedding_dropout)
-        self.lstm = nn.LSTM(emb, hid, layers, batch_first=True, dropout=dropout if layers > 1 else 0.0)
+        self.embedding, self.reverse = embedding, reverse
+        between = dropout if layers > 1 else 0.0
+        self.lstm = nn.LSTM(embedding.embedding_dim, hid, layers, batch_first=True, dropout=between)
 
     def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> Encoded:
         """Annotate each word with `hid` features; the states are the last states and cells, ``"batch layers hid"``."""
@@ -116,16 +105,13 @@ class BidirectionalLSTM(nn.Module):
     ``2 * batch * src * hid * (read + hid / 2)`` multiply-adds, `read` being `emb`, or `hid` above the first layer.
     """
 
-    def __init__(
-        self, vocab: int, emb: int, hid: int, layers: int = 1, *, dropout: float = 0.0, embedding_dropout: float = 0.0
-    ):
+    def __init__(self, embedding: Embedding, hid: int, layers: int = 1, *, dropout: float = 0.0):
         check_whole(layers=layers)
         if hid % 2:
             raise ValueError(f"hid is {hid}; expected an even number, half of it for each direction")
         super().__init__()
-        self.dropout = dropout
-        self.embedding = Embedding(vocab, emb, embedding_dropout)
-        read = [emb] + [hid] * (layers - 1)
+        self.embedding, self.dropout = embedding, nn.Dropout(dropout)
+        read = [embedding.embedding_dim] + [hid] * (layers - 1)
         self.forwards = nn.ModuleList(nn.LSTM(n, hid // 2, batch_first=True) for n in read)
         self.backwards = nn.ModuleList(nn.LSTM(n, hid // 2, batch_first=True) for n in read)
 
@@ -134,7 +120,7 @@ class BidirectionalLSTM(nn.Module):
         x, ends = self.embedding(source), []
         for layer, (forwards, backwards) in enumerate(zip(self.forwards, self.backwards, strict=True)):
             if layer:
-                x = dropped(x, self.dropout, self.training)
+                x = self.dropout(x)
             rightwards, right_end = _read(forwards, x, lengths)
             leftwards, left_end = _read(backwards, _reverse(x, lengths), lengths)
             x = torch.cat([rightwards, _reverse(leftwards, lengths)], 2)

@@ -12,7 +12,6 @@ from math import sqrt
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.nn.functional import dropout as dropped
 from torch.nn.functional import linear
 
 from attnlib.checks import check_whole
@@ -38,11 +37,11 @@ class Embedding(nn.Embedding):
     def __init__(self, vocab: int, emb: int, dropout: float = 0.0):
         check_whole(vocab=vocab, emb=emb)
         super().__init__(vocab, emb)
-        self.dropout = dropout
+        self.dropout = nn.Dropout(dropout)
 
     def forward(self, words: Int[Tensor, "*batch"]) -> Float[Tensor, "*batch emb"]:
         """Look the words up."""
-        return dropped(super().forward(words), self.dropout, self.training)
+        return self.dropout(super().forward(words))
 
 
 @contextmanager

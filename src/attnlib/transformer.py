@@ -14,7 +14,6 @@ from math import sqrt
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
-from torch.nn.functional import dropout as dropped
 from torch.nn.functional import linear
 
 from attnlib.alignment import Memory, real_words
@@ -104,13 +103,13 @@ class Residual(nn.Module):
 
     def __init__(self, emb: int, dropout: float):
         super().__init__()
-        self.norm, self.dropout = nn.LayerNorm(emb), dropout
+        self.norm, self.dropout = nn.LayerNorm(emb), nn.Dropout(dropout)
 
     def forward(
         self, x: Float[Tensor, "batch tgt emb"], new: Float[Tensor, "batch tgt emb"]
     ) -> Float[Tensor, "batch tgt emb"]:
         """Take the layer norm of the sum; in training a share of what is new is dropped (section 5.4)."""
-        return self.norm(x + dropped(new, self.dropout, self.training))
+        return self.norm(x + self.dropout(new))
 
 
 def feed_forward(emb: int, hid: int) -> nn.Sequential:
@@ -172,20 +171,18 @@ class TransformerEncoder(nn.Module):
 
     def __init__(
         self,
-        vocab: int,
-        emb: int,
+        embedding: PositionalEmbedding,
+        *,
         hid: int,
         heads: int,
         layers: int,
-        *,
         dropout: float = 0.0,
-        embedding_dropout: float = 0.0,
         latest_start: int | None = None,
     ):
         super().__init__()
-        self.latest_start = latest_start
-        self.embedding = PositionalEmbedding(vocab, emb, embedding_dropout)
-        self.layers = nn.ModuleList(EncoderLayer(emb, hid, heads, dropout) for _ in range(layers))
+        self.embedding, self.latest_start = embedding, latest_start
+        sizes = embedding.embedding_dim, hid, heads
+        self.layers = nn.ModuleList(EncoderLayer(*sizes, dropout) for _ in range(layers))
 
     def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> Encoded:
         """Annotate each word of each sentence; annotations of padding are 0."""
@@ -215,20 +212,11 @@ class TransformerDecoder(Decoder):
     cost of a step grows with what is written: see `attnlib.experiments.measures.multiply_adds`.
     """
 
-    def __init__(
-        self,
-        *,
-        vocab: int,
-        emb: int,
-        hid: int,
-        heads: int,
-        layers: int,
-        dropout: float = 0.0,
-        embedding_dropout: float = 0.0,
-    ):
+    def __init__(self, embedding: PositionalEmbedding, *, hid: int, heads: int, layers: int, dropout: float = 0.0):
         super().__init__()
-        self.embedding = PositionalEmbedding(vocab, emb, embedding_dropout)
-        self.layers = nn.ModuleList(DecoderLayer(emb, hid, heads, dropout) for _ in range(layers))
+        self.embedding = embedding
+        sizes = embedding.embedding_dim, hid, heads
+        self.layers = nn.ModuleList(DecoderLayer(*sizes, dropout) for _ in range(layers))
 
     def start(self, encoded: Encoded) -> State:
         """Stand before the first word: the source's keys and values are computed, and nothing is written."""
@@ -296,12 +284,13 @@ def transformer(
     `seed` decides where the weights begin; torch's own generator stays as it was.
     """
     check_whole(hid=hid, heads=heads, layers=layers, **{} if latest_start is None else {"latest_start": latest_start})
-    sizes = {"emb": emb, "hid": hid, "heads": heads, "layers": layers}
-    dropouts = {"dropout": dropout, "embedding_dropout": embedding_dropout}
-    check_share(**dropouts)
+    check_share(dropout=dropout, embedding_dropout=embedding_dropout)
+    options = {"hid": hid, "heads": heads, "layers": layers, "dropout": dropout}
     with seeded(seed):
-        encoder = TransformerEncoder(len(source_vocabulary), **sizes, **dropouts, latest_start=latest_start)
-        decoder = TransformerDecoder(vocab=len(target_vocabulary), **sizes, **dropouts)
+        source = PositionalEmbedding(len(source_vocabulary), emb, embedding_dropout)
+        encoder = TransformerEncoder(source, **options, latest_start=latest_start)
+        target = PositionalEmbedding(len(target_vocabulary), emb, embedding_dropout)
+        decoder = TransformerDecoder(target, **options)
     return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
 
 

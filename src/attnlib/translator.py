@@ -13,9 +13,8 @@ input feeding. The defaults are small: they train on a laptop in seconds. To use
 them: ``rnn_search(source_vocabulary, target_vocabulary, **BAHDANAU_SIZES)``.
 """
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -25,9 +24,9 @@ from attnlib.alignment import Align
 from attnlib.attention import Attended
 from attnlib.checks import check_choice, check_ids, check_lengths, check_share, check_whole
 from attnlib.data import BOS, Tokenizer
-from attnlib.decoders import BahdanauDecoder, Decoder, FixedContextDecoder, LuongDecoder, State
+from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LuongDecoder, State
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
-from attnlib.layers import seeded
+from attnlib.layers import Embedding, seeded
 from attnlib.scores import Additive, Concat, Dot, General, Location
 from attnlib.windows import Everywhere, LocalMonotonic, LocalPredictive
 
@@ -140,8 +139,13 @@ def rnn_encdec(
     With `rnn_search` it shares everything but the context, so that what differs is due to attention. The RNNencdec of
     Bahdanau et al. 2015 reads in one direction only.
     """
-    options = {"emb": emb, "hid": hid, "seed": seed, "dropout": dropout, "embedding_dropout": embedding_dropout}
-    return _maxout_translator(FixedContextDecoder, source_vocabulary, target_vocabulary, **options)
+    check_whole(2, hid=hid)
+    check_share(dropout=dropout, embedding_dropout=embedding_dropout)
+    with seeded(seed):
+        encoder = BidirectionalGRU(Embedding(len(source_vocabulary), emb, embedding_dropout), hid, hid)
+        embedding = Embedding(len(target_vocabulary), emb, embedding_dropout)
+        decoder = FixedContextDecoder(embedding, dec=hid, enc=2 * hid, maxout=hid // 2, dropout=dropout)
+    return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
 
 
 def rnn_search(
@@ -170,24 +174,14 @@ def rnn_search(
     seed : int
         Where the weights begin. Torch's own generator stays as it was.
     """
-
-    def decoder(**sizes: Any) -> BahdanauDecoder:
-        return BahdanauDecoder(Align(Additive(hid, 2 * hid, hid if att is None else att), Everywhere()), **sizes)
-
-    options = {"emb": emb, "hid": hid, "seed": seed, "dropout": dropout, "embedding_dropout": embedding_dropout}
-    return _maxout_translator(decoder, source_vocabulary, target_vocabulary, **options)
-
-
-def _maxout_translator(
-    decoder: Callable[..., Decoder], *vocabularies: Tokenizer, emb: int, hid: int, seed: int, **dropouts: float
-) -> Translator:
-    """Join an encoder of GRUs and a decoder with a maxout layer, as both models of Bahdanau et al. 2015 have them."""
     check_whole(2, hid=hid)
-    check_share(**dropouts)
+    check_share(dropout=dropout, embedding_dropout=embedding_dropout)
     with seeded(seed):
-        encoder = BidirectionalGRU(len(vocabularies[0]), emb, hid, hid, embedding_dropout=dropouts["embedding_dropout"])
-        sizes = {"vocab": len(vocabularies[1]), "emb": emb, "dec": hid, "enc": 2 * hid, "maxout": hid // 2}
-        return Translator(encoder, decoder(**sizes, **dropouts), *vocabularies)
+        encoder = BidirectionalGRU(Embedding(len(source_vocabulary), emb, embedding_dropout), hid, hid)
+        align = Align(Additive(hid, 2 * hid, hid if att is None else att), Everywhere())
+        embedding = Embedding(len(target_vocabulary), emb, embedding_dropout)
+        decoder = BahdanauDecoder(align, embedding, dec=hid, enc=2 * hid, maxout=hid // 2, dropout=dropout)
+    return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
 
 
 def luong(
@@ -233,11 +227,11 @@ def luong(
     check_choice(_SCORES, score=score)
     check_choice(_WINDOWS, window=window)
     check_choice(_ENCODERS, encoder=encoder)
-    dropouts = {"dropout": dropout, "embedding_dropout": embedding_dropout}
-    check_share(**dropouts)
+    check_share(dropout=dropout, embedding_dropout=embedding_dropout)
+    stack = {"layers": layers, "dropout": dropout}
     with seeded(seed):
         align = Align(_SCORES[score](hid), _WINDOWS[window](hid, half_width))
-        reader = _ENCODERS[encoder](len(source_vocabulary), emb, hid, layers, **dropouts)
-        sizes = {"vocab": len(target_vocabulary), "emb": emb, "dec": hid, "enc": hid, "layers": layers}
-        decoder = LuongDecoder(align, **sizes, input_feeding=input_feeding, **dropouts)
+        reader = _ENCODERS[encoder](Embedding(len(source_vocabulary), emb, embedding_dropout), hid, **stack)
+        embedding = Embedding(len(target_vocabulary), emb, embedding_dropout)
+        decoder = LuongDecoder(align, embedding, dec=hid, enc=hid, input_feeding=input_feeding, **stack)
     return Translator(reader, decoder, source_vocabulary, target_vocabulary)

@@ -13,7 +13,7 @@ from torch.nn.functional import linear
 from torch.testing import assert_close
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from attnlib import alignment, attention, decoders, encoders, losses, scores, search, translator, windows
+from attnlib import alignment, attention, decoders, encoders, layers, losses, scores, search, translator, windows
 from attnlib.data import Vocabulary
 
 BATCH, TGT, SRC, D = 3, 5, 11, 7
@@ -77,8 +77,9 @@ def the_loss_counts_real_words_only():
 
 
 def a_sentence_is_read_to_its_end_and_no_further():
-    for make in (lambda: encoders.StackedLSTM(13, 5, 7, 2), lambda: encoders.BidirectionalGRU(13, 5, 7, 3)):
-        encoder = double(make)
+    words = double(layers.Embedding, 13, 5)
+    for make, size in ((encoders.StackedLSTM, 2), (encoders.BidirectionalGRU, 3)):
+        encoder = double(make, words, 7, size)
         source = torch.randint(4, 13, (BATCH, SRC), generator=torch.Generator().manual_seed(0))
         together = encoder(source, LENGTHS)
         for n, length in enumerate(LENGTHS.tolist()):
@@ -90,7 +91,7 @@ def a_sentence_is_read_to_its_end_and_no_further():
 
 def bahdanau_attends_before_it_reads_the_word():
     align = alignment.Align(scores.Additive(D, D, D), windows.Everywhere())
-    decoder = double(lambda: decoders.BahdanauDecoder(align, vocab=13, emb=5, dec=D, enc=D, maxout=3))
+    decoder = double(lambda: decoders.BahdanauDecoder(align, layers.Embedding(13, 5), dec=D, enc=D, maxout=3))
     state = decoders.State(align.remember(H, LENGTHS), (S[:, 0],), 0)
     looks = [decoder.step(torch.full((BATCH,), word), state)[1].weights for word in (4, 9)]
     assert_close(looks[0], looks[1])

@@ -9,12 +9,13 @@ from torch import nn
 from attnlib.alignment import Align
 from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LuongDecoder
 from attnlib.encoders import Encoded
+from attnlib.layers import Embedding
 from attnlib.scores import Additive, General
 from attnlib.windows import Everywhere, LocalMonotonic, LocalPredictive
 
 VOCAB, EMB, DEC, ENC, ATT, MAXOUT, LAYERS, SRC, TGT = 19, 3, 5, 7, 11, 2, 3, 13, 4
 LENGTHS = (13, 3, 7)
-SIZES = {"vocab": VOCAB, "emb": EMB, "dec": DEC, "enc": ENC}
+SIZES = {"dec": DEC, "enc": ENC}
 
 
 def aligned(window=None, score=None):
@@ -26,13 +27,13 @@ bahdanau = partial(BahdanauDecoder, **SIZES, maxout=MAXOUT)
 luong = partial(LuongDecoder, **SIZES, layers=LAYERS)
 DECODERS = {
     "fixed": fixed,
-    "bahdanau": lambda **o: bahdanau(aligned(), **o),
-    "bahdanau, new": lambda **o: bahdanau(aligned(), reads_new_state=True, **o),
-    "bahdanau, local": lambda **o: bahdanau(aligned(LocalMonotonic(1)), **o),
-    "luong": lambda **o: luong(aligned(), input_feeding=False, **o),
-    "luong, local": lambda **o: luong(aligned(LocalMonotonic(2)), input_feeding=False, **o),
-    "luong, fed": lambda **o: luong(aligned(), **o),
-    "luong, fed, local": lambda **o: luong(aligned(LocalPredictive(DEC, 2), General(DEC, ENC)), **o),
+    "bahdanau": lambda words, **o: bahdanau(aligned(), words, **o),
+    "bahdanau, new": lambda words, **o: bahdanau(aligned(), words, reads_new_state=True, **o),
+    "bahdanau, local": lambda words, **o: bahdanau(aligned(LocalMonotonic(1)), words, **o),
+    "luong": lambda words, **o: luong(aligned(), words, input_feeding=False, **o),
+    "luong, local": lambda words, **o: luong(aligned(LocalMonotonic(2)), words, input_feeding=False, **o),
+    "luong, fed": lambda words, **o: luong(aligned(), words, **o),
+    "luong, fed, local": lambda words, **o: luong(aligned(LocalPredictive(DEC, 2), General(DEC, ENC)), words, **o),
 }
 
 
@@ -47,10 +48,10 @@ def encoded(*state):
     return Encoded(h, torch.tensor(LENGTHS), draw(len(LENGTHS), ENC, seed=1), state)
 
 
-def made(make, layers=LAYERS, **options):
+def made(make, layers=LAYERS, embedding_dropout=0.0, **options):
     """Make a decoder, what it begins from, and words."""
     torch.manual_seed(0)
-    decoder = make(**options).double()
+    decoder = make(Embedding(VOCAB, EMB, embedding_dropout), **options).double()
     state = [(layers, DEC)] * 2 if isinstance(decoder, LuongDecoder) else [(DEC,)]
     return decoder, encoded(*state), torch.randint(VOCAB, (len(LENGTHS), TGT))
 

@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
+from attnlib.layers import Embedding
 
 VOCAB, EMB, HID, DEC, LAYERS, SRC = 23, 3, 5, 7, 3, 11
 LENGTHS = (4, 9, 1, 9, 7)  # none as long as the padding
@@ -20,18 +21,18 @@ def sentences():
 @pytest.fixture
 def gru():
     torch.manual_seed(0)
-    return BidirectionalGRU(VOCAB, EMB, HID, DEC).double()
+    return BidirectionalGRU(Embedding(VOCAB, EMB), HID, DEC).double()
 
 
 @pytest.fixture
 def lstm():
     torch.manual_seed(0)
-    return StackedLSTM(VOCAB, EMB, HID, LAYERS).double()
+    return StackedLSTM(Embedding(VOCAB, EMB), HID, LAYERS).double()
 
 
 @pytest.fixture
 def reversed_lstm(lstm):
-    encoder = StackedLSTM(VOCAB, EMB, HID, LAYERS, reverse=True).double()
+    encoder = StackedLSTM(Embedding(VOCAB, EMB), HID, LAYERS, reverse=True).double()
     encoder.load_state_dict(lstm.state_dict())
     return encoder
 
@@ -39,7 +40,7 @@ def reversed_lstm(lstm):
 @pytest.fixture
 def both():
     torch.manual_seed(0)
-    return BidirectionalLSTM(VOCAB, EMB, 2 * HID, LAYERS).double()
+    return BidirectionalLSTM(Embedding(VOCAB, EMB), 2 * HID, LAYERS).double()
 
 
 @pytest.fixture(params=["gru", "lstm", "reversed_lstm", "both"])
@@ -126,7 +127,7 @@ def test_padding_never_enters_whatever_stands_there(encoder, sentences, wild):
 
 @pytest.mark.parametrize("make", [BidirectionalGRU, StackedLSTM, BidirectionalLSTM])
 def test_dropout_of_embeddings_is_for_training_only(make, sentences):
-    dropping, plain = make(VOCAB, EMB, 6, 2, embedding_dropout=0.5), make(VOCAB, EMB, 6, 2)
+    dropping, plain = (make(Embedding(VOCAB, EMB, share), 6, 2) for share in (0.5, 0.0))
     dropping.load_state_dict(plain.state_dict())
     assert not torch.equal(dropping(*sentences).annotations, dropping(*sentences).annotations)
     assert torch.equal(dropping.eval()(*sentences).annotations, plain(*sentences).annotations)
@@ -135,7 +136,7 @@ def test_dropout_of_embeddings_is_for_training_only(make, sentences):
 @pytest.mark.parametrize("make", [StackedLSTM, BidirectionalLSTM])
 @pytest.mark.parametrize("layers", [1, 2])
 def test_dropout_is_for_training_only_and_from_one_layer_to_the_next(make, layers, sentences):
-    dropping, plain = make(VOCAB, EMB, 6, layers, dropout=0.5), make(VOCAB, EMB, 6, layers)
+    dropping, plain = (make(Embedding(VOCAB, EMB), 6, layers, dropout=share) for share in (0.5, 0.0))
     dropping.load_state_dict(plain.state_dict())
     one, other = (dropping(*sentences).annotations for _ in range(2))
     assert torch.equal(one, other) == (layers == 1)
@@ -143,5 +144,5 @@ def test_dropout_is_for_training_only_and_from_one_layer_to_the_next(make, layer
 
 
 def test_an_odd_width_has_no_half_and_a_stack_without_layers_reads_nothing(refused):
-    refused(lambda: BidirectionalLSTM(VOCAB, EMB, 7), ValueError, "^hid is 7; expected an even number")
-    refused(lambda: BidirectionalLSTM(VOCAB, EMB, 6, 0), ValueError, "^layers is 0; expected at least 1")
+    refused(lambda: BidirectionalLSTM(Embedding(VOCAB, EMB), 7), ValueError, "^hid is 7; expected an even number")
+    refused(lambda: BidirectionalLSTM(Embedding(VOCAB, EMB), 6, 0), ValueError, "^layers is 0; expected at least 1")

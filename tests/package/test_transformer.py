@@ -25,7 +25,7 @@ EMB, HEADS, HID, LAYERS, VOCAB, SRC, TGT = 14, 7, 5, 3, 19, 11, 5
 LENGTHS = torch.tensor([11, 3, 7])
 REAL = torch.arange(SRC) < LENGTHS[:, None]
 NAMES = Vocabulary.of([["a", "b", "c"]])
-SIZES = {"vocab": VOCAB, "emb": EMB, "hid": HID, "heads": HEADS, "layers": LAYERS}
+SIZES = {"hid": HID, "heads": HEADS, "layers": LAYERS}
 
 
 def draw(*shape, seed):
@@ -43,7 +43,7 @@ def seeded():
 
 @pytest.fixture
 def decoder():
-    return TransformerDecoder(**SIZES).double()
+    return TransformerDecoder(PositionalEmbedding(VOCAB, EMB), **SIZES).double()
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ def test_words_that_begin_elsewhere_have_the_vectors_of_those_places():
 
 
 def test_the_encoder_reads_no_padding_and_sums_up_in_its_last_word():
-    encoder = TransformerEncoder(**SIZES).double()
+    encoder = TransformerEncoder(PositionalEmbedding(VOCAB, EMB), **SIZES).double()
     source = torch.randint(VOCAB, (len(LENGTHS), SRC))
     together = encoder(source, LENGTHS)
     assert not together.annotations[~REAL].any()

@@ -30,7 +30,7 @@ from attnlib.checks import check_choice, check_whole
 from attnlib.data import Tokenizer
 from attnlib.decoders import Decoder, DeepOutput, State
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, Encoded, StackedLSTM
-from attnlib.layers import gru_step, lstm_step, seeded, weight
+from attnlib.layers import Embedding, gru_step, lstm_step, seeded, weight
 from attnlib.scores import Additive, Concat, General
 from attnlib.translator import Translator, luong
 from attnlib.windows import Everywhere
@@ -53,17 +53,6 @@ class AttentionalOutput(nn.Module):
     def output(self) -> Float[Tensor, "vocab dec"]:
         """Name the weights of the output layer."""
         return self.W_y
-
-
-class MaxoutOutput(DeepOutput):
-    """`DeepOutput`, by the names that a `HybridDecoder` knows its parts by."""
-
-    read = DeepOutput.maxout
-
-    @property
-    def output(self) -> Float[Tensor, "vocab maxout"]:
-        """Name the weights of the output layer."""
-        return self.W_o
 
 
 class Projected(nn.Module):
@@ -110,8 +99,8 @@ class HybridDecoder(Decoder):
         self,
         align: Align,
         cell: nn.GRUCell | nn.LSTMCell,
-        embedding: nn.Embedding,
-        readout: AttentionalOutput | MaxoutOutput,
+        embedding: Embedding,
+        readout: AttentionalOutput | DeepOutput,
         begin: Copied | Projected,
         *,
         asks_before: bool = False,
@@ -162,11 +151,6 @@ class HybridDecoder(Decoder):
         x = torch.addmm(x, fed, self.cell.weight_ih[:, -self.fed :].T)
         return lstm_step(x, s_before, *cell, W_hh) if cell else (gru_step(x, s_before, W_hh, self.cell.bias_hh),)
 
-    @property
-    def output(self) -> Float[Tensor, "vocab read"]:
-        """Name the weights of the output layer."""
-        return self.readout.output
-
     def before_output(
         self, words: Int[Tensor, "batch tgt"], encoded: Encoded
     ) -> tuple[Float[Tensor, "batch tgt read"], Attended]:
@@ -190,15 +174,12 @@ class LastStateDecoder(Decoder):
 
     attends = False
 
-    def __init__(self, *, vocab: int, emb: int, dec: int):
+    def __init__(self, embedding: Embedding, *, dec: int):
         super().__init__()
-        self.embedding = nn.Embedding(vocab, emb)
+        self.embedding = embedding
+        vocab, emb = embedding.weight.shape
         self.lstm = nn.LSTM(emb, dec, batch_first=True)
         self.W_y = weight(vocab, dec)
-
-    def start(self, encoded: Encoded) -> State:
-        """Begin where the encoder ended."""
-        return State(encoded.summary, encoded.state, 0)
 
     def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], None, State]:
         """Take the word before and score the next one."""
@@ -279,11 +260,10 @@ def between(
     """
     check_whole(2, hid=hid)
     enc = round(width * hid)
-    sizes = len(source_vocabulary), emb
     readers = {
-        "gru": lambda: BidirectionalGRU(*sizes, hid, hid),
-        "both": lambda: BidirectionalLSTM(*sizes, enc),
-        "reversed": lambda: StackedLSTM(*sizes, enc, reverse=True),
+        "gru": lambda embedding: BidirectionalGRU(embedding, hid, hid),
+        "both": lambda embedding: BidirectionalLSTM(embedding, enc),
+        "reversed": lambda embedding: StackedLSTM(embedding, enc, reverse=True),
     }
     scores = {"additive": lambda: Additive(hid, enc, hid), "general": lambda: General(hid, enc)}
     check_choice(readers, reader=reader)
@@ -294,10 +274,10 @@ def between(
     output = {"vocab": len(target_vocabulary), "dec": hid, "enc": enc}
     with seeded(seed):
         align = Align(scores[score](), Everywhere())
-        encoder = readers[reader]()
+        encoder = readers[reader](Embedding(len(source_vocabulary), emb))
         cell = (nn.GRUCell if reader == "gru" else nn.LSTMCell)(emb + fed, hid)
-        embedding = nn.Embedding(len(target_vocabulary), emb)
-        readout = MaxoutOutput(**output, emb=emb, maxout=hid // 2) if maxout else AttentionalOutput(**output)
+        embedding = Embedding(len(target_vocabulary), emb)
+        readout = DeepOutput(**output, emb=emb, maxout=hid // 2) if maxout else AttentionalOutput(**output)
         begin = Projected(hid, enc // 2 if reader == "both" else enc) if projected and reader != "gru" else Copied()
     decoder = HybridDecoder(align, cell, embedding, readout, begin, **who)
     return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
@@ -317,8 +297,8 @@ def luong_without_attention(
 ) -> Translator:
     """Make Luong's model without attention: the decoder begins where the reversed reader ended, and sees no more."""
     with seeded(seed):
-        encoder = StackedLSTM(len(source_vocabulary), emb, hid, reverse=True)
-        decoder = LastStateDecoder(vocab=len(target_vocabulary), emb=emb, dec=hid)
+        encoder = StackedLSTM(Embedding(len(source_vocabulary), emb), hid, reverse=True)
+        decoder = LastStateDecoder(Embedding(len(target_vocabulary), emb), dec=hid)
     return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
 
 
