@@ -6,7 +6,6 @@ r"""The models that the papers do not have: between Bahdanau's and Luong's, and 
 part             as Bahdanau has it                               as Luong has it
 ================ ================================================ ===================================================
 who asks         :math:`s_{t-1}`; :math:`c_t` enters the step     :math:`s_t`; what is fed back enters the next step
-output reads     :math:`s_{t-1}`                                  :math:`s_t`
 cell             GRU                                              LSTM
 readout          maxout of s, y and c                             :math:`\tilde{s}_t`
 fed back         nothing                                          :math:`\tilde{s}_t`
@@ -14,7 +13,8 @@ begins           :math:`s_0 = \tanh(W_s \overleftarrow{h}_1)`     where the enco
 encoder reads    in both directions                               from the last word to the first
 ================ ================================================ ===================================================
 
-With all parts from one column, a `HybridDecoder` computes what that paper's decoder does.
+The output reads :math:`s_t`, as Luong has it; Bahdanau's reads :math:`s_{t-1}`. If the state before asks, the decoder
+is a `BahdanauDecoder`. Otherwise it is a `HybridDecoder`, which with all of Luong's parts computes what theirs does.
 """
 
 from typing import Any
@@ -28,7 +28,7 @@ from attnlib.alignment import Align
 from attnlib.attention import Attended, join
 from attnlib.checks import check_choice, check_whole
 from attnlib.data import Tokenizer
-from attnlib.decoders import Decoder, DeepOutput, State
+from attnlib.decoders import BahdanauDecoder, Decoder, DeepOutput, State
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, Encoded, StackedLSTM
 from attnlib.layers import Embedding, gru_step, lstm_step, seeded, weight
 from attnlib.scores import Additive, Concat, General
@@ -62,37 +62,26 @@ class Projected(nn.Module):
         super().__init__()
         self.W_s = weight(dec, hid)
 
-    def forward(self, states: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """Turn the encoder's last state and memory cell into the decoder's first; the last features are read."""
-        h = states[0].flatten(1)[:, -self.W_s.shape[1] :]
-        s_0 = torch.tanh(linear(h, self.W_s))
+    def forward(self, h: Float[Tensor, "batch enc"]) -> tuple[Tensor, Tensor]:
+        """Turn the encoder's last state, of which the last features are read, into the decoder's first."""
+        s_0 = torch.tanh(linear(h[:, -self.W_s.shape[1] :], self.W_s))
         return s_0, torch.zeros_like(s_0)
 
 
-class Copied(nn.Module):
-    """Begin where the encoder says."""
-
-    def forward(self, states: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """Take the encoder's states, one layer high."""
-        return tuple(x.flatten(1) for x in states)
-
-
 class HybridDecoder(Decoder):
-    r"""A decoder of parts: see the table at the top of this module.
+    r"""A decoder whose new state asks, of the parts in the table at the top of this module.
 
-    If the state before asks, :math:`c_t = \mathrm{align}(s_{t-1})` and
-    :math:`s_t = \mathrm{cell}(s_{t-1}, [y_{t-1}; c_t])`. If the new one does,
     :math:`s_t = \mathrm{cell}(s_{t-1}, [y_{t-1}; f_{t-1}])` and :math:`c_t = \mathrm{align}(s_t)`, where the fed
     :math:`f_t` is :math:`c_t` or what the output layer reads, and :math:`f_0 = 0`.
 
     Parameters
     ----------
     cell : nn.GRUCell or nn.LSTMCell
-        From the features of an embedding and of what enters the step, to those of a state.
-    asks_before, reads_new_state : bool
-        The state before asks; the readout reads the new state.
+        From the features of an embedding and of what is fed, to those of a state.
+    begin : Projected, optional
+        None: begin where the encoder says, one layer high.
     feeds_readout : bool
-        What is fed back is what the output layer reads, if the new state asks and is read.
+        Feed what the output layer reads.
     """
 
     def __init__(
@@ -101,29 +90,28 @@ class HybridDecoder(Decoder):
         cell: nn.GRUCell | nn.LSTMCell,
         embedding: Embedding,
         readout: AttentionalOutput | DeepOutput,
-        begin: Copied | Projected,
+        begin: Projected | None = None,
         *,
-        asks_before: bool = False,
-        reads_new_state: bool = True,
         feeds_readout: bool = False,
     ):
         super().__init__()
         self.align, self.cell, self.embedding, self.readout, self.begin = align, cell, embedding, readout, begin
-        self.asks_before, self.reads_new_state, self.feeds_readout = asks_before, reads_new_state, feeds_readout
-        self.fed = cell.input_size - embedding.embedding_dim
+        self.feeds_readout, self.fed = feeds_readout, cell.input_size - embedding.embedding_dim
 
     def start(self, encoded: Encoded) -> State:
-        """Begin where the encoder says; what is fed first is 0."""
-        states = self.begin(encoded.state)
-        fed = () if self.asks_before else (states[0].new_zeros(len(states[0]), self.fed),)
-        return State(self.align.remember(encoded.annotations, encoded.lengths), (*states, *fed), 0)
+        """Begin where the encoder says, or at a projection of that; what is fed first is 0."""
+        s_0, *cell = (x.flatten(1) for x in encoded.state)
+        if self.begin:
+            s_0, *cell = self.begin(s_0)
+        memory = self.align.remember(encoded.annotations, encoded.lengths)
+        return State(memory, (s_0, *cell, s_0.new_zeros(len(s_0), self.fed)), 0)
 
     def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], Attended, State]:
         """Take the word before and score the next one."""
         y_before = self.embedding(words)
-        s, attended, after = self._next(self._words_share(y_before), y_before, state)
-        c = attended.context.squeeze(1)
-        read = after.recurrent[-1] if self.feeds_readout else self.readout.read(s, y_before, c)
+        attended, after = self._next(self._words_share(y_before), y_before, state)
+        s, *_, fed = after.recurrent
+        read = fed if self.feeds_readout else self.readout.read(s, y_before, fed)
         return linear(read, self.output), attended, after
 
     def _words_share(self, y):
@@ -132,24 +120,18 @@ class HybridDecoder(Decoder):
         return linear(y, self.cell.weight_ih[:, : y.shape[-1]], self.cell.bias_ih + self.cell.bias_hh * lstm)
 
     def _next(self, x, y_before, state):
-        """Step, and return the state that the readout is given, where the step looked, and the state after it."""
-        s_before, *rest = state.recurrent
-        if self.asks_before:
-            attended = self.align.at(state.step, s_before, state.memory)
-            recurrent = self._moved(x, attended.context.squeeze(1), s_before, *rest)
-        else:
-            *cell, fed = rest
-            s, *cell = self._moved(x, fed, s_before, *cell)
-            attended = self.align.at(state.step, s, state.memory)
-            c = attended.context.squeeze(1)
-            recurrent = (s, *cell, self.readout.read(s, y_before, c) if self.feeds_readout else c)
-        s = recurrent[0] if self.reads_new_state else s_before
-        return s, attended, State(state.memory, recurrent, state.step + 1)
-
-    def _moved(self, x, fed, s_before, *cell):
+        """Step, and return where the new state looked, and the state of all."""
+        s_before, *cell, fed = state.recurrent
         W_hh = self.cell.weight_hh
         x = torch.addmm(x, fed, self.cell.weight_ih[:, -self.fed :].T)
-        return lstm_step(x, s_before, *cell, W_hh) if cell else (gru_step(x, s_before, W_hh, self.cell.bias_hh),)
+        if cell:
+            s, *cell = lstm_step(x, s_before, *cell, W_hh)
+        else:
+            s = gru_step(x, s_before, W_hh, self.cell.bias_hh)
+        attended = self.align.at(state.step, s, state.memory)
+        c = attended.context.squeeze(1)
+        fed = self.readout.read(s, y_before, c) if self.feeds_readout else c
+        return attended, State(state.memory, (s, *cell, fed), state.step + 1)
 
     def before_output(
         self, words: Int[Tensor, "batch tgt"], encoded: Encoded
@@ -158,8 +140,8 @@ class HybridDecoder(Decoder):
         y, state = self.embedding(words), self.start(encoded)
         states, looks = [], []
         for x, y_before in zip(self._words_share(y).unbind(1), y.unbind(1), strict=True):
-            s, look, state = self._next(x, y_before, state)
-            states.append(s)
+            look, state = self._next(x, y_before, state)
+            states.append(state.recurrent[0])
             looks.append(look)
         attended = join(looks)
         return self.readout.read(torch.stack(states, 1), y, attended.context), attended
@@ -223,7 +205,6 @@ def between(
     target_vocabulary: Tokenizer,
     *,
     asks_before: bool = False,
-    reads_new_state: bool = True,
     reader: str = "gru",
     width: int | float = 2,
     projected: bool = True,
@@ -234,12 +215,12 @@ def between(
     hid: int = 128,
     seed: int = 0,
 ) -> Translator:
-    """Make a model between Bahdanau's and Luong's, part by part. The defaults are Bahdanau's, but the new state asks.
+    """Make a model between Bahdanau's and Luong's. The defaults are Bahdanau's, but the new state asks and is read.
 
     Parameters
     ----------
-    asks_before, reads_new_state, feeds_readout : bool
-        As for `HybridDecoder`.
+    asks_before : bool
+        The state before asks, as in `BahdanauDecoder`. It has a GRU and a maxout layer.
     reader : str
         "gru": a GRU in both directions, and a GRU decodes. "both": an LSTM in both directions, "reversed": one from the
         last word to the first, and an LSTM decodes.
@@ -252,6 +233,8 @@ def between(
         "additive" or "general".
     maxout : bool
         The output reads a maxout layer of ``hid // 2`` units; otherwise an attentional state.
+    feeds_readout : bool
+        What is fed back is what the output reads; otherwise the context.
 
     Raises
     ------
@@ -268,28 +251,30 @@ def between(
     scores = {"additive": lambda: Additive(hid, enc, hid), "general": lambda: General(hid, enc)}
     check_choice(readers, reader=reader)
     check_choice(scores, score=score)
-    who = {"asks_before": asks_before, "reads_new_state": reads_new_state, "feeds_readout": feeds_readout}
-    _check_fit(reader, width, projected=projected, **who)
+    _check_fit(reader, width, projected, asks_before, plain=maxout and not feeds_readout)
     fed = (hid // 2 if maxout else hid) if feeds_readout else enc
     output = {"vocab": len(target_vocabulary), "dec": hid, "enc": enc}
-    with seeded(seed):
+    with seeded(seed):  # parts are drawn in the order in which those of the recorded runs were
         align = Align(scores[score](), Everywhere())
         encoder = readers[reader](Embedding(len(source_vocabulary), emb))
         cell = (nn.GRUCell if reader == "gru" else nn.LSTMCell)(emb + fed, hid)
         embedding = Embedding(len(target_vocabulary), emb)
         readout = DeepOutput(**output, emb=emb, maxout=hid // 2) if maxout else AttentionalOutput(**output)
-        begin = Projected(hid, enc // 2 if reader == "both" else enc) if projected and reader != "gru" else Copied()
-    decoder = HybridDecoder(align, cell, embedding, readout, begin, **who)
+        begin = Projected(hid, enc // 2 if reader == "both" else enc) if projected and reader != "gru" else None
+        decoder = HybridDecoder(align, cell, embedding, readout, begin, feeds_readout=feeds_readout)
+        if asks_before:
+            decoder = BahdanauDecoder(align, embedding, dec=hid, enc=enc, maxout=hid // 2, reads_new_state=True)
+            decoder.cell, decoder.readout = cell, readout
     return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
 
 
-def _check_fit(reader, width, *, projected, asks_before, reads_new_state, feeds_readout):
+def _check_fit(reader, width, projected, asks_before, *, plain):
     if reader == "gru" and width != 2:
         raise ValueError(f"width is {width}; expected 2 with the reader 'gru', which reads in both directions")
     if not projected and (reader, width) != ("reversed", 1):
         raise ValueError("projected is False; expected the reader 'reversed' and width 1")
-    if feeds_readout and (asks_before or not reads_new_state):
-        raise ValueError("feeds_readout is True; expected False, unless the new state asks and is read")
+    if asks_before and not (reader == "gru" and plain):
+        raise ValueError("asks_before is True; expected the reader 'gru', a maxout layer, and no readout fed back")
 
 
 def luong_without_attention(

@@ -1,5 +1,6 @@
-"""The models that no paper has: at either end a paper's, one change from neighbour to neighbour, each step by hand."""
+"""The models that no paper has: between those of the papers, one change from neighbour to neighbour, steps by hand."""
 
+from functools import partial
 from inspect import signature
 from itertools import pairwise
 
@@ -21,17 +22,13 @@ SOURCE, LENGTHS = torch.tensor([[5, 7, 9, 4, 2], [6, 8, 2, 0, 0], [10, 2, 0, 0, 
 TARGET = torch.tensor([[4, 6, 8, 2], [7, 2, 0, 0], [5, 5, 2, 0]])
 LUONGS = {"reader": "reversed", "width": 1, "projected": False, "score": "general", "maxout": False}
 MODELS = {
-    "asks before": {"asks_before": True, "reads_new_state": False},
-    "reads new": {"asks_before": True},
     "asks after": {},
-    "reads old": {"reads_new_state": False},
     "general": {"score": "general"},
     "attentional": {"maxout": False},
     "fed maxout": {"feeds_readout": True},
     "fed, gru": {"maxout": False, "feeds_readout": True},
     "lstm": {"reader": "both"},
     "fed, lstm": {"reader": "both", "maxout": False, "feeds_readout": True},
-    "asks before, lstm": {"reader": "both", "asks_before": True},
     "reversed": {"reader": "reversed"},
     "narrow": {"reader": "reversed", "width": 1},
     "odd": {"reader": "reversed", "width": 7 / 6},
@@ -44,9 +41,10 @@ def made(name):
     return between(*VOCABULARIES, **MODELS[name], **SIZES, seed=3).double()
 
 
-def test_with_all_parts_of_bahdanau_it_is_his_model():
-    his, ours = rnn_search(*VOCABULARIES, **SIZES).double(), made("asks before")
+def test_if_the_state_before_asks_it_is_bahdanaus_model_given_the_new_state():
+    his, ours = (make(*VOCABULARIES, **SIZES).double() for make in (rnn_search, partial(between, asks_before=True)))
     ours.load_state_dict(his.state_dict())
+    his.decoder.reads_new_state = True
     assert_close(ours(SOURCE, LENGTHS, TARGET), his(SOURCE, LENGTHS, TARGET))
     assert multiply_adds(ours, 11) == multiply_adds(his, 11)
 
@@ -64,8 +62,9 @@ def test_with_all_parts_of_luong_it_is_theirs():
 
 def parts(name):
     """List the parts of a row of the comparison; `between` makes the papers' own of them, as the tests above say."""
-    papers = {"bahdanau": MODELS["asks before"], "global-general-feeding": MODELS["luong"]}
-    defaults = {part.name: part.default for part in signature(between).parameters.values()}
+    old = {"asks_before": True, "reads_new_state": False}
+    papers = {"bahdanau": old, "global-general-feeding": MODELS["luong"]}
+    defaults = {part.name: part.default for part in signature(between).parameters.values()} | {"reads_new_state": True}
     variant = read_plan("comparison").rows[name].variant
     assert name in papers or variant.model is between
     return defaults | papers.get(name, variant.options)
@@ -110,23 +109,20 @@ def test_a_step_by_hand(name):
     translator, options = made(name), MODELS[name]
     decoder, encoded = translator.decoder, translator.encoder(SOURCE, LENGTHS)
     memory = decoder.align.remember(encoded.annotations, LENGTHS)
-    states = decoder.begin(encoded.state)
-    fed, state = torch.zeros(3, decoder.fed, dtype=torch.float64), translator.start(SOURCE, LENGTHS)
+    state = translator.start(SOURCE, LENGTHS)
+    *states, fed = state.recurrent
     for t, word in enumerate((BOS, 6, 8)):
         words = torch.full((3,), word)
-        y, before = decoder.embedding(words), states[0]
-        if options.get("asks_before"):
-            fed = decoder.align.at(t, before, memory).context[:, 0]
-        lstm = isinstance(decoder.cell, nn.LSTMCell)
+        y, lstm = decoder.embedding(words), isinstance(decoder.cell, nn.LSTMCell)
         moved = decoder.cell(torch.cat([y, fed], 1), states if lstm else states[0])
         states = moved if lstm else (moved,)
-        asked = decoder.align.at(t, before if options.get("asks_before") else states[0], memory)
-        c, s = asked.context[:, 0], states[0] if options.get("reads_new_state", True) else before
-        read = decoder.readout.read(s, y, c)
+        asked = decoder.align.at(t, states[0], memory)
+        c = asked.context[:, 0]
+        read = decoder.readout.read(states[0], y, c)
         fed = read if options.get("feeds_readout") else c
         logits, seen, state = translator.step(words, state)
         assert_close(seen.weights, asked.weights)
-        assert_close(logits, read @ decoder.readout.output.T)
+        assert_close(logits, read @ decoder.output.T)
 
 
 def test_where_a_decoder_begins():
@@ -187,8 +183,9 @@ def test_concat_with_the_identity_is_concat_whose_matrix_is_that():
         ({"score": "dot"}, "score is 'dot'; expected one of additive, general"),
         ({"width": 1}, "width is 1; expected 2 with the reader 'gru'"),
         ({"reader": "both", "projected": False}, "projected is False; expected the reader 'reversed' and width 1"),
-        ({"feeds_readout": True, "asks_before": True}, "feeds_readout is True; expected False"),
-        ({"feeds_readout": True, "reads_new_state": False}, "feeds_readout is True; expected False"),
+        ({"maxout": False, "asks_before": True}, "asks_before is True; expected the reader 'gru', a maxout layer"),
+        ({"feeds_readout": True, "asks_before": True}, "asks_before is True; expected the reader 'gru'"),
+        ({"reader": "both", "asks_before": True}, "asks_before is True; expected the reader 'gru'"),
         ({"hid": 1}, "hid is 1; expected at least 2"),
     ],
 )

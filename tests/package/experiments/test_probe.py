@@ -51,7 +51,7 @@ def prefer_short_translations(patch: pytest.MonkeyPatch) -> None:
     [
         (look_at_padding, ["bahdanau", "global-dot", "global-location-feeding"], ["no-attention"]),
         (turn_the_gaussian_over, ["local-p-general", "local-p-dot-feeding"], ["local-m-dot", "global-dot"]),
-        (read_the_new_state, ["bahdanau", "bahdanau-longer"], ["chain-asks", "global-dot"]),
+        (read_the_new_state, ["bahdanau", "bahdanau-longer"], ["chain-readout", "chain-asks"]),
         (prefer_short_translations, ["local-m-concat", "local-p-general"], []),
     ],
 )
