@@ -33,7 +33,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from attnlib.checks import check_whole
 from attnlib.data import BOS, EOS, SentencePair, endless
 from attnlib.experiments.evaluation import Evaluation, cap, evaluate, summarise
-from attnlib.experiments.plan import BUDGET, Budget, Row, Variant, development, held_out
+from attnlib.experiments.plan import BUDGET, Budget, Row, Variant, development, held_out, vocabularies
 from attnlib.metrics import sentence_losses, word_losses
 from attnlib.training import History, train, warm_cosine
 from attnlib.translator import Translator
@@ -55,8 +55,9 @@ _NOT_COUNTED = {
 
 def train_variant(variant: Variant, seed: int, budget: Budget = BUDGET, **options: Any) -> tuple[Translator, History]:
     """Train a variant; the options are for `attnlib.training.train`, such as ``progress=False``."""
-    translator = variant.translator(seed, budget)
-    return translator, _train(translator, variant.training_pairs(seed, budget), seed, budget, **options)
+    translator, pairs = variant.translator(seed, budget), variant.training_pairs(seed, budget)
+    batches = endless(pairs, *vocabularies(variant.language), max_tokens=budget.words, seed=seed)
+    return translator, train(translator, batches, steps=budget.steps, learning_rate=budget.learning_rate, **options)
 
 
 def trained(row: Row, seed: int, learning_rate: float, **options: Any) -> tuple[Translator, History]:
@@ -134,7 +135,7 @@ def miss_counts(evaluation: Evaluation) -> Int[np.ndarray, "offsets"]:
         From `FURTHEST` or more to the left to as many to the right; in the middle those that are right.
     """
     counts = np.zeros(2 * FURTHEST + 1, dtype=int)
-    for links, pair in zip(evaluation.links or [], evaluation.pairs, strict=True):
+    for links, pair in zip(evaluation.links, evaluation.pairs, strict=True):
         for i, t in links:
             away = [i - gold for gold, other in pair.links if other == t]
             if away:
@@ -197,9 +198,10 @@ def benchmark(variant: Variant, budget: Budget = BUDGET, *, steps: int = 100) ->
         ``words_per_second`` of training, real target words by the clock; ``seconds`` that the budget's steps would
         take at that pace; ``peak_memory`` of training in MiB, above that of a process that has read its sentences.
     """
-    translator, pairs = variant.translator(0, budget), variant.training_pairs(0, budget)
+    translator = variant.translator(0, budget)
+    variant.training_pairs(0, budget)  # drawn before the clock runs, and kept for the training
     before, began = _peak_memory(), perf_counter()
-    history = _train(translator, pairs, 0, replace(budget, steps=steps), progress=False)
+    _, history = train_variant(variant, 0, replace(budget, steps=steps), progress=False)
     return {
         "parameters": parameters(translator),
         "multiply_adds": multiply_adds(translator, SOURCE, SOURCE - 1),
@@ -207,13 +209,6 @@ def benchmark(variant: Variant, budget: Budget = BUDGET, *, steps: int = 100) ->
         "seconds": round((perf_counter() - began) * budget.steps / steps, 1),
         "peak_memory": round(_peak_memory() - before),
     }
-
-
-def _train(translator: Translator, pairs: Sequence[SentencePair], seed: int, budget: Budget, **options: Any) -> History:
-    batches = endless(
-        pairs, translator.source_vocabulary, translator.target_vocabulary, max_tokens=budget.words, seed=seed
-    )
-    return train(translator, batches, steps=budget.steps, learning_rate=budget.learning_rate, **options)
 
 
 def _more(evaluation: Evaluation) -> dict[str, float | None]:

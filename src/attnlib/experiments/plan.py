@@ -137,32 +137,15 @@ class Row(NamedTuple):
         return self._replace(variant=variant, budget=_scaled(self.budget, times))
 
 
-@dataclass(frozen=True)
-class Effort:
-    """What every row that learns from a text gets alike.
-
-    Attributes
-    ----------
-    features : int
-        Of an embedding, and of a state.
-    steps, score_every : int
-        How many batches are learnt from, and from one score of the dev part to the next. The best weights are kept.
-    beam, max_length : int
-        Hypotheses of the search, and the most words, or pieces of words, of a translation.
-    """
-
-    features: int
-    steps: int
-    score_every: int
-    beam: int
-    max_length: int
-
-
 class TextRow(NamedTuple):
     """A row of a plan that learns from a text.
 
     Attributes
     ----------
+    effort : mapping
+        What all rows get alike: ``features`` of an embedding and of a state; ``steps``, and from one score of the dev
+        part to the next ``score_every``; ``beam``, the hypotheses of the search, and ``max_length`` of a translation,
+        in words or pieces of words.
     preset, options, subwords, learning_rate
         As `attnlib.text.settings.Settings` has them.
     seeds : numbers
@@ -175,7 +158,7 @@ class TextRow(NamedTuple):
 
     table: str
     phase: int
-    effort: Effort
+    effort: Mapping[str, int]
     seeds: tuple[int, ...]
     options: Mapping[str, Any]
     name: str
@@ -187,13 +170,14 @@ class TextRow(NamedTuple):
 
     def settings(self, seed: int) -> Settings:
         """Collect what `attnlib.text.learning.learn` is told; the rest is as it is by default."""
-        sizes = {"emb": self.effort.features, "hid": self.effort.features, "dropout": 0.3, "embedding_dropout": 0.2}
+        size = self.effort["features"]
+        sizes = {"emb": size, "hid": size, "dropout": 0.3, "embedding_dropout": 0.2}
         return Settings(
             preset=self.preset,
             options=sizes | dict(self.options) | {"seed": seed},
             subwords=self.subwords,
-            steps=self.effort.steps,
-            score_every=self.effort.score_every,
+            steps=self.effort["steps"],
+            score_every=self.effort["score_every"],
             learning_rate=self.learning_rate,
             seed=seed,
         )
@@ -328,7 +312,7 @@ def _text_row(entry: Mapping[str, Any], table: str, contents: Mapping[str, Any])
     options = {name: value for name, value in entry.items() if name not in TextRow._fields}
     rest = {name: value for name, value in entry.items() if name not in options}
     rest["seeds"] = tuple(range(entry["seeds"]))
-    return TextRow(table, contents["tables"][table]["phase"], Effort(**contents["effort"]), options=options, **rest)
+    return TextRow(table, contents["tables"][table]["phase"], contents["effort"], options=options, **rest)
 
 
 def _scaled(budget: Budget, times: int | float) -> Budget:

@@ -119,7 +119,7 @@ def missing_runs(
         If a run is recorded with other settings than the plan's, or with another text.
     """
     for row, seed in runs:
-        about = {"settings": asdict(row.settings(seed)), "effort": asdict(row.effort)}
+        about = {"settings": asdict(row.settings(seed)), "effort": row.effort}
         about["text"] = _digests(data, row.language, row.pairs)
         recorded = ledger.runs(row.name).get(str(seed))
         if recorded is None:
@@ -142,7 +142,7 @@ def train_and_measure(row: TextRow, seed: int, data: Data, folder: Path, **how: 
     model = learn(folder, data.train[: row.pairs], data.dev, row.settings(seed), **how)
     if model.config["ended"] == "interrupted":
         raise KeyboardInterrupt
-    search = {"beam": row.effort.beam, "max_length": row.effort.max_length}
+    search = {name: row.effort[name] for name in ("beam", "max_length")}
     return {
         "training": _training(model, folder),
         "test": _test(model, data.test, search),

@@ -26,7 +26,7 @@ def test_each_run_on_sentences_has_the_settings_and_the_effort_of_its_row_and_th
     texts = {}
     for row, seed in SENTENCES.plan.runs():
         run = SENTENCES.runs(row.name)[str(seed)]
-        assert (run["settings"], run["effort"]) == (asdict(row.settings(seed)), asdict(row.effort))
+        assert (run["settings"], run["effort"]) == (asdict(row.settings(seed)), row.effort)
         assert texts.setdefault((row.language, row.pairs), run["text"]) == run["text"]
     assert {text["test"] for (language, _), text in texts.items() if language == "german"} == {
         texts["german", None]["test"]
