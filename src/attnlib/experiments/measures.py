@@ -212,11 +212,13 @@ def benchmark(variant: Variant, budget: Budget = BUDGET, *, steps: int = 100) ->
 
 
 def _more(evaluation: Evaluation) -> dict[str, float | None]:
-    missed = (None, None)
+    left = right = None
     if evaluation.links is not None:
         counts = miss_counts(evaluation)
-        missed = (round(float(side.sum() / counts.sum()), 4) for side in (counts[:FURTHEST], counts[FURTHEST + 1 :]))
-    return {"unended": round(unended(evaluation), 4), **dict(zip(("missed_left", "missed_right"), missed, strict=True))}
+        left, right = (
+            round(float(side.sum() / counts.sum()), 4) for side in (counts[:FURTHEST], counts[FURTHEST + 1 :])
+        )
+    return {"unended": round(unended(evaluation), 4), "missed_left": left, "missed_right": right}
 
 
 def _by_position(losses: Sequence[Float[np.ndarray, "_"]], sentences: int) -> list[list[float]]:

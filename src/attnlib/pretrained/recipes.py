@@ -51,7 +51,7 @@ class Recipe(NamedTuple):
 
     def config(self) -> dict[str, Any]:
         """Say how the model is made, as ``config.json`` has it apart from losses and environment."""
-        variant, budget = (row := self.read_row()).variant, row.budget
+        variant, budget, *_ = self.read_row()
         options = {**variant.options, "emb": budget.emb, "hid": budget.hid, "seed": self.seed}
         settings = {"preset": variant.model.__name__, "options": options, "embedding_scale": 1.0}
         return {"settings": settings, "made": {**self._asdict(), "learning_rate": self.rate()}}
@@ -131,16 +131,13 @@ def _is_there(folder: Path, recipe: Recipe | TextRecipe) -> bool:
 
 def _train(folder: Path, recipes: Mapping[str, Recipe]) -> None:
     recipe = next(iter(recipes.values()))
-    row, at = recipe.read_row(), {other.steps: name for name, other in recipes.items()}
-    translator = row.variant.translator(recipe.seed, row.budget)
-    if 0 in at:
-        _keep(folder / at[0], recipes[at[0]], begin(translator))
+    row, at = recipe.read_row(), {other.steps: (folder / name, other) for name, other in recipes.items()}
 
     def keep(training: Training, last: bool) -> None:
         if training.step in at:
-            name = at[training.step]
-            _keep(folder / name, recipes[name], training)
+            _keep(*at[training.step], training)
 
+    keep(begin(row.variant.translator(recipe.seed, row.budget)), last=False)
     trained(row, recipe.seed, recipe.rate(), on_step=keep)
 
 
