@@ -1,8 +1,6 @@
-"""The models that no paper has: between those of the papers, one change from neighbour to neighbour, steps by hand."""
+"""The models that no paper has: with all parts of a paper they are its model, and each step is as by hand."""
 
 from functools import partial
-from inspect import signature
-from itertools import pairwise
 
 import pytest
 import torch
@@ -12,7 +10,6 @@ from torch.testing import assert_close
 from attnlib.data import BOS, Vocabulary
 from attnlib.experiments.measures import multiply_adds
 from attnlib.experiments.models import ConcatWithIdentity, between, luong_with_identity, luong_without_attention
-from attnlib.experiments.plan import read_plan
 from attnlib.scores import Concat
 from attnlib.translator import luong, rnn_search
 
@@ -60,69 +57,26 @@ def test_with_all_parts_of_luong_it_is_theirs():
     assert multiply_adds(ours, 11) == multiply_adds(theirs, 11)
 
 
-def parts(name):
-    """List the parts of a row of the comparison; `between` makes the papers' own of them, as the tests above say."""
-    old = {"asks_before": True, "reads_new_state": False}
-    papers = {"bahdanau": old, "global-general-feeding": MODELS["luong"]}
-    defaults = {part.name: part.default for part in signature(between).parameters.values()} | {"reads_new_state": True}
-    variant = read_plan("comparison").rows[name].variant
-    assert name in papers or variant.model is between
-    return defaults | papers.get(name, variant.options)
-
-
-@pytest.mark.parametrize(
-    ("names", "changes"),
-    [
-        (
-            "bahdanau chain-readout chain-asks chain-lstm chain-reversed chain-narrow chain-start chain-general "
-            "chain-attentional global-general-feeding",
-            "reads_new_state asks_before reader reader width projected score maxout feeds_readout",
-        ),
-        (
-            "chain-asks order-general order-fed order-lstm order-reversed order-narrow global-general-feeding",
-            "score maxout+feeds_readout reader reader width projected",
-        ),
-        ("chain-lstm chain-reversed-equal", "reader+width"),
-    ],
-)
-def test_the_chain_changes_one_part_at_a_time(names, changes):
-    rows = [parts(name) for name in names.split()]
-    differences = ([part for part in one if one[part] != other[part]] for one, other in pairwise(rows))
-    assert [{*each} for each in differences] == [{*each.split("+")} for each in changes.split()]
-
-
 @pytest.mark.parametrize("name", MODELS)
-def test_all_at_once_is_step_by_step(name):
-    translator = made(name)
-    logits, attended = translator(SOURCE, LENGTHS, TARGET)
-    state, words = translator.start(SOURCE, LENGTHS), torch.full((3,), BOS)
-    for t in range(TARGET.shape[1]):
-        scores, look, state = translator.step(words, state)
-        assert_close(scores, logits[:, t])
-        assert_close(look.weights[:, 0], attended.weights[:, t])
-        words = TARGET[:, t]
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_a_step_by_hand(name):
+def test_steps_by_hand_are_those_taken_one_by_one_and_all_at_once(name):
     """With torch's own cells on the whole input."""
-    translator, options = made(name), MODELS[name]
-    decoder, encoded = translator.decoder, translator.encoder(SOURCE, LENGTHS)
-    memory = decoder.align.remember(encoded.annotations, LENGTHS)
-    state = translator.start(SOURCE, LENGTHS)
+    translator = made(name)
+    decoder, at_once = translator.decoder, translator(SOURCE, LENGTHS, TARGET)
+    state, word = translator.start(SOURCE, LENGTHS), torch.full((3,), BOS)
     *states, fed = state.recurrent
-    for t, word in enumerate((BOS, 6, 8)):
-        words = torch.full((3,), word)
-        y, lstm = decoder.embedding(words), isinstance(decoder.cell, nn.LSTMCell)
+    for t in range(TARGET.shape[1]):
+        y, lstm = decoder.embedding(word), isinstance(decoder.cell, nn.LSTMCell)
         moved = decoder.cell(torch.cat([y, fed], 1), states if lstm else states[0])
         states = moved if lstm else (moved,)
-        asked = decoder.align.at(t, states[0], memory)
+        asked = decoder.align.at(t, states[0], state.memory)
         c = asked.context[:, 0]
         read = decoder.readout.read(states[0], y, c)
-        fed = read if options.get("feeds_readout") else c
-        logits, seen, state = translator.step(words, state)
-        assert_close(seen.weights, asked.weights)
-        assert_close(logits, read @ decoder.output.T)
+        fed = read if MODELS[name].get("feeds_readout") else c
+        logits, look, state = translator.step(word, state)
+        for scores, weights in ((logits, look.weights[:, 0]), (at_once.logits[:, t], at_once.attended.weights[:, t])):
+            assert_close(scores, read @ decoder.output.T)
+            assert_close(weights, asked.weights[:, 0])
+        word = TARGET[:, t]
 
 
 def test_where_a_decoder_begins():

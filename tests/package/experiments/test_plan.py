@@ -1,6 +1,6 @@
-"""Plans: read as written; every row is a model, every claim can be judged, rows on text differ in one thing."""
+"""Plans: read as written; every row is a model, and no sentence that it is tested on is learnt from."""
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from hashlib import sha256
 
 import pytest
@@ -8,7 +8,7 @@ import torch
 
 from attnlib.data import Vocabulary
 from attnlib.experiments.captions import LANGUAGES, captions
-from attnlib.experiments.measures import grouped, parameters
+from attnlib.experiments.measures import parameters
 from attnlib.experiments.plan import (
     PLANS,
     Budget,
@@ -21,10 +21,8 @@ from attnlib.experiments.plan import (
     vocabularies,
 )
 from attnlib.text.checkpoint import PRESETS
-from attnlib.text.settings import Settings
 from attnlib.translator import luong, rnn_encdec, rnn_search
 
-MEASURES = {"exact", "beam_bleu", "perplexity", "alignment_error", "missed_left", "missed_right"}
 SENTENCES = read_plan("sentences")
 PLAN_NAMES = [path.stem for path in PLANS.glob("*.toml") if path.stem != "sentences"]
 
@@ -76,34 +74,12 @@ def test_every_plan_can_be_read_and_every_model_made(name):
         assert parameters(row.variant.translator(0, Budget(emb=8, hid=6))) > 0
 
 
-@pytest.mark.parametrize(
-    ("plan", "names", "apart"),
-    [("comparison", ("chain-lstm", "chain-reversed-equal"), 0.005), ("successors", ("bahdanau", "transformer"), 0.1)],
-)
-def test_rows_that_are_to_have_as_many_weights_do(plan, names, apart):
-    rows = [read_plan(plan).rows[name] for name in names]
-    one, other = (parameters(row.variant.translator(0, row.budget)) for row in rows)
-    assert other == pytest.approx(one, rel=apart)
-
-
 def test_chapter_6_gives_the_transformer_what_bahdanaus_model_gets():
     rows, before = read_plan("successors").rows, read_plan("comparison").rows["bahdanau"].budget
     assert rows["bahdanau"].budget == before
     assert rows["transformer"].budget == replace(before, emb=64, hid=256)
-
-
-@pytest.mark.parametrize("name", PLAN_NAMES)
-def test_every_claim_can_be_judged(name):
-    plan = read_plan(name)
-    claims = [claim for table in plan.contents["tables"] for claim in plan.claims(table)]
-    assert claims
-    assert len(claims) == len(set(claims))
-    assert {claim.says for claim in claims} <= {"more", "less", "differs"}
-    assert {claim.measure for claim in claims} <= MEASURES
-    for first, second, _, _, group in claims:
-        rows = [plan.rows[row] for row in (first, second)]
-        assert len(set.intersection(*({*row.variant.seeds} for row in rows))) >= 3
-        assert all(group in grouped(row.variant, row.budget) for row in rows)
+    his, theirs = (parameters(rows[n].variant.translator(0, rows[n].budget)) for n in ("bahdanau", "transformer"))
+    assert theirs == pytest.approx(his, rel=0.1)
 
 
 def test_a_claim_in_words():
@@ -142,24 +118,6 @@ def test_the_vocabularies_know_every_word():
             assert target.decode(target.encode(pair.target)) == pair.target
 
 
-LUONGS = ("dot", "concat", "location", "no-feeding", "local-m", "local-p", "local-p-D2", "luong-both", "french-luong")
-
-
-def told(name: str) -> dict:
-    row = SENTENCES.rows[name]
-    with_defaults = {"window": "everywhere", "input_feeding": True, "half_width": 10} | row.options
-    return {
-        "preset": row.preset,
-        "language": row.language,
-        "pairs": row.pairs,
-        "subwords": row.subwords,
-    } | with_defaults
-
-
-def told_apart(one: str, other: str) -> set[str]:
-    return {key for key in told(one) | told(other) if told(one).get(key) != told(other).get(key)}
-
-
 def test_a_window_that_stays_misses_more_of_the_german_links_than_of_the_french():
     D, shares = SENTENCES.rows["local-m"].options["half_width"], {}
     for language in LANGUAGES:
@@ -167,34 +125,6 @@ def test_a_window_that_stays_misses_more_of_the_german_links_than_of_the_french(
         shares[language] = round(sum(d <= D for d in away) / len(away), 2)
     assert SENTENCES.rows["french-local-m"].options["half_width"] == D
     assert shares == {"german": 0.84, "french": 0.94}
-
-
-def test_rows_on_text_differ_in_one_thing():
-    assert {len(told_apart("luong", name) - {"half_width"}) for name in LUONGS} == {1}
-    pairs = [("local-p", "local-p-D2"), ("luong-both", "subwords"), ("bahdanau", "french-bahdanau")]
-    pairs += [(f"french-{name}", name) for name in ("local-m", "local-p")]
-    pairs += [(name, f"{name}-{n}") for name in ("no-attention", "bahdanau") for n in (1000, 3000, 10000)]
-    assert {len(told_apart(*pair)) for pair in pairs} == {1}
-
-
-def test_all_runs_on_text_have_one_effort_and_come_by_phase_and_seed():
-    runs = SENTENCES.runs()
-    assert len(runs) == len({(row.name, seed) for row, seed in runs}) == 45
-    assert [(row.phase, seed) for row, seed in runs] == sorted((row.phase, seed) for row, seed in runs)
-    own = {"preset", "options", "subwords", "seed", "learning_rate"}
-    shared = [{k: v for k, v in asdict(row.settings(seed)).items() if k not in own} for row, seed in runs]
-    assert all(settings == shared[0] for settings in shared)
-    assert (shared[0]["steps"], shared[0]["score_every"]) == (3_600, 450)
-    usual = {row.name for row, _ in runs if row.learning_rate == Settings.learning_rate}
-    assert SENTENCES.rows.keys() - usual == {"transformer"}
-    assert {row.settings(seed).options["seed"] for row, seed in runs} == {0, 1, 2}
-
-
-def test_claims_about_sentences_are_of_rows_with_the_same_seeds_and_language():
-    for claim in SENTENCES.claims("models"):
-        one, other = (SENTENCES.rows[name] for name in claim[:2])
-        assert one.seeds == other.seeds == (0, 1, 2)
-        assert (one.language, one.pairs) == (other.language, other.pairs)
 
 
 @pytest.mark.parametrize("row", SENTENCES.rows.values(), ids=SENTENCES.rows)

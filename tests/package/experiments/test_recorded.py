@@ -8,6 +8,7 @@ from attnlib.experiments.plan import PLANS, read_plan
 from attnlib.experiments.probe import agree, probe
 from attnlib.experiments.records import RECORDED, Ledger
 from attnlib.experiments.runner import chosen_rate, lost_rows, missing
+from attnlib.experiments.verdicts import judge
 
 LEDGERS = [Ledger(read_plan(path.stem)) for path in sorted(PLANS.glob("*.toml"))]
 OF_GRAMMAR = [ledger for ledger in LEDGERS if not ledger.plan.learns_from_text]
@@ -48,6 +49,15 @@ def test_the_recorded_runs_are_those_of_this_code(ledger):
         if found:
             variant = ledger.plan.rows[name].variant
             assert agree(found["probe"], probe(variant, found["probe"]["sentences"])), name
+
+
+@pytest.mark.parametrize("ledger", LEDGERS, ids=lambda ledger: ledger.plan.name)
+def test_every_claim_can_be_judged(ledger):
+    for table in ledger.plan.contents["tables"]:
+        claims = ledger.plan.claims(table)
+        assert [verdict.claim for verdict in judge(ledger, table)] == claims
+        assert len({*claims}) == len(claims)
+        assert all(len(ledger.differences(*claim[:2], *claim[3:])) >= 3 for claim in claims)
 
 
 def test_nothing_is_missing_nothing_else_is_there_and_it_is_small():
