@@ -80,27 +80,18 @@ def test_the_same_claims_by_several_measures_stand_side_by_side():
 
 
 @pytest.mark.parametrize(
-    ("found", "says"),
+    ("draw", "given", "says"),
     [
-        ({}, "by_measure is empty; expected at least one measure"),
-        ({"exact": []}, "by_measure is empty; expected at least one row"),
-        ({"exact": FOUND, "perplexity": FOUND[:2]}, "the measures judge other claims"),
+        (claims_by_measure, {}, "by_measure is empty; expected at least one measure"),
+        (claims_by_measure, {"exact": []}, "by_measure is empty; expected at least one row"),
+        (claims_by_measure, {"exact": FOUND, "perplexity": FOUND[:2]}, "the measures judge other claims"),
+        (spread, {}, "runs has 0 series; expected 1 to 4"),
+        (spread, {"within": {}}, "runs is empty; expected at least one row"),
+        (spread, {"within": {"one": []}}, r"runs\['within'\]\['one'\] has shape \(0,\)"),
     ],
 )
-def test_measures_that_do_not_judge_the_same_claims_are_refused(found, says):
-    with pytest.raises(ValueError, match=says):
-        claims_by_measure(found)
-
-
-@pytest.mark.parametrize("empty", [{}, {"within": {}}])
-def test_nothing_to_draw_is_refused(empty):
-    with pytest.raises(ValueError, match=r"0 series; expected|is empty; expected at least one row"):
-        spread(empty)
-
-
-def test_a_row_without_a_run_is_refused():
-    with pytest.raises(ValueError, match=r"runs\['within'\]\['one'\] has shape \(0,\)"):
-        spread({"within": {"one": []}})
+def test_what_cannot_be_drawn_is_refused(refused, draw, given, says):
+    refused(lambda: draw(given), ValueError, says)
 
 
 def test_a_table_tells_of_each_claim_what_a_verdict_holds():

@@ -17,6 +17,7 @@ from attnlib.experiments.records import Ledger
 from attnlib.experiments.runner import chosen_rate, lost_rows, main, measure_costs, missing, work
 
 RATES = ("0.002", "0.01", "0.05")
+BEST_IN_THE_MIDDLE = dict(zip(RATES, (2.0, 1.0, 3.0), strict=True))
 WHOLE = {"no-attention": 2, "bahdanau": 3, "local-p": 2, "local-p-times2": 2, "rate-early": 6, "rate-late": 6}
 FAKES = textwrap.dedent("""
     import time
@@ -137,8 +138,7 @@ def test_the_command(monkeypatch, capsys, ledger, small):
     ((name, (folder, jobs)),) = [asked]
     assert (name, folder) == ("comparison", ledger.folder)
     assert [job[:2] for job in jobs] == listed(ledger)
-    for family in ("early", "late"):
-        tried(ledger, family, dict(zip(RATES, (2.0, 1.0, 3.0), strict=True)))
+    have_rates(ledger)
     main(["other", "--share", "2/5", "--folder", str(ledger.folder)])
     assert asked[2] == "other"
     assert [[job[:2] for job in jobs] for _, jobs in asked[3:]] == [listed(ledger)[1::5]] * 2, "two workers"
@@ -157,6 +157,11 @@ def tried(ledger, family, losses):
             ledger.add(f"rate-{family}", f"{rate}/{seed}", {"loss": loss}, dict)
 
 
+def have_rates(ledger):
+    for family in ("early", "late"):
+        tried(ledger, family, BEST_IN_THE_MIDDLE)
+
+
 def ran(ledger, name, *exact):
     for seed, figure in enumerate(exact, start=10):
         ledger.add(name, str(seed), {"measures": {"exact": [figure]}}, lambda: {"groups": ["within"]})
@@ -173,7 +178,7 @@ def test_learning_rates_come_first(ledger):
 
 
 def test_then_the_rows_whose_rate_is_chosen_by_phase_and_seed(ledger):
-    tried(ledger, "early", dict(zip(RATES, (2.0, 1.0, 3.0), strict=True)))
+    tried(ledger, "early", BEST_IN_THE_MIDDLE)
     rows = [("no-attention", "10"), ("bahdanau", "10"), ("no-attention", "11"), ("bahdanau", "11"), ("bahdanau", "12")]
     assert listed(ledger)[6:] == rows
     assert {name for name, _ in listed(ledger)[:6]} == {"rate-late"}
@@ -215,8 +220,7 @@ def test_a_family_that_no_rate_trains_is_an_error(ledger):
 
 
 def test_a_row_that_loses_a_run_is_trained_again(ledger):
-    for family in ("early", "late"):
-        tried(ledger, family, dict(zip(RATES, (2.0, 1.0, 3.0), strict=True)))
+    have_rates(ledger)
     ran(ledger, "bahdanau", 0.0, 0.0, 0.0)  # not of a table whose rows may be lost
     ran(ledger, "no-attention", 0.0, 0.0)
     ran(ledger, "local-p", 0.25)
@@ -237,8 +241,7 @@ def test_a_job_does_what_it_says(ledger, small, monkeypatch):
     row = small.shortened(small.rows["bahdanau"])
     assert rate.run() == {"called": ("measure_rate", row, 100, 0.002, [1, 2])}
     assert rate.head()["settings"]["budget"]["steps"] == 10
-    for family in ("early", "late"):
-        tried(ledger, family, dict(zip(RATES, (2.0, 1.0, 3.0), strict=True)))
+    have_rates(ledger)
     job, row = next(missing(ledger)), small.rows["local-p"]
     assert job.run() == {"called": ("measure", row, 10, 0.01)}
     head = job.head()

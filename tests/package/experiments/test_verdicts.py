@@ -99,16 +99,6 @@ def test_claims_on_exact_match_may_be_judged_by_another_measure(ledger):
     assert bleu[1].difference.mean > 0.05
 
 
-def test_the_claims_are_those_of_the_plan(ledger):
-    whole = Ledger(
-        replace(ledger.plan, contents=ledger.plan.contents | {"verdicts": {"level": 0.05, "margin": 0.05}}),
-        ledger.folder,
-    )
-    (found,) = judge(whole, "attention")
-    assert found.claim == ledger.plan.claims("attention")[0]
-    assert found.says == "holds"
-
-
 def test_which_sentences_are_right(ledger, small):
     """Seed 11 has the bits 0b00001011 01000000: the sentences 4, 6, 7 and 9; of these within, of bahdanau, 4."""
     row = small.rows["bahdanau"]
