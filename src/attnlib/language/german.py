@@ -6,20 +6,17 @@ prefix: "the man looks at the cat", "der Mann sieht die Katze an". A subordinate
 with its verb. There are no commas.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
-from itertools import accumulate
 from random import Random
 from typing import NamedTuple
 
 from attnlib.checks import check_choice
 from attnlib.data import SentencePair
 from attnlib.language import german_words
-from attnlib.language.grammar import any_english, by_class, choose, draw
-from attnlib.language.phrases import words
+from attnlib.language.grammar import Grammar, by_class, draw
+from attnlib.language.phrases import concatenate, english_verb, lay, parsed, words
 
-_BEINGS = "animal,person"
-_BY_CLASS = by_class(german_words.ADJECTIVES)
 _NOUNS = {word: noun for noun in german_words.NOUNS for word in (noun.english, noun.english_plural)}
 _ADJECTIVES = {adjective.english: adjective for adjective in german_words.ADJECTIVES}
 _VERBS = {verb.english: verb for verb in german_words.VERBS}
@@ -67,14 +64,9 @@ def noun_phrase(english: str) -> GermanPhrase:
     Raises
     ------
     ValueError
-        If `english` holds words that the grammar does not know, or has no article.
+        If `english` holds words that the grammar does not know, or has no article that fits.
     """
-    first, *between, last = english.split() if " " in english else ("", "")
-    if first not in ("the", "a", "an") or last not in _NOUNS or not _ADJECTIVES.keys() >= {*between}:
-        raise ValueError(
-            f"english is {english!r}; expected an article, then adjectives ({', '.join(_ADJECTIVES)}), "
-            f"then a noun ({', '.join(_NOUNS)})"
-        )
+    first, adjectives, last = parsed(english, _NOUNS, _ADJECTIVES)
     noun, definite = _NOUNS[last], first == "the"
     plural = last == noun.english_plural
     gender = "p" if plural else noun.gender
@@ -83,16 +75,16 @@ def noun_phrase(english: str) -> GermanPhrase:
         ending = german_words.ending(definite, gender, case)
         german = [
             german_words.article(definite, gender, case),
-            *(_ADJECTIVES[word].stem + ending for word in between),
+            *(adjective.stem + ending for adjective in adjectives),
             noun.german_plural if plural else noun.german,
         ]
-        pairs[case] = together(*map(words, english.split(), german))
+        pairs[case] = concatenate(*map(words, english.split(), german))
     return GermanPhrase(pairs, gender)
 
 
 def both(first: GermanPhrase, second: GermanPhrase) -> GermanPhrase:
     """Join two phrases by "and", which makes a plural."""
-    pairs = {case: together(pair, words("and", "und"), second.pairs[case]) for case, pair in first.pairs.items()}
+    pairs = {case: concatenate(pair, words("and", "und"), second.pairs[case]) for case, pair in first.pairs.items()}
     return GermanPhrase(pairs, "p")
 
 
@@ -127,7 +119,7 @@ def clause(
     if complement:
         english.append(complement.pairs["accusative"])
         german["complement"] = 2, english[2]
-    return _laid(english, [german[name] for name in _ORDERS[order] if name in german])
+    return lay(english, [german[name] for name in _ORDERS[order] if name in german])
 
 
 def who(
@@ -142,12 +134,7 @@ def who(
 def whom(antecedent: GermanPhrase, subject: GermanPhrase, verb: str, *, negated: bool = False) -> GermanPhrase:
     """Let somebody do something to the antecedent: "the cat that the man sees", "die Katze die der Mann sieht"."""
     that = words("that", german_words.article(True, antecedent.gender, "accusative"))
-    return _followed(antecedent, together(that, clause(subject, verb, negated=negated, order="verb last")))
-
-
-def together(*parts: SentencePair) -> SentencePair:
-    """Put phrases side by side, in the same order in both languages."""
-    return _laid(parts, enumerate(parts))
+    return _followed(antecedent, concatenate(that, clause(subject, verb, negated=negated, order="verb last")))
 
 
 def _any_sentence(rng: Random, clauses: int) -> SentencePair:
@@ -156,45 +143,18 @@ def _any_sentence(rng: Random, clauses: int) -> SentencePair:
     left = clauses - 1 - relatives
     subordinate = left > 0 and rng.random() < 0.5
     when = subordinate and rng.random() < 0.5
-    main = _any_clause(rng, relatives, "verb first" if when else "verb second")
+    main = _GRAMMAR.any_clause(rng, relatives, order="verb first" if when else "verb second")
     if subordinate:
         relatives = int(rng.random() * min(left, 3))
         left -= 1 + relatives
-        other = _any_clause(rng, relatives, "verb last")
-        because = together(main, words("because", "weil"), other)
-        main = together(words("when", "wenn"), other, main) if when else because
-    return together(main, words("and", "und"), _any_sentence(rng, left)) if left else main
-
-
-def _any_clause(rng: Random, relatives: int, order: str) -> SentencePair:
-    verb = choose(rng, [verb for verb in german_words.VERBS if verb.kinds or relatives < 2])
-    of_subject = relatives - (1 if verb.kinds and (relatives == 2 or rng.random() < 0.5) else 0)
-    negated = rng.random() < 0.25
-    subject = _any_phrase(rng, _BEINGS, relative=of_subject > 0)
-    if rng.random() < 0.1:
-        subject = both(subject, _any_phrase(rng, _BEINGS))
-    complement = None
-    if verb.kinds:  # an indefinite complement would turn "nicht" to "kein"
-        complement = _any_phrase(rng, verb.kinds, relative=relatives > of_subject, definite=negated)
-    return clause(subject, verb.english, complement, negated=negated, order=order)
-
-
-def _any_phrase(rng: Random, kinds: str, *, relative: bool = False, definite: bool = False) -> GermanPhrase:
-    noun = choose(rng, [noun for noun in german_words.NOUNS if noun.kind in kinds])
-    phrase = noun_phrase(any_english(rng, noun, _BY_CLASS[noun.kind], definite))
-    if not relative:
-        return phrase
-    negated = rng.random() < 0.25
-    if noun.kind in _BEINGS and rng.random() < 0.5:
-        verb = choose(rng, german_words.VERBS)
-        complement = _any_phrase(rng, verb.kinds, definite=negated) if verb.kinds else None
-        return who(phrase, verb.english, complement, negated=negated)
-    verb = choose(rng, [verb for verb in german_words.VERBS if noun.kind in verb.kinds])
-    return whom(phrase, _any_phrase(rng, _BEINGS), verb.english, negated=negated)
+        other = _GRAMMAR.any_clause(rng, relatives, order="verb last")
+        because = concatenate(main, words("because", "weil"), other)
+        main = concatenate(words("when", "wenn"), other, main) if when else because
+    return concatenate(main, words("and", "und"), _any_sentence(rng, left)) if left else main
 
 
 def _followed(antecedent: GermanPhrase, relative: SentencePair) -> GermanPhrase:
-    pairs = {case: together(pair, relative) for case, pair in antecedent.pairs.items()}
+    pairs = {case: concatenate(pair, relative) for case, pair in antecedent.pairs.items()}
     return GermanPhrase(pairs, antecedent.gender)
 
 
@@ -204,23 +164,16 @@ def _verb(verb: str, plural: bool, negated: bool) -> dict[str, SentencePair]:
     check_choice(_VERBS, verb=verb)
     english, particle, singular, several, prefix, _ = _VERBS[verb]
     finite = several if plural else singular
-    inflected = english if plural or negated else f"{english}{'es' if english.endswith(('s', 'x')) else 's'}"
-    source = [*(("do" if plural else "does", "not") if negated else ()), inflected, *particle.split()]
+    source = english_verb(english, particle, plural, negated)
     meant = [i for i in range(len(source)) if not (negated and i == 1)]
     parts = {"finite": finite, "prefix": prefix, "whole": prefix + finite}
     linked = {name: _linked(source, word, meant) for name, word in parts.items() if word}
     return linked | ({"not": _linked(source, "nicht", [1])} if negated else {})
 
 
-def _linked(source: list[str], german: str, positions: list[int]) -> SentencePair:
-    return SentencePair(tuple(source), (german,), frozenset((i, 0) for i in positions))
+def _linked(source: tuple[str, ...], german: str, positions: list[int]) -> SentencePair:
+    return SentencePair(source, (german,), frozenset((i, 0) for i in positions))
 
 
-def _laid(english: Sequence[SentencePair], german: Iterable[tuple[int, SentencePair]]) -> SentencePair:
-    """Lay English parts side by side, and German ones, each with the number of the English part its links are of."""
-    starts = [*accumulate((len(part.source) for part in english), initial=0)]
-    target, links = (), set()
-    for n, part in german:
-        links |= {(i + starts[n], t + len(target)) for i, t in part.links}
-        target += part.target
-    return SentencePair(sum((part.source for part in english), ()), target, frozenset(links))
+_SORTED = by_class(german_words.ADJECTIVES)
+_GRAMMAR = Grammar(german_words.NOUNS, _SORTED, german_words.VERBS, noun_phrase, both, clause, who, whom)

@@ -26,6 +26,7 @@ class GermanAdjective(NamedTuple):
     word_class: str
     stem: str
     kinds: str
+    place = "before"  # of all
 
 
 class GermanVerb(NamedTuple):
@@ -37,6 +38,7 @@ class GermanVerb(NamedTuple):
     german_plural: str
     prefix: str
     kinds: str
+    direct = True  # all of them
 
 
 NOUNS: list[GermanNoun] = read_table(

@@ -1,15 +1,15 @@
 """A small grammar of English and French, whose translations and word links are known: what to say, at random."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 from attnlib.checks import check_whole
 from attnlib.data import SentencePair
 from attnlib.language import lexicon
-from attnlib.language.phrases import Phrase, both, clause, noun_phrase, of, sentence, who, whom
+from attnlib.language.phrases import both, clause, concatenate, noun_phrase, of, who, whom, words
 
 _BEINGS = "animal,person"
 _TEST = 64  # of 256: the share of all sentences that is kept for the part "test"
@@ -64,45 +64,56 @@ def draw(
     return pairs
 
 
-def _any_sentence(rng: Random, clauses: int) -> SentencePair:
-    """Up to three clauses make a main clause with its relatives; what is left follows after "and".
+class Grammar(NamedTuple):
+    """What makes up clauses and phrases at random: words, and the functions that put them together."""
 
-    Of a clause without relatives the complement may get one, which is not counted: every record rests on these draws.
-    """
-    relatives = int(rng.random() * min(clauses, 3))
-    first = _any_clause(rng, relatives)
-    left = clauses - 1 - relatives
-    return sentence(first, _any_sentence(rng, left)) if left else first
+    nouns: Sequence[Any]
+    adjectives: Mapping[str, list[list[str]]]  # as `by_class` sorts them
+    verbs: Sequence[Any]
+    noun_phrase: Callable[[str], Any]
+    both: Callable[[Any, Any], Any]
+    clause: Callable[..., SentencePair]
+    who: Callable[..., Any]
+    whom: Callable[..., Any]
+    of: Callable[[Any, Any], Any] | None = None  # if the grammar says whose something is
 
+    def any_clause(self, rng: Random, relatives: int, **order: str) -> SentencePair:
+        """Make up a clause with so many relatives, and with its `order`, if the grammar has several."""
+        verb = choose(rng, [verb for verb in self.verbs if verb.kinds or relatives < 2])
+        of_subject = relatives - (1 if verb.kinds and (relatives == 2 or rng.random() < 0.5) else 0)
+        negated = rng.random() < 0.25
+        subject = self._any_phrase(rng, _BEINGS, relative=of_subject > 0)
+        if rng.random() < 0.1:
+            subject = self.both(subject, self._any_phrase(rng, _BEINGS))
+        complement = self._any_complement(rng, verb, negated, relative=relatives > of_subject)
+        return self.clause(subject, verb.english, complement, negated=negated, **order)
 
-def _any_clause(rng: Random, relatives: int) -> SentencePair:
-    verb = choose(rng, [verb for verb in lexicon.VERBS if verb.kinds or relatives < 2])
-    of_subject = relatives - (1 if verb.kinds and (relatives == 2 or rng.random() < 0.5) else 0)
-    negated = rng.random() < 0.25
-    subject = _any_phrase(rng, _BEINGS, relative=of_subject > 0)
-    if rng.random() < 0.1:
-        subject = both(subject, _any_phrase(rng, _BEINGS))
-    if not verb.kinds:
-        return clause(subject, verb.english, negated=negated)
-    definite = negated and not verb.to  # an indefinite object would turn to "de" after "ne ... pas"
-    complement = _any_phrase(rng, verb.kinds, relative=relatives > of_subject, definite=definite)
-    return clause(subject, verb.english, complement, negated=negated)
+    def _any_phrase(self, rng: Random, kinds: str, *, relative: bool = False, definite: bool = False) -> Any:
+        noun = choose(rng, [noun for noun in self.nouns if noun.kind in kinds])
+        phrase = self.noun_phrase(self._any_english(rng, noun, definite))
+        if not relative:
+            owned = self.of and noun.kind != "person" and rng.random() < 0.2
+            return self.of(phrase, self._any_phrase(rng, "person")) if owned else phrase
+        negated = rng.random() < 0.25
+        if noun.kind in _BEINGS and rng.random() < 0.5:
+            verb = choose(rng, self.verbs)
+            return self.who(phrase, verb.english, self._any_complement(rng, verb, negated), negated=negated)
+        verb = choose(rng, [verb for verb in self.verbs if noun.kind in verb.kinds and verb.direct])
+        return self.whom(phrase, self._any_phrase(rng, _BEINGS), verb.english, negated=negated)
 
+    def _any_complement(self, rng: Random, verb: Any, negated: bool, *, relative: bool = False) -> Any:
+        """Make up what the verb wants, if anything; an indefinite one would change the negation, to "de" or "kein"."""
+        if not verb.kinds:
+            return None
+        return self._any_phrase(rng, verb.kinds, relative=relative, definite=negated and verb.direct)
 
-def _any_phrase(rng: Random, kinds: str, *, relative: bool = False, definite: bool = False) -> Phrase:
-    noun = choose(rng, [noun for noun in lexicon.NOUNS if noun.kind in kinds])
-    rate = 1 / 2 if noun.kind == "matter" else 1 / 8  # so that areas are often both european and economic
-    phrase = noun_phrase(any_english(rng, noun, _BY_CLASS[noun.kind], definite, rate))
-    if not relative:
-        owned = noun.kind != "person" and rng.random() < 0.2
-        return of(phrase, _any_phrase(rng, "person")) if owned else phrase
-    negated = rng.random() < 0.25
-    if noun.kind in _BEINGS and rng.random() < 0.5:
-        verb = choose(rng, lexicon.VERBS)
-        complement = _any_phrase(rng, verb.kinds, definite=negated and not verb.to) if verb.kinds else None
-        return who(phrase, verb.english, complement, negated=negated)
-    verb = choose(rng, [verb for verb in lexicon.VERBS if noun.kind in verb.kinds and not verb.to])
-    return whom(phrase, _any_phrase(rng, _BEINGS), verb.english, negated=negated)
+    def _any_english(self, rng: Random, noun: Any, definite: bool) -> str:
+        """Name the noun with an article and a few adjectives, at most one of a class, in the order of the table."""
+        plural = rng.random() < 0.3
+        rate = 1 / 2 if noun.kind == "matter" else 1 / 8  # so that areas are often both european and economic
+        chosen = [choose(rng, adjectives) for adjectives in self.adjectives[noun.kind] if rng.random() < rate]
+        named = [*chosen, noun.english_plural if plural else noun.english]
+        return " ".join(["the" if definite or plural or rng.random() < 0.6 else lexicon.an(named[0]), *named])
 
 
 def by_class(adjectives: Sequence[Any]) -> dict[str, list[list[str]]]:
@@ -114,17 +125,21 @@ def by_class(adjectives: Sequence[Any]) -> dict[str, list[list[str]]]:
     return {kind: [*classes.values()] for kind, classes in suitable.items()}
 
 
-def any_english(rng: Random, noun: Any, classes: Sequence[list[str]], definite: bool, rate: float = 1 / 8) -> str:
-    """Name the noun with an article and a few adjectives, at most one of a class, and each class at this rate."""
-    plural = rng.random() < 0.3
-    chosen = [choose(rng, adjectives) for adjectives in classes if rng.random() < rate]
-    named = [*chosen, noun.english_plural if plural else noun.english]
-    return " ".join(["the" if definite or plural or rng.random() < 0.6 else lexicon.an(named[0]), *named])
-
-
 def choose(rng: Random, options: Sequence[Any]) -> Any:
     """Take one of several, each equally likely."""
     return options[int(rng.random() * len(options))]  # of Random's methods, random() alone is fixed for good
 
 
-_BY_CLASS = by_class(lexicon.ADJECTIVES)
+def _any_sentence(rng: Random, clauses: int) -> SentencePair:
+    """Up to three clauses make a main clause with its relatives; what is left follows after "and".
+
+    Of a clause without relatives the complement may get one, which is not counted: every record rests on these draws.
+    """
+    relatives = int(rng.random() * min(clauses, 3))
+    first = _GRAMMAR.any_clause(rng, relatives)
+    left = clauses - 1 - relatives
+    return concatenate(first, words("and", "et"), _any_sentence(rng, left)) if left else first
+
+
+_SORTED = by_class(lexicon.ADJECTIVES)
+_GRAMMAR = Grammar(lexicon.NOUNS, _SORTED, lexicon.VERBS, noun_phrase, both, clause, who, whom, of)

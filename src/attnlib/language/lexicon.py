@@ -41,6 +41,11 @@ class Verb(NamedTuple):
     to: str
     kinds: str
 
+    @property
+    def direct(self) -> bool:
+        """Whether nothing stands between the French verb and what it is done to."""
+        return not self.to
+
 
 def read_table(row: type, text: str) -> list:
     """Read one row a line. A dash is an empty cell."""

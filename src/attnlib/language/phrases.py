@@ -1,13 +1,14 @@
 """Phrases and sentences in English and French at once, with every word linked to its translation.
 
-`concatenate` is the only way to put them together: the English stays in order, the French may take another, and where
+`lay` is the only way to put them together: the English stays in order, the French may take another, and where
 two French words meet they are elided or contracted. So every phrase, of whatever size, is right as it stands, and
 the French is a function of the English.
 """
 
-from functools import cache, reduce
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from attnlib.checks import check_choice
 from attnlib.data import SentencePair
@@ -36,12 +37,18 @@ def concatenate(*parts: SentencePair, mirrored: bool = False) -> SentencePair:
     """Put phrases together: the English in order, the French in order or, if `mirrored`, the last part first."""
     if not parts:
         raise ValueError("parts is empty; expected at least one phrase")
-    french = parts[::-1] if mirrored else parts
-    target, french_starts = _side_by_side([part.target for part in french])
-    starts = accumulate((len(part.source) for part in parts), initial=0)
-    placed = zip(parts, starts, french_starts[::-1] if mirrored else french_starts, strict=False)
-    links = frozenset((i + start, t + french) for part, start, french in placed for i, t in part.links)
-    return SentencePair(sum((part.source for part in parts), ()), target, links)
+    numbered = [*enumerate(parts)]
+    return lay(parts, numbered[::-1] if mirrored else numbered)
+
+
+def lay(english: Sequence[SentencePair], foreign: Iterable[tuple[int, SentencePair]]) -> SentencePair:
+    """Lay English parts side by side, and foreign ones, each with the number of the English part its links are of."""
+    starts = [*accumulate((len(part.source) for part in english), initial=0)]
+    numbers, parts = zip(*foreign, strict=True)
+    target, places = _side_by_side([part.target for part in parts])
+    placed = zip(numbers, parts, places, strict=True)
+    links = frozenset((i + starts[n], t + place) for n, part, place in placed for i, t in part.links)
+    return SentencePair(sum((part.source for part in english), ()), target, links)
 
 
 @cache
@@ -56,7 +63,7 @@ def noun_phrase(english: str) -> Phrase:
     ValueError
         If `english` is something else, or holds words that the grammar does not know.
     """
-    article, adjectives, word = _parsed(english)
+    article, adjectives, word = parsed(english, _NOUNS, _ADJECTIVES)
     noun = _NOUNS[word]
     plural = word == noun.english_plural
     after = [words(a.english, lexicon.agreeing(a, noun, plural)) for a in adjectives if a.place == "after"]
@@ -100,15 +107,8 @@ def whom(antecedent: Phrase, subject: Phrase, verb: str, *, negated: bool = Fals
     return Phrase(concatenate(antecedent.pair, that, clause(subject, verb, negated=negated)), antecedent.plural)
 
 
-def sentence(*clauses: SentencePair) -> SentencePair:
-    """Join clauses by "and"."""
-    if not clauses:
-        raise ValueError("clauses is empty; expected at least one")
-    return reduce(lambda before, last: concatenate(before, words("and", "et"), last), clauses)
-
-
 def _side_by_side(phrases: list[tuple[str, ...]]) -> tuple[tuple[str, ...], list[int]]:
-    """Join French phrases, the last two first, and say where each begins; a word made of two belongs to both."""
+    """Join foreign phrases, the last two first, and say where each begins; a word made of two belongs to both."""
     joined, sizes = phrases[-1], []
     for phrase in reversed(phrases[:-1]):
         seam = lexicon.meet(phrase[-1], joined[0])
@@ -123,26 +123,30 @@ def _verb(verb: str, plural: bool, negated: bool) -> SentencePair:
     check_choice(_VERBS, verb=verb)
     english, particle, singular, several, to, _ = _VERBS[verb]
     french = several if plural else singular
-    plain = "" if to else particle
+    source = english_verb(english, "" if to else particle, plural, negated)
     to = [words(particle, to)] if to else []
     if not negated:
-        return concatenate(words(f"{english if plural else english + 's'} {plain}", french), *to)
-    before, after = lexicon.meet("ne", french)
-    links = {(0, 1), (1, 0), (1, 2)} | {(i, 1) for i in range(2, 3 + bool(plain))}
-    source = ("do" if plural else "does", "not", *f"{english} {plain}".split())
-    return concatenate(SentencePair(source, (before, after, "pas"), frozenset(links)), *to)
+        return concatenate(words(" ".join(source), french), *to)
+    links = {(i, 1) for i in range(len(source)) if i != 1} | {(1, 0), (1, 2)}
+    return concatenate(SentencePair(source, (*lexicon.meet("ne", french), "pas"), frozenset(links)), *to)
 
 
-def _parsed(english: str) -> tuple[str, list[lexicon.Adjective], str]:
-    """Split a noun phrase, if it is one."""
+def english_verb(verb: str, particle: str, plural: bool, negated: bool) -> tuple[str, ...]:
+    """Say "looks at", "look at", "does not look at" or "do not look at"."""
+    auxiliary = ("do" if plural else "does", "not") if negated else ()
+    return *auxiliary, verb if plural or negated else f"{verb}s", *particle.split()
+
+
+def parsed(english: str, nouns: Mapping[str, Any], adjectives: Mapping[str, Any]) -> tuple[str, list[Any], str]:
+    """Split a noun phrase into its article, its adjectives and the word for its noun, or raise an error."""
     *given, noun = english.split() or [""]
-    adjectives = [_ADJECTIVES[word] for word in given[1:] if word in _ADJECTIVES]
-    places = [adjective.place for adjective in adjectives]
-    if noun in _NOUNS and given and len(adjectives) == len(given) - 1 and places == sorted(places, reverse=True):
-        articles = ("the",) if noun == _NOUNS[noun].english_plural else ("the", lexicon.an([*given[1:], noun][0]))
+    between = [adjectives[word] for word in given[1:] if word in adjectives]
+    places = [adjective.place for adjective in between]
+    if noun in nouns and given and len(between) == len(given) - 1 and places == sorted(places, reverse=True):
+        articles = ("the",) if noun == nouns[noun].english_plural else ("the", lexicon.an([*given[1:], noun][0]))
         if given[0] in articles:
-            return given[0], adjectives, noun
+            return given[0], between, noun
     raise ValueError(
-        f"english is {english!r}; expected an article that fits, then adjectives ({', '.join(_ADJECTIVES)}), "
-        f"the first four of them first, then a noun ({', '.join(_NOUNS)})"
+        f"english is {english!r}; expected an article that fits, then adjectives ({', '.join(adjectives)}, "
+        f"in this order), then a noun ({', '.join(nouns)})"
     )

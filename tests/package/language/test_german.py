@@ -127,8 +127,9 @@ def test_the_same_seed_gives_the_same_sentences_and_parts_share_none():
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: noun_phrase("the green cat"), "english is 'the green cat'; expected an article, then adjectives"),
+        (lambda: noun_phrase("the green cat"), "english is 'the green cat'; expected an article that fits, then"),
         (lambda: noun_phrase("cat"), "english is 'cat'; expected an article"),
+        (lambda: noun_phrase("a cats"), "english is 'a cats'; expected an article that fits"),
         (lambda: noun_phrase(""), "english is ''"),
         (lambda: clause(CAT, "fly"), "verb is 'fly'; expected one of sleep"),
         (lambda: clause(CAT, "sleep", order="verb third"), "order is 'verb third'; expected one of verb second"),
