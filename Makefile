@@ -94,4 +94,7 @@ _build/html/index.html:
 	-$(BIN)/pip install --quiet --no-deps --retries 0 --timeout 10 --extra-index-url $(CPU_WHEELS) $(TORCH)
 	$(BIN)/pip install --quiet -r requirements.lock
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+# a kernel warns that it speaks without encryption, though it speaks to this machine only
+	@mkdir -p .venv/etc/ipython
+	@echo 'c.IPKernelApp.log_level = "ERROR"' > .venv/etc/ipython/ipython_kernel_config.py
 	@touch $@
