@@ -86,7 +86,7 @@ def masked_softmax(
     -----
     Bahdanau et al. 2015, eq. 6; Luong et al. 2015, eq. 7.
     """
-    _, e = as_floating(e=e)
+    (e,) = as_floating(e=e)
     if not -e.ndim <= axis < e.ndim or not e.shape[axis]:
         raise ValueError(f"axis is {axis}, e has shape {tuple(e.shape)}; expected an axis with at least one score")
     if mask is not None:
@@ -155,7 +155,7 @@ def attention(
     Costs ``batch * tgt * src * (d + v)`` multiply-adds, and memory for ``batch * tgt * src`` weights.
     Vaswani et al. 2017, eq. 1; with ``scale=1`` it is the dot score of Luong et al. 2015, section 3.1.
     """
-    _, queries, keys, values = as_floating(queries=queries, keys=keys, values=values)
+    queries, keys, values = as_floating(queries=queries, keys=keys, values=values)
     check_shape("queries", queries, *keys.shape[:-2], "tgt", keys.shape[-1])
     check_shape("keys", keys, *queries.shape[:-2], "src", queries.shape[-1])
     check_shape("values", values, *keys.shape[:-1], "v")

@@ -45,7 +45,7 @@ def check_choice(choices: Collection[Any], /, **given: Any) -> None:
 
 
 def as_floating(**arrays: Any) -> tuple[Any, ...]:
-    """Return the library that all the arrays belong to, then the arrays in one floating-point precision.
+    """Return the arrays, all of one library, in one floating-point precision.
 
     NumPy's integers become float64; a tensor of integers is refused, as torch's own matrix product would refuse it.
     """
@@ -58,7 +58,7 @@ def as_floating(**arrays: Any) -> tuple[Any, ...]:
         if not xp.isdtype(x.dtype, "real floating" if is_torch_array(x) else ("real floating", "integral")):
             raise TypeError(f"{name} has shape {tuple(x.shape)} and holds {x.dtype}; expected floating-point numbers")
     dtype = xp.result_type(*(x.dtype if xp.isdtype(x.dtype, "real floating") else xp.float64 for x in arrays.values()))
-    return xp, *(xp.astype(x, dtype, copy=False) for x in arrays.values())
+    return tuple(xp.astype(x, dtype, copy=False) for x in arrays.values())
 
 
 def check_mask(mask: Any, shape: tuple[int, ...], like: Array) -> None:
@@ -118,12 +118,6 @@ def check_sentence(words: Sequence[str]) -> Sequence[str]:
     if not len(words):
         raise ValueError("words is empty; expected at least one word")
     return words
-
-
-def check_sentences(name: str, sentences: Sequence[Sequence[str]]) -> None:
-    """Refuse a string in place of a sentence, and so in place of sentences."""
-    for n, words in enumerate(sentences):
-        check_words(f"{name}[{n}]", words)
 
 
 def check_vocabularies(translator: Any) -> None:

@@ -81,11 +81,9 @@ class Vocabulary:
     def of_counts(cls, counts: Counter[str], *, min_count: int = 1, max_size: int | None = None) -> "Vocabulary":
         """Collect words that were counted. As for `of`."""
         check_whole(min_count=min_count, **{} if max_size is None else {"max_size": max_size})
-        frequent = sorted(
-            (word for word, n in counts.items() if n >= min_count), key=lambda word: (-counts[word], word)
-        )
-        frequent = [word for word in frequent if word != SPECIAL[UNKNOWN]]
-        return cls(tuple(sorted(frequent[:max_size])))
+        frequent = (word for word, n in counts.items() if n >= min_count and word != SPECIAL[UNKNOWN])
+        known = sorted(frequent, key=lambda word: (-counts[word], word))[:max_size]
+        return cls(tuple(sorted(known)))
 
     def __len__(self) -> int:
         return len(SPECIAL) + len(self.words)

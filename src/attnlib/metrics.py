@@ -14,7 +14,7 @@ from jaxtyping import Float, Real
 from sacrebleu.metrics import BLEU
 from torch.nn.functional import cross_entropy
 
-from attnlib.checks import check_sentences, check_vocabularies, check_words
+from attnlib.checks import check_vocabularies, check_words
 from attnlib.data import PAD, Batch, SentencePair, batch
 from attnlib.search import parted
 from attnlib.shapes import Array
@@ -177,9 +177,7 @@ def word_losses(translator: Translator, pairs: Sequence[SentencePair]) -> list[F
 
 def bleu(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]], tokenize: str = "none") -> Bleu:
     """Compute BLEU with sacrebleu over all sentences together, words as they are or cut anew as `tokenize` says."""
-    check_sentences("translations", translations)
-    check_sentences("references", references)
-    _check_as_many(translations, references)
+    _check_translations(translations, references)
     metric = BLEU(tokenize=tokenize, force=True)  # force: tokens that stand apart are what we have
     score = metric.corpus_score(list(map(" ".join, translations)), [list(map(" ".join, references))])
     return Bleu(score.score, str(metric.get_signature()))
@@ -209,8 +207,7 @@ def bleu_by_length(
     -------
     list of Bin
     """
-    check_sentences("translations", translations)
-    _check_as_many(translations, pairs)
+    _check_translations(translations, [pair.target for pair in pairs])
     if len(edges) < 2 or any(first >= second for first, second in pairwise(edges)):
         raise ValueError(f"edges is {list(edges)}; expected at least 2 lengths, ascending")
     bins = []
@@ -227,9 +224,7 @@ def bleu_by_length(
 
 def exact_match(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> float:
     """Give the share of translations, 0 to 1, that are the reference word for word."""
-    check_sentences("translations", translations)
-    check_sentences("references", references)
-    _check_as_many(translations, references)
+    _check_translations(translations, references)
     pairs = zip(translations, references, strict=True)
     return sum(tuple(words) == tuple(reference) for words, reference in pairs) / len(references)
 
@@ -267,7 +262,11 @@ def _sentences(links: Links | Sequence[Links]) -> list[Links]:
     return [links] if isinstance(links, Links) else list(links)
 
 
-def _check_as_many(translations: Sequence, references: Sequence) -> None:
+def _check_translations(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> None:
+    """Refuse strings in place of sentences, and other than one reference for each translation."""
+    for name, sentences in (("translations", translations), ("references", references)):
+        for n, words in enumerate(sentences):
+            check_words(f"{name}[{n}]", words)
     if len(translations) != len(references) or not len(references):
         counts = f"{len(translations)} sentences, the references {len(references)}"
         raise ValueError(f"translations has {counts}; expected equally many, and at least one")

@@ -178,6 +178,9 @@ def interruptible() -> Iterator[Callable[[], bool]]:
 
     It yields a function: whether it was asked. Never in another thread, nor where another handler is set.
     """
+    if current_thread() is not main_thread() or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield lambda: False
+        return
     asked = False
 
     def ask(number: int, frame: object) -> None:
@@ -186,12 +189,8 @@ def interruptible() -> Iterator[Callable[[], bool]]:
             raise KeyboardInterrupt
         asked = True
 
-    before = signal.getsignal(signal.SIGINT)
-    mine = current_thread() is main_thread() and before is signal.default_int_handler
-    if mine:
-        signal.signal(signal.SIGINT, ask)
+    signal.signal(signal.SIGINT, ask)
     try:
         yield lambda: asked
     finally:
-        if mine:
-            signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -57,14 +57,14 @@ class Dot(nn.Module):
         return h
 
     def forward(
-        self, s: Float[Tensor, "*batch tgt enc"], keys: Float[Tensor, "*batch src enc"]
+        self, s: Float[Tensor, "*batch tgt key"], keys: Float[Tensor, "*batch src key"]
     ) -> Float[Tensor, "*batch tgt src"]:
         """Score states against keys: see `dot`."""
         return dot(s, keys)
 
 
-class General(nn.Module):
-    """Put a matrix between, s · W_a h (Luong et al. 2015, section 3.1, "general")."""
+class General(Dot):
+    """Score by `dot` with a matrix between, s · W_a h (Luong et al. 2015, section 3.1, "general")."""
 
     def __init__(self, dec: int, enc: int):
         super().__init__()
@@ -73,12 +73,6 @@ class General(nn.Module):
     def keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src dec"]:
         """Bring the annotations into the decoder's space, W_a h: ``batch * src * enc * dec`` multiply-adds."""
         return linear(h, self.W_a)
-
-    def forward(
-        self, s: Float[Tensor, "*batch tgt dec"], keys: Float[Tensor, "*batch src dec"]
-    ) -> Float[Tensor, "*batch tgt src"]:
-        """Score states against keys: see `dot`."""
-        return dot(s, keys)
 
 
 class Additive(nn.Module):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import cos, pi
+from math import cos, inf, pi
 from typing import Any
 
 import numpy as np
@@ -154,31 +154,28 @@ class _Step:
         return part * output_loss(read, translator.decoder.output, batch.target, self.smoothing)
 
 
-@dataclass(frozen=True)
 class _Length:
-    """How long to train: so many steps or minutes at most, one of them given."""
+    """How long to train: so many steps or minutes at most, one of them given and the other infinite."""
 
-    steps: int | None
-    minutes: float | None
-
-    def __post_init__(self):
-        if self.steps is None and self.minutes is None:
+    def __init__(self, steps: int | None, minutes: float | None):
+        if steps is None and minutes is None:
             raise ValueError("steps and minutes are None; expected one of them")
-        check_whole(**{} if self.steps is None else {"steps": self.steps})
-        _check_above_0(**{} if self.minutes is None else {"minutes": self.minutes})
+        check_whole(**{} if steps is None else {"steps": steps})
+        _check_above_0(**{} if minutes is None else {"minutes": minutes})
+        self.steps, self.minutes = (inf if most is None else most for most in (steps, minutes))
 
     def share(self, training: Training, more: int = 0) -> float:
         """Take the share of the training that is done, or will be after so many steps more."""
-        by_steps = 0.0 if self.steps is None else (training.step + more) / (self.steps + 1)
-        by_clock = 0.0 if self.minutes is None else min(1.0, training.seconds / (60 * self.minutes))
+        by_steps = (training.step + more) / (self.steps + 1)
+        by_clock = min(1.0, training.seconds / (60 * self.minutes))
         return max(by_steps, by_clock)
 
     def ended(self, training: Training, interrupted: bool) -> str | None:
         """Name what ends the training now, for all processes the same; None: it goes on."""
         training.seconds, asked = processes.greatest(training.seconds, float(interrupted))
         reasons = {
-            "steps": self.steps is not None and training.step >= self.steps,
-            "minutes": self.minutes is not None and training.seconds >= 60 * self.minutes,
+            "steps": training.step >= self.steps,
+            "minutes": training.seconds >= 60 * self.minutes,
             "early": training.early,
             "interrupted": asked,
         }

@@ -42,9 +42,8 @@ def written_in_the_end(path: Path) -> Iterator[BufferedWriter]:
                 file.flush()
                 os.fsync(file.fileno())
             beside.replace(path)
-        except BaseException:
+        finally:
             beside.unlink(missing_ok=True)
-            raise
 
 
 @contextmanager
@@ -75,6 +74,5 @@ def made_in_the_end(folder: Path) -> Iterator[Path]:
             yield beside
             shutil.rmtree(folder, ignore_errors=True)
             beside.rename(folder)
-        except BaseException:
+        finally:
             shutil.rmtree(beside, ignore_errors=True)
-            raise
