@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as Links
 from hashlib import sha256
 from itertools import zip_longest
-from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -89,16 +88,15 @@ def read_beside(source: str | Path, target: str | Path | None = None) -> Iterato
                 raise ValueError(f"{source}, line {number}: {len(sides) - 1} tabs; expected one, between two sentences")
             yield words_of(sides[0]), words_of(sides[1])
         return
-    counts, ended = [0, 0], False
-    for lines in zip_longest(read_lines(source), read_lines(target)):
-        counts = [count + (line is not None) for count, line in zip(counts, lines, strict=True)]
-        ended = ended or None in lines
-        if not ended:
-            yield words_of(lines[0]), words_of(lines[1])
-    if ended:
-        raise ValueError(
-            f"{source} has {counts[0]:,} lines, {target} {counts[1]:,}; expected as many, line by line translations"
-        )
+    beside = zip_longest(read_lines(source), read_lines(target))
+    for before, lines in enumerate(beside):
+        if None in lines:
+            longer = before + 1 + sum(1 for _ in beside)
+            counts = [before if line is None else longer for line in lines]
+            raise ValueError(
+                f"{source} has {counts[0]:,} lines, {target} {counts[1]:,}; expected as many, line by line translations"
+            )
+        yield words_of(lines[0]), words_of(lines[1])
 
 
 class PairFiles:
@@ -174,21 +172,21 @@ def pharaoh(links: Links[tuple[int, int]]) -> str:
 
 def read_gold(path: str | Path, pairs: Sequence[tuple[Words, Words]]) -> list[Gold]:
     """Read word links in the Pharaoh format, a line for each pair: ``i-j`` is sure, ``i?j`` possible."""
-    gold = []
-    for number, line in enumerate(read_lines(path), 1):
-        sizes = tuple(map(len, pairs[number - 1])) if number <= len(pairs) else (inf, inf)
+    lines, gold = list(read_lines(path)), []
+    if len(lines) != len(pairs):
+        raise ValueError(f"{path} has {len(lines):,} lines; expected {len(pairs):,}, one for each sentence pair")
+    for number, (line, sides) in enumerate(zip(lines, pairs, strict=True), 1):
+        src, tgt = map(len, sides[:2])
         links: dict[str, set[tuple[int, int]]] = {"-": set(), "?": set()}
         for link in line.split():
             ends = re.fullmatch(r"([0-9]+)([-?])([0-9]+)", link)
             if not ends:
                 raise ValueError(f"{path}, line {number}: {link!r} is no link; expected i-j or i?j, positions from 0")
             i, t = int(ends[1]), int(ends[3])
-            if i >= sizes[0] or t >= sizes[1]:
-                raise ValueError(f"{path}, line {number}: {link} lies beyond its {sizes[0]} and {sizes[1]} words")
+            if i >= src or t >= tgt:
+                raise ValueError(f"{path}, line {number}: {link} lies beyond its {src} and {tgt} words")
             links[ends[2]].add((i, t))
         gold.append(Gold(frozenset(links["-"]), frozenset(links["-"] | links["?"])))
-    if len(gold) != len(pairs):
-        raise ValueError(f"{path} has {len(gold):,} lines; expected {len(pairs):,}, one for each sentence pair")
     return gold
 
 

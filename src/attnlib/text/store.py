@@ -12,7 +12,6 @@ it is written under another name and gets its own by one rename.
 """
 
 import json
-import os
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
@@ -25,7 +24,7 @@ import numpy as np
 
 from attnlib.data import UNKNOWN, Corpus, SentencePair, Tokenizer
 from attnlib.text.files import hashed
-from attnlib.writing import made_in_the_end, write_atomically
+from attnlib.writing import made_in_the_end, write_atomically, written_in_the_end
 
 _ABOUT, _NAME = "about.json", "text"
 _AT_ONCE = 10_000  # pairs in memory, about ten megabytes
@@ -101,7 +100,7 @@ def _encode(
     types = {"ids": _narrow(max(map(len, vocabularies)) - 1), "starts": "int64", "lengths": _narrow(max(longest) + 1)}
     left_out, written, numbers, unknown = 0, 0, np.zeros(2, np.int64), np.zeros(2, np.int64)
     with ExitStack() as closed:
-        files = {name: closed.enter_context((folder / name).open("wb")) for name in types}
+        files = {name: closed.enter_context(written_in_the_end(folder / name)) for name in types}
         while part := list(islice(pairs, _AT_ONCE)):
             encoded = Corpus.of(part, *vocabularies)
             ids, lengths = encoded.ids, encoded.lengths
@@ -114,9 +113,6 @@ def _encode(
                 files[name].write(x.astype(types[name]).tobytes())
             left_out += len(part) - len(lengths)
             written += len(ids)
-        for file in files.values():
-            file.flush()
-            os.fsync(file.fileno())
     if not written:
         raise ValueError(
             f"no pair is left: all are longer than {min(longest)} subwords or words; expected a shorter one"
