@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from attnlib.text.settings import MAX_LENGTH, MAX_LINE, Architecture, Settings, add_options, options_of
+from attnlib.writing import write_atomically, written_in_the_end
 
 _PARSER = argparse.ArgumentParser(
     prog="attnlib",
@@ -221,7 +222,6 @@ def _settings(args: argparse.Namespace) -> Settings:
 )
 def _translate(args: argparse.Namespace) -> None:
     from attnlib.text.model import translate_stream  # noqa: PLC0415
-    from attnlib.writing import written_in_the_end  # noqa: PLC0415
 
     model, replace = _load(args), _replacement(args)
     options = {"beam": args.beam, "max_length": args.max_length, "longest": args.longest, "replace": replace}
@@ -276,8 +276,6 @@ def _align(args: argparse.Namespace) -> None:
     *_SEARCH,
 )
 def _explore(args: argparse.Namespace) -> None:
-    from attnlib.writing import write_atomically  # noqa: PLC0415
-
     page = _load(args).page(args.sentence, beam=args.beam, max_length=args.max_length)
     write_atomically(args.output, page.encode())
     _say(f"open {args.output}")
@@ -292,7 +290,6 @@ def _explore(args: argparse.Namespace) -> None:
 )
 def _page(args: argparse.Namespace) -> None:
     from attnlib.text.page import page_of  # noqa: PLC0415
-    from attnlib.writing import write_atomically  # noqa: PLC0415
 
     page = page_of(_load(args), args.model.resolve().name, beam=args.beam, max_length=args.max_length).encode()
     _say(f"{args.output} takes {len(page) / 1e6:.1f} MB")

@@ -120,7 +120,7 @@ def begin_folder(folder: Path, config: Mapping[str, Any], source_vocabulary: Any
                 write_atomically(new / f"{side}.words", "".join(f"{word}\n" for word in known.words).encode())
             else:
                 write_atomically(new / f"{side}.pieces", known.model)
-        _write_config(new, config, sorted(path.name for path in new.iterdir()))
+        _write_config(new, config, *sorted(path.name for path in new.iterdir()))
 
 
 def complete_folder(folder: Path, translator: Translator, training: Training, ended: str) -> None:
@@ -128,8 +128,7 @@ def complete_folder(folder: Path, translator: Translator, training: Training, en
     config, beside = read_config(working(folder)), working(folder)
     write_atomically(beside / _WEIGHTS, bytes_of({name: x.contiguous() for name, x in translator.state_dict().items()}))
     write_atomically(beside / _HISTORY, _history(training, ended))
-    files = [name for name in config["digests"] if name not in (_WEIGHTS, _HISTORY)]
-    _write_config(beside, config | {"ended": ended}, [*files, _WEIGHTS, _HISTORY])
+    _write_config(beside, config | {"ended": ended}, _WEIGHTS, _HISTORY)
     beside.rename(folder)
 
 
@@ -149,7 +148,7 @@ def halve(folder: Path, more: Mapping[str, Any]) -> None:
     """Store the weights of a complete folder in float16, half the bytes, and add to its configuration."""
     translator, config = read_model(folder)
     write_atomically(folder / _WEIGHTS, bytes_of(translator.half().state_dict()))
-    _write_config(folder, config | more, [*config["digests"]])
+    _write_config(folder, config | more)
 
 
 def write_training(folder: Path, translator: Translator, training: Training) -> None:
@@ -234,12 +233,13 @@ def _read(folder: Path, name: str, config: Mapping[str, Any]) -> bytes:
     return content
 
 
-def _write_config(folder: Path, config: Mapping[str, Any], files: list[str]) -> None:
-    digests = {name: sha256((folder / name).read_bytes()).hexdigest() for name in files}
+def _write_config(folder: Path, config: Mapping[str, Any], *files: str) -> None:
+    """Write a configuration with the digests of these files and of those that it has a digest of already."""
+    names = dict.fromkeys([*config.get("digests", {}), *files])
+    digests = {name: sha256((folder / name).read_bytes()).hexdigest() for name in names}
     whole = {"format": FORMAT, **config, "digests": digests}
-    write_atomically(
-        folder / _CONFIG, (json.dumps(whole | {"digest": _digest_of_json(whole)}, indent=1) + "\n").encode()
-    )
+    whole["digest"] = _digest_of_json(whole)
+    write_atomically(folder / _CONFIG, (json.dumps(whole, indent=1) + "\n").encode())
 
 
 def _history(training: Training, ended: str) -> bytes:

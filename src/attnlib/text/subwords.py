@@ -42,7 +42,7 @@ class Sample:
         self.every = 1
         self._seen = 0
 
-    def add(self, words: Sequence[str]) -> None:
+    def update(self, words: Sequence[str]) -> None:
         """Look at one sentence more, and keep it, or every second one of those kept so far."""
         line = " ".join(words).replace(_SPACE, "_")
         self.letters.update(line)
@@ -100,7 +100,7 @@ class Subwords:
         """
         sample = Sample()
         for words in sentences:
-            sample.add(words)
+            sample.update(words)
         return cls.of_sample(sample, size)
 
     @classmethod
@@ -110,8 +110,7 @@ class Subwords:
         letters = sample.letters - {" "}
         if not letters:
             raise ValueError("sentences is empty; expected at least one word")
-        if size < len(letters) + 1 + len(_NAMES):
-            least = len(letters) + 1 + len(_NAMES)
+        if size < (least := len(letters) + 1 + len(_NAMES)):
             raise ValueError(
                 f"size is {size}; expected at least {least}, as the text has {len(letters) + 1} different letters"
             )
@@ -183,14 +182,14 @@ class VocabularyMaker:
 
     def __init__(self, settings: Settings):
         self.settings = settings
-        self._shared = settings.subwords and settings.shared
-        self._sides = [Sample() if settings.subwords else Counter() for _ in range(1 if self._shared else 2)]
+        counted = Sample if settings.subwords else Counter
+        self._sides = [counted()] if settings.subwords and settings.shared else [counted(), counted()]
 
     def add(self, pair: SentencePair) -> None:
         """Look at one pair more."""
-        sentences = [pair.source + pair.target] if self._shared else [pair.source, pair.target]
+        sentences = [pair.source, pair.target] if len(self._sides) == 2 else [pair.source + pair.target]
         for side, words in zip(self._sides, sentences, strict=True):
-            side.add(words) if self.settings.subwords else side.update(words)
+            side.update(words)
 
     def make(self, say: Callable[[str], Any] = lambda line: None) -> tuple[Tokenizer, Tokenizer]:
         """Make the vocabularies of source and target, which are one and the same if they are shared."""
