@@ -5,9 +5,11 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from shutil import copytree
 
 import pytest
 import torch
@@ -166,16 +168,9 @@ def test_loading_gives_the_model_back(trained, name, dev, settings):
     assert load(trained / name, "meta").translator.decoder.output.device.type == "meta"
 
 
-def copied(folder, to):
-    to.mkdir()
-    for path in folder.iterdir():
-        (to / path.name).write_bytes(path.read_bytes())
-    return to
-
-
 @pytest.mark.parametrize("kind", ["subwords", "words"])
 def test_a_byte_that_changed_anywhere_is_noticed_or_harmless(trained, kind, tmp_path):
-    folder, sentence = copied(trained / kind, tmp_path / "model"), " ".join(PAIRS[0].source)
+    folder, sentence = copytree(trained / kind, tmp_path / "model"), " ".join(PAIRS[0].source)
     expected, rng = load(folder).translate(sentence, beam=1), Random(0)
     for path in folder.iterdir():
         whole, noticed = path.read_bytes(), 0
@@ -199,20 +194,30 @@ class EndedError(Exception):
     """Stands for whatever ends a process."""
 
 
-@pytest.fixture
-def begun(tmp_path, monkeypatch):
-    """Begin a training that something ends after four steps."""
+@contextmanager
+def after_each_save(happens):
+    """Call a function after each save of a training, with the number of its steps."""
     true = checkpoint.write_training
 
-    def breaks(folder, translator, training):
+    def watched(folder, translator, training):
         true(folder, translator, training)
-        if len(training.losses) == 4:
+        happens(training.step)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checkpoint, "write_training", watched)
+        yield
+
+
+@pytest.fixture
+def begun(tmp_path):
+    """Begin a training that something ends after four steps."""
+
+    def breaks(step):
+        if step == 4:
             raise EndedError
 
-    monkeypatch.setattr(checkpoint, "write_training", breaks)
-    with pytest.raises(EndedError):
+    with after_each_save(breaks), pytest.raises(EndedError):
         learn(tmp_path / "run", PAIRS, DEV, SETTINGS, save_seconds=0.0, progress=False)
-    monkeypatch.setattr(checkpoint, "write_training", true)
     return tmp_path / "run"
 
 
@@ -243,18 +248,15 @@ def test_a_model_that_is_not_complete_says_how_to_complete_it(begun):
         load(begun)
 
 
-def test_ctrl_c_leaves_a_model_that_the_same_call_goes_on_with(tmp_path, trained, monkeypatch):
-    true, asked = checkpoint.write_training, []
+def test_ctrl_c_leaves_a_model_that_the_same_call_goes_on_with(tmp_path, trained):
+    folder, messages, asked = tmp_path / "run", [], []
 
-    def interrupts(folder, translator, training):
-        true(folder, translator, training)
-        if len(training.losses) == 4 and not asked:
+    def interrupts(step):
+        if step == 4 and not asked:
             asked.append(os.kill(os.getpid(), signal.SIGINT))
 
-    monkeypatch.setattr(checkpoint, "write_training", interrupts)
-    folder, messages = tmp_path / "run", []
-    learn(folder, PAIRS, DEV, SETTINGS, save_seconds=0.0, progress=False, say=messages.append)
-    monkeypatch.setattr(checkpoint, "write_training", true)
+    with after_each_save(interrupts):
+        learn(folder, PAIRS, DEV, SETTINGS, save_seconds=0.0, progress=False, say=messages.append)
     assert "interrupted: the model is as it was then" in messages[-1]
     assert load(folder).config["ended"] == "interrupted"
     assert [line["step"] for line in checkpoint.read_history(folder)[:-1]] == [3, 4]
@@ -264,17 +266,16 @@ def test_ctrl_c_leaves_a_model_that_the_same_call_goes_on_with(tmp_path, trained
     assert weights(folder) == weights(trained / "subwords")
 
 
-def test_a_second_training_into_the_same_folder_is_refused_at_once(tmp_path, trained, monkeypatch):
-    true, folder, refused = checkpoint.write_training, tmp_path / "run", []
+def test_a_second_training_into_the_same_folder_is_refused_at_once(tmp_path, trained):
+    folder, refused = tmp_path / "run", []
 
-    def meets_another(*given):
-        true(*given)
+    def meets_another(_):
         with pytest.raises(ValueError, match="run is being trained by another process; wait for its end") as error:
             learn(folder, PAIRS, DEV, SETTINGS, progress=False)
         refused.append(error)
 
-    monkeypatch.setattr(checkpoint, "write_training", meets_another)
-    learn(folder, PAIRS, DEV, SETTINGS, save_seconds=0.0, progress=False)
+    with after_each_save(meets_another):
+        learn(folder, PAIRS, DEV, SETTINGS, save_seconds=0.0, progress=False)
     assert len(refused) > 1
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
     assert weights(folder) == weights(trained / "subwords")
@@ -302,7 +303,7 @@ def test_what_is_no_model_folder_is_refused_and_left_alone(tmp_path):
 
 
 def test_another_format_is_refused(trained, tmp_path):
-    folder = copied(trained / "words", tmp_path / "model")
+    folder = copytree(trained / "words", tmp_path / "model")
     config = json.loads((folder / "config.json").read_text()) | {"format": 2}
     (folder / "config.json").write_text(json.dumps(config))
     with pytest.raises(ValueError, match="has the format 2; this attnlib reads 1"):
