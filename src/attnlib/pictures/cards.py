@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 LARGEST = 40_000
 """What a card may weigh, in bytes, style and script among them."""
@@ -155,15 +155,23 @@ def checked_words(words: Any, name: str) -> list[str]:
     return list(words)
 
 
-def checked_numbers(x: Any, name: str) -> Float[np.ndarray, "..."]:
-    """Return real numbers as an array of floats, or raise an error that names the argument."""
+def checked_numbers(x: Any, name: str, shape: tuple[int, ...] | None = None, of: str = "") -> Float[np.ndarray, "..."]:
+    """Return real numbers as an array of floats, or raise an error that names the argument; `of` explains the shape."""
     try:
         numbers = np.asarray(x)
     except (TypeError, ValueError, RuntimeError) as error:  # rows of several lengths; a tensor with a gradient
         raise TypeError(f"{name} is a {type(x).__name__} that is no array: {error}; expected numbers") from error
     if numbers.size and numbers.dtype.kind not in "biuf":
         raise TypeError(f"{name} is a {type(x).__name__} and holds {numbers.dtype}; expected numbers")
+    if shape not in (None, numbers.shape):
+        raise ValueError(f"{name} has shape {numbers.shape}; expected {shape}, {of}")
     return numbers.astype(float)
+
+
+def check_all(fits: Bool[np.ndarray, "..."], x: Float[np.ndarray, "..."], name: str, expected: str) -> None:
+    """Raise an error that names the argument and the first number that does not fit, if there is one."""
+    if not fits.all():
+        raise ValueError(f"{name} holds {x[~fits][0]:g}; expected {expected}")
 
 
 def checked_mapping(x: Any, name: str, kind: str) -> Mapping[str, Any]:

@@ -16,6 +16,7 @@ from attnlib.pictures.cards import (
     LARGEST,
     Card,
     card,
+    check_all,
     checked_mapping,
     checked_numbers,
     checked_text,
@@ -95,12 +96,9 @@ def _checked(name: Any, weights: Any, src: int, target: Any) -> _Variant:
         raise ValueError(f"target has no words for {name!r}; expected them for each title of weights")
     words = target[name] if isinstance(target, Mapping) else target
     words = checked_words(words, f"target[{name!r}]" if isinstance(target, Mapping) else "target")
-    place, shares = f"weights[{name!r}]", checked_numbers(weights, f"weights[{name!r}]")
-    if shares.shape != (len(words), src):
-        raise ValueError(f"{place} has shape {shares.shape}; expected {len(words), src}, (target words, source words)")
-    wrong = shares[~((shares >= 0) & (shares <= 1 + 1e-6))]
-    if wrong.size:
-        raise ValueError(f"{place} holds {wrong[0]:g}; expected weights from 0 to 1")
+    place = f"weights[{name!r}]"
+    shares = checked_numbers(weights, place, (len(words), src), "(target words, source words)")
+    check_all((shares >= 0) & (shares <= 1 + 1e-6), shares, place, "weights from 0 to 1")
     return _Variant(name, words, np.rint(np.minimum(shares, 1) * _WHOLE).astype(int).tolist())
 
 

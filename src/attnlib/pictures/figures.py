@@ -4,17 +4,17 @@ Words label the axes, weights share one sequential colour map that stays readabl
 colour, in marker and in dash. No global setting of matplotlib is changed, and the same data give the same picture.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import cycle
 
 import matplotlib.pyplot as plt
 import numpy as np
-from jaxtyping import Float, Real
+from jaxtyping import Real
 from matplotlib.axes import Axes
 from scipy import stats
 
 from attnlib.checks import check_whole
-from attnlib.pictures.cards import checked_mapping, checked_numbers, checked_words
+from attnlib.pictures.cards import check_all, checked_mapping, checked_numbers, checked_words
 from attnlib.pictures.explorer import explore  # noqa: F401, notebooks find it here
 from attnlib.pictures.sharpening import sharpen  # noqa: F401
 from attnlib.shapes import Array
@@ -74,7 +74,8 @@ def alignment(
     The picture of Bahdanau et al. 2015, figure 3.
     """
     source, target = checked_words(source, "source"), checked_words(target, "target")
-    cells = _checked_cells(weights, (len(target), len(source)))
+    cells = checked_numbers(weights, "weights", (len(target), len(source)), "(target words, source words)")
+    check_all(np.isfinite(cells), cells, "weights", "finite numbers")
     if ax is None:
         size = _room(source, target)
         ax = plt.subplots(figsize=size, layout="constrained")[1]
@@ -157,16 +158,15 @@ def bleu_against_length(
     if places.ndim != 1 or not np.isfinite(places).all():
         raise ValueError(f"lengths has shape {places.shape}; expected (bins,), finite numbers")
     ax = _curve_axes(scores, ax, "scores")
-    for (name, rows), style in zip(scores.items(), _styles(), strict=False):
+    for (name, rows), style in zip(scores.items(), cycle(CURVES), strict=False):
         runs = checked_numbers(rows, f"scores[{name!r}]")
         if runs.ndim != 2 or runs.shape[1] != len(lengths) or 0 in runs.shape:
             raise ValueError(
                 f"scores[{name!r}] has shape {runs.shape}; expected (runs, {len(lengths)}), none of them 0"
             )
-        if np.isinf(runs).any():
-            raise ValueError(f"scores[{name!r}] holds infinity; expected numbers from 0 to 100")
+        check_all(~np.isinf(runs), runs, f"scores[{name!r}]", "numbers from 0 to 100")
         mean = runs.mean(axis=0)
-        ax.plot(lengths, mean, label=name, **style)
+        ax.plot(lengths, mean, label=name, markersize=5, **style)
         if len(runs) > 1:
             half = stats.t.ppf(0.975, len(runs) - 1) * runs.std(axis=0, ddof=1) / np.sqrt(len(runs))
             ax.fill_between(lengths, mean - half, mean + half, color=style["color"], alpha=0.2, linewidth=0)
@@ -189,7 +189,7 @@ def learning_curves(losses: Mapping[str, Real[Array, "steps"]], ax: Axes | None 
     """
     check_whole(window=window)
     ax = _curve_axes(losses, ax, "losses")
-    for (name, steps), style in zip(losses.items(), _styles(), strict=False):
+    for (name, steps), style in zip(losses.items(), cycle(CURVES), strict=False):
         curve = checked_numbers(steps, f"losses[{name!r}]")
         if curve.ndim != 1 or not len(curve):
             raise ValueError(f"losses[{name!r}] has shape {curve.shape}; expected (steps,), at least one")
@@ -197,20 +197,10 @@ def learning_curves(losses: Mapping[str, Real[Array, "steps"]], ax: Axes | None 
             raise ValueError(f"losses[{name!r}] has no number above 0; expected losses, on a logarithmic axis")
         width = min(window, len(curve))
         smooth = np.convolve(curve, np.full(width, 1 / width), mode="valid")
-        ax.plot(np.arange(width, len(curve) + 1), smooth, label=name, markevery=0.2, **style)
+        ax.plot(np.arange(width, len(curve) + 1), smooth, label=name, markersize=5, markevery=0.2, **style)
     ax.set(xlabel="step", ylabel="loss (nats per word)", yscale="log")
     ax.legend(frameon=False)
     return ax
-
-
-def _checked_cells(weights: Real[Array, "tgt src"], expected: tuple[int, int]) -> Float[np.ndarray, "tgt src"]:
-    """Check that there is a finite weight for each target word and source word."""
-    cells = checked_numbers(weights, "weights")
-    if cells.shape != expected:
-        raise ValueError(f"weights has shape {cells.shape}; expected {expected}, (target words, source words)")
-    if not np.isfinite(cells).all():
-        raise ValueError(f"weights holds {cells[~np.isfinite(cells)][0]}; expected finite numbers")
-    return cells
 
 
 def _room(source: Sequence[str], target: Sequence[str]) -> tuple[float, float]:
@@ -226,10 +216,6 @@ def _curve_axes(curves: Mapping[str, Array], ax: Axes | None, name: str) -> Axes
     ax.grid(color="0.9")
     ax.spines[["top", "right"]].set_visible(False)
     return ax
-
-
-def _styles() -> Iterator[dict]:
-    return cycle(style | {"markersize": 5} for style in CURVES)
 
 
 def _luminance(colour: Sequence[float]) -> float:

@@ -13,8 +13,6 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from attnlib.data import UNKNOWN, SentencePair, encode
 from attnlib.decoders import BahdanauDecoder
 from attnlib.language import lexicon
@@ -75,12 +73,13 @@ def live(models: Mapping[str, Translator], sentence: str | SentencePair | None =
     translators = _checked(models)
     first = _pair(sentence, translators[0])
     packed = [pack(translator) for translator in translators]
-    translations = [_translated(translator, first.source) for translator in translators]
-    words = [one.target_vocabulary.decode(ids) for one, (ids, _) in zip(translators, translations, strict=True)]
-    shown = [
-        {"title": title, "digest": digest(model), "asks": asks(translator), "steps": _steps(*translation)}
-        for title, model, translator, translation in zip(models, packed, translators, translations, strict=True)
-    ]
+    shown, stills, said = [], [], []
+    for (title, translator), model in zip(models.items(), packed, strict=True):
+        steps = _steps(translator, first.source)
+        words = translator.target_vocabulary.decode([step["word"] for step in steps])
+        shown.append({"title": title, "digest": digest(model), "asks": asks(translator), "steps": steps})
+        stills.append(_still(title, first.source, words, steps))
+        said.append(f"{title}: {' '.join(words)}")
     data = {
         "names": ["English", "French"],
         "source": packed[0]["source"],
@@ -91,17 +90,12 @@ def live(models: Mapping[str, Translator], sentence: str | SentencePair | None =
         "kinds": [_kinds().get(word, word) for word in packed[0]["source"]],
         "follow": _follow(),
     }
-    stills = [
-        _still(title, first.source, target, weights)
-        for title, target, (_, weights) in zip(models, words, translations, strict=True)
-    ]
     html = (
         '<div class="attnlib-card attnlib-live tex2jax_ignore mathjax_ignore">\n<div class="attnlib-still">'
         f"<p>English: {escape(' '.join(first.source))}</p>\n{''.join(stills)}</div>\n"
         f'<script type="application/json">{embedded(data)}</script></div>\n{_carried(packed)}'
     )
-    text = "; ".join(f"{title}: {' '.join(target)}" for title, target in zip(models, words, strict=True))
-    return Card(html, f"{' '.join(first.source)}. {text}")
+    return Card(html, f"{' '.join(first.source)}. {'; '.join(said)}")
 
 
 def without_carried(html: str) -> str:
@@ -160,18 +154,15 @@ def _pair(sentence: str | SentencePair | None, translator: Translator) -> Senten
     return pair
 
 
-def _translated(translator: Translator, words: Sequence[str]) -> tuple[list[int], list[list[int]] | None]:
-    """Translate a sentence as the script does: numbers, EOS among them, and weights in thousandths."""
+def _steps(translator: Translator, words: Sequence[str]) -> list[dict[str, Any]]:
+    """Translate a sentence as the script does: the numbers of words, EOS among them, and weights in thousandths."""
     source, lengths = encode([words], translator.source_vocabulary)
-    with torch.no_grad():
-        found = greedy(translator, source, lengths, 2 * len(words) + 6)
-    weights = None if found.weights is None else (found.weights[0] * 1000).round().int().tolist()
-    return found.words[0].tolist(), weights
-
-
-def _steps(numbers: Sequence[int], weights: Sequence[Sequence[int]] | None) -> list[dict[str, Any]]:
-    rows = [None] * len(numbers) if weights is None else weights
-    return [{"word": word, **({"weights": row} if row else {})} for word, row in zip(numbers, rows, strict=True)]
+    found = greedy(translator, source, lengths, 2 * len(words) + 6)
+    numbers = found.words[0].tolist()
+    if found.weights is None:
+        return [{"word": number} for number in numbers]
+    weights = (found.weights[0] * 1000).round().int().tolist()
+    return [{"word": number, "weights": row} for number, row in zip(numbers, weights, strict=True)]
 
 
 def asks(translator: Translator) -> str:
@@ -212,16 +203,17 @@ def _follow() -> dict[str, list[str]]:
     return {before: sorted(after) for before, after in sorted(follow.items())}
 
 
-def _still(title: str, source: Sequence[str], target: Sequence[str], weights: Sequence[Sequence[int]] | None) -> str:
+def _still(title: str, source: Sequence[str], target: Sequence[str], steps: Sequence[Mapping[str, Any]]) -> str:
     """Say a translation, and draw its weights with the words along both sides, EOS left out."""
     said = f'<p>{escape(title)}: <span lang="fr">{escape(" ".join(target))}</span></p>\n'
-    if weights is None or not target:
+    weights = [step.get("weights", []) for step in steps[: len(target)]]
+    if not any(weights):
         return said
     left, top = int(width(target) * 0.86) + 8, int(width(source) * 0.86) + 8
     cells = [
         f'<rect x="{left + _CELL * i}" y="{top + _CELL * t}" width="{_CELL}" height="{_CELL}" fill="#0072b2" '
         f'fill-opacity="{weight / 1000:.2f}"></rect>'
-        for t, row in enumerate(weights[: len(target)])
+        for t, row in enumerate(weights)
         for i, weight in enumerate(row[: len(source)])
         if weight >= 20
     ]

@@ -155,22 +155,20 @@ def _arrows(model: Layout) -> dict[tuple[str, str], _Arrow]:
     if not model.attends:
         arrows |= {("h1", "c"): _Arrow(2.5), (f"h{src}", "c"): _Arrow(2.5)}
     for t in (1, 2):
-        arrows |= {(f"s{t - 1}", f"s{t}"): _Arrow(), (f"y{t - 1}", f"s{t}"): _Arrow()}
+        before, state, word, context = f"s{t - 1}", f"s{t}", f"y{t}", f"c{t}" if model.attends else "c"
+        told = f"~{t}" if model.steps_first else state
+        arrows |= {(before, state): _Arrow(), (f"y{t - 1}", state): _Arrow()}
         if model.writes_first:
-            arrows |= {(f"s{t - 1}", f"y{t}"): _Arrow(), (f"c{t}" if model.attends else "c", f"y{t}"): _Arrow(2.5)}
+            arrows |= {(before, word): _Arrow(), (context, word): _Arrow(2.5)}
         else:
-            arrows[(f"~{t}" if model.steps_first else f"s{t}"), f"y{t}"] = _Arrow()
-        if not model.attends:
-            arrows["c", f"s{t}"] = _Arrow(2.5)
-            continue
-        for i, weight in enumerate(_WEIGHTS[t - 1], 1):
-            arrows[f"h{i}", f"c{t}"] = _Arrow(0.4 + 7 * weight, colour=WEIGHT)
-        asks = f"s{t}" if model.steps_first else f"s{t - 1}"
-        arrows[asks, f"c{t}"] = _Arrow(1.6, (0, (3, 2)))
+            arrows[told, word] = _Arrow()
+        if model.attends:
+            for i, weight in enumerate(_WEIGHTS[t - 1], 1):
+                arrows[f"h{i}", context] = _Arrow(0.4 + 7 * weight, colour=WEIGHT)
+            arrows[state if model.steps_first else before, context] = _Arrow(1.6, (0, (3, 2)))
+        arrows[context, told] = _Arrow(2.5, bend=-0.25 * model.steps_first)
         if model.steps_first:
-            arrows |= {(f"c{t}", f"~{t}"): _Arrow(2.5, bend=-0.25), (f"s{t}", f"~{t}"): _Arrow()}
-        else:
-            arrows[f"c{t}", f"s{t}"] = _Arrow(2.5)
+            arrows[state, told] = _Arrow()
     if model.feeds:
         arrows["~1", "s2"] = _Arrow(2.5)
     return arrows

@@ -17,6 +17,7 @@ from attnlib.pictures.cards import (
     KEYS,
     Card,
     card,
+    check_all,
     checked_numbers,
     checked_text,
     checked_words,
@@ -79,12 +80,9 @@ def sharpen(scores: Real[Array, "src"], values: Real[Array, "src"], words: Seque
 
 
 def _numbers(x: Any, name: str, src: int, factor: float = 1.0) -> Real[np.ndarray, "src"]:
-    x = checked_numbers(x, name)
-    if x.shape != (src,) or not np.isfinite(x).all():
-        raise ValueError(f"{name} has shape {x.shape}; expected {(src,)}, one finite number per word")
+    x = checked_numbers(x, name, (src,), "one number per word")
     most = np.finfo(float).max / 4 / factor
-    if np.abs(x).max() > most:
-        raise ValueError(f"{name} holds {x[np.abs(x).argmax()]:g}; expected numbers of at most {most:g}")
+    check_all(np.abs(x) <= most, x, name, f"numbers of at most {most:g}")
     return x
 
 

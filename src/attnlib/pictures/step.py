@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Real
 from matplotlib.axes import Axes
 
-from attnlib.pictures.cards import checked_numbers, checked_words
+from attnlib.pictures.cards import check_all, checked_numbers, checked_words
 from attnlib.pictures.schematic import INK, NEW, WEIGHT, arrow_head
 from attnlib.shapes import Array
 
@@ -52,13 +52,9 @@ def one_step(
         Four, each without an axis: positions mean nothing here.
     """
     source, words = checked_words(source, "source"), checked_words([before, *chances], "before and chances")
-    numbers = {"scores": checked_numbers(scores, "scores"), "weights": checked_numbers(weights, "weights")}
-    for name, given in numbers.items():
-        if given.shape != (len(source),):
-            raise ValueError(f"{name} has shape {given.shape}; expected ({len(source)},), one for each source word")
-    shares = numbers["weights"]
-    if not ((shares >= 0) & (shares <= 1)).all():
-        raise ValueError(f"weights is {shares}; expected numbers from 0 to 1")
+    each = (len(source),), "one for each source word"
+    scores, shares = checked_numbers(scores, "scores", *each), checked_numbers(weights, "weights", *each)
+    check_all((shares >= 0) & (shares <= 1), shares, "weights", "numbers from 0 to 1")
     axes = plt.subplots(2, 2, figsize=(7.4, 6.2), layout="constrained")[1]
     columns = np.linspace(0.2, 4.2, len(source)).tolist()
     for n, (ax, title) in enumerate(zip(axes.flat, TITLES, strict=True)):
@@ -67,7 +63,7 @@ def one_step(
         ax.set_title(title, fontsize=11)
         ax.axis("off")
     asks, weighs, averages, writes = axes.flat
-    for x, score, share in zip(columns, numbers["scores"], shares, strict=True):
+    for x, score, share in zip(columns, scores, shares, strict=True):
         _arrow(asks, _STATE, (x, _HIGH + 0.75), linestyle=(0, (3, 2)))
         _text(asks, (x, _HIGH + 0.55), f"{score:.2f}", NEW)
         weighs.bar(x, 1.6 * share, 0.5, _HIGH + 0.4, color=WEIGHT)

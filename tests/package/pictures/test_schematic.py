@@ -65,14 +65,9 @@ def test_arrows_are_as_thick_as_the_weights_and_those_of_a_step_make_one():
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_nothing_is_cut_off(model):
+def test_nothing_is_cut_off(model, inside):
     ax = schematic(model, since=NO_ATTENTION)
-    ax.figure.draw_without_rendering()
-    whole = ax.figure.bbox
-    for text in [*ax.texts, *ax.get_legend().get_texts()]:
-        box = text.get_window_extent()
-        assert whole.x0 <= box.x0 <= box.x1 <= whole.x1, text
-        assert whole.y0 <= box.y0 <= box.y1 <= whole.y1, text
+    inside(ax.figure)
     assert not ax.axison
 
 
