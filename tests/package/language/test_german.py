@@ -90,20 +90,7 @@ def test_every_part_of_a_verb_is_linked_to_all_of_it():
     assert linked(last) == verb | {("not", "nicht"), ("cat", "Katze"), ("man", "Mann"), ("the", "die"), ("the", "den")}
 
 
-@pytest.fixture(scope="module")
-def sentences():
-    return [pair for clauses in (1, 2, 3, 5) for pair in sample(100, seed=3, clauses=(clauses,))]
-
-
-def test_every_word_is_linked_and_the_english_decides_the_german(sentences):
-    meant = {}
-    for pair in sentences:
-        assert {i for i, _ in pair.links} == {*range(len(pair.source))}
-        assert {t for _, t in pair.links} == {*range(len(pair.target))}
-        assert meant.setdefault(pair.source, (pair.target, pair.links)) == (pair.target, pair.links)
-
-
-def test_every_word_is_said(sentences):
+def test_every_word_is_said():
     german = {word for pair in sample(1000, seed=0) for word in pair.target}
     assert 80 < len(german) < 110
     prefixed = {verb.prefix + verb.german for verb in german_words.VERBS}
@@ -111,17 +98,9 @@ def test_every_word_is_said(sentences):
     assert {"weil", "wenn", "und", "nicht"} < german
 
 
-def test_links_reach_further_than_a_step(sentences):
-    furthest = max(abs(i - t) for pair in sentences for i, t in pair.links)
+def test_links_reach_further_than_a_step():
+    furthest = max(abs(i - t) for pair in sample(100, seed=3, clauses=(5,)) for i, t in pair.links)
     assert furthest > 10
-
-
-def test_the_same_seed_gives_the_same_sentences_and_parts_share_none():
-    assert sample(5, seed=4) == sample(5, seed=4) != sample(5, seed=5)
-    learnt, tested = (
-        {pair.source for pair in sample(300, seed=1, clauses=(1,), part=part)} for part in ("train", "test")
-    )
-    assert learnt.isdisjoint(tested)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from attnlib.language.lexicon import ADJECTIVES, NOUNS
+from attnlib.language.lexicon import ADJECTIVES, NOUNS, an
 from attnlib.language.phrases import both, clause, concatenate, noun_phrase, of, who, whom, words
 
 the_cat, the_man, the_woman = noun_phrase("the cat"), noun_phrase("the man"), noun_phrase("the woman")
@@ -49,6 +49,22 @@ def test_noun_phrases(english, expected):
     phrase = noun_phrase(english)
     assert french(phrase.pair) == expected
     assert phrase.pair.source == tuple(english.split())
+
+
+@pytest.mark.parametrize("noun", NOUNS, ids=lambda noun: noun.english)
+def test_articles_and_adjectives_agree_with_their_noun(noun):
+    feminine = noun.gender == "f"
+    for adjective in ADJECTIVES:
+        one = {adjective.feminine} if feminine else {adjective.masculine, adjective.before_vowel}
+        many = {adjective.feminine_plural if feminine else adjective.masculine_plural}
+        for article, word, articles, forms in [
+            ("the", noun.english, {"la" if feminine else "le", "l'"}, one),
+            (an(adjective.english), noun.english, {"une" if feminine else "un"}, one),
+            ("the", noun.english_plural, {"les"}, many),
+        ]:
+            first, *others = french(noun_phrase(f"{article} {adjective.english} {word}").pair).split()
+            assert first in articles
+            assert len(forms & {*others}) == 1
 
 
 @pytest.mark.parametrize(
