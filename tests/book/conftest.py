@@ -1,4 +1,4 @@
-"""The pages of the package, as the table of contents has them, and pages that are made up."""
+"""The notebooks, the pages of the table of contents, and pages that are made up."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,7 +10,9 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
-CONTENTS = yaml.safe_load((Path(__file__).parents[2] / "_toc.yml").read_text("utf-8"))
+ROOT = Path(__file__).parents[2]
+NOTEBOOKS = sorted(ROOT.glob("notebooks/*.ipynb"))
+CONTENTS = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
 
 
 def below(entries: list[dict]) -> Iterator[str]:
@@ -20,19 +22,27 @@ def below(entries: list[dict]) -> Iterator[str]:
         yield from below(entry.get("sections", []))
 
 
-MODULES = [page for part in CONTENTS["parts"] for page in below(part["chapters"]) if page.startswith("src/")]
+PAGES = [CONTENTS["root"], *(page for part in CONTENTS["parts"] for page in below(part["chapters"]))]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test that asks for the page of a module once for each."""
-    if "module_page" in metafunc.fixturenames:
-        metafunc.parametrize("module_page", MODULES)
+    """Run a test that asks for a path to a notebook, or for a page, once for each."""
+    if "notebook_path" in metafunc.fixturenames:
+        metafunc.parametrize("notebook_path", NOTEBOOKS, ids=lambda path: path.stem)
+    if "page_name" in metafunc.fixturenames:
+        metafunc.parametrize("page_name", PAGES)
+
+
+@pytest.fixture(scope="session")
+def notebook_paths() -> list[Path]:
+    """All notebooks, in reading order."""
+    return NOTEBOOKS
 
 
 @pytest.fixture(scope="session")
 def module_pages() -> list[str]:
     """All pages of modules, in reading order, without their endings."""
-    return MODULES
+    return [page for page in PAGES if page.startswith("src/")]
 
 
 @pytest.fixture
