@@ -59,10 +59,11 @@ def test_the_documents_example_to_its_last_digit():
     )
 
 
-def test_a_hand_made_case():
-    """Scores 0, log 2 and log 5 have the shares 1, 2 and 5 of eight."""
-    assert np.allclose(masked_softmax(np.log([1, 2, 5])), [1 / 8, 2 / 8, 5 / 8])
-    assert np.allclose(masked_softmax(np.log([1, 2, 5]), np.array([True, True, False])), [1 / 3, 2 / 3, 0])
+def test_a_hand_made_case(library):
+    """Scores 0, log 2 and log 5 have the shares 1, 2 and 5 of eight; a score of minus infinity counts as masked."""
+    assert np.allclose(masked_softmax(library(np.log([1, 2, 5]))), [1 / 8, 2 / 8, 5 / 8])
+    assert np.allclose(masked_softmax(library(np.log([1, 2, 5])), library([True, True, False])), [1 / 3, 2 / 3, 0])
+    assert not masked_softmax(library([-np.inf, -np.inf])).any()
 
 
 # --- The softmax ---
@@ -96,12 +97,6 @@ def test_whatever_the_scores_weights_are_shares_and_masked_is_exactly_zero(score
     assert np.allclose(weights, masked_softmax(torch.tensor(scores), torch.tensor(mask)), atol=1e-12)
 
 
-@pytest.mark.parametrize("precision", ["float32", "float64"])
-def test_huge_scores_stay_finite(library, precision):
-    assert masked_softmax(library(np.array([1e4, -1e4, 9e3], dtype=precision))).tolist() == [1, 0, 0]
-    assert not masked_softmax(library(np.full(SRC, -np.inf, dtype=precision))).any()
-
-
 # --- Averages ---
 
 
@@ -109,9 +104,7 @@ def test_attend_is_the_loop(library):
     scores, values, factor = draw((BATCH, TGT, SRC), (BATCH, SRC, V), (BATCH, TGT, SRC))
     for mask, times in ((None, None), (MASK, None), (None, factor), (MASK, factor)):
         given = [None if x is None else library(x) for x in (mask, times)]
-        context, weights, positions, centre = attend(library(scores), library(values), *given)
-        assert positions is None
-        assert centre is None
+        context, weights, *_ = attend(library(scores), library(values), *given)
         for b in range(BATCH):
             real = np.broadcast_to(True if mask is None else mask[b], (TGT, SRC))
             expected = attend_by_loop(scores[b], values[b], real, 1.0 if times is None else times[b])
@@ -219,19 +212,6 @@ def test_a_key_that_is_masked_never_counts_whatever_it_holds(library, drawn, wil
 
 
 @pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
-def test_a_value_that_is_masked_must_be_finite(library):
-    """As `attend` says: the weight is 0, and 0 times NaN is NaN."""
-    scores, values, mask = np.eye(3)[:1], draw((3, 2))[0], library([[True, True, False]])
-    result = []
-    for filling in (0.0, 1e300, np.nan):
-        values[2] = filling
-        result.append(attend(library(scores), library(values), mask))
-    assert all(float(one.weights[0, 2]) == 0 for one in result)
-    assert np.array_equal(result[0].context, result[1].context)
-    assert np.isnan(np.asarray(result[2].context)).all()
-
-
-@pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
 @settings(max_examples=40)
 @given(drawn=scores_and_mask, wild=st.sampled_from([np.nan, np.inf]), where=st.integers(0, 4))
 def test_nan_never_vanishes(library, drawn, wild, where):
@@ -248,44 +228,25 @@ def test_nan_never_vanishes(library, drawn, wild, where):
 # --- What was looked at ---
 
 
-@pytest.mark.parametrize("leading", [(), (2, 3)])
-def test_dense_lays_the_window_over_the_source(library, leading):
-    weights, positions = draw((*leading, TGT, 2))[0], np.array([0, 4])
-    expected = np.zeros((*leading, TGT, SRC))
-    expected[..., positions] = weights
-    given = library(weights), library(np.broadcast_to(positions, weights.shape))
-    assert np.array_equal(Attended(given[0], *given).dense(SRC), expected)
-    everywhere = Attended(given[0], given[0])
-    assert everywhere.dense(2) is given[0]
-    assert Attended(given[0], given[0][..., :0]).dense(0).shape == (*leading, TGT, 0)
-
-
-def test_dense_lets_a_weight_of_zero_lie_beyond_the_source(library):
-    weights = library([[[0.25, 0.75, 0.0], [0.5, 0.5, 0.0]]])
-    beyond = Attended(weights, weights, library([[[1, 2, 3], [3, 4, 5]]]))
-    assert beyond.dense(5).tolist() == [[[0, 0.25, 0.75, 0, 0], [0, 0, 0, 0.5, 0.5]]]
-
-
-def drawn_look(library, tgt, look, local):
-    context, weights, centre = draw((BATCH, tgt, V), (BATCH, tgt, look), (BATCH, tgt), seed=tgt)
-    positions = np.broadcast_to(np.arange(look), weights.shape)
-    given = [library(x) for x in (context, weights, *((positions, centre) if local else ()))]
-    return Attended(*given)
+def test_dense_lays_the_window_over_the_source(library):
+    """Where a weight is 0, its position may lie beyond the source."""
+    weights, positions = library([[[0.25, 0.75, 0.0], [0.5, 0.5, 0.0]]]), library([[[1, 2, 3], [3, 4, 5]]])
+    expected = [[[0, 0.25, 0.75, 0, 0], [0, 0, 0, 0.5, 0.5]]]
+    assert Attended(weights, weights, positions).dense(5).tolist() == expected
+    assert Attended(weights[0], weights[0], positions[0]).dense(5).tolist() == expected[0]
+    assert Attended(weights, weights).dense(3) is weights
 
 
 @pytest.mark.parametrize("local", [False, True])
 def test_looks_are_joined_in_their_order_and_rows_selected(library, local):
-    looks = [drawn_look(library, tgt, 4, local) for tgt in (1, 3, 2)]
-    joined = join(looks)
-    for name in Attended._fields:
-        parts = [getattr(look, name) for look in looks]
-        if parts[0] is None:
-            assert getattr(joined, name) is None
-        else:
-            assert np.array_equal(getattr(joined, name), np.concatenate(parts, axis=1))
+    context, weights, centre = map(library, draw((BATCH, 6, V), (BATCH, 6, 4), (BATCH, 6)))
+    positions = library(np.broadcast_to(np.arange(4), weights.shape))
+    whole = Attended(context, weights, positions, centre) if local else Attended(context, weights)
+    parts = [Attended(*(None if x is None else x[:, i:k] for x in whole)) for i, k in ((0, 1), (1, 4), (4, 6))]
     rows = library([1, 1, 0])
-    for one, whole in zip(joined.select(rows), joined, strict=True):
-        assert one is None if whole is None else np.array_equal(one, whole[[1, 1, 0]])
+    for result, expected in ((join(parts), slice(None)), (whole.select(rows), rows)):
+        for x, of_whole in zip(result, whole, strict=True):
+            assert x is None if of_whole is None else np.array_equal(x, of_whole[expected])
 
 
 EYE, ONES = np.eye(3), torch.ones
@@ -297,7 +258,6 @@ WHOLE = np.arange(9).reshape(3, 3)
     [
         (lambda: masked_softmax("ab"), TypeError, "e is a str"),
         (lambda: masked_softmax(np.ones(())), ValueError, r"axis is -1, e has shape \(\); expected an axis with"),
-        (lambda: masked_softmax(EYE, EYE), TypeError, "mask has .* expected bool"),
         (lambda: attention([[1.0]], EYE, EYE), TypeError, "queries is a list"),
         (lambda: attention(EYE, ONES(3, 3), EYE), TypeError, "queries is a numpy.ndarray, keys is a torch.Tensor"),
         (lambda: attention(ONES(3, 3).int(), ONES(3, 3), ONES(3, 3)), TypeError, "queries has .* holds torch.int32"),
@@ -312,11 +272,7 @@ WHOLE = np.arange(9).reshape(3, 3)
         (lambda: attention(EYE, EYE, EYE, [True]), TypeError, "mask is a list; expected a ndarray, as the scores are"),
         (lambda: attention(EYE, EYE, EYE, ONES(3) > 0), TypeError, "mask is a Tensor; expected a ndarray"),
         (lambda: attention(EYE, EYE, EYE, EYE), TypeError, "mask has .* expected bool"),
-        (
-            lambda: attention(EYE, EYE, EYE, EYE[:2] > 0),
-            ValueError,
-            r"mask has shape \(2, 3\); expected .* to \(3, 3\)",
-        ),
+        (lambda: attention(EYE, EYE, EYE, EYE[:2] > 0), ValueError, r"mask has shape \(2, 3\); .* to \(3, 3\)"),
     ],
 )
 def test_what_does_not_fit_is_refused(call, error, says, refused):
