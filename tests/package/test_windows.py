@@ -10,20 +10,13 @@ from hypothesis import strategies as st
 
 from attnlib.windows import LocalMonotonic, LocalPredictive, gaussian, support
 
-DEC, LENGTHS, SRC, TGT, D = 5, (7, 3, 11), 13, 17, 2
+DEC, LENGTHS, TGT, D = 5, (7, 3, 11), 17, 2
 STEPS = torch.arange(TGT)
 
 
 def sentences():
-    lengths = torch.tensor(LENGTHS)
-    mask = (torch.arange(SRC) < lengths[:, None])[:, None]
     states = torch.tensor(np.random.default_rng(0).normal(size=(len(LENGTHS), TGT, DEC)))
-    return states, lengths, mask
-
-
-def predictive(**options):
-    torch.manual_seed(0)
-    return LocalPredictive(DEC, D, **options).double()
+    return states, torch.tensor(LENGTHS)
 
 
 def in_window(p, half_width, S):
@@ -82,15 +75,16 @@ def test_the_gaussian_is_the_papers_equation(library):
 
 
 def test_the_monotonic_centre_is_the_step_until_the_last_word():
-    states, lengths, _ = sentences()
+    states, lengths = sentences()
     expected = [[float(min(t, S - 1)) for t in range(TGT)] for S in LENGTHS]
     assert LocalMonotonic(D).centre(states, STEPS, lengths).tolist() == expected
 
 
 @pytest.mark.parametrize("authors", [False, True])
 def test_the_predicted_centre_is_the_papers_equation(authors):
-    states, lengths, _ = sentences()
-    window = predictive(authors=authors)
+    states, lengths = sentences()
+    torch.manual_seed(0)
+    window = LocalPredictive(DEC, D, authors=authors).double()
     W_p, v_p = window.W_p.detach().numpy(), window.v_p.detach().numpy()
     centre = window.centre(states, STEPS, lengths).detach().numpy()
     for b, S in enumerate(LENGTHS):
