@@ -133,12 +133,8 @@ def test_steps_one_by_one_are_teacher_forcing_and_leave_their_state_as_it_was(ca
         one, look, after = decoder.step(words[:, t], state)
         close(one, logits[:, t])
         assert all(torch.equal(x, y) for x, y in zip(state.recurrent, before, strict=True))
-        if attended is None:
-            assert look is None
-        else:
-            for x, of_all in zip(look, attended, strict=True):
-                assert (x is None) == (of_all is None)
-                assert x is None or close(x, of_all[:, t : t + 1]) is None
+        for x, of_all in zip(look or (), attended or (), strict=True):  # no attention, no look
+            assert x is of_all is None or close(x, of_all[:, t : t + 1]) is None
         state = after
 
 

@@ -15,6 +15,7 @@ from attnlib.translator import Translator, luong, rnn_encdec, rnn_search
 
 VOCABULARY = Vocabulary(tuple("abcdefg"))
 SOURCE, LENGTHS = encode([tuple(word) for word in ("abcde", "bc", "gfedcbagfed", "a", "fg")], VOCABULARY)
+ONE = torch.tensor([[4, EOS]]), torch.tensor([2])
 SENTENCES = [tuple("abc"), ("a",), tuple("gfedcba"), ("b",), tuple("de")]
 MODELS = {
     "rnn_encdec": rnn_encdec,
@@ -44,10 +45,9 @@ class Seen(NamedTuple):
 class Table(Translator):
     """The probabilities of the next word depend on the sentence and on every word so far, in no simple way."""
 
-    def __init__(self, vocab, seed, attends=True):
+    def __init__(self, vocab, seed):
         super().__init__(torch.nn.Identity(), torch.nn.Identity())
         self.logits = 2 * torch.randn(101, vocab, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-        self.attends = attends
 
     def start(self, source, lengths):  # noqa: D102
         return Seen(source, source.sum(1) % 101)
@@ -55,7 +55,7 @@ class Table(Translator):
     def step(self, words, state):  # noqa: D102
         after = (31 * state.words + words + 7) % 101
         weights = torch.softmax(state.sentence * after[:, None] / 101.0, 1)[:, None]
-        return self.logits[after], Attended(weights, weights) if self.attends else None, Seen(state.sentence, after)
+        return self.logits[after], Attended(weights, weights), Seen(state.sentence, after)
 
 
 def log_probability(translator, source, words):
@@ -78,13 +78,9 @@ def untrained(name):
 
 
 def assert_same(one, other):
-    torch.testing.assert_close(one.words, other.words, rtol=0, atol=0)
-    torch.testing.assert_close(one.lengths, other.lengths, rtol=0, atol=0)
-    torch.testing.assert_close(one.log_probabilities, other.log_probabilities)
-    if one.weights is None:
-        assert other.weights is None
-    else:
-        torch.testing.assert_close(one.weights, other.weights)
+    """Whole numbers must be equal; weights are None in both, or in neither."""
+    one, other = ([x for x in result if x is not None] for result in (one, other))
+    torch.testing.assert_close(one, other)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -144,7 +140,7 @@ class Choice(Table):
     """Two words to choose from, by hand: "a" is likelier at first, but what follows "b" is certain."""
 
     def __init__(self):
-        super().__init__(6, 0, attends=False)
+        super().__init__(6, 0)
         self.logits = torch.full((6, 6), -torch.inf)
         self.logits[BOS, [4, 5]] = torch.tensor([0.6, 0.4]).log()
         self.logits[4, [EOS, 4, 5]] = torch.tensor([0.4, 0.3, 0.3]).log()
@@ -155,26 +151,22 @@ class Choice(Table):
 
 
 def test_a_beam_of_2_sees_further_than_greedy_by_hand():
-    source, lengths = torch.tensor([[4, EOS]]), torch.tensor([2])
-    first = greedy(Choice(), source, lengths, 5)
+    first = greedy(Choice(), *ONE, 5)
     assert first.words.tolist() == [[4, EOS]]
     assert first.log_probabilities.exp().tolist() == pytest.approx([0.24])
-    second = beam(Choice(), source, lengths, 5, 2)
+    second = beam(Choice(), *ONE, 5, 2)
     assert second.words.tolist() == [[5, EOS]]
     assert second.log_probabilities.exp().tolist() == pytest.approx([0.4])
     assert second.weights is None
 
 
-def test_a_translation_that_does_not_end_is_cut_and_has_no_end():
+def test_a_translation_that_does_not_end_is_cut_and_has_no_end(search):
     translator = Choice()
     translator.logits[:, EOS] = -torch.inf
     translator.logits[5, 5] = 0.0
-    for result in (
-        greedy(translator, torch.tensor([[4, EOS]]), torch.tensor([2]), 3),
-        beam(translator, torch.tensor([[4, EOS]]), torch.tensor([2]), 3, 2),
-    ):
-        assert result.lengths.tolist() == [3]
-        assert EOS not in result.words
+    result = search(translator, *ONE, 3)
+    assert result.lengths.tolist() == [3]
+    assert EOS not in result.words
 
 
 @pytest.mark.parametrize("vocab", [67, 448, 461])
@@ -207,7 +199,7 @@ def test_an_empty_place_in_the_beam_never_ends():
     translator.logits[BOS:, 5] = 0.0
     translator.logits[PAD] = 0.0
     for width in range(1, 20):
-        result = beam(translator, torch.tensor([[4, EOS]]), torch.tensor([2]), 3, width)
+        result = beam(translator, *ONE, 3, width)
         assert result.words.tolist() == [[5, 5, 5]]
         assert result.log_probabilities.tolist() == [0.0]
 
@@ -234,7 +226,7 @@ def test_a_search_ends_with_its_last_hypothesis(search):
     certain.logits[BOS, 4] = -torch.inf
     certain.logits[[PAD, EOS, UNKNOWN]] = 0.0
     translator = Counted(certain)
-    result = search(translator, torch.tensor([[4, EOS]]), torch.tensor([2]), 9)
+    result = search(translator, *ONE, 9)
     assert result.words.tolist() == [[5, EOS]]
     assert translator.steps == 2
 
@@ -292,17 +284,13 @@ def many(sentences, model=None, limits=3, **options):
     ("call", "error", "says"),
     [
         (lambda: greedy(untrained("luong"), SOURCE, LENGTHS, 0), ValueError, "max_length is 0; expected at least 1"),
-        (lambda: greedy(untrained("luong"), SOURCE, LENGTHS, 1.5), TypeError, "max_length is 1.5"),
-        (lambda: greedy(untrained("luong"), SOURCE, LENGTHS * 9, 3), ValueError, "lengths holds"),
         (lambda: beam(untrained("luong"), SOURCE, LENGTHS, -1, 2), ValueError, "max_length is -1"),
         (lambda: beam(untrained("luong"), SOURCE, LENGTHS, 5, 0), ValueError, "width is 0; expected at least 1"),
         (lambda: beam(None, SOURCE, LENGTHS, 3, 2, length_penalty=torch.nan), ValueError, "length_penalty is nan"),
         (lambda: translate(untrained("luong"), 3), TypeError, "sentence is 3; expected a str, words separated by"),
         (lambda: translate(untrained("luong"), " "), ValueError, "sentence is ' '; expected at least one word"),
-        (lambda: translate(untrained("luong"), "a", 0), ValueError, "max_length is 0"),
         (lambda: translate(unnamed(), "a"), ValueError, "translator has no vocabularies"),
         (lambda: many(["ab"]), TypeError, "words is the string 'ab'"),
-        (lambda: many([()]), ValueError, "words is empty"),
         (lambda: many([], width=0), ValueError, "width is 0"),
         (lambda: many([("a",)], unnamed()), ValueError, "translator has no vocabularies"),
         (lambda: many(SENTENCES, limits=[3, 4]), ValueError, "max_length has 2 numbers; expected 5, one for each"),
