@@ -5,15 +5,12 @@ from itertools import islice
 import pytest
 import torch
 
-from attnlib import training
 from attnlib.data import PAD, Vocabulary, batch, endless
 from attnlib.devices import bfloat16_products, device_named, moved
 from attnlib.language.grammar import sample
 from attnlib.losses import output_loss
 from attnlib.metrics import sentence_losses
-from attnlib.progress import Training
 from attnlib.search import beam
-from attnlib.training import train
 from attnlib.transformer import transformer
 from attnlib.translator import luong, rnn_encdec, rnn_search
 from attnlib.windows import LocalMonotonic, LocalPredictive
@@ -56,27 +53,6 @@ def test_batches_come_with_their_words_and_as_they_were():
     for (sent, words), expected in zip(moved(kept, torch.device("cpu")), kept, strict=True):
         assert all(map(torch.equal, sent, expected))
         assert words == sum(int(number) != PAD for row in expected.target for number in row)
-
-
-def test_losses_that_are_read_late_are_the_same_and_name_their_step(monkeypatch):
-    """What a GPU is spared, on a processor: one look at all losses, at a score and at the end."""
-    reads, read = [], Training.read
-
-    def once_a_score(under_way):
-        if len(under_way.unread) % 3 == 0 or under_way.step == 7:
-            reads.append(len(under_way.unread))
-            read(under_way)
-
-    def trained():
-        return train(luong(*VOCABULARIES, emb=4, hid=6, seed=0), some(), steps=7)
-
-    expected = trained().losses.tolist()
-    monkeypatch.setattr(Training, "read", once_a_score)
-    assert trained().losses.tolist() == expected
-    assert reads == [3, 3, 1, 0]
-    monkeypatch.setattr(training, "output_loss", lambda *_: torch.tensor(float("nan"), requires_grad=True))
-    with pytest.raises(FloatingPointError, match="loss is nan at step 1;"):
-        trained()
 
 
 @pytest.fixture
