@@ -108,17 +108,21 @@ def test_position_vectors_are_sines_and_cosines_by_the_formula():
         assert row.tolist() == pytest.approx([f(angle) for angle in angles for f in (sin, cos)], abs=1e-6)
 
 
-def test_a_words_vector_is_scaled_and_its_position_added():
+@pytest.mark.parametrize("first", [4, torch.tensor([[0], [3], [11]])], ids=["of all", "of each"])
+def test_a_words_vector_is_scaled_and_its_position_added(first):
+    """The sentences begin at one place, or each at its own."""
     embedding = PositionalEmbedding(VOCAB, 6).double()
-    result = embedding(WORDS, 4)
-    for t in range(TGT):
-        place = position_vectors(torch.tensor([4 + t]), 6)[0].double()
-        close(result[1, t], embedding.weight[WORDS[1, t]] * 6**0.5 + place)
+    result = embedding(WORDS, first)
+    places = position_vectors(first + torch.arange(TGT), 6).double().expand(*WORDS.shape, 6)
+    for n in range(len(LENGTHS)):
+        for t in range(TGT):
+            close(result[n, t], embedding.weight[WORDS[n, t]] * 6**0.5 + places[n, t])
 
 
 def test_in_training_a_pair_of_sentences_begins_at_a_random_place_and_elsewhere_at_0():
-    latest, at = 5, []
-    model = transformer(NAMES, NAMES, emb=EMB, hid=HID, heads=HEADS, latest_start=latest)
+    latest, at, sizes = 5, [], {"emb": EMB, "hid": HID, "heads": HEADS}
+    model = transformer(NAMES, NAMES, **sizes, latest_start=latest)
+    assert all(map(torch.equal, model.parameters(), transformer(NAMES, NAMES, **sizes).parameters()))
     for side in (model.encoder, model.decoder):
         side.embedding.register_forward_pre_hook(lambda _, given: at.append(sum(given[1:])))
     source, lengths = torch.full((200, 3), EOS), torch.full((200,), 3)
@@ -130,33 +134,18 @@ def test_in_training_a_pair_of_sentences_begins_at_a_random_place_and_elsewhere_
     assert at == [0, 0]
 
 
-def test_where_sentences_may_begin_changes_neither_first_weights_nor_translations():
-    sizes = {"emb": EMB, "hid": HID, "heads": HEADS}
-    usual, anywhere = transformer(NAMES, NAMES, **sizes), transformer(NAMES, NAMES, **sizes, latest_start=7)
-    assert all(map(torch.equal, usual.parameters(), anywhere.parameters()))
-    given = torch.full((2, 3), EOS), torch.tensor([3, 2]), torch.full((2, 4), EOS)
-    close(usual.eval()(*given).logits, anywhere.eval()(*given).logits)
-
-
-def test_words_that_begin_elsewhere_have_the_vectors_of_those_places():
-    embedding = PositionalEmbedding(VOCAB, 6).double()
-    result = embedding(WORDS, torch.tensor([[0], [3], [11]]))
-    for row, first in enumerate((0, 3, 11)):
-        close(result[row], embedding(WORDS[row : row + 1], first)[0])
-
-
 # --- Encoder and decoder ---
 
 
 def test_the_encoder_reads_no_padding_and_sums_up_in_its_last_word():
     encoder = TransformerEncoder(PositionalEmbedding(VOCAB, EMB), **SIZES).double()
     source = torch.randint(VOCAB, (len(LENGTHS), SRC))
-    together = encoder(source, LENGTHS)
-    assert not together.annotations[~REAL].any()
+    encoded = encoder(source, LENGTHS)
+    assert not encoded.annotations[~REAL].any()
     for b, S in enumerate(LENGTHS):
         alone = encoder(source[b : b + 1, :S], LENGTHS[b : b + 1])
-        close(alone.annotations[0], together.annotations[b, :S])
-        close(together.summary[b], together.annotations[b, S - 1])
+        close(alone.annotations[0], encoded.annotations[b, :S])
+        close(encoded.summary[b], alone.annotations[0, -1])
 
 
 def test_words_one_by_one_some_at_a_time_or_all_at_once_are_the_same(decoder, encoded):
