@@ -38,15 +38,13 @@ def packed() -> dict[str, str]:
 
 
 def place(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
-    """Take out what the cards of a page carry; where there can be scripts, put those in, and write the weights apart.
+    """Take out what the cards of a page carry, put their scripts in, and write the weights apart.
 
     The script stands beside its card, since the page would jump if it came later.
     """
     scripts = count()
 
     def placed(found: re.Match) -> str:
-        if app.builder.name == "epub":
-            return found["html"]
         for model in json.loads(found["data"])["models"]:
             write(Path(app.outdir, "_static", "models"), model["digest"], page)
         first = f"\n<style>\n{style()}</style>\n<script>\n{script()}</script>\n"

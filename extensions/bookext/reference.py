@@ -26,7 +26,7 @@ PACKAGE = "attnlib"
 
 def module(page: str) -> str:
     """Name the module that is at a path below `src`."""
-    return page.removeprefix("src/").removesuffix("/__init__").replace("/", ".")
+    return page.removeprefix("src/").replace("/", ".")
 
 
 class ModuleParser(RSTParser):

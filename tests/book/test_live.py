@@ -22,9 +22,9 @@ def card(translator) -> str:
     return pictures.live({"global": translator}).html
 
 
-def placed(folder, body: str, builder: str = "html") -> str:
-    app, context = SimpleNamespace(outdir=folder, builder=SimpleNamespace(name=builder)), {"body": body}
-    live.place(app, "page", "page.html", context, None)
+def placed(folder, body: str) -> str:
+    context = {"body": body}
+    live.place(SimpleNamespace(outdir=folder), "page", "page.html", context, None)
     return context["body"]
 
 
@@ -46,13 +46,6 @@ def test_a_page_has_the_script_once(card, tmp_path):
     page = placed(tmp_path, card + "<p>Between</p>" + card)
     assert page.count(script()) == 1
     assert page.endswith("<script>attnlibLive()</script>\n")
-
-
-def test_an_epub_has_no_scripts(card, tmp_path):
-    page = placed(tmp_path, card, "epub")
-    assert "attnlib-still" in page
-    assert script() not in page
-    assert not [*tmp_path.iterdir()]
 
 
 def test_a_model_of_which_there_are_no_weights_is_an_error(translator, tmp_path):
