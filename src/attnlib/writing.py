@@ -9,14 +9,7 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file as `written_in_the_end` does.
-
-    Parameters
-    ----------
-    path : Path
-        In a folder that is there.
-    content : bytes
-    """
+    """Write a file, in a folder that is there, as `written_in_the_end` does."""
     with written_in_the_end(path) as file:
         file.write(content)
 
