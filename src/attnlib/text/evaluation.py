@@ -35,7 +35,7 @@ class Evaluation(NamedTuple):
     signatures: tuple[str, str]
     exact: float
     by_length: list[Bin]
-    alignment_error: float | None
+    alignment_error: float | None = None
 
     def __str__(self) -> str:
         lines = [
@@ -81,14 +81,12 @@ def evaluate(
     """
     if not len(pairs):
         raise ValueError("pairs is empty; expected at least one sentence pair")
-    links = None if gold is None else model.links_of(pairs)
+    error = None
+    if gold is not None:
+        error = alignment_error_rate(model.links_of(pairs), [one.sure for one in gold], [one.possible for one in gold])
     words = [one.words for one in model.translate_all([source for source, _ in pairs], **options)]
     by_words = isinstance(model.translator.target_vocabulary, Vocabulary)
-    scores = compared(words, pairs, tokenize or ("none" if by_words else "13a"))
-    if gold is None:
-        return scores
-    error = alignment_error_rate(links, [one.sure for one in gold], [one.possible for one in gold])
-    return scores._replace(alignment_error=error)
+    return compared(words, pairs, tokenize or ("none" if by_words else "13a"))._replace(alignment_error=error)
 
 
 def compared(translations: Sequence[Words], pairs: Sequence[tuple[Words, Words]], tokenize: str) -> Evaluation:
@@ -105,5 +103,4 @@ def compared(translations: Sequence[Words], pairs: Sequence[tuple[Words, Words]]
         signatures=(whole.signature, str(chrf.get_signature())),
         exact=exact_match(translations, references),
         by_length=bleu_by_length(translations, pairs, range(1, longest + 11, 10), tokenize),
-        alignment_error=None,
     )
