@@ -115,6 +115,8 @@ class Architecture:
             own = {"encoder": "reversed"} if self.preset else {"encoder": "both", "score": "dot"}
             return preset, own | wanted | {"emb": size, "hid": size, **dropouts, "seed": seed}
         layers = {"layers": wanted.pop("layers")} if preset == "transformer" and "layers" in wanted else {}
+        if wanted.get("encoder") == "both":
+            del wanted["encoder"]
         if wanted:
             other = ", ".join(f"--{name.replace('_', '-')}" for name in wanted)
             raise ValueError(f"{other} is a choice of Luong's model, not of {preset}; leave it or --preset out")
