@@ -39,11 +39,11 @@ def root() -> Path:
 
 
 def _chromium() -> str:
-    found = shutil.which("chromium")
-    if not found:
+    path = shutil.which("chromium")
+    if not path:
         without = pytest.fail if os.environ.get("REQUIRE_CHROMIUM") else pytest.skip
         without("chromium is not installed, so the pages are not looked at in a browser")
-    return found
+    return path
 
 
 @pytest.fixture(scope="session")

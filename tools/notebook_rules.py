@@ -115,8 +115,8 @@ def plain_markdown(cells: Cells) -> Complaints:
     """Find in texts what not every reader of Markdown understands, or mathematics not between dollars."""
     for i, cell in enumerate(cells):
         if cell.cell_type == "markdown":
-            found = [(what, re.search(how, prose(cell), re.MULTILINE)) for what, how in NOT_PLAIN.items()]
-            yield from ((i, f"{what}: {match.group()!r}") for what, match in found if match)
+            matches = [(what, re.search(how, prose(cell), re.MULTILINE)) for what, how in NOT_PLAIN.items()]
+            yield from ((i, f"{what}: {match.group()!r}") for what, match in matches if match)
 
 
 def ignored_are_checked(cells: Cells) -> Complaints:

@@ -29,12 +29,12 @@ CARD = re.compile(
 @cache
 def packed() -> dict[str, str]:
     """Pack those models that came with the package and that the script can compute, by digest."""
-    found = {}
+    models = {}
     for name in pretrained.names():
         with suppress(ValueError):
             model = pack(pretrained.load(name).translator)
-            found[digest(model)] = json.dumps(model)
-    return found
+            models[digest(model)] = json.dumps(model)
+    return models
 
 
 def place(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
@@ -44,11 +44,11 @@ def place(app: Sphinx, page: str, template: str, context: dict[str, Any], doctre
     """
     scripts = count()
 
-    def placed(found: re.Match) -> str:
-        for model in json.loads(found["data"])["models"]:
+    def placed(card: re.Match) -> str:
+        for model in json.loads(card["data"])["models"]:
             write(Path(app.outdir, "_static", "models"), model["digest"], page)
         first = f"\n<style>\n{style()}</style>\n<script>\n{script()}</script>\n"
-        return found["html"] + ("\n<script>attnlibLive()</script>\n" if next(scripts) else first)
+        return card["html"] + ("\n<script>attnlibLive()</script>\n" if next(scripts) else first)
 
     if "body" in context:
         context["body"] = CARD.sub(placed, context["body"])

@@ -93,15 +93,15 @@ def resolve(app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, tex
     places = [f"{here}{node.get('py:class')}.", here, "", f"{PACKAGE}.", *(f"{other}." for other in python.modules)]
     full = next((place + name for place in places if place + name in python.objects), None)
     if full and name not in own_names(node):
-        found = python.objects[full]
-        return make_refnode(app.builder, node["refdoc"], found.docname, found.node_id, text, full)
+        entry = python.objects[full]
+        return make_refnode(app.builder, node["refdoc"], entry.docname, entry.node_id, text, full)
     return None if name.startswith(f"{PACKAGE}.") else text
 
 
 def let_links_find_names(app: Sphinx, env: BuildEnvironment) -> None:
     """Let a link in Markdown, `attention.py#attnlib.attention.attention`, lead to that place on the module's page."""
-    for name, found in env.get_domain("py").objects.items():
-        env.metadata[found.docname].setdefault("myst_slugs", {})[name] = (0, found.node_id, name)
+    for name, entry in env.get_domain("py").objects.items():
+        env.metadata[entry.docname].setdefault("myst_slugs", {})[name] = (0, entry.node_id, name)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -82,7 +82,7 @@ class Training:
     best: dict[str, Tensor] | None = None
     early: bool = False
     unread: list[Tensor] = field(default_factory=list)
-    _looked: float = field(default_factory=perf_counter)
+    _last_read: float = field(default_factory=perf_counter)
 
     @property
     def step(self) -> int:
@@ -110,7 +110,7 @@ class Training:
         """Count a step, and read its loss: at once, but on a GPU, which should not wait, once a second."""
         self.unread.append(loss)
         self.words += words
-        if last or self.device.type == "cpu" or perf_counter() - self._looked >= 1:
+        if last or self.device.type == "cpu" or perf_counter() - self._last_read >= 1:
             self.read()
 
     def read(self) -> None:
@@ -120,7 +120,7 @@ class Training:
             if not isfinite(loss):
                 raise FloatingPointError(f"loss is {loss} at step {len(self.losses)}; expected a finite number")
         self.unread.clear()
-        self._looked = perf_counter()
+        self._last_read = perf_counter()
 
 
 @contextmanager

@@ -29,11 +29,11 @@ def test_where_every_claim_holds_nothing_is_said(chapter, tmp_path):
 
 def test_consequences_are_counted_and_claims_are_all_named():
     errors = ("NameError: a", "AssertionError: b\nmore", "NameError: c", "AssertionError: d", "TypeError: e")
-    found = [claims.Failure(n, "", error) for n, error in enumerate(errors)]
-    assert [*claims.listed(found)] == [
+    failures = [claims.Failure(n, "", error) for n, error in enumerate(errors)]
+    assert [*claims.listed(failures)] == [
         "cell 0: NameError: a",
         "cell 1: AssertionError: b",
         "cell 3: AssertionError: d",
         "2 more cells ended with an error, perhaps because of these",
     ]
-    assert [*claims.listed(found[:2])] == ["cell 0: NameError: a", "cell 1: AssertionError: b"]
+    assert [*claims.listed(failures[:2])] == ["cell 0: NameError: a", "cell 1: AssertionError: b"]

@@ -33,11 +33,11 @@ def text(notebook: Path) -> str:
 @cache
 def numbers(notebook: Path) -> dict[str, list[str]]:
     """List the numbers of the equations below each heading, by the heading's anchor."""
-    found, anchor = {}, ""
+    by_anchor, anchor = {}, ""
     for heading, number in re.findall(r"^#{1,3} (.+)$|\\tag\{(.+?)\}", text(notebook), re.MULTILINE):
         anchor = slugify(heading) if heading else anchor
-        found.setdefault(anchor, []).extend([number] if number else [])
-    return found
+        by_anchor.setdefault(anchor, []).extend([number] if number else [])
+    return by_anchor
 
 
 def cites(name: str, citation: str) -> bool:

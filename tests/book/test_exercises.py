@@ -19,14 +19,14 @@ WRONG = Path(__file__).parent / "wrong_answers"
 
 def exercises(notebook: NotebookNode) -> dict[str, tuple[NotebookNode, int]]:
     """Find the solution of each exercise, and where its check is: the first cell after it that asserts."""
-    found, heading = {}, None
+    solutions, heading = {}, None
     for n, cell in enumerate(notebook.cells):
         if cell.cell_type == "markdown":
             heading = re.search(r"^### (Exercise \d+)", cell.source, re.MULTILINE) or heading
-        elif "hide-cell" in cell.metadata.get("tags", []) and heading and heading[1] not in found:
+        elif "hide-cell" in cell.metadata.get("tags", []) and heading and heading[1] not in solutions:
             after = range(n + 1, len(notebook.cells))
-            found[heading[1]] = cell, next(k for k in after if "assert " in notebook.cells[k].source)
-    return found
+            solutions[heading[1]] = cell, next(k for k in after if "assert " in notebook.cells[k].source)
+    return solutions
 
 
 def wrong_answers(path: Path) -> dict[str, list[dict[str, str]]]:
@@ -61,7 +61,7 @@ def try_wrong_answers(path: Path) -> None:
         notebook.cells[check:check] = [*cells, new_code_cell(solution.source)]
     NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
     for exercise, wrong, verdict in tried:
-        said = [f"{output.ename}: {output.evalue}" for output in verdict.outputs if output.output_type == "error"]
-        assert len(said) == 1, f"{exercise} accepts\n{wrong['answer']}"
-        assert said[0].startswith("AssertionError: "), f"{exercise} says {said[0]} to\n{wrong['answer']}"
-        assert re.search(wrong["message"], said[0]), f"{exercise} says {said[0]} to\n{wrong['answer']}"
+        errors = [f"{output.ename}: {output.evalue}" for output in verdict.outputs if output.output_type == "error"]
+        assert len(errors) == 1, f"{exercise} accepts\n{wrong['answer']}"
+        assert errors[0].startswith("AssertionError: "), f"{exercise} says {errors[0]} to\n{wrong['answer']}"
+        assert re.search(wrong["message"], errors[0]), f"{exercise} says {errors[0]} to\n{wrong['answer']}"

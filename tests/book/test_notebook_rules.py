@@ -94,7 +94,7 @@ OFFENCES: dict[str, list[Tampering]] = {
     "ignored_are_checked": [at(CHECK, source="seconds < 2"), marked(LAST, tags=["nbval-ignore-output"])],
     "short_cells": [runs("y = 1\n" * 21)],
     "honest_minutes": [
-        *(at(TITLE, source=f"# Title\n\n{TOP}".replace("5", said)) for said in ("some", "15")),
+        *(at(TITLE, source=f"# Title\n\n{TOP}".replace("5", minutes)) for minutes in ("some", "15")),
         writes("word " * 1200),
         lambda made: made.extend(new_code_cell("y = 1") for _ in range(9)),
     ],

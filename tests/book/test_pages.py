@@ -110,7 +110,7 @@ def visit(contexts) -> Iterator[Callable[..., Visit]]:
         pages.append(page := contexts[reader].new_page())
         requests, errors = [], []
         page.on("request", lambda request: requests.append(request.url))
-        page.on("console", lambda said: errors.append(said.text) if said.type in {"error", "warning"} else None)
+        page.on("console", lambda entry: errors.append(entry.text) if entry.type in {"error", "warning"} else None)
         page.on("pageerror", lambda error: errors.append(error.message))
         page.goto(url, wait_until="load")
         if moves:
@@ -170,8 +170,8 @@ def is_accessible(visit: Visit, **options: object) -> list[str]:
         }
     }""")
     wanted = {"resultTypes": ["violations"], "preload": False, **options}
-    found = Axe().run(visit.page, options=wanted).response["violations"]
-    return [f"{violation['id']}: {node['html'][:200]}" for violation in found for node in violation["nodes"]]
+    violations = Axe().run(visit.page, options=wanted).response["violations"]
+    return [f"{violation['id']}: {node['html'][:200]}" for violation in violations for node in violation["nodes"]]
 
 
 def has_contrast_in_the_dark(visit: Visit) -> list[str]:
@@ -278,8 +278,8 @@ def dead_links(path: Path, base: str, site: Path) -> list[str]:
 
 def complaints(seen: Visit, checks: Sequence[Check]) -> dict[str, list[str]]:
     """Gather what the checks complain of, by check."""
-    found = {check.__name__: check(seen) for check in checks}
-    return {name: said for name, said in found.items() if said}
+    by_check = {check.__name__: check(seen) for check in checks}
+    return {name: lines for name, lines in by_check.items() if lines}
 
 
 OF_EVERY_KIND = {"src/attnlib/windows", "src/attnlib/pictures/explorer"}  # they have the parts that all modules have
@@ -335,8 +335,8 @@ def test_search_finds(asked, chapter, visit, address):
     seen.page.wait_for_function(
         "() => /found|did not match/.test(document.querySelector('.search-summary')?.textContent)"
     )
-    found = seen.page.locator("ul.search li a").evaluate_all("links => links.map(link => link.href)")
-    assert any(f"/notebooks/{chapter}-" in link for link in found[:5]), found
+    links = seen.page.locator("ul.search li a").evaluate_all("links => links.map(link => link.href)")
+    assert any(f"/notebooks/{chapter}-" in link for link in links[:5]), links
 
 
 def test_no_page_shows_a_path_of_this_machine(built, root, module_pages):
@@ -394,10 +394,10 @@ def test_the_first_page_can_be_touched_at_once(visit, address):
 def test_the_first_page_gives_the_times_of_the_chapters(notebook_path, root):
     """Those that each chapter gives at its top, in the same words."""
     top = " ".join(nbformat.read(notebook_path, as_version=4).cells[0].source.split())
-    said = r"Reading takes (?:about )?(\w+ \w+).*?running all cells (?:takes )?(?:about |less than )?(\w+ \w+)"
+    times = r"Reading takes (?:about )?(\w+ \w+).*?running all cells (?:takes )?(?:about |less than )?(\w+ \w+)"
     lines = (root / "book" / "index.md").read_text("utf-8").splitlines()
     (row,) = (line for line in lines if line.startswith("|") and notebook_path.name in line)
-    assert [cell.strip() for cell in row.split("|")[2:4]] == [*re.search(said, top).groups()]
+    assert [cell.strip() for cell in row.split("|")[2:4]] == [*re.search(times, top).groups()]
 
 
 def test_the_evidence_lists_what_was_executed(built):

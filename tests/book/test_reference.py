@@ -93,9 +93,9 @@ def made_up(root, tmp_path_factory) -> tuple[html.HtmlElement, html.HtmlElement,
     for path, text in [(folder / "sizes.py", SIZES), (folder / "models.py", MODELS), (home / "_toc.yml", CONTENTS)]:
         path.write_text(text, "utf-8")
     command = [sys.executable, "-m", "sphinx", "-q", "--no-color", home, home / "out"]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    warnings = subprocess.run(command, capture_output=True, text=True, check=True).stderr
     pages = ("index", "src/attnlib/made_up/sizes", "src/attnlib/made_up/models")
-    return *(html.fromstring((home / "out" / f"{page}.html").read_bytes()) for page in pages), said
+    return *(html.fromstring((home / "out" / f"{page}.html").read_bytes()) for page in pages), warnings
 
 
 def shown(element: html.HtmlElement) -> str:
@@ -122,7 +122,7 @@ def test_signatures_are_those_of_the_source_and_a_path_has_no_value(made_up):
 
 def test_names_lead_to_what_they_name(made_up):
     """A parameter is no link, though a class has its name, and a full name that leads nowhere is an error."""
-    page, said = made_up[2:]
+    page, warnings = made_up[2:]
     links = [(shown(code), code.getparent().get("href")) for code in page.xpath("//section//code[not(ancestor::dt)]")]
     home = "#attnlib.made_up.models."
     assert links == [
@@ -136,5 +136,5 @@ def test_names_lead_to_what_they_name(made_up):
     ]
     assert page.xpath(f"//dt[@id='attnlib.made_up.models.Model.__call__']//a[@href='{home}Pair']")
     assert page.xpath("//dt//a[@href='../../../index.html#attnlib.shapes.Array']")
-    assert said.count("WARNING") == 1
-    assert "reference target not found: attnlib.made_up.nothing" in said
+    assert warnings.count("WARNING") == 1
+    assert "reference target not found: attnlib.made_up.nothing" in warnings

@@ -31,8 +31,8 @@ def test_an_unfit_python_is_said_in_one_line(root, project, tmp_path, version):
     for name in ("Makefile", "requirements.lock", "pyproject.toml"):
         shutil.copy(root / name, tmp_path)
     python = tmp_path / "python"
-    said = f"import sys; sys.version_info = ({str(version).replace('.', ', ')}, 'final', 0)"
-    cases = f'-V) echo "Python {version}";; -c) exec {shlex.quote(sys.executable)} -c "{said}\n$2";; *) exit 7;;'
+    preamble = f"import sys; sys.version_info = ({str(version).replace('.', ', ')}, 'final', 0)"
+    cases = f'-V) echo "Python {version}";; -c) exec {shlex.quote(sys.executable)} -c "{preamble}\n$2";; *) exit 7;;'
     if version:
         python.write_text(f'#!/bin/sh\ncase "$1" in {cases} esac\n', encoding="utf-8")
         python.chmod(0o755)

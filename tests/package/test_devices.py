@@ -95,13 +95,13 @@ def test_with_bfloat16_losses_gradients_and_translations_are_nearly_the_same_and
     written, losses = beam(translator, *part[:2], 9, 3), sentence_losses(translator, PAIRS)
     with bfloat16_products(torch.device("cpu")):
         near, rounded = learn()
-        found = beam(translator, *part[:2], 9, 3)
+        best = beam(translator, *part[:2], 9, 3)
         assert sentence_losses(translator, PAIRS) == pytest.approx(losses, rel=1e-6)
     assert near == pytest.approx(float(loss), rel=1e-3)
     assert 0 < (rounded - gradient).norm() < 0.05 * gradient.norm()
-    numbers = [near, rounded, found.log_probabilities, *([] if found.weights is None else [found.weights])]
+    numbers = [near, rounded, best.log_probabilities, *([] if best.weights is None else [best.weights])]
     assert {x.dtype for x in numbers} == {torch.float32}
-    assert found.log_probabilities.tolist() == pytest.approx(written.log_probabilities.tolist(), rel=0.02)
+    assert best.log_probabilities.tolist() == pytest.approx(written.log_probabilities.tolist(), rel=0.02)
 
 
 def test_with_bfloat16_centres_are_exact_where_it_has_no_such_number():

@@ -26,14 +26,14 @@ GROUND, FOLDERS = (
 
 def imported(name: str) -> set[str]:
     """List the package's modules that a module imports, wherever in its source the import stands."""
-    found = set()
+    names = set()
     for node in ast.walk(ast.parse(SOURCES[name])):
         if isinstance(node, ast.ImportFrom):
             assert not node.level, f"{name}: a relative import"
-            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
         elif isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-    return {inside for other in found if (inside := other.removeprefix("attnlib.")) in SOURCES}
+            names |= {alias.name for alias in node.names}
+    return {inside for other in names if (inside := other.removeprefix("attnlib.")) in SOURCES}
 
 
 @pytest.mark.parametrize("name", GROUND)
@@ -77,7 +77,7 @@ def test_the_front_door_leads_to_every_name_and_to_no_other():
 def test_nothing_is_loaded_that_could_run_code():
     loaders = ("pickle", "torch.load", "np.load", "numpy.load", "shelve", "marshal", "eval(", "exec(")
     pattern = re.compile(rf"(?<![\w.])({'|'.join(map(re.escape, loaders))})")  # not a module's own eval()
-    assert {name: found for name, source in SOURCES.items() if (found := pattern.findall(source))} == {}
+    assert {name: uses for name, source in SOURCES.items() if (uses := pattern.findall(source))} == {}
 
 
 def test_every_test_checks_the_shapes_in_the_signatures_that_it_calls():

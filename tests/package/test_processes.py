@@ -67,8 +67,8 @@ def curve(k, n, place, steps=70, on_step=None, dropout=0.0):
     options = {"schedule": lambda done: 1.0, "on_step": on_step}
     history = training.train(translator, shares, steps=steps, seed=0, **options)
     weights = torch.cat([p.detach().flatten() for p in translator.parameters()])
-    found = {"losses": history.losses.tolist(), "weights": weights.tolist(), "ended": history.ended}
-    place.with_name(f"{place.name}.{k}").write_text(json.dumps(found | {"scores": history.scores}))
+    record = {"losses": history.losses.tolist(), "weights": weights.tolist(), "ended": history.ended}
+    place.with_name(f"{place.name}.{k}").write_text(json.dumps(record | {"scores": history.scores}))
 
 def scored(k, n, place):
     scores = iter([(3.0, 1.0), (2.0, 9.0), (1.0, 5.0), (1.0, 7.0)])
@@ -132,8 +132,8 @@ def curves(tmp_path_factory):
     home = tmp_path_factory.mktemp("curves")
     ran("curves", home)
     names = {"two": 2, "three": 3, "scored": 2, "interrupted": 2, "dropout": 2}
-    found = {name: [json.loads((home / f"{name}.{k}").read_text()) for k in range(n)] for name, n in names.items()}
-    return found | {"one": [json.loads((home / "one.0").read_text())]}
+    records = {name: [json.loads((home / f"{name}.{k}").read_text()) for k in range(n)] for name, n in names.items()}
+    return records | {"one": [json.loads((home / "one.0").read_text())]}
 
 
 @forks
@@ -143,9 +143,9 @@ def test_the_loss_curve_is_that_of_one_process(curves, name):
     counts = [len(part.source) for part in batches(PAIRS, *VOCABULARIES, max_tokens=60, seed=0)]
     assert min(counts) < 3 < max(counts)
     alone = curves["one"][0]["losses"]
-    for found in curves[name]:
-        np.testing.assert_allclose(found["losses"], alone[: len(found["losses"])], rtol=0, atol=1e-4)
-        assert found["weights"] == curves[name][0]["weights"]
+    for record in curves[name]:
+        np.testing.assert_allclose(record["losses"], alone[: len(record["losses"])], rtol=0, atol=1e-4)
+        assert record["weights"] == curves[name][0]["weights"]
     assert alone[-1] < 0.9 * alone[0]
 
 
@@ -158,7 +158,7 @@ def test_the_first_process_scores_for_all(curves):
 
 @forks
 def test_ctrl_c_in_any_process_ends_all_after_the_same_step(curves):
-    assert [(found["ended"], len(found["losses"])) for found in curves["interrupted"]] == [("interrupted", 7)] * 2
+    assert [(record["ended"], len(record["losses"])) for record in curves["interrupted"]] == [("interrupted", 7)] * 2
 
 
 @forks
@@ -181,17 +181,17 @@ def test_the_command_says_which_process_was_killed_and_goes_on(tmp_path):
     options = "--words --features 4 --batch-sentences 3 --steps 99999 --dev-every 1 --save-seconds 0 --model"
     command = [*torchrun, "-m", "attnlib", "train", "--source", text, "--dev", dev, *options.split(), tmp_path / "run"]
     environment = os.environ | {"PYTHONPATH": str(Path(attnlib.__file__).parents[1])}
-    said = tmp_path / "said"
+    log = tmp_path / "log"
 
     def ended(after, how):
-        with said.open("w") as file:
+        with log.open("w") as file:
             run = subprocess.Popen(command, stdout=file, stderr=file, env=environment)
-        while after not in said.read_text():
-            assert run.poll() is None, said.read_text()
+        while after not in log.read_text():
+            assert run.poll() is None, log.read_text()
             time.sleep(0.02)
         how(run)
         assert run.wait() == 1  # torchrun's own status, also after Ctrl-C
-        return said.read_text()
+        return log.read_text()
 
     def kill_the_second(run):
         others = psutil.Process(run.pid).children()
@@ -200,7 +200,7 @@ def test_the_command_says_which_process_was_killed_and_goes_on(tmp_path):
     first = ended("step 3", kill_the_second)
     assert "process 0: another was lost or told to end; the same command goes on from the last checkpoint\n" in first
     assert "rank      : 1 (local_rank: 1)\n  exitcode  : -9" in first
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["dev", "pairs", "run.training", "said"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["dev", "log", "pairs", "run.training"]
     second = ended("dev loss", lambda run: run.send_signal(signal.SIGINT))
     assert re.search(r"going on after step \d", second)
     assert "interrupted: the model is as it was then" in second

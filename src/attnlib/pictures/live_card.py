@@ -73,13 +73,13 @@ def live(models: Mapping[str, Translator], sentence: str | SentencePair | None =
     translators = _checked(models)
     first = _pair(sentence, translators[0])
     packed = [pack(translator) for translator in translators]
-    shown, stills, said = [], [], []
+    shown, stills, translations = [], [], []
     for (title, translator), model in zip(models.items(), packed, strict=True):
         steps = _steps(translator, first.source)
         words = translator.target_vocabulary.decode([step["word"] for step in steps])
         shown.append({"title": title, "digest": digest(model), "asks": asks(translator), "steps": steps})
         stills.append(_still(title, first.source, words, steps))
-        said.append(f"{title}: {' '.join(words)}")
+        translations.append(f"{title}: {' '.join(words)}")
     data = {
         "names": ["English", "French"],
         "source": packed[0]["source"],
@@ -95,7 +95,7 @@ def live(models: Mapping[str, Translator], sentence: str | SentencePair | None =
         f"<p>English: {escape(' '.join(first.source))}</p>\n{''.join(stills)}</div>\n"
         f'<script type="application/json">{embedded(data)}</script></div>\n{_carried(packed)}'
     )
-    return Card(html, f"{' '.join(first.source)}. {'; '.join(said)}")
+    return Card(html, f"{' '.join(first.source)}. {'; '.join(translations)}")
 
 
 def without_carried(html: str) -> str:
@@ -157,11 +157,11 @@ def _pair(sentence: str | SentencePair | None, translator: Translator) -> Senten
 def _steps(translator: Translator, words: Sequence[str]) -> list[dict[str, Any]]:
     """Translate a sentence as the script does: the numbers of words, EOS among them, and weights in thousandths."""
     source, lengths = encode([words], translator.source_vocabulary)
-    found = greedy(translator, source, lengths, 2 * len(words) + 6)
-    numbers = found.words[0].tolist()
-    if found.weights is None:
+    hypotheses = greedy(translator, source, lengths, 2 * len(words) + 6)
+    numbers = hypotheses.words[0].tolist()
+    if hypotheses.weights is None:
         return [{"word": number} for number in numbers]
-    weights = (found.weights[0] * 1000).round().int().tolist()
+    weights = (hypotheses.weights[0] * 1000).round().int().tolist()
     return [{"word": number, "weights": row} for number, row in zip(numbers, weights, strict=True)]
 
 
@@ -205,10 +205,10 @@ def _follow() -> dict[str, list[str]]:
 
 def _still(title: str, source: Sequence[str], target: Sequence[str], steps: Sequence[Mapping[str, Any]]) -> str:
     """Say a translation, and draw its weights with the words along both sides, EOS left out."""
-    said = f'<p>{escape(title)}: <span lang="fr">{escape(" ".join(target))}</span></p>\n'
+    translation = f'<p>{escape(title)}: <span lang="fr">{escape(" ".join(target))}</span></p>\n'
     weights = [step.get("weights", []) for step in steps[: len(target)]]
     if not any(weights):
-        return said
+        return translation
     left, top = int(width(target) * 0.86) + 8, int(width(source) * 0.86) + 8
     cells = [
         f'<rect x="{left + _CELL * i}" y="{top + _CELL * t}" width="{_CELL}" height="{_CELL}" fill="#0072b2" '
@@ -228,7 +228,7 @@ def _still(title: str, source: Sequence[str], target: Sequence[str], steps: Sequ
     size = left + _CELL * len(source) + 2, top + _CELL * len(target) + 2
     label = f"Weights of {title}: English across, French down"
     return (
-        f'{said}<svg role="img" aria-label="{escape(label)}" viewBox="0 0 {size[0]} {size[1]}" font-size="12" '
+        f'{translation}<svg role="img" aria-label="{escape(label)}" viewBox="0 0 {size[0]} {size[1]}" font-size="12" '
         f'style="width: 100%; max-width: {size[0]}px">'
         f'<rect x="{left}" y="{top}" width="{size[0] - left - 2}" height="{size[1] - top - 2}" fill="#f3f4f6"></rect>'
         f"{''.join(cells)}{''.join(down)}{''.join(across)}</svg>\n"

@@ -96,6 +96,6 @@ def _packed(weights: Mapping[str, np.ndarray]) -> dict[str, Any]:
     powers = np.full(flat.size, 31, np.uint32)
     powers[-1] = 1
     powers = powers[::-1].cumprod(dtype=np.uint32)[::-1]
-    found = int((flat.view("<u2") * powers).sum(dtype=np.uint32))
+    checksum = int((flat.view("<u2") * powers).sum(dtype=np.uint32))
     shapes = {name: list(weight.shape) for name, weight in halves.items()}
-    return {"shapes": shapes, "sum": found, "base64": b64encode(flat.tobytes()).decode()}
+    return {"shapes": shapes, "sum": checksum, "base64": b64encode(flat.tobytes()).decode()}

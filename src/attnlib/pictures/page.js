@@ -1,5 +1,5 @@
 // What only a model of one's own text needs beside live.js: any text read as words or as pieces of words, as
-// text/files.py, vocabulary.py and text/subwords.py have it, and the beam of search.py.
+// text/files.py, data.py and text/subwords.py have it, and the beam of search.py.
 window.attnlibOwn = data => {
   const EOS = 2, UNKNOWN = 3, SPECIAL = ["<pad>", "<start>", "<end>", "<unknown>"], SPACE = "\u2581";
   const WHITE = /[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;   // where Python splits
@@ -25,11 +25,11 @@ window.attnlibOwn = data => {
       if (first === Infinity) break;
       parts.splice(at, 2, parts[at] + parts[at + 1]);
     }
-    return parts.reduce((found, part) => {   // unknown letters side by side are one piece
+    return parts.reduce((tokens, part) => {   // unknown letters side by side are one piece
       const number = numbers.get(part) ?? UNKNOWN;
-      if (number === UNKNOWN && found.at(-1)?.number === UNKNOWN) found.at(-1).part += part;
-      else found.push({ part, number });
-      return found;
+      if (number === UNKNOWN && tokens.at(-1)?.number === UNKNOWN) tokens.at(-1).part += part;
+      else tokens.push({ part, number });
+      return tokens;
     }, []);
   }
 
@@ -42,16 +42,16 @@ window.attnlibOwn = data => {
 
   function read(written, before, begin, tell) {
     const words = written.toWellFormed().normalize("NFC").split(WHITE).filter(word => word);
-    const found = written.length > LETTERS ? [] : words.flatMap(numbered);
-    const wrong = wrongIn(words.length, written.length, found.length);
+    const tokens = written.length > LETTERS ? [] : words.flatMap(numbered);
+    const wrong = wrongIn(words.length, written.length, tokens.length);
     if (wrong) tell(wrong);
-    const parts = found.map(({ part }) => pieces ? shown(part) : part), again = refused;
+    const parts = tokens.map(({ part }) => pieces ? shown(part) : part), again = refused;
     refused = Boolean(wrong);
     if (wrong || (!again && parts.join(" ") === before.join(" "))) return;
-    const strange = [...new Set(found.filter(one => one.number === UNKNOWN).map(one => one.part.replace(SPACE, "")))];
+    const strange = [...new Set(tokens.filter(one => one.number === UNKNOWN).map(one => one.part.replace(SPACE, "")))];
     const some = strange.slice(0, 5).map(word => `“${word.slice(0, 40)}”`).join(", ");
     own.note = strange.length ? `The model does not know ${some}${strange.length > 5 ? " and others" : ""}.` : "";
-    own.numbers = found.map(({ number }) => number);
+    own.numbers = tokens.map(({ number }) => number);
     tell("The model translates.");   // until what it says takes the place of this
     begin(parts);
   }
@@ -66,8 +66,8 @@ window.attnlibOwn = data => {
 
   // --- From numbers to a text ---
 
-  function text(found) {
-    const end = found.indexOf(EOS), written = found.slice(0, end < 0 ? undefined : end);
+  function text(ids) {
+    const end = ids.indexOf(EOS), written = ids.slice(0, end < 0 ? undefined : end);
     const names = written.map(number => SPECIAL[number] ?? target[number - SPECIAL.length]);
     if (!pieces) return names.join(" ");
     const words = [];
@@ -81,14 +81,14 @@ window.attnlibOwn = data => {
   // --- Searching ---
 
   function likeliest(p) {
-    const found = [];
+    const words = [];
     p.forEach((probability, word) => {
-      if (found.length === width && probability <= p[found.at(-1)]) return;
-      const place = found.findIndex(other => p[other] < probability);
-      found.splice(place < 0 ? found.length : place, 0, word);
-      found.length = Math.min(found.length, width);
+      if (words.length === width && probability <= p[words.at(-1)]) return;
+      const place = words.findIndex(other => p[other] < probability);
+      words.splice(place < 0 ? words.length : place, 0, word);
+      words.length = Math.min(words.length, width);
     });
-    return found;
+    return words;
   }
 
   // Keep the most probable beginnings, and those that have ended; give the steps of the best translation.

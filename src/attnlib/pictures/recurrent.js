@@ -225,16 +225,16 @@ window.attnlibRecurrent ??= (() => {
   // Read float16 weights out of base64; throw if they are not those that were packed.
   function unpacked({ shapes, sum, base64 }) {
     const bytes = atob(base64), known = vector(1 << 16, half), w = {};
-    let at = 0, found = 0;
+    let at = 0, checksum = 0;
     for (const [name, [rows, columns]] of Object.entries(shapes)) {
       const numbers = vector(rows * (columns ?? 1), () => {
         const bits = bytes.charCodeAt(at++) | bytes.charCodeAt(at++) << 8;
-        found = (31 * found + bits) >>> 0;
+        checksum = (31 * checksum + bits) >>> 0;
         return known[bits];
       });
       w[name] = columns ? { rows, columns, numbers } : numbers;
     }
-    if (at !== bytes.length || found !== sum) throw new Error("the weights are damaged");
+    if (at !== bytes.length || checksum !== sum) throw new Error("the weights are damaged");
     return w;
   }
 

@@ -108,12 +108,12 @@ def _picture(
             f'<text x="{axis + _AXIS + 18}" y="{y + 5}">{value:g}</text></g>'
         )
     x = f"{axis + _AXIS * (answer - low) / span:.1f}"
-    said = "; ".join(f"{word} {two_decimals(weight)}" for word, weight in zip(words, weights, strict=True))
+    description = "; ".join(f"{word} {two_decimals(weight)}" for word, weight in zip(words, weights, strict=True))
     axis_name = f"value ({unit})" if unit else "value"
     return (
         f'<svg role="img" width="{size[0]}" height="{size[1]}" viewBox="0 0 {size[0]} {size[1]}" '
         f'data-axis="{axis} {_AXIS} {low:g} {span:g} {_BAR} {_DISC}" data-unit="{escape(unit)}">'
-        f"<title>Weights and answer</title><desc>{escape(said)}. The answer is {two_decimals(answer)}.</desc>"
+        f"<title>Weights and answer</title><desc>{escape(description)}. The answer is {two_decimals(answer)}.</desc>"
         f'<text class="muted" x="{left}" y="14">weight</text>'
         f'<text class="muted" x="{axis + _AXIS / 2:g}" y="14" text-anchor="middle">{escape(axis_name)}</text>'
         f'<line class="attnlib-grid" x1="{axis}" x2="{axis + _AXIS}" y1="{bottom}" y2="{bottom}"></line>'

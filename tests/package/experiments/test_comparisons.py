@@ -11,7 +11,7 @@ from attnlib.experiments.verdicts import Verdict
 
 plt.switch_backend("Agg")
 RUNS = {"within": {"one": [0.9, 0.94, 0.92], "other": [0.5]}, "beyond": {"other": [0.1, 0.3]}}
-FOUND = [
+VERDICTS = [
     Verdict(Claim("a", "b", "more", "exact", "within"), Interval(0.3, 0.2, 0.4), 0.001, 1.0, "holds"),
     Verdict(Claim("a", "b", "more", "exact", "beyond"), Interval(-0.3, -0.4, -0.2), 0.001, 0.001, "does not hold"),
     Verdict(Claim("b", "c", "less", "alignment_error", "within"), Interval(0.0, -0.2, 0.2), 1.0, 1.0, "cannot be told"),
@@ -52,8 +52,8 @@ def test_one_series_needs_no_legend_and_given_axes_are_used():
 
 
 def test_the_same_claims_by_several_measures_stand_side_by_side():
-    by_bleu = [verdict._replace(difference=Interval(9.0, 4.0, 14.0), says="holds") for verdict in FOUND]
-    exact, bleu = claims_by_measure({"exact": FOUND, "beam_bleu": by_bleu})
+    by_bleu = [verdict._replace(difference=Interval(9.0, 4.0, 14.0), says="holds") for verdict in VERDICTS]
+    exact, bleu = claims_by_measure({"exact": VERDICTS, "beam_bleu": by_bleu})
     assert names(exact) == ["a more than\nb", "b less than\nc, alignment error"]
     for ax, margin, intervals in (
         (exact, 0.05, [(0, [0.2, 0.4]), (0, [-0.4, -0.2]), (1, [-0.2, 0.2])]),
@@ -84,7 +84,7 @@ def test_the_same_claims_by_several_measures_stand_side_by_side():
     [
         (claims_by_measure, {}, "by_measure is empty; expected at least one measure"),
         (claims_by_measure, {"exact": []}, "by_measure is empty; expected at least one row"),
-        (claims_by_measure, {"exact": FOUND, "perplexity": FOUND[:2]}, "the measures judge other claims"),
+        (claims_by_measure, {"exact": VERDICTS, "perplexity": VERDICTS[:2]}, "the measures judge other claims"),
         (spread, {}, "runs has 0 series; expected 1 to 4"),
         (spread, {"within": {}}, "runs is empty; expected at least one row"),
         (spread, {"within": {"one": []}}, r"runs\['within'\]\['one'\] has shape \(0,\)"),
@@ -95,8 +95,8 @@ def test_what_cannot_be_drawn_is_refused(refused, draw, given, says):
 
 
 def test_a_table_tells_of_each_claim_what_a_verdict_holds():
-    found = verdict_table(FOUND)
-    assert found.rows[0] == ["a more than b", "within", "holds", "+0.300", "[+0.200, +0.400]", "0.001", "1.000"]
+    table = verdict_table(VERDICTS)
+    assert table.rows[0] == ["a more than b", "within", "holds", "+0.300", "[+0.200, +0.400]", "0.001", "1.000"]
     last = ["b less than c, alignment error", "within", "cannot be told", "+0.000", "[-0.200, +0.200]", *2 * ["1.000"]]
-    assert found.rows[2] == last
-    assert len(found.head) == len(last)
+    assert table.rows[2] == last
+    assert len(table.head) == len(last)

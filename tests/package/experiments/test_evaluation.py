@@ -53,14 +53,14 @@ def test_measures_by_hand():
         distances=[[0.0, 1.0], [0.5, 0.5, 0.5]],
         inside=[[True, False], [True, True, True]],
     )
-    found = summarise(evaluation)
-    assert found["sentences"] == 2
-    assert found["perplexity"] == pytest.approx(exp((3 * log(2) + 6 * log(4)) / 9), abs=1e-4)
-    assert (found["exact"], found["beam_exact"]) == (0.5, 1.0)
-    assert 0 < found["bleu"] < found["beam_bleu"] == 100
-    assert found["alignment_error"] == pytest.approx(1 - (4 + 4) / (5 + 5))
-    assert found["centre_distance"] == pytest.approx(2.5 / 5)
-    assert found["centre_inside"] == pytest.approx(4 / 5)
+    measures = summarise(evaluation)
+    assert measures["sentences"] == 2
+    assert measures["perplexity"] == pytest.approx(exp((3 * log(2) + 6 * log(4)) / 9), abs=1e-4)
+    assert (measures["exact"], measures["beam_exact"]) == (0.5, 1.0)
+    assert 0 < measures["bleu"] < measures["beam_bleu"] == 100
+    assert measures["alignment_error"] == pytest.approx(1 - (4 + 4) / (5 + 5))
+    assert measures["centre_distance"] == pytest.approx(2.5 / 5)
+    assert measures["centre_inside"] == pytest.approx(4 / 5)
     alone = summarise(evaluation.select([1]))
     assert (alone["sentences"], alone["exact"], alone["alignment_error"]) == (1, 1.0, 0.0)
 
@@ -111,6 +111,8 @@ def test_what_cannot_be_evaluated_is_refused(refused, call, says):
 def test_each_translation_has_a_cap_of_its_own():
     caps = [cap(pair.source) for pair in PAIRS]
     assert caps[0] == 2 * len(PAIRS[0].source) + 5
-    found = evaluate(untrained("bahdanau"), PAIRS, 2)
-    assert all(len(words) <= most for words, most in zip(found.greedy, caps, strict=True))
-    assert any(len(words) == most for words, most in zip(found.greedy, caps, strict=True)), "untrained, some never end"
+    evaluation = evaluate(untrained("bahdanau"), PAIRS, 2)
+    assert all(len(words) <= most for words, most in zip(evaluation.greedy, caps, strict=True))
+    assert any(len(words) == most for words, most in zip(evaluation.greedy, caps, strict=True)), (
+        "untrained, some never end"
+    )

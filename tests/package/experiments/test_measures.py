@@ -36,12 +36,12 @@ E, H, V = 5, 6, len(VOCABULARIES[1])
 DEEP = 2 * 3 * (H + E + 2 * H) + V * 3  # three maxout units, and annotations of both directions
 LSTM, READ = 4 * H * (E + H), H * 2 * H + V * H
 FED = LSTM + 4 * H * H + READ  # Luong's, but for the score and the context
-HIS = 3 * H * (E + 2 * H + H) + DEEP  # Bahdanau's
+BAHDANAU = 3 * H * (E + 2 * H + H) + DEEP  # Bahdanau's
 HYBRID = partial(between, reader="reversed", width=1, projected=False, maxout=False, feeds_readout=True)
 WITHIN = {"half_width": 2}
 MODELS = {
-    "no attention": (rnn_encdec, lambda src: HIS),
-    "bahdanau": (partial(rnn_search, att=7), lambda src: HIS + 7 * H + src * 7 + src * 2 * H),
+    "no attention": (rnn_encdec, lambda src: BAHDANAU),
+    "bahdanau": (partial(rnn_search, att=7), lambda src: BAHDANAU + 7 * H + src * 7 + src * 2 * H),
     "dot": (partial(luong, score="dot"), lambda src: FED + 2 * src * H),
     "general, not fed": (partial(luong, input_feeding=False), lambda src: LSTM + READ + 2 * src * H),
     "concat, three layers": (
@@ -107,13 +107,13 @@ def test_groups_hold_each_sentence_where_it_belongs():
 
 
 def test_a_cost_is_measured(refused):
-    found = benchmark(variant("global-dot"), SMALL, steps=3)
+    cost = benchmark(variant("global-dot"), SMALL, steps=3)
     untrained = variant("global-dot").translator(0, SMALL)
-    assert found["parameters"] == sum(p.numel() for p in untrained.parameters())
-    assert found["words_per_second"] > 0
-    assert found["seconds"] > 0
-    assert found["peak_memory"] >= 0
-    assert benchmark(variant("global-concat"), SMALL, steps=1)["multiply_adds"] > found["multiply_adds"]
+    assert cost["parameters"] == sum(p.numel() for p in untrained.parameters())
+    assert cost["words_per_second"] > 0
+    assert cost["seconds"] > 0
+    assert cost["peak_memory"] >= 0
+    assert benchmark(variant("global-concat"), SMALL, steps=1)["multiply_adds"] > cost["multiply_adds"]
     refused(lambda: benchmark(variant("bahdanau"), SMALL, steps=0), ValueError, "steps is 0; expected at least 1")
 
 
@@ -125,8 +125,8 @@ def made_of(pairs, greedy=None, links=None):
 def test_misses_by_hand():
     gold = frozenset({(0, 0), (1, 1), (3, 1), (9, 2)})
     pair = SentencePair(tuple("abcdefghijk"), tuple("wxyz"), gold)
-    found = [{(0, 0), (2, 1), (2, 2), (5, 3)}, {(1, 0), (4, 1), (9, 2), (0, 3)}]
-    counts = miss_counts(made_of([pair, pair], links=found))
+    links = [{(0, 0), (2, 1), (2, 2), (5, 3)}, {(1, 0), (4, 1), (9, 2), (0, 3)}]
+    counts = miss_counts(made_of([pair, pair], links=links))
     # to the left: 2, which should be 9, and 2, between 1 and 3; to the right: 1 for 0, and 4 for 3; z has no gold link
     assert counts.tolist() == [1, 0, 0, 0, 1, 2, 2, 0, 0, 0, 0]
 
@@ -166,12 +166,12 @@ def test_a_run_is_of_the_model_that_training_gives(small, measured):
 def test_losses_by_position_add_up_to_those_of_the_sentences(small, measured):
     row = small.rows["bahdanau"]
     translator, _ = trained(row, 10, 0.01)
-    for found, clauses in zip(measured["by_position"], row.budget.test_clauses, strict=True):
+    for means, clauses in zip(measured["by_position"], row.budget.test_clauses, strict=True):
         pairs = held_out(clauses, row.budget)
         positions = np.concatenate([np.arange(len(pair.target) + 1) // 5 for pair in pairs])
         counts = np.bincount(positions)
-        assert len(found) == len(counts)
-        assert (found * counts).sum() == pytest.approx(sum(sentence_losses(translator, pairs)), abs=1e-4 * counts.sum())
+        assert len(means) == len(counts)
+        assert (means * counts).sum() == pytest.approx(sum(sentence_losses(translator, pairs)), abs=1e-4 * counts.sum())
 
 
 def test_a_run_is_the_same_again_and_another_with_another_seed_and_rate(small, measured):
@@ -181,10 +181,10 @@ def test_a_run_is_the_same_again_and_another_with_another_seed_and_rate(small, m
 
 
 def test_without_attention_and_beam_there_is_less(small):
-    found = measure(small.rows["no-attention"], 10, 0.01)
-    assert found["misses"] is None
-    assert {*found["measures"]["beam_bleu"]} == {*found["measures"]["missed_left"]} == {None}
-    assert None not in found["measures"]["bleu"]
+    run = measure(small.rows["no-attention"], 10, 0.01)
+    assert run["misses"] is None
+    assert {*run["measures"]["beam_bleu"]} == {*run["measures"]["missed_left"]} == {None}
+    assert None not in run["measures"]["bleu"]
 
 
 def test_rates_are_chosen_on_other_sentences_with_fewer_steps(small, monkeypatch):

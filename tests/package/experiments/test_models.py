@@ -39,11 +39,13 @@ def made(name):
 
 
 def test_if_the_state_before_asks_it_is_bahdanaus_model_given_the_new_state():
-    his, ours = (make(*VOCABULARIES, **SIZES).double() for make in (rnn_search, partial(between, asks_before=True)))
-    ours.load_state_dict(his.state_dict())
-    his.decoder.reads_new_state = True
-    assert_close(ours(SOURCE, LENGTHS, TARGET), his(SOURCE, LENGTHS, TARGET))
-    assert multiply_adds(ours, 11) == multiply_adds(his, 11)
+    bahdanau, ours = (
+        make(*VOCABULARIES, **SIZES).double() for make in (rnn_search, partial(between, asks_before=True))
+    )
+    ours.load_state_dict(bahdanau.state_dict())
+    bahdanau.decoder.reads_new_state = True
+    assert_close(ours(SOURCE, LENGTHS, TARGET), bahdanau(SOURCE, LENGTHS, TARGET))
+    assert multiply_adds(ours, 11) == multiply_adds(bahdanau, 11)
 
 
 def test_with_all_parts_of_luong_it_is_theirs():

@@ -45,10 +45,10 @@ def test_all_runs_of_a_plan_are_of_one_revision_as_it_was_committed():
 def test_the_recorded_runs_are_those_of_this_code(ledger):
     """A row of each family, by its probe."""
     for name in ledger.plan.families.values():
-        found = ledger.read(name)
-        if found:
+        record = ledger.read(name)
+        if record:
             variant = ledger.plan.rows[name].variant
-            assert agree(found["probe"], probe(variant, found["probe"]["sentences"])), name
+            assert agree(record["probe"], probe(variant, record["probe"]["sentences"])), name
 
 
 @pytest.mark.parametrize("ledger", LEDGERS, ids=lambda ledger: ledger.plan.name)

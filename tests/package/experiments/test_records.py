@@ -32,9 +32,9 @@ def filled(ledger) -> Ledger:
 
 
 def test_what_is_written_is_read_in_the_order_of_the_seeds(filled, small):
-    found = filled.read("bahdanau")
-    assert [*found["runs"]] == ["2", "10", "11"]
-    assert (found["plan"], found["groups"]) == (small.digest, GROUPS)
+    record = filled.read("bahdanau")
+    assert [*record["runs"]] == ["2", "10", "11"]
+    assert (record["plan"], record["groups"]) == (small.digest, GROUPS)
     assert filled.column("bahdanau", "exact", "within") == {2: 1.0, 10: 0.75, 11: 0.5}
     assert np.isnan(filled.column("bahdanau", "exact", "beyond")[2])
     lines = (filled.folder / "bahdanau.json").read_text().splitlines()
@@ -49,8 +49,8 @@ def test_pairs_are_of_the_seeds_that_both_have(filled):
 
 
 def test_several_rows_are_taken_each_with_all_its_runs(filled):
-    found = filled.by_row(("no-attention", "bahdanau"), "exact")
-    assert [*found.items()] == [("no-attention", [0.25, 0.5]), ("bahdanau", [1.0, 0.75, 0.5])]
+    values = filled.by_row(("no-attention", "bahdanau"), "exact")
+    assert [*values.items()] == [("no-attention", [0.25, 0.5]), ("bahdanau", [1.0, 0.75, 0.5])]
     assert filled.by_row(["no-attention"], "exact", "beyond") == {"no-attention": [0.0, 0.5]}
 
 
@@ -152,9 +152,9 @@ def test_what_is_not_recorded_is_named(filled, refused, arguments, says):
 
 def test_where_it_was_run_is_said(monkeypatch):
     environment.cache_clear()
-    found = environment()
-    assert found["processor"] == processor()
-    assert {"revision", "date", "python", "numpy", "scipy", "torch", "sacrebleu"} < found.keys()
+    record = environment()
+    assert record["processor"] == processor()
+    assert {"revision", "date", "python", "numpy", "scipy", "torch", "sacrebleu"} < record.keys()
     environment.cache_clear()
     monkeypatch.setattr(records.subprocess, "run", lambda *_, **__: (_ for _ in ()).throw(FileNotFoundError("git")))
     assert environment()["revision"] == "unknown"

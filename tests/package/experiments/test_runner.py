@@ -55,7 +55,7 @@ from attnlib.experiments.plan import read_plan
 from attnlib.experiments.records import Ledger
 from attnlib.experiments.runner import missing, work
 print("begun", flush=True)
-work(Ledger(read_plan(Path({str(small_file)!r})), Path({str(folder)!r})), missing, lambda said: print(said, flush=True))
+work(Ledger(read_plan(Path({str(small_file)!r})), Path({str(folder)!r})), missing, lambda line: print(line, flush=True))
 """
 
 
@@ -64,10 +64,10 @@ def recorded(small, folder: Path) -> dict[str, int]:
 
 
 def test_every_run_is_recorded_once_and_said(fakes, ledger, small, tmp_path):
-    said = []
-    work(ledger, missing, say=said.append)
+    messages = []
+    work(ledger, missing, say=messages.append)
     assert recorded(small, tmp_path) == WHOLE
-    runs = [line.split(":")[0] for line in said]
+    runs = [line.split(":")[0] for line in messages]
     assert len(set(runs)) == len(runs) == sum(WHOLE.values())
     assert runs[0] == "rate-early 0.002/100"
     assert runs[-1] == "local-p-times2 11"
@@ -87,10 +87,10 @@ def test_several_at_once_one_of_them_killed_record_each_run_once(small, small_fi
         assert processes[0].poll() is None, "it ended without a row"
         time.sleep(0.005)
     processes[0].kill()
-    said = [process.communicate()[0] for process in processes]
+    outputs = [process.communicate()[0] for process in processes]
     assert [process.returncode for process in processes[1:]] == [0, 0]
     assert recorded(small, folder) == WHOLE
-    done = [line.split(":")[0] for text in said for line in text.splitlines() if line.endswith("seconds")]
+    done = [line.split(":")[0] for text in outputs for line in text.splitlines() if line.endswith("seconds")]
     assert len(set(done)) == len(done) >= sum(WHOLE.values()) - 1, "the killed one may not have said its last"
 
 
@@ -103,7 +103,7 @@ def test_a_share_does_its_rows_and_one_without_the_rest(fakes, ledger, small, tm
 
 
 def test_a_run_that_cannot_be_trained_is_named_and_left_out(fakes, monkeypatch, ledger, small, tmp_path):
-    proper, said = runner.measure, []
+    proper, messages = runner.measure, []
 
     def fail(row, seed, rate):
         if row.variant.name == "bahdanau" and seed == 11:
@@ -111,21 +111,21 @@ def test_a_run_that_cannot_be_trained_is_named_and_left_out(fakes, monkeypatch, 
         return proper(row, seed, rate)
 
     monkeypatch.setattr(runner, "measure", fail)
-    work(ledger, missing, say=said.append)
+    work(ledger, missing, say=messages.append)
     assert recorded(small, tmp_path) == WHOLE | {"bahdanau": 2}
-    assert said.count("bahdanau 11: loss is nan at step 3") == 1
+    assert messages.count("bahdanau 11: loss is nan at step 3") == 1
 
 
 def test_costs_are_measured_in_one_sitting(monkeypatch, small, tmp_path):
     monkeypatch.setattr(runner, "ProcessPoolExecutor", lambda n, mp_context, initializer: ThreadPoolExecutor(n))
     monkeypatch.setattr(runner, "benchmark", lambda variant, budget: {"words_per_second": budget.hid})
-    said = []
-    measure_costs(Ledger(small, tmp_path / "new"), said.append)
-    found = json.loads((tmp_path / "new" / "costs.json").read_text())
-    assert found["plan"] == small.digest
-    assert found["costs"] == {name: {"words_per_second": row.budget.hid} for name, row in small.rows.items()}
-    assert len(said) == 3
-    assert "torch" in found["environment"]
+    messages = []
+    measure_costs(Ledger(small, tmp_path / "new"), messages.append)
+    record = json.loads((tmp_path / "new" / "costs.json").read_text())
+    assert record["plan"] == small.digest
+    assert record["costs"] == {name: {"words_per_second": row.budget.hid} for name, row in small.rows.items()}
+    assert len(messages) == 3
+    assert "torch" in record["environment"]
 
 
 def test_the_command(monkeypatch, capsys, ledger, small):

@@ -77,15 +77,15 @@ def test_a_run_says_how_it_was_made_and_what_came_of_it(ledger, models, text_fol
     assert [step for step, *_ in run["training"]["dev"]] == [2, 3]
     assert run["training"]["best"] in (2, 3)
     test, model = read_data(text_folder, "german").test, load(models / "bahdanau.0")
-    found = evaluate(model, sides(test), **HOW)
-    assert run["test"]["bleu"] == pytest.approx(found.bleu, abs=1e-4)
-    assert run["test"]["chrf"] == pytest.approx(found.chrf, abs=1e-4)
-    assert run["test"]["signatures"] == list(found.signatures)
+    evaluation = evaluate(model, sides(test), **HOW)
+    assert run["test"]["bleu"] == pytest.approx(evaluation.bleu, abs=1e-4)
+    assert run["test"]["chrf"] == pytest.approx(evaluation.chrf, abs=1e-4)
+    assert run["test"]["signatures"] == list(evaluation.signatures)
     assert run["test"]["sentences"] == sum(sentences for _, _, sentences, _ in run["test"]["by_length"]) == 5
     assert run["test"]["perplexity"] > 1
-    said = model.translate_all([pair.source for pair in test], **HOW)
-    assert run["test"]["endless"] == sum(len(translation.words) == HOW["max_length"] for translation in said)
-    ratio = sum(len(translation.words) for translation in said) / sum(len(pair.target) for pair in test)
+    hypotheses = model.translate_all([pair.source for pair in test], **HOW)
+    assert run["test"]["endless"] == sum(len(translation.words) == HOW["max_length"] for translation in hypotheses)
+    ratio = sum(len(translation.words) for translation in hypotheses) / sum(len(pair.target) for pair in test)
     assert run["test"]["length"] == pytest.approx(ratio, abs=1e-4)
     copied = evaluate(model, sides(test), **HOW, replace={})
     assert run["test"]["copied"] == pytest.approx(copied.bleu, abs=1e-4)
@@ -102,9 +102,9 @@ def test_the_words_of_our_captions_are_counted_in_the_text(ledger, text_folder):
 def test_our_captions_are_translated_and_looked_at(ledger, models):
     run, ours = ledger.runs("subwords")["0"]["captions"], captions("german")
     model = load(models / "subwords.0")
-    found = evaluate(model, [c.pair[:2] for c in ours], **HOW, gold=[c.gold for c in ours])
-    assert run["alignment_error"] == pytest.approx(found.alignment_error, abs=1e-4)
-    assert run["bleu"] == pytest.approx(found.bleu, abs=1e-4)
+    evaluation = evaluate(model, [c.pair[:2] for c in ours], **HOW, gold=[c.gold for c in ours])
+    assert run["alignment_error"] == pytest.approx(evaluation.alignment_error, abs=1e-4)
+    assert run["bleu"] == pytest.approx(evaluation.bleu, abs=1e-4)
     assert run["seen"] == 0
     again = model.translate_all([c.pair.source for c in ours], **HOW)
     for one, other in zip(translations(ledger, "subwords"), again, strict=True):
@@ -144,8 +144,8 @@ def test_no_sentence_of_the_text_is_in_a_record(ledger, text_folder):
 def test_a_caption_that_the_text_has_is_counted(sentences, text_folder, tmp_path):
     data = read_data(text_folder, "german")
     with_ours = data._replace(train=[*data.train[:3], captions("german")[0].pair, *data.train[4:]])
-    found = train_and_measure(sentences.rows["no-attention"], 0, with_ours, tmp_path / "model")
-    assert found["captions"]["seen"] == 1
+    run = train_and_measure(sentences.rows["no-attention"], 0, with_ours, tmp_path / "model")
+    assert run["captions"]["seen"] == 1
 
 
 def test_what_is_recorded_is_not_run_again_and_of_another_text_refused(ledger, text_folder, tmp_path):
@@ -163,16 +163,16 @@ def test_a_run_that_was_ended_is_gone_on_with_and_ends_the_same(ledger, text_fol
     """Ctrl-C after a step: the same call then gives the same figures."""
     data, row = read_data(text_folder, "german"), ledger.plan.rows["bahdanau"]
 
-    def interrupt(said):
-        if "weights" in said:
+    def interrupt(message):
+        if "weights" in message:
             os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
         train_and_measure(row, 0, data, tmp_path / "model", say=interrupt)
-    found = train_and_measure(row, 0, data, tmp_path / "model")
+    run = train_and_measure(row, 0, data, tmp_path / "model")
     before = ledger.runs("bahdanau")["0"]
-    assert found["test"] == before["test"]
-    assert found["captions"] == before["captions"]
+    assert run["test"] == before["test"]
+    assert run["captions"] == before["captions"]
 
 
 def test_amounts_of_text_are_the_first_pairs(sentences, text_folder, tmp_path, monkeypatch):

@@ -79,11 +79,11 @@ def test_holm_by_hand():
 def test_sentences_against_scipy():
     rng = np.random.default_rng(0)
     right, other = rng.random((5, 60)) < 0.7, rng.random((5, 60)) < 0.5
-    found = sentence_interval(right, other)
+    interval = sentence_interval(right, other)
     x = (right.mean(0) - other.mean(0),)
     theirs = stats.bootstrap(x, np.mean, method="percentile", n_resamples=4000, rng=1).confidence_interval
-    assert found.mean == pytest.approx(right.mean() - other.mean())
-    assert found[1:] == pytest.approx(theirs, abs=0.01)
+    assert interval.mean == pytest.approx(right.mean() - other.mean())
+    assert interval[1:] == pytest.approx(theirs, abs=0.01)
 
 
 def test_of_one_row_it_is_spearmans_rho():
@@ -91,9 +91,9 @@ def test_of_one_row_it_is_spearmans_rho():
     x = rng.normal(size=12)
     y = x + rng.normal(size=12)
     theirs = stats.spearmanr(x, y)
-    found = correlation_within([x], [y])
-    assert found.rho == pytest.approx(theirs.statistic)
-    assert found.p == pytest.approx(theirs.pvalue, abs=0.01)
+    correlation = correlation_within([x], [y])
+    assert correlation.rho == pytest.approx(theirs.statistic)
+    assert correlation.p == pytest.approx(theirs.pvalue, abs=0.01)
 
 
 def test_what_differs_between_rows_does_not_count():
@@ -101,9 +101,9 @@ def test_what_differs_between_rows_does_not_count():
     first = [np.array([1.0, 2.0, 3.0]), np.array([101.0, 102.0, 103.0])]
     second = [np.array([3.0, 2.0, 1.0]), np.array([103.0, 102.0, 101.0])]
     assert stats.spearmanr(np.concatenate(first), np.concatenate(second)).statistic > 0.5
-    found = correlation_within(first, second)
-    assert found.rho == pytest.approx(-1)
-    assert found.p == pytest.approx(2 / 36, abs=0.01), "of 36 orders, two are as far from 0"
+    correlation = correlation_within(first, second)
+    assert correlation.rho == pytest.approx(-1)
+    assert correlation.p == pytest.approx(2 / 36, abs=0.01), "of 36 orders, two are as far from 0"
 
 
 @pytest.mark.parametrize(

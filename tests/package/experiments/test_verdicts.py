@@ -35,11 +35,11 @@ def ledger(small, tmp_path) -> Ledger:
 
 def judged(ledger, *claims, level=0.05, margin=0.05, by=None):
     """Judge claims of one table, each in four words: first, second, more or less, measure."""
-    found = [
+    entries = [
         {"first": first, "second": second, "says": says, "measure": measure, "group": "within"}
         for first, second, says, measure in claims
     ]
-    contents = {"tables": {"made up": {"claims": found}}, "verdicts": {"level": level, "margin": margin}}
+    contents = {"tables": {"made up": {"claims": entries}}, "verdicts": {"level": level, "margin": margin}}
     made = Ledger(replace(ledger.plan, contents=contents), ledger.folder)
     return judge(made, "made up", by)
 
@@ -60,23 +60,23 @@ def judged(ledger, *claims, level=0.05, margin=0.05, by=None):
     ],
 )
 def test_a_claim_alone(ledger, claim, says):
-    (found,) = judged(ledger, claim)
-    assert found.says == says
+    (verdict,) = judged(ledger, claim)
+    assert verdict.says == says
 
 
 def test_a_claim_that_holds_by_less_than_the_margin_holds(ledger):
-    (found,) = judged(ledger, ("bahdanau", "no-attention", "more", "exact"), margin=0.9)
-    assert (found.says, found.ruled_out < 0.05) == ("holds", True)
+    (verdict,) = judged(ledger, ("bahdanau", "no-attention", "more", "exact"), margin=0.9)
+    assert (verdict.says, verdict.ruled_out < 0.05) == ("holds", True)
 
 
 def test_the_claims_of_a_table_are_corrected_together(ledger):
     claims = [("bahdanau", "no-attention", "more", "exact"), ("local-p", "bahdanau", "more", "exact")]
     claims += [("wild", "bahdanau", "differs", "exact")] * 3
-    found = judged(ledger, *claims)
+    verdicts = judged(ledger, *claims)
     alone = [judged(ledger, claim)[0] for claim in claims]
-    assert [verdict.p for verdict in found] == pytest.approx(holm([verdict.p for verdict in alone]))
-    assert [verdict.ruled_out for verdict in found] == pytest.approx(holm([verdict.ruled_out for verdict in alone]))
-    assert [verdict.difference for verdict in found] == [verdict.difference for verdict in alone]
+    assert [verdict.p for verdict in verdicts] == pytest.approx(holm([verdict.p for verdict in alone]))
+    assert [verdict.ruled_out for verdict in verdicts] == pytest.approx(holm([verdict.ruled_out for verdict in alone]))
+    assert [verdict.difference for verdict in verdicts] == [verdict.difference for verdict in alone]
     first, second = ledger.pairs("bahdanau", "no-attention", "exact")
     assert alone[0].p == pytest.approx(paired_p(first - second))
 
@@ -111,9 +111,9 @@ def test_which_sentences_are_right(ledger, small):
 
 
 def test_misses_are_shares_of_all_links(ledger):
-    found = misses_of(ledger, "bahdanau")
+    shares = misses_of(ledger, "bahdanau")
     total = sum(range(10, 17)) + 7 * 4
-    assert found.tolist() == pytest.approx([sum(range(10, 17)) / total, 0, 0, 0, 0, 21 / total, 0, 0, 0, 0, 7 / total])
+    assert shares.tolist() == pytest.approx([sum(range(10, 17)) / total, 0, 0, 0, 0, 21 / total, 0, 0, 0, 0, 7 / total])
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from attnlib.language.german import both, clause, noun_phrase, sample, who, whom
 CAT, MAN, DOGS = map(noun_phrase, ("the cat", "a small man", "the old dogs"))
 
 
-def said(pair) -> tuple[str, str]:
+def sides(pair) -> tuple[str, str]:
     return " ".join(pair.source), " ".join(pair.target)
 
 
@@ -73,7 +73,7 @@ def test_articles_and_endings_agree(english, nominative, accusative):
     ],
 )
 def test_verbs_go_where_german_wants_them(pair, english, german):
-    assert said(pair) == (english, german)
+    assert sides(pair) == (english, german)
 
 
 def linked(pair) -> set[tuple[str, str]]:
@@ -82,7 +82,7 @@ def linked(pair) -> set[tuple[str, str]]:
 
 def test_every_part_of_a_verb_is_linked_to_all_of_it():
     pair = clause(CAT, "look", noun_phrase("the man"), negated=True)
-    assert said(pair) == ("the cat does not look at the man", "die Katze sieht den Mann nicht an")
+    assert sides(pair) == ("the cat does not look at the man", "die Katze sieht den Mann nicht an")
     verb = {(english, german) for english in ("does", "look", "at") for german in ("sieht", "an")}
     assert linked(pair) == verb | {("not", "nicht"), ("cat", "Katze"), ("man", "Mann"), ("the", "die"), ("the", "den")}
     last = clause(CAT, "look", noun_phrase("the man"), negated=True, order="verb last")

@@ -26,9 +26,9 @@ def test_every_word_of_both_languages_is_linked(sample, seed, clauses):
 
 @each_grammar
 def test_one_english_sentence_has_one_translation(sample):
-    found = {}
+    pairs = {}
     for pair in sample(2000, seed=0, clauses=(1,)):
-        assert found.setdefault(pair.source, pair) == pair
+        assert pairs.setdefault(pair.source, pair) == pair
 
 
 @each_grammar

@@ -66,7 +66,7 @@ def opened(browser) -> Iterator[Callable[..., Page]]:
         context.route("**", lambda route: (unwanted.append(route.request.url), route.abort()))
         page = context.new_page()
         page.on("pageerror", lambda error: unwanted.append(error.message))
-        page.on("console", lambda said: unwanted.append(said.text))
+        page.on("console", lambda message: unwanted.append(message.text))
         html = "".join(card._repr_html_() for card in cards)
         page.set_content(PAGE.format(head=HOSTILE if hostile else "", cards="" if later else html))
         if later:
@@ -84,8 +84,8 @@ def accessible() -> Callable[[Page], None]:
     """Check that axe finds nothing in a page, and that it is not wider than its screen."""
 
     def check(page: Page) -> None:
-        found = Axe().run(page).response["violations"]
-        assert [f"{one['id']}: {node['html'][:150]}" for one in found for node in one["nodes"]] == []
+        violations = Axe().run(page).response["violations"]
+        assert [f"{one['id']}: {node['html'][:150]}" for one in violations for node in one["nodes"]] == []
         assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
 
     return check

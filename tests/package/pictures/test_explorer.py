@@ -28,7 +28,7 @@ def card() -> Card:
     return explore({"global": GLOBAL, "local-p": NEAR}, SOURCE, {"global": TARGET, "local-p": FEWER})
 
 
-def said(page: Page) -> str:
+def status(page: Page) -> str:
     return page.locator("[role=status]").inner_text()
 
 
@@ -92,11 +92,11 @@ def test_keys_step_through_the_words(card, opened):
         expect(word(page, expected)).to_be_focused()
         assert page.locator("[aria-selected=true]").get_attribute("aria-label") == expected
         assert page.locator("[role=option][tabindex='0']").count() == 1
-        assert f"“{expected}”" in said(page)
+        assert f"“{expected}”" in status(page)
     page.keyboard.press("x")
-    assert "“le”" in said(page)
+    assert "“le”" in status(page)
     page.keyboard.press("Escape")
-    assert "Choose a word" in said(page)
+    assert "Choose a word" in status(page)
 
 
 def test_variants_switch_and_keep_the_word(card, opened):
@@ -111,10 +111,10 @@ def test_variants_switch_and_keep_the_word(card, opened):
         assert [row[0] for row in body(page)] == target
         assert page.locator("caption").text_content().startswith(name)
         total = f"The weights sum to {two_decimals(weights[2].round(4).sum())}."
-        assert (total in said(page)) == (name == "local-p")
+        assert (total in status(page)) == (name == "local-p")
     word(page, "Marie").click()
     page.get_by_role("button", name="local-p").click()
-    assert f"Word 5 of 5, “{FEWER[-1]}”" in said(page), "where there is no seventh"
+    assert f"Word 5 of 5, “{FEWER[-1]}”" in status(page), "where there is no seventh"
 
 
 def test_words_are_words_whatever_is_in_them(opened):
@@ -158,7 +158,7 @@ def test_it_is_accessible_and_nothing_is_cut_off(card, opened, accessible, hosti
 def test_it_starts_when_put_into_a_page_as_jupyterlab_does(card, opened):
     page = opened(card, later=True)
     word(page, "chat").hover()
-    assert "“chat”" in said(page)
+    assert "“chat”" in status(page)
     keys = page.locator("button, input, summary, [tabindex]").all()
     assert {one.get_attribute("data-lm-suppress-shortcuts") for one in keys if one.is_visible()} == {"true"}
 

@@ -34,7 +34,7 @@ def both(bahdanau) -> Card:
     return live({"without": pretrained.load("no-attention").translator, "Bahdanau": bahdanau})
 
 
-def said(page: Page) -> Locator:
+def status(page: Page) -> Locator:
     return page.locator("[role=status]")
 
 
@@ -101,7 +101,7 @@ def test_a_sentence_is_translated_as_it_is_written(one, bahdanau, opened):
     page = opened(one)
     field(page).fill("")
     field(page).press_sequentially("The old queen sings.")
-    expect(said(page)).to_have_text(f"Bahdanau: {translate(bahdanau, 'the old queen sings')}. ")
+    expect(status(page)).to_have_text(f"Bahdanau: {translate(bahdanau, 'the old queen sings')}. ")
     assert texts(page, "English words") == ["the", "old", "queen", "sings", "(end)"]
     assert texts(page) == [*translate(bahdanau, "the old queen sings").split(), "(end)"]
 
@@ -145,7 +145,7 @@ def test_a_drawn_sentence_has_its_wrong_words_marked(both, bahdanau, opened):
     (pair, *_) = sample(4, 46, [8], part="test")
     expect(field(page)).to_have_value(" ".join(pair.source))
     expect(words(page, "English words")).to_have_count(len(pair.source) + 1)
-    expect(said(page)).to_contain_text("words are wrong")
+    expect(status(page)).to_contain_text("words are wrong")
     for name in ("without", "Bahdanau"):
         section = page.get_by_role("group", name=name)
         marked = section.locator(".attnlib-wrong").count()
@@ -169,7 +169,7 @@ def test_a_drawn_sentence_has_its_wrong_words_marked(both, bahdanau, opened):
 def test_what_cannot_be_translated_gets_a_sentence(written, says, one, opened):
     page = opened(one)
     field(page).fill(written)
-    expect(said(page)).to_contain_text(says)
+    expect(status(page)).to_contain_text(says)
     assert texts(page, "English words") == [*SENTENCE.split(), "(end)"]
     write(page, "a cat sings")
     assert len(texts(page)) == 4
@@ -189,10 +189,10 @@ def test_a_step_shows_who_asks_scores_weights_and_likeliest_words(one, bahdanau,
     field(page).focus()
     words(page).nth(2).click()
     source, lengths = encode([SENTENCE.split()], bahdanau.source_vocabulary)
-    found = greedy(bahdanau, source, lengths, 20)
-    word = bahdanau.target_vocabulary.decode(found.words[0])[2]
-    row = [two_decimals(weight) for weight in found.weights[0, 2].tolist()]
-    expect(said(page)).to_contain_text(f"“{word}”, looks at ")
+    hypotheses = greedy(bahdanau, source, lengths, 20)
+    word = bahdanau.target_vocabulary.decode(hypotheses.words[0])[2]
+    row = [two_decimals(weight) for weight in hypotheses.weights[0, 2].tolist()]
+    expect(status(page)).to_contain_text(f"“{word}”, looks at ")
     expect(page.locator("tbody tr")).to_have_count(7)
     cells = [line.locator("th, td").all_inner_texts() for line in page.locator("tbody tr").all()]
     assert [cell[0] for cell in cells] == [*SENTENCE.split(), "(end)"]
@@ -217,7 +217,7 @@ def test_a_model_without_attention_says_so(both, opened):
     page = opened(both)
     field(page).focus()
     words(page, "French words, without").first.click()
-    expect(said(page)).to_contain_text("this model has no attention")
+    expect(status(page)).to_contain_text("this model has no attention")
     assert page.get_by_role("button", name="probability").count() == 3
     assert not page.get_by_role("button", name="look here").count()
 
@@ -243,7 +243,7 @@ def test_looking_elsewhere_changes_the_word_and_is_taken_back(one, opened):
     assert ("chat" in before[:3], "chat" in after[:3]) == (False, True)
     marked = page.locator(".attnlib-changed").evaluate_all("all => all.map(one => one.firstChild.textContent)")
     assert set(marked) <= set(after) > set()
-    expect(said(page)).to_contain_text("words changed, the first is word ")
+    expect(status(page)).to_contain_text("words changed, the first is word ")
     expect(page.get_by_text("Changed: Bahdanau, word 3 looks at “cat” alone.")).to_be_visible()
     act(page, "Take all back")
     expect(page.locator(".attnlib-changed")).to_have_count(0)
@@ -278,7 +278,7 @@ def test_a_word_that_is_gone_is_named(bahdanau, opened):
     words(page, "French words, global").first.click()
     words(page, "English words").nth(4).click()
     act(page, "do not look there")
-    expect(said(page)).to_have_text("global: without “européenne” now.")
+    expect(status(page)).to_have_text("global: without “européenne” now.")
 
 
 def test_sharpness_makes_all_steps_look_everywhere_or_at_one_word(one, opened):
@@ -346,15 +346,15 @@ def test_stored_it_says_how_to_bring_the_model(one, opened):
     scripts = re.findall(r"<script>.*?</script>|<style>.*?</style>", one.html, re.DOTALL)
     page = opened(Card(without_carried(one.html) + "".join(scripts), ""))
     field(page).focus()
-    expect(said(page)).to_contain_text("This card cannot translate: the model is not in this page: run the cell")
+    expect(status(page)).to_contain_text("This card cannot translate: the model is not in this page: run the cell")
     words(page).first.click()
-    expect(said(page)).to_contain_text("looks at ")
+    expect(status(page)).to_contain_text("looks at ")
 
 
 def test_damaged_weights_get_a_sentence(one, opened):
     page = opened(Card(re.sub(r'"base64": "....', '"base64": "AAAA', one.html), ""))
     field(page).focus()
-    expect(said(page)).to_have_text(
+    expect(status(page)).to_have_text(
         "This card cannot translate: the weights are damaged. What stands here stays as it was."
     )
     assert len(texts(page)) > 4

@@ -51,17 +51,17 @@ def compared(page) -> Callable:
 
     def compare(translator, sentences):
         ids, lengths = encode(sentences, translator.source_vocabulary)
-        found = greedy(translator, ids, lengths, lengths + ROOM)
+        best = greedy(translator, ids, lengths, lengths + ROOM)
         read = [row[:length].tolist() for row, length in zip(ids, lengths, strict=True)]
         words, packed = page.evaluate(TRANSLATE, [pack(translator), read, ROOM])
-        assert words == [row[:length].tolist() for row, length in zip(found.words, found.lengths, strict=True)]
+        assert words == [row[:length].tolist() for row, length in zip(best.words, best.lengths, strict=True)]
         numbers, at = np.frombuffer(b64decode(packed)), 0
         for n, (source, target) in enumerate(zip(read, words, strict=True)):
             src, tgt = len(source) * translator.decoder.attends, len(target)
-            said = numbers[at : (at := at + tgt * (src + 1))].reshape(tgt, src + 1)
+            steps = numbers[at : (at := at + tgt * (src + 1))].reshape(tgt, src + 1)
             if src:
-                np.testing.assert_allclose(said[:, :-1], found.weights[n, :tgt, :src], rtol=0, atol=1e-9)
-            assert np.log(said[:, -1]).sum() == pytest.approx(float(found.log_probabilities[n]), abs=1e-9)
+                np.testing.assert_allclose(steps[:, :-1], best.weights[n, :tgt, :src], rtol=0, atol=1e-9)
+            assert np.log(steps[:, -1]).sum() == pytest.approx(float(best.log_probabilities[n]), abs=1e-9)
         assert at == len(numbers) > 0
 
     return compare
@@ -134,7 +134,7 @@ def test_what_a_reader_changes_is_as_in_pytorch(name, page):
     packed = pack(translator)
     change(translator)
     ids, lengths = encode([["the", "old", "man", "sees", "a", "big", "cat", "that"]], translator.source_vocabulary)
-    found = greedy(translator, ids, lengths, 20)
+    best = greedy(translator, ids, lengths, 20)
     words, weights = page.evaluate(
         f"""([packed, sentence]) => {{
         const model = attnlibRecurrent.open(packed), encoded = model.encode(sentence);
@@ -145,12 +145,12 @@ def test_what_a_reader_changes_is_as_in_pytorch(name, page):
     }}""",
         [packed, ids[0].tolist()],
     )
-    assert words == found.words[0].tolist()
-    np.testing.assert_allclose(weights, found.weights[0], rtol=0, atol=1e-9)
+    assert words == best.words[0].tolist()
+    np.testing.assert_allclose(weights, best.weights[0], rtol=0, atol=1e-9)
 
 
 def test_one_step_looks_where_it_is_told_and_another_word_is_written(page):
-    looked, context, annotation, first, second, plain = page.evaluate(
+    weights, context, annotation, first, second, plain = page.evaluate(
         """packed => {
         const model = attnlibRecurrent.open(packed), encoded = model.encode([9, 8, 7, 2]);
         const hand = { looks: new Map([[1, Float64Array.of(0, 0, 1, 0)]]), hidden: new Set(), sharpness: 1 };
@@ -161,7 +161,7 @@ def test_one_step_looks_where_it_is_told_and_another_word_is_written(page):
     }""",
         pack(pretrained.load("bahdanau").translator),
     )
-    assert looked == [0, 0, 1, 0]
+    assert weights == [0, 0, 1, 0]
     assert context == annotation
     assert first == 50
     assert second == plain

@@ -22,8 +22,8 @@ def names(ax) -> set[str]:
 
 
 def arrow(ax, name):
-    (found,) = (text.arrow_patch for text in ax.texts if text.get_gid() == name)
-    return found
+    (patch,) = (text.arrow_patch for text in ax.texts if text.get_gid() == name)
+    return patch
 
 
 def new(ax) -> set[str]:
@@ -36,7 +36,7 @@ def new(ax) -> set[str]:
         for t in ax.texts
         if t.get_gid()
     }
-    return {name for name, found in inks.items() if plt.matplotlib.colors.to_rgba(found) == ink}
+    return {name for name, colour in inks.items() if plt.matplotlib.colors.to_rgba(colour) == ink}
 
 
 def test_each_model_has_its_own_parts_and_arrows():

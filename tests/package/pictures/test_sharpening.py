@@ -19,7 +19,7 @@ def slide() -> Card:
     return sharpen(WIND_SCORES, TEMPERATURES, WINDS, unit="degrees")
 
 
-def said(page) -> str:
+def status(page) -> str:
     return page.locator("[role=status]").inner_text()
 
 
@@ -37,8 +37,8 @@ def test_sliding_moves_weights_and_answer(slide, opened):
         assert page.locator(".attnlib-answer").text_content() == answer
         assert slider.get_attribute("aria-valuetext") == f"{sharpness:g}"
         assert page.locator("tr[aria-current=true] th").text_content() == f"{sharpness:g}"
-        assert f"Sharpness {sharpness:g}: east" in said(page)
-        assert f"The answer is {answer} degrees." in said(page)
+        assert f"Sharpness {sharpness:g}: east" in status(page)
+        assert f"The answer is {answer} degrees." in status(page)
 
 
 def test_the_static_picture_is_the_one_of_the_start(slide, opened):
@@ -63,7 +63,7 @@ def test_the_table_holds_every_stop(slide):
 def test_values_may_all_be_equal(opened):
     page = opened(sharpen(np.array([1.0, 2.0]), np.array([3, 3]), ["a", "b"]))
     assert page.locator("label b").inner_text() == "1"
-    assert "The answer is 3.00." in said(page)
+    assert "The answer is 3.00." in status(page)
     assert page.locator("thead th").last.text_content() == "answer"
 
 

@@ -13,19 +13,19 @@ def drawn(scores=SCORES, weights=WEIGHTS, source=("a", "b", "c"), before="X", **
     return one_step(scores, weights, np.array([0.31, 0.47]), list(source), before=before, chances=chances)
 
 
-def said(ax) -> list[str]:
+def texts(ax) -> list[str]:
     return [text.get_text() for text in ax.texts if text.get_text()]
 
 
 def test_each_picture_says_what_it_adds():
     asks, weighs, averages, writes = axes = drawn()
     assert [ax.get_title() for ax in axes] == list(TITLES)
-    assert all({"a", "b", "c", "X", "$h_{1}$", "$h_{3}$", "$s_{t-1}$"} <= {*said(ax)} for ax in axes)
-    assert {"-1.25", "0.50", "2.00"} <= {*said(asks)}
+    assert all({"a", "b", "c", "X", "$h_{1}$", "$h_{3}$", "$s_{t-1}$"} <= {*texts(ax)} for ax in axes)
+    assert {"-1.25", "0.50", "2.00"} <= {*texts(asks)}
     assert [bar.get_height() / 1.6 for bar in weighs.patches] == pytest.approx(WEIGHTS.tolist())
-    assert "0.31  0.47" in said(averages)
-    assert {"Y", "0.80", "Z", "0.20"} <= {*said(writes)}
-    assert ["$c_t$" in said(ax) for ax in axes] == [False, False, True, True]
+    assert "0.31  0.47" in texts(averages)
+    assert {"Y", "0.80", "Z", "0.20"} <= {*texts(writes)}
+    assert ["$c_t$" in texts(ax) for ax in axes] == [False, False, True, True]
 
 
 def test_arrows_are_as_thick_as_the_weights():

@@ -40,7 +40,7 @@ ODD = [
 ]
 READ = """([own, source, target, sentences]) => sentences.map(sentence => {
     let read = null;
-    const mine = attnlibOwn({ own, source, target }), refuse = said => { read = said; };
+    const mine = attnlibOwn({ own, source, target }), refuse = message => { read = message; };
     mine.read(sentence, [], () => { read = mine.numbers; }, refuse);
     return read;
 })"""
@@ -75,7 +75,7 @@ def opened(browser, tmp_path):
         page = context.new_page()
         page.on("request", lambda request: request.url == file.as_uri() or unwanted.append(request.url))
         page.on("pageerror", lambda error: unwanted.append(error.message))
-        page.on("console", lambda said: unwanted.append(said.text))
+        page.on("console", lambda message: unwanted.append(message.text))
         page.goto(file.as_uri())
         return page
 
@@ -99,7 +99,7 @@ def field(page: Page):
     return page.get_by_role("textbox", name="Source sentence")
 
 
-def said(page: Page):
+def status(page: Page):
     return page.locator("[role=status]")
 
 
@@ -113,8 +113,8 @@ def test_a_thousand_sentences_are_read_as_in_python(known, scripted):
     assert len(sentences) > 1000
     own = {"pieces": known is SUBWORDS, "positions": None, "most": 9, "beam": 1}
     listed = SUBWORDS.pieces if known is SUBWORDS else known.words
-    found = scripted.evaluate(READ, [own, listed, listed, sentences])
-    assert [[*read, 2] for read in found] == [known.encode(words_of(line)) for line in sentences]
+    numbers = scripted.evaluate(READ, [own, listed, listed, sentences])
+    assert [[*read, 2] for read in numbers] == [known.encode(words_of(line)) for line in sentences]
 
 
 def test_pieces_are_put_together_as_in_python(scripted):
@@ -147,14 +147,14 @@ def test_the_beam_of_every_recurrent_model_is_as_in_pytorch(name, scripted):
         weight.data.mul_(5)
     translator = translator.half().double().eval()
     ids, lengths = encode([line.split() for line in SENTENCES[:40:4]], SUBWORDS)
-    found = beam(translator, ids, lengths, 25, 5)
+    hypotheses = beam(translator, ids, lengths, 25, 5)
     own = {"pieces": True, "positions": None, "most": 25, "beam": 5}
     read = [row[:length].tolist() for row, length in zip(ids, lengths, strict=True)]
     for n, (numbers, weights) in enumerate(scripted.evaluate(TRANSLATE, [network(translator), own, read])):
-        tgt, src = int(found.lengths[n]), int(lengths[n])
-        assert numbers == found.words[n, :tgt].tolist()
-        if found.weights is not None:
-            np.testing.assert_allclose(weights, found.weights[n, :tgt, :src], rtol=0, atol=1e-9)
+        tgt, src = int(hypotheses.lengths[n]), int(lengths[n])
+        assert numbers == hypotheses.words[n, :tgt].tolist()
+        if hypotheses.weights is not None:
+            np.testing.assert_allclose(weights, hypotheses.weights[n, :tgt, :src], rtol=0, atol=1e-9)
 
 
 # --- The page ---
@@ -165,20 +165,20 @@ def test_a_sentence_is_translated_as_the_command_does(subwords, opened):
     field(page).press_sequentially("the european cat sleeps")
     translation = subwords.translate("the european cat sleeps")
     expect(page.locator(".attnlib-text")).to_have_text(str(translation))
-    expect(said(page)).to_have_text(f"enfr: {translation}. ")
+    expect(status(page)).to_have_text(f"enfr: {translation}. ")
     pieces = page.get_by_role("listbox", name="Source pieces").get_by_role("option")
     assert pieces.count() == len(subwords.translator.source_vocabulary.encode(words_of("the european cat sleeps")))
 
 
 def test_the_other_search_is_one_choice_away(opened):
     half_way, sentence = pretrained.load("bahdanau-after-50"), "the dogs see the red schools"
-    found = {width: str(half_way.translate(sentence, beam=width, max_length=9)) for width in (3, 1)}
-    assert found[1] != found[3]
+    translations = {width: str(half_way.translate(sentence, beam=width, max_length=9)) for width in (3, 1)}
+    assert translations[1] != translations[3]
     page = opened(page_of(half_way, "enfr", beam=3, max_length=9))
     field(page).fill(sentence)
     for label, width in (("beam of 3", 3), ("greedy", 1), ("beam of 3", 3)):
         page.get_by_label("search").select_option(label)
-        expect(page.locator(".attnlib-text")).to_have_text(found[width])
+        expect(page.locator(".attnlib-text")).to_have_text(translations[width])
 
 
 def test_of_greedy_search_alone_there_is_no_choice(words, opened):
@@ -192,17 +192,17 @@ def test_while_a_model_translates_it_says_so_and_what_stands_there_stays(words, 
     page = opened(page_of(words, "enfr"))
     field(page).fill("the dog sings")
     expect(page.locator(".attnlib-text")).to_have_text(str(words.translate("the dog sings")))
-    status, shown = page.evaluate(
+    message, shown = page.evaluate(
         """() => {
             const field = document.querySelector("input"), status = document.querySelector("[role=status]");
             field.value = "the big dog sleeps";
             field.dispatchEvent(new Event("input"));
-            const said = status.textContent;
+            const message = status.textContent;
             document.querySelector(".attnlib-model [role=option]").click();
-            return [said, document.querySelector("[role=listbox]").children.length];
+            return [message, document.querySelector("[role=listbox]").children.length];
         }"""
     )
-    assert (status, shown) == ("The model translates.", len(["the", "dog", "sings", "(end)"]))
+    assert (message, shown) == ("The model translates.", len(["the", "dog", "sings", "(end)"]))
     expect(page.locator(".attnlib-text")).to_have_text(str(words.translate("the big dog sleeps")))
 
 
@@ -233,8 +233,8 @@ def test_one_can_interfere_by_keys_and_take_it_back(words, opened):
 def test_it_is_accessible_and_fits(wide, scheme, subwords, opened):
     page = opened(page_of(subwords, "enfr"), viewport={"width": wide, "height": 800}, color_scheme=scheme)
     for step in range(2):
-        found = Axe().run(page).response["violations"]
-        assert [f"{one['id']}: {node['html'][:150]}" for one in found for node in one["nodes"]] == []
+        violations = Axe().run(page).response["violations"]
+        assert [f"{one['id']}: {node['html'][:150]}" for one in violations for node in one["nodes"]] == []
         if not step:
             field(page).fill("the european cat sleeps, xyz")
             page.get_by_role("listbox", name="Target pieces, enfr").get_by_role("option").nth(1).click()
@@ -253,22 +253,22 @@ def test_what_is_written_wrongly_gets_a_sentence(words, opened):
     page = opened(page_of(words, "enfr"))
     field(page).fill("the <b>dog</b> qwe sings")
     translation = words.translate("the <b>dog</b> qwe sings")
-    expect(said(page)).to_have_text(f"enfr: {translation}. The model does not know “<b>dog</b>”, “qwe”.")
+    expect(status(page)).to_have_text(f"enfr: {translation}. The model does not know “<b>dog</b>”, “qwe”.")
     field(page).fill(" ")
-    expect(said(page)).to_have_text("Write a sentence.")
+    expect(status(page)).to_have_text("Write a sentence.")
     field(page).fill("the " * 100)
-    expect(said(page)).to_have_text("These are 100 words; write at most 99.")
+    expect(status(page)).to_have_text("These are 100 words; write at most 99.")
     field(page).fill("x" * 1001)
-    expect(said(page)).to_have_text("These are 1001 letters; write at most 1000.")
+    expect(status(page)).to_have_text("These are 1001 letters; write at most 1000.")
     expect(page.locator(".attnlib-text")).to_have_text(str(translation))
     field(page).fill("the <b>dog</b> qwe sings")
-    expect(said(page)).to_contain_text(f"enfr: {translation}. ")
+    expect(status(page)).to_contain_text(f"enfr: {translation}. ")
 
 
 def test_a_location_score_has_only_so_many_positions(opened):
     page = opened(page_of(Model(luong(SUBWORDS, SUBWORDS, score="location", emb=2, hid=2)), "enfr", max_length=5))
     field(page).fill("zzzz " * 25)
-    expect(said(page)).to_have_text("The sentence takes 100 positions; the model's location score has 99.")
+    expect(status(page)).to_have_text("The sentence takes 100 positions; the model's location score has 99.")
 
 
 @pytest.mark.parametrize("damage", ["altered", "no base64", "no JSON"])
@@ -278,7 +278,7 @@ def test_a_damaged_model_gets_a_sentence(damage, words, opened):
     )
     page = opened(html)
     field(page).fill("the dog sings")
-    expect(said(page)).to_have_text(
+    expect(status(page)).to_have_text(
         "This card cannot translate: the weights are damaged. What stands here stays as it was."
     )
 
