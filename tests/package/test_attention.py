@@ -100,6 +100,11 @@ def test_whatever_the_scores_weights_are_shares_and_masked_is_exactly_zero(score
 # --- Averages ---
 
 
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_huge_scores_stay_finite(library, precision):
+    assert masked_softmax(library(np.array([1e4, -1e4, 9e3], dtype=precision))).tolist() == [1, 0, 0]
+
+
 def test_attend_is_the_loop(library):
     scores, values, factor = draw((BATCH, TGT, SRC), (BATCH, SRC, V), (BATCH, TGT, SRC))
     for mask, times in ((None, None), (MASK, None), (None, factor), (MASK, factor)):
