@@ -51,6 +51,13 @@ def test_the_lock_pins_all_that_pyproject_names_within_its_bounds(lock, project)
     assert [str(r) for r in named if not r.specifier.contains(lock.get(canonicalize_name(r.name), "0"))] == []
 
 
+def test_git_turns_no_line_end_into_another(root):
+    """A model's files and a plan are known by digests of their bytes, on Windows too."""
+    command = ["git", "-C", root, "ls-files", "--eol"]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert [line for line in lines if line.split()[2] != "attr/-text"] == []
+
+
 def test_binder_gets_the_versions_of_the_lock(root, lock, project):
     environment = yaml.safe_load((root / "environment.yml").read_text("utf-8"))
     (pip,) = [part["pip"] for part in environment["dependencies"] if isinstance(part, dict)]
