@@ -102,7 +102,7 @@ class BidirectionalLSTM(nn.Module):
     Both directions of one layer are read by both of the next.
 
     Neither paper has it: it is Luong's LSTM, reading as Bahdanau's GRU does. A layer costs
-    ``2 * batch * src * hid * (read + hid / 2)`` multiply-adds, `read` being `emb`, or `hid` above the first layer.
+    ``4 * batch * src * hid * (read + hid / 2)`` multiply-adds, `read` being `emb`, or `hid` above the first layer.
     """
 
     def __init__(self, embedding: Embedding, hid: int, layers: int = 1, *, dropout: float = 0.0):

@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
+from attnlib.experiments.measures import products
 from attnlib.layers import Embedding
 
 VOCAB, EMB, HID, DEC, LAYERS, SRC = 23, 3, 5, 7, 3, 11
@@ -54,6 +55,20 @@ def test_the_bidirectional_gru_is_two_loops_over_the_words(sentences):
             close(encoded.annotations[b, j], torch.cat([forwards[j], backwards[j]]))
         close(encoded.summary[b], torch.cat([forwards[-1], backwards[0]]))
         close(encoded.state[0][b], torch.tanh(gru.W_s @ backwards[0]))
+
+
+@pytest.mark.parametrize(
+    ("name", "costs"),
+    [
+        ("gru", 6 * HID * (EMB + HID)),
+        ("lstm", 4 * HID * (EMB + HID) + (LAYERS - 1) * 8 * HID**2),
+        ("both", 4 * 2 * HID * (EMB + HID) + (LAYERS - 1) * 4 * 2 * HID * (2 * HID + HID)),
+    ],
+)
+def test_they_cost_what_they_say(name, costs):
+    encoder, sentences = made(name), torch.zeros(2, SRC, dtype=torch.long)
+    once = DEC * HID * 2 if name == "gru" else 0  # s_0
+    assert products(lambda: encoder(sentences, torch.tensor([SRC, SRC]))) == 2 * SRC * costs + once
 
 
 def test_the_stacked_lstm_is_torchs_on_each_sentence_alone(sentences):
