@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import NamedTuple
 
-from array_api_compat import array_namespace, is_torch_array
+from array_api_compat import array_namespace, device, is_torch_array
 from jaxtyping import Bool, Float, Int, Real
 
 from attnlib.checks import as_floating, check_mask, check_shape
@@ -50,8 +50,9 @@ class Attended(NamedTuple):
         inside = (self.positions >= 0) & (self.positions < src)
         if bool(xp.any(~inside & (self.weights != 0))):
             raise ValueError(f"src is {src}, but the weights reach position {int(xp.max(self.positions))}")
-        hit = (self.positions[..., None] == xp.arange(src)) & inside[..., None]
-        return xp.sum(xp.where(hit, self.weights[..., None], xp.zeros_like(self.weights[..., None])), axis=-2)
+        source = xp.arange(src, device=device(self.positions))
+        looks = range(self.weights.shape[-1])  # one by one: side by side they would need as many times the memory
+        return sum(xp.where(self.positions[..., n, None] == source, self.weights[..., n, None], 0.0) for n in looks)
 
 
 def join(looks: Sequence[Attended]) -> Attended:
@@ -100,7 +101,8 @@ def _softmax(e: Float[Array, "..."], mask: Bool[Array, "..."] | None, axis: int 
     if mask is not None:
         e = xp.where(mask, e, -xp.inf)
     if is_torch_array(e):  # one fused kernel, whose gradient needs to keep one array only
-        return xp.where(e == -xp.inf, 0.0, xp.softmax(e, axis))
+        gone = e == -xp.inf
+        return xp.where(gone, 0.0, xp.softmax(e.masked_fill(gone.all(axis, keepdim=True), 0.0), axis))
     peak = xp.max(e, axis=axis, keepdims=True)
     weights = e - xp.where(peak == -xp.inf, 0.0, peak)
     xp.exp(weights, out=weights)
@@ -124,7 +126,7 @@ def attend(
     """
     weights = _softmax(scores, mask)
     if factor is not None:
-        weights = weights * factor
+        weights = weights * array_namespace(weights).astype(factor, weights.dtype, copy=False)
     return Attended(weights @ values, weights)
 
 

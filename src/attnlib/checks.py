@@ -4,7 +4,7 @@ A check raises an error that names the argument, says what it was and what was e
 """
 
 from collections.abc import Collection, Sequence
-from math import isfinite
+from math import inf, isfinite
 from numbers import Integral, Real
 from typing import Any
 
@@ -41,7 +41,7 @@ def check_choice(choices: Collection[Any], /, **given: Any) -> None:
     """Refuse what is none of the choices."""
     for name, choice in given.items():
         if choice not in choices:
-            raise ValueError(f"{name} is {choice!r}; expected one of {', '.join(choices)}")
+            raise ValueError(f"{name} is {choice!r}; expected one of {', '.join(map(str, choices))}")
 
 
 def as_floating(**arrays: Any) -> tuple[Any, ...]:
@@ -97,6 +97,12 @@ def check_lengths(lengths: Array, shape: tuple[int, ...]) -> None:
     _check_range("lengths", lengths, 1, shape[1], "1 to {}, the padded length")
 
 
+def check_limits(max_length: Array, sentences: int) -> None:
+    """Refuse greatest lengths unless there is one, a whole number from 1 on, for each sentence."""
+    check_shape("max_length", max_length, sentences)
+    _check_range("max_length", max_length, 1, inf, "whole numbers from 1 on")
+
+
 def check_number(number: int, vocab: int) -> None:
     """Refuse a number that no word of a vocabulary has."""
     if not 0 <= number < vocab:
@@ -132,12 +138,12 @@ def _check_array(**arrays: Any) -> None:
             raise TypeError(f"{name} is a {type(x).__name__}; expected a NumPy array or a torch tensor")
 
 
-def _check_range(name: str, x: Array, least: int, most: int, expected: str) -> None:
+def _check_range(name: str, x: Array, least: int, most: int | float, expected: str) -> None:
     """Refuse other numbers than whole ones in a range, except on a GPU, where a look would wait for all before."""
     _check_array(**{name: x})
     if not array_namespace(x).isdtype(x.dtype, "integral"):
         raise TypeError(f"{name} has shape {tuple(x.shape)} and holds {x.dtype}; expected whole numbers")
-    if is_torch_array(x) and x.is_cuda:
+    if is_torch_array(x) and x.device.type != "cpu":
         return
     low, high = int(x.min()), int(x.max())
     if low < least or high > most:

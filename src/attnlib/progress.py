@@ -16,6 +16,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from tqdm import tqdm
 
+from attnlib.checks import check_choice
+
 _SECONDS = 10  # between two lines
 
 
@@ -138,13 +140,14 @@ def reporter(progress: bool | str | None, steps: int | None, done: int) -> Itera
     done : int
         How many there were before.
     """
+    check_choice((None, True, False, "lines"), progress=progress)
     if progress == "lines":
         yield _lines(steps)
         return
     with tqdm(total=steps, initial=done, disable=None if progress is None else not progress, unit="step") as bar:
 
         def show(training: Training, share: float) -> None:
-            bar.update()
+            bar.update(training.step - bar.n)
             numbers = {"loss": f"{training.losses[-1]:.3f}", "words/s": f"{training.pace:,.0f}"}
             if training.scores:
                 numbers["dev BLEU"] = f"{training.scores[-1].bleu:.1f}"

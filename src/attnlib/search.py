@@ -10,7 +10,7 @@ from torch import Tensor
 
 from attnlib.alignment import real_words
 from attnlib.attention import Attended, join
-from attnlib.checks import check_finite, check_vocabularies, check_whole
+from attnlib.checks import check_finite, check_limits, check_vocabularies, check_whole
 from attnlib.data import BOS, EOS, PAD, UNKNOWN, encode
 from attnlib.translator import Translator
 
@@ -57,7 +57,7 @@ def greedy(
     Parameters
     ----------
     translator : Translator
-        Or whatever has its `start` and `step`.
+        In evaluation mode, or features are dropped. Or whatever has its `start` and `step`, whose scores are changed.
     source, lengths
         Encoded sentences, as from `attnlib.data.encode`.
     max_length : int, or ``"batch"``
@@ -83,7 +83,7 @@ def greedy(
         gain, words = (x.squeeze(1) for x in _likeliest(_log_probabilities(logits), 1))
         chosen.append(torch.full_like(lengths, PAD).index_copy(0, rows, words))
         gains.append(gain.new_zeros(len(source)).index_copy(0, rows, gain))
-        looks.append(None if attended is None else attended.select(_places(rows, len(source))))
+        looks.append(_weights_of(attended, _places(rows, len(source))))
         unfinished = ((words != EOS) & (limits[rows] > len(chosen))).nonzero().squeeze(1)
         if len(unfinished) < len(rows):
             rows, words, state = rows[unfinished], words[unfinished], state.select(unfinished)
@@ -137,7 +137,7 @@ def beam(
         stands = ended | (limits <= len(choices))[:, None]
         log_p, chosen, parents = _best(log_p, stands, live, gains, likely)
         places = _places(live, log_p.numel())
-        choices.append(_Choice(chosen, parents, places, attended))
+        choices.append(_Choice(chosen, parents, places, _weights_of(attended)))
         size = size.gather(1, parents) + ~stands.gather(1, parents)
         ended = ended.gather(1, parents) | ((chosen == EOS) & (log_p > -torch.inf))
         unfinished = ~ended & (log_p > -torch.inf) & (limits > len(choices))[:, None]
@@ -189,7 +189,7 @@ def translate_all(
     """
     check_vocabularies(translator)
     check_whole(width=width)
-    limits = [*max_length] if isinstance(max_length, Sequence) else [max_length] * len(sentences)
+    limits = [*max_length] if isinstance(max_length, Iterable) else [max_length] * len(sentences)
     for limit in {*limits}:
         check_whole(max_length=limit)
     if len(limits) != len(sentences):
@@ -234,6 +234,7 @@ def parted(order: Iterable[int], sizes: Sequence[int], batch_size: int, position
 def _limits(max_length: int | Tensor, lengths: Int[Tensor, "batch"]) -> Int[Tensor, "batch"]:
     """Spread the greatest length over all sentences, where it is not each one's own."""
     if isinstance(max_length, Tensor):
+        check_limits(max_length, len(lengths))
         return max_length
     check_whole(max_length=max_length)
     return torch.full_like(lengths, max_length)
@@ -260,6 +261,14 @@ def _likeliest(
     candidates = torch.cat([chunks[best].flatten(1), rest], 1)
     gains, places = log_p.gather(1, candidates).topk(most)
     return gains, candidates.gather(1, places)
+
+
+def _weights_of(attended: Attended | None, rows: Int[Tensor, "rows"] | None = None) -> Attended | None:
+    """Keep where a step looked, of the chosen rows, and not what it received, which takes more room."""
+    if attended is None:
+        return None
+    kept = attended._replace(context=attended.context.new_empty((*attended.context.shape[:-1], 0)))
+    return kept if rows is None else kept.select(rows)
 
 
 def _places(live: Int[Tensor, "rows"], slots: int) -> Int[Tensor, "slots"]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import cos, inf, pi
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,8 @@ def warm(done: float) -> float:
 
 def begin(translator: Translator) -> Training:
     """Stand before the first step."""
+    if not any(weight.requires_grad for weight in translator.parameters()):
+        raise ValueError("translator's weights are frozen; expected some that learn: call translator.requires_grad_()")
     return Training(translator, torch.optim.Adam(translator.parameters(), fused=True))
 
 
@@ -121,6 +124,8 @@ class _Step:
     def __post_init__(self):
         check_whole(0, seed=self.seed)
         check_finite(learning_rate=self.learning_rate)
+        if self.learning_rate < 0:
+            raise ValueError(f"learning_rate is {self.learning_rate}; expected at least 0")
         _check_above_0(clip=self.clip)
         check_share(smoothing=self.smoothing)
 
@@ -189,8 +194,10 @@ def _dropping(training: Training, seed: int) -> Iterator[None]:
         if not training.step:
             torch.manual_seed(seed)
         training.translator.train()
-        yield
-    training.translator.eval()
+        try:
+            yield
+        finally:
+            training.translator.eval()
 
 
 @contextmanager
@@ -198,11 +205,13 @@ def _dropping_nothing(translator: Translator) -> Iterator[None]:
     """Let the translator be without dropout and gradients inside, and random numbers be those of others."""
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         translator.eval()
-        yield
-        translator.train()
+        try:
+            yield
+        finally:
+            translator.train()
 
 
 def _check_above_0(**numbers: float) -> None:
     for name, number in numbers.items():
-        if not number > 0:
+        if not isinstance(number, Real) or not number > 0:
             raise ValueError(f"{name} is {number}; expected a number above 0")

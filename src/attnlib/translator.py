@@ -175,10 +175,12 @@ def rnn_search(
         Where the weights begin. Torch's own generator stays as it was.
     """
     check_whole(2, hid=hid)
+    att = hid if att is None else att
+    check_whole(att=att)
     check_share(dropout=dropout, embedding_dropout=embedding_dropout)
     with seeded(seed):
         encoder = BidirectionalGRU(Embedding(len(source_vocabulary), emb, embedding_dropout), hid, hid)
-        align = Align(Additive(hid, 2 * hid, hid if att is None else att), Everywhere())
+        align = Align(Additive(hid, 2 * hid, att), Everywhere())
         embedding = Embedding(len(target_vocabulary), emb, embedding_dropout)
         decoder = BahdanauDecoder(align, embedding, dec=hid, enc=2 * hid, maxout=hid // 2, dropout=dropout)
     return Translator(encoder, decoder, source_vocabulary, target_vocabulary)

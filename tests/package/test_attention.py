@@ -197,6 +197,17 @@ def test_no_gradient_reaches_what_is_masked():
         assert x.grad[1, : LENGTHS[1]].any(dim=-1).all(), "every real word must get a gradient"
 
 
+@pytest.mark.parametrize("mask", [None, torch.tensor([True, True, False])])
+def test_scores_of_minus_infinity_leave_gradients_finite_and_those_of_other_rows_as_they_were(mask):
+    weight, h = (torch.tensor(x, requires_grad=True) for x in draw((D, D), (3, D)))
+    away = torch.tensor([[-torch.inf] * 3, [-torch.inf, 0.0, -torch.inf], [0.0, 0.0, -torch.inf]])
+    whole = masked_softmax(h @ weight @ h.T + away, mask) @ h
+    assert not whole[0].any()
+    alone = masked_softmax(h[2:] @ weight @ h[:2].T) @ h[:2]
+    one, other = (torch.autograd.grad(x.pow(2).sum(), weight)[0] for x in (whole, alone))
+    torch.testing.assert_close(one, other)
+
+
 # --- NaN and infinity ---
 
 scores_and_mask = st.integers(1, 5).flatmap(
@@ -240,6 +251,15 @@ def test_dense_lays_the_window_over_the_source(library):
     assert Attended(weights, weights, positions).dense(5).tolist() == expected
     assert Attended(weights[0], weights[0], positions[0]).dense(5).tolist() == expected[0]
     assert Attended(weights, weights).dense(3) is weights
+
+
+def test_dense_needs_little_more_room_than_what_it_gives():
+    positions = np.broadcast_to(np.arange(50), (300, 50))
+    tracemalloc.start()
+    weights = Attended(positions, np.ones(positions.shape), positions).dense(200)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4 * weights.nbytes
 
 
 @pytest.mark.parametrize("local", [False, True])

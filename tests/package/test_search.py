@@ -184,7 +184,7 @@ def test_the_likeliest_words_are_found_whatever_chunks_they_are_looked_for_in(vo
         assert_same(result(chunk), expected)
 
 
-@pytest.mark.parametrize("name", ["rnn_encdec", "rnn_search", "luong", "transformer"])
+@pytest.mark.parametrize("name", MODELS)
 def test_every_tensor_is_made_where_the_sentences_are(name, search):
     translator = untrained(name)
     expected = search(translator, SOURCE, LENGTHS, 9)
@@ -285,6 +285,10 @@ def many(sentences, model=None, limits=3, **options):
     [
         (lambda: greedy(untrained("luong"), SOURCE, LENGTHS, 0), ValueError, "max_length is 0; expected at least 1"),
         (lambda: beam(untrained("luong"), SOURCE, LENGTHS, -1, 2), ValueError, "max_length is -1"),
+        (lambda: greedy(None, SOURCE, LENGTHS, LENGTHS[:2]), ValueError, r"max_length has shape .2,.; expected .5,."),
+        (lambda: beam(None, SOURCE, LENGTHS, LENGTHS - 2, 2), ValueError, "max_length holds 0; expected whole numbers"),
+        (lambda: beam(None, SOURCE, LENGTHS, LENGTHS / 2, 2), TypeError, "max_length has .* holds torch.float32"),
+        (lambda: many(SENTENCES, limits=torch.tensor([3, 4]).numpy()), ValueError, "max_length has 2 numbers"),
         (lambda: beam(untrained("luong"), SOURCE, LENGTHS, 5, 0), ValueError, "width is 0; expected at least 1"),
         (lambda: beam(None, SOURCE, LENGTHS, 3, 2, length_penalty=torch.nan), ValueError, "length_penalty is nan"),
         (lambda: translate(untrained("luong"), 3), TypeError, "sentence is 3; expected a str, words separated by"),
@@ -299,6 +303,13 @@ def many(sentences, model=None, limits=3, **options):
 )
 def test_what_does_not_fit_is_refused(call, error, says, refused):
     refused(call, error, says)
+
+
+def test_a_search_keeps_where_each_step_looked_and_not_what_it_received(search, monkeypatch):
+    kept, joined = [], module.join
+    monkeypatch.setattr(module, "join", lambda looks: kept.extend(looks) or joined(looks))
+    assert search(untrained("local-p"), SOURCE, LENGTHS, 9).weights.shape[1] == len(kept)
+    assert {look.context.untyped_storage().nbytes() for look in kept} == {0}
 
 
 @pytest.mark.parametrize("width", [1, 3])

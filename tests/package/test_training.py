@@ -115,7 +115,7 @@ def trained(**options):
     return learn(small(), PAIRS, **{"steps": 1, "seed": 0} | options)
 
 
-def test_a_loss_that_is_no_number_ends_the_training_and_losses_that_are_read_late_are_the_same(monkeypatch):
+def test_a_loss_that_is_no_number_ends_the_training_and_losses_that_are_read_late_are_the_same(monkeypatch, capsys):
     """What a GPU is spared, on a processor: one look at all losses, at a score and at the end."""
     reads, read = [], Training.read
 
@@ -128,14 +128,27 @@ def test_a_loss_that_is_no_number_ends_the_training_and_losses_that_are_read_lat
     monkeypatch.setattr(Training, "read", once_a_score)
     assert trained(steps=7, words=80).losses.tolist() == expected
     assert reads == [3, 3, 1, 0]
+    trained(steps=7, words=80, progress=True)
+    assert "7/7" in capsys.readouterr().err
     monkeypatch.setattr(training, "output_loss", lambda *_: torch.tensor(float("nan"), requires_grad=True))
     with pytest.raises(FloatingPointError, match="loss is nan at step 1;"):
         trained(steps=7)
 
 
+def test_a_training_that_fails_leaves_a_translator_that_drops_nothing():
+    translator = small()
+    with pytest.raises(ValueError, match="batches ended after 0 steps"):
+        train(translator, [], steps=1)
+    assert not translator.training
+
+
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
+        (lambda: train(small().requires_grad_(False), [], steps=1), ValueError, "weights are frozen; .*requires_grad_"),
+        (lambda: trained(progress="line"), ValueError, "progress is 'line'; expected one of None, True, False, lines"),
+        (lambda: trained(learning_rate=-1), ValueError, "learning_rate is -1; expected at least 0"),
+        (lambda: trained(clip=None), ValueError, "clip is None; expected a number above 0"),
         (lambda: trained(steps=0), ValueError, "steps is 0; expected at least 1"),
         (lambda: train(small(), [], steps=1, seed=0.5), TypeError, "seed is 0.5"),
         (lambda: trained(clip=0), ValueError, "clip is 0; expected a number above 0"),

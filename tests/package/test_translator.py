@@ -83,6 +83,14 @@ def test_every_tensor_is_made_where_the_sentences_are(model, sentences):
     assert (again.attended is not None) == model.decoder.attends
 
 
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
+def test_a_model_of_half_the_digits_scores_words_nearly_the_same(model, sentences, kind):
+    expected = model(*sentences).logits
+    logits = model.to(kind)(*sentences).logits
+    assert logits.dtype == kind
+    torch.testing.assert_close(logits.double(), expected, rtol=0.05, atol=0.05)
+
+
 def test_the_gradient_along_a_direction_is_that_of_finite_differences(model, sentences):
     source, lengths, target = sentences
     weights = list(model.parameters())
@@ -183,7 +191,7 @@ IDS, S_LENGTHS = torch.tensor([[4, 5, 2], [4, 2, 0]]), torch.tensor([3, 2])
         (lambda: small(window="monotonic", half_width=0), ValueError, "half_width is 0"),
         (lambda: small(score="location", window="predictive"), ValueError, r"expected Everywhere\(\)"),
         (lambda: rnn_encdec(SOURCE, TARGET, hid=1), ValueError, "hid is 1; expected at least 2"),
-        (lambda: rnn_search(SOURCE, TARGET, att=-1), ValueError, "shape is .*-1"),
+        (lambda: rnn_search(SOURCE, TARGET, att=-1), ValueError, "att is -1; expected at least 1"),
         (lambda: rnn_search(SOURCE, TARGET, dropout=1.0), ValueError, "dropout is 1.0; expected a share"),
         (lambda: luong(SOURCE, TARGET, hid=1.5), TypeError, "hid is 1.5; expected a whole number"),
         (lambda: luong(SOURCE, TARGET, emb=0), ValueError, "emb is 0; expected at least 1"),

@@ -7,7 +7,7 @@ The measures of a group of sentences:
 ``perplexity``       of a target word, EOS among them, given the true words before it
 ``bleu``, ``exact``  of greedy translations: BLEU, 0 to 100, and the share that is right word for word
 ``beam_bleu``, ...   the same of beam search
-``alignment_error``  rate of the links read off under forced decoding; None without attention
+``alignment_error``  rate of the links read off under forced decoding; None without attention, or gold links
 ``centre_distance``  mean distance of p_t from the middle of the gold links, in words; None without centre
 ``centre_inside``    share of the gold links that the window around p_t holds; None without centre
 ==================== =====================================================================================
@@ -100,14 +100,14 @@ def evaluate(
 def summarise(evaluation: Evaluation) -> dict[str, float | int | None]:
     """Compute the measures of the sentences together, to 4 decimals: see the table at the top of this module."""
     pairs, losses, greedy, beam, links, distances, inside = evaluation
-    references = [pair.target for pair in pairs]
+    references, gold = [pair.target for pair in pairs], [pair.links for pair in pairs]
     measures = {
         "perplexity": exp(sum(losses) / sum(len(reference) + 1 for reference in references)),
         "bleu": bleu(greedy, references).score,
         "beam_bleu": None if beam is None else bleu(beam, references).score,
         "exact": exact_match(greedy, references),
         "beam_exact": None if beam is None else exact_match(beam, references),
-        "alignment_error": None if links is None else alignment_error_rate(links, [pair.links for pair in pairs]),
+        "alignment_error": alignment_error_rate(links, gold) if links is not None and any(gold) else None,
         "centre_distance": _mean(distances),
         "centre_inside": _mean(inside),
     }
@@ -148,4 +148,5 @@ def _inside(pair: SentencePair, p: Float[np.ndarray, "tgt"], half_width: int) ->
 
 
 def _mean(lists: Sequence[Sequence[float | bool]] | None) -> float | None:
-    return None if lists is None else float(np.mean([number for numbers in lists for number in numbers]))
+    together = [number for numbers in lists or () for number in numbers]
+    return float(np.mean(together)) if together else None

@@ -63,6 +63,9 @@ def test_measures_by_hand():
     assert measures["centre_inside"] == pytest.approx(4 / 5)
     alone = summarise(evaluation.select([1]))
     assert (alone["sentences"], alone["exact"], alone["alignment_error"]) == (1, 1.0, 0.0)
+    unlinked = [pair._replace(links=frozenset()) for pair in pairs]
+    none = summarise(evaluation._replace(pairs=unlinked, distances=[[], []], inside=[[], []]))
+    assert {none[name] for name in ("alignment_error", "centre_distance", "centre_inside")} == {None}
 
 
 def test_an_evaluation_knows_what_a_model_has():
