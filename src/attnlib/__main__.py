@@ -15,7 +15,7 @@ from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
-from attnlib.text.settings import MAX_LENGTH, MAX_LINE, Architecture, Settings, add_options, options_of
+from attnlib.text.settings import MAX_LENGTH, MAX_LINE, Architecture, Settings, add_options, flag_of, options_of
 from attnlib.writing import write_atomically, written_in_the_end
 
 _PARSER = argparse.ArgumentParser(
@@ -79,6 +79,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     except (ValueError, FloatingPointError) as error:
         return _refuse(args, str(error))
+    except (MemoryError, RuntimeError) as error:
+        if not isinstance(error, MemoryError) and "memory" not in str(error):
+            raise
+        return _refuse(args, "not enough memory; smaller batches, fewer features or a narrower beam need less")
     except OSError as error:
         return _refuse(args, _explain(error, "goes on" if args.command == "train" else "begins anew"))
     return 0
@@ -183,7 +187,7 @@ def _add_training(train: argparse.ArgumentParser) -> None:
 def _train(args: argparse.Namespace) -> None:
     from attnlib import processes  # noqa: PLC0415
     from attnlib.devices import device_named  # noqa: PLC0415
-    from attnlib.text.files import PairFiles, read_pairs  # noqa: PLC0415
+    from attnlib.text.files import PairFiles, Text, read_pairs  # noqa: PLC0415
     from attnlib.text.learning import learn  # noqa: PLC0415
 
     device = device_named(args.device)
@@ -194,10 +198,14 @@ def _train(args: argparse.Namespace) -> None:
             if len(files) > 2:
                 raise ValueError(f"--dev is {len(files)} files; expected two, or one of pairs with a tab between")
             pairs = PairFiles(args.source, args.target, longest=args.longest)
-            dev = read_pairs(*files, longest=args.longest).pairs if files else []
+            if not files and (args.patience or args.score_every):
+                raise ValueError("--patience and --dev-every are about dev scores; expected --dev with them")
+            dev = read_pairs(*files, longest=args.longest) if files else Text([], 0, 0)
+            if dev.empty or dev.long:
+                say(f"dev: {dev}")
         progress = True if sys.stderr.isatty() else "lines"
         how = {"save_seconds": args.save_seconds, "progress": progress, "say": say, "device": device}
-        learn(args.model, pairs, dev, settings, **how)
+        learn(args.model, pairs, dev.pairs, settings, **how)
         say(f"the model is in {args.model}")
 
 
@@ -205,8 +213,13 @@ def _settings(args: argparse.Namespace) -> Settings:
     def of(cls: type) -> dict[str, Any]:
         return {one.name: getattr(args, one.name) for one in options_of(cls)}
 
-    preset, options = Architecture(**of(Architecture)).options(args.seed)
-    return Settings(preset=preset, options=options, **of(Settings))
+    try:
+        preset, options = Architecture(**of(Architecture)).options(args.seed)
+        return Settings(preset=preset, options=options, **of(Settings))
+    except ValueError as error:
+        flags = {one.name: flag_of(one) for cls in (Architecture, Settings) for one in options_of(cls)}
+        name, *rest = str(error).split(" ", 1)
+        raise ValueError(" ".join([flags.get(name, name), *rest])) from None
 
 
 @_command(
@@ -276,7 +289,11 @@ def _align(args: argparse.Namespace) -> None:
     *_SEARCH,
 )
 def _explore(args: argparse.Namespace) -> None:
-    page = _load(args).page(args.sentence, beam=args.beam, max_length=args.max_length)
+    try:
+        sentence = os.fsencode(args.sentence).decode()
+    except UnicodeDecodeError:
+        raise ValueError(f"the sentence is {args.sentence!r}; expected UTF-8") from None
+    page = _load(args).page(sentence, beam=args.beam, max_length=args.max_length)
     write_atomically(args.output, page.encode())
     _say(f"open {args.output}")
 

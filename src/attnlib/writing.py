@@ -27,14 +27,15 @@ def written_in_the_end(path: Path) -> Iterator[BufferedWriter]:
         with errors_name(path), path.open("wb") as file:
             yield file
         return
-    beside = path.with_name(f".{path.name}.new")
+    goal = path.resolve()  # where a link leads
+    beside = goal.with_name(f".{goal.name}.new")
     with errors_name(path, beside):
         try:
             with beside.open("wb") as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            beside.replace(path)
+            beside.replace(goal)
         finally:
             beside.unlink(missing_ok=True)
 

@@ -9,6 +9,7 @@ from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 
@@ -33,6 +34,7 @@ def home(tmp_path_factory):
     home = tmp_path_factory.mktemp("home")
     for side, ending in (("source", "en"), ("target", "fr")):
         (home / f"a.{ending}").write_text("".join(" ".join(getattr(pair, side)) + "\n" for pair in PAIRS))
+    (home / "a.tsv").write_text("the cat\tle chat\n")
     (home / "a.links").write_text("".join(f"{pharaoh(pair.links)}\n" for pair in PAIRS))
     text = ["train", "--source", str(home / "a.en"), "--target", str(home / "a.fr")]
     learnt = ["--features", "32", "--steps", "120", "--learning-rate", "1e-2", "--dropout", "0.1"]
@@ -124,7 +126,13 @@ def test_unknown_words_are_replaced_by_a_dictionarys_or_by_themselves(run, home)
     unknown = translation._replace(words=("<unknown>", *translation.words[1:]))
     asked = translation.source[int(translation.weights[0].argmax())]
     assert unknown.with_unknown_replaced().words == (asked, *translation.words[1:])
-    assert unknown.with_unknown_replaced({asked: "une chose"}).words == ("une chose", *translation.words[1:])
+    for entry in ("une chose", ""):
+        replaced = unknown.with_unknown_replaced({asked: entry})
+        assert replaced.words == (*entry.split(), *translation.words[1:])
+        rest = len(translation.words) - 1
+        np.testing.assert_array_equal(replaced.weights[-rest:], translation.weights[1:])
+        assert (replaced.weights[:-rest] == translation.weights[0]).all()
+        assert len(replaced.weights) == len(replaced.words)
     assert translation.with_unknown_replaced({asked: "x"}) is translation
 
 
@@ -219,9 +227,20 @@ TRAIN = ("train", "--source", "a.en", "--target", "a.fr", "--model", "new")
         ((*TRAIN, "--preset", "transformer", "--features", "10"), "heads is 4; expected a divisor of emb, 10"),
         ((*TRAIN, "--dev", "a.en", "a.fr", "a.fr"), "--dev is 3 files; expected two"),
         ((*TRAIN, "--vocabulary", "9"), "size is 9; expected at least"),
-        ((*TRAIN, "--steps", "0"), "steps is 0; expected at least 1"),
+        ((*TRAIN, "--steps", "0"), "--steps is 0; expected at least 1"),
+        ((*TRAIN, "--batch-sentences", "0"), "--batch-sentences is 0; expected at least 1"),
+        ((*TRAIN, "--half-width", "3"), "--half-width is of a local window; expected --window"),
+        ((*TRAIN, "--words", "--shared"), "--shared is True with whole words"),
+        ((*TRAIN, "--min-count", "5"), "--min-count is 5 with subwords; expected it with --words only"),
+        ((*TRAIN, "--preset", "transformer", "--embedding-scale", "1"), "--embedding-scale is 1.0; a transformer's"),
+        ((*TRAIN, "--patience", "1"), "--patience and --dev-every are about dev scores; expected --dev"),
+        ((*TRAIN, "--preset", "rnn_search", "--no-input-feeding"), "--no-input-feeding is a choice of Luong's"),
+        ((*TRAIN, "--model", "/"), "folder is /; expected one that has a name"),
+        (("evaluate", "--model", "words", "a.en", "a.fr", "--tokenize", "foo"), "tokenize is 'foo'; expected one of"),
+        (("explore", "--model", "words", "the \udcff", "-o", "no.html"), r"'the \udcff'; expected UTF-8"),
+        (("translate", "--model", "words", "--dictionary", "a.tsv"), "a.tsv, line 1: 2 words before the tab; expected"),
         ((*TRAIN, "--minutes", "-1"), "minutes is -1.0; expected a number above 0"),
-        ((*TRAIN, "--learning-rate", "nan"), "learning_rate is nan; expected a number above 0"),
+        ((*TRAIN, "--learning-rate", "nan"), "--learning-rate is nan; expected a number above 0"),
         ((*TRAIN, "--batch-words", "3"), "no pair is left"),
     ],
 )
@@ -234,6 +253,39 @@ def test_what_is_wrong_is_one_sentence_and_leaves_nothing_behind(run, home, word
     assert message in last
     assert "Traceback" not in err
     assert sorted(home.rglob("*")) == before
+
+
+def test_dev_pairs_that_do_not_fit_are_left_out_and_counted(run, home):
+    (home / "dev.tsv").write_text("the cat\tle chat\n\tle\n" + "a " * 100 + "\tle\n")
+    options = (*SMALL, "--words", "--score", "location", "--dev", "dev.tsv")
+    status, _, err = run(*TRAIN[:5], "--model", "fitting", *options)
+    assert status == 0
+    assert "dev: 2 sentence pairs; left out: 1 with an empty side\n" in err
+    assert "dev: left out: 1 pairs too long for the model\n" in err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names on this system")
+def test_a_pipe_is_refused_since_a_text_is_read_twice(run, home):
+    os.mkfifo(home / "pipe")
+    status, _, err = run(*TRAIN[:2], "pipe", *TRAIN[3:])
+    assert (status, err) == (2, "attnlib train: pipe is a pipe; expected a file, which can be read twice\n")
+
+
+def test_a_model_is_made_where_a_link_leads(run, home):
+    (home / "link").symlink_to("linked", target_is_directory=True)
+    assert run(*TRAIN[:5], "--model", "link", *SMALL, "--vocabulary", "60")[0] == 0
+    assert (home / "link").is_symlink()
+    attnlib.load(home / "linked")
+
+
+def test_too_little_memory_is_said_in_one_sentence(run, monkeypatch):
+    def load(*_):
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+
+    monkeypatch.setattr(text_model, "load", load)
+    status, out, err = run("translate", "--model", "words", given=b"a\n")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "not enough memory" in err
 
 
 def test_no_more_is_read_than_the_location_score_has_positions(run, home):
@@ -339,15 +391,24 @@ def test_the_toy_text_is_the_grammars_and_replaces_nothing(run, home):
     assert (status, err) == (2, "attnlib toy: toy/train.en is there already; expected a folder without it\n")
 
 
-def test_options_are_the_fields_of_what_is_told_by_python(monkeypatch):
-    learnt = []
+def test_options_are_the_fields_of_what_is_told_by_python(monkeypatch, tmp_path):
+    learnt, dev = [], tmp_path / "dev"
+    dev.write_text("a\tb\n")
     monkeypatch.setattr("attnlib.text.learning.learn", lambda *given, **_: learnt.append(given[-1]))
     train = ["train", "--source", "a", "--model", "m"]
-    words = "--words --min-count 3 --batch-words 70 --batch-sentences 5 --minutes 2.5 --dev-every 9 --shared --seed 4"
-    model = "--preset luong --no-input-feeding --half-width 3 --features 6 --embedding-dropout 0.5"
-    assert main(train) == main([*train, *words.split(), *model.split()]) == 0
-    options = {"encoder": "reversed", "input_feeding": False, "half_width": 3, "emb": 6, "hid": 6, "seed": 4}
-    batch = {"words": 70, "sentences": 5, "least": 3, "minutes": 2.5, "score_every": 9, "shared": True, "seed": 4}
+    words = "--words --min-count 3 --batch-words 70 --batch-sentences 5 --minutes 2.5 --dev-every 9 --seed 4"
+    model = "--preset luong --no-input-feeding --window monotonic --half-width 3 --features 6 --embedding-dropout 0.5"
+    assert main(train) == main([*train, "--dev", str(dev), *words.split(), *model.split()]) == 0
+    options = {
+        "encoder": "reversed",
+        "input_feeding": False,
+        "window": "monotonic",
+        "half_width": 3,
+        "emb": 6,
+        "hid": 6,
+        "seed": 4,
+    }
+    batch = {"words": 70, "sentences": 5, "least": 3, "minutes": 2.5, "score_every": 9, "seed": 4}
     expected = Settings(options=options | {"dropout": 0.3, "embedding_dropout": 0.5}, subwords=False, **batch)
     assert learnt == [Settings(), expected]
     with pytest.raises(SystemExit):

@@ -14,6 +14,17 @@ def test_the_text_is_written_as_it_is(tmp_path):
     assert path.read_bytes() == "è\r\n".encode()
 
 
+def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path):
+    (tmp_path / "link").symlink_to("kept.json")
+    for content in (b"old", b"new"):
+        write_atomically(tmp_path / "link", content)
+    assert (tmp_path / "link").is_symlink()
+    assert sorted((path.name, path.read_bytes()) for path in tmp_path.iterdir()) == [
+        ("kept.json", b"new"),
+        ("link", b"new"),
+    ]
+
+
 @pytest.mark.parametrize("step", ["os.fsync", "pathlib.Path.replace"])
 def test_a_write_that_fails_leaves_the_old_file_as_it_was(tmp_path, monkeypatch, step):
     def fail(*_: object) -> None:

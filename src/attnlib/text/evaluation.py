@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sacrebleu.metrics import CHRF
+from sacrebleu.metrics import BLEU, CHRF
 
+from attnlib.checks import check_choice
 from attnlib.data import SentencePair, Vocabulary
 from attnlib.metrics import Bin, alignment_error_rate, bleu, bleu_by_length, exact_match
 from attnlib.text.files import Gold, Words
@@ -81,12 +82,22 @@ def evaluate(
     """
     if not len(pairs):
         raise ValueError("pairs is empty; expected at least one sentence pair")
+    by_words = isinstance(model.translator.target_vocabulary, Vocabulary)
+    check_tokenizer(tokenize := tokenize or ("none" if by_words else "13a"))
     error = None
     if gold is not None:
         error = alignment_error_rate(model.links_of(pairs), [one.sure for one in gold], [one.possible for one in gold])
     words = [one.words for one in model.translate_all([source for source, _ in pairs], **options)]
-    by_words = isinstance(model.translator.target_vocabulary, Vocabulary)
-    return compared(words, pairs, tokenize or ("none" if by_words else "13a"))._replace(alignment_error=error)
+    return compared(words, pairs, tokenize)._replace(alignment_error=error)
+
+
+def check_tokenizer(tokenize: str) -> None:
+    """Refuse a name that sacrebleu does not have, or cannot cut words by here."""
+    check_choice(BLEU.TOKENIZERS, tokenize=tokenize)
+    try:
+        BLEU(tokenize=tokenize)
+    except (OSError, RuntimeError) as error:
+        raise ValueError(f"tokenize is {tokenize!r}, which sacrebleu cannot use here: {error}") from None
 
 
 def compared(translations: Sequence[Words], pairs: Sequence[tuple[Words, Words]], tokenize: str) -> Evaluation:

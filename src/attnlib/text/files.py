@@ -122,6 +122,9 @@ class PairFiles:
 
     def __init__(self, source: str | Path, target: str | Path | None = None, *, longest: int = 100):
         check_whole(longest=longest)
+        for path in (source, target):
+            if path is not None and Path(path).is_fifo():
+                raise ValueError(f"{path} is a pipe; expected a file, which can be read twice")
         self.files, self.longest, self.counts = (source, target), longest, Counter()
 
     def __iter__(self) -> Iterator[SentencePair]:
@@ -191,8 +194,13 @@ def read_gold(path: str | Path, pairs: Sequence[tuple[Words, Words]]) -> list[Go
 
 
 def read_dictionary(path: str | Path) -> dict[str, str]:
-    """Read a dictionary: on each line a word, a tab and its translation."""
-    return {" ".join(source): " ".join(target) for source, target in read_beside(path)}
+    """Read a dictionary: on each line a word, a tab and its translation, which may have several words, or none."""
+    entries = {}
+    for number, (source, target) in enumerate(read_beside(path), 1):
+        if len(source) != 1:
+            raise ValueError(f"{path}, line {number}: {len(source)} words before the tab; expected one")
+        entries[source[0]] = " ".join(target)
+    return entries
 
 
 def write_toy(folder: str | Path, *, train: int = 20_000, dev: int = 200, seed: int = 1) -> None:

@@ -69,7 +69,7 @@ def learn(
     """
     if isinstance(pairs, Iterator):
         raise TypeError(f"pairs is a {type(pairs).__name__}; expected what can be gone through several times")
-    folder, settings = Path(folder), settings or Settings()
+    folder, settings = _own(Path(folder)), settings or Settings()
     alone = nullcontext() if processes.rank() else checkpoint.only_one(folder)
     with alone, torch.random.fork_rng(devices=[]):
         with processes.first_goes_ahead():
@@ -82,6 +82,7 @@ def learn(
                 return load(folder, device)
             translator = _translator(folder, config, state, maker, say).to(device)
             encoded = _encoded(folder, pairs, text, translator, settings, say=say)
+            dev = _readable(dev, translator, say)
         training = _begin(checkpoint.working(folder), translator, say)
         ended = _train(training, encoded, dev, settings, progress=progress, on_checkpoint=_saving(folder, save_seconds))
         del encoded  # some systems rename no folder while a file in it is mapped
@@ -89,6 +90,14 @@ def learn(
     if ended == "interrupted":
         say("interrupted: the model is as it was then; the same command again goes on with it")
     return load(folder, device)
+
+
+def _own(folder: Path) -> Path:
+    """Follow a link, and give the folder "." its name: a folder that is made gets its name at the end."""
+    folder = folder.resolve() if folder.is_symlink() or not folder.name else folder
+    if not folder.name:
+        raise ValueError(f"folder is {folder}; expected one that has a name")
+    return folder
 
 
 def dev_score(translator: Any, pairs: Sequence[SentencePair]) -> tuple[float, float]:
@@ -220,6 +229,15 @@ def _encoded(
     if store.left_out:
         say(f"left out: {store.left_out:,} pairs too long for the model")
     return store.encoded
+
+
+def _readable(dev: Sequence[SentencePair], translator: Translator, say: Callable[[str], Any]) -> Sequence[SentencePair]:
+    """Leave out the pairs whose source has more positions than the location score."""
+    sizes, most = translator.source_vocabulary.sizes, Model(translator).positions
+    kept = [pair for pair in dev if sum(sizes(pair.source)) <= most]
+    if len(kept) < len(dev):
+        say(f"dev: left out: {len(dev) - len(kept):,} pairs too long for the model")
+    return kept
 
 
 def _begin(beside: Path, translator: Translator, say: Callable[[str], Any]) -> Training:

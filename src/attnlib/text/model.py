@@ -58,6 +58,8 @@ class Translation(NamedTuple):
     def with_unknown_replaced(self, dictionary: Mapping[str, str] | None = None) -> "Translation":
         """Replace each unknown word by the dictionary's entry for the source word it looked at most, or by that word.
 
+        An entry may have several words, which then share the weights, or none.
+
         Notes
         -----
         Luong et al. 2015, section 4.1, after Jean et al. 2015.
@@ -67,8 +69,13 @@ class Translation(NamedTuple):
             return self
         beside = {t: self.source[i] for i, t in self.links()}
         known = dictionary or {}
-        words = (known.get(beside[t], beside[t]) if unknown in word else word for t, word in enumerate(self.words))
-        return self._replace(words=tuple(words))
+        entries = [
+            known.get(beside[t], beside[t]).split() if unknown in word else [word] for t, word in enumerate(self.words)
+        ]
+        return self._replace(
+            words=tuple(word for entry in entries for word in entry),
+            weights=np.repeat(self.weights, [len(entry) for entry in entries], axis=0),
+        )
 
 
 @dataclass(frozen=True)

@@ -54,15 +54,20 @@ def options_of(cls: type) -> list[Field]:
     return [one for one in fields(cls) if "group" in one.metadata]
 
 
+def flag_of(one: Field) -> str:
+    """Name an option as the command calls it."""
+    return one.metadata["flag"] or f"--{one.name.replace('_', '-')}"
+
+
 def add_options(groups: Mapping[str, _ArgumentGroup], *classes: type) -> None:
     """Add the options of dataclasses to a parser's groups; a value that it reads has the name of its field."""
     alternatives: dict[str, Any] = {}
     for one, hint in ((one, get_type_hints(cls)[one.name]) for cls in classes for one in options_of(cls)):
-        group, about, flag, choices, one_of = one.metadata.values()
+        group, about, _, choices, one_of = one.metadata.values()
         parser = groups[group]
         if one_of:
             parser = alternatives.get(one_of) or alternatives.setdefault(one_of, parser.add_mutually_exclusive_group())
-        flag = flag or f"--{one.name.replace('_', '-')}"
+        flag = flag_of(one)
         [kind] = {*(get_args(hint) or [hint])} - {NoneType}
         if kind is bool:
             how = {"action": "store_false" if one.default or flag.startswith("--no-") else "store_true"}
@@ -105,9 +110,11 @@ class Architecture:
         Raises
         ------
         ValueError
-            If something is chosen that only Luong's model has, for another preset.
+            If something is chosen that only Luong's model has, for another preset, or a width without a window.
         """
         preset, size = self.preset or "luong", self.features
+        if self.half_width is not None and self.window in (None, "everywhere"):
+            raise ValueError("--half-width is of a local window; expected --window monotonic or predictive with it")
         dropouts = {"dropout": self.dropout, "embedding_dropout": self.embedding_dropout}
         names = ("encoder", "score", "window", "half_width", "input_feeding", "layers")
         wanted = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
@@ -118,7 +125,7 @@ class Architecture:
         if wanted.get("encoder") == "both":
             del wanted["encoder"]
         if wanted:
-            other = ", ".join(f"--{name.replace('_', '-')}" for name in wanted)
+            other = ", ".join(flag_of(one) for one in options_of(Architecture) if one.name in wanted)
             raise ValueError(f"{other} is a choice of Luong's model, not of {preset}; leave it or --preset out")
         hid = 4 * size if preset == "transformer" else size
         return preset, {"emb": size, "hid": hid, **dropouts, "seed": seed, **layers}
@@ -180,6 +187,12 @@ class Settings:
             number = getattr(self, name)
             if number is not None and not 0 < number < inf:
                 raise ValueError(f"{name} is {number}; expected a number above 0")
+        if self.shared and not self.subwords:
+            raise ValueError("shared is True with whole words; expected it with subwords only")
+        if self.subwords and self.least != Settings.least:
+            raise ValueError(f"least is {self.least} with subwords; expected it with --words only")
+        if self.preset == "transformer" and self.embedding_scale != Settings.embedding_scale:
+            raise ValueError(f"embedding_scale is {self.embedding_scale}; a transformer's embeddings have their own")
         for one in fields(self):
             if one.metadata.get("choices"):
                 check_choice(one.metadata["choices"], **{one.name: getattr(self, one.name)})

@@ -85,9 +85,13 @@ def open_store(
 
 def remove_stores(parent: Path) -> None:
     """Remove the store in a folder, also what is left of one that was not finished, or of an earlier attnlib's."""
-    for pattern in (f"{_NAME}*", f".{_NAME}*.new"):
-        for folder in parent.glob(pattern):
-            shutil.rmtree(folder, ignore_errors=True)
+    for folder in (*filter(_is_store, parent.glob(f"{_NAME}*")), *parent.glob(f".{_NAME}*.new")):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_store(folder: Path) -> bool:
+    """Look whether a folder holds nothing but a store's files, or what is left of them."""
+    return folder.is_dir() and {path.name for path in folder.iterdir()} <= {"ids", "starts", "lengths", _ABOUT}
 
 
 def _encode(

@@ -83,8 +83,10 @@ def test_a_store_is_written_once_and_removed_with_all_that_is_left_of_others(tmp
     assert len(encoded_in(tmp_path).encoded) == len(PAIRS)
     for left in (".text.new", "text-0123456789abcdef"):
         (tmp_path / left).mkdir()
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "my.en").touch()
     remove_stores(tmp_path)
-    assert not list(tmp_path.iterdir())
+    assert [path.name for path in tmp_path.rglob("*")] == ["texts", "my.en"]
 
 
 def test_a_text_that_changes_while_it_is_read_is_refused(tmp_path):
