@@ -248,11 +248,14 @@ def read_plan(plan: str | Path) -> Plan:
 
     Raises
     ------
-    FileNotFoundError
-        If there is none.
+    OSError
+        If the file cannot be read.
     ValueError
-        If a row is there twice, or its model or its family is not, or a claim is of a row that is not there.
+        If there is no plan of this name; or a row is there twice, or its model or its family is not, or a claim is of a
+        row that is not there.
     """
+    if isinstance(plan, str):
+        check_choice(sorted(path.stem for path in PLANS.glob("*.toml")), plan=plan)
     path = PLANS / f"{plan}.toml" if isinstance(plan, str) else plan
     text = path.read_bytes()
     contents = tomllib.loads(text.decode())

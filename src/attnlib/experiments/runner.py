@@ -28,7 +28,7 @@ from typing import Any
 
 import torch
 
-from attnlib.checks import check_choice
+from attnlib.checks import check_choice, check_whole
 from attnlib.devices import device_named
 from attnlib.experiments.measures import benchmark, grouped, measure, measure_rate
 from attnlib.experiments.plan import Row, read_plan
@@ -149,8 +149,11 @@ def _do(chosen: Namespace) -> None:
     if ledger.plan.learns_from_text:
         list_missing, usual = _of_text(ledger, chosen), 1
     else:
+        if chosen.only or chosen.data or chosen.device:
+            raise ValueError(f"the plan {ledger.plan.name} learns from no text; expected no --only, --data or --device")
         list_missing, usual = partial(missing, share=chosen.share), 2
     workers = usual if chosen.workers is None else chosen.workers
+    check_whole(workers=workers)
     if workers == 1:
         return work(ledger, list_missing, say)
     with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"), initializer=_begin) as pool:

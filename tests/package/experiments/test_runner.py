@@ -144,6 +144,12 @@ def test_the_command(monkeypatch, capsys, ledger, small):
     assert [[job[:2] for job in jobs] for _, jobs in asked[3:]] == [listed(ledger)[1::5]] * 2, "two workers"
     main(["--costs"])
     assert asked[-1] == "costs"
+    for wrong, says in (("--only=x", "learns from no text; expected no --only"), ("--workers=0", "workers is 0")):
+        assert main([wrong]) == 2
+        assert says in capsys.readouterr().err
+    monkeypatch.undo()
+    assert main(["nope"]) == 2
+    assert "plan is 'nope'; expected one of comparison, places, " in capsys.readouterr().err
     for wrong in ("0/5", "6/5", "2", "2/5/1", "-1/5"):
         with pytest.raises(SystemExit):
             main([f"--share={wrong}"])
