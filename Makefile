@@ -87,8 +87,8 @@ _build/html/index.html:
 .venv/installed: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	|| { echo "Python 3.11 or later is needed, but '$(PYTHON)' is $$($(PYTHON) -V 2>&1 | grep ^Python || echo missing). Say which: make PYTHON=python3.12" >&2; exit 1; }
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info >= (3, 14))' \
-	|| echo "The book has been tried with Python 3.11, 3.12 and 3.13. With $$($(PYTHON) -V) it should run; if it does not, name another: make PYTHON=python3.13" >&2
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info >= (3, 15))' \
+	|| echo "The book has been tried with Python 3.11 to 3.14. With $$($(PYTHON) -V) it should run; if it does not, name another: make PYTHON=python3.14" >&2
 	$(PYTHON) -m venv .venv
 	@echo "Installing the packages of requirements.lock. The first time this takes minutes; README.md says how much is downloaded."
 	-$(BIN)/pip install --quiet --no-deps --retries 0 --timeout 10 --extra-index-url $(CPU_WHEELS) $(TORCH)
