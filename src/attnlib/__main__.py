@@ -187,7 +187,7 @@ def _add_training(train: argparse.ArgumentParser) -> None:
 def _train(args: argparse.Namespace) -> None:
     from attnlib import processes  # noqa: PLC0415
     from attnlib.devices import device_named  # noqa: PLC0415
-    from attnlib.text.files import PairFiles, Text, read_pairs  # noqa: PLC0415
+    from attnlib.text.files import PairFiles, read_pairs  # noqa: PLC0415
     from attnlib.text.learning import learn  # noqa: PLC0415
 
     device = device_named(args.device)
@@ -200,12 +200,12 @@ def _train(args: argparse.Namespace) -> None:
             pairs = PairFiles(args.source, args.target, longest=args.longest)
             if not files and (args.patience or args.score_every):
                 raise ValueError("--patience and --dev-every are about dev scores; expected --dev with them")
-            dev = read_pairs(*files, longest=args.longest) if files else Text([], 0, 0)
-            if dev.empty or dev.long:
+            dev = read_pairs(*files, longest=args.longest) if files else None
+            if dev and (dev.empty or dev.long):
                 say(f"dev: {dev}")
         progress = True if sys.stderr.isatty() else "lines"
         how = {"save_seconds": args.save_seconds, "progress": progress, "say": say, "device": device}
-        learn(args.model, pairs, dev.pairs, settings, **how)
+        learn(args.model, pairs, dev.pairs if dev else (), settings, **how)
         say(f"the model is in {args.model}")
 
 

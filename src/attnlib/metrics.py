@@ -14,7 +14,7 @@ from jaxtyping import Float, Real
 from sacrebleu.metrics import BLEU
 from torch.nn.functional import cross_entropy
 
-from attnlib.checks import check_vocabularies, check_words
+from attnlib.checks import check_choice, check_vocabularies, check_words
 from attnlib.data import PAD, Batch, SentencePair, batch
 from attnlib.search import parted
 from attnlib.shapes import Array
@@ -175,10 +175,19 @@ def word_losses(translator: Translator, pairs: Sequence[SentencePair]) -> list[F
     return [losses[n] for n in range(len(pairs))]
 
 
+def bleu_metric(tokenize: str) -> BLEU:
+    """Make sacrebleu's BLEU, or refuse a way to cut words that it does not have, or cannot use here."""
+    check_choice(BLEU.TOKENIZERS, tokenize=tokenize)
+    try:
+        return BLEU(tokenize=tokenize, force=True)  # force: tokens that stand apart are what we have
+    except (OSError, RuntimeError) as error:
+        raise ValueError(f"tokenize is {tokenize!r}, which sacrebleu cannot use here: {error}") from None
+
+
 def bleu(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]], tokenize: str = "none") -> Bleu:
     """Compute BLEU with sacrebleu over all sentences together, words as they are or cut anew as `tokenize` says."""
     _check_translations(translations, references)
-    metric = BLEU(tokenize=tokenize, force=True)  # force: tokens that stand apart are what we have
+    metric = bleu_metric(tokenize)
     score = metric.corpus_score(list(map(" ".join, translations)), [list(map(" ".join, references))])
     return Bleu(score.score, str(metric.get_signature()))
 

@@ -194,6 +194,7 @@ ONE = [("u", "v")]
         (lambda: bleu([], []), ValueError, "translations has 0 sentences, the references 0; expected equally"),
         (lambda: bleu(["u v"], ONE), TypeError, r"translations\[0\] is the string 'u v'"),
         (lambda: bleu(ONE, ["u v"]), TypeError, r"references\[0\] is the string 'u v'"),
+        (lambda: bleu(ONE, ONE, "foo"), ValueError, "tokenize is 'foo'; expected one of"),
         (lambda: bleu_by_length(["u v"], [PAIR], [1, 3]), TypeError, r"translations\[0\] is"),
         (lambda: bleu_by_length(ONE * 2, [PAIR], [1, 3]), ValueError, "translations has 2 sentences, the references 1"),
         (lambda: bleu_by_length(ONE, [PAIR], [3]), ValueError, r"edges is \[3\]; expected at least 2 lengths"),

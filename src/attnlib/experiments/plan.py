@@ -254,9 +254,10 @@ def read_plan(plan: str | Path) -> Plan:
         If there is no plan of this name; or a row is there twice, or its model or its family is not, or a claim is of a
         row that is not there.
     """
+    path = plan
     if isinstance(plan, str):
         check_choice(sorted(path.stem for path in PLANS.glob("*.toml")), plan=plan)
-    path = PLANS / f"{plan}.toml" if isinstance(plan, str) else plan
+        path = PLANS / f"{plan}.toml"
     text = path.read_bytes()
     contents = tomllib.loads(text.decode())
     rows: dict[str, Any] = {}

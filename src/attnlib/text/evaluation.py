@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.metrics import CHRF
 
-from attnlib.checks import check_choice
 from attnlib.data import SentencePair, Vocabulary
-from attnlib.metrics import Bin, alignment_error_rate, bleu, bleu_by_length, exact_match
+from attnlib.metrics import Bin, alignment_error_rate, bleu, bleu_by_length, bleu_metric, exact_match
 from attnlib.text.files import Gold, Words
 from attnlib.text.model import Model
 
@@ -83,21 +82,12 @@ def evaluate(
     if not len(pairs):
         raise ValueError("pairs is empty; expected at least one sentence pair")
     by_words = isinstance(model.translator.target_vocabulary, Vocabulary)
-    check_tokenizer(tokenize := tokenize or ("none" if by_words else "13a"))
+    bleu_metric(tokenize := tokenize or ("none" if by_words else "13a"))  # refuses before anything is translated
     error = None
     if gold is not None:
         error = alignment_error_rate(model.links_of(pairs), [one.sure for one in gold], [one.possible for one in gold])
     words = [one.words for one in model.translate_all([source for source, _ in pairs], **options)]
     return compared(words, pairs, tokenize)._replace(alignment_error=error)
-
-
-def check_tokenizer(tokenize: str) -> None:
-    """Refuse a name that sacrebleu does not have, or cannot cut words by here."""
-    check_choice(BLEU.TOKENIZERS, tokenize=tokenize)
-    try:
-        BLEU(tokenize=tokenize)
-    except (OSError, RuntimeError) as error:
-        raise ValueError(f"tokenize is {tokenize!r}, which sacrebleu cannot use here: {error}") from None
 
 
 def compared(translations: Sequence[Words], pairs: Sequence[tuple[Words, Words]], tokenize: str) -> Evaluation:

@@ -82,7 +82,7 @@ def learn(
                 return load(folder, device)
             translator = _translator(folder, config, state, maker, say).to(device)
             encoded = _encoded(folder, pairs, text, translator, settings, say=say)
-            dev = _readable(dev, translator, say)
+            dev = _fitting(dev, translator, say)
         training = _begin(checkpoint.working(folder), translator, say)
         ended = _train(training, encoded, dev, settings, progress=progress, on_checkpoint=_saving(folder, save_seconds))
         del encoded  # some systems rename no folder while a file in it is mapped
@@ -231,7 +231,7 @@ def _encoded(
     return store.encoded
 
 
-def _readable(dev: Sequence[SentencePair], translator: Translator, say: Callable[[str], Any]) -> Sequence[SentencePair]:
+def _fitting(dev: Sequence[SentencePair], translator: Translator, say: Callable[[str], Any]) -> Sequence[SentencePair]:
     """Leave out the pairs whose source has more positions than the location score."""
     sizes, most = translator.source_vocabulary.sizes, Model(translator).positions
     kept = [pair for pair in dev if sum(sizes(pair.source)) <= most]
