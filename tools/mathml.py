@@ -15,9 +15,9 @@ FILES = sorted(ROOT.glob("src/attnlib/*/equations.json"))
 
 def converted(text: str) -> str:
     """Fill in the MathML of every key."""
-    from bookext.letters import mathml  # noqa: PLC0415 the extensions are no package
+    from bookext.letters import ANYWHERE, mathml  # noqa: PLC0415 the extensions are no package
 
-    return json.dumps({tex: mathml(tex, display=True) for tex in json.loads(text)}, ensure_ascii=False, indent=1) + "\n"
+    return json.dumps({tex: mathml(tex, display=True, place=ANYWHERE) for tex in json.loads(text)}, ensure_ascii=False, indent=1) + "\n"
 
 
 if __name__ == "__main__":

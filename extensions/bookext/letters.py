@@ -43,7 +43,7 @@ def table() -> dict[str, dict[str, dict[str, Any]]]:
 @cache
 def rows() -> dict[str, dict[str, Any]]:
     """Gather the letters of all groups."""
-    return {name: row for group in table().values() for name, row in group.items()}
+    return {name: row for group in table().values() if isinstance(group, dict) for name, row in group.items()}
 
 
 def element(tex: str, display: bool = False) -> ElementTree.Element:
@@ -82,10 +82,11 @@ def closest(names: list[str], place: Place) -> str | None:
     return max((name for name in names if holds[name]), key=holds.get, default=None)
 
 
-def mathml(tex: str, display: bool, place: Place = ANYWHERE) -> str:
-    """Convert TeX to MathML in which every letter names, in `data-letter`, its row of the table."""
+def mathml(tex: str, display: bool, place: Place | None = None) -> str:
+    """Convert TeX to MathML; if it has a place, every letter of it names, in `data-letter`, its row of the table."""
     root = element(tex, display)
-    mark(root, place)
+    if place:
+        mark(root, place)
     return ElementTree.tostring(root, encoding="unicode")
 
 
