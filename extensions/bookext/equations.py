@@ -5,10 +5,12 @@ Authors write `$...$` and `$$...$$`, with `\tag{...}` for a number. Where a text
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from fontTools.ttLib import TTFont
 from math_core import LatexError
 from sphinx.application import Sphinx
 from sphinx.util import logging
@@ -21,6 +23,7 @@ FONT = Path(__file__).parents[2] / "book" / "_static" / "stix-two-math.woff"
 TAG = re.compile(r"\s*\\tag\{(.+?)\}")
 CITED = re.compile(r"(\((?:\d|[A-Z])\.\d+\))")
 ITALICS = [0x210E, *range(0x1D434, 0x1D468), *range(0x1D6E2, 0x1D71C)]
+HIGH = re.compile("<(mfrac|mover|munder|msup|msubsup|msqrt>.*<msqrt)")
 _LOG = logging.getLogger(__name__)
 
 
@@ -59,11 +62,12 @@ def inline(writer: HTML5Translator, node: nodes.math) -> None:
 
 def block(writer: HTML5Translator, node: nodes.math_block) -> None:
     """Write an equation that stands alone. Its number leads to its row on the page Notation."""
-    equation, tag = f"<span>{converted(writer, node)}</span>", number(node)
+    equation, tag, name = f"<span>{converted(writer, node)}</span>", number(node), ""
     if tag:
+        name = f' id="equation-{tag}"'
         row = writer.builder.get_relative_uri(writer.builder.current_docname, "book/notation")
         equation += f'<a class="eqno" data-letter="equation-{tag}" href="{row}#equation-{tag}">({tag})</a>'
-    writer.body.append(f'<div class="math notranslate"{tag and f" id=equation-{tag}"}>{equation}</div>\n')
+    writer.body.append(f'<div class="math notranslate"{name}>{equation}</div>\n')
     raise nodes.SkipNode
 
 
@@ -85,14 +89,30 @@ def link(app: Sphinx, page: nodes.document, name: str) -> None:
             text.parent.replace(text, new)
 
 
-def font(app: Sphinx, error: Exception | None) -> None:
-    """Cut the font to what stands in equations, upright and slanted."""
-    if error or app.builder.format != "html":
-        return
-    pages = (path.read_text("utf-8") for path in Path(app.outdir).rglob("*.html"))
-    letters = {letter for page in pages for math in re.findall(r"<math.*?</math>", page, re.DOTALL) for letter in math}
+def fit(pages: Iterable[str], target: Path) -> None:
+    """Cut the font to what stands in the equations of some pages, upright and slanted, and write it.
+
+    Unlike TeX, browsers shift an index further that stands at a letter with a descender: the font then asks for less.
+    Chromium leaves room for the widest form of the root: where all are low, the font has one.
+    """
+    equations = [math for page in pages for math in re.findall(r"<math.*?</math>", page, re.DOTALL)]
+    letters = {letter for math in equations for letter in math}
     slanted = {code for code in ITALICS if unicodedata.normalize("NFKC", chr(code)) in letters}
-    cut(FONT, Path(app.outdir, "_static", FONT.name), {*map(ord, letters), *slanted})
+    font = TTFont(FONT)
+    table, root = font["MATH"].table, font.getBestCmap()[ord("√")]
+    table.MathConstants.SubscriptBaselineDropMin.Value = 0
+    table.MathConstants.SuperscriptBaselineDropMax.Value = 376
+    if not any(HIGH.search(inside) for math in equations for inside in re.findall("<msqrt>.*?</msqrt>", math)):
+        forms = table.MathVariants.VertGlyphConstruction[table.MathVariants.VertGlyphCoverage.glyphs.index(root)]
+        forms.MathGlyphVariantRecord, forms.GlyphAssembly = forms.MathGlyphVariantRecord[:1], None
+    cut(font, {ord("√"), *map(ord, letters), *slanted}, target)
+
+
+def finish(app: Sphinx, error: Exception | None) -> None:
+    """Fit the font to all pages."""
+    if not error and app.builder.format == "html":
+        pages = (path.read_text("utf-8") for path in Path(app.outdir).rglob("*.html"))
+        fit(pages, Path(app.outdir, "_static", FONT.name))
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -100,5 +120,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_html_math_renderer("mathml", inline_renderers=(inline, None), block_renderers=(block, None))
     app.connect("doctree-read", note)
     app.connect("doctree-resolved", link)
-    app.connect("build-finished", font)
+    app.connect("build-finished", finish)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

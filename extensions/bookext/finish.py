@@ -79,9 +79,9 @@ def structure(page: str) -> str:
     return page
 
 
-def cut(source: Path, target: Path, letters: set[int]) -> None:
-    """Write a font that has some letters of another, with its licence and what mathematics needs of it."""
-    font, cutter = TTFont(source), Subsetter(Options(name_IDs=["*"], layout_features=["ssty"]))
+def cut(font: TTFont, letters: set[int], target: Path) -> None:
+    """Cut a font to some letters, with its names and what mathematics needs of it, and write it."""
+    cutter = Subsetter(Options(name_IDs=["*"]))
     cutter.populate(unicodes=letters)
     cutter.subset(font)
     font.flavor = "woff"
@@ -97,7 +97,7 @@ def icons(app: Sphinx, error: Exception | None) -> None:
         return
     for name, letters in ICONS.items():
         target = Path(app.outdir, "_static", f"{name}.woff")
-        cut(FONTS / f"{name}.ttf", target, {int(letter, 16) for letter in letters.split()})
+        cut(TTFont(FONTS / f"{name}.ttf"), {int(letter, 16) for letter in letters.split()}, target)
 
 
 def begin(app: Sphinx) -> None:

@@ -49,7 +49,11 @@ def rows() -> dict[str, dict[str, Any]]:
 def element(tex: str, display: bool = False) -> ElementTree.Element:
     """Convert TeX to MathML that carries the TeX with it."""
     made = CONVERTER.convert_with_local_state(tex, displaystyle=display)
-    return ElementTree.fromstring(made.replace("&ApplyFunction;", "\N{FUNCTION APPLICATION}"))
+    root = ElementTree.fromstring(made.replace("&ApplyFunction;", "\N{FUNCTION APPLICATION}"))
+    for sign in root.iter("mo"):
+        if sign.text == "⊙":
+            sign.set("largeop", "false")  # Firefox takes it for a sum
+    return root
 
 
 def spelled(node: ElementTree.Element) -> str:

@@ -14,14 +14,14 @@ import pytest
 from fontTools.ttLib import TTFont
 from nbformat.v4 import new_markdown_cell
 
-from bookext.equations import FONT, ITALICS
-from bookext.finish import cut
+from bookext.equations import FONT, fit
 from bookext.letters import ANYWHERE, Place, mathml, meanings, rows, table
 from mathml import FILES, converted
 
 TEX = re.compile(r"\$\$(.+?)\$\$|\$([^$]+?)\$", re.DOTALL)
 SHOWN = {  # what a command shows that is no Greek letter; those of layout show nothing
-    **dict.fromkeys(("frac", "tfrac", "sqrt", "left", "right", "big", "mathrm", "text", "quad", "qquad"), ""),
+    **dict.fromkeys(("left", "right", "big", "mathrm", "text", "quad", "qquad"), ""),
+    **{"frac": "/", "tfrac": "/", "sqrt": "√"},
     **{name: name for name in ("exp", "tanh", "softmax", "ln", "log", "min", "max", "sin", "cos")},
     **dict(zip("tilde bar overrightarrow overleftarrow top odot cdot sum".split(), "˜¯→←⊤⊙⋅∑", strict=True)),
     **dict(zip("pm cap mid approx partial ell ldots lvert rvert lVert rVert".split(), "±∩∣≈∂ℓ…||‖‖", strict=True)),
@@ -46,10 +46,11 @@ def shown(token: str) -> str:
 
 
 def visible(mathml: str) -> Counter[str]:
-    """Count what MathML shows, without spaces and what only a screen reader says."""
+    """Count what MathML shows, with / for a fraction, without spaces and what only a screen reader says."""
     root = ElementTree.fromstring(mathml)
     root[0].remove(root[0].find("annotation"))
-    return Counter(re.sub(r"[\s\N{FUNCTION APPLICATION}]", "", "".join(root.itertext())))
+    text = "".join([*root.itertext(), *("/" for _ in root.iter("mfrac")), *("√" for _ in root.iter("msqrt"))])
+    return Counter(re.sub(r"[\s\N{FUNCTION APPLICATION}]", "", text))
 
 
 @pytest.mark.parametrize("page", ["notebooks/*.ipynb", "book/*.md"])
@@ -120,27 +121,39 @@ def test_the_table_speaks_of_what_there_is(notebook_paths):
     assert len(rows()) == sum(len(group) for group in table().values() if isinstance(group, dict))
 
 
-def test_the_names_in_code_are_in_the_code_of_the_chapters(notebook_paths):
+def test_the_names_in_code_are_names_of_the_chapters_or_the_package(root, notebook_paths):
     cells = [cell for path in notebook_paths for cell in nbformat.read(path, as_version=4).cells]
     code = [cell.source for cell in cells if cell.cell_type == "code" and not cell.source.startswith("%")]
+    code += [path.read_text("utf-8") for path in root.glob("src/attnlib/*.py")]
     words = {token.string for text in code for token in tokenize.generate_tokens(io.StringIO(text).readline)}
     assert NAMES - words == set()
 
 
 def test_a_page_has_its_numbers_and_links(chapter):
-    status, page = chapter("bookext.equations", new_markdown_cell("$$c_t = 1 \\tag{1.3}$$\n\nBy (1.3), $c$, not (9.9)."))
+    cell = new_markdown_cell("$$c_t = 1 \\tag{1.3}$$\n\nBy (1.3), $c$, not (9.9).")
+    settings = {"html_math_renderer": "mathml", "myst_enable_extensions": ["dollarmath"]}
+    status, page = chapter("bookext.equations", cell, **settings)
     text = page.decode()
     assert status == 0
-    assert re.search(r'<div class="math[^>]* id="?equation-1\.3"?>.*<annotation[^>]*>c_t = 1</annotation>', text)
+    assert re.search(r'<div class="math[^>]* id="equation-1.3">.*<annotation[^>]*>c_t = 1</annotation>', text)
     assert '<a class="reference internal" href="#equation-1.3">(1.3)</a>' in text
     assert "not (9.9)" in text
 
 
+def forms_of_the_root(path: Path) -> int:
+    font = TTFont(path)
+    variants = font["MATH"].table.MathVariants
+    at = variants.VertGlyphCoverage.glyphs.index(font.getBestCmap()[ord("√")])
+    return len(variants.VertGlyphConstruction[at].MathGlyphVariantRecord)
+
+
 def test_the_font_keeps_what_mathematics_needs(tmp_path):
-    """Variants and assemblies of parentheses, letters for scripts, the licence; a tenth of the whole."""
-    cut(FONT, tmp_path / "cut.woff", {*map(ord, "(t∑α"), ITALICS[0]})
-    font = TTFont(tmp_path / "cut.woff")
-    assert font["MATH"].table.MathVariants.VertGlyphConstruction
-    assert [feature.FeatureTag for feature in font["GSUB"].table.FeatureList.FeatureRecord] == ["ssty"]
+    """Letters, upright and slanted, their large forms, and the licence: a tenth of the whole."""
+    fit([mathml(r"\sqrt{d} \sum \alpha", display=True)], tmp_path / "low.woff")
+    fit([mathml(r"\sqrt{\frac{1}{d}}", display=True)], tmp_path / "high.woff")
+    font = TTFont(tmp_path / "low.woff")
+    assert {*map(ord, "√d∑α𝑑𝛼")} <= {*font.getBestCmap()}
+    assert 0x1D6FD not in font.getBestCmap()  # there is no beta
     assert "OFL" in font["name"].getDebugName(14)
-    assert (tmp_path / "cut.woff").stat().st_size < FONT.stat().st_size / 10
+    assert (tmp_path / "low.woff").stat().st_size < FONT.stat().st_size / 10
+    assert forms_of_the_root(tmp_path / "low.woff") == 1 < forms_of_the_root(tmp_path / "high.woff")
