@@ -17,7 +17,8 @@ def converted(text: str) -> str:
     """Fill in the MathML of every key."""
     from bookext.letters import ANYWHERE, mathml  # noqa: PLC0415 the extensions are no package
 
-    return json.dumps({tex: mathml(tex, display=True, place=ANYWHERE) for tex in json.loads(text)}, ensure_ascii=False, indent=1) + "\n"
+    made = {tex: mathml(tex, display=True, place=ANYWHERE) for tex in json.loads(text)}
+    return json.dumps(made, ensure_ascii=False, indent=1) + "\n"
 
 
 if __name__ == "__main__":

@@ -22,7 +22,9 @@ addEventListener("DOMContentLoaded", () => {
   }
 
   function show(part) {
-    const [title, told] = list.querySelector(`[data-card="${part.dataset.letter}"]`).cloneNode(true).children;
+    const found = list.querySelector(`[data-card="${part.dataset.letter}"]`);
+    if (!found) return;
+    const [title, told] = found.cloneNode(true).children;
     const head = document.createElement("p");
     head.append(...title.childNodes);
     card.replaceChildren(head, told);

@@ -1,4 +1,4 @@
-"""Every equation that a chapter numbers is listed in the table of notation, and each of its links leads where it says."""
+"""Every equation that a chapter numbers is in the table of notation, and each of its links leads where it says."""
 
 import re
 from functools import cache
