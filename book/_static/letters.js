@@ -29,7 +29,8 @@ addEventListener("DOMContentLoaded", () => {
     head.append(...title.childNodes);
     card.replaceChildren(head, told);
     light(part.dataset.letter);
-    const { left, top, bottom } = part.getBoundingClientRect();
+    const { left } = part.getBoundingClientRect();
+    const { top, bottom } = (part.closest("div.math") ?? part).getBoundingClientRect();
     const room = document.documentElement.clientWidth - card.offsetWidth - 8;
     const fitsBelow = bottom + card.offsetHeight + 16 < innerHeight;
     card.style.left = `${Math.max(8, Math.min(left, room)) + scrollX}px`;
