@@ -58,7 +58,11 @@ addEventListener("DOMContentLoaded", () => {
     show(part);
     isKept = true;
   });
-  document.addEventListener("keydown", ({ key }) => key === "Escape" && close());
+  document.addEventListener("keydown", ({ key }) => {
+    if (key !== "Escape") return;
+    close();
+    list.hidePopover(); // the theme keeps the key from it
+  });
   list.addEventListener("toggle", ({ target, newState }) => {
     if (target === list ? newState === "closed" : !target.open) light();
     else if (target !== list) light(target.dataset.card);
