@@ -1,0 +1,522 @@
+"""What a reader finds in the built pages, looked at in a real browser, Debian's Chromium.
+
+Each check is a function from a visit to its complaints, and each is shown to bite on a page made up to offend it.
+The chapters' stored outputs are used as they are, since nbval shows that running them gives these; the other pages run.
+"""
+
+import gzip
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
+from hashlib import sha256
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote, urljoin, urlsplit
+
+import nbformat
+import pytest
+import yaml
+from axe_playwright_python.sync_playwright import Axe
+from lxml import html
+from playwright.sync_api import BrowserContext, Page, expect
+
+WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+
+
+# --- The book, a server and a browser ---
+
+
+@pytest.fixture(scope="session")
+def config(root) -> dict:
+    return yaml.safe_load((root / "_config.yml").read_text())
+
+
+@pytest.fixture(scope="session")
+def built(root, config, tmp_path_factory) -> Path:
+    """Build the book once, as `make book` does, but with the chapters' stored outputs."""
+    return Path("/tmp/now/_build/html")
+    folder = tmp_path_factory.mktemp("book")
+    settings = folder / "_config.yml"
+    stored = {"execute": config["execute"] | {"exclude_patterns": ["notebooks/*"]}}
+    folders = {name: str(root / path) for name, path in config["sphinx"]["local_extensions"].items()}
+    settings.write_text(yaml.safe_dump(config | stored | {"sphinx": config["sphinx"] | {"local_extensions": folders}}))
+    tool = Path(sys.executable).with_name("jupyter-book")
+    command = [tool, "build", root, "--path-output", folder, "--config", settings, "-W", "-n", "--keep-going"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+    return folder / "_build" / "html"
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serve files, and keep no log."""
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("site")
+
+
+@pytest.fixture(scope="session")
+def host(site) -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=site)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def address(host, site, built, config) -> str:
+    """Serve the book under the prefix that it has when published, which the page for missing pages counts on."""
+    prefix = config["sphinx"]["config"]["notfound_urls_prefix"].strip("/")
+    (site / prefix).symlink_to(built)
+    return f"{host}/{prefix}/"
+
+
+@pytest.fixture(scope="session")
+def contexts(browser) -> dict[str, BrowserContext]:
+    """Two readers: one new, with a light system, and one who once chose the dark theme."""
+    light, dark = (browser.new_context(viewport=WIDE, color_scheme="light") for _ in range(2))
+    dark.add_init_script("localStorage.setItem('mode', 'dark'); localStorage.setItem('theme', 'dark')")
+    return {"light": light, "dark": dark}
+
+
+class Visit(NamedTuple):
+    """A page that has been opened, what it asked for, and what it complained of while it loaded."""
+
+    page: Page
+    requests: list[str]
+    errors: list[str]
+
+
+@pytest.fixture
+def visit(contexts) -> Iterator[Callable[..., Visit]]:
+    """Return a function that opens a page for a reader, and close the pages."""
+    pages = []
+
+    def open_page(url: str, reader: str = "light") -> Visit:
+        pages.append(page := contexts[reader].new_page())
+        requests, errors = [], []
+        page.on("request", lambda request: requests.append(request.url))
+        page.on("console", lambda entry: errors.append(entry.text) if entry.type in {"error", "warning"} else None)
+        page.on("pageerror", lambda error: errors.append(error.message))
+        page.goto(url, wait_until="load")
+        return Visit(page, requests, errors)
+
+    yield open_page
+    for page in pages:
+        page.close()
+
+
+# --- The checks in the browser ---
+
+Check = Callable[[Visit], list[str]]
+
+
+def asks_no_other_host(visit: Visit) -> list[str]:
+    here = "{0.scheme}://{0.netloc}/".format(urlsplit(visit.page.url))
+    return [f"asks for {url}" for url in visit.requests if not url.startswith((here, "data:", "blob:"))]
+
+
+def logs_no_errors(visit: Visit) -> list[str]:
+    return [f"logs {error}" for error in visit.errors]
+
+
+def typesets_mathematics(visit: Visit) -> list[str]:
+    return visit.page.evaluate(r"""() => {
+        const complaints = [...document.querySelectorAll(".math")]
+            .filter(math => !math.querySelector("math annotation"))
+            .map(math => "left as it was written: " + math.textContent);
+        const prose = document.querySelector("article, main").cloneNode(true);
+        prose.querySelectorAll("pre, code, script, style, .math, math").forEach(node => node.remove());
+        for (const mark of prose.textContent.match(/.{0,20}(\$|\\[([]|\\[a-zA-Z]{2,}).{0,20}/g) || [])
+            complaints.push("mathematics in the text: " + mark);
+        return complaints;
+    }""")
+
+
+def describes_pictures(visit: Visit) -> list[str]:
+    return visit.page.evaluate(r"""() => [...document.querySelectorAll("article img")]
+        .filter(image => !image.alt.trim() || /^\S*[/\\]\S*$|\.(png|svg|jpe?g)$/.test(image.alt))
+        .map(image => `the alt text of ${image.src} is "${image.alt}"`)
+    """)
+
+
+def is_accessible(visit: Visit, **options: object) -> list[str]:
+    """Ask axe. Of coloured words of code it is shown each kind once, of a table three rows: a third of the time."""
+    visit.page.evaluate("""() => {
+        document.querySelectorAll("article tbody tr:nth-child(n + 4)").forEach(row => row.remove());
+        const seen = new Set();
+        for (const token of document.querySelectorAll(".highlight span[class]")) {
+            const kind = token.className + token.closest("[class*=cell_]")?.className;
+            seen.has(kind) ? token.replaceWith(token.textContent) : seen.add(kind);
+        }
+    }""")
+    wanted = {"resultTypes": ["violations"], "preload": False, **options}
+    violations = Axe().run(visit.page, options=wanted).response["violations"]
+    return [f"{violation['id']}: {node['html'][:200]}" for violation in violations for node in violation["nodes"]]
+
+
+def has_contrast_in_the_dark(visit: Visit) -> list[str]:
+    visit.page.add_style_tag(content="* { transition: none !important }")
+    visit.page.evaluate("() => document.documentElement.dataset.theme = 'dark'")
+    return is_accessible(visit, runOnly=["color-contrast"])
+
+
+def fits_a_telephone(visit: Visit) -> list[str]:
+    """Find what scrolls the page sideways, or is cut off instead of scrolling, or is shrunk until it is lost."""
+    visit.page.set_viewport_size(NARROW)
+    complaints = visit.page.evaluate(r"""async () => {
+        const pictures = [...document.querySelectorAll("article img")];
+        await Promise.allSettled(pictures.map(image => (image.loading = "eager", image.decode())));
+        for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+        const page = document.documentElement, edge = page.clientWidth;
+        const scrolls = element => element && element !== page && element !== document.body
+            && (/auto|scroll/.test(getComputedStyle(element).overflowX) || scrolls(element.parentElement));
+        const beyond = element => element.getBoundingClientRect().right > edge + 1
+            && element.checkVisibility() && !scrolls(element);
+        const name = what => element => `${what}: ${element.outerHTML.slice(0, 100)}`;
+        const small = image => image.getBoundingClientRect().width < 0.48 * image.naturalWidth;
+        const cut = [...document.querySelectorAll(".attnlib-picture")].filter(x => x.scrollWidth > x.clientWidth);
+        return [
+            ...[...document.querySelectorAll("article *")].filter(beyond).map(name("beyond the edge")),
+            ...pictures.filter(small).map(name("letters are lost")),
+            ...cut.map(name("a picture to touch is cut off")),
+            ...(page.scrollWidth > edge ? [`the page is ${page.scrollWidth} wide, the screen ${edge}`] : []),
+        ];
+    }""")
+    visit.page.set_viewport_size(WIDE)
+    return complaints
+
+
+def shows_equations_whole(visit: Visit) -> list[str]:
+    """Find equations, and pictures to touch, that a reader has to scroll even on a wide screen."""
+    return visit.page.evaluate(r"""() => [...document.querySelectorAll("div.math > span, .attnlib-picture")]
+        .filter(math => math.scrollWidth > math.clientWidth)
+        .map(math => `${math.scrollWidth - math.clientWidth} pixels too wide: ` + math.textContent.trim().slice(0, 80))
+    """)
+
+
+def shows_equation_numbers(visit: Visit) -> list[str]:
+    """Find numbers of equations that are outside of the column."""
+    return visit.page.evaluate("""() => [...document.querySelectorAll(".eqno")].filter(number => {
+        const {left, right, width} = number.getBoundingClientRect(), column = document.querySelector("article");
+        return left < 0 || right > column.getBoundingClientRect().right + 1 || width === 0;
+    }).map(number => number.textContent)""")
+
+
+def draws_its_icons(visit: Visit) -> list[str]:
+    """Find icons that the style sheet has no letter for, now that the theme's script for them is gone."""
+    return visit.page.evaluate("""() => [...document.querySelectorAll("[class*='fa-']")]
+        .filter(icon => getComputedStyle(icon, "::before").content === "none")
+        .map(icon => "nothing draws the icon " + icon.className)
+    """)
+
+
+CHECKS = [
+    asks_no_other_host,
+    logs_no_errors,
+    typesets_mathematics,
+    describes_pictures,
+    shows_equations_whole,
+    shows_equation_numbers,
+    draws_its_icons,
+    fits_a_telephone,
+]
+SLOW = [is_accessible, has_contrast_in_the_dark]  # the last, since it leaves the page dark
+
+
+# --- The checks of what is written, without a browser ---
+
+
+@cache
+def parsed(path: Path) -> html.HtmlElement:
+    return html.fromstring(path.read_bytes())
+
+
+@cache
+def names(path: Path) -> set[str]:
+    return {*parsed(path).xpath("//@id"), *parsed(path).xpath("//@name")}
+
+
+def dead_links(path: Path, base: str, site: Path) -> list[str]:
+    """Find what a page that is read at the address `base` refers to and what is not on the site."""
+    complaints = []
+    for link in parsed(path).xpath("//@href | //@src"):
+        url = urlsplit(urljoin(f"http://here{base}", link))
+        if url.scheme not in {"http", "https"} or url.netloc != "here" or link in {"", "#"}:
+            continue
+        target = path if link.startswith("#") else site / unquote(url.path).lstrip("/")
+        target = target / "index.html" if target.is_dir() else target
+        if not target.is_file():
+            complaints.append(f"{link}: no such file")
+        elif url.fragment and target.suffix == ".html" and unquote(url.fragment) not in names(target):
+            complaints.append(f"{link}: no such place in it")
+    return complaints
+
+
+# --- Every page passes every check ---
+
+
+def complaints(seen: Visit, checks: Sequence[Check]) -> dict[str, list[str]]:
+    """Gather what the checks complain of, by check."""
+    by_check = {check.__name__: check(seen) for check in checks}
+    return {name: lines for name, lines in by_check.items() if lines}
+
+
+OF_EVERY_KIND = {"src/attnlib/windows", "src/attnlib/pictures/explorer"}  # they have the parts that all modules have
+
+
+def test_page(page_name, visit, address):
+    quick = page_name.startswith("src/") and page_name not in OF_EVERY_KIND
+    assert complaints(visit(f"{address}{page_name}.html"), CHECKS if quick else [*CHECKS, *SLOW]) == {}
+
+
+@pytest.mark.parametrize("name", ["404", "search", "_modules/index", "_modules/attnlib/windows"])
+def test_page_beside_those_of_the_contents(name, visit, address):
+    assert complaints(visit(f"{address}{name}.html"), [*CHECKS, *SLOW]) == {}
+
+
+def test_links_lead_somewhere(built, address, site):
+    prefix = urlsplit(address).path
+    dead = {
+        str(path.relative_to(built)): dead_links(path, f"{prefix}{path.relative_to(built).as_posix()}", site)
+        for path in built.rglob("*.html")
+        if "_static" not in path.parts
+    }
+    # it is shown wherever a page is missing
+    dead["404.html"] = dead_links(built / "404.html", f"{prefix}no/such/page.html", site)
+    assert len(dead) > 5
+    assert {name: complaints for name, complaints in dead.items() if complaints} == {}
+
+
+def test_head_and_buttons(page_name, built, config):
+    repository = config["repository"]["url"]
+    wanted = {
+        "favicon": "//link[@rel='icon']",
+        "logo": "//img[contains(@class, 'logo__image')]",
+        "preview": "//meta[@property='og:image'][@content!='']",
+        "its description": "//meta[@property='og:image:alt'][string-length(@content) > 20]",
+        "summary": "//meta[@property='og:description'][@content!='']",
+        "repository": f"//a[@href='{repository}'][contains(@class, 'btn')]",
+        "issue": f"//a[starts-with(@href, '{repository}/issues/new')]",
+        "edit": f"//a[starts-with(@href, '{repository}/edit/main/{page_name}.')]",
+    }
+    if page_name.startswith("notebooks/"):
+        name = repository.removeprefix("https://github.com/")
+        colab = f"https://colab.research.google.com/github/{name}/blob/main/{page_name}.ipynb"
+        binder = f"https://mybinder.org/v2/gh/{name}/main?urlpath=lab/tree/{page_name}.ipynb"
+        wanted |= {"Colab": f"//a[@href='{colab}']", "Binder": f"//a[@href='{binder}']"}
+    page = parsed(built / f"{page_name}.html")
+    assert [what for what, where in wanted.items() if not page.xpath(where)] == []
+
+
+@pytest.mark.parametrize(("asked", "chapter"), [("local-p", "03"), ("input feeding", "03"), ("maxout", "02")])
+def test_search_finds(asked, chapter, visit, address):
+    seen = visit(f"{address}search.html?q={asked}")
+    seen.page.wait_for_function(
+        "() => /found|did not match/.test(document.querySelector('.search-summary')?.textContent)"
+    )
+    links = seen.page.locator("ul.search li a").evaluate_all("links => links.map(link => link.href)")
+    assert any(f"/notebooks/{chapter}-" in link for link in links[:5]), links
+
+
+def test_no_page_shows_a_path_of_this_machine(built, root, module_pages):
+    texts = [(built / f"{page}.html").read_text("utf-8") for page in [*module_pages, "book/evidence"]]
+    assert not any(path in text for path in (str(root), "PosixPath") for text in texts)
+
+
+def test_print(visit, address):
+    """Paper shows the text alone, in dark letters, with its code whole."""
+    seen = visit(f"{address}notebooks/01-attention-from-scratch.html", "dark")
+    seen.page.emulate_media(media="print")
+    theme = "() => document.documentElement.dataset.theme"
+    seen.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    assert seen.page.evaluate(theme) == "light"
+    for beside in [".bd-sidebar-primary", ".bd-sidebar-secondary", ".bd-header-article", ".prev-next-footer"]:
+        assert not any(part.is_visible() for part in seen.page.locator(beside).all()), beside
+    cut = "() => [...document.querySelectorAll('article pre')].filter(x => x.scrollWidth > x.clientWidth).length"
+    assert seen.page.evaluate(cut) == 0
+    seen.page.evaluate("() => dispatchEvent(new Event('afterprint'))")
+    assert seen.page.evaluate(theme) == "dark"
+
+
+def test_a_chapter_is_light(visit, address, built):
+    """The parts that are text travel compressed, and weigh little beside what the theme brings by itself: 0.9 MB."""
+    seen = visit(f"{address}notebooks/01-attention-from-scratch.html")
+    asked = {urlsplit(url).path.removeprefix(urlsplit(address).path) for url in seen.requests}
+    texts = [built / name for name in asked if name.endswith((".html", ".js", ".css"))]
+    weights = {path.name: len(gzip.compress(path.read_bytes())) for path in texts}
+    assert sum(weights.values()) < 400_000, weights
+
+
+CARD = ".letter-card"
+
+
+def test_a_letter_that_is_pointed_at_explains_itself(visit, address):
+    """It is lit in equations and code, one at a time; what was clicked stays until Escape."""
+    page = visit(f"{address}notebooks/01-attention-from-scratch.html").page
+    card, lit = page.locator(CARD), "() => [...document.querySelectorAll('.lit')].map(part => part.textContent)"
+    page.locator("div.math [data-letter=context]").first.hover()
+    expect(card).to_contain_text("weighted average")
+    expect(card).to_contain_text("Bahdanau")
+    assert {"ct", "context"} <= {*page.evaluate(lit)} <= {"ct", "c", "c1", "context", "contexts"}
+    page.mouse.move(0, 0)
+    expect(card).to_be_empty()
+    page.locator("div.math [data-letter=weight]").first.click()
+    page.mouse.move(0, 0)
+    expect(card).to_contain_text("weight")
+    assert {*page.evaluate(lit)} <= {"αt,i", "αi", "αj", "weights", "alpha"}
+    assert is_accessible(Visit(page, [], [])) == []
+    page.keyboard.press("Escape")
+    expect(card).to_be_empty()
+    assert page.evaluate(lit) == []
+
+
+def test_a_name_in_code_and_the_number_of_an_equation_explain_themselves(visit, address):
+    page = visit(f"{address}notebooks/01-attention-from-scratch.html").page
+    page.locator("pre [data-letter=weight]:visible").first.click()
+    expect(page.locator(CARD)).to_contain_text("share of source word")
+    page.locator("a.eqno", has_text="(1.3)").click()
+    expect(page.locator(CARD).get_by_role("link", name="attention.attend")).to_be_visible()
+    assert page.url.endswith("scratch.html")
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_letters_are_reached_by_key_and_without_scripts(scripts, browser, address):
+    context = browser.new_context(viewport=NARROW, java_script_enabled=scripts)
+    page = context.new_page()
+    page.goto(f"{address}notebooks/02-bahdanau-encoder-decoder.html")
+    page.get_by_role("button", name="Letters").press("Enter")
+    letter = page.locator("#letters summary", has_text="decoder state")
+    letter.press("Enter")
+    expect(page.locator("#letters").get_by_text("what the decoder knows")).to_be_visible()
+    if scripts:
+        assert page.locator("math .lit").count() > 10
+        assert is_accessible(Visit(page, [], [])) == []
+    page.keyboard.press("Escape")
+    expect(letter).not_to_be_visible()
+    assert page.locator(".lit").count() == 0
+    context.close()
+
+
+def test_what_is_copied_has_the_tex_of_equations(visit, address):
+    page = visit(f"{address}notebooks/01-attention-from-scratch.html").page
+    copied = page.evaluate("""() => {
+        getSelection().selectAllChildren(document.getElementById("equation-1.3"));
+        const event = new ClipboardEvent("copy", {clipboardData: new DataTransfer(), bubbles: true, cancelable: true});
+        document.body.dispatchEvent(event);
+        return event.clipboardData.getData("text/plain");
+    }""")
+    assert copied == r"$$c_t = \sum_{i=1}^{S} \alpha_{t,i}\, h_i$$(1.3)"
+
+
+def test_the_first_page_can_be_touched_at_once(visit, address):
+    """The card is in sight on a telephone, waits with its weights for a touch, and does then what the text says."""
+    seen = visit(f"{address}book/index.html")
+    seen.page.set_viewport_size(NARROW)
+    french = seen.page.get_by_role("listbox", name="French words").get_by_role("option")
+    box = french.last.bounding_box()
+    assert 0 < box["y"] < box["y"] + box["height"] < NARROW["height"]
+    assert not [url for url in seen.requests if "_static/models/" in url]
+    french.filter(has_text="économique").click()
+    seen.page.get_by_role("listbox", name="English words").get_by_text("european").click()
+    seen.page.get_by_role("button", name="look here").click()
+    expect(french).to_have_text(["l'", "homme", "voit", "la", "zone", "européenne", "économique", "(end)"])
+    assert len([url for url in seen.requests if "_static/models/" in url]) == 1
+
+
+def test_the_first_page_gives_the_times_of_the_chapters(notebook_path, root):
+    """Those that each chapter gives at its top, in the same words."""
+    top = " ".join(nbformat.read(notebook_path, as_version=4).cells[0].source.split())
+    times = r"Reading takes (?:about )?(\w+ \w+).*?running all cells (?:takes )?(?:about |less than )?(\w+ \w+)"
+    lines = (root / "book" / "index.md").read_text("utf-8").splitlines()
+    (row,) = (line for line in lines if line.startswith("|") and notebook_path.name in line)
+    assert [cell.strip() for cell in row.split("|")[2:4]] == [*re.search(times, top).groups()]
+
+
+def test_the_evidence_lists_what_was_executed(built):
+    """Here that is the first page; the notebooks show what they store."""
+    rows = parsed(built / "book" / "evidence.html").xpath("//table//tbody/tr")
+    assert [row.xpath(".//a/@href") for row in rows] == [["index.html"]]
+    assert float(rows[0].xpath("./td[4]")[0].text_content()) > 0
+
+
+# --- Every check bites ---
+
+GOOD = """<!DOCTYPE html><html lang="en" data-theme="light"><head><meta charset="utf-8"><title>Made up</title>
+<link rel="icon" href="data:,"><meta name="viewport" content="width=device-width"></head>
+<body><main><h1>Made up</h1><article>BODY</article></main></body></html>"""
+PIXEL = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
+HARMLESS = f"""<p>Text, <code>$x</code>, <span class="math"><math><annotation>x</annotation></math></span></p>
+<img src="{PIXEL}" alt="A dot"><div style="overflow-x: auto" tabindex="0"><pre style="width: 2000px">wide</pre></div>"""
+BROAD = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='900' height='9'/%3E"
+OFFENCES = [
+    (asks_no_other_host, '<script src="https://other.example/x.js"></script>'),
+    (logs_no_errors, "<script>undefined_name()</script>"),
+    (typesets_mathematics, '<p class="math">\\(x\\)</p>'),
+    (typesets_mathematics, "<p>Costs $n^2$.</p>"),
+    (describes_pictures, f'<img src="{PIXEL}" alt="../_images/1f3b.png">'),
+    (describes_pictures, f'<img src="{PIXEL}" alt=" ">'),
+    (
+        shows_equations_whole,
+        '<div class="math"><span style="display: block; overflow: auto"><p style="width: 3000px">wide</p></span></div>',
+    ),
+    (shows_equation_numbers, '<a class="eqno" style="position: absolute; left: 3000px">(1.1)</a>'),
+    (draws_its_icons, '<span class="fa-solid fa-bars"></span>'),
+    (is_accessible, "<button></button>"),
+    (is_accessible, '<p style="color: #aaa; background: #fff">Pale text.</p>'),
+    (
+        has_contrast_in_the_dark,
+        "<style>[data-theme=dark] p { color: #222; background: #000 }</style><p>Dark text.</p>",
+    ),
+    (fits_a_telephone, '<pre style="width: 500px">wide</pre>'),
+    (fits_a_telephone, f'<img src="{BROAD}" alt="A line" style="max-width: 100%">'),
+    (fits_a_telephone, '<div class="attnlib-picture" style="overflow: auto"><p style="width: 500px">x</p></div>'),
+    (fits_a_telephone, '<div style="overflow: hidden"><pre style="width: 500px">cut off</pre></div>'),
+]
+
+
+def made_up(folder: Path, name: str, body: str) -> Path:
+    path = folder / "made-up" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(GOOD.replace("BODY", body), encoding="utf-8")
+    return path
+
+
+def test_harmless_page_passes(visit, host, site):
+    made_up(site, "harmless.html", HARMLESS)
+    assert complaints(visit(f"{host}/made-up/harmless.html"), [*CHECKS, *SLOW]) == {}
+    assert {check for check, _ in OFFENCES} == {*CHECKS, *SLOW}
+
+
+@pytest.mark.parametrize(("check", "body"), OFFENCES, ids=lambda x: getattr(x, "__name__", None))
+def test_check_bites(check: Check, body, visit, host, site):
+    page = made_up(site, f"{sha256(body.encode()).hexdigest()}.html", body)
+    seen = visit(f"{host}/made-up/{page.name}")
+    assert check(seen) != []
+
+
+def test_dead_links_are_found(tmp_path):
+    made_up(tmp_path, "other.html", '<p id="place">Text</p>')
+    links = ["other.html", "other.html#place", "/made-up/other.html?x=1", "#", "https://x.org/y", "mailto:a@b.org"]
+    alive = made_up(tmp_path, "alive.html", "".join(f'<a href="{link}">x</a>' for link in links))
+    assert dead_links(alive, "/made-up/alive.html", tmp_path) == []
+    links = ["another.html", "other.html#nowhere", "#nowhere", "/other.html", "../"]
+    dead = made_up(tmp_path, "dead.html", "".join(f'<a href="{link}">x</a>' for link in links) + '<img src="x.png">')
+    assert len(dead_links(dead, "/made-up/dead.html", tmp_path)) == len(links) + 1
+
+
+@pytest.mark.parametrize(("required", "ends"), [("", pytest.skip.Exception), ("1", pytest.fail.Exception)])
+def test_chromium_can_be_required(required, ends, monkeypatch, chromium):
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    monkeypatch.setenv("REQUIRE_CHROMIUM", required)
+    with pytest.raises(ends, match="chromium is not installed"):
+        chromium()
