@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from math import inf
 from typing import NamedTuple
 
 import torch
@@ -10,8 +11,9 @@ from torch import Tensor
 
 from attnlib.alignment import real_words
 from attnlib.attention import Attended, join
-from attnlib.checks import check_finite, check_limits, check_vocabularies, check_whole
+from attnlib.checks import check_finite, check_range, check_vocabularies, check_whole
 from attnlib.data import BOS, EOS, PAD, UNKNOWN, encode
+from attnlib.shapes import typechecked
 from attnlib.translator import Translator
 
 _CHUNK = 64  # words of the vocabulary that one maximum stands for
@@ -46,6 +48,7 @@ class _Choice(NamedTuple):
 
 
 @torch.no_grad()
+@typechecked
 def greedy(
     translator: Translator,
     source: Int[Tensor, "batch src"],
@@ -57,7 +60,7 @@ def greedy(
     Parameters
     ----------
     translator : Translator
-        In evaluation mode, or features are dropped. Or whatever has its `start` and `step`, whose scores are changed.
+        In evaluation mode, or features are dropped.
     source, lengths
         Encoded sentences, as from `attnlib.data.encode`.
     max_length : int, or ``"batch"``
@@ -93,6 +96,7 @@ def greedy(
 
 
 @torch.no_grad()
+@typechecked
 def beam(
     translator: Translator,
     source: Int[Tensor, "batch src"],
@@ -148,6 +152,7 @@ def beam(
     return _traced(choices, score.argmax(1), size, log_p, source.shape[1])
 
 
+@typechecked
 def translate(translator: Translator, sentence: str, max_length: int = 100) -> str:
     """Translate one sentence of one's own, the most probable word at each step.
 
@@ -155,8 +160,6 @@ def translate(translator: Translator, sentence: str, max_length: int = 100) -> s
     that the vocabulary lacks are read as `UNKNOWN`, with a warning.
     """
     check_vocabularies(translator)
-    if not isinstance(sentence, str):
-        raise TypeError(f"sentence is {sentence!r}; expected a str, words separated by spaces")
     words = sentence.split()
     if not words:
         raise ValueError(f"sentence is {sentence!r}; expected at least one word")
@@ -234,7 +237,7 @@ def parted(order: Iterable[int], sizes: Sequence[int], batch_size: int, position
 def _limits(max_length: int | Tensor, lengths: Int[Tensor, "batch"]) -> Int[Tensor, "batch"]:
     """Spread the greatest length over all sentences, where it is not each one's own."""
     if isinstance(max_length, Tensor):
-        check_limits(max_length, len(lengths))
+        check_range(1, inf, max_length=max_length)
         return max_length
     check_whole(max_length=max_length)
     return torch.full_like(lengths, max_length)
