@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from jaxtyping import Float, Real
-from sacrebleu.metrics import BLEU
+from sacrebleu.metrics import BLEU, CHRF
 from torch.nn.functional import cross_entropy
 
 from attnlib.checks import check_choice, check_vocabularies, check_words
@@ -24,7 +24,7 @@ _TOGETHER, _POSITIONS = 64, 6_400  # pairs of a batch, and the positions of one 
 
 
 class Bleu(NamedTuple):
-    """A BLEU score, 0 to 100, and sacrebleu's account of how it was computed."""
+    """A BLEU or chrF score, 0 to 100, and sacrebleu's account of how it was computed."""
 
     score: float
     signature: str
@@ -138,6 +138,14 @@ def forced_links(translator: Translator, pairs: Sequence[SentencePair]) -> list[
     return [links(weights, pair.source, pair.target) for weights, pair in both]
 
 
+def forced_weights(translator: Translator, pairs: Sequence[SentencePair]) -> Iterator[Float[np.ndarray, "tgt src"]]:
+    """See what each number, of a word or of a piece of one, looked at, with rows and columns of EOS and padding."""
+    for _, (source, _, _), scored in _forced(translator, pairs):
+        if scored.attended is None:
+            raise ValueError("translator has no attention; expected one that has")
+        yield from scored.attended.dense(source.shape[1]).cpu().numpy()
+
+
 def word_weights(
     weights: Float[np.ndarray, "tgt src"], source_sizes: Sequence[int], target_sizes: Sequence[int]
 ) -> Float[np.ndarray, "target_words source_words"]:
@@ -191,6 +199,14 @@ def bleu(translations: Sequence[Sequence[str]], references: Sequence[Sequence[st
     return Bleu(score.score, str(metric.get_signature()))
 
 
+def chrf(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Bleu:
+    """Compute chrF, which compares runs of letters, with sacrebleu over all sentences together."""
+    _check_translations(translations, references)
+    metric = CHRF()
+    score = metric.corpus_score(list(map(" ".join, translations)), [list(map(" ".join, references))])
+    return Bleu(score.score, str(metric.get_signature()))
+
+
 def bleu_by_length(
     translations: Sequence[Sequence[str]],
     pairs: Sequence[SentencePair],
@@ -238,16 +254,12 @@ def exact_match(translations: Sequence[Sequence[str]], references: Sequence[Sequ
 
 
 def _looks(translator: Translator, pairs: Sequence[SentencePair]) -> Iterator[np.ndarray]:
-    for part, (source, _, _), scored in _forced(translator, pairs):
-        if scored.attended is None:
-            raise ValueError("translator has no attention; expected one that has")
-        dense = scored.attended.dense(source.shape[1]).cpu().numpy()
-        for weights, pair in zip(dense, part, strict=True):
-            yield word_weights(
-                weights,
-                translator.source_vocabulary.sizes(pair.source),
-                translator.target_vocabulary.sizes(pair.target),
-            )
+    for weights, pair in zip(forced_weights(translator, pairs), pairs, strict=True):
+        yield word_weights(
+            weights,
+            translator.source_vocabulary.sizes(pair.source),
+            translator.target_vocabulary.sizes(pair.target),
+        )
 
 
 def _forced(

@@ -105,11 +105,13 @@ def beam(
     width: int,
     *,
     length_penalty: float = 1.0,
+    min_length: Int[Tensor, "batch"] | None = None,
 ) -> Hypotheses:
     """Keep the `width` most probable beginnings at every step, and take the best translation.
 
     A hypothesis that has ended keeps its place in the beam, so ever fewer go on. Among those that have ended, the
-    greatest ``log_probability / length ** length_penalty`` wins; where none has, the greatest of the others does.
+    greatest score, ``log_probability / length ** length_penalty``, wins; where none has, the greatest of the others
+    does.
 
     Parameters
     ----------
@@ -119,6 +121,9 @@ def beam(
         How many hypotheses are kept for each sentence.
     length_penalty : float
         0 favours short translations; 1 takes the mean of the words' log probabilities.
+    min_length : ``"batch"``, optional
+        Where the best of those that have ended is shorter than this, one that reached `max_length` first wins if its
+        score is greater.
 
     Notes
     -----
@@ -148,8 +153,8 @@ def beam(
         live = unfinished.flatten().nonzero().squeeze(1)
         words = chosen.flatten()[live]
         state = state.select(places[(first_slot + parents).flatten()[live]])
-    score = (log_p / size**length_penalty).masked_fill(ended.any(1, keepdim=True) & ~ended, -torch.inf)
-    return _traced(choices, score.argmax(1), size, log_p, source.shape[1])
+    slot = _winner(log_p / size**length_penalty, ended, size, min_length)
+    return _traced(choices, slot, size, log_p, source.shape[1])
 
 
 @typechecked
@@ -205,9 +210,16 @@ def translate_all(
 
 
 def search_all(
-    translator: Translator, sentences: Sequence[Sequence[str]], limits: Sequence[int], width: int
+    translator: Translator,
+    sentences: Sequence[Sequence[str]],
+    limits: Sequence[int],
+    width: int,
+    min_lengths: Sequence[int] | None = None,
 ) -> Iterator[tuple[int, Int[Tensor, "tgt"], float, Float[Tensor, "tgt_ src"] | None]]:
-    """Search for translations as `translate_all` does: each sentence's number, words, log probability and weights."""
+    """Search for translations as `translate_all` does: each sentence's number, words, log probability and weights.
+
+    The `min_lengths`, one for each sentence, are for `beam`.
+    """
     device = next(translator.parameters()).device
     sizes = [sum(translator.source_vocabulary.sizes(words)) for words in sentences]
     order = sorted(range(len(sentences)), key=sizes.__getitem__)
@@ -215,7 +227,8 @@ def search_all(
         ids, lengths = encode([sentences[n] for n in part], translator.source_vocabulary)
         longest = torch.tensor([limits[n] for n in part])
         arguments = translator, ids.to(device), lengths.to(device), longest.to(device)
-        best = greedy(*arguments) if width == 1 else beam(*arguments, width)
+        shortest = None if min_lengths is None else torch.tensor([min_lengths[n] for n in part], device=device)
+        best = greedy(*arguments) if width == 1 else beam(*arguments, width, min_length=shortest)
         weights = [None] * len(part) if best.weights is None else best.weights.cpu()
         rows = zip(part, best.words, best.lengths.tolist(), best.log_probabilities.tolist(), weights, strict=True)
         yield from ((n, words[:length], log_p, row) for n, words, length, log_p, row in rows)
@@ -294,6 +307,20 @@ def _best(
     parents = places // likely.shape[1]
     kept = torch.where(ended.gather(1, parents), log_p.gather(1, parents), best)
     return kept, words.view(len(ended), -1).gather(1, places), parents
+
+
+def _winner(
+    score: Float[Tensor, "batch width"],
+    ended: Bool[Tensor, "batch width"],
+    size: Int[Tensor, "batch width"],
+    min_length: Int[Tensor, "batch"] | None,
+) -> Int[Tensor, "batch"]:
+    """Choose the hypothesis of the greatest score: of those that have ended, if there are any that are long enough."""
+    best = score.masked_fill(~ended, -torch.inf).argmax(1)
+    only_ended = ended.any(1)
+    if min_length is not None:
+        only_ended &= size.gather(1, best[:, None])[:, 0] >= min_length
+    return torch.where(only_ended, best, score.argmax(1))
 
 
 def _traced(

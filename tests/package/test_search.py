@@ -103,6 +103,24 @@ def test_a_beam_as_wide_as_the_tree_finds_the_best_of_all(seed, length_penalty):
         assert result.log_probabilities[n] == pytest.approx(log_probability(translator, source[n], best))
 
 
+@pytest.mark.parametrize("seed", range(7))
+def test_where_the_best_that_ended_is_too_short_a_better_one_that_was_cut_wins(seed):
+    translator, most, min_length = Table(6, seed), 4, torch.tensor([1, 2, 3, 4, 5])
+    source, lengths = SOURCE[:, :4] % 6, torch.full((5,), 4)
+    result = beam(translator, source, lengths, most, 3**most, min_length=min_length)
+    for n in range(5):
+        beginnings = [words for size in range(most + 1) for words in product((UNKNOWN, 4, 5), repeat=size)]
+        ended = [(*words, EOS) for words in beginnings if len(words) < most]
+        score = {
+            words: log_probability(translator, source[n], words) / len(words)
+            for words in (*ended, *(words for words in beginnings if len(words) == most))
+        }
+        best = max(ended, key=score.get)
+        if len(best) < min_length[n]:
+            best = max(score, key=score.get)
+        assert tuple(result.words[n, : result.lengths[n]].tolist()) == best
+
+
 @pytest.mark.parametrize("width", [1, 2, 5])
 @pytest.mark.parametrize("name", MODELS)
 def test_a_batch_gives_each_sentence_what_it_gets_alone(name, width):

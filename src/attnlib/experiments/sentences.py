@@ -142,7 +142,7 @@ def train_and_measure(row: TextRow, seed: int, data: Data, folder: Path, **how: 
     model = learn(folder, data.train[: row.pairs], data.dev, row.settings(seed), **how)
     if model.config["ended"] == "interrupted":
         raise KeyboardInterrupt
-    search = {name: row.effort[name] for name in ("beam", "max_length")}
+    search = {name: row.effort[name] for name in ("beam", "max_length")} | {"prefer_finished": True}
     return {
         "training": _training(model, folder),
         "test": _test(model, data.test, search),
@@ -198,7 +198,7 @@ def _training(model: Model, folder: Path) -> dict[str, Any]:
     }
 
 
-def _test(model: Model, pairs: Sequence[SentencePair], how: Mapping[str, int]) -> dict[str, Any]:
+def _test(model: Model, pairs: Sequence[SentencePair], how: Mapping[str, Any]) -> dict[str, Any]:
     sides = [(pair.source, pair.target) for pair in pairs]
     translations = model.translate_all([source for source, _ in sides], **how)
     words = [one.words for one in translations]
@@ -226,7 +226,7 @@ def _test(model: Model, pairs: Sequence[SentencePair], how: Mapping[str, int]) -
 
 
 def _captions(
-    model: Model, language: str, train: Sequence[SentencePair], how: Mapping[str, int], *, whole: bool
+    model: Model, language: str, train: Sequence[SentencePair], how: Mapping[str, Any], *, whole: bool
 ) -> dict[str, Any]:
     pairs, gold, _ = zip(*captions(language), strict=True)
     sides, known = [pair[:2] for pair in pairs], {pair.source for pair in train}
