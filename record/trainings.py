@@ -1,0 +1,62 @@
+"""Train the models that came with the package once more, each with a seed of its own.
+
+All that this folder asks of the package's recipes and plans is asked here.
+"""
+
+import os
+from pathlib import Path
+
+import torch
+
+from attnlib.data import SentencePair
+from attnlib.experiments.measures import trained
+from attnlib.experiments.plan import held_out, read_plan
+from attnlib.pretrained import load
+from attnlib.pretrained.recipes import RECIPES
+from attnlib.translator import Translator
+
+
+def recipe_seed(name: str) -> int:
+    """Return the seed of the model that came with the package."""
+    return RECIPES[name].seed
+
+
+def load_pretrained(name: str) -> Translator:
+    """Load a model that came with the package, in float64."""
+    return load(name).translator
+
+
+def retrain(name: str, seed: int, folder: Path) -> Translator:
+    """Train a model by its recipe but for the seed, or load it if `folder` holds its weights; in float64.
+
+    Parameters
+    ----------
+    name : str
+        A model that came with the package.
+    seed : int
+        Decides the initial weights, the training sentences, and their order.
+    folder : Path
+        Where trained weights are kept, a file for each name and seed.
+    """
+    recipe = RECIPES[name]._replace(seed=seed)
+    row, path = recipe.read_row(), folder / f"{name}-{seed}.pt"
+    if path.exists():
+        translator = row.variant.translator(seed, row.budget)
+        translator.load_state_dict(torch.load(path, weights_only=True))
+    else:
+        translator, _ = trained(row, seed, recipe.rate())
+        save(translator, path)
+    return translator.eval().to(torch.float64).requires_grad_(False)
+
+
+def save(translator: Translator, path: Path) -> None:
+    """Write a translator's weights; a file of this name is complete."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(f".{os.getpid()}")
+    torch.save(translator.state_dict(), part)
+    part.rename(path)
+
+
+def test_sentences(clauses: int) -> list[SentencePair]:
+    """Return the comparison's test sentences of so many clauses."""
+    return held_out(clauses, read_plan("comparison").rows["bahdanau"].budget)
