@@ -1,19 +1,27 @@
-"""Train the models that came with the package once more, each with a seed of its own.
+"""What the records of this folder need of the package: recipes, test sentences, captions, and a text.
 
-All that this folder asks of the package's recipes and plans is asked here.
+The modules beside this one ask `attnlib` for models and metrics only.
 """
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from attnlib.data import SentencePair
+from attnlib.experiments.captions import Caption, captions
+from attnlib.experiments.evaluation import centres
 from attnlib.experiments.measures import trained
 from attnlib.experiments.plan import held_out, read_plan
+from attnlib.experiments.sentences import read_data
 from attnlib.pretrained import load
 from attnlib.pretrained.recipes import RECIPES
 from attnlib.translator import Translator
+
+TABLES = Path(__file__).parents[1] / "src/attnlib/experiments/recorded"
+"""Where the tables are that chapters read."""
 
 
 def recipe_seed(name: str) -> int:
@@ -60,3 +68,18 @@ def save(translator: Translator, path: Path) -> None:
 def test_sentences(clauses: int) -> list[SentencePair]:
     """Return the comparison's test sentences of so many clauses."""
     return held_out(clauses, read_plan("comparison").rows["bahdanau"].budget)
+
+
+def load_captions(language: str) -> Sequence[Caption]:
+    """Return our own captions in English and "german" or "french", with their gold links."""
+    return captions(language)
+
+
+def read_text(folder: Path, language: str) -> list[SentencePair]:
+    """Return the training pairs of Multi30k in English and "german" or "french", from a folder that has its files."""
+    return read_data(folder, language).train
+
+
+def predicted_centers(translator: Translator, pairs: Sequence[SentencePair]) -> list[np.ndarray]:
+    """Return the center p_t of a local model's window for each target word, in source positions."""
+    return centres(translator, pairs)
