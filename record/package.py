@@ -5,16 +5,17 @@ The modules beside this one ask `attnlib` for models and metrics only.
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from attnlib.data import SentencePair
+from attnlib.data import SentencePair, Vocabulary
 from attnlib.experiments.captions import Caption, captions
 from attnlib.experiments.evaluation import centres
 from attnlib.experiments.measures import trained
-from attnlib.experiments.plan import held_out, read_plan
+from attnlib.experiments.plan import held_out, read_plan, vocabularies
 from attnlib.experiments.sentences import read_data
 from attnlib.pretrained import load
 from attnlib.pretrained.recipes import RECIPES
@@ -83,3 +84,19 @@ def read_text(folder: Path, language: str) -> list[SentencePair]:
 def predicted_centers(translator: Translator, pairs: Sequence[SentencePair]) -> list[np.ndarray]:
     """Return the center p_t of a local model's window for each target word, in source positions."""
     return centres(translator, pairs)
+
+
+def training_sentences(name: str, pairs: int, seed: int) -> list[SentencePair]:
+    """Return as many sentence pairs as asked for, drawn as a pretrained model's recipe draws its own."""
+    row = RECIPES[name].read_row()
+    return row.variant.training_pairs(seed, replace(row.budget, pairs=pairs))
+
+
+def chosen_rate(name: str) -> float:
+    """Return the learning rate of a pretrained model's recipe."""
+    return RECIPES[name].rate()
+
+
+def build_vocabularies() -> tuple[Vocabulary, Vocabulary]:
+    """Return the English and French vocabularies of the grammar's models."""
+    return vocabularies()
