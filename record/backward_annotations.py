@@ -1,6 +1,7 @@
 """Why the weights of Bahdanau's Figure 3 run backward: guesses, each tried on small models.
 
-See ``plans/backward-annotations.md``. ``python record/backward_annotations.py`` does what is not recorded yet and writes
+See ``plans/backward-annotations.md``. ``python record/backward_annotations.py`` does what is not recorded yet, and
+writes
 
 - ``backward_annotations.csv``: a line for each guess, degree, seed, and moment of training;
 - ``backward_annotations.readers.csv``: what the keys of unchanged models take from each reader.
@@ -14,20 +15,21 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import torch
+from package import TABLES, build_vocabularies, chosen_rate, retrain, held_out_sentences, training_sentences
+from seed_ranges import SEEDS, adjectives, translations
+from torch import nn
+
 from attnlib.alignment import Align, real_words
 from attnlib.data import SentencePair, Vocabulary, batch, endless
 from attnlib.decoders import BahdanauDecoder
 from attnlib.encoders import BidirectionalGRU, Encoded
 from attnlib.language import lexicon
-from attnlib.layers import Embedding, seeded, weight
+from attnlib.layers import Embedding, seeded
 from attnlib.metrics import alignment_error_rate, exact_match, forced_links
 from attnlib.scores import Additive
 from attnlib.training import train
 from attnlib.translator import Translator, rnn_search
 from attnlib.windows import Everywhere
-from package import TABLES, build_vocabularies, chosen_rate, retrain, test_sentences, training_sentences
-from seed_ranges import SEEDS, adjectives, translations
-from torch import nn
 
 
 class Experiment(NamedTuple):
@@ -93,7 +95,7 @@ def build(experiment: Experiment, source: Vocabulary, target: Vocabulary, emb: i
 
 
 def numbered(pairs: Sequence[SentencePair], numbers: int, seed: int) -> list[SentencePair]:
-    """Number each adjective that follows its noun in French, at random, alike in both languages."""
+    """Give each adjective that follows its noun in French a random number, the same in both languages."""
     if numbers == 1:
         return [*pairs]
     rng = np.random.default_rng(seed)
@@ -118,7 +120,7 @@ def record(experiment: Experiment, seed: int) -> list[dict]:
     known = build_vocabularies()
     if experiment.numbers > 1:
         known = Vocabulary.of(pair.source for pair in sentences), Vocabulary.of(pair.target for pair in sentences)
-    test = [pair for clauses in (1, 2, 3) for pair in test_sentences(clauses)]
+    test = [pair for clauses in (1, 2, 3) for pair in held_out_sentences(clauses)]
     test = numbered(test, experiment.numbers, 0)
     translator = build(experiment, *known, emb=48, seed=seed)
     moments = {round(share * steps) for share in MOMENTS.get(experiment.guess, (1,))}
@@ -168,7 +170,7 @@ class HalfKeys(nn.Module):
 
 def readers(translator: Translator) -> Iterator[dict]:
     """For each reader, compute its share of the keys' variance within sentences, and measure the model without it."""
-    pairs = [pair for clauses in (1, 2, 3) for pair in test_sentences(clauses)]
+    pairs = [pair for clauses in (1, 2, 3) for pair in held_out_sentences(clauses)]
     hid = translator.decoder.cell.hidden_size
     score = translator.decoder.align.score
     halves = {"forward": slice(0, hid), "backward": slice(hid, 2 * hid)}

@@ -19,9 +19,10 @@ from sys import argv
 
 import numpy as np
 import pandas as pd
-from attnlib.data import SentencePair
-from attnlib.metrics import alignment_error_rate
+from caption_alignments import Links, Words, score
 from package import TABLES, load_captions, read_text
+
+from attnlib.data import SentencePair
 
 NONE = "(none)"
 """The source word of a target word that translates none."""
@@ -35,8 +36,6 @@ LEAST = 0.001
 LANGUAGES = "german", "french"
 COLUMNS = ["language", "english", "translation", "translation_given_english", "english_given_translation"]
 
-Words = Sequence[str]
-Links = set[tuple[int, int]]
 Probabilities = Mapping[tuple[str, str], float]
 
 
@@ -66,13 +65,15 @@ def train(pairs: Sequence[tuple[Words, Words]], iterations: int = ITERATIONS) ->
     return pd.Series(t, pd.MultiIndex.from_arrays([sources[e], targets[keys % len(targets)]]))
 
 
-def align(t: Probabilities, source: Words, target: Words) -> Links:
-    """Link each target word to its likeliest source word; one whose likeliest is `NONE`, or unknown, has no link."""
+def align(t: Probabilities, source: Words, target: Words, *, always: bool = False) -> Links:
+    """Link each target word to its likeliest source word, unless that is `NONE` or all of them have probability 0.
+
+    With `always`, `NONE` is no choice, as for the weights of attention.
+    """
     links = set()
     for j, f in enumerate(target):
-        chances = [t.get((e, f), 0.0) for e in (NONE, *source)]
-        best = int(np.argmax(chances))
-        if best:
+        chances = [0.0 if always else t.get((NONE, f), 0.0), *(t.get((e, f), 0.0) for e in source)]
+        if best := int(np.argmax(chances)):
             links.add((best - 1, j))
     return links
 
@@ -88,11 +89,16 @@ def probabilities(language: str, text: Sequence[SentencePair]) -> pd.DataFrame:
         {COLUMNS[3]: there.reindex(cells).to_numpy(), COLUMNS[4]: back.reindex(swapped).to_numpy()},
         index=cells.set_names(COLUMNS[1:3]),
     )
-    return table.fillna(0).round(5).loc[lambda t: t.max(axis=1) >= LEAST].reset_index().assign(language=language)[COLUMNS]
+    return (
+        table.fillna(0).round(5).loc[lambda t: t.max(axis=1) >= LEAST].reset_index().assign(language=language)[COLUMNS]
+    )
 
 
 def alignments(table: pd.DataFrame, language: str) -> dict[str, list[Links]]:
-    """Align our captions in both directions, and by the links that both or either of them have."""
+    """Align our captions in both directions, and by the links that both or either of them have.
+
+    Those that are always there, one for each translated word that has any probability, compare with attention's.
+    """
     words = table[table.language == language].set_index(["english", "translation"])
     there = words[COLUMNS[3]].to_dict()
     back = {(f, e): p for (e, f), p in words[COLUMNS[4]].items()}
@@ -101,6 +107,7 @@ def alignments(table: pd.DataFrame, language: str) -> dict[str, list[Links]]:
     other = [{(i, j) for j, i in align(back, target, source)} for source, target in pairs]
     both = list(zip(one, other, strict=True))
     return {
+        "always one per translated word": [align(there, *sides, always=True) for sides in pairs],
         "one per translated word": one,
         "one per English word": other,
         "intersection": [a & b for a, b in both],
@@ -109,60 +116,26 @@ def alignments(table: pd.DataFrame, language: str) -> dict[str, list[Links]]:
 
 
 def results(table: pd.DataFrame) -> pd.DataFrame:
-    """Score the alignments, with 95 percent intervals over draws of as many captions, and what they find.
-
-    Columns ``moved`` and ``stayed``: sure links found, of those more than three words off the diagonal and the rest.
-    """
-    lines = []
-    for language in LANGUAGES:
-        captions = load_captions(language)
-        gold = [caption.gold for caption in captions]
-        diagonal = _score([_diagonal(*caption.pair[:2]) for caption in captions], gold)
-        drawn = np.random.default_rng(0).integers(len(gold), size=(10_000, len(gold)))
-        for links, predicted in alignments(table, language).items():
-            score = _score(predicted, gold)
-            draws = 1 - np.divide(*score[:, drawn].sum(-1))
-            low, high = np.quantile(draws, [0.025, 0.975])
-            less = draws - (1 - np.divide(*diagonal[:, drawn].sum(-1)))
-            rate = alignment_error_rate(predicted, *zip(*gold, strict=True))
-            found = _found(predicted, captions)
-            lines.append([language, links, rate, low, high, *np.quantile(less, [0.025, 0.975]), *found])
-    columns = ["language", "links", "alignment_error_rate", "low", "high", "less_diagonal_low", "less_diagonal_high"]
-    return pd.DataFrame(lines, columns=[*columns, "moved", "all_moved", "stayed", "all_stayed"]).round(4)
+    """Score the alignments of both languages."""
+    lines = [
+        {"language": language, "links": links, **score(predicted, language)}
+        for language in LANGUAGES
+        for links, predicted in alignments(table, language).items()
+    ]
+    return pd.DataFrame(lines).round(4)
 
 
 def _cells(pairs: Sequence[tuple[Words, Words]]) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Yield for each pair its source words and its target words, each with each, and the number of the target word."""
     first = 0
     for source, target in pairs:
-        every = np.array([NONE, *source], dtype=object)
+        every, words = np.array([NONE, *source], dtype=object), np.array(target, dtype=object)
         numbers = np.arange(first, first := first + len(target))
-        yield np.tile(every, len(target)), np.repeat(np.array(target, dtype=object), len(every)), np.repeat(numbers, len(every))
+        yield np.tile(every, len(words)), np.repeat(words, len(every)), np.repeat(numbers, len(every))
 
 
 def _possible(pair: SentencePair) -> set[tuple[str, str]]:
     return {*product((NONE, *pair.source), pair.target)} | {*product(pair.source, (NONE,))}
-
-
-def _diagonal(source: Words, target: Words) -> Links:
-    return {(round(t * (len(source) - 1) / (len(target) - 1)), t) for t in range(len(target))}
-
-
-def _score(predicted, gold) -> np.ndarray:
-    """Count for each caption what is right and what is counted, as the alignment error rate does."""
-    both = zip(predicted, gold, strict=True)
-    return np.transpose([(len(A & S) + len(A & P), len(A) + len(S)) for A, (S, P) in both])
-
-
-def _found(predicted, captions) -> list[int]:
-    marks = []
-    for links, caption in zip(predicted, captions, strict=True):
-        source, target, _ = caption.pair
-        for i, t in caption.gold.sure:
-            off = abs(i - t * (len(source) - 1) / (len(target) - 1))
-            marks.append((off > 3, (i, t) in links))
-    moved, found = np.transpose(marks)
-    return [sum(found & moved), sum(moved), sum(found & ~moved), sum(~moved)]
 
 
 if __name__ == "__main__":

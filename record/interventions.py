@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
+
 from attnlib.attention import Attended
 from attnlib.data import BOS, EOS, SentencePair, batch, encode
 from attnlib.language import lexicon, phrases
 from attnlib.search import greedy, translate_all
 from attnlib.translator import Translator
-from torch import Tensor
 
 Change = Callable[[Tensor, Tensor], Tensor]
 """From the weights ``"batch tgt src"`` and the mask of real words to other weights."""
@@ -148,9 +149,7 @@ def transplanted(translator: Translator, exchange: Exchange, places: Sequence[in
     probability : float
         The probability of the other sentence's adjective.
     """
-    one, other = (
-        translator.encoder(*encode([pair.source], translator.source_vocabulary)) for pair in exchange[:2]
-    )
+    one, other = (translator.encoder(*encode([pair.source], translator.source_vocabulary)) for pair in exchange[:2])
     one.annotations[:, [*places]] = other.annotations[:, [*places]]
     *before, wanted, _ = translator.target_vocabulary.encode(exchange.other.target[: exchange.written + 1])
     logits = translator.decoder(torch.tensor([[BOS, *before]]), one)[0][0, -1]

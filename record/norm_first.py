@@ -1,10 +1,18 @@
 """The Transformer with its norms ahead of its sublayers, under the budget of the plan `successors`.
 
-See ``plans/norm-first.md``. ``python record/norm_first.py`` does the runs that are not recorded yet.
+See ``plans/norm-first.md``. ``python record/norm_first.py`` does the runs that are not recorded yet and writes
+
+- ``norm_first.learning_rates.csv``: the losses that the rate is chosen by, and those at the rate where a seed failed;
+- ``norm_first.csv`` and ``norm_first.clauses.csv``: each run's metrics by test set, and by number of clauses.
 """
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
 import torch
 from jaxtyping import Bool, Float, Int
+from package import TABLES, dev_loss, successor, train_and_measure
 from torch import Tensor, nn
 
 from attnlib.alignment import real_words
@@ -22,6 +30,10 @@ from attnlib.transformer import (
     transformer,
 )
 from attnlib.translator import Translator
+
+RATES = 0.0025, 0.005, 0.01, 0.02
+FAILED = 0.005
+"""The rate at which the post-norm Transformer failed with one seed."""
 
 
 class NormFirstEncoderLayer(EncoderLayer):
@@ -110,3 +122,57 @@ def norm_first_transformer(
         final = {f"norm.{name}": weight for name, weight in ours.norm.state_dict().items()}
         ours.load_state_dict(theirs.state_dict() | final)
     return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
+
+
+def trials(losses: pd.DataFrame) -> list[tuple[float, float, int]]:
+    """List the trials of learning rates that are known to be needed: rate, share of the steps, seed."""
+    tried = {*RATES, *losses.learning_rate[losses.share == 0.5]}
+    means = losses[losses.share == 0.5].groupby("learning_rate").loss.agg(["mean", "count"])
+    if {*means.index[means["count"] == 2]} == tried:
+        best = means["mean"].idxmin()
+        tried |= {best / 2} if best == min(tried) else {2 * best} if best == max(tried) else set()
+    return [(rate, 0.5, seed) for rate in sorted(tried) for seed in (100, 101)] + [
+        (FAILED, 1, seed) for seed in (100, 101, 102)
+    ]
+
+
+def chosen(losses: pd.DataFrame) -> float:
+    """Choose the learning rate with the least mean loss after half the steps."""
+    return losses[losses.share == 0.5].groupby("learning_rate").loss.mean().idxmin()
+
+
+def main(folder: Path = TABLES) -> None:
+    """Do the runs that the tables lack."""
+    torch.set_num_threads(1)
+    row, path = successor(norm_first_transformer), folder / "norm_first.learning_rates.csv"
+    losses = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=["learning_rate", "share", "seed", "loss"])
+    while missing := [trial for trial in trials(losses) if not (losses.iloc[:, :3] == trial).all(axis=1).any()]:
+        rate, share, seed = missing[0]
+        loss = dev_loss(row, seed, rate, share)
+        losses.loc[len(losses)] = [rate, share, seed, loss]
+        losses.astype({"seed": int}).to_csv(path, index=False)
+    runs = [("norm-first", row, chosen(losses)), ("norm-first-0.005", row, FAILED)]
+    runs = [*runs[: 1 + (chosen(losses) != FAILED)], ("transformer-0.005", successor(), FAILED)]
+    for seed in range(10, 15):
+        for name, config, rate in runs:
+            key = {"model": name, "learning_rate": rate, "seed": seed}
+            if not recorded(folder, key):
+                add(folder, key, *train_and_measure(config, seed, rate))
+
+
+def recorded(folder: Path, key: Mapping) -> bool:
+    """Tell whether the tables have a run."""
+    path = folder / "norm_first.csv"
+    return path.exists() and bool((pd.read_csv(path)[[*key]] == pd.Series(key)).all(axis=1).any())
+
+
+def add(folder: Path, key: Mapping, test_sets: Sequence[Mapping], clauses: Sequence[Mapping]) -> None:
+    """Add a run's lines to the tables, the main one last: a run that it has is complete."""
+    for name, lines in ((".clauses", clauses), ("", test_sets)):
+        path = folder / f"norm_first{name}.csv"
+        old = [pd.read_csv(path)] if path.exists() else []
+        pd.concat([*old, pd.DataFrame([key | line for line in lines])]).to_csv(path, index=False)
+
+
+if __name__ == "__main__":
+    main()

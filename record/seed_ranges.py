@@ -1,9 +1,9 @@
 """What chapters 2 and 3 say of single models, for nine models more of each kind.
 
-A chapter speaks of the model that came with the package. Each is trained again by its recipe, with the first nine of the
-plan's seeds, and measured as the chapters do, in float64. The lines of the tables that have `pretrained` are the
-package's own models. ``python record/seed_ranges.py`` writes what is missing in the tables; about a minute a model.
-With ``--weights FOLDER`` trained weights are kept there, and read from there.
+A chapter speaks of the model that came with the package. Each is trained again by its recipe, with the first nine of
+the plan's seeds, and measured as the chapters do, in float64. The lines of the tables that have `pretrained` are those
+of the package's own models. ``python record/seed_ranges.py`` writes what is missing in the tables, about a minute a
+model. With ``--weights FOLDER`` trained weights are kept there, and read from there.
 
 - ``seed_ranges.csv``: a line for each model, seed, and test set.
 - ``seed_ranges.word_classes.csv``: where the words of chapter 2's classes attend to most.
@@ -20,12 +20,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import torch
+from interventions import exchanges, kept_when_hidden, transplanted, unmoved_without, words_kept
+from package import TABLES, load_pretrained, predicted_centers, recipe_seed, retrain, held_out_sentences
+
 from attnlib.data import SentencePair
 from attnlib.metrics import alignment_error_rate, exact_match, forced_links, looks
 from attnlib.search import translate_all
 from attnlib.translator import Translator
-from interventions import exchanges, kept_when_hidden, transplanted, unmoved_without, words_kept
-from package import TABLES, load_pretrained, predicted_centers, recipe_seed, retrain, test_sentences
 
 MODELS = "bahdanau", "global", "forwards", "local-p", "local-m"
 SEEDS = range(10, 19)
@@ -38,10 +39,10 @@ Lines = Mapping[str, list[dict]]
 
 
 def measure(name: str, translator: Translator) -> Lines:
-    """Measure a model as chapters 2 and 3 do: lines for the tables at the top of this module, without model and seed."""
-    short = [pair for clauses in (1, 2, 3) for pair in test_sentences(clauses)]
+    """Measure a model as chapters 2 and 3 do: lines for each table, without model and seed."""
+    short = [pair for clauses in (1, 2, 3) for pair in held_out_sentences(clauses)]
     written, links = translations(translator, short), forced_links(translator, short)
-    eight = test_sentences(8)
+    eight = held_out_sentences(8)
     lines = {
         "": [
             {"test_set": "seen lengths", **qualities(short, written, links), **adjectives(short, links)}
@@ -70,7 +71,7 @@ def translations(translator: Translator, pairs: Sequence[SentencePair]) -> list[
 
 
 def qualities(pairs, written, links) -> dict[str, float]:
-    """Compute exact match and alignment error rates: of all pairs, of those translated exactly, and shifted by a word."""
+    """Compute exact match and alignment error rates: of all pairs, of exact translations, of links one word on."""
     exact = [n for n, (words, pair) in enumerate(zip(written, pairs, strict=True)) if words == pair.target]
     shifted = [{(i, t - 1) for i, t in each if t} for each in links]
     gold = [pair.links for pair in pairs]
@@ -96,7 +97,7 @@ def neighbors(pairs, links) -> dict[str, float]:
 
 
 def adjectives(pairs, links) -> dict[str, float]:
-    """Of adjectives that follow their noun in French, compute how many attend to themselves, and to the noun or beyond."""
+    """Compute the shares of adjectives after their noun that attend to themselves, and to the noun or to its right."""
     hits = []
     for pair, alignment in zip(pairs, links, strict=True):
         where = {t: i for i, t in alignment}
@@ -128,10 +129,9 @@ def word_classes(pairs, links) -> list[dict]:
         for i, t in alignment:
             sides = counts.setdefault(_word_class(pair, t, gold[t]), [0, 0, 0])
             sides[0 if (i, t) in pair.links else 1 if i < gold[t] else 2] += 1
-    columns = "on_gold_link", "left_of_it", "right_of_it"
-    return [
-        {"word_class": kind, "words": sum(n), **dict(zip(columns, n, strict=True))} for kind, n in sorted(counts.items())
-    ]
+    columns = "words", "on_gold_link", "left_of_it", "right_of_it"
+    counted = sorted((kind, [sum(sides), *sides]) for kind, sides in counts.items())
+    return [{"word_class": kind, **dict(zip(columns, sides, strict=True))} for kind, sides in counted]
 
 
 def _word_class(pair: SentencePair, t: int, i: int) -> str:
@@ -160,9 +160,7 @@ def transplants(translator: Translator) -> list[dict]:
     ``kept_when_hidden``: how often the adjective is written although its English word is hidden.
     """
     every = exchanges()
-    (shown,) = [
-        each for each in every if {"european", "area"} <= {*each.one.source} and "famous" in each.other.source
-    ]
+    (shown,) = [each for each in every if {"european", "area"} <= {*each.one.source} and "famous" in each.other.source]
     parts = {"adjective": lambda e: [e.adjective], "noun": lambda e: [e.noun]}
     parts |= {"both": lambda e: [e.adjective, e.noun], "noun and end": lambda e: [e.noun, len(e.one.source)]}
     distinct = {each.one.source: each for each in every}.values()
@@ -186,7 +184,7 @@ def windows(translator: Translator) -> Iterator[dict]:
     centers p_t there, as shares of the sentence; ``words_ahead`` is the difference in words.
     """
     for clauses in (1, 2, 3, 4, 5, 6, 8):
-        pairs = test_sentences(clauses)
+        pairs = held_out_sentences(clauses)
         furthest = np.array([max(abs(i - t) for i, t in pair.links) for pair in pairs])
         outside = furthest > HALF_WIDTH
         written = translations(translator, pairs)
