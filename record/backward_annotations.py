@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import torch
-from package import TABLES, build_vocabularies, chosen_rate, retrain, held_out_sentences, training_sentences
+from package import TABLES, build_vocabularies, chosen_rate, held_out_sentences, retrain, training_sentences
 from seed_ranges import SEEDS, adjectives, translations
 from torch import nn
 

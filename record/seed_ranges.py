@@ -8,7 +8,8 @@ model. With ``--weights FOLDER`` trained weights are kept there, and read from t
 - ``seed_ranges.csv``: a line for each model, seed, and test set.
 - ``seed_ranges.word_classes.csv``: where the words of chapter 2's classes attend to most.
 - ``seed_ranges.words_kept.csv``: words that come first still when weights are replaced (chapter 3).
-- ``seed_ranges.hidden_words.csv``: negated sentences translated exactly with words hidden (chapter 2).
+- ``seed_ranges.hidden_words.csv``: translations that keep their negation or adjective when words are hidden (chapters 2
+  and 3).
 - ``seed_ranges.transplants.csv``: French adjectives changed by transplanted annotations (chapter 3).
 - ``seed_ranges.windows.csv``: what the windows of local models cost (chapter 3).
 """
@@ -21,7 +22,7 @@ import numpy as np
 import pandas as pd
 import torch
 from interventions import exchanges, kept_when_hidden, transplanted, unmoved_without, words_kept
-from package import TABLES, load_pretrained, predicted_centers, recipe_seed, retrain, held_out_sentences
+from package import TABLES, held_out_sentences, load_pretrained, predicted_centers, recipe_seed, retrain
 
 from attnlib.data import SentencePair
 from attnlib.metrics import alignment_error_rate, exact_match, forced_links, looks
@@ -31,6 +32,9 @@ from attnlib.translator import Translator
 MODELS = "bahdanau", "global", "forwards", "local-p", "local-m"
 SEEDS = range(10, 19)
 ARTICLES = frozenset(("le", "la", "l'", "les", "un", "une"))
+SHOWN = ("a", "woman", "sees", "the", "european", "area")
+"""Chapter 3's sentence."""
+
 HALF_WIDTH = 4
 """Of the local models' windows."""
 
@@ -56,9 +60,10 @@ def measure(name: str, translator: Translator) -> Lines:
         columns = "replacement", "word_class", "words", "words_kept"
         lines["words_kept"] = [dict(zip(columns, line, strict=True)) for line in kept]
         lines["transplants"] = transplants(translator)
+        lines["hidden_words"] = hidden_adjectives(translator)
     if name == "bahdanau":
         exact = [pair for pair, words in zip(short, written, strict=True) if words == pair.target]
-        lines["hidden_words"] = hidden_words(translator, exact)
+        lines["hidden_words"] += hidden_words(translator, exact)
     if name.startswith("local"):
         lines["windows"] = [*windows(translator)]
     return lines
@@ -148,8 +153,22 @@ def hidden_words(translator: Translator, pairs: Sequence[SentencePair]) -> list[
     """Count the negated sentences that are translated exactly, and still are when no step may attend to some words."""
     negated = [pair for pair in pairs if "not" in pair.source]
     return [
-        {"hidden": ", ".join(words), "sentences": len(negated), "exact": unmoved_without(translator, negated, words)}
+        {"hidden": " ".join(words), "sentences": len(negated), "kept": unmoved_without(translator, negated, words)}
         for words in (("not",), ("do", "does"), ("not", "do", "does"))
+    ]
+
+
+def hidden_adjectives(translator: Translator) -> list[dict]:
+    """Count the sentences whose French adjective is written when no step may attend to the English one.
+
+    "european" is chapter 3's sentence alone.
+    """
+    distinct = [*{each.one.source: each for each in exchanges()}.values()]
+    kept = [kept_when_hidden(translator, each) for each in distinct]
+    shown = [each.one.source == SHOWN for each in distinct]
+    return [
+        {"hidden": "adjective", "sentences": len(kept), "kept": sum(kept)},
+        {"hidden": "european", "sentences": sum(shown), "kept": int(kept[shown.index(True)])},
     ]
 
 
@@ -157,21 +176,16 @@ def transplants(translator: Translator) -> list[dict]:
     """Compute how often annotations from a sentence with another adjective change the French adjective.
 
     ``changed``: the share over all exchanges. ``probability_shown``: that of *célèbre* in chapter 3's sentence.
-    ``kept_when_hidden``: how often the adjective is written although its English word is hidden.
     """
     every = exchanges()
-    (shown,) = [each for each in every if {"european", "area"} <= {*each.one.source} and "famous" in each.other.source]
+    (shown,) = [each for each in every if each.one.source == SHOWN and "famous" in each.other.source]
     parts = {"adjective": lambda e: [e.adjective], "noun": lambda e: [e.noun]}
     parts |= {"both": lambda e: [e.adjective, e.noun], "noun and end": lambda e: [e.noun, len(e.one.source)]}
-    distinct = {each.one.source: each for each in every}.values()
-    kept = float(np.mean([kept_when_hidden(translator, each) for each in distinct]))
     return [
         {
             "replaced": part,
             "changed": float(np.mean([transplanted(translator, each, places(each))[0] for each in every])),
             "probability_shown": transplanted(translator, shown, places(shown))[1],
-            "kept_when_hidden": kept,
-            "shown_kept_when_hidden": kept_when_hidden(translator, shown),
         }
         for part, places in parts.items()
     ]

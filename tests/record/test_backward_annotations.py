@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from backward_annotations import AFTER, Experiment, HalfKeys, build, numbered, readers
-from package import build_vocabularies, load_pretrained, held_out_sentences
+from package import build_vocabularies, held_out_sentences, load_pretrained
 
 from attnlib.data import encode
 from attnlib.scores import Additive

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from caption_alignments import diagonal, score
 from heads import head_links, head_weights
-from package import load_captions, load_pretrained, held_out_sentences
+from package import held_out_sentences, load_captions, load_pretrained
 
 from attnlib.metrics import alignment_error_rate, forced_links, looks
 

@@ -8,10 +8,9 @@ from norm_first import NormFirstEncoderLayer, chosen, norm_first_transformer, tr
 from attnlib.data import BOS, Vocabulary, encode
 from attnlib.transformer import transformer
 
-ENGLISH, FRENCH = (
-    Vocabulary.of([["the", "cat", "sees", "a", "dog"]]),
-    Vocabulary.of([["le", "chat", "voit", "un", "chien"]]),
-)
+SOURCES = ("the", "cat", "sees", "a", "dog"), ("a", "cat")
+TARGETS = ("le", "chat", "voit", "un", "chien"), ("un", "chat", "le", "chien", "un")
+ENGLISH, FRENCH = Vocabulary.of(SOURCES), Vocabulary.of(TARGETS)
 SIZES = {"emb": 12, "hid": 20, "heads": 3, "layers": 2}
 
 
@@ -48,10 +47,8 @@ def translator():
 
 
 def test_a_step_computes_what_all_positions_together_do(translator):
-    source, lengths = encode([["the", "cat", "sees", "a", "dog"], ["a", "cat"]], ENGLISH)
-    target = torch.tensor(
-        [FRENCH.encode(["le", "chat", "voit", "un", "chien"]), FRENCH.encode(["un", "chat", "le", "chien", "un"])]
-    )
+    source, lengths = encode(SOURCES, ENGLISH)
+    target = torch.tensor([FRENCH.encode(words) for words in TARGETS])
     together = translator(source, lengths, target).logits
     state, words = translator.start(source, lengths), torch.full((2,), BOS)
     for t in range(target.shape[1]):
@@ -61,8 +58,7 @@ def test_a_step_computes_what_all_positions_together_do(translator):
 
 
 def test_padding_changes_nothing(translator):
-    pair = [["the", "cat", "sees", "a", "dog"], ["a", "cat"]]
-    both, alone = (translator.encoder(*encode(sources, ENGLISH)) for sources in (pair, pair[1:]))
+    both, alone = (translator.encoder(*encode(sources, ENGLISH)) for sources in (SOURCES, SOURCES[1:]))
     assert torch.allclose(both.annotations[1, :3], alone.annotations[0])
     assert not both.annotations[1, 3:].any()
 

@@ -14,7 +14,7 @@ from interventions import (
     unmoved_without,
     words_kept,
 )
-from package import TABLES, load_pretrained, recipe_seed, held_out_sentences
+from package import TABLES, held_out_sentences, load_pretrained, recipe_seed
 from seed_ranges import MODELS, add, adjectives, measure, neighbors, translations, word_classes
 
 from attnlib.data import batch
@@ -32,14 +32,8 @@ def attending_to(*positions):
 
 def test_words_are_linked_right_or_beside():
     links = attending_to(0, 2, 3, 4, 3, 0, 7, 7, 8)
-    assert PAIR.target[4] == "pas"
-    assert neighbors([PAIR], links) == {
-        "linked_right": 5 / 9,  # le, ne, voit, pas, zone is not: area is 8
-        "linked_one_left": 1 / 9,
-        "linked_one_right": 2 / 9,
-        "linked_same_word": 1 / 9,
-        "linked_other_word": 0,
-    }
+    shares = {"right": 5, "one_left": 1, "one_right": 1, "same_word": 1, "other_word": 1}
+    assert neighbors([PAIR], links) == {f"linked_{kind}": n / 9 for kind, n in shares.items()}
 
 
 def test_adjectives_after_their_noun_attend_to_themselves_or_to_the_noun():
@@ -51,10 +45,9 @@ def test_adjectives_after_their_noun_attend_to_themselves_or_to_the_noun():
 
 
 def test_words_are_counted_by_class_and_side():
-    counts = {line["word_class"]: line for line in word_classes([PAIR], attending_to(1, 1, 2, 4, 4, 4, 8, 8, 8))}
-    sides = {
-        name: [line[k] for k in ("words", "on_gold_link", "left_of_it", "right_of_it")] for name, line in counts.items()
-    }
+    lines = word_classes([PAIR], attending_to(1, 1, 2, 4, 4, 4, 8, 8, 8))
+    columns = "words", "on_gold_link", "left_of_it", "right_of_it"
+    sides = {line["word_class"]: [line[name] for name in columns] for line in lines}
     assert sides == {
         "first article": [1, 0, 0, 1],
         "later article": [1, 0, 1, 0],
@@ -95,9 +88,8 @@ def test_replaced_weights_are_what_their_names_say():
 def test_words_kept_are_counted_of_function_and_content_words(bahdanau):
     pairs = [PAIR, *held_out_sentences(1)[:4]]
     kept = words_kept(bahdanau, pairs, translations(bahdanau, pairs))
-    assert [line[:2] for line in kept] == [
-        (name, kind) for name in replacements(np.random.default_rng(0)) for kind in ("function", "content")
-    ]
+    names = [*replacements(np.random.default_rng(0))]
+    assert [line[:2] for line in kept] == [(name, kind) for name in names for kind in ("function", "content")]
     both = sum(words for name, _, words, _ in kept if name == "blind")
     assert both == sum(map(len, translations(bahdanau, pairs)))
     assert all(0 <= same <= words for *_, words, same in kept)
@@ -124,12 +116,11 @@ def test_exchanged_sentences_differ_in_one_word_on_either_side():
 
 def test_only_annotations_that_differ_move_anything(bahdanau):
     exchange = exchanges()[0]
-    same = transplanted(bahdanau, exchange, [])
-    assert (
-        same == transplanted(bahdanau, exchange._replace(other=exchange.one), [exchange.adjective])[:0] or not same[0]
-    )
-    moved = transplanted(bahdanau, exchange, [exchange.adjective, exchange.noun])
-    assert moved[1] > same[1]
+    own = transplanted(bahdanau, exchange, [])
+    assert not own[0]
+    own_words = exchange._replace(other=exchange.other._replace(source=exchange.one.source))
+    assert transplanted(bahdanau, own_words, [exchange.adjective, exchange.noun]) == own
+    assert transplanted(bahdanau, exchange, [exchange.adjective, exchange.noun])[1] > own[1]
 
 
 def test_a_model_without_forward_reader_cannot_write_what_is_hidden():
@@ -140,10 +131,10 @@ def test_a_model_without_forward_reader_cannot_write_what_is_hidden():
 def test_the_pretrained_models_lines_are_in_the_tables(name, request):
     """Shares are those of hundreds of words, of which another processor may move one or two."""
     lines = measure(name, load_pretrained(name))
-    for table, expected in lines.items():
+    for table, measured in lines.items():
         recorded = pd.read_csv(TABLES / f"seed_ranges{'.' * bool(table)}{table}.csv")
         recorded = recorded[(recorded.model == name) & recorded.pretrained].reset_index(drop=True)
-        expected = pd.DataFrame(expected)
+        expected = pd.DataFrame(measured)
         assert {*recorded.seed} == {recipe_seed(name)}
         pd.testing.assert_frame_equal(recorded[[*expected]], expected, atol=0.006, rtol=0.02, check_dtype=False)
 
