@@ -31,7 +31,9 @@ def plot_runs(runs: pd.Series, ax: Axes | None = None, *, xlabel: str = "") -> A
         What the numbers are.
     """
     if runs.empty or runs.isna().any():
-        raise ValueError(f"runs has {runs.isna().sum()} missing of {len(runs)} numbers; expected at least one, all there")
+        raise ValueError(
+            f"runs has {runs.isna().sum()} missing of {len(runs)} numbers; expected at least one, all there"
+        )
     names = [*runs.index.unique(0)]
     series = [*runs.index.unique(1)] if runs.index.nlevels > 1 else [""]
     _check_few(series, "runs")

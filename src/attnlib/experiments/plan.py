@@ -311,4 +311,6 @@ def _check(plan: Plan) -> None:
             raise ValueError(f"the plan {plan.name} has no model {name!r}, which a claim or a tuning group names")
     for name, config in plan.configs.items():
         if not plan.learns_from_text and config.tuning_group not in plan.tuning_groups:
-            raise ValueError(f"family of {name} is {config.tuning_group!r}; expected one of {', '.join(plan.tuning_groups)}")
+            raise ValueError(
+                f"family of {name} is {config.tuning_group!r}; expected one of {', '.join(plan.tuning_groups)}"
+            )

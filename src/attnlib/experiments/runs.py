@@ -28,8 +28,7 @@ BY = ("test_set", "clauses", "words")
 def read_table(name: str, folder: Path = RECORDED) -> pd.DataFrame:
     """Read a table of recorded numbers, each as it was written; a table that does not exist yet has no lines."""
     path = folder / f"{name}.csv"
-    exact = {"float_precision": "round_trip", "keep_default_na": False, "na_values": [""]}
-    return pd.read_csv(path, **exact) if path.exists() else pd.DataFrame()
+    return pd.read_csv(path, keep_default_na=False, na_values=[""]) if path.exists() else pd.DataFrame()
 
 
 def read_details(plan: str | Plan, folder: Path = RECORDED) -> list[dict[str, Any]]:

@@ -92,7 +92,9 @@ def _differences(values: pd.DataFrame, claim: tuple) -> pd.Series:
     try:
         first, second = (values[claim.metric].loc[name, claim.test_set] for name in (claim.first, claim.second))
     except KeyError as missing:
-        raise ValueError(f"{missing} is not among the runs; expected those of {claim.first} and {claim.second}") from None
+        raise ValueError(
+            f"{missing} is not among the runs; expected those of {claim.first} and {claim.second}"
+        ) from None
     return (first - second).dropna()
 
 
