@@ -127,7 +127,7 @@ class ExperimentConfig:
         """Return a copy with some attributes changed."""
         return replace(self, **changes)
 
-    def longer(self, times: float, num_seeds: int) -> "ExperimentConfig":
+    def longer(self, times: int | float, num_seeds: int) -> "ExperimentConfig":
         """Return a copy with so many times the steps and pairs, and at most so many seeds."""
         return _scaled(self, times).replace(name=f"{self.name}-times{times:g}", seeds=self.seeds[:num_seeds])
 
@@ -288,7 +288,7 @@ def _config(given: Mapping[str, Any]) -> ExperimentConfig:
     return ExperimentConfig(**named, options={name: value for name, value in given.items() if name not in named})
 
 
-def _scaled(config: ExperimentConfig, times: float) -> ExperimentConfig:
+def _scaled(config: ExperimentConfig, times: int | float) -> ExperimentConfig:
     return config.replace(max_steps=round(config.max_steps * times), num_pairs=round(config.num_pairs * times))
 
 
