@@ -312,5 +312,5 @@ def _check(plan: Plan) -> None:
     for name, config in plan.configs.items():
         if not plan.learns_from_text and config.tuning_group not in plan.tuning_groups:
             raise ValueError(
-                f"family of {name} is {config.tuning_group!r}; expected one of {', '.join(plan.tuning_groups)}"
+                f"tuning_group of {name} is {config.tuning_group!r}; expected one of {', '.join(plan.tuning_groups)}"
             )

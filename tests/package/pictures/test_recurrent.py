@@ -14,7 +14,7 @@ from attnlib.data import Vocabulary, encode
 from attnlib.language.grammar import sample
 from attnlib.pictures import packing
 from attnlib.pictures.packing import pack
-from attnlib.pretrained.recipes import RECIPES
+from recipes import RECIPES
 from attnlib.search import greedy
 from attnlib.translator import Translator, luong, rnn_search
 from attnlib.windows import Everywhere, View
