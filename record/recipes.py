@@ -1,7 +1,8 @@
 """How each pretrained model was trained.
 
-`RECIPES`: a model of a plan, a seed of its own, and after how many steps it was kept. `TEXTS`: sentences, learned from as
-``attnlib train`` learns from a user's own. ``make pretrained`` trains the models that are missing, about a minute each.
+`RECIPES`: a model of a plan, a seed of its own, and after how many steps it was kept. `TEXTS`: sentences, learned from
+as ``attnlib train`` learns from a user's own. ``make pretrained`` trains the models that are missing, about a minute
+each.
 """
 
 import shutil
@@ -16,8 +17,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from measures import smooth
-from tables import environment
 
 from attnlib.data import SentencePair
 from attnlib.experiments.plan import ExperimentConfig, read_plan
@@ -31,6 +30,8 @@ from attnlib.text.files import digest
 from attnlib.text.learning import learn
 from attnlib.text.settings import Settings
 from attnlib.training import begin
+from measures import smooth
+from tables import environment
 
 
 class Recipe(NamedTuple):

@@ -33,7 +33,6 @@ import numpy as np
 import torch
 from sacrebleu.metrics import CHRF
 from scipy.stats import spearmanr
-from tables import Run, environment
 
 from attnlib.data import UNKNOWN, SentencePair
 from attnlib.experiments.captions import LANGUAGES, load_captions
@@ -47,6 +46,7 @@ from attnlib.text.files import Words, digest, read_beside, words_of
 from attnlib.text.learning import learn
 from attnlib.text.model import Model, Translation
 from attnlib.text.settings import Settings
+from tables import Run, environment
 
 SOURCE = "github.com/multi30k/dataset"
 """Where the text is from. Its files are in the folder data/task1/tok."""

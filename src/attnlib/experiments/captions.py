@@ -52,13 +52,13 @@ class CaptionOutput(NamedTuple):
 
     Attributes
     ----------
-    translation : Translation
-        Of beam search, with its weights if the model has attention.
+    translation : Translation, or None
+        Of beam search, with its weights if the model has attention. None if it is not recorded.
     forced_attention : array, shape (tgt, src), or None
-        The weights for the true translation. None: a model without attention.
+        The weights for the true translation. None if they are not recorded, or the model has no attention.
     """
 
-    translation: Translation
+    translation: Translation | None
     forced_attention: Float[np.ndarray, "tgt src"] | None
 
 
@@ -90,11 +90,13 @@ def load_caption_outputs(model: str, folder: Path = RECORDED) -> list[CaptionOut
         raise ValueError(f"model is {model!r}; expected one with a recorded run of seed 0")
     (run,), outputs = runs, []
     for n, caption in enumerate(load_captions(read_plan("sentences").configs[model].language)):
-        source, target = caption.pair[:2]
-        words = words_of(run["translations"][n])
         weights, forced = (run[name][n] if run[name] else None for name in ("weights", "forced_attention"))
-        translation = Translation(source, words, _weights(weights, words, source), exp(run["log_probabilities"][n]))
-        outputs.append(CaptionOutput(translation, _weights(forced, target, source)))
+        translation = None
+        if run["translations"]:
+            words, probability = words_of(run["translations"][n]), exp(run["log_probabilities"][n])
+            cells = _weights(weights, words, caption.pair.source)
+            translation = Translation(caption.pair.source, words, cells, probability)
+        outputs.append(CaptionOutput(translation, _weights(forced, caption.pair.target, caption.pair.source)))
     return outputs
 
 

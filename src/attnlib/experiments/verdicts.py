@@ -14,7 +14,7 @@ VERDICTS = (HOLDS, DOES_NOT, CANNOT_BE_TOLD)
 
 
 class Metric(NamedTuple):
-    """A metric that claims about translations are judged by: its name on a picture, its unit, and a large difference."""
+    """A metric that claims about translations are judged by: its name on a plot, its unit, and a large difference."""
 
     label: str
     unit: str

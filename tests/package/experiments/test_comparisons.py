@@ -11,7 +11,7 @@ from attnlib.experiments.statistics import confidence_interval
 plt.switch_backend("Agg")
 INDEX = [("one", "seen")] * 3 + [("other", "seen")] + [("other", "longer")] * 2
 RUNS = pd.Series([0.9, 0.94, 0.92, 0.5, 0.1, 0.3], index=pd.MultiIndex.from_tuples(INDEX))
-COLUMNS = "claim metric test_set difference ci_low ci_high p_value p_margin verdict margin".split()
+COLUMNS = ["claim", "metric", "test_set", "difference", "ci_low", "ci_high", "p_value", "p_margin", "verdict", "margin"]
 CLAIMS = [
     ("a more than b", "exact_match", "seen", 0.3, 0.2, 0.4, 0.0001, 1.0, "holds", 0.05),
     ("a more than b", "exact_match", "longer", -0.3, -0.4, -0.2, 0.001, 0.001, "does not hold", 0.05),

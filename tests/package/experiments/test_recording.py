@@ -3,14 +3,15 @@
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+
 import recording
+from attnlib.experiments.runs import read_details
 from recording import list_jobs, list_rate_jobs, main, rates_to_try, record, recorded
 from tables import Run, add_lines
-
-from attnlib.experiments.runs import read_details
 
 RATES = {("early", 0.002), ("early", 0.01), ("early", 0.05), ("late", 0.002), ("late", 0.01), ("late", 0.05)}
 WHOLE = {(*rate, seed) for rate in RATES for seed in (100, 101)} | {
@@ -19,7 +20,7 @@ WHOLE = {(*rate, seed) for rate in RATES for seed in (100, 101)} | {
     *(("bahdanau", seed) for seed in (10, 11, 12)),
     *(("local-p-times2", seed) for seed in (10, 11)),
 }
-FAKES = '''
+FAKES = """
 import time
 import recording
 from tables import Run
@@ -35,7 +36,7 @@ def measure(plan, config, seed):
     return Run({"": [line]}, {"plan": plan.digest, "model": config.name, "seed": seed, "rate": config.learning_rate})
 
 recording.measure_rate, recording.measure = measure_rate, measure
-'''
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +64,8 @@ pause = 0.05
 {FAKES}
 from pathlib import Path
 from attnlib.experiments.plan import read_plan
-recording.record(read_plan(Path({str(small_file)!r})), Path({str(tmp_path)!r}), 1, say=lambda line: print(line, flush=True))
+plan, folder = read_plan(Path({str(small_file)!r})), Path({str(tmp_path)!r})
+recording.record(plan, folder, 1, say=lambda line: print(line, flush=True))
 """
     path = {"PYTHONPATH": str(Path(recording.__file__).parent), "PATH": ""}
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env=path)
@@ -133,8 +135,10 @@ def test_the_command(monkeypatch, capsys, small, tmp_path):
     assert main(["small", *where]) == 0
     assert len(capsys.readouterr().out.splitlines()) == len(WHOLE)
     assert [*list_jobs(small, tmp_path)][:2] == [("local-p", 10), ("local-p", 11)]
-    monkeypatch.setattr(recording, "measure_costs", lambda plan, config: Run({"costs": [{"model": config.name, "macs": 7}]}))
-    monkeypatch.setattr(recording, "_pool", lambda workers: InPlace())
+    monkeypatch.setattr(
+        recording, "measure_costs", lambda plan, config: Run({"costs": [{"model": config.name, "macs": 7}]})
+    )
+    monkeypatch.setattr(recording, "_pool", ThreadPoolExecutor)
     assert main(["small", "--costs", *where]) == 0
     assert len((tmp_path / "small.costs.csv").read_text().splitlines()) == 1 + len(small.configs)
     for wrong, says in (("--only=x", "learns from no text; expected no --only"), ("--workers=0", "workers is 0")):
@@ -144,17 +148,3 @@ def test_the_command(monkeypatch, capsys, small, tmp_path):
         with pytest.raises(SystemExit):
             main([f"--share={wrong}"])
         assert f"share is '{wrong}'; expected one as 2/5" in capsys.readouterr().err
-
-
-class InPlace:
-    """A pool of this process alone."""
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        return None
-
-    def submit(self, function, *arguments):
-        self.result = lambda: function(*arguments)
-        return self

@@ -4,14 +4,10 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
-from sentences import settings_of
-from tables import Run, add_lines, add_run, environment, processor
 
 from attnlib.experiments import runs
-from attnlib.experiments.plan import PLANS, ExperimentConfig, read_plan
+from attnlib.experiments.plan import PLANS, read_plan
 from attnlib.experiments.runs import (
     RECORDED,
     best_learning_rate,
@@ -26,6 +22,8 @@ from attnlib.experiments.runs import (
     read_table,
 )
 from attnlib.experiments.training import count_macs, count_parameters, train_from_config
+from sentences import settings_of
+from tables import Run, add_lines, add_run, environment, processor
 
 OF_GRAMMAR = ("comparison", "places", "successors")
 PROBES = json.loads(Path(__file__).with_name("probes.json").read_text())
@@ -46,7 +44,9 @@ def test_lines_are_read_as_they_were_written_and_replaced_by_those_of_the_same_r
 def run_of(plan, model, seed, exact, **details):
     line = {"model": model, "test_set": "seen lengths", "seed": seed, "exact_match": exact}
     about = {"plan": plan.digest, "model": model, "seed": seed, "losses": [3.0, 2.0], "correct": f"{seed:02x}40"}
-    return Run({"": [line]}, about | {"alignment_offsets": None, "losses_by_position": [[4.0], [3.0, 2.0], [1.0]]} | details)
+    return Run(
+        {"": [line]}, about | {"alignment_offsets": None, "losses_by_position": [[4.0], [3.0, 2.0], [1.0]]} | details
+    )
 
 
 @pytest.fixture
@@ -61,7 +61,10 @@ def folder(small, tmp_path) -> Path:
 
 def test_runs_are_tables(small, folder):
     table = load_runs(small, folder=folder)
-    assert [*zip(table.model, table.seed, strict=True)] == [("no-attention", 10), *(("bahdanau", n) for n in (10, 11, 12))]
+    assert [*zip(table.model, table.seed, strict=True)] == [
+        ("no-attention", 10),
+        *(("bahdanau", n) for n in (10, 11, 12)),
+    ]
     assert table.exact_match.tolist() == [0.0, 1 / 10, 1 / 11, 1 / 12]
     curves = load_learning_curves(small, folder).query("model == 'bahdanau' and seed == 11")
     assert curves[["step", "loss"]].to_numpy().tolist() == [[5, 3.0], [15, 2.0]]
@@ -110,7 +113,9 @@ def test_what_is_missing_or_of_another_plan_is_refused(small, folder, refused, t
         path = folder / name
         path.write_text(path.read_text().replace(small.digest, "0" * 64) if path.exists() else "loss,plan\n1,0\n")
     for load in (load_runs, load_learning_curves, load_learning_rates):
-        refused(lambda load=load: load(small, folder=folder), ValueError, r"of another plan than small: their hash differs")
+        refused(
+            lambda load=load: load(small, folder=folder), ValueError, r"of another plan than small: their hash differs"
+        )
 
 
 def test_where_it_was_run_is_said(monkeypatch):
@@ -131,7 +136,9 @@ def test_all_runs_of_a_plan_are_there_at_the_chosen_rates_of_one_committed_revis
     assert {(run["model"], run["seed"]) for run in details} == wanted.keys()
     rates = {group: best_learning_rate(plan, group) for group in plan.tuning_groups}
     assert all(run["learning_rate"] == rates[wanted[run["model"], run["seed"]].tuning_group] for run in details)
-    revisions = {run["environment"]["revision"] for run in details} | {*read_table(f"{name}.learning_rates")["revision"]}
+    revisions = {run["environment"]["revision"] for run in details} | {
+        *read_table(f"{name}.learning_rates")["revision"]
+    }
     assert len(revisions) == 1
     assert not any(revision.endswith("+") for revision in revisions)
     for by in runs.BY:

@@ -23,7 +23,8 @@ def test_intervals_against_scipy(level):
     interval = confidence_interval(x[0], level)
     assert interval.mean == pytest.approx(x[0].mean())
     assert interval[1:] == pytest.approx(stats.ttest_1samp(x[0], 0).confidence_interval(level))
-    inside = [low <= run <= high for run, (_, low, high) in zip(new, (prediction_interval(r, level) for r in x))]
+    predicted = [prediction_interval(runs, level) for runs in x]
+    inside = [low <= run <= high for run, (_, low, high) in zip(new, predicted, strict=True)]
     assert np.mean(inside) == pytest.approx(level, abs=0.03)
 
 

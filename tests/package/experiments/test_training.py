@@ -4,8 +4,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-from torch import nn
 import torch
+from torch import nn
 
 from attnlib.data import Vocabulary
 from attnlib.experiments.models import between
@@ -65,7 +65,8 @@ def test_products_are_counted_whoever_takes_them():
 
 
 @pytest.mark.parametrize(
-    ("src", "written", "says"), [(0, 0, "source_length is 0; expected at least 1"), (1, -1, "prefix_length is -1; expected at least 0")]
+    ("src", "written", "says"),
+    [(0, 0, "source_length is 0; expected at least 1"), (1, -1, "prefix_length is -1; expected at least 0")],
 )
 def test_what_cannot_be_counted_is_refused(src, written, says, refused):
     refused(lambda: count_macs(rnn_encdec(*VOCABULARIES, emb=E, hid=H), src, written), ValueError, says)
@@ -86,7 +87,9 @@ def test_the_first_steps_of_a_training_are_those_of_the_whole_one(small):
 
 
 def test_without_a_rate_of_its_own_it_takes_the_best_of_its_group(small, monkeypatch):
-    monkeypatch.setattr("attnlib.experiments.training.best_learning_rate", lambda *group: 0.02 * (group == ("small", "early")))
+    monkeypatch.setattr(
+        "attnlib.experiments.training.best_learning_rate", lambda *group: 0.02 * (group == ("small", "early"))
+    )
     config = small.configs["bahdanau"]
     _, chosen = train_from_config(config, 10, stop_after=5)
     _, given = train_from_config(config.replace(learning_rate=0.02), 10, stop_after=5)

@@ -14,10 +14,10 @@ from attnlib.data import Vocabulary, encode
 from attnlib.language.grammar import sample
 from attnlib.pictures import packing
 from attnlib.pictures.packing import pack
-from recipes import RECIPES
 from attnlib.search import greedy
 from attnlib.translator import Translator, luong, rnn_search
 from attnlib.windows import Everywhere, View
+from recipes import RECIPES
 
 SCRIPT = Path(packing.__file__).with_name("recurrent.js").read_text("utf-8")
 SENTENCES = [pair.source for clauses in range(1, 9) for pair in sample(25, 38 + clauses, [clauses], part="test")]
