@@ -12,8 +12,7 @@ import os
 import re
 import sys
 import time
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
 from math import inf
@@ -23,6 +22,8 @@ from typing import Any
 
 import pandas as pd
 import torch
+import tyro
+from tyro.conf import Positional
 
 from attnlib.checks import check_choice, check_whole
 from attnlib.devices import device_named
@@ -114,54 +115,61 @@ def do(jobs: Jobs, plan: Plan, folder: Path, workers: int, say: Callable[[str], 
     return failed
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what the command line says; return the exit status, 2 for what is wrong with what was asked."""
-    parser = ArgumentParser(prog="recording.py", description="Record the runs of a plan.")
-    parser.add_argument("plan", nargs="?", default="comparison", help="one of attnlib.experiments.plans (%(default)s)")
-    parser.add_argument("--folder", type=Path, default=RECORDED, help="where the tables are (in the package)")
-    parser.add_argument("--workers", type=int, help="runs side by side (2; of a plan that learns from a text 1)")
-    parser.add_argument("--share", type=_share, default=ALL, metavar="K/N", help="do the k-th of n shares of the runs")
-    parser.add_argument("--only", nargs="+", metavar="MODEL", help="only these, of a plan that learns from a text")
-    parser.add_argument("--costs", action="store_true", help="measure what every model costs, with nothing beside it")
-    parser.add_argument("--data", type=Path, help="the folder with the text: see sentences.py")
-    parser.add_argument("--models", type=Path, default=Path("_build/real"), help="where its models go (%(default)s)")
-    parser.add_argument("--device", help="where it is trained: cpu, cuda, or cuda:1 and so on; default: a GPU if any")
-    try:
-        _do_what_is_asked(parser.parse_args(arguments))
-    except KeyboardInterrupt:
-        return 130
-    except (ValueError, OSError) as error:
-        print(f"recording.py: {error}", file=sys.stderr)
-        return 2
-    return 0
+def main(
+    plan: Positional[str] = "comparison",
+    *,
+    folder: Path = RECORDED,
+    workers: int | None = None,
+    share: str = "1/1",
+    only: tuple[str, ...] = (),
+    costs: bool = False,
+    data: Path | None = None,
+    models: Path = Path("_build/real"),
+    device: str | None = None,
+) -> None:
+    """Record the runs of a plan.
 
-
-def _do_what_is_asked(chosen: Namespace) -> None:
-    plan, say = read_plan(chosen.plan), partial(print, flush=True)
-    workers = (1 if plan.learns_from_text else 2) if chosen.workers is None else chosen.workers
+    Parameters
+    ----------
+    plan
+        One of attnlib.experiments.plans.
+    folder
+        Where the tables are; the default is in the package.
+    workers
+        Runs side by side. If None, 2; of a plan that learns from a text 1.
+    share
+        Which share of the runs to do, such as 2/5, the second fifth.
+    only
+        Only these models, of a plan that learns from a text.
+    costs
+        Measure what every model costs, with nothing beside it.
+    data
+        The folder with the text: see sentences.py.
+    models
+        Where the models that learn from a text go.
+    device
+        Where these are trained: cpu, cuda, or cuda:1 and so on. If None, on a GPU if there is one.
+    """
+    read, part, say = read_plan(plan), _slice(share), partial(print, flush=True)
+    workers = (1 if read.learns_from_text else 2) if workers is None else workers
     check_whole(workers=workers)
-    if chosen.costs:
-        for name, config in plan.configs.items():
+    if costs:
+        for name, config in read.configs.items():
             with _pool(1) as fresh:
-                add_run(fresh.submit(measure_costs, plan, config).result(), plan, chosen.folder)
+                add_run(fresh.submit(measure_costs, read, config).result(), read, folder)
             say(name)
-    elif plan.learns_from_text:
-        do(_text_jobs(plan, chosen), plan, chosen.folder, workers, say)
+    elif read.learns_from_text:
+        if data is None:
+            raise ValueError(f"the plan {read.name} learns from a text; expected --data, its folder")
+        for name in only:
+            check_choice(read.configs, only=name)
+        runs = [run for run in read.runs() if not only or run[0].name in only][part]
+        how = {"device": device_named(device), "progress": True if sys.stderr.isatty() else "lines"}
+        do(list_text_jobs(read, runs, data, models, folder, **how), read, folder, workers, say)
     else:
-        if chosen.only or chosen.data or chosen.device:
-            raise ValueError(f"the plan {plan.name} learns from no text; expected no --only, --data or --device")
-        record(plan, chosen.folder, workers, chosen.share, say)
-
-
-def _text_jobs(plan: Plan, chosen: Namespace) -> Jobs:
-    """Find out what a plan that learns from a text is told, and which of its runs are wanted."""
-    if chosen.data is None:
-        raise ValueError(f"the plan {plan.name} learns from a text; expected --data, its folder")
-    for name in chosen.only or ():
-        check_choice(plan.configs, only=name)
-    runs = [run for run in plan.runs() if not chosen.only or run[0].name in chosen.only][chosen.share]
-    how = {"device": device_named(chosen.device), "progress": True if sys.stderr.isatty() else "lines"}
-    return list_text_jobs(plan, runs, chosen.data, chosen.models, chosen.folder, **how)
+        if only or data or device:
+            raise ValueError(f"the plan {read.name} learns from no text; expected no --only, --data or --device")
+        record(read, folder, workers, part, say)
 
 
 def _results(jobs: Jobs, workers: int) -> Iterator[tuple[tuple[Any, ...], Callable[[], Run]]]:
@@ -183,11 +191,11 @@ def _pool(workers: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"), initializer=_begin)
 
 
-def _share(text: str) -> slice:
+def _slice(share: str) -> slice:
     """Read which of several shares of the runs to do, as one writes it: "2/5"."""
-    numbers = re.fullmatch(r"(\d+)/(\d+)", text)
+    numbers = re.fullmatch(r"(\d+)/(\d+)", share)
     if not numbers or not 1 <= int(numbers[1]) <= int(numbers[2]):
-        raise ArgumentTypeError(f"share is {text!r}; expected one as 2/5, the first number from 1 to the second")
+        raise ValueError(f"share is {share!r}; expected one as 2/5, the first number from 1 to the second")
     return slice(int(numbers[1]) - 1, None, int(numbers[2]))
 
 
@@ -199,4 +207,7 @@ def _begin() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        tyro.cli(main)
+    except (ValueError, OSError) as error:
+        sys.exit(f"recording.py: {error}")

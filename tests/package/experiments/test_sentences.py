@@ -10,7 +10,6 @@ import torch
 
 import recording
 from attnlib.experiments.captions import load_caption_outputs, load_captions, load_word_counts
-from attnlib.experiments.plan import read_plan
 from attnlib.experiments.runs import load_costs, load_learning_curves, load_runs, read_details
 from attnlib.language.grammar import sample
 from attnlib.metrics import looks
@@ -178,18 +177,16 @@ def test_amounts_of_text_are_the_first_pairs(sentences, text_folder, tmp_path, m
         train_and_measure(sentences.configs["bahdanau-1000"], 0, data._replace(train=data.train * 20), tmp_path)
 
 
-def test_the_command_runs_what_is_asked_for(sentences_file, text_folder, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(recording, "read_plan", lambda _: read_plan(sentences_file))
+def test_the_command_runs_what_is_asked_for(sentences, text_folder, tmp_path, monkeypatch, refused):
+    monkeypatch.setattr(recording, "read_plan", lambda _: sentences)
     threads = torch.get_num_threads()
-    where = ["--folder", str(tmp_path / "runs"), "--models", str(tmp_path / "models"), "--device", "cpu"]
-    assert main(["sentences", "--data", str(text_folder), "--only", "dot", *where]) == 0
+    where = {"folder": tmp_path / "runs", "models": tmp_path / "models", "device": "cpu"}
+    main("sentences", data=text_folder, only=("dot",), **where)
     torch.set_num_threads(threads)
-    assert capsys.readouterr().out.startswith("dot 0: ")
-    assert recorded(read_plan(sentences_file), tmp_path / "runs") == {("dot", 0)}
-    for arguments, says in (
-        ([], "learns from a text; expected --data"),
-        (["--data", str(text_folder), "--only", "rnn"], "only is 'rnn'; expected one of no-attention"),
-        (["--data", str(tmp_path)], f"--data is {tmp_path}, which lacks train.lc.norm.tok.en"),
+    assert recorded(sentences, tmp_path / "runs") == {("dot", 0)}
+    for given, says in (
+        ({}, "learns from a text; expected --data"),
+        ({"data": text_folder, "only": ("rnn",)}, "only is 'rnn'; expected one of no-attention"),
+        ({"data": tmp_path}, f"--data is {tmp_path}, which lacks train.lc.norm.tok.en"),
     ):
-        assert main(["sentences", *arguments, *where]) == 2
-        assert says in capsys.readouterr().err
+        refused(lambda given=given: main("sentences", **given, **where), ValueError, says)
