@@ -23,12 +23,12 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
+from tables import Run, environment
 
 from attnlib.experiments.evaluation import Predictions, compute_metrics, max_output_length, predict
 from attnlib.experiments.plan import ExperimentConfig, Plan
 from attnlib.experiments.training import count_macs, count_parameters, train_from_config
 from attnlib.metrics import sentence_losses, word_losses
-from tables import Run, environment
 
 FURTHEST = 5
 """Links that miss by more are counted as missing by so many words."""

@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from measures import smooth
+from tables import environment
 
 from attnlib.data import SentencePair
 from attnlib.experiments.plan import ExperimentConfig, read_plan
@@ -30,8 +32,6 @@ from attnlib.text.files import digest
 from attnlib.text.learning import learn
 from attnlib.text.settings import Settings
 from attnlib.training import begin
-from measures import smooth
-from tables import environment
 
 
 class Recipe(NamedTuple):

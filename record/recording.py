@@ -23,15 +23,15 @@ from typing import Any
 import pandas as pd
 import torch
 import tyro
+from measures import measure, measure_costs, measure_rate
+from sentences import list_text_jobs
+from tables import Run, add_run
 from tyro.conf import Positional
 
 from attnlib.checks import check_choice, check_whole
 from attnlib.devices import device_named
 from attnlib.experiments.plan import Plan, read_plan
 from attnlib.experiments.runs import RECORDED, best_learning_rate, failed_configs, load_learning_rates, read_details
-from measures import measure, measure_costs, measure_rate
-from sentences import list_text_jobs
-from tables import Run, add_run
 
 Jobs = Mapping[tuple[Any, ...], Callable[[], Run]]
 """What is to be run, by its name and seed, in this order."""

@@ -33,6 +33,7 @@ import numpy as np
 import torch
 from sacrebleu.metrics import CHRF
 from scipy.stats import spearmanr
+from tables import Run, environment
 
 from attnlib.data import UNKNOWN, SentencePair
 from attnlib.experiments.captions import LANGUAGES, load_captions
@@ -46,7 +47,6 @@ from attnlib.text.files import Words, digest, read_beside, words_of
 from attnlib.text.learning import learn
 from attnlib.text.model import Model, Translation
 from attnlib.text.settings import Settings
-from tables import Run, environment
 
 SOURCE = "github.com/multi30k/dataset"
 """Where the text is from. Its files are in the folder data/task1/tok."""
@@ -146,7 +146,8 @@ def train_and_measure(config: ExperimentConfig, seed: int, data: Data, folder: P
     model = learn(folder, data.train[: config.num_pairs], data.dev, settings_of(config, seed), **how)
     if model.config["ended"] == "interrupted":
         raise KeyboardInterrupt
-    search, key = {"beam": config.beam_size, "max_length": config.max_length}, {"model": config.name, "seed": seed}
+    search = {"beam": config.beam_size, "max_length": config.max_length, "prefer_finished": True}
+    key = {"model": config.name, "seed": seed}
     costs, training = _training(model, folder)
     test, words, signatures = _test(model, data.test, search)
     captions, outputs = _captions(model, config.language, data.train, search, whole=seed == 0)
@@ -202,7 +203,7 @@ def _training(model: Model, folder: Path) -> tuple[dict[str, Any], dict[str, Any
 
 
 def _test(
-    model: Model, pairs: Sequence[SentencePair], how: Mapping[str, int]
+    model: Model, pairs: Sequence[SentencePair], how: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[dict[str, Any]], list[str]]:
     sides = [(pair.source, pair.target) for pair in pairs]
     translations = model.translate_all([source for source, _ in sides], **how)
@@ -236,7 +237,7 @@ def _test(
 
 
 def _captions(
-    model: Model, language: str, train: Sequence[SentencePair], how: Mapping[str, int], *, whole: bool
+    model: Model, language: str, train: Sequence[SentencePair], how: Mapping[str, Any], *, whole: bool
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     pairs, gold, _ = zip(*load_captions(language), strict=True)
     sides, known = [pair[:2] for pair in pairs], {pair.source for pair in train}

@@ -15,7 +15,7 @@ from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
-from attnlib.text.settings import MAX_LENGTH, MAX_LINE, Architecture, Settings, add_options, flag_of, options_of
+from attnlib.text.settings import MAX_LINE, Architecture, Settings, add_options, flag_of, options_of
 from attnlib.writing import write_atomically, written_in_the_end
 
 _PARSER = argparse.ArgumentParser(
@@ -55,7 +55,11 @@ _REPLACEMENT = (
 _OUTPUT = _option("-o", "--output", type=Path, required=True, metavar="FILE", help="the page, one HTML file")
 _SEARCH = (
     _option("--beam", type=int, default=5, help="hypotheses that the search keeps; 1 is greedy"),
-    _option("--max-length", type=int, default=MAX_LENGTH, help="most words or subwords of a translation"),
+    _option(
+        "--max-length",
+        type=int,
+        help="most words or subwords of a translation; default: twice those of its source, and 50 more",
+    ),
 )
 
 
@@ -78,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except (ValueError, FloatingPointError) as error:
-        return _refuse(args, str(error))
+        return _refuse(args, _with_flag(str(error)) if args.command == "train" else str(error))
     except (MemoryError, RuntimeError) as error:
         if not isinstance(error, MemoryError) and "memory" not in str(error):
             raise
@@ -213,13 +217,15 @@ def _settings(args: argparse.Namespace) -> Settings:
     def of(cls: type) -> dict[str, Any]:
         return {one.name: getattr(args, one.name) for one in options_of(cls)}
 
-    try:
-        preset, options = Architecture(**of(Architecture)).options(args.seed)
-        return Settings(preset=preset, options=options, **of(Settings))
-    except ValueError as error:
-        flags = {one.name: flag_of(one) for cls in (Architecture, Settings) for one in options_of(cls)}
-        name, *rest = str(error).split(" ", 1)
-        raise ValueError(" ".join([flags.get(name, name), *rest])) from None
+    preset, options = Architecture(**of(Architecture)).options(args.seed)
+    return Settings(preset=preset, options=options, **of(Settings))
+
+
+def _with_flag(why: str) -> str:
+    """Name an option in place of the setting with which a refusal begins."""
+    flags = {one.name: flag_of(one) for cls in (Architecture, Settings) for one in options_of(cls)}
+    name, *rest = why.split(" ", 1)
+    return " ".join([flags.get(name, name), *rest])
 
 
 @_command(
@@ -237,6 +243,7 @@ def _translate(args: argparse.Namespace) -> None:
     from attnlib.text.model import translate_stream  # noqa: PLC0415
 
     model, replace = _load(args), _replacement(args)
+    _check_no_stream(args.links)
     options = {"beam": args.beam, "max_length": args.max_length, "longest": args.longest, "replace": replace}
     with written_in_the_end(args.links) if args.links else nullcontext() as linked:
         translate_stream(model, sys.stdin.buffer, sys.stdout.buffer, linked=linked, say=_say, **options)
@@ -262,7 +269,7 @@ def _evaluate(args: argparse.Namespace) -> None:
 
     model, pairs = _model_and_text(args)
     gold, replace = read_gold(args.gold, pairs) if args.gold else None, _replacement(args)
-    options = {"beam": args.beam, "max_length": args.max_length, "tokenize": args.tokenize}
+    options = {"beam": args.beam, "max_length": args.max_length, "tokenize": args.tokenize, "say": _say}
     print(evaluate(model, pairs, gold=gold, replace=replace, **options))
 
 
@@ -308,10 +315,17 @@ def _explore(args: argparse.Namespace) -> None:
 def _page(args: argparse.Namespace) -> None:
     from attnlib.text.page import page_of  # noqa: PLC0415
 
-    page = page_of(_load(args), args.model.resolve().name, beam=args.beam, max_length=args.max_length).encode()
+    page = page_of(_load(args), args.model.resolve().name, beam=args.beam, max_length=args.max_length or 200).encode()
     _say(f"{args.output} takes {len(page) / 1e6:.1f} MB")
     write_atomically(args.output, page)
     _say(f"open {args.output}")
+
+
+def _check_no_stream(links: Path | None) -> None:
+    """Refuse to write links into a file that the command reads from or writes to already."""
+    for number, what in enumerate(("the sentences come from", "the translations go to")):
+        if links and links.is_file() and os.path.samestat(links.stat(), os.fstat(number)):
+            raise ValueError(f"--links is {links}, the file that {what}; expected another")
 
 
 def _load(args: argparse.Namespace) -> Any:

@@ -11,20 +11,20 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from jaxtyping import Float, Real
-from sacrebleu.metrics import BLEU
+from sacrebleu.metrics import BLEU, CHRF
 from torch.nn.functional import cross_entropy
 
 from attnlib.checks import check_choice, check_vocabularies, check_words
 from attnlib.data import PAD, Batch, SentencePair, batch
 from attnlib.search import parted
-from attnlib.shapes import Array
+from attnlib.shapes import Array, typechecked
 from attnlib.translator import Translator
 
 _TOGETHER, _POSITIONS = 64, 6_400  # pairs of a batch, and the positions of one side of them: memory grows with both
 
 
 class Bleu(NamedTuple):
-    """A BLEU score, 0 to 100, and sacrebleu's account of how it was computed."""
+    """A BLEU or chrF score, 0 to 100, and sacrebleu's account of how it was computed."""
 
     score: float
     signature: str
@@ -86,6 +86,7 @@ def lowest_alignment_error_rate(pairs: Sequence[SentencePair]) -> float:
     return 1 - 2 * linked / (linked + free + gold)
 
 
+@typechecked
 def links(weights: Real[Array, "tgt src"], source: Sequence[str], target: Sequence[str]) -> set[tuple[int, int]]:
     """Link each target word to the source word that it looked at most.
 
@@ -109,8 +110,6 @@ def links(weights: Real[Array, "tgt src"], source: Sequence[str], target: Sequen
     check_words("source", source)
     check_words("target", target)
     cells = np.asarray(weights)
-    if cells.ndim != 2 or cells.dtype.kind not in "biuf":
-        raise ValueError(f"weights has shape {cells.shape} and holds {cells.dtype}; expected numbers, (tgt, src)")
     if len(cells) < len(target) or cells.shape[1] < len(source) or not len(source):
         raise ValueError(
             f"weights has shape {cells.shape}; expected at least {(len(target), len(source))}, (target words, "
@@ -137,6 +136,14 @@ def forced_links(translator: Translator, pairs: Sequence[SentencePair]) -> list[
     """
     both = zip(_looks(translator, pairs), pairs, strict=True)
     return [links(weights, pair.source, pair.target) for weights, pair in both]
+
+
+def forced_weights(translator: Translator, pairs: Sequence[SentencePair]) -> Iterator[Float[np.ndarray, "tgt src"]]:
+    """See what each number, of a word or of a piece of one, looked at, with rows and columns of EOS and padding."""
+    for _, (source, _, _), scored in _forced(translator, pairs):
+        if scored.attended is None:
+            raise ValueError("translator has no attention; expected one that has")
+        yield from scored.attended.dense(source.shape[1]).cpu().numpy()
 
 
 def word_weights(
@@ -192,6 +199,14 @@ def bleu(translations: Sequence[Sequence[str]], references: Sequence[Sequence[st
     return Bleu(score.score, str(metric.get_signature()))
 
 
+def chrf(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Bleu:
+    """Compute chrF, which compares runs of letters, with sacrebleu over all sentences together."""
+    _check_translations(translations, references)
+    metric = CHRF()
+    score = metric.corpus_score(list(map(" ".join, translations)), [list(map(" ".join, references))])
+    return Bleu(score.score, str(metric.get_signature()))
+
+
 def bleu_by_length(
     translations: Sequence[Sequence[str]],
     pairs: Sequence[SentencePair],
@@ -239,16 +254,12 @@ def exact_match(translations: Sequence[Sequence[str]], references: Sequence[Sequ
 
 
 def _looks(translator: Translator, pairs: Sequence[SentencePair]) -> Iterator[np.ndarray]:
-    for part, (source, _, _), scored in _forced(translator, pairs):
-        if scored.attended is None:
-            raise ValueError("translator has no attention; expected one that has")
-        dense = scored.attended.dense(source.shape[1]).cpu().numpy()
-        for weights, pair in zip(dense, part, strict=True):
-            yield word_weights(
-                weights,
-                translator.source_vocabulary.sizes(pair.source),
-                translator.target_vocabulary.sizes(pair.target),
-            )
+    for weights, pair in zip(forced_weights(translator, pairs), pairs, strict=True):
+        yield word_weights(
+            weights,
+            translator.source_vocabulary.sizes(pair.source),
+            translator.target_vocabulary.sizes(pair.target),
+        )
 
 
 def _forced(

@@ -22,16 +22,17 @@ _SECONDS = 10  # between two lines
 
 
 class DevScore(NamedTuple):
-    """How a translator did on sentences kept apart, after so many steps: nats per word, and BLEU from 0 to 100."""
+    """How a translator did on sentences kept apart, after so many steps: nats per word, and BLEU or chrF, 0 to 100."""
 
     step: int
     loss: float
-    bleu: float
+    score: float
+    metric: str = "BLEU"
 
     @property
     def rank(self) -> tuple[float, float]:
-        """Order scores, the better one greater: by BLEU and, where that is equal, by smaller loss."""
-        return self.bleu, -self.loss
+        """Order scores, the better one greater: by BLEU or chrF and, where that is equal, by smaller loss."""
+        return self.score, -self.loss
 
 
 class History(NamedTuple):
@@ -150,7 +151,7 @@ def reporter(progress: bool | str | None, steps: int | None, done: int) -> Itera
             bar.update(training.step - bar.n)
             numbers = {"loss": f"{training.losses[-1]:.3f}", "words/s": f"{training.pace:,.0f}"}
             if training.scores:
-                numbers["dev BLEU"] = f"{training.scores[-1].bleu:.1f}"
+                numbers[f"dev {training.scores[-1].metric}"] = f"{training.scores[-1].score:.1f}"
             bar.set_postfix(numbers, refresh=False)
 
         yield show
@@ -169,7 +170,7 @@ def _lines(steps: int | None) -> Callable[[Training, float], None]:
         line = f"step {training.step:,}{of}: loss {training.losses[-1]:.3f}, {training.pace:,.0f} words a second, "
         line += f"{left / 60:.0f} minutes left" if left >= 90 else f"{left:.0f} seconds left"
         for score in scores:
-            line += f"; dev loss {score.loss:.3f}, BLEU {score.bleu:.2f}"
+            line += f"; dev loss {score.loss:.3f}, {score.metric} {score.score:.2f}"
         print(line, file=sys.stderr, flush=True)
 
     return show

@@ -79,7 +79,7 @@ def train(
     clip : float
         The greatest norm of the gradient of all weights together. A longer one is shortened to it.
     smoothing : float
-        Of the labels: see `attnlib.losses.word_loss`.
+        Of the labels: see `attnlib.losses.output_loss`.
     progress : bool or "lines", optional
         How to show how far it is: see `attnlib.progress.reporter`. None: a bar, only on a terminal.
     training : Training, optional

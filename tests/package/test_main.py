@@ -226,7 +226,7 @@ TRAIN = ("train", "--source", "a.en", "--target", "a.fr", "--model", "new")
         ((*TRAIN, "--preset", "rnn_search", "--score", "dot"), "--score is a choice of Luong's model"),
         ((*TRAIN, "--preset", "transformer", "--features", "10"), "heads is 4; expected a divisor of emb, 10"),
         ((*TRAIN, "--dev", "a.en", "a.fr", "a.fr"), "--dev is 3 files; expected two"),
-        ((*TRAIN, "--vocabulary", "9"), "size is 9; expected at least"),
+        ((*TRAIN, "--vocabulary", "9"), "--vocabulary is 9; expected at least"),
         ((*TRAIN, "--steps", "0"), "--steps is 0; expected at least 1"),
         ((*TRAIN, "--batch-sentences", "0"), "--batch-sentences is 0; expected at least 1"),
         ((*TRAIN, "--half-width", "3"), "--half-width is of a local window; expected --window"),

@@ -61,8 +61,8 @@ class ExperimentConfig:
     ----------
     name : str
         The name of the model in its plan.
-    model : str
-        One of `MODELS`: a function from vocabularies, sizes and a seed to a model.
+    model : str or callable
+        One of `MODELS`, or another function from vocabularies, sizes and a seed to a model.
     options : mapping
         Further arguments of that function.
     language : {"french", "german"}
@@ -97,7 +97,7 @@ class ExperimentConfig:
     """
 
     name: str
-    model: str
+    model: str | Callable[..., Translator]
     options: Mapping[str, Any] = field(default_factory=dict)
     language: str = "french"
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
@@ -121,7 +121,8 @@ class ExperimentConfig:
     max_length: int | None = None
 
     def __post_init__(self):
-        check_choice(MODELS, model=self.model)
+        if isinstance(self.model, str):
+            check_choice(MODELS, model=self.model)
 
     def replace(self, **changes: Any) -> "ExperimentConfig":
         """Return a copy with some attributes changed."""
@@ -134,7 +135,8 @@ class ExperimentConfig:
     def build_model(self, seed: int) -> Translator:
         """Build the model, untrained."""
         sizes = {"emb": self.embedding_dim, "hid": self.hidden_size}
-        return MODELS[self.model](*build_vocabularies(self.language), **self.options, **sizes, seed=seed)
+        build = MODELS[self.model] if isinstance(self.model, str) else self.model
+        return build(*build_vocabularies(self.language), **self.options, **sizes, seed=seed)
 
     def training_sentences(self, seed: int) -> list[SentencePair]:
         """Draw the sentence pairs that a run learns from."""

@@ -2,6 +2,8 @@
 // text/files.py, data.py and text/subwords.py have it, and the beam of search.py.
 window.attnlibOwn = data => {
   const EOS = 2, UNKNOWN = 3, SPECIAL = ["<pad>", "<start>", "<end>", "<unknown>"], SPACE = "\u2581";
+  const INSIDE = { [SPACE]: "\ufdd0", "\u2585": "\ufdd1" };   // letters that mean something to sentencepiece
+  const OUTSIDE = Object.fromEntries(Object.entries(INSIDE).map(both => both.reverse()));
   const WHITE = /[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;   // where Python splits
   const WORDS = 99, LETTERS = 1000;   // of what is read
   const { pieces, positions, most, beam: widest } = data.own;
@@ -15,7 +17,7 @@ window.attnlibOwn = data => {
 
   // Sentencepiece's byte pairs: join what stands side by side, of all pairs always the one learnt first.
   function cut(word) {
-    const parts = [...SPACE + word.replaceAll(SPACE, "_")];
+    const parts = [...SPACE + [...word].map(letter => INSIDE[letter] ?? letter).join("")];
     for (;;) {
       let first = Infinity, at = 0;
       for (let n = 0; n + 1 < parts.length; n++) {
@@ -35,9 +37,11 @@ window.attnlibOwn = data => {
 
   const numbered = word => pieces ? cut(word) : [{ part: word, number: numbers.get(word) ?? UNKNOWN }];
 
+  const outside = piece => [...piece].map(letter => OUTSIDE[letter] ?? letter).join("");
+
   // A piece that goes on with a word is shown with a dot before it.
   function shown(piece) {
-    return piece === SPACE ? SPACE : piece.startsWith(SPACE) ? piece.slice(1) : `·${piece}`;
+    return piece === SPACE ? SPACE : outside(piece.startsWith(SPACE) ? piece.slice(1) : `·${piece}`);
   }
 
   function read(written, before, begin, tell) {
@@ -73,7 +77,7 @@ window.attnlibOwn = data => {
     const words = [];
     for (const piece of names) {
       if (!words.length || piece.startsWith(SPACE)) words.push("");
-      words.push(words.pop() + (piece.startsWith(SPACE) ? piece.slice(1) : piece));
+      words.push(words.pop() + outside(piece.startsWith(SPACE) ? piece.slice(1) : piece));
     }
     return words.filter(word => word).join(" ");
   }

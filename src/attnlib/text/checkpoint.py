@@ -12,6 +12,7 @@ While a model is being trained, its folder has another name, and a `Training` be
 own name, by one rename, when the model is complete.
 """
 
+import errno
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -19,6 +20,7 @@ from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import torch
@@ -88,24 +90,42 @@ def working(folder: Path) -> Path:
 
 
 @contextmanager
-def only_one(folder: Path) -> Iterator[None]:
-    """Train into the folder while no other process does; refuse to if another one does."""
+def only_one(folder: Path, say: Callable[[str], Any] = lambda line: None) -> Iterator[None]:
+    """Train into the folder while no other process does; refuse to if another one does, where that can be known."""
     path = folder.with_name(f".{folder.name}.lock")
     lock = FileLock(path, timeout=0)
     with errors_name(folder, path):
         folder.parent.mkdir(parents=True, exist_ok=True)
         try:
-            lock.acquire()
+            _acquire(lock)
         except Timeout:
             raise ValueError(
                 f"{folder} is being trained by another process; wait for its end, or give another --model"
             ) from None
+        except (NotImplementedError, UserWarning):
+            say(f"{folder.parent} is on a file system without locks: let no second command train into {folder}")
+            path.unlink(missing_ok=True)
     try:
         yield
     finally:
         with suppress(PermissionError):  # on Windows, where the lock removes its file itself
             path.unlink(missing_ok=True)
         lock.release()
+
+
+def _acquire(lock: FileLock) -> None:
+    """Acquire a lock of the system's, which ends with this process. Where there is none, raise what filelock does.
+
+    That is an error, or of later versions a warning that a file will be the lock, which would outlive this process.
+    """
+    with catch_warnings():
+        simplefilter("error")
+        try:
+            lock.acquire()
+        except OSError as error:
+            if error.errno in (errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP):
+                raise NotImplementedError from None
+            raise
 
 
 def begin_folder(folder: Path, config: Mapping[str, Any], source_vocabulary: Any, target_vocabulary: Any) -> None:
@@ -139,7 +159,8 @@ def read_history(folder: str | Path) -> list[dict[str, Any]]:
     -------
     list of dict
         One every hundred steps and for each score: ``step``; ``loss``, the mean since the one before; and, where there
-        was a score, ``dev_loss`` and ``dev_bleu``. The last says why the training ``ended``, ``words`` and ``seconds``.
+        was a score, ``dev_loss`` and ``dev_bleu`` or
+        ``dev_chrf``. The last says why the training ``ended``, ``words`` and ``seconds``.
     """
     return [json.loads(line) for line in (Path(folder) / _HISTORY).read_text("utf-8").splitlines()]
 
@@ -249,7 +270,7 @@ def _history(training: Training, ended: str) -> bytes:
     for step in sorted({*range(100, last, 100), *scores, last}):
         line = {"step": step, "loss": float(np.mean(training.losses[before:step]))} if step else {"step": 0}
         if step in scores:
-            line |= {"dev_loss": scores[step].loss, "dev_bleu": scores[step].bleu}
+            line |= {"dev_loss": scores[step].loss, f"dev_{scores[step].metric.lower()}": scores[step].score}
         lines.append(line)
         before = step
     lines.append({"ended": ended, "words": training.words, "seconds": round(training.seconds, 3)})

@@ -1,14 +1,13 @@
 """How well a model translates a text: BLEU and chrF by sacrebleu, by length, exact match, alignment error rate."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from sacrebleu.metrics import CHRF
-
 from attnlib.data import SentencePair, Vocabulary
-from attnlib.metrics import Bin, alignment_error_rate, bleu, bleu_by_length, bleu_metric, exact_match
+from attnlib.metrics import Bin, alignment_error_rate, bleu, bleu_by_length, bleu_metric, chrf, exact_match
 from attnlib.text.files import Gold, Words
-from attnlib.text.model import Model
+from attnlib.text.model import CUT, Model
+from attnlib.text.units import bleu_tokenizer, lacks_spaces, split_units
 
 
 class Evaluation(NamedTuple):
@@ -59,6 +58,7 @@ def evaluate(
     *,
     tokenize: str | None = None,
     gold: Sequence[Gold] | None = None,
+    say: Callable[[str], Any] = lambda line: None,
     **options: Any,
 ) -> Evaluation:
     """Translate the sources and compare with the targets.
@@ -68,9 +68,12 @@ def evaluate(
     model, pairs
     tokenize : str, optional
         How BLEU cuts lines into words: sacrebleu's "13a", which is for raw text; "none", for text already cut into
-        words; or another of its names. None: "none" for a model of words, "13a" for one of subwords.
+        words; or another of its names. None: "none" for a model of words, "13a" for one of subwords; for references
+        without spaces "zh" or "char".
     gold : list of Gold, optional
         Word links drawn by a person, for the alignment error rate of forced decoding.
+    say : function
+        What to do with a sentence about a translation that was cut, which names its line.
     **options
         As for `Model.translate_all`.
 
@@ -82,26 +85,31 @@ def evaluate(
     if not len(pairs):
         raise ValueError("pairs is empty; expected at least one sentence pair")
     by_words = isinstance(model.translator.target_vocabulary, Vocabulary)
-    bleu_metric(tokenize := tokenize or ("none" if by_words else "13a"))  # refuses before anything is translated
+    tokenize = tokenize or bleu_tokenizer([target for _, target in pairs]) or ("none" if by_words else "13a")
+    bleu_metric(tokenize)  # refuses before anything is translated
     error = None
     if gold is not None:
         error = alignment_error_rate(model.links_of(pairs), [one.sure for one in gold], [one.possible for one in gold])
-    words = [one.words for one in model.translate_all([source for source, _ in pairs], **options)]
-    return compared(words, pairs, tokenize)._replace(alignment_error=error)
+    translations = model.translate_all([source for source, _ in pairs], **options)
+    for number, one in enumerate(translations, 1):
+        if not one.finished:
+            say(f"line {number}: {CUT}")
+    return compared([one.words for one in translations], pairs, tokenize)._replace(alignment_error=error)
 
 
 def compared(translations: Sequence[Words], pairs: Sequence[tuple[Words, Words]], tokenize: str) -> Evaluation:
     """Compare translations of the sources with the targets; `tokenize` is as for `evaluate`."""
     pairs = [SentencePair(*sides[:2]) for sides in pairs]
-    references, chrf = [pair.target for pair in pairs], CHRF()
-    whole = bleu(translations, references, tokenize)
-    letters = chrf.corpus_score([" ".join(words) for words in translations], [[" ".join(r) for r in references]])
+    if lacks_spaces([pair.source for pair in pairs]):
+        pairs = [SentencePair(split_units(pair.source), pair.target) for pair in pairs]
+    references = [pair.target for pair in pairs]
+    whole, letters = bleu(translations, references, tokenize), chrf(translations, references)
     longest = max(1, *(len(pair.source) for pair in pairs))
     return Evaluation(
         sentences=len(pairs),
         bleu=whole.score,
         chrf=letters.score,
-        signatures=(whole.signature, str(chrf.get_signature())),
+        signatures=(whole.signature, letters.signature),
         exact=exact_match(translations, references),
         by_length=bleu_by_length(translations, pairs, range(1, longest + 11, 10), tokenize),
     )

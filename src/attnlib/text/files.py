@@ -50,11 +50,22 @@ def words_of(line: str) -> Words:
 def decoded(raw: bytes, name: object, number: int) -> str:
     """Read a line as UTF-8, or refuse it by the name of its file and its number."""
     try:
-        return raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+        line = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{name}, line {number}: byte {error.start + 1} is not UTF-8; convert the file, for instance with iconv"
         ) from None
+    if "\0" in line:
+        raise ValueError(
+            f"{name}, line {number}: letter {line.index(chr(0)) + 1} is NUL, as in UTF-16; expected UTF-8: convert the "
+            "file, for instance with iconv"
+        )
+    if number == 1 and "\r" in line:
+        raise ValueError(
+            f"{name}, line 1: a carriage return (CR) inside; expected lines that end in LF or CR LF: convert the file, "
+            "for instance with tr '\\r' '\\n'"
+        )
+    return line
 
 
 def read_lines(path: str | Path) -> Iterator[str]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -13,7 +14,7 @@ import torch
 
 from attnlib import processes
 from attnlib.data import Corpus, SentencePair
-from attnlib.metrics import bleu, sentence_losses
+from attnlib.metrics import bleu, chrf, sentence_losses
 from attnlib.progress import DevScore, Training
 from attnlib.text import checkpoint
 from attnlib.text.files import PairFiles, digest, hashed
@@ -21,6 +22,7 @@ from attnlib.text.model import Model, load
 from attnlib.text.settings import Settings
 from attnlib.text.store import open_store, remove_stores
 from attnlib.text.subwords import VocabularyMaker
+from attnlib.text.units import lacks_spaces
 from attnlib.training import begin, train, warm, warm_cosine
 from attnlib.translator import Translator
 
@@ -70,11 +72,13 @@ def learn(
     if isinstance(pairs, Iterator):
         raise TypeError(f"pairs is a {type(pairs).__name__}; expected what can be gone through several times")
     folder, settings = _own(Path(folder)), settings or Settings()
-    alone = nullcontext() if processes.rank() else checkpoint.only_one(folder)
+    alone = nullcontext() if processes.rank() else checkpoint.only_one(folder, say)
     with alone, torch.random.fork_rng(devices=[]):
         with processes.first_goes_ahead():
             maker, text = _read(pairs, settings, say)
-            config = {"settings": asdict(settings), "text": {"pairs": text, "dev": digest(dev)}}
+            some = [*islice(pairs, 1000)]
+            unspaced = [lacks_spaces([pair[side] for pair in some]) for side in (0, 1)]
+            config = {"settings": asdict(settings), "text": {"pairs": text, "dev": digest(dev)}, "unspaced": unspaced}
             state = _state(folder, config)
             if state == "complete":
                 say(f"{folder} is complete already")
@@ -83,6 +87,8 @@ def learn(
             translator = _translator(folder, config, state, maker, say).to(device)
             encoded = _encoded(folder, pairs, text, translator, settings, say=say)
             dev = _fitting(dev, translator, say)
+            if dev and dev_metric(dev) == "chrF":
+                say("dev: too few words for BLEU, which counts runs of four; the weights of the best chrF are kept")
         training = _begin(checkpoint.working(folder), translator, say)
         ended = _train(training, encoded, dev, settings, progress=progress, on_checkpoint=_saving(folder, save_seconds))
         del encoded  # some systems rename no folder while a file in it is mapped
@@ -101,26 +107,36 @@ def _own(folder: Path) -> Path:
 
 
 def dev_score(translator: Any, pairs: Sequence[SentencePair]) -> tuple[float, float]:
-    """Take the loss of true translations, in nats per word, and the BLEU of greedy ones, words as they are."""
+    """Take the loss of true translations, in nats per word, and the `dev_metric` of greedy ones, words as they are."""
     words = sum(len(translator.target_vocabulary.encode(pair.target)) for pair in pairs)
-    translations = Model(translator).translate_all([pair.source for pair in pairs], beam=1)
-    return (
-        sum(sentence_losses(translator, pairs)) / words,
-        bleu([translation.words for translation in translations], [pair.target for pair in pairs]).score,
-    )
+    sources, references = [pair.source for pair in pairs], [pair.target for pair in pairs]
+    translations = [one.words for one in Model(translator).translate_all(sources, beam=1, max_length=200)]
+    score = bleu if dev_metric(pairs) == "BLEU" else chrf
+    return sum(sentence_losses(translator, pairs)) / words, score(translations, references).score
+
+
+def dev_metric(pairs: Sequence[SentencePair]) -> str:
+    """Choose between BLEU and chrF.
+
+    BLEU counts runs of four words. Where there are hardly any, good translations have a BLEU of 0 and a babbling model
+    may have more: references have to hold as many such runs as there are sentences.
+    """
+    references = [pair.target for pair in pairs]
+    runs = sum(max(0, len(words) - 3) for words in references)
+    return "chrF" if runs < len(references) or lacks_spaces(references) else "BLEU"
 
 
 @dataclass(frozen=True)
 class Scoring:
     """Scores a translator while it is trained, as `attnlib.training.train`'s ``on_step``.
 
-    The weights with the best score, by BLEU and then by loss, are kept in ``Training.best``. Of several processes the
-    first scores, for all.
+    The weights with the best score, by the metric and then by loss, are kept in ``Training.best``. Of several processes
+    the first scores, for all.
 
     Attributes
     ----------
     score : function
-        From a translator to its loss and its BLEU.
+        From a translator to its loss and its BLEU, or other metric.
     every : int
         The steps from one score to the next; the last step is followed by one too.
     patience : int, optional
@@ -130,14 +146,15 @@ class Scoring:
     score: Callable[[Translator], tuple[float, float]]
     every: int
     patience: int | None = None
+    metric: str = "BLEU"
 
     def __call__(self, training: Training, last: bool) -> None:
         """Score, if it is time to, and ask for an early end, if that is due."""
         if training.step % self.every and not last:
             return
         training.read()
-        loss, bleu = processes.from_first(lambda: self.score(training.translator), 2)
-        training.scores.append(DevScore(training.step, loss, bleu))
+        loss, score = processes.from_first(lambda: self.score(training.translator), 2)
+        training.scores.append(DevScore(training.step, loss, score, self.metric))
         if _best(training) == len(training.scores) - 1:
             training.best = {name: x.detach().clone() for name, x in training.translator.state_dict().items()}
         training.early = self.is_over(training)
@@ -177,9 +194,11 @@ def _state(folder: Path, config: dict[str, Any]) -> str | None:
         if other:
             names = {"pairs": "another text", "dev": "other dev sentences"}
             what = "; ".join(names.get(key) or f"{key} {kept[name].get(key)}, not {config[name][key]}" for key in other)
+            length = not {"epochs", "steps", "minutes"}.isdisjoint(other)
+            why = " A training cannot be made longer: its learning rate has fallen by its length." if length else ""
             raise ValueError(
-                f"{there} holds a model of another configuration: {what}. Give its own configuration to go on with it, "
-                "another --model, or remove it to begin anew"
+                f"{there} holds a model of another configuration: {what}.{why} Give its own configuration to go on "
+                "with it, another --model, or remove it to begin anew"
             )
     if there == beside:
         return "begun"
@@ -260,7 +279,8 @@ def _train(
     """Take the steps that are left, and name what ended them."""
     sizes = {"max_tokens": settings.words, "max_sentences": settings.sentences}
     epoch, share = encoded.in_one_epoch(**sizes), (processes.rank(), processes.count())
-    scoring = Scoring(lambda now: dev_score(now, dev), settings.score_every or epoch, settings.patience)
+    every, metric = settings.score_every or epoch, dev_metric(dev) if dev else "BLEU"
+    scoring = Scoring(lambda now: dev_score(now, dev), every, settings.patience, metric)
     training.early = scoring.is_over(training)
     return train(
         training.translator,

@@ -12,18 +12,24 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from jaxtyping import Float
+from torch import Tensor
 
 from attnlib.checks import check_whole
-from attnlib.data import SPECIAL, UNKNOWN, SentencePair
-from attnlib.metrics import forced_links, links, word_weights
+from attnlib.data import EOS, SPECIAL, UNKNOWN, SentencePair
+from attnlib.metrics import forced_weights, links, word_weights
 from attnlib.pictures.explorer import explore
 from attnlib.scores import Location
 from attnlib.search import search_all
 from attnlib.text.checkpoint import read_model
 from attnlib.text.files import Words, decoded, pharaoh, words_of
-from attnlib.text.settings import MAX_LENGTH, MAX_LINE
+from attnlib.text.settings import MAX_LINE
+from attnlib.text.subwords import Subwords
+from attnlib.text.units import split_units, unit_weights
 from attnlib.translator import Translator
 from attnlib.writing import errors_name
+
+CUT = "its translation reached the greatest length and is cut there; --max-length sets another"
+"""What is said of a translation that did not end."""
 
 _LARGEST_PAGE = 4_000_000  # bytes, which is more than two sentences of 300 words need
 _READ = 1 << 16  # bytes of the input that are read at once, if as many are there
@@ -37,23 +43,30 @@ class Translation(NamedTuple):
     source, words : words
         The sentence and its translation.
     weights : ``"tgt src"``, or None
-        What each word of the translation looked at, also where the model knows pieces of words: the sum over a source
-        word's pieces, the mean over a target word's. None: a model without attention.
+        What each of the units of the translation looked at, also where the model knows pieces of words: the sum over a
+        source word's pieces, the mean over a target word's. None: a model without attention.
     probability : float
         That the model gives to this translation of the sentence.
+    finished : bool
+        Whether it ended before it reached its greatest length.
+    units : (words, words), optional
+        What is linked, of source and translation. None: their words. Of a text that lacks spaces, its letters: see
+        `attnlib.text.units`.
     """
 
     source: Words
     words: Words
     weights: Float[np.ndarray, "tgt src"] | None
     probability: float
+    finished: bool = True
+    units: tuple[Words, Words] | None = None
 
     def __str__(self) -> str:
         return " ".join(self.words)
 
     def links(self) -> set[tuple[int, int]]:
-        """Link each word to the source word that it looked at most, as (source position, target position)."""
-        return links(self.weights, self.source, self.words) if self.words else set()
+        """Link each unit to the source unit that it looked at most, as (source position, target position)."""
+        return links(self.weights, *(self.units or self[:2])) if self.words else set()
 
     def with_unknown_replaced(self, dictionary: Mapping[str, str] | None = None) -> "Translation":
         """Replace each unknown word by the dictionary's entry for the source word it looked at most, or by that word.
@@ -65,7 +78,7 @@ class Translation(NamedTuple):
         Luong et al. 2015, section 4.1, after Jean et al. 2015.
         """
         unknown = SPECIAL[UNKNOWN]
-        if not any(unknown in word for word in self.words):
+        if not any(unknown in word for word in self.words) or self.units:
             return self
         beside = {t: self.source[i] for i, t in self.links()}
         known = dictionary or {}
@@ -99,6 +112,14 @@ class Model:
         score = getattr(getattr(self.translator.decoder, "align", None), "score", None)
         return len(score.W_a) - 1 if isinstance(score, Location) else inf
 
+    @property
+    def unspaced(self) -> tuple[bool, bool]:
+        """Tell whether source and target lack spaces, so that letters are linked. Whole words are always linked."""
+        sides = self.config.get("unspaced", (False, False))
+        known = self.translator.source_vocabulary, self.translator.target_vocabulary
+        source, target = (side and isinstance(one, Subwords) for side, one in zip(sides, known, strict=True))
+        return source, target
+
     def check_attention(self, wanted: str) -> None:
         """Refuse a model without attention, where `wanted` needs weights."""
         if not self.translator.decoder.attends:
@@ -122,7 +143,7 @@ class Model:
                         "leave the line out, or give a greater --longest if that is less than the model reads"
                     )
 
-    def translate(self, sentence: str, *, beam: int = 5, max_length: int = MAX_LENGTH) -> Translation:
+    def translate(self, sentence: str, *, beam: int = 5, max_length: int | None = None) -> Translation:
         """Translate one sentence.
 
         Parameters
@@ -131,8 +152,9 @@ class Model:
             Words separated by spaces. Those that the model does not know are read as unknown.
         beam : int
             Hypotheses that the search keeps; 1 takes the most probable word at each step.
-        max_length : int
-            The most words, or pieces of words, of a translation, EOS among them.
+        max_length : int, optional
+            The most words, or pieces of words, of a translation, EOS among them. None: twice those of the source, and
+            50 more.
         """
         return self.translate_all([words_of(sentence)], beam=beam, max_length=max_length)[0]
 
@@ -141,33 +163,67 @@ class Model:
         sentences: Sequence[Words],
         *,
         beam: int = 5,
-        max_length: int = MAX_LENGTH,
+        max_length: int | None = None,
         replace: Mapping[str, str] | None = None,
+        prefer_finished: bool = False,
     ) -> list[Translation]:
         """Translate many sentences of words, even empty ones, in batches of similar length; the order is kept.
 
         With `replace`, a dictionary that may be empty, unknown words are replaced: see
-        `Translation.with_unknown_replaced`. The rest is as for `translate`.
+        `Translation.with_unknown_replaced`. With `prefer_finished`, as runs are recorded, a translation that ended is
+        always preferred to one that reached its greatest length. Without, one that is more probable per word and was
+        cut is preferred to one shorter than half of the source, and to all where the greatest length is no greater than
+        the source's. The rest is as for `translate`.
         """
-        check_whole(beam=beam, max_length=max_length)
+        check_whole(beam=beam, **{} if max_length is None else {"max_length": max_length})
         if replace is not None:
             self.check_attention("replacing unknown words")
         known = self.translator.source_vocabulary, self.translator.target_vocabulary
         translations = [Translation((), (), np.zeros((0, 0)), 1.0)] * len(sentences)
         full = [n for n, words in enumerate(sentences) if words]
         sources = [sentences[n] for n in full]
-        for n, numbers, log_p, row in search_all(self.translator, sources, [max_length] * len(full), beam):
-            words, sizes = known[1].grouped(numbers)
-            looks = None if row is None else word_weights(row.numpy(), known[0].sizes(sources[n]), sizes)
-            one = Translation(sources[n], words, looks, exp(log_p))
+        sizes = [sum(known[0].sizes(words)) for words in sources]
+        limits = [2 * size + 50 if max_length is None else max_length for size in sizes]
+        both = zip(sizes, limits, strict=True)
+        shortest = None if prefer_finished else [size // 2 if size < limit else limit + 1 for size, limit in both]
+        for n, numbers, log_p, row in search_all(self.translator, sources, limits, beam, shortest):
+            one = self._translation(sources[n], numbers, log_p, row)
             translations[full[n]] = one if replace is None else one.with_unknown_replaced(replace)
         return translations
+
+    def _translation(self, source: Words, numbers: Tensor, log_p: float, row: Tensor | None) -> Translation:
+        known = self.translator.source_vocabulary, self.translator.target_vocabulary
+        words, sizes = known[1].grouped(numbers)
+        one = Translation(source, words, None, exp(log_p), bool((numbers == EOS).any()))
+        if row is None:
+            return one
+        if not any(self.unspaced):
+            return one._replace(weights=word_weights(row.numpy(), known[0].sizes(source), sizes))
+        pieces = known[0].surfaces(source), known[1].names(numbers)
+        units = self._units(source, words)
+        return one._replace(units=units, weights=_unit_weights(row.numpy(), units, pieces))
+
+    def _units(self, *sides: Words) -> tuple[Words, Words]:
+        source, target = (
+            split_units(words) if unspaced else words for words, unspaced in zip(sides, self.unspaced, strict=True)
+        )
+        return source, target
 
     def links_of(self, pairs: Sequence[tuple[Words, Words]]) -> list[set[tuple[int, int]]]:
         """Link the words of sentences and their given translations (forced decoding); an empty side has no links."""
         self.check_attention("align")
-        linked = iter(forced_links(self.translator, [SentencePair(*sides) for sides in pairs if all(sides)]))
+        full = [SentencePair(*sides) for sides in pairs if all(sides)]
+        linked = map(self._links, full, forced_weights(self.translator, full))
         return [next(linked) if all(sides) else set() for sides in pairs]
+
+    def _links(self, pair: SentencePair, weights: Float[np.ndarray, "tgt src"]) -> set[tuple[int, int]]:
+        known = self.translator.source_vocabulary, self.translator.target_vocabulary
+        if not any(self.unspaced):
+            sizes = (one.sizes(words) for one, words in zip(known, pair[:2], strict=True))
+            return links(word_weights(weights, *sizes), *pair[:2])
+        pieces = known[0].surfaces(pair.source), known[1].surfaces(pair.target)
+        units = self._units(*pair[:2])
+        return links(_unit_weights(weights, units, pieces), *units)
 
     def page(self, sentence: str, **options: Any) -> str:
         """Translate a sentence and draw what each word looked at, as a page of HTML that needs nothing else.
@@ -191,6 +247,13 @@ class Model:
             "</style></head>\n<body><main><h1>Where each word looked</h1>\n"
             f"<p>{escape(' '.join(one.source))}<br>{escape(str(one))}</p>\n{card.html}</main></body></html>\n"
         )
+
+
+def _unit_weights(
+    weights: Float[np.ndarray, "tgt src"], units: tuple[Words, Words], pieces: tuple[list[str], list[str]]
+) -> Float[np.ndarray, "target_units source_units"]:
+    (source, target), (read, written) = units, pieces
+    return unit_weights(weights, (source, read), (target, written))
 
 
 def load(folder: str | Path, device: str | torch.device = "cpu") -> Model:
@@ -250,6 +313,9 @@ def translate_stream(
     for lines in _as_they_come(source):
         sentences, wrong = _readable(model, enumerate(lines, done + 1), min(longest, model.positions), say)
         translations = model.translate_all(sentences, **options)
+        for number, one in enumerate(translations, done + 1):
+            if not one.finished:
+                say(f"the input, line {number}: {CUT}")
         if linked:
             linked.writelines(f"{pharaoh(one.links())}\n".encode() for one in translations)
         with errors_name("the output"):

@@ -15,7 +15,6 @@ from attnlib.pictures.cards import embedded
 from attnlib.pictures.live_card import asks, script, style
 from attnlib.pictures.packing import network
 from attnlib.text.model import Model
-from attnlib.text.settings import MAX_LENGTH
 from attnlib.text.subwords import Subwords
 from attnlib.transformer import TransformerEncoder
 
@@ -27,7 +26,7 @@ _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inl
 _PIECES = "It knows pieces of words: a piece with a dot before it goes on with a word. "
 
 
-def page_of(model: Model, title: str, *, beam: int = 5, max_length: int = MAX_LENGTH) -> str:
+def page_of(model: Model, title: str, *, beam: int = 5, max_length: int = 200) -> str:
     """Write a model as a page of HTML.
 
     Parameters

@@ -12,9 +12,6 @@ from typing import Any, get_args, get_type_hints
 
 from attnlib.checks import check_choice, check_share, check_whole
 
-MAX_LENGTH = 200
-"""The most words, or pieces of words, that a translation may have, EOS among them."""
-
 MAX_LINE = 1000
 """The most words, or pieces of words, of a line that is translated or linked."""
 

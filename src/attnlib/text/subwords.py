@@ -28,6 +28,8 @@ from attnlib.data import (
 from attnlib.text.settings import Settings
 
 _SPACE = "\u2581"  # begins a piece that begins a word
+_INSIDE = str.maketrans({_SPACE: "\ufdd0", "\u2585": "\ufdd1"})  # letters that mean something to sentencepiece
+_OUTSIDE = str.maketrans({inside: chr(outside) for outside, inside in _INSIDE.items()})
 _LEARNT_FROM = 100_000  # sentences at most, and half as many at least where there are more
 _REMEMBERED = 100_000  # words whose pieces need not be found again
 _NAMES = ("pad", "bos", "eos", "unk")  # sentencepiece's; as pieces with a space, which no text can have
@@ -42,9 +44,14 @@ class Sample:
         self.every = 1
         self._seen = 0
 
+    @property
+    def least(self) -> int:
+        """Count what must be known: the letters, the space and the special pieces."""
+        return len(self.letters - {" "}) + 1 + len(_NAMES)
+
     def update(self, words: Sequence[str]) -> None:
         """Look at one sentence more, and keep it, or every second one of those kept so far."""
-        line = " ".join(words).replace(_SPACE, "_")
+        line = " ".join(words).translate(_INSIDE)
         self.letters.update(line)
         if self._seen % self.every == 0:
             self.lines.append(line)
@@ -110,9 +117,9 @@ class Subwords:
         letters = sample.letters - {" "}
         if not letters:
             raise ValueError("sentences is empty; expected at least one word")
-        if size < (least := len(letters) + 1 + len(_NAMES)):
+        if size < sample.least:
             raise ValueError(
-                f"size is {size}; expected at least {least}, as the text has {len(letters) + 1} different letters"
+                f"size is {size}; expected at least {sample.least}, as the text has {len(letters)} different letters"
             )
         model = BytesIO()
         SentencePieceTrainer.train(
@@ -149,6 +156,15 @@ class Subwords:
         """Count the pieces that each word takes in `encode`."""
         return [len(self._pieces(word)) for word in words]
 
+    def surfaces(self, words: Sequence[str]) -> list[str]:
+        """List the letters of each piece in `encode`, `EOS` apart, also of the pieces that are unknown."""
+        cut = (self._cutter.encode(word.translate(_INSIDE), out_type=str) or [word] for word in words)
+        return [piece.removeprefix(_SPACE).translate(_OUTSIDE) for pieces in cut for piece in pieces]
+
+    def names(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> list[str]:
+        """List the letters of each piece up to the first `EOS`."""
+        return [self._named(number).removeprefix(_SPACE).translate(_OUTSIDE) for number in until_end(ids)]
+
     def decode(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[str, ...]:
         """Put the words together up to the first `EOS`, or all of them if there is none."""
         return self.grouped(ids)[0]
@@ -160,7 +176,7 @@ class Subwords:
             if not words or (piece.startswith(_SPACE) and words[-1]):
                 words.append("")
                 sizes.append(0)
-            words[-1] += piece.removeprefix(_SPACE)
+            words[-1] += piece.removeprefix(_SPACE).translate(_OUTSIDE)
             sizes[-1] += 1
         if words and not words[-1]:  # pieces of no letter at the end belong to the word before
             words.pop()
@@ -170,7 +186,7 @@ class Subwords:
         return tuple(words), sizes
 
     def _cut(self, word: str) -> list[int]:
-        return self._cutter.encode(word.replace(_SPACE, "_")) or [UNKNOWN]
+        return self._cutter.encode(word.translate(_INSIDE)) or [UNKNOWN]
 
     def _named(self, number: int) -> str:
         check_number(number, len(self))
@@ -197,6 +213,12 @@ class VocabularyMaker:
         if not self.settings.subwords:
             source, target = (Vocabulary.of_counts(side, min_count=least, max_size=size) for side in self._sides)
             return source, target
+        for name, side in zip(("source", "target") if len(self._sides) == 2 else ("whole",), self._sides, strict=True):
+            if size < (least := side.least):
+                raise ValueError(
+                    f"vocabulary is {size}; expected at least {least}, as the {name} text has {least - 5:,} different "
+                    "letters, each of which is a subword"
+                )
         learnt = [Subwords.of_sample(side, size) for side in self._sides]
         for known, name in zip((learnt[0], learnt[-1]), ("source", "target"), strict=True):
             if len(known) < size:

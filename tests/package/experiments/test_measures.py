@@ -1,15 +1,15 @@
 """One run of a plan: each figure against a count by hand, or against the predictions that it is taken from."""
 
+import measures
 import numpy as np
 import pytest
+from measures import count_offsets, group_sentences, measure, measure_costs, measure_rate
 
-import measures
 from attnlib.data import SentencePair
 from attnlib.experiments.evaluation import Predictions, compute_metrics, max_output_length, predict
 from attnlib.experiments.plan import read_plan
 from attnlib.experiments.training import count_parameters, train_from_config
 from attnlib.metrics import sentence_losses
-from measures import count_offsets, group_sentences, measure, measure_costs, measure_rate
 
 COMPARISON = read_plan("comparison")
 FEW = {"num_test_sentences": 5, "test_clauses": (1, 2, 4), "num_pairs": 60, "max_tokens": 200}

@@ -3,15 +3,15 @@
 from dataclasses import replace
 
 import pytest
+import recipes
 import torch
+from recipes import RECIPES, TEXTS, Recipe, make
 from safetensors.torch import load_file
 
-import recipes
 from attnlib import pretrained
 from attnlib.experiments import compute_metrics, load_runs, predict, prediction_interval, read_plan
 from attnlib.text import evaluation
 from attnlib.text.checkpoint import read_history
-from recipes import RECIPES, TEXTS, Recipe, make
 
 COMPLETE = [name for name, recipe in RECIPES.items() if recipe.steps == 700]
 SNAPSHOTS = [name for name, recipe in RECIPES.items() if recipe.steps < 700]

@@ -4,12 +4,12 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-import tyro
-
 import recording
-from attnlib.experiments.runs import load_learning_rates, read_details
+import tyro
 from recording import main, rates_to_try, record, recorded
 from tables import Run, add_lines
+
+from attnlib.experiments.runs import load_learning_rates, read_details
 
 SEEDS = {"local-p": (10, 11), "no-attention": (10, 11), "bahdanau": (10, 11, 12), "local-p-times2": (10, 11)}
 RATES = {(group, rate, seed) for group in ("early", "late") for rate in (0.002, 0.01, 0.05) for seed in (100, 101)}

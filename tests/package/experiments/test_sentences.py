@@ -6,17 +6,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
-
 import recording
+import torch
+from recording import do, main, recorded
+from sentences import list_text_jobs, read_data, train_and_measure
+
 from attnlib.experiments.captions import load_caption_outputs, load_captions, load_word_counts
 from attnlib.experiments.runs import load_costs, load_learning_curves, load_runs, read_details
 from attnlib.language.grammar import sample
 from attnlib.metrics import looks
 from attnlib.text.evaluation import evaluate
 from attnlib.text.model import load
-from recording import do, main, recorded
-from sentences import list_text_jobs, read_data, train_and_measure
 
 from .conftest import FEW
 

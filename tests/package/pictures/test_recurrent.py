@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from playwright.sync_api import Error, Page
+from recipes import RECIPES
 
 from attnlib import pretrained
 from attnlib.data import Vocabulary, encode
@@ -17,7 +18,6 @@ from attnlib.pictures.packing import pack
 from attnlib.search import greedy
 from attnlib.translator import Translator, luong, rnn_search
 from attnlib.windows import Everywhere, View
-from recipes import RECIPES
 
 SCRIPT = Path(packing.__file__).with_name("recurrent.js").read_text("utf-8")
 SENTENCES = [pair.source for clauses in range(1, 9) for pair in sample(25, 38 + clauses, [clauses], part="test")]

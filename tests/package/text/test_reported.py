@@ -1,0 +1,184 @@
+"""Troubles that users of other translation toolkits reported: none of them is here."""
+
+import errno
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import attnlib
+from attnlib.__main__ import main
+from attnlib.text.checkpoint import read_history
+from attnlib.text.model import load
+from attnlib.text.subwords import Subwords
+
+TRAIN = ("train", "--source", "train.tsv", "--model", "run", "--features", "64", "--dropout", "0")
+FEW = ["yes/oui", "no/non", "dog/chien", "cat/chat", "tea/thé", "book/livre"]
+CHINESE = [
+    f"{who} {does} {what} .\t{subject}{verb}{thing}。"
+    for who, subject in (("I", "我"), ("you", "你"), ("they", "他们"))
+    for does, verb in (("see", "看见"), ("like", "喜欢"))
+    for what, thing in (("dogs", "狗"), ("cats", "猫"), ("tea", "茶"))
+]
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capfd):
+    """Run a command in a folder of its own, and give its status, output and errors."""
+    monkeypatch.chdir(tmp_path)
+
+    def ran(*words, given=""):
+        Path("given").write_text(given, "utf-8")
+        capfd.readouterr()
+        with Path("given").open("rb") as stream, monkeypatch.context() as patch:
+            patch.setattr(sys, "stdin", type("", (), {"buffer": stream}))
+            status = main(words)
+        sys.stdout.flush()
+        return status, *capfd.readouterr()
+
+    return ran
+
+
+def write(name, lines):
+    Path(name).write_text("".join(f"{line}\n" for line in lines), "utf-8")
+
+
+def test_of_short_references_the_best_weights_are_kept_and_no_babble(run):
+    write("train.tsv", [pair.replace("/", "\t") for pair in FEW] * 30)
+    write("dev.tsv", [pair.replace("/", "\t") for pair in FEW])
+    options = ("--embedding-dropout", "0", "--words", "--epochs", "40", "--dev", "dev.tsv")
+    status, _, err = run(*TRAIN, *options)
+    assert status == 0
+    assert "too few words for BLEU" in err
+    scores = [line for line in read_history("run") if "dev_loss" in line]
+    assert scores[-1]["dev_chrf"] == max(line["dev_chrf"] for line in scores) == 100
+    sources = "".join(f"{pair.split('/')[0]}\n" for pair in FEW)
+    assert run("translate", "--model", "run", given=sources)[1].split() == [pair.split("/")[1] for pair in FEW]
+
+
+def test_a_target_without_spaces_is_scored_and_linked_by_its_letters(run):
+    write("train.tsv", CHINESE * 20)
+    write("dev.tsv", CHINESE)
+    assert run(*TRAIN, "--epochs", "40", "--vocabulary", "50", "--dev", "dev.tsv")[0] == 0
+    assert [line["dev_chrf"] for line in read_history("run") if "dev_chrf" in line][-1] > 90
+    out = run("evaluate", "--model", "run", "dev.tsv")[1]
+    assert "tok:zh" in out
+    assert "BLEU 100.00" in out
+    status, out, _ = run("translate", "--model", "run", "--links", "links", given="they see dogs .\n")
+    assert (status, out) == (0, "他们看见狗。\n")
+    links = [link.split("-") for link in Path("links").read_text().split()]
+    assert {t for _, t in links} == {*"012345"}
+    assert len({i for i, _ in links}) > 1
+    write("two.tsv", CHINESE[:2])
+    lines = run("align", "--model", "run", "two.tsv")[1].splitlines()
+    assert [len(line.split()) for line in lines] == [5, 5]
+    assert all(len({link.split("-")[0] for link in line.split()}) > 1 for line in lines)
+    one = load("run").translate("they see dogs .")
+    assert one.weights.shape == (6, 4)
+    assert one.units[1] == tuple("他们看见狗。")
+
+
+@pytest.mark.parametrize("options", [(), ("--max-length", "100"), ("--beam", "1", "--max-length", "100")])
+def test_a_long_line_keeps_its_translation_or_its_beginning_and_the_line_is_named(run, copying, options):
+    words = [f"w{n * n % 7}" for n in range(120)]
+    status, out, err = run("translate", "--model", str(copying), *options, given=f"w1 w2\n{' '.join(words)}\n")
+    assert (status, out) == (0, f"w1 w2\n{' '.join(words[: 100 if options else None])}\n")
+    cut = "the input, line 2: its translation reached the greatest length and is cut there; --max-length sets another\n"
+    assert err == (cut if options else "")
+    if options == ("--max-length", "100"):  # what this is not about to happen by chance
+        [recorded] = load(copying).translate_all([tuple(words)], max_length=100, prefer_finished=True)
+        assert len(recorded.words) < 20
+    write("pairs.tsv", [f"w1\tw1\n{' '.join(words)}\t{' '.join(words)}"])
+    assert (
+        "line 2: its translation reached" in run("evaluate", "--model", str(copying), *options, "pairs.tsv")[2]
+    ) == (options != ())
+
+
+def test_every_letter_of_a_text_is_known_also_those_that_mean_something_to_sentencepiece():
+    known = Subwords.of([["zq", "▅", "w"], ["ab", "c"], ["▁x", "▁"], ["ab", "c"]], 8000)
+    for words in (("zq", "▅", "w"), ("▁x", "▁"), ("q▅▁z",)):
+        assert known.decode(known.encode(words)) == words
+        assert "".join(known.surfaces(words)) == "".join(words)
+    assert Subwords.of([["▅"]] * 3, 100).decode(Subwords.of([["▅"]] * 3, 100).encode(["▅"])) == ("▅",)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"a b\tc\nd\tx\0y\n", "train.tsv, line 2: letter 4 is NUL, as in UTF-16; expected UTF-8"),
+        ("a b\tc\n".encode("utf-16-le"), "train.tsv, line 1: letter 2 is NUL, as in UTF-16; expected UTF-8"),
+        (
+            b"a b\tc\rd\te\r",
+            r"train.tsv, line 1: a carriage return (CR) inside; expected lines that end in LF or CR LF",
+        ),
+    ],
+)
+def test_other_encodings_and_line_ends_are_named_as_what_they_are(run, content, message):
+    Path("train.tsv").write_bytes(content)
+    status, _, err = run(*TRAIN)
+    assert status == 2
+    assert message in err
+
+
+def test_more_letters_than_subwords_are_refused_by_the_options_name_and_the_side(run):
+    letters = [chr(0x4E00 + n) for n in range(300)]
+    write("train.tsv", [f"a b\t{''.join(letters[n : n + 10])}" for n in range(0, 300, 10)])
+    status, _, err = run(*TRAIN, "--vocabulary", "200")
+    assert status == 2
+    assert "--vocabulary is 200; expected at least 305, as the target text has 300 different letters" in err
+    assert run(*TRAIN, "--vocabulary", "305", "--steps", "1")[0] == 0
+
+
+def test_links_into_the_file_that_translations_go_to_are_refused(run):
+    write("train.tsv", ["a b\tb a"] * 3)
+    assert run(*TRAIN, "--steps", "1", "--words")[0] == 0
+    command = [sys.executable, "-m", "attnlib", "translate", "--model", "run", "--links"]
+    environment = {"PYTHONPATH": str(Path(attnlib.__file__).parents[1])}
+    for links in ("./out", "given"):
+        with Path("given").open("rb") as source, Path("out").open("wb") as target:
+            how = {"stdin": source, "stdout": target, "stderr": subprocess.PIPE, "env": environment, "text": True}
+            ended = subprocess.run([*command, links], check=False, **how)
+        assert ended.returncode == 2
+        assert f"--links is {Path(links)}, the file that the" in ended.stderr
+
+
+def test_a_finished_run_that_shall_be_longer_is_told_what_can_be_done(run):
+    write("train.tsv", ["a b\tb a"] * 3)
+    assert run(*TRAIN, "--epochs", "1", "--words")[0] == 0
+    status, _, err = run(*TRAIN, "--epochs", "2", "--words")
+    assert status == 2
+    assert "epochs 1, not 2. A training cannot be made longer: its learning rate has fallen by its length." in err
+
+
+@pytest.mark.parametrize("how", [errno.ENOSYS, errno.ENOLCK])
+def test_a_folder_without_locks_is_trained_into_and_that_is_said(run, monkeypatch, how):
+    fcntl = pytest.importorskip("fcntl")
+
+    def flock(*_):
+        raise OSError(how, "no locks here")
+
+    write("train.tsv", ["a b\tb a"] * 3)
+    monkeypatch.setattr(fcntl, "flock", flock)
+    status, _, err = run(*TRAIN, "--epochs", "1", "--words")
+    assert status == 0
+    assert "a file system without locks: let no second command train into run\n" in err
+    assert sorted(path.name for path in Path().iterdir()) == ["given", "run", "train.tsv"]
+
+
+@pytest.fixture(scope="module")
+def copying(tmp_path_factory):
+    """Train a model that copies sentences of up to 22 words."""
+    home = tmp_path_factory.mktemp("copying")
+    lines = []
+    for n in range(400):
+        words = " ".join(f"w{(n + k * (n % 5 + k)) % 7}" for k in range(3 + n % 20))
+        lines.append(f"{words}\t{words}")
+    (home / "train.tsv").write_text("".join(f"{line}\n" for line in lines))
+    options = (
+        "--words --preset luong --window monotonic --half-width 2 --encoder forwards --features 48 --dropout 0 "
+        "--embedding-dropout 0 --learning-rate 0.01 --steps 120 --batch-sentences 32"
+    )
+    command = ["train", "--source", str(home / "train.tsv"), "--model", str(home / "run"), *options.split()]
+    assert main(command) == 0
+    return home / "run"
