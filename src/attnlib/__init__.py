@@ -31,7 +31,7 @@ And folders, each on its own:
 - `text`: `files`, `subwords`, `checkpoint`, `store`, `model`, `evaluation`, `settings`, `learning`:
   your own sentences, from disk;
 - `experiments`: what is compared, how it is measured, and what was recorded, of the grammar and of real sentences;
-- `pretrained`: `recipes`, `models`: the trained models that the chapters speak of.
+- `pretrained`: `models`: the trained models that the chapters speak of.
 """
 
 from importlib import import_module
@@ -48,7 +48,7 @@ _NAMES = {
     "training": "train",
     "language.grammar": "sample",
     "text.model": "load",
-    "experiments.comparisons": "claims_by_measure",
+    "experiments.comparisons": "plot_claims",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 

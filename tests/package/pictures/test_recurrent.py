@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import torch
 from playwright.sync_api import Error, Page
+from recipes import RECIPES
 
 from attnlib import pretrained
 from attnlib.data import Vocabulary, encode
 from attnlib.language.grammar import sample
 from attnlib.pictures import packing
 from attnlib.pictures.packing import pack
-from attnlib.pretrained.recipes import RECIPES
 from attnlib.search import greedy
 from attnlib.translator import Translator, luong, rnn_search
 from attnlib.windows import Everywhere, View
