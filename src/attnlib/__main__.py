@@ -1,7 +1,7 @@
-"""The command `attnlib`: learn to translate from two files, then translate, evaluate, align, explore, make a page.
+"""The command `attnlib`: learn to translate from two files, then translate, evaluate, align, make a page.
 
 Each command is a thin shell over a function: see `attnlib.text.learning`, `attnlib.text.model`,
-`attnlib.text.evaluation` and `attnlib.text.page`. What is wrong is said in one sentence, with the exit status 2.
+`attnlib.text.evaluation` and `attnlib.pictures.page`. What is wrong is said in one sentence, with the exit status 2.
 """
 
 import argparse
@@ -288,24 +288,6 @@ def _align(args: argparse.Namespace) -> None:
 
 
 @_command(
-    "translate a sentence and show in a page where each word looked",
-    '--model runs/deen "ein hund rennt" -o dog.html',
-    *_MODEL,
-    _option("sentence", help="words separated by spaces"),
-    _OUTPUT,
-    *_SEARCH,
-)
-def _explore(args: argparse.Namespace) -> None:
-    try:
-        sentence = os.fsencode(args.sentence).decode()
-    except UnicodeDecodeError:
-        raise ValueError(f"the sentence is {args.sentence!r}; expected UTF-8") from None
-    page = _load(args).page(sentence, beam=args.beam, max_length=args.max_length)
-    write_atomically(args.output, page.encode())
-    _say(f"open {args.output}")
-
-
-@_command(
     "write the model itself as a page, in which one can type sentences and change where it looks",
     "--model runs/deen -o deen.html",
     *_MODEL,
@@ -313,9 +295,10 @@ def _explore(args: argparse.Namespace) -> None:
     *_SEARCH,
 )
 def _page(args: argparse.Namespace) -> None:
-    from attnlib.text.page import page_of  # noqa: PLC0415
+    from attnlib.pictures.page import page_of  # noqa: PLC0415
 
-    page = page_of(_load(args), args.model.resolve().name, beam=args.beam, max_length=args.max_length or 200).encode()
+    title = args.model.resolve().name
+    page = page_of(_load(args).translator, title, beam=args.beam, max_length=args.max_length or 200).encode()
     _say(f"{args.output} takes {len(page) / 1e6:.1f} MB")
     write_atomically(args.output, page)
     _say(f"open {args.output}")

@@ -190,22 +190,6 @@ def test_a_model_becomes_one_page_and_its_size_is_said_first(run, home, model):
     assert (home / "own.html").read_text("utf-8").count(f"<h1>{model}</h1>") == 1
 
 
-def test_the_explorer_is_one_page_that_asks_nothing_of_any_host_and_text_is_no_markup_there(run, home):
-    sentence = f"{' '.join(PAIRS[2].source)} <script>alert(1)</script> &"
-    status, _, err = run("explore", "--model", "words", sentence, "-o", "page.html")
-    assert (status, err) == (0, "open page.html\n")
-    page = (home / "page.html").read_text()
-    assert page.startswith("<!doctype html>")
-    assert all(word in page for word in PAIRS[2].source)
-    assert "<script>alert" not in page
-    outside = re.sub(r"http://www\.w3\.org/\S+", "", page)
-    assert not re.search(r"https?:|//\w|@import|url\(|src=|<link", outside)
-
-
-def test_a_long_sentence_has_a_page_too(run):
-    assert run("explore", "--model", "subwords", "the cat " * 40, "-o", "long.html", "--max-length", "80")[0] == 0
-
-
 TRAIN = ("train", "--source", "a.en", "--target", "a.fr", "--model", "new")
 
 
@@ -213,14 +197,11 @@ TRAIN = ("train", "--source", "a.en", "--target", "a.fr", "--model", "new")
     ("words", "message"),
     [
         (("align", "--model", "none", "a.en", "a.fr"), "align needs attention, and this model has none"),
-        (("explore", "--model", "none", "a", "-o", "no.html"), "explore needs attention"),
         (("page", "--model", "transformer", "-o", "no.html"), "this model is a Transformer: train another --preset"),
         (("page", "--model", "words", "-o", "no/no.html"), "no such file or directory"),
         (("translate", "--model", "none", "--replace-unknown"), "replacing unknown words needs attention"),
         (("evaluate", "--model", "none", "a.en", "a.fr", "--gold", "a.links"), "align needs attention"),
         (("evaluate", "--model", "words", "a.en", "a.links2"), "a.links2: no such file"),
-        (("explore", "--model", "words", "", "-o", "no.html"), "is empty"),
-        (("explore", "--model", "words", "the cat", "-o", "no/no.html"), "no such file or directory"),
         (("translate", "--model", "words", "--beam", "0"), "beam is 0; expected at least 1"),
         ((*TRAIN, "--source", "missing"), "missing: no such file or directory"),
         ((*TRAIN, "--preset", "rnn_search", "--score", "dot"), "--score is a choice of Luong's model"),
@@ -237,7 +218,6 @@ TRAIN = ("train", "--source", "a.en", "--target", "a.fr", "--model", "new")
         ((*TRAIN, "--preset", "rnn_search", "--no-input-feeding"), "--no-input-feeding is a choice of Luong's"),
         ((*TRAIN, "--model", "/"), "folder is /; expected one that has a name"),
         (("evaluate", "--model", "words", "a.en", "a.fr", "--tokenize", "foo"), "tokenize is 'foo'; expected one of"),
-        (("explore", "--model", "words", "the \udcff", "-o", "no.html"), r"'the \udcff'; expected UTF-8"),
         (("translate", "--model", "words", "--dictionary", "a.tsv"), "a.tsv, line 1: 2 words before the tab; expected"),
         ((*TRAIN, "--minutes", "-1"), "minutes is -1.0; expected a number above 0"),
         ((*TRAIN, "--learning-rate", "nan"), "--learning-rate is nan; expected a number above 0"),
@@ -374,9 +354,9 @@ def test_errors_name_no_file_that_stands_in_for_what_was_asked_for(run, home, mo
 
     monkeypatch.setattr("os.fsync", full)
     message = "attnlib {}: no space left for {}; make room, and the same command {}\n"
-    new, page = (*TRAIN, *SMALL, "--vocabulary", "100"), ("explore", "--model", "words", "the cat", "-o", "new.html")
+    new, page = (*TRAIN, *SMALL, "--vocabulary", "100"), ("page", "--model", "words", "-o", "new.html")
     assert run(*new)[2].endswith(message.format("train", "new", "goes on"))
-    assert run(*page)[2] == message.format("explore", "new.html", "begins anew")
+    assert run(*page)[2].endswith(message.format("page", "new.html", "begins anew"))
     assert not [path for path in home.iterdir() if "new" in path.name]
 
 
@@ -435,7 +415,7 @@ def test_help_says_each_default_once_and_shows_an_example(run):
     for number in ("8000", "0.002", "1.0", "0", "cosine"):
         assert f"(default: {number})" in " ".join(run("train", "--help")[1].split())
     commands = re.findall("^    ([a-z]+)", run("--help")[1], re.M)
-    assert commands == ["toy", "train", "translate", "evaluate", "align", "explore", "page"]
+    assert commands == ["toy", "train", "translate", "evaluate", "align", "page"]
     for command in commands:
         status, out, _ = run(command, "--help")
         assert status == 0

@@ -1,8 +1,7 @@
-"""What a trained model does with sentences of words: translates them, links them, and draws where it looked."""
+"""What a trained model does with sentences of words: translates them and links them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from io import IOBase
 from itertools import accumulate
 from math import exp, inf
@@ -17,7 +16,6 @@ from torch import Tensor
 from attnlib.checks import check_whole
 from attnlib.data import EOS, SPECIAL, UNKNOWN, SentencePair
 from attnlib.metrics import forced_weights, links, word_weights
-from attnlib.pictures.explorer import explore
 from attnlib.scores import Location
 from attnlib.search import search_all
 from attnlib.text.checkpoint import read_model
@@ -31,7 +29,6 @@ from attnlib.writing import errors_name
 CUT = "its translation reached the greatest length and is cut there; --max-length sets another"
 """What is said of a translation that did not end."""
 
-_LARGEST_PAGE = 4_000_000  # bytes, which is more than two sentences of 300 words need
 _READ = 1 << 16  # bytes of the input that are read at once, if as many are there
 
 
@@ -224,29 +221,6 @@ class Model:
         pieces = known[0].surfaces(pair.source), known[1].surfaces(pair.target)
         units = self._units(*pair[:2])
         return links(_unit_weights(weights, units, pieces), *units)
-
-    def page(self, sentence: str, **options: Any) -> str:
-        """Translate a sentence and draw what each word looked at, as a page of HTML that needs nothing else.
-
-        Parameters
-        ----------
-        sentence : str
-        **options
-            As for `translate`.
-        """
-        self.check_attention("explore")
-        one = self.translate(sentence, **options)
-        if not one.words:
-            raise ValueError(f"the translation of {sentence!r} is empty; expected a sentence with words")
-        card = explore({"attention": one.weights}, one.source, one.words, largest=_LARGEST_PAGE)
-        return (
-            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-            '<meta name="viewport" content="width=device-width">'
-            f"<title>{escape(str(one))}</title>"
-            "<style>body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem }"
-            "</style></head>\n<body><main><h1>Where each word looked</h1>\n"
-            f"<p>{escape(' '.join(one.source))}<br>{escape(str(one))}</p>\n{card.html}</main></body></html>\n"
-        )
 
 
 def _unit_weights(
