@@ -129,28 +129,27 @@ class LocalPredictive(nn.Module):
     piece on which :math:`p_t` lies and knows nothing of the jump.
 
     The paper counts positions from 1, so that its p_t reaches the last word; here, from 0, :math:`p_t = S` would be the
-    place just after it. With `authors` it follows the authors' code: :math:`p_t = (S - 1)\,\mathrm{sigmoid}(\ldots)`
-    ends at the last word, and the window, not the Gaussian, is centred at :math:`p_t` rounded down.
+    place just after it.
 
     Luong et al. 2015, eq. 9 and eq. 10.
     """
 
-    def __init__(self, dec: int, half_width: int, authors: bool = False):
+    def __init__(self, dec: int, half_width: int):
         check_whole(half_width=half_width)
         super().__init__()
-        self.half_width, self.authors = half_width, authors
+        self.half_width = half_width
         self.W_p, self.v_p = weight(dec, dec), weight(dec)
 
     def extra_repr(self) -> str:
         """Name the options in the model's printed form."""
-        return f"half_width={self.half_width}, authors={self.authors}"
+        return f"half_width={self.half_width}"
 
     def centre(
         self, s: Float[Tensor, "batch tgt dec"], steps: Int[Tensor, "tgt"], lengths: Int[Tensor, "batch"]
     ) -> Float[Tensor, "batch tgt"]:
         """Predict p_t in source positions (Luong et al. 2015, eq. 9): ``batch * tgt * dec²`` multiply-adds."""
         share = torch.sigmoid(torch.tanh(linear(s, self.W_p)) @ self.v_p)
-        return share.to(_exact(s.dtype)) * (lengths[:, None] - int(self.authors))
+        return share.to(_exact(s.dtype)) * lengths[:, None]
 
     def forward(
         self,
@@ -161,8 +160,7 @@ class LocalPredictive(nn.Module):
     ) -> View:
         """See the real words at most `half_width` from the centre, those nearest to it best."""
         p = self.centre(s, steps, lengths)
-        middle = torch.floor(p) if self.authors else p
-        positions, inside = support(middle.detach(), self.half_width, lengths, mask.shape[-1])
+        positions, inside = support(p.detach(), self.half_width, lengths, mask.shape[-1])
         return View(inside, positions, gaussian(positions, p, self.half_width), p)
 
 

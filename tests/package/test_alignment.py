@@ -25,7 +25,6 @@ WINDOWS = {
     "everywhere": Everywhere,
     "monotonic": lambda: LocalMonotonic(D),
     "predictive": lambda: LocalPredictive(DEC, D),
-    "authors": lambda: LocalPredictive(DEC, D, authors=True),
     "wider than the source": lambda: LocalPredictive(DEC, SRC),
 }
 COMBINATIONS = [(s, w) for s in SCORES for w in WINDOWS if s != "location" or w == "everywhere"]
@@ -59,8 +58,7 @@ def attend_one(align, s, h, t, S):
     e = align.score(s[None], align.score.keys(h[:S]))[0].tolist()
     if not isinstance(window, Everywhere):
         p = window.centre(s[None, None], torch.tensor([t]), torch.tensor([S])).item()
-        middle = math.floor(p) if getattr(window, "authors", False) else p
-        seen = [i for i in range(S) if abs(i - middle) <= window.half_width]
+        seen = [i for i in range(S) if abs(i - p) <= window.half_width]
     total = sum(math.exp(e[i]) for i in seen)
     weights = [math.exp(e[i]) / total if i in seen else 0.0 for i in range(S)]
     if isinstance(window, LocalPredictive):  # after the softmax, and not normalised again

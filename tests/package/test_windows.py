@@ -80,17 +80,16 @@ def test_the_monotonic_centre_is_the_step_until_the_last_word():
     assert LocalMonotonic(D).centre(states, STEPS, lengths).tolist() == expected
 
 
-@pytest.mark.parametrize("authors", [False, True])
-def test_the_predicted_centre_is_the_papers_equation(authors):
+def test_the_predicted_centre_is_the_papers_equation():
     states, lengths = sentences()
     torch.manual_seed(0)
-    window = LocalPredictive(DEC, D, authors=authors).double()
+    window = LocalPredictive(DEC, D).double()
     W_p, v_p = window.W_p.detach().numpy(), window.v_p.detach().numpy()
     centre = window.centre(states, STEPS, lengths).detach().numpy()
     for b, S in enumerate(LENGTHS):
         for t in range(TGT):
             share = 1 / (1 + math.exp(-v_p @ np.tanh(W_p @ states[b, t].numpy())))
-            assert centre[b, t] == pytest.approx((S - 1 if authors else S) * share, rel=1e-12)
+            assert centre[b, t] == pytest.approx(S * share, rel=1e-12)
 
 
 @pytest.mark.parametrize("half_width", [True, 0, None, 2.5])

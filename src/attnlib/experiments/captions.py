@@ -20,7 +20,7 @@ from jaxtyping import Float
 from attnlib.checks import check_choice
 from attnlib.data import SentencePair
 from attnlib.experiments.records import Ledger
-from attnlib.text.files import Gold, Words, words_of
+from attnlib.text.files import Gold, Words, split_words
 from attnlib.text.model import Translation
 
 LANGUAGES = {"german": "de", "french": "fr"}
@@ -67,7 +67,7 @@ def translations(ledger: Ledger, row: str) -> list[Translation]:
     """Read how the run with seed 0 of a row translated the captions, and what its words looked at."""
     record = _of_seed_0(ledger, row)
     sources = [caption.pair.source for caption in captions(ledger.plan.rows[row].language)]
-    words = [words_of(line) for line in record["translations"]]
+    words = [split_words(line) for line in record["translations"]]
     weights = _weights(record, "weights", sources, words)
     sides = zip(sources, words, weights, record["probabilities"], strict=True)
     return [Translation(source, target, cells, exp(log_p)) for source, target, cells, log_p in sides]
@@ -105,4 +105,4 @@ def _caption(shows: str, source: str, target: str, links: str) -> Caption:
     parsed = [(kind, (int(i), int(t))) for i, kind, t in re.findall(r"(\d+)([-?])(\d+)", links)]
     sure = frozenset(link for kind, link in parsed if kind == "-")
     gold = Gold(sure, frozenset(link for _, link in parsed))
-    return Caption(SentencePair(words_of(source), words_of(target)), gold, frozenset(shows.split(", ")))
+    return Caption(SentencePair(split_words(source), split_words(target)), gold, frozenset(shows.split(", ")))

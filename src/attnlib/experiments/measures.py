@@ -35,7 +35,7 @@ from attnlib.data import BOS, EOS, SentencePair, endless
 from attnlib.experiments.evaluation import Evaluation, cap, evaluate, summarise
 from attnlib.experiments.plan import BUDGET, Budget, Row, Variant, development, held_out, vocabularies
 from attnlib.metrics import sentence_losses, word_losses
-from attnlib.training import History, train, warm_cosine
+from attnlib.training import History, train, warmup_cosine
 from attnlib.translator import Translator
 
 FURTHEST = 5
@@ -69,7 +69,7 @@ def begun(row: Row, seed: int, learning_rate: float, steps: int) -> tuple[Transl
     """Take the first steps of a training: as `trained` does, with the learning rate that each of them has there."""
     whole = row.budget.steps
     first = row._replace(budget=replace(row.budget, steps=steps))
-    return trained(first, seed, learning_rate, schedule=lambda done: warm_cosine(done * (steps + 1) / (whole + 1)))
+    return trained(first, seed, learning_rate, schedule=lambda done: warmup_cosine(done * (steps + 1) / (whole + 1)))
 
 
 def smoothed(losses: Float[np.ndarray, "steps"]) -> list[float]:

@@ -16,8 +16,8 @@ from attnlib.checks import check_choice
 from attnlib.data import SentencePair, Vocabulary
 from attnlib.experiments.models import between, luong_with_identity, luong_without_attention
 from attnlib.language import german, grammar
-from attnlib.text.checkpoint import PRESETS
-from attnlib.text.settings import Settings
+from attnlib.text.config import TrainingConfig
+from attnlib.text.folder import PRESETS
 from attnlib.translator import Translator
 
 PLANS = Path(__file__).parent / "plans"
@@ -147,7 +147,7 @@ class TextRow(NamedTuple):
         part to the next ``score_every``; ``beam``, the hypotheses of the search, and ``max_length`` of a translation,
         in words or pieces of words.
     preset, options, subwords, learning_rate
-        As `attnlib.text.settings.Settings` has them.
+        As `attnlib.text.config.TrainingConfig` has them.
     seeds : numbers
         Each is a run: weights to begin with, order of the batches, what dropout sets to 0.
     language : str
@@ -166,18 +166,18 @@ class TextRow(NamedTuple):
     language: str = "german"
     pairs: int | None = None
     subwords: bool = False
-    learning_rate: float = Settings.learning_rate
+    learning_rate: float = TrainingConfig.learning_rate
 
-    def settings(self, seed: int) -> Settings:
-        """Collect what `attnlib.text.learning.learn` is told; the rest is as it is by default."""
+    def settings(self, seed: int) -> TrainingConfig:
+        """Collect what `attnlib.text.training.train_model` is told; the rest is as it is by default."""
         size = self.effort["features"]
         sizes = {"emb": size, "hid": size, "dropout": 0.3, "embedding_dropout": 0.2}
-        return Settings(
+        return TrainingConfig(
             preset=self.preset,
             options=sizes | dict(self.options) | {"seed": seed},
-            subwords=self.subwords,
+            words=not self.subwords,
             steps=self.effort["steps"],
-            score_every=self.effort["score_every"],
+            eval_every=self.effort["score_every"],
             learning_rate=self.learning_rate,
             seed=seed,
         )

@@ -29,7 +29,7 @@ from typing import Any
 import torch
 
 from attnlib.checks import check_choice, check_whole
-from attnlib.devices import device_named
+from attnlib.devices import resolve_device
 from attnlib.experiments.measures import benchmark, grouped, measure, measure_rate
 from attnlib.experiments.plan import Row, read_plan
 from attnlib.experiments.probe import probe
@@ -169,7 +169,7 @@ def _of_text(ledger: Ledger, chosen: Namespace) -> Callable[[Ledger], Iterator[J
     for name in chosen.only or ():
         check_choice(ledger.plan.rows, only=name)
     runs = [run for run in ledger.plan.runs() if not chosen.only or run[0].name in chosen.only][chosen.share]
-    how = {"device": device_named(chosen.device), "progress": True if sys.stderr.isatty() else "lines"}
+    how = {"device": resolve_device(chosen.device), "progress": True if sys.stderr.isatty() else "lines"}
     return partial(missing_runs, runs=runs, data=chosen.data, models=chosen.models, **how)
 
 

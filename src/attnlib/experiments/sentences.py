@@ -54,11 +54,11 @@ from attnlib.experiments.measures import parameters
 from attnlib.experiments.plan import TextRow
 from attnlib.experiments.records import Job, Ledger, lines_of
 from attnlib.metrics import looks, sentence_losses
-from attnlib.text.checkpoint import read_history
 from attnlib.text.evaluation import compared, evaluate
-from attnlib.text.files import Words, digest, read_beside, words_of
-from attnlib.text.learning import learn
+from attnlib.text.files import Words, digest, iter_parallel, split_words
+from attnlib.text.folder import load_history
 from attnlib.text.model import Model, Translation
+from attnlib.text.training import train_model
 from attnlib.writing import write_atomically
 
 SOURCE = "github.com/multi30k/dataset"
@@ -87,7 +87,7 @@ def read_data(folder: Path, language: str) -> Data:
     Raises
     ------
     OSError, ValueError
-        If a file is missing: it names all that are; otherwise as for `attnlib.text.files.read_beside`.
+        If a file is missing: it names all that are; otherwise as for `attnlib.text.files.iter_parallel`.
     """
     names = [(name, ending) for name in FILES for ending in ("en", LANGUAGES[language])]
     paths = [_file(folder, *name) for name in names]
@@ -98,7 +98,7 @@ def read_data(folder: Path, language: str) -> Data:
             f"data/task1/tok of {SOURCE}"
         )
     parts = zip(paths[::2], paths[1::2], strict=True)
-    return Data(*([_plain(*sides) for sides in read_beside(*part) if all(sides)] for part in parts))
+    return Data(*([_plain(*sides) for sides in iter_parallel(*part) if all(sides)] for part in parts))
 
 
 def missing_runs(
@@ -111,7 +111,7 @@ def missing_runs(
     data : Path
         The folder of the text: see `read_data`.
     **how
-        As for `attnlib.text.learning.learn`: device, progress.
+        As for `attnlib.text.training.train_model`: device, progress.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def train_and_measure(row: TextRow, seed: int, data: Data, folder: Path, **how: 
     KeyboardInterrupt
         If Ctrl-C ended the training. The same call goes on with it.
     """
-    model = learn(folder, data.train[: row.pairs], data.dev, row.settings(seed), **how)
+    model = train_model(folder, data.train[: row.pairs], data.dev, row.settings(seed), **how)
     if model.config["ended"] == "interrupted":
         raise KeyboardInterrupt
     search = {name: row.effort[name] for name in ("beam", "max_length")} | {"prefer_finished": True}
@@ -180,7 +180,7 @@ def _digests(folder: Path, language: str, pairs: int | None) -> dict[str, str]:
 
 
 def _training(model: Model, folder: Path) -> dict[str, Any]:
-    *steps, end = read_history(folder)
+    *steps, end = load_history(folder)
     dev = [
         [line["step"], round(line["dev_loss"], 4), round(line["dev_bleu"], 4)] for line in steps if "dev_bleu" in line
     ]
@@ -291,7 +291,7 @@ def _hundredths(weights: np.ndarray) -> list[list[int]]:
 
 
 def _plain(*sides: Words) -> SentencePair:
-    return SentencePair(*(words_of(unescape(" ".join(words))) for words in sides))
+    return SentencePair(*(split_words(unescape(" ".join(words))) for words in sides))
 
 
 def _file(folder: Path, name: str, ending: str) -> Path | None:

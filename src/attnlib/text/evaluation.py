@@ -58,7 +58,7 @@ def evaluate(
     *,
     tokenize: str | None = None,
     gold: Sequence[Gold] | None = None,
-    say: Callable[[str], Any] = lambda line: None,
+    log: Callable[[str], Any] = lambda line: None,
     **options: Any,
 ) -> Evaluation:
     """Translate the sources and compare with the targets.
@@ -72,7 +72,7 @@ def evaluate(
         without spaces "zh" or "char".
     gold : list of Gold, optional
         Word links drawn by a person, for the alignment error rate of forced decoding.
-    say : function
+    log : function
         What to do with a sentence about a translation that was cut, which names its line.
     **options
         As for `Model.translate_all`.
@@ -93,7 +93,7 @@ def evaluate(
     translations = model.translate_all([source for source, _ in pairs], **options)
     for number, one in enumerate(translations, 1):
         if not one.finished:
-            say(f"line {number}: {CUT}")
+            log(f"line {number}: {CUT}")
     return compared([one.words for one in translations], pairs, tokenize)._replace(alignment_error=error)
 
 

@@ -14,6 +14,7 @@ from attnlib.data import Vocabulary
 from attnlib.pictures.cards import embedded
 from attnlib.pictures.live_card import asks, script, style
 from attnlib.pictures.packing import network
+from attnlib.scores import Location
 from attnlib.text.model import Model
 from attnlib.text.subwords import Subwords
 from attnlib.transformer import TransformerEncoder
@@ -56,7 +57,7 @@ def page_of(model: Model, title: str, *, beam: int = 5, max_length: int = 200) -
     if (size := len(page.encode())) > LARGEST:
         raise ValueError(
             f"the page would take {size / 1e6:.0f} MB; expected at most {LARGEST / 1e6:.0f} MB: "
-            "train a smaller model, with fewer --features or a smaller --vocabulary"
+            "train a smaller model, with fewer --features or a smaller --vocab-size"
         )
     return page
 
@@ -66,7 +67,9 @@ def _page(model: Model, title: str, search: dict[str, int]) -> str:
     weights = sum(weight.numel() for weight in translator.state_dict().values())
     source, target = translator.source_vocabulary, translator.target_vocabulary
     pieces = isinstance(source, Subwords)
-    own = {"pieces": pieces, "positions": None if model.positions == float("inf") else model.positions, **search}
+    score = getattr(getattr(translator.decoder, "align", None), "score", None)
+    positions = len(score.W_a) - 1 if isinstance(score, Location) else None  # EOS apart
+    own = {"pieces": pieces, "positions": positions, **search}
     data = {
         "names": ["Source", "Target", "", "", "piece" if pieces else "word"],
         "source": _numbered(source),

@@ -3,29 +3,16 @@
 Each word is cut by itself: a piece never reaches over a space, and what belongs to which word stays known.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from io import BytesIO
-from typing import Any
 
 from jaxtyping import Int
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from torch import Tensor
 
 from attnlib.checks import check_number, check_sentence, check_whole
-from attnlib.data import (
-    BOS,
-    EOS,
-    PAD,
-    SPECIAL,
-    UNKNOWN,
-    SentencePair,
-    Tokenizer,
-    Vocabulary,
-    until_end,
-)
-from attnlib.text.settings import Settings
+from attnlib.data import BOS, EOS, PAD, SPECIAL, UNKNOWN, until_end
 
 _SPACE = "\u2581"  # begins a piece that begins a word
 _INSIDE = str.maketrans({_SPACE: "\ufdd0", "\u2585": "\ufdd1"})  # letters that mean something to sentencepiece
@@ -45,7 +32,7 @@ class Sample:
         self._seen = 0
 
     @property
-    def least(self) -> int:
+    def min_size(self) -> int:
         """Count what must be known: the letters, the space and the special pieces."""
         return len(self.letters - {" "}) + 1 + len(_NAMES)
 
@@ -117,9 +104,9 @@ class Subwords:
         letters = sample.letters - {" "}
         if not letters:
             raise ValueError("sentences is empty; expected at least one word")
-        if size < sample.least:
+        if size < sample.min_size:
             raise ValueError(
-                f"size is {size}; expected at least {sample.least}, as the text has {len(letters)} different letters"
+                f"size is {size}; expected at least {sample.min_size} for {len(letters)} different letters"
             )
         model = BytesIO()
         SentencePieceTrainer.train(
@@ -159,11 +146,11 @@ class Subwords:
     def surfaces(self, words: Sequence[str]) -> list[str]:
         """List the letters of each piece in `encode`, `EOS` apart, also of the pieces that are unknown."""
         cut = (self._cutter.encode(word.translate(_INSIDE), out_type=str) or [word] for word in words)
-        return [piece.removeprefix(_SPACE).translate(_OUTSIDE) for pieces in cut for piece in pieces]
+        return [_letters(piece) for pieces in cut for piece in pieces]
 
     def names(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> list[str]:
         """List the letters of each piece up to the first `EOS`."""
-        return [self._named(number).removeprefix(_SPACE).translate(_OUTSIDE) for number in until_end(ids)]
+        return [_letters(self._named(number)) for number in until_end(ids)]
 
     def decode(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[str, ...]:
         """Put the words together up to the first `EOS`, or all of them if there is none."""
@@ -176,7 +163,7 @@ class Subwords:
             if not words or (piece.startswith(_SPACE) and words[-1]):
                 words.append("")
                 sizes.append(0)
-            words[-1] += piece.removeprefix(_SPACE).translate(_OUTSIDE)
+            words[-1] += _letters(piece)
             sizes[-1] += 1
         if words and not words[-1]:  # pieces of no letter at the end belong to the word before
             words.pop()
@@ -193,34 +180,5 @@ class Subwords:
         return SPECIAL[number] if number < len(SPECIAL) else self._cutter.id_to_piece(number)
 
 
-class VocabularyMaker:
-    """Makes the vocabularies that the settings ask for, from the pairs that were added to it."""
-
-    def __init__(self, settings: Settings):
-        self.settings = settings
-        counted = Sample if settings.subwords else Counter
-        self._sides = [counted()] if settings.subwords and settings.shared else [counted(), counted()]
-
-    def add(self, pair: SentencePair) -> None:
-        """Look at one pair more."""
-        sentences = [pair.source, pair.target] if len(self._sides) == 2 else [pair.source + pair.target]
-        for side, words in zip(self._sides, sentences, strict=True):
-            side.update(words)
-
-    def make(self, say: Callable[[str], Any] = lambda line: None) -> tuple[Tokenizer, Tokenizer]:
-        """Make the vocabularies of source and target, which are one and the same if they are shared."""
-        size, least = self.settings.vocabulary, self.settings.least
-        if not self.settings.subwords:
-            source, target = (Vocabulary.of_counts(side, min_count=least, max_size=size) for side in self._sides)
-            return source, target
-        for name, side in zip(("source", "target") if len(self._sides) == 2 else ("whole",), self._sides, strict=True):
-            if size < (least := side.least):
-                raise ValueError(
-                    f"vocabulary is {size}; expected at least {least}, as the {name} text has {least - 5:,} different "
-                    "letters, each of which is a subword"
-                )
-        learnt = [Subwords.of_sample(side, size) for side in self._sides]
-        for known, name in zip((learnt[0], learnt[-1]), ("source", "target"), strict=True):
-            if len(known) < size:
-                say(f"{name}: the text has no more than {len(known):,} subwords, so not {size:,}")
-        return learnt[0], learnt[-1]
+def _letters(piece: str) -> str:
+    return piece.removeprefix(_SPACE).translate(_OUTSIDE)
