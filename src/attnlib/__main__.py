@@ -209,25 +209,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments : words, optional
         None: those that the process was called with.
     """
+    given = sys.argv[1:] if arguments is None else arguments
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, or errors would go to the output
     commands = {each.__name__: each for each in (toy, train, translate, evaluate, align, page)}
     about = "Learn to translate from two files, one sentence a line; then translate, and see where it looked."
     config = (FlagCreatePairsOff,)
     try:
-        tyro.extras.subcommand_cli_from_dict(commands, prog="attnlib", description=about, args=arguments, config=config)
+        tyro.extras.subcommand_cli_from_dict(commands, prog="attnlib", description=about, args=given, config=config)
         sys.stdout.flush()
     except BrokenPipeError:  # whoever read the output has read enough
         _let_go_of_the_output()
     except KeyboardInterrupt:
         return 130
     except (ValueError, FloatingPointError) as error:
-        return _refuse(_with_options(str(error)))
+        return _refuse(given, _with_options(str(error)))
     except (MemoryError, RuntimeError) as error:
         if not isinstance(error, MemoryError) and "memory" not in str(error):
             raise
-        return _refuse("not enough memory; smaller batches, fewer features or a narrower beam need less")
+        return _refuse(given, "not enough memory; smaller batches, fewer features or a narrower beam need less")
     except OSError as error:
-        return _refuse(_explain(error))
+        return _refuse(given, _explain(error))
     return 0
 
 
@@ -273,9 +274,9 @@ def _log(line: str) -> None:
     sys.stderr.flush()
 
 
-def _refuse(why: str) -> int:
+def _refuse(given: Sequence[str], why: str) -> int:
     process = "" if os.environ.get("WORLD_SIZE", "1") == "1" else f", process {os.environ.get('RANK')}"
-    _log(f"attnlib{process}: {why}")
+    _log(f"attnlib {given[0]}{process}: {why}")
     return 2
 
 

@@ -143,9 +143,10 @@ def write_training(folder: Path, state: TrainingState) -> None:
 
 def read_training(folder: Path, translator: Translator) -> TrainingState:
     """Load a training to continue: set the translator's weights, and torch's generator as it was."""
+    content = BytesIO((folder / TRAINING).read_bytes())
     try:
-        parts = torch.load(folder / TRAINING, map_location="cpu", weights_only=True)
-    except (RuntimeError, EOFError, pickle.UnpicklingError):
+        parts = torch.load(content, map_location="cpu", weights_only=True)
+    except (RuntimeError, OSError, EOFError, pickle.UnpicklingError):
         raise ValueError(f"{folder / TRAINING} is damaged; remove it to begin the training anew") from None
     translator.load_state_dict(parts.pop("weights"))
     state = init_training(translator)

@@ -27,9 +27,6 @@ from attnlib.writing import add_path_to_errors
 MAX_LINE = 1000
 """The most words, or pieces of words, that are read of a line."""
 
-CUT = "its translation reached the greatest length and is cut there; --max-length sets another"
-"""What is said of a translation that did not end."""
-
 _TOGETHER = 1000  # lines that are in memory at once
 
 
@@ -252,8 +249,7 @@ def translate_stream(
         for number, (words, one) in enumerate(zip(lines, translations, strict=True), begin):
             if len(one.source) < len(words) or (words and one.source[-1] != words[-1]):
                 log(f"the input, line {number}: cut to {max_input_length:,} words or pieces of words")
-            if not one.finished:
-                log(f"the input, line {number}: {CUT}")
+        log_cut(translations, "the input", log, begin)
         if linked:
             linked.writelines(f"{format_pharaoh(one.links())}\n".encode() for one in translations)
         with add_path_to_errors("the output"):
@@ -261,6 +257,13 @@ def translate_stream(
             target.flush()
         if wrong:
             raise wrong
+
+
+def log_cut(translations: Sequence[Translation], name: str, log: Callable[[str], Any], first: int = 1) -> None:
+    """Say which lines of a text have translations that did not end."""
+    if cut := [str(number) for number, one in enumerate(translations, first) if not one.finished]:
+        lines = f"line{'s' * (len(cut) > 1)} {', '.join(cut)}"
+        log(f"{name}, {lines}: the translation reached the greatest length and is cut there; --max-length sets another")
 
 
 def _parts(source: IOBase) -> Iterator[tuple[int, list[Words], ValueError | None]]:

@@ -97,7 +97,7 @@ def train_model(
                 folders.begin_folder(folder, about, *known)
             log(f"{sum(p.numel() for p in translator.parameters()):,} weights; vocabularies of {_sizes(known)}")
         state = _resume(folder, translator, log)
-        watch = _Watch(folder, dev, config, save_seconds, log)
+        watch = Watch(folder, dev, config, save_seconds, log)
         reason = _train(state, corpus, config, watch=watch, progress=progress)
         _finish(folder, state, reason)
     if reason == "interrupted":
@@ -182,8 +182,8 @@ def dev_score(translator: Any, dev: Sequence[SentencePair]) -> tuple[float, floa
 
 
 @dataclass
-class _Watch:
-    """Looks at a training after each step: scores it when it is time to, and saves it."""
+class Watch:
+    """Looks at a training after each step: scores it `every` so many steps and at the end, and saves it."""
 
     folder: Path
     dev: Sequence[SentencePair]
@@ -314,7 +314,7 @@ def _train(
     corpus: Corpus,
     config: TrainingConfig,
     *,
-    watch: _Watch,
+    watch: Watch,
     progress: bool | None,
 ) -> str:
     """Take the steps that are left, and name what ended them."""

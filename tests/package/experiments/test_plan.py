@@ -20,7 +20,7 @@ from attnlib.experiments.plan import (
     read_plan,
     vocabularies,
 )
-from attnlib.text.checkpoint import PRESETS
+from attnlib.text.folder import PRESETS
 from attnlib.translator import luong, rnn_encdec, rnn_search
 
 SENTENCES = read_plan("sentences")

@@ -176,7 +176,7 @@ def test_a_run_that_was_ended_is_gone_on_with_and_ends_the_same(ledger, text_fol
 
 
 def test_amounts_of_text_are_the_first_pairs(sentences, text_folder, tmp_path, monkeypatch):
-    learn = "attnlib.experiments.sentences.learn"
+    learn = "attnlib.experiments.sentences.train_model"
     monkeypatch.setattr(learn, lambda folder, pairs, *_, **__: pytest.exit(str(len(pairs))))
     data = read_data(text_folder, "german")
     with pytest.raises(pytest.exit.Exception, match=r"^1000$"):
