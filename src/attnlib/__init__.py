@@ -28,7 +28,7 @@ And folders, each on its own:
 - `language`: `lexicon`, `phrases`, `grammar`: English and French sentences whose word links are known; `german_words`,
   `german`: English and German ones;
 - `pictures`: `figures`, those that a reader can touch, schematics, one `step` and `table`;
-- `text`: `config`, `files`, `units`, `subwords`, `folder`, `model`, `evaluation`, `training`, `page`:
+- `text`: `config`, `files`, `units`, `subwords`, `corpus`, `folder`, `model`, `evaluation`, `training`, `page`:
   your own sentences, from disk;
 - `experiments`: what is compared, how it is measured, and what was recorded, of the grammar and of real sentences;
 - `pretrained`: `recipes`, `models`: the trained models that the chapters speak of.

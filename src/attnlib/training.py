@@ -169,20 +169,21 @@ def train(
         Called after each step with the state and whether the training ends with it, while the translator drops nothing.
         It may ask for an early end: see `TrainingState`.
     """
-    length = _Length(steps, minutes)
-    step = _Step(seed, learning_rate, schedule, max_grad_norm, label_smoothing)
-    state = state or init_training(translator)
+    fixed = {"seed": seed, "max_grad_norm": max_grad_norm, "label_smoothing": label_smoothing}
+    _check(steps, minutes, learning_rate=learning_rate, **fixed)
+    state, most = state or init_training(translator), (steps or inf, minutes or inf)
     parts, bar = iter(batches), _bar(progress, steps, state)
     with _dropping(state, seed), interruptible() as interrupted, bar:
-        while not (reason := length.stop_reason(state, interrupted())):
+        while not (reason := _stop_reason(state, *most, interrupted())):
             began = perf_counter()
-            state.losses.append(step(state, next(parts, None), length.fraction(state, 1)))
+            rate = learning_rate * schedule(_fraction(state, *most))
+            state.losses.append(_step(state, next(parts, None), learning_rate=rate, **fixed))
             state.seconds += perf_counter() - began
             if not isfinite(state.losses[-1]):
                 raise FloatingPointError(f"loss is {state.losses[-1]} at step {state.step}; expected a finite number")
             if on_step:
                 with _dropping_nothing(translator):
-                    on_step(state, bool(length.stop_reason(state)))
+                    on_step(state, bool(_stop_reason(state, *most)))
             bar.update()
             bar.set_postfix(loss=f"{state.losses[-1]:.3f}", words_s=f"{state.words_per_second:,.0f}", refresh=False)
     return History(np.array(state.losses), state.words_per_second, tuple(state.dev_scores), reason)
@@ -212,81 +213,53 @@ def interruptible() -> Iterator[Callable[[], bool]]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@dataclass(frozen=True)
-class _Step:
-    """How a step is taken."""
-
-    seed: int
-    learning_rate: float
-    schedule: Callable[[float], float]
-    max_grad_norm: float
-    label_smoothing: float
-
-    def __post_init__(self):
-        check_whole(0, seed=self.seed)
-        check_finite(learning_rate=self.learning_rate)
-        if self.learning_rate < 0:
-            raise ValueError(f"learning_rate is {self.learning_rate}; expected at least 0")
-        _check_above_0(max_grad_norm=self.max_grad_norm)
-        check_share(label_smoothing=self.label_smoothing)
-
-    def __call__(self, state: TrainingState, batch: Batch | None, fraction: float) -> float:
-        """Learn, all processes together, from a batch: return its mean loss."""
-        if batch is None:
-            raise ValueError(f"batches ended after {state.step} steps; expected one for each step")
-        translator, words = state.translator, int((batch.target != PAD).sum())
-        words_of_all = processes.all_reduce_sum(words)
-        state.optimizer.param_groups[0]["lr"] = self.learning_rate * self.schedule(fraction)
-        self._seed(state)
-        state.optimizer.zero_grad()
-        loss = self._loss(translator, Batch(*(x.to(state.device) for x in batch)), words / words_of_all)
-        loss.backward()
-        loss = processes.all_reduce_gradients(translator.parameters(), loss.detach())
-        clip_grad_norm_(translator.parameters(), self.max_grad_norm)
-        state.optimizer.step()
-        state.words += words_of_all
-        return loss.item()
-
-    def _seed(self, state: TrainingState) -> None:
-        """Seed what dropout sets to 0 in one step of one process, where no generator's state is kept."""
-        if state.device.type != "cpu" or processes.world_size() > 1:
-            numbers = [self.seed, processes.rank(), state.step + 1]
-            torch.manual_seed(int(np.random.SeedSequence(numbers).generate_state(1)[0]))
-
-    def _loss(self, translator: Translator, batch: Batch, part: float) -> Tensor:
-        """Compute what a batch adds to the mean loss, having so large a part of all processes' words."""
-        if not part:
-            return torch.zeros((), device=batch.target.device, requires_grad=True)
-        read = translator.before_output(*batch)
-        return part * output_loss(read, translator.decoder.output, batch.target, self.label_smoothing)
+def _step(
+    state: TrainingState,
+    batch: Batch | None,
+    *,
+    learning_rate: float,
+    seed: int,
+    max_grad_norm: float,
+    label_smoothing: float,
+) -> float:
+    """Learn, all processes together, from a batch, or each from its part of it: return its mean loss."""
+    if batch is None:
+        raise ValueError(f"batches ended after {state.step} steps; expected one for each step")
+    translator, words = state.translator, int((batch.target != PAD).sum())
+    words_of_all = processes.all_reduce_sum(words)
+    state.optimizer.param_groups[0]["lr"] = learning_rate
+    if state.device.type != "cpu" or processes.world_size() > 1:  # no generator's state is kept: each step has a seed
+        torch.manual_seed(int(np.random.SeedSequence([seed, processes.rank(), state.step + 1]).generate_state(1)[0]))
+    state.optimizer.zero_grad()
+    loss = torch.zeros((), device=state.device, requires_grad=True)
+    if words:
+        source, lengths, target = (x.to(state.device) for x in batch)
+        read = translator.before_output(source, lengths, target)
+        part = words / words_of_all
+        loss = part * output_loss(read, translator.decoder.output, target, label_smoothing)
+    loss.backward()
+    loss = processes.all_reduce_gradients(translator.parameters(), loss.detach())
+    clip_grad_norm_(translator.parameters(), max_grad_norm)
+    state.optimizer.step()
+    state.words += words_of_all
+    return loss.item()
 
 
-class _Length:
-    """How long to train: so many steps or minutes at most, one of them given and the other infinite."""
+def _fraction(state: TrainingState, steps: float, minutes: float) -> float:
+    """Take the fraction of the training that will be done after one step more."""
+    return max((state.step + 1) / (steps + 1), min(1.0, state.seconds / (60 * minutes)))
 
-    def __init__(self, steps: int | None, minutes: float | None):
-        if steps is None and minutes is None:
-            raise ValueError("steps and minutes are None; expected one of them")
-        check_whole(**{} if steps is None else {"steps": steps})
-        _check_above_0(**{} if minutes is None else {"minutes": minutes})
-        self.steps, self.minutes = (inf if most is None else most for most in (steps, minutes))
 
-    def fraction(self, state: TrainingState, more: int = 0) -> float:
-        """Take the fraction of the training that is done, or will be after so many steps more."""
-        by_steps = (state.step + more) / (self.steps + 1)
-        by_clock = min(1.0, state.seconds / (60 * self.minutes))
-        return max(by_steps, by_clock)
-
-    def stop_reason(self, state: TrainingState, interrupted: bool = False) -> str | None:
-        """Name what ends the training now, for all processes the same; None: it goes on."""
-        state.seconds, asked = processes.all_reduce_max(state.seconds, float(interrupted))
-        reasons = {
-            "steps": state.step >= self.steps,
-            "minutes": state.seconds >= 60 * self.minutes,
-            "early": state.should_stop,
-            "interrupted": asked,
-        }
-        return next((reason for reason, true in reasons.items() if true), None)
+def _stop_reason(state: TrainingState, steps: float, minutes: float, interrupted: bool = False) -> str | None:
+    """Name what ends the training now, for all processes the same; None: it goes on."""
+    state.seconds, asked = processes.all_reduce_max(state.seconds, float(interrupted))
+    reasons = {
+        "steps": state.step >= steps,
+        "minutes": state.seconds >= 60 * minutes,
+        "early": state.should_stop,
+        "interrupted": asked,
+    }
+    return next((reason for reason, true in reasons.items() if true), None)
 
 
 def _bar(progress: bool | None, steps: int | None, state: TrainingState) -> tqdm:
@@ -321,7 +294,23 @@ def _dropping_nothing(translator: Translator) -> Iterator[None]:
             translator.train()
 
 
-def _check_above_0(**numbers: float) -> None:
-    for name, number in numbers.items():
+def _check(
+    steps: int | None,
+    minutes: float | None,
+    *,
+    seed: int,
+    learning_rate: float,
+    max_grad_norm: float,
+    label_smoothing: float,
+) -> None:
+    if steps is None and minutes is None:
+        raise ValueError("steps and minutes are None; expected one of them")
+    check_whole(**{} if steps is None else {"steps": steps})
+    check_whole(0, seed=seed)
+    check_finite(learning_rate=learning_rate)
+    check_share(label_smoothing=label_smoothing)
+    if learning_rate < 0:
+        raise ValueError(f"learning_rate is {learning_rate}; expected at least 0")
+    for name, number in (("minutes", inf if minutes is None else minutes), ("max_grad_norm", max_grad_norm)):
         if not isinstance(number, Real) or not number > 0:
             raise ValueError(f"{name} is {number}; expected a number above 0")

@@ -281,7 +281,7 @@ def test_the_toy_text_is_the_grammars_and_replaces_nothing(run, home):
         gold = files.read_gold(home / "toy" / f"{name}.links", [pair[:2] for pair in read])
         assert [pair._replace(links=links.sure) for pair, links in zip(read, gold, strict=True)] == pairs
     status, _, err = run("toy", "toy", "--train", "30", "--dev", "5")
-    assert (status, err) == (2, "attnlib toy: toy/train.en is there already; expected a folder without it\n")
+    assert (status, err) == (2, "attnlib toy: toy/train.en: file exists\n")
 
 
 def test_options_are_the_fields_of_what_is_told_by_python(monkeypatch, tmp_path):

@@ -14,12 +14,11 @@ from collections.abc import Set as Links
 from hashlib import sha256
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from attnlib.checks import check_whole
 from attnlib.data import SentencePair
 from attnlib.language.grammar import sample
-from attnlib.writing import write_atomically
 
 Words = tuple[str, ...]
 
@@ -113,6 +112,8 @@ class ParallelText:
     ----------
     counts : Counter
         When they were last gone through: ``"pairs"``, and those left out because a side was ``"empty"`` or ``"long"``.
+    pairs : list of SentencePair
+        Empty, unless `read_parallel` has read them into memory.
 
     Raises
     ------
@@ -126,6 +127,7 @@ class ParallelText:
             if path is not None and Path(path).is_fifo():
                 raise ValueError(f"{path} is a pipe; expected a file, which can be read twice")
         self.files, self.max_length, self.counts = (source, target), max_length, Counter()
+        self.pairs: list[SentencePair] = []
 
     def __iter__(self) -> Iterator[SentencePair]:
         self.counts.clear()
@@ -144,35 +146,19 @@ class ParallelText:
         return f"{self.counts['pairs']:,} sentence pairs" + (f"; left out: {', '.join(left_out)}" if left_out else "")
 
 
-class Text(NamedTuple):
-    """Sentence pairs in memory, and an account of those that were left out."""
-
-    pairs: list[SentencePair]
-    account: str
-
-    def __str__(self) -> str:
-        return self.account
-
-
-def read_parallel(source: str | Path, target: str | Path | None = None, *, max_length: int = 100) -> Text:
-    """Read sentence pairs into memory. Parameters and errors as for `ParallelText`."""
+def read_parallel(source: str | Path, target: str | Path | None = None, *, max_length: int = 100) -> ParallelText:
+    """Read sentence pairs into memory, into ``pairs``. Parameters and errors as for `ParallelText`."""
     text = ParallelText(source, target, max_length=max_length)
-    return Text([*text], str(text))
+    text.pairs = [*text]
+    return text
 
 
 def digest(pairs: Iterable[SentencePair]) -> str:
     """Sum up sentence pairs in 64 letters that change when a word changes."""
     total = sha256()
-    for _ in hashed(pairs, total):
-        pass
-    return total.hexdigest()
-
-
-def hashed(pairs: Iterable[SentencePair], into: Any) -> Iterator[SentencePair]:
-    """Pass the pairs on, and feed the words of each to a hash of `hashlib` on the way."""
     for pair in pairs:
-        into.update(f"{' '.join(pair.source)}\t{' '.join(pair.target)}\n".encode())
-        yield pair
+        total.update(f"{' '.join(pair.source)}\t{' '.join(pair.target)}\n".encode())
+    return total.hexdigest()
 
 
 def format_pharaoh(links: Links[tuple[int, int]]) -> str:
@@ -214,20 +200,18 @@ def write_toy(folder: str | Path, *, train: int = 20_000, dev: int = 200, seed: 
 
     Raises
     ------
-    ValueError
+    FileExistsError
         If one of the files is there already.
     """
-    parts = {"train": sample(train, seed=seed, part="train"), "dev": sample(dev, seed=seed, part="test")}
-    files = {Path(folder) / f"{name}.{end}": text for name, pairs in parts.items() for end, text in _toy_files(pairs)}
-    for path in files:
-        if path.exists():
-            raise ValueError(f"{path} is there already; expected a folder without it")
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    for path, text in files.items():
-        write_atomically(path, text.encode())
-
-
-def _toy_files(pairs: Sequence[SentencePair]) -> Sequence[tuple[str, str]]:
-    rows = [(" ".join(pair.source), " ".join(pair.target), format_pharaoh(pair.links)) for pair in pairs]
-    sides = zip(*rows, strict=True)
-    return [(end, "".join(f"{row}\n" for row in side)) for end, side in zip(("en", "fr", "links"), sides, strict=True)]
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, n, part in (("train", train, "train"), ("dev", dev, "test")):
+        pairs = sample(n, seed=seed, part=part)
+        columns = {
+            "en": [" ".join(pair.source) for pair in pairs],
+            "fr": [" ".join(pair.target) for pair in pairs],
+            "links": [format_pharaoh(pair.links) for pair in pairs],
+        }
+        for ending, lines in columns.items():
+            with (folder / f"{name}.{ending}").open("x", encoding="utf-8", newline="\n") as file:
+                file.writelines(f"{line}\n" for line in lines)

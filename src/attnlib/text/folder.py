@@ -10,19 +10,24 @@
 ===================== ==============================================================================================
 """
 
+import errno
 import json
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import torch
+from filelock import FileLock, Timeout
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from safetensors.torch import save as bytes_of
 
+from attnlib import processes
 from attnlib.checks import check_choice
 from attnlib.data import Tokenizer, Vocabulary
 from attnlib.text.subwords import Subwords
@@ -57,6 +62,63 @@ def make(config: Mapping[str, Any], source_vocabulary: Tokenizer, target_vocabul
         for part in (translator.encoder, translator.decoder):
             part.embedding.weight.data *= config["settings"]["embedding_scale"]
     return translator
+
+
+@contextmanager
+def alone(folder: Path, log: Callable[[str], Any]) -> Iterator[None]:
+    """Train into the folder while no other process does; refuse to if another one does, where that can be known.
+
+    Where there are no locks, filelock raises an error or, in later versions, warns that a file will be the lock, which
+    would outlive this process. Of the processes that train together the first has the lock.
+    """
+    if processes.rank():
+        yield
+        return
+    path, new = folder / "training.lock", not folder.exists()
+    with add_path_to_errors(folder, path), catch_warnings():
+        simplefilter("error")
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(path, timeout=0)
+        try:
+            lock.acquire()
+        except Timeout:
+            other = "is being trained by another process; wait for its end, or give another --model"
+            raise ValueError(f"{folder} {other}") from None
+        except (NotImplementedError, UserWarning, OSError) as error:
+            if getattr(error, "errno", errno.ENOSYS) not in (errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP):
+                raise
+            log(f"{folder} is on a file system without locks: let no second command train into it")
+    try:
+        yield
+    finally:
+        with suppress(PermissionError):  # on Windows, where the lock removes its file itself
+            path.unlink(missing_ok=True)
+        lock.release()
+        if new and not any(folder.iterdir()):
+            folder.rmdir()
+
+
+def check_same(folder: Path, about: Mapping[str, Any]) -> bool:
+    """Tell whether a training of this configuration was begun in the folder; refuse one of another."""
+    if all(path.suffix in (".lock", ".words", ".pieces", ".new") for path in folder.iterdir()):  # what is there first
+        return False
+    kept, names = read_config(folder), {"pairs": "another text", "dev": "other dev sentences"}
+    parts = [(kept.get(part, {}), about[part]) for part in ("settings", "text")]
+    other = {key: (old.get(key), new[key]) for old, new in parts for key in new if old.get(key) != new[key]}
+    if not other:
+        return True
+    what = "; ".join(names.get(key) or f"{key} {old}, not {new}" for key, (old, new) in other.items())
+    length = not {"epochs", "steps", "minutes"}.isdisjoint(other)
+    why = " A training cannot be made longer: its learning rate has fallen by its length." if length else ""
+    raise ValueError(
+        f"{folder} holds a model of another configuration: {what}.{why} Give its own configuration to go on with it, "
+        "another --model, or remove it to begin anew"
+    )
+
+
+def is_complete(folder: Path) -> bool:
+    """Tell whether a training has come to its end."""
+    return (folder / WEIGHTS).exists() and not (folder / TRAINING).exists()
 
 
 def begin_folder(folder: Path, config: Mapping[str, Any], source: Tokenizer, target: Tokenizer) -> None:

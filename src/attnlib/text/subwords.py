@@ -22,32 +22,6 @@ _REMEMBERED = 100_000  # words whose pieces need not be found again
 _NAMES = ("pad", "bos", "eos", "unk")  # sentencepiece's; as pieces with a space, which no text can have
 
 
-class Sample:
-    """What subwords are learnt from: up to 100,000 sentences of a text, evenly spread, and the letters of all."""
-
-    def __init__(self):
-        self.lines: list[str] = []
-        self.letters: set[str] = set()
-        self.every = 1
-        self._seen = 0
-
-    @property
-    def min_size(self) -> int:
-        """Count what must be known: the letters, the space and the special pieces."""
-        return len(self.letters - {" "}) + 1 + len(_NAMES)
-
-    def update(self, words: Sequence[str]) -> None:
-        """Look at one sentence more, and keep it, or every second one of those kept so far."""
-        line = " ".join(words).translate(_INSIDE)
-        self.letters.update(line)
-        if self._seen % self.every == 0:
-            self.lines.append(line)
-        if len(self.lines) > _LEARNT_FROM:
-            del self.lines[1::2]
-            self.every *= 2
-        self._seen += 1
-
-
 class Subwords:
     """The pieces that a model knows, each with its number: what `attnlib.data.Vocabulary` is for whole words.
 
@@ -92,25 +66,24 @@ class Subwords:
         ValueError
             If there is no sentence, or the text has more different letters than `size` admits.
         """
-        sample = Sample()
-        for words in sentences:
-            sample.update(words)
-        return cls.of_sample(sample, size)
-
-    @classmethod
-    def of_sample(cls, sample: Sample, size: int) -> "Subwords":
-        """Learn the pieces of sentences that were added to a sample. As for `of`."""
         check_whole(size=size)
-        letters = sample.letters - {" "}
+        lines, letters, every = [], set(), 1
+        for seen, words in enumerate(sentences):
+            line = " ".join(words).translate(_INSIDE)
+            letters.update(line)
+            if seen % every == 0:
+                lines.append(line)
+            if len(lines) > _LEARNT_FROM:
+                del lines[1::2]
+                every *= 2
+        letters.discard(" ")
         if not letters:
             raise ValueError("sentences is empty; expected at least one word")
-        if size < sample.min_size:
-            raise ValueError(
-                f"size is {size}; expected at least {sample.min_size} for {len(letters)} different letters"
-            )
+        if size < (least := len(letters) + 1 + len(_NAMES)):
+            raise ValueError(f"size is {size}; expected at least {least}, for {len(letters):,} different letters")
         model = BytesIO()
         SentencePieceTrainer.train(
-            sentence_iterator=iter(sample.lines),
+            sentence_iterator=iter(lines),
             model_writer=model,
             model_type="bpe",
             vocab_size=size,
@@ -122,7 +95,7 @@ class Subwords:
             minloglevel=2,
             **{f"{name}_id": number for name, number in zip(_NAMES, (PAD, BOS, EOS, UNKNOWN), strict=True)},
             **{f"{name}_piece": f" {name}" for name in _NAMES},
-            **({"required_chars": "".join(sorted(letters))} if sample.every > 1 else {}),
+            **({"required_chars": "".join(sorted(letters))} if every > 1 else {}),
         )
         return cls(model.getvalue())
 
