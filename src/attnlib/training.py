@@ -171,7 +171,7 @@ def train(
     """
     fixed = {"seed": seed, "max_grad_norm": max_grad_norm, "label_smoothing": label_smoothing}
     _check(steps, minutes, learning_rate=learning_rate, **fixed)
-    state, most = state or init_training(translator), (steps or inf, minutes or inf)
+    state, most = state or init_training(translator), (float(steps or inf), float(minutes or inf))
     parts, bar = iter(batches), _bar(progress, steps, state)
     with _dropping(state, seed), interruptible() as interrupted, bar:
         while not (reason := _stop_reason(state, *most, interrupted())):

@@ -267,7 +267,7 @@ def test_errors_name_no_file_that_stands_in_for_what_was_asked_for(run, home, mo
 
     monkeypatch.setattr("os.fsync", full)
     message = "attnlib {}: no space left for {}; make room, and give the same command again\n"
-    assert run(*TRAIN, *SMALL, "--vocab-size", "100")[2].endswith(message.format("train", "new"))
+    assert run(*TRAIN, *SMALL, "--vocab-size", "100")[2].endswith(message.format("train", "new/source.pieces"))
     page = run("page", "--model", "subwords", "-o", "new.html")[2]
     assert page.endswith(message.format("page", "new.html"))
     assert not [path for path in home.iterdir() if "new" in path.name]

@@ -12,7 +12,6 @@
 
 import errno
 import json
-import pickle
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from io import BytesIO
@@ -124,14 +123,13 @@ def is_complete(folder: Path) -> bool:
 def begin_folder(folder: Path, config: Mapping[str, Any], source: Tokenizer, target: Tokenizer) -> None:
     """Write the vocabularies and, when they are there, the configuration."""
     sides = {"both": source} if source is target else {"source": source, "target": target}
-    with add_path_to_errors(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        for side, known in sides.items():
-            if isinstance(known, Vocabulary):
-                write_atomically(folder / f"{side}.words", "".join(f"{word}\n" for word in known.words).encode())
-            else:
-                write_atomically(folder / f"{side}.pieces", known.model)
-        write_config(folder, config)
+    folder.mkdir(parents=True, exist_ok=True)
+    for side, known in sides.items():
+        if isinstance(known, Vocabulary):
+            write_atomically(folder / f"{side}.words", "".join(f"{word}\n" for word in known.words).encode())
+        else:
+            write_atomically(folder / f"{side}.pieces", known.model)
+    write_config(folder, config)
 
 
 def complete_folder(folder: Path, translator: Translator, state: TrainingState, stop_reason: str) -> None:
@@ -208,7 +206,7 @@ def read_training(folder: Path, translator: Translator) -> TrainingState:
     content = BytesIO((folder / TRAINING).read_bytes())
     try:
         parts = torch.load(content, map_location="cpu", weights_only=True)
-    except (RuntimeError, OSError, EOFError, pickle.UnpicklingError):
+    except Exception:  # of many kinds: what torch.load says of a torn file depends on where it was torn
         raise ValueError(f"{folder / TRAINING} is damaged; remove it to begin the training anew") from None
     translator.load_state_dict(parts.pop("weights"))
     state = init_training(translator)
