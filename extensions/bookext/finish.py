@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pydata_sphinx_theme
-from fontTools.subset import Subsetter
+from fontTools.subset import Options, Subsetter
 from fontTools.ttLib import TTFont
 from sphinx.application import Sphinx
 from sphinx.util.images import get_image_size
@@ -35,7 +35,7 @@ REPAIRS: tuple[tuple[str, str | Callable[[re.Match], str]], ...] = (
     # what is folded is called what it says
     (r'<summary aria-label="Toggle hidden content">', "<summary>"),
     # a formula and the comma that follows it stay on one line
-    (r'(<span class="math[^>]*>[^<]*</span>[,.;:?!)]+)', r'<span class="together">\1</span>'),
+    (r'(<span class="math[^>]*>(?:(?!</span>).)*</span>[,.;:?!)]+)', r'<span class="together">\1</span>'),
     # a long name of a row may ask for room on a telephone
     (r'<th scope="row">(?=[^<]{13})', '<th scope="row" class="long">'),
     # docutils gives references a role that has been withdrawn
@@ -79,6 +79,15 @@ def structure(page: str) -> str:
     return page
 
 
+def cut(font: TTFont, letters: set[int], target: Path) -> None:
+    """Cut a font to some letters, with its names and what mathematics needs of it, and write it."""
+    cutter = Subsetter(Options(name_IDs=["*"]))
+    cutter.populate(unicodes=letters)
+    cutter.subset(font)
+    font.flavor = "woff"
+    font.save(target)
+
+
 def icons(app: Sphinx, error: Exception | None) -> None:
     """Cut the icons on these pages out of the theme's fonts, since a page waits for its icons before it shows.
 
@@ -87,18 +96,15 @@ def icons(app: Sphinx, error: Exception | None) -> None:
     if error or app.builder.format != "html":
         return
     for name, letters in ICONS.items():
-        font, cutter = TTFont(FONTS / f"{name}.ttf"), Subsetter()
-        cutter.populate(unicodes=[int(letter, 16) for letter in letters.split()])
-        cutter.subset(font)
-        font.flavor = "woff"
-        font.save(Path(app.outdir, "_static", f"{name}.woff"))
+        target = Path(app.outdir, "_static", f"{name}.woff")
+        cut(TTFont(FONTS / f"{name}.ttf"), {int(letter, 16) for letter in letters.split()}, target)
 
 
 def begin(app: Sphinx) -> None:
-    """Have every page pass through here when it has been made. Of MathJax load what `book.js` asks for, and no more."""
+    """Have every page pass through here when it has been made."""
     if app.builder.format != "html":
         return
-    make, app.config.mathjax_path = app.builder.templates.render, "mathjax/startup.js"
+    make = app.builder.templates.render
 
     def made(template: str, context: dict[str, Any]) -> str:
         page = make(template, context)

@@ -1,7 +1,7 @@
 r"""The general attention mechanism: score queries against keys, average the values by the weights.
 
 The functions take NumPy arrays and torch tensors alike and change none of their arguments. `attention` and
-`masked_softmax` are doors: they refuse what does not fit. What is inside trusts the shapes of the signatures.
+`masked_softmax` refuse what their signatures do not admit; what is inside trusts the shapes.
 """
 
 from collections.abc import Sequence
@@ -11,8 +11,7 @@ from typing import NamedTuple
 from array_api_compat import array_namespace, device, is_torch_array
 from jaxtyping import Bool, Float, Int, Real
 
-from attnlib.checks import as_floating, check_mask, check_shape
-from attnlib.shapes import Array
+from attnlib.shapes import Array, typechecked
 
 
 class Attended(NamedTuple):
@@ -67,16 +66,15 @@ def join(looks: Sequence[Attended]) -> Attended:
     )
 
 
+@typechecked
 def masked_softmax(
-    e: Real[Array, "..."],
-    mask: Bool[Array, "..."] | None = None,
-    axis: int = -1,
-) -> Float[Array, "..."]:
+    e: Real[Array, "*shape"], mask: Bool[Array, "#*shape"] | None = None, axis: int = -1
+) -> Float[Array, "*shape"]:
     r"""Turn scores into weights, :math:`\alpha_i = \exp(e_i) / \sum_k \exp(e_k)`, over the unmasked positions.
 
     Parameters
     ----------
-    e : ``"..."``
+    e : ``"*shape"``
         Scores, however large. One of minus infinity counts as masked.
     mask : Boolean, broadcast against `e`, optional
         True: a real word. Elsewhere the weight is exactly 0, whatever the score.
@@ -87,12 +85,7 @@ def masked_softmax(
     -----
     Bahdanau et al. 2015, eq. 6; Luong et al. 2015, eq. 7.
     """
-    (e,) = as_floating(e=e)
-    if not -e.ndim <= axis < e.ndim or not e.shape[axis]:
-        raise ValueError(f"axis is {axis}, e has shape {tuple(e.shape)}; expected an axis with at least one score")
-    if mask is not None:
-        check_mask(mask, tuple(e.shape), e)
-    return _softmax(e, mask, axis)
+    return _softmax(*_as_floating(e), mask, axis)
 
 
 def _softmax(e: Float[Array, "..."], mask: Bool[Array, "..."] | None, axis: int = -1) -> Float[Array, "..."]:
@@ -114,7 +107,7 @@ def _softmax(e: Float[Array, "..."], mask: Bool[Array, "..."] | None, axis: int 
 def attend(
     scores: Float[Array, "*batch tgt src"],
     values: Float[Array, "*batch src v"],
-    mask: Bool[Array, "#*batch #tgt src"] | None = None,
+    mask: Bool[Array, "#*batch #tgt src"] | Bool[Array, "src"] | None = None,
     factor: Float[Array, "*batch tgt src"] | None = None,
 ) -> Attended:
     """Average the values by the softmax of the scores; a `factor` multiplies the weights, which are not made 1 again.
@@ -130,18 +123,19 @@ def attend(
     return Attended(weights @ values, weights)
 
 
+@typechecked
 def attention(
     queries: Real[Array, "*batch tgt d"],
     keys: Real[Array, "*batch src d"],
     values: Real[Array, "*batch src v"],
-    mask: Bool[Array, "#*batch #tgt src"] | None = None,
+    mask: Bool[Array, "#*batch #tgt src"] | Bool[Array, "src"] | None = None,
     scale: float | None = None,
 ) -> Attended:
     r"""Answer each query with the average of the values, weighted by how well their keys match it.
 
     :math:`\mathrm{attention}(Q, K, V) = \mathrm{softmax}(\mathrm{scale} \cdot Q K^\top)\, V`
 
-    NumPy's integers become float64; an integer tensor is refused, as torch's own matrix product would refuse it.
+    Integers become float64.
 
     Parameters
     ----------
@@ -157,13 +151,13 @@ def attention(
     Costs ``batch * tgt * src * (d + v)`` multiply-adds, and memory for ``batch * tgt * src`` weights.
     Vaswani et al. 2017, eq. 1; with ``scale=1`` it is the dot score of Luong et al. 2015, section 3.1.
     """
-    queries, keys, values = as_floating(queries=queries, keys=keys, values=values)
-    check_shape("queries", queries, *keys.shape[:-2], "tgt", keys.shape[-1])
-    check_shape("keys", keys, *queries.shape[:-2], "src", queries.shape[-1])
-    check_shape("values", values, *keys.shape[:-1], "v")
-    if not keys.shape[-2] or not keys.shape[-1]:
-        raise ValueError(f"keys has shape {tuple(keys.shape)}; expected at least one source position and one feature")
-    if mask is not None:
-        check_mask(mask, (*queries.shape[:-1], keys.shape[-2]), keys)
+    queries, keys, values = _as_floating(queries, keys, values)
     scale = 1 / sqrt(keys.shape[-1]) if scale is None else scale
     return attend((queries * scale) @ keys.mT, values, mask)
+
+
+def _as_floating(*arrays: Real[Array, "..."]) -> list[Float[Array, "..."]]:
+    """Take all arrays to one floating-point precision: integers become float64."""
+    xp = array_namespace(*arrays)
+    dtype = xp.result_type(*(x.dtype if xp.isdtype(x.dtype, "real floating") else xp.float64 for x in arrays))
+    return [xp.astype(x, dtype, copy=False) for x in arrays]

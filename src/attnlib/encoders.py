@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 
 from attnlib.alignment import real_words
-from attnlib.checks import check_whole
 from attnlib.layers import Embedding, weight
 
 
@@ -106,7 +105,6 @@ class BidirectionalLSTM(nn.Module):
     """
 
     def __init__(self, embedding: Embedding, hid: int, layers: int = 1, *, dropout: float = 0.0):
-        check_whole(layers=layers)
         if hid % 2:
             raise ValueError(f"hid is {hid}; expected an even number, half of it for each direction")
         super().__init__()

@@ -25,8 +25,6 @@ def weight(*shape: int) -> nn.Parameter:
 
     How the papers begin: Bahdanau et al. 2015, appendix B.1; Luong et al. 2015, section 4.1.
     """
-    if not shape or any(not isinstance(size, int) or size < 1 for size in shape):
-        raise ValueError(f"shape is {shape}; expected whole numbers, each at least 1")
     bound = 1 / sqrt(shape[-1])
     return nn.Parameter(torch.empty(shape).uniform_(-bound, bound))
 

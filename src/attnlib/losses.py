@@ -6,27 +6,11 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 from torch.autograd.function import once_differentiable
-from torch.nn.functional import cross_entropy, linear
+from torch.nn.functional import linear
 
-from attnlib.checks import check_shape
 from attnlib.data import PAD
 
 _AT_ONCE = 2**21  # scores held at a time: few enough that memory is had again rather than asked for anew
-
-
-def word_loss(
-    logits: Float[Tensor, "batch tgt vocab"], target: Int[Tensor, "batch tgt"], smoothing: float = 0.0
-) -> Float[Tensor, ""]:
-    """Take the mean cross-entropy over real words, EOS among them and padding not, in nats.
-
-    With `smoothing`, the true word counts ``1 - smoothing``, and all words of the vocabulary share the rest.
-
-    Notes
-    -----
-    Luong et al. 2015, eq. 4, where it is the sum over all sentences, and there is no smoothing.
-    """
-    check_shape("target", target, *logits.shape[:-1])
-    return cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD, label_smoothing=smoothing)
 
 
 def output_loss(
@@ -35,17 +19,19 @@ def output_loss(
     target: Int[Tensor, "batch tgt"],
     smoothing: float = 0.0,
 ) -> Float[Tensor, ""]:
-    """Take the `word_loss` of ``linear(read, output)``, without ever holding all of these scores.
+    """Take the mean cross-entropy of the scores ``linear(read, output)``, in nats, without ever holding all of them.
 
-    It can be differentiated only once: gradients of gradients are refused.
+    Real words count, EOS among them; PAD costs nothing. With `smoothing`, the true word counts ``1 - smoothing``, and
+    all words of the vocabulary share the rest. The loss can be differentiated only once.
 
-    `read` is what the output layer reads, and `output` its weights. PAD costs nothing here.
+    `read` is what the output layer reads, and `output` its weights.
 
     Notes
     -----
+    Luong et al. 2015, eq. 4, where it is the sum over all sentences, and there is no smoothing.
+
     Costs ``3 * words * vocab * read`` multiply-adds, all of them before the backward pass.
     """
-    check_shape("target", target, *read.shape[:-1])
     real = (target.flatten() != PAD).nonzero().squeeze(1)
     return _OutputLoss.apply(read.flatten(0, 1)[real], output, target.flatten()[real], smoothing)
 

@@ -17,7 +17,7 @@ from torch.nn.functional import cross_entropy
 from attnlib.checks import check_choice, check_vocabularies, check_words
 from attnlib.data import PAD, Batch, SentencePair, batch
 from attnlib.search import parted
-from attnlib.shapes import Array
+from attnlib.shapes import Array, typechecked
 from attnlib.translator import Translator
 
 _TOGETHER, _POSITIONS = 64, 6_400  # pairs of a batch, and the positions of one side of them: memory grows with both
@@ -86,6 +86,7 @@ def lowest_alignment_error_rate(pairs: Sequence[SentencePair]) -> float:
     return 1 - 2 * linked / (linked + free + gold)
 
 
+@typechecked
 def links(weights: Real[Array, "tgt src"], source: Sequence[str], target: Sequence[str]) -> set[tuple[int, int]]:
     """Link each target word to the source word that it looked at most.
 
@@ -109,8 +110,6 @@ def links(weights: Real[Array, "tgt src"], source: Sequence[str], target: Sequen
     check_words("source", source)
     check_words("target", target)
     cells = np.asarray(weights)
-    if cells.ndim != 2 or cells.dtype.kind not in "biuf":
-        raise ValueError(f"weights has shape {cells.shape} and holds {cells.dtype}; expected numbers, (tgt, src)")
     if len(cells) < len(target) or cells.shape[1] < len(source) or not len(source):
         raise ValueError(
             f"weights has shape {cells.shape}; expected at least {(len(target), len(source))}, (target words, "

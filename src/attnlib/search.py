@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from math import inf
 from typing import NamedTuple
 
 import torch
@@ -10,8 +11,9 @@ from torch import Tensor
 
 from attnlib.alignment import real_words
 from attnlib.attention import Attended, join
-from attnlib.checks import check_finite, check_limits, check_vocabularies, check_whole
+from attnlib.checks import check_finite, check_range, check_vocabularies, check_whole
 from attnlib.data import BOS, EOS, PAD, UNKNOWN, encode
+from attnlib.shapes import typechecked
 from attnlib.translator import Translator
 
 _CHUNK = 64  # words of the vocabulary that one maximum stands for
@@ -34,18 +36,15 @@ class Hypotheses(NamedTuple):
 
 
 class _Choice(NamedTuple):
-    """Record one step of beam search: what each slot of the beam chose, and which slot it follows.
-
-    Only the slots that go on are stepped: `places` tells which row of `attended` is whose, and is 0 for those without.
-    """
+    """Record one step of beam search: what each slot of the beam chose, what it follows, and where it looked."""
 
     words: Int[Tensor, "batch width"]
     parents: Int[Tensor, "batch width"]
-    places: Int[Tensor, "slots"]
     attended: Attended | None
 
 
 @torch.no_grad()
+@typechecked
 def greedy(
     translator: Translator,
     source: Int[Tensor, "batch src"],
@@ -57,7 +56,7 @@ def greedy(
     Parameters
     ----------
     translator : Translator
-        In evaluation mode, or features are dropped. Or whatever has its `start` and `step`, whose scores are changed.
+        In evaluation mode, or features are dropped.
     source, lengths
         Encoded sentences, as from `attnlib.data.encode`.
     max_length : int, or ``"batch"``
@@ -93,6 +92,7 @@ def greedy(
 
 
 @torch.no_grad()
+@typechecked
 def beam(
     translator: Translator,
     source: Int[Tensor, "batch src"],
@@ -101,7 +101,7 @@ def beam(
     width: int,
     *,
     length_penalty: float = 1.0,
-    min_length: Int[Tensor, "batch"] | None = None,
+    min_length: int | Int[Tensor, "batch"] = 0,
 ) -> Hypotheses:
     """Keep the `width` most probable beginnings at every step, and take the best translation.
 
@@ -117,7 +117,7 @@ def beam(
         How many hypotheses are kept for each sentence.
     length_penalty : float
         0 favours short translations; 1 takes the mean of the words' log probabilities.
-    min_length : ``"batch"``, optional
+    min_length : int, or ``"batch"``
         Where the best of those that have ended is shorter than this, one that reached `max_length` first wins if its
         score is greater.
 
@@ -142,7 +142,7 @@ def beam(
         stands = ended | (limits <= len(choices))[:, None]
         log_p, chosen, parents = _best(log_p, stands, live, gains, likely)
         places = _places(live, log_p.numel())
-        choices.append(_Choice(chosen, parents, places, _weights_of(attended)))
+        choices.append(_Choice(chosen, parents, _weights_of(attended, places)))
         size = size.gather(1, parents) + ~stands.gather(1, parents)
         ended = ended.gather(1, parents) | ((chosen == EOS) & (log_p > -torch.inf))
         unfinished = ~ended & (log_p > -torch.inf) & (limits > len(choices))[:, None]
@@ -153,23 +153,20 @@ def beam(
     return _traced(choices, slot, size, log_p, source.shape[1])
 
 
+@typechecked
 def translate(translator: Translator, sentence: str, max_length: int = 100) -> str:
     """Translate one sentence of one's own, the most probable word at each step.
 
     The sentence is words separated by spaces, and so is its translation, which has `max_length` words at most. Words
     that the vocabulary lacks are read as `UNKNOWN`, with a warning.
     """
-    check_vocabularies(translator)
-    if not isinstance(sentence, str):
-        raise TypeError(f"sentence is {sentence!r}; expected a str, words separated by spaces")
     words = sentence.split()
-    if not words:
-        raise ValueError(f"sentence is {sentence!r}; expected at least one word")
+    (translation,) = translate_all(translator, [words], max_length=max_length)
     numbers = translator.source_vocabulary.encode(words)
     unknown = [word for word, number in zip(words, numbers, strict=False) if number == UNKNOWN]
     if unknown:
         warnings.warn(f"read as unknown words: {' '.join(unknown)}", stacklevel=2)
-    return " ".join(*translate_all(translator, [words], max_length=max_length))
+    return " ".join(translation)
 
 
 def translate_all(
@@ -195,8 +192,6 @@ def translate_all(
     check_vocabularies(translator)
     check_whole(width=width)
     limits = [*max_length] if isinstance(max_length, Iterable) else [max_length] * len(sentences)
-    for limit in {*limits}:
-        check_whole(max_length=limit)
     if len(limits) != len(sentences):
         raise ValueError(f"max_length has {len(limits)} numbers; expected {len(sentences)}, one for each sentence")
     translations = {
@@ -224,7 +219,7 @@ def search_all(
         ids, lengths = encode([sentences[n] for n in part], translator.source_vocabulary)
         longest = torch.tensor([limits[n] for n in part])
         arguments = translator, ids.to(device), lengths.to(device), longest.to(device)
-        shortest = None if min_lengths is None else torch.tensor([min_lengths[n] for n in part], device=device)
+        shortest = torch.tensor([min_lengths[n] for n in part], device=device) if min_lengths else 0
         best = greedy(*arguments) if width == 1 else beam(*arguments, width, min_length=shortest)
         weights = [None] * len(part) if best.weights is None else best.weights.cpu()
         rows = zip(part, best.words, best.lengths.tolist(), best.log_probabilities.tolist(), weights, strict=True)
@@ -245,12 +240,10 @@ def parted(order: Iterable[int], sizes: Sequence[int], batch_size: int, position
 
 
 def _limits(max_length: int | Tensor, lengths: Int[Tensor, "batch"]) -> Int[Tensor, "batch"]:
-    """Spread the greatest length over all sentences, where it is not each one's own."""
-    if isinstance(max_length, Tensor):
-        check_limits(max_length, len(lengths))
-        return max_length
-    check_whole(max_length=max_length)
-    return torch.full_like(lengths, max_length)
+    """Give each sentence its greatest length."""
+    limits = max_length if isinstance(max_length, Tensor) else torch.full_like(lengths, max_length)
+    check_range(1, inf, max_length=limits)
+    return limits
 
 
 def _log_probabilities(logits: Float[Tensor, "rows vocab"]) -> Float[Tensor, "rows vocab"]:
@@ -276,12 +269,11 @@ def _likeliest(
     return gains, candidates.gather(1, places)
 
 
-def _weights_of(attended: Attended | None, rows: Int[Tensor, "rows"] | None = None) -> Attended | None:
+def _weights_of(attended: Attended | None, rows: Int[Tensor, "rows"]) -> Attended | None:
     """Keep where a step looked, of the chosen rows, and not what it received, which takes more room."""
     if attended is None:
         return None
-    kept = attended._replace(context=attended.context.new_empty((*attended.context.shape[:-1], 0)))
-    return kept if rows is None else kept.select(rows)
+    return attended._replace(context=attended.context.new_empty((*attended.context.shape[:-1], 0))).select(rows)
 
 
 def _places(live: Int[Tensor, "rows"], slots: int) -> Int[Tensor, "slots"]:
@@ -310,14 +302,12 @@ def _winner(
     score: Float[Tensor, "batch width"],
     ended: Bool[Tensor, "batch width"],
     size: Int[Tensor, "batch width"],
-    min_length: Int[Tensor, "batch"] | None,
+    min_length: int | Int[Tensor, "batch"],
 ) -> Int[Tensor, "batch"]:
     """Choose the hypothesis of the greatest score: of those that have ended, if there are any that are long enough."""
     best = score.masked_fill(~ended, -torch.inf).argmax(1)
-    only_ended = ended.any(1)
-    if min_length is not None:
-        only_ended &= size.gather(1, best[:, None])[:, 0] >= min_length
-    return torch.where(only_ended, best, score.argmax(1))
+    long_enough = size.gather(1, best[:, None])[:, 0] >= min_length
+    return torch.where(ended.any(1) & long_enough, best, score.argmax(1))
 
 
 def _traced(
@@ -330,8 +320,7 @@ def _traced(
     for choice in reversed(choices):
         words.append(choice.words[rows, slot])
         slot = choice.parents[rows, slot]
-        stepped = choice.places[rows * log_p.shape[1] + slot]
-        looks.append(None if choice.attended is None else choice.attended.select(stepped))
+        looks.append(choice.attended and choice.attended.select(rows * log_p.shape[1] + slot))
     longest = int(length.max())
     return _hypotheses(torch.stack(words[::-1], 1)[:, :longest], length, log_probability, looks[::-1][:longest], src)
 

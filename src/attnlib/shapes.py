@@ -23,5 +23,11 @@ axis that may also be 1 or missing, and is then repeated. Within one signature a
 
 from typing import Any, TypeAlias
 
+from beartype import BeartypeConf, beartype
+from jaxtyping import jaxtyped
+
 Array: TypeAlias = Any
 """A NumPy array or a torch tensor. It stays open so that those who use only NumPy need not load torch."""
+
+typechecked = jaxtyped(typechecker=beartype(conf=BeartypeConf(is_pep484_tower=True)))  # 1 will do for 1.0
+"""Have a function refuse what its signature does not admit: the shapes and types of its arguments."""

@@ -160,7 +160,7 @@ def train(
     max_grad_norm : float
         The greatest norm of the gradient of all weights together. A longer one is shortened to it.
     label_smoothing : float
-        See `attnlib.losses.word_loss`.
+        See `attnlib.losses.output_loss`.
     progress : bool, optional
         Whether to show a bar. None: only on a terminal.
     state : TrainingState, optional

@@ -22,12 +22,13 @@ from torch import Tensor, nn
 
 from attnlib.alignment import Align
 from attnlib.attention import Attended
-from attnlib.checks import check_choice, check_ids, check_lengths, check_share, check_whole
+from attnlib.checks import check_choice, check_range, check_share, check_whole
 from attnlib.data import BOS, Tokenizer
 from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LuongDecoder, State
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
 from attnlib.layers import Embedding, seeded
 from attnlib.scores import Additive, Concat, Dot, General, Location
+from attnlib.shapes import typechecked
 from attnlib.windows import Everywhere, LocalMonotonic, LocalPredictive
 
 BAHDANAU_SIZES = {"emb": 620, "hid": 1000}
@@ -79,6 +80,7 @@ class Translator(nn.Module):
         self.encoder, self.decoder = encoder, decoder
         self.source_vocabulary, self.target_vocabulary = source_vocabulary, target_vocabulary
 
+    @typechecked
     def forward(
         self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"], target: Int[Tensor, "batch tgt"]
     ) -> Translated:
@@ -89,12 +91,14 @@ class Translator(nn.Module):
         """
         return Translated(*self.decoder(*self._inputs(source, lengths, target)))
 
+    @typechecked
     def before_output(
         self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"], target: Int[Tensor, "batch tgt"]
     ) -> Float[Tensor, "batch tgt read"]:
         """Compute what `forward` makes its logits of, by the decoder's weights `output`."""
         return self.decoder.before_output(*self._inputs(source, lengths, target))[0]
 
+    @typechecked
     def start(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> State:
         """Read the source sentences and stand before the first target word."""
         return self.decoder.start(self._encode(source, lengths))
@@ -111,16 +115,13 @@ class Translator(nn.Module):
 
     def _inputs(self, source, lengths, target):
         """Give the word before each target word, BOS at first, and the encoded source."""
-        if target.ndim != 2 or len(target) != len(source) or not target.shape[1]:
-            expected = f"({len(source)}, tgt), a word or more each"
-            raise ValueError(f"target has shape {tuple(target.shape)}; expected {expected}")
-        check_ids("target", target, self.decoder.embedding.num_embeddings)
+        check_range(0, self.decoder.embedding.num_embeddings - 1, target=target)
         before = torch.cat([target.new_full((len(target), 1), BOS), target[:, :-1]], 1)
         return before, self._encode(source, lengths)
 
     def _encode(self, source, lengths):
-        check_lengths(lengths, source.shape)
-        check_ids("source", source, self.encoder.embedding.num_embeddings)
+        check_range(0, self.encoder.embedding.num_embeddings - 1, source=source)
+        check_range(1, source.shape[1], lengths=lengths)
         return self.encoder(source, lengths)
 
 

@@ -129,7 +129,7 @@ class LocalPredictive(nn.Module):
     piece on which :math:`p_t` lies and knows nothing of the jump.
 
     The paper counts positions from 1, so that its p_t reaches the last word; here, from 0, :math:`p_t = S` would be the
-    place just after it.
+    place just after it. The authors' code has :math:`(S - 1)\,\mathrm{sigmoid}(\ldots)`, which ends at the last word.
 
     Luong et al. 2015, eq. 9 and eq. 10.
     """

@@ -25,7 +25,10 @@ def test_scripts(before, after):
     ("before", "after"),
     [
         ('<summary aria-label="Toggle hidden content">', "<summary>"),
-        ('<span class="math">t</span>), so', '<span class="together"><span class="math">t</span>),</span> so'),
+        (
+            '<span class="math"><math><mi>t</mi></math></span>), so',
+            '<span class="together"><span class="math"><math><mi>t</mi></math></span>),</span> so',
+        ),
         ('<span class="math">t</span> <span>a</span>, so',) * 2,
         ("<dl><dt>a</dt><dd>b</dd></dl><p>c</p>",) * 2,
     ],

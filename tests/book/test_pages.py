@@ -95,27 +95,18 @@ class Visit(NamedTuple):
     errors: list[str]
 
 
-UNSET = "[...document.querySelectorAll('.math')].filter(math => !math.querySelector('mjx-container')).length"
-
-
 @pytest.fixture
 def visit(contexts) -> Iterator[Callable[..., Visit]]:
-    """Return a function that opens a page for a reader and, unless told not to, touches a key, and close the pages.
-
-    At the key MathJax goes on to the equations that are not in sight.
-    """
+    """Return a function that opens a page for a reader, and close the pages."""
     pages = []
 
-    def open_page(url: str, reader: str = "light", moves: bool = True) -> Visit:
+    def open_page(url: str, reader: str = "light") -> Visit:
         pages.append(page := contexts[reader].new_page())
         requests, errors = [], []
         page.on("request", lambda request: requests.append(request.url))
         page.on("console", lambda entry: errors.append(entry.text) if entry.type in {"error", "warning"} else None)
         page.on("pageerror", lambda error: errors.append(error.message))
         page.goto(url, wait_until="load")
-        if moves:
-            page.keyboard.press("Shift")
-            page.wait_for_function(f"() => !window.MathJax || {UNSET} === 0")
         return Visit(page, requests, errors)
 
     yield open_page
@@ -140,12 +131,10 @@ def logs_no_errors(visit: Visit) -> list[str]:
 def typesets_mathematics(visit: Visit) -> list[str]:
     return visit.page.evaluate(r"""() => {
         const complaints = [...document.querySelectorAll(".math")]
-            .filter(math => !math.querySelector("mjx-container"))
+            .filter(math => !math.querySelector("math annotation"))
             .map(math => "left as it was written: " + math.textContent);
-        for (const error of document.querySelectorAll("mjx-merror, [data-mjx-error]"))
-            complaints.push("MathJax does not understand: " + (error.dataset.mjxError || error.textContent));
         const prose = document.querySelector("article, main").cloneNode(true);
-        prose.querySelectorAll("pre, code, script, style, .math, mjx-container").forEach(node => node.remove());
+        prose.querySelectorAll("pre, code, script, style, .math, math").forEach(node => node.remove());
         for (const mark of prose.textContent.match(/.{0,20}(\$|\\[([]|\\[a-zA-Z]{2,}).{0,20}/g) || [])
             complaints.push("mathematics in the text: " + mark);
         return complaints;
@@ -191,7 +180,7 @@ def fits_a_telephone(visit: Visit) -> list[str]:
         const scrolls = element => element && element !== page && element !== document.body
             && (/auto|scroll/.test(getComputedStyle(element).overflowX) || scrolls(element.parentElement));
         const beyond = element => element.getBoundingClientRect().right > edge + 1
-            && element.checkVisibility() && !element.closest("mjx-assistive-mml") && !scrolls(element);
+            && element.checkVisibility() && !scrolls(element);
         const name = what => element => `${what}: ${element.outerHTML.slice(0, 100)}`;
         const small = image => image.getBoundingClientRect().width < 0.48 * image.naturalWidth;
         const cut = [...document.querySelectorAll(".attnlib-picture")].filter(x => x.scrollWidth > x.clientWidth);
@@ -208,19 +197,18 @@ def fits_a_telephone(visit: Visit) -> list[str]:
 
 def shows_equations_whole(visit: Visit) -> list[str]:
     """Find equations, and pictures to touch, that a reader has to scroll even on a wide screen."""
-    return visit.page.evaluate(r"""() => [...document.querySelectorAll("div.math, .attnlib-picture")]
+    return visit.page.evaluate(r"""() => [...document.querySelectorAll("div.math > span, .attnlib-picture")]
         .filter(math => math.scrollWidth > math.clientWidth)
         .map(math => `${math.scrollWidth - math.clientWidth} pixels too wide: ` + math.textContent.trim().slice(0, 80))
     """)
 
 
 def shows_equation_numbers(visit: Visit) -> list[str]:
-    """Find numbers of equations that are outside of the column, or that nobody who listens would hear."""
-    return visit.page.evaluate("""() => [...document.querySelectorAll("mjx-labels")].filter(label => {
-        const {left, right, width} = label.getBoundingClientRect(), column = document.querySelector("article");
-        const inside = left >= 0 && right <= column.getBoundingClientRect().right + 1 && width > 0;
-        return !inside || !label.closest("mjx-container").querySelector("mjx-assistive-mml mlabeledtr > mtd");
-    }).map(label => label.textContent)""")
+    """Find numbers of equations that are outside of the column."""
+    return visit.page.evaluate("""() => [...document.querySelectorAll(".eqno")].filter(number => {
+        const {left, right, width} = number.getBoundingClientRect(), column = document.querySelector("article");
+        return left < 0 || right > column.getBoundingClientRect().right + 1 || width === 0;
+    }).map(number => number.textContent)""")
 
 
 def draws_its_icons(visit: Visit) -> list[str]:
@@ -359,14 +347,6 @@ def test_print(visit, address):
     assert seen.page.evaluate(theme) == "dark"
 
 
-def test_a_screen_waits_for_the_equations_in_sight_and_paper_has_them_all(visit, address):
-    seen = visit(f"{address}notebooks/03-luong-global-and-local.html", moves=False)
-    assert seen.page.evaluate(UNSET) > seen.page.locator(".math").count() / 2
-    seen.page.locator("mjx-container").first.wait_for()
-    before, _, after = seen.page.evaluate(f"() => [{UNSET}, dispatchEvent(new Event('beforeprint')), {UNSET}]")
-    assert before > 0 == after
-
-
 def test_a_chapter_is_light(visit, address, built):
     """The parts that are text travel compressed, and weigh little beside what the theme brings by itself: 0.9 MB."""
     seen = visit(f"{address}notebooks/01-attention-from-scratch.html")
@@ -376,9 +356,70 @@ def test_a_chapter_is_light(visit, address, built):
     assert sum(weights.values()) < 400_000, weights
 
 
+CARD = ".letter-card"
+
+
+def test_a_letter_that_is_pointed_at_explains_itself(visit, address):
+    """It is lit in equations and code, one at a time; what was clicked stays until Escape."""
+    page = visit(f"{address}notebooks/01-attention-from-scratch.html").page
+    card, lit = page.locator(CARD), "() => [...document.querySelectorAll('.lit')].map(part => part.textContent)"
+    page.locator("div.math [data-letter=context]").first.hover()
+    expect(card).to_contain_text("weighted average")
+    expect(card).to_contain_text("Bahdanau")
+    assert {"ct", "context"} <= {*page.evaluate(lit)} <= {"ct", "c", "c1", "context", "contexts"}
+    page.mouse.move(0, 0)
+    expect(card).to_be_empty()
+    page.locator("div.math [data-letter=weight]").first.click()
+    page.mouse.move(0, 0)
+    expect(card).to_contain_text("weight")
+    assert {*page.evaluate(lit)} <= {"αt,i", "αi", "αj", "weights", "alpha"}
+    assert is_accessible(Visit(page, [], [])) == []
+    page.keyboard.press("Escape")
+    expect(card).to_be_empty()
+    assert page.evaluate(lit) == []
+
+
+def test_a_name_in_code_and_the_number_of_an_equation_explain_themselves(visit, address):
+    page = visit(f"{address}notebooks/01-attention-from-scratch.html").page
+    page.locator("pre [data-letter=weight]:visible").first.click()
+    expect(page.locator(CARD)).to_contain_text("share of source word")
+    page.locator("a.eqno", has_text="(1.3)").click()
+    expect(page.locator(CARD).get_by_role("link", name="attention.attend")).to_be_visible()
+    assert page.url.endswith("scratch.html")
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_letters_are_reached_by_key_and_without_scripts(scripts, browser, address):
+    context = browser.new_context(viewport=NARROW, java_script_enabled=scripts)
+    page = context.new_page()
+    page.goto(f"{address}notebooks/02-bahdanau-encoder-decoder.html")
+    page.get_by_role("button", name="Letters").press("Enter")
+    letter = page.locator("#letters summary", has_text="decoder state")
+    letter.press("Enter")
+    expect(page.locator("#letters").get_by_text("what the decoder knows")).to_be_visible()
+    if scripts:
+        assert page.locator("math .lit").count() > 10
+        assert is_accessible(Visit(page, [], [])) == []
+    page.keyboard.press("Escape")
+    expect(letter).not_to_be_visible()
+    assert page.locator(".lit").count() == 0
+    context.close()
+
+
+def test_what_is_copied_has_the_tex_of_equations(visit, address):
+    page = visit(f"{address}notebooks/01-attention-from-scratch.html").page
+    copied = page.evaluate("""() => {
+        getSelection().selectAllChildren(document.getElementById("equation-1.3"));
+        const event = new ClipboardEvent("copy", {clipboardData: new DataTransfer(), bubbles: true, cancelable: true});
+        document.body.dispatchEvent(event);
+        return event.clipboardData.getData("text/plain");
+    }""")
+    assert copied == r"$$c_t = \sum_{i=1}^{S} \alpha_{t,i}\, h_i$$(1.3)"
+
+
 def test_the_first_page_can_be_touched_at_once(visit, address):
     """The card is in sight on a telephone, waits with its weights for a touch, and does then what the text says."""
-    seen = visit(f"{address}book/index.html", moves=False)
+    seen = visit(f"{address}book/index.html")
     seen.page.set_viewport_size(NARROW)
     french = seen.page.get_by_role("listbox", name="French words").get_by_role("option")
     box = french.last.bounding_box()
@@ -413,19 +454,21 @@ GOOD = """<!DOCTYPE html><html lang="en" data-theme="light"><head><meta charset=
 <link rel="icon" href="data:,"><meta name="viewport" content="width=device-width"></head>
 <body><main><h1>Made up</h1><article>BODY</article></main></body></html>"""
 PIXEL = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
-HARMLESS = f"""<p>Text, <code>$x</code>, <span class="math"><mjx-container>x</mjx-container></span></p>
+HARMLESS = f"""<p>Text, <code>$x</code>, <span class="math"><math><annotation>x</annotation></math></span></p>
 <img src="{PIXEL}" alt="A dot"><div style="overflow-x: auto" tabindex="0"><pre style="width: 2000px">wide</pre></div>"""
 BROAD = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='900' height='9'/%3E"
 OFFENCES = [
     (asks_no_other_host, '<script src="https://other.example/x.js"></script>'),
     (logs_no_errors, "<script>undefined_name()</script>"),
     (typesets_mathematics, '<p class="math">\\(x\\)</p>'),
-    (typesets_mathematics, '<p class="math"><mjx-container><mjx-merror>x</mjx-merror></mjx-container></p>'),
     (typesets_mathematics, "<p>Costs $n^2$.</p>"),
     (describes_pictures, f'<img src="{PIXEL}" alt="../_images/1f3b.png">'),
     (describes_pictures, f'<img src="{PIXEL}" alt=" ">'),
-    (shows_equations_whole, '<div class="math" style="overflow: auto"><p style="width: 3000px">wide</p></div>'),
-    (shows_equation_numbers, "<mjx-container><mjx-labels>(1.1)</mjx-labels></mjx-container>"),
+    (
+        shows_equations_whole,
+        '<div class="math"><span style="display: block; overflow: auto"><p style="width: 3000px">wide</p></span></div>',
+    ),
+    (shows_equation_numbers, '<a class="eqno" style="position: absolute; left: 3000px">(1.1)</a>'),
     (draws_its_icons, '<span class="fa-solid fa-bars"></span>'),
     (is_accessible, "<button></button>"),
     (is_accessible, '<p style="color: #aaa; background: #fff">Pale text.</p>'),

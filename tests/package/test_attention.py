@@ -16,7 +16,7 @@ from attnlib.attention import Attended, attend, attention, join, masked_softmax
 BATCH, TGT, SRC, D, V = 2, 3, 7, 5, 11
 LENGTHS = np.array([7, 4])
 MASK = np.arange(SRC) < LENGTHS[:, None, None]
-shapes = st.lists(st.integers(0, 3), min_size=1, max_size=3).map(tuple)
+shapes = st.lists(st.integers(1, 3), min_size=1, max_size=3).map(tuple)
 
 
 def draw(*shapes, seed=0, precision="float64"):
@@ -69,17 +69,19 @@ def test_a_hand_made_case(library):
 # --- The softmax ---
 
 
+@st.composite
+def scores_masks_and_axes(draw):
+    """Draw shapes of scores, and of a mask that broadcasts to them, and an axis."""
+    scores = draw(shapes)
+    mask = [draw(st.sampled_from([1, size])) for size in scores][draw(st.integers(0, len(scores))) :]
+    return scores, tuple(mask), draw(st.integers(-len(scores), len(scores) - 1))
+
+
 @settings(max_examples=40)
-@given(scores=shapes, mask=shapes, axis=st.integers(-4, 3))
-def test_a_softmax_is_its_equation_or_is_refused(library, refused, scores, mask, axis):
+@given(drawn=scores_masks_and_axes())
+def test_a_softmax_is_its_equation(library, drawn):
+    scores, mask, axis = drawn
     e, real = draw(scores)[0], draw(mask, seed=1)[0] > 0
-    try:
-        fits = np.broadcast_shapes(mask, scores) == scores
-    except ValueError:
-        fits = False
-    if not fits or not -len(scores) <= axis < len(scores) or scores[axis] == 0:
-        refused(lambda: masked_softmax(library(e), library(real), axis), ValueError, r"mask has|axis is")
-        return
     weights = np.moveaxis(np.asarray(masked_softmax(library(e), library(real), axis)), axis, -1)
     rows, reals = np.moveaxis(e, axis, -1), np.moveaxis(np.broadcast_to(real, scores), axis, -1)
     for place in np.ndindex(weights.shape[:-1]):
@@ -117,30 +119,20 @@ def test_attend_is_the_loop(library):
             assert np.allclose(weights[b], expected[1], atol=1e-12)
 
 
-@settings(max_examples=60)
-@given(queries=shapes, keys=shapes, values=shapes)
-def test_attention_fits_or_is_refused(library, refused, queries, keys, values):
-    drawn = [draw(shape, seed=n)[0] for n, shape in enumerate((queries, keys, values))]
-    fits = (
-        len(queries) == len(keys) == len(values) >= 2
-        and queries[:-2] == keys[:-2] == values[:-2]
-        and queries[-1] == keys[-1] > 0
-        and keys[-2] == values[-2] > 0
-    )
-    if not fits:
-        refused(lambda: attention(*map(library, drawn)), ValueError, "(queries|keys|values|e) has shape")
-        return
+@settings(max_examples=40)
+@given(leading=shapes | st.just(()), sizes=st.tuples(*[st.integers(1, 3)] * 4))
+def test_attention_is_the_loop(library, leading, sizes):
+    tgt, src, d, v = sizes
+    drawn = draw((*leading, tgt, d), (*leading, src, d), (*leading, src, v))
     context = attention(*map(library, drawn)).context
-    assert context.shape == (*queries[:-1], values[-1])
-    for place in np.ndindex(queries[:-2]):
+    for place in np.ndindex(leading):
         expected = attention_by_loop(*(x[place] for x in drawn), True)[0]
-        assert np.allclose(context[place], expected.reshape(context[place].shape))
+        assert np.allclose(context[place], expected)
 
 
 def test_attention_is_torchs_own():
     queries, keys, values = map(torch.tensor, draw_arguments(BATCH))
-    mask = torch.tensor(MASK)
-    for scale in (None, 0.3):
+    for mask, scale in ((torch.tensor(MASK), None), (torch.tensor(MASK), 0.3), (torch.tensor(MASK[1, 0]), None)):
         ours = attention(queries, keys, values, mask, scale).context
         torchs = torch.nn.functional.scaled_dot_product_attention(queries, keys, values, attn_mask=mask, scale=scale)
         assert torch.allclose(ours, torchs)
@@ -151,8 +143,9 @@ def test_precision_is_kept_and_promoted(library):
         arguments = [library(x.astype(f"f{kind}")) for x, kind in zip(draw_arguments(), kinds, strict=True)]
         assert str(attention(*arguments).context.dtype).endswith(expected)
     integers = [np.arange(12).reshape(4, 3) % 5 for _ in range(3)]
-    assert np.array_equal(attention(*integers).context, attention(*(x.astype(float) for x in integers)).context)
-    assert masked_softmax(np.array([1, 2])).dtype == np.float64
+    floats = attention(*(x.astype(float) for x in integers)).context
+    assert np.allclose(attention(*map(library, integers)).context, floats, rtol=1e-14)
+    assert str(masked_softmax(library([1, 2])).dtype).endswith("float64")
 
 
 def test_no_argument_is_changed(library):
@@ -274,30 +267,16 @@ def test_looks_are_joined_in_their_order_and_rows_selected(library, local):
             assert x is None if of_whole is None else np.array_equal(x, of_whole[expected])
 
 
-EYE, ONES = np.eye(3), torch.ones
-WHOLE = np.arange(9).reshape(3, 3)
+EYE, WHOLE = np.eye(3), np.arange(9).reshape(3, 3)
 
 
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
-        (lambda: masked_softmax("ab"), TypeError, "e is a str"),
-        (lambda: masked_softmax(np.ones(())), ValueError, r"axis is -1, e has shape \(\); expected an axis with"),
-        (lambda: attention([[1.0]], EYE, EYE), TypeError, "queries is a list"),
-        (lambda: attention(EYE, ONES(3, 3), EYE), TypeError, "queries is a numpy.ndarray, keys is a torch.Tensor"),
-        (lambda: attention(ONES(3, 3).int(), ONES(3, 3), ONES(3, 3)), TypeError, "queries has .* holds torch.int32"),
-        (lambda: attention(EYE, EYE > 0, EYE), TypeError, "keys has .* holds bool"),
-        (lambda: attention(EYE, EYE, EYE * 1j), TypeError, "values has .* holds complex128"),
-        (lambda: attention(EYE, EYE, EYE[0]), ValueError, r"values has shape \(3,\); expected \(3, v\)"),
-        (lambda: attention(ONES(1, 4, 3), ONES(2, 4, 3), ONES(2, 4, 3)), ValueError, r"expected \(2, tgt, 3\)"),
-        (lambda: attention(EYE, EYE[:0], EYE[:0]), ValueError, "keys has .* expected at least one"),
+        (lambda: attention(EYE, torch.ones(3, 3), EYE), TypeError, "Multiple namespaces"),
         (lambda: Attended(EYE, EYE).dense(4), ValueError, "src is 4, but the weights cover 3 source positions"),
         (lambda: Attended(EYE, EYE, WHOLE).dense(8), ValueError, "src is 8, but the weights reach position 8"),
         (lambda: Attended(EYE, EYE, -WHOLE).dense(9), ValueError, "src is 9"),
-        (lambda: attention(EYE, EYE, EYE, [True]), TypeError, "mask is a list; expected a ndarray, as the scores are"),
-        (lambda: attention(EYE, EYE, EYE, ONES(3) > 0), TypeError, "mask is a Tensor; expected a ndarray"),
-        (lambda: attention(EYE, EYE, EYE, EYE), TypeError, "mask has .* expected bool"),
-        (lambda: attention(EYE, EYE, EYE, EYE[:2] > 0), ValueError, r"mask has shape \(2, 3\); .* to \(3, 3\)"),
     ],
 )
 def test_what_does_not_fit_is_refused(call, error, says, refused):

@@ -13,10 +13,14 @@ LENGTHS = (4, 9, 1, 9, 7)  # none as long as the padding
 PAD = VOCAB - 1  # what stands at the padding, and nowhere else
 
 
-@pytest.fixture
-def sentences():
+def padded():
     source = torch.randint(PAD, (len(LENGTHS), SRC), generator=torch.Generator().manual_seed(0))
     return torch.where(torch.arange(SRC) < torch.tensor(LENGTHS)[:, None], source, PAD), torch.tensor(LENGTHS)
+
+
+@pytest.fixture
+def sentences():
+    return padded()
 
 
 ENCODERS = {
@@ -142,6 +146,5 @@ def test_dropout_is_for_training_only_and_from_one_layer_to_the_next(make, layer
     assert torch.equal(dropping.eval()(*sentences).annotations, plain(*sentences).annotations)
 
 
-def test_an_odd_width_has_no_half_and_a_stack_without_layers_reads_nothing(refused):
+def test_an_odd_width_has_no_half(refused):
     refused(lambda: BidirectionalLSTM(Embedding(VOCAB, EMB), 7), ValueError, "^hid is 7; expected an even number")
-    refused(lambda: BidirectionalLSTM(Embedding(VOCAB, EMB), 6, 0), ValueError, "^layers is 0; expected at least 1")

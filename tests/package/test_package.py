@@ -84,3 +84,47 @@ def test_nothing_is_loaded_that_could_run_code():
 def test_every_test_checks_the_shapes_in_the_signatures_that_it_calls():
     with pytest.raises(TypeCheckError):
         dot(np.ones((2, 3)), np.ones((2, 5)))
+
+
+WRONG = """
+import numpy as np
+import torch
+from attnlib import attention, metrics, search
+from attnlib.data import Vocabulary
+from attnlib.translator import luong
+
+eye, words = np.eye(3), Vocabulary(("a", "b", "c"))
+model = luong(words, words, emb=3, hid=4)
+ids, lengths = torch.tensor([[4, 5, 2], [4, 2, 0]]), torch.tensor([3, 2])
+for call in (
+    lambda: attention.masked_softmax(eye, np.ones((2, 3), bool)),
+    lambda: attention.attention(eye, eye[:, :2], eye),
+    lambda: model(ids, lengths, ids[:1]),
+    lambda: model.before_output(ids, lengths, ids * 1.0),
+    lambda: model.start(ids, [3, 2]),
+    lambda: search.greedy(model, ids, lengths[:1], 3),
+    lambda: search.beam(model, ids, lengths, torch.tensor([3]), 2),
+    lambda: metrics.links(eye[0], ["a"], ["b"]),
+):
+    try:
+        call()
+    except TypeError as error:
+        print(*str(error).splitlines()[:4])
+"""
+
+
+def test_the_doors_refuse_what_their_signatures_do_not_admit_and_name_it():
+    """Without this test's own hook, which would refuse it too."""
+    run = subprocess.run([sys.executable, "-c", WRONG], capture_output=True, text=True, check=True)
+    told = [
+        (r"attention\.masked_softmax", "mask", r"bool\[2,3\]\(numpy\)", r"#\*shape"),
+        (r"attention\.attention", "keys", r"f64\[3,2\]\(numpy\)", r"\*batch src d"),
+        (r"Translator\.forward", "target", r"i64\[1,3\]\(torch\)", "batch tgt"),
+        (r"Translator\.before_output", "target", r"f32\[2,3\]\(torch\)", "Int.*batch tgt"),
+        (r"Translator\.start", "lengths", r"\[3, 2\]", "Int.*batch"),
+        (r"search\.greedy", "lengths", r"i64\[1\]\(torch\)", "batch"),
+        (r"search\.beam", "max_length", r"i64\[1\]\(torch\)", "batch"),
+        (r"metrics\.links", "weights", r"f64\[3\]\(numpy\)", "tgt src"),
+    ]
+    for line, (door, argument, was, expected) in zip(run.stdout.splitlines(), told, strict=True):
+        assert re.search(rf"{door}\. .* parameter '{argument}'\. Actual value: {was}\.? Expected .*{expected}", line)

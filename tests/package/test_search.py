@@ -301,22 +301,21 @@ def many(sentences, model=None, limits=3, **options):
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
-        (lambda: greedy(untrained("luong"), SOURCE, LENGTHS, 0), ValueError, "max_length is 0; expected at least 1"),
-        (lambda: beam(untrained("luong"), SOURCE, LENGTHS, -1, 2), ValueError, "max_length is -1"),
-        (lambda: greedy(None, SOURCE, LENGTHS, LENGTHS[:2]), ValueError, r"max_length has shape .2,.; expected .5,."),
-        (lambda: beam(None, SOURCE, LENGTHS, LENGTHS - 2, 2), ValueError, "max_length holds 0; expected whole numbers"),
-        (lambda: beam(None, SOURCE, LENGTHS, LENGTHS / 2, 2), TypeError, "max_length has .* holds torch.float32"),
+        (lambda: greedy(None, SOURCE, LENGTHS, 0), ValueError, "max_length holds 0; expected numbers from 1"),
+        (
+            lambda: beam(None, SOURCE, LENGTHS, LENGTHS - 2, 2),
+            ValueError,
+            "max_length holds 0; expected numbers from 1",
+        ),
         (lambda: many(SENTENCES, limits=torch.tensor([3, 4]).numpy()), ValueError, "max_length has 2 numbers"),
         (lambda: beam(untrained("luong"), SOURCE, LENGTHS, 5, 0), ValueError, "width is 0; expected at least 1"),
         (lambda: beam(None, SOURCE, LENGTHS, 3, 2, length_penalty=torch.nan), ValueError, "length_penalty is nan"),
-        (lambda: translate(untrained("luong"), 3), TypeError, "sentence is 3; expected a str, words separated by"),
-        (lambda: translate(untrained("luong"), " "), ValueError, "sentence is ' '; expected at least one word"),
-        (lambda: translate(unnamed(), "a"), ValueError, "translator has no vocabularies"),
+        (lambda: translate(untrained("luong"), " "), ValueError, "words is empty; expected at least one word"),
         (lambda: many(["ab"]), TypeError, "words is the string 'ab'"),
         (lambda: many([], width=0), ValueError, "width is 0"),
         (lambda: many([("a",)], unnamed()), ValueError, "translator has no vocabularies"),
         (lambda: many(SENTENCES, limits=[3, 4]), ValueError, "max_length has 2 numbers; expected 5, one for each"),
-        (lambda: many(SENTENCES, limits=[3, 4, 0, 1, 1]), ValueError, "max_length is 0; expected at least 1"),
+        (lambda: many(SENTENCES, limits=[3, 4, 0, 1, 1]), ValueError, "max_length holds 0"),
     ],
 )
 def test_what_does_not_fit_is_refused(call, error, says, refused):

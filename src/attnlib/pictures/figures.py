@@ -6,6 +6,7 @@ colour, in marker and in dash. No global setting of matplotlib is changed, and t
 
 from collections.abc import Mapping, Sequence
 from itertools import cycle
+from unicodedata import east_asian_width
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -16,6 +17,7 @@ from scipy import stats
 from attnlib.checks import check_whole
 from attnlib.pictures.cards import check_all, checked_mapping, checked_numbers, checked_words
 from attnlib.pictures.explorer import explore  # noqa: F401, notebooks find it here
+from attnlib.pictures.letters import drawable
 from attnlib.pictures.sharpening import sharpen  # noqa: F401
 from attnlib.shapes import Array
 
@@ -79,12 +81,17 @@ def alignment(
     if ax is None:
         size = _room(source, target)
         ax = plt.subplots(figsize=size, layout="constrained")[1]
+    words, families = drawable([*source, *target, title, across, down])
+    source, target, (title, across, down) = words[: len(source)], words[len(source) : -3], words[-3:]
+    font = {"fontfamily": families}
     image = ax.imshow(cells, cmap=WEIGHTS, vmin=0, vmax=1, aspect="equal", interpolation="nearest")
     ax.xaxis.tick_top()
     ax.xaxis.set_label_position("top")
-    ax.set_xticks(range(len(source)), source, rotation=45, rotation_mode="anchor", ha="left", va="center")
-    ax.set_yticks(range(len(target)), target)
-    ax.set(xlabel=across, ylabel=down, title=title)
+    ax.set_xticks(range(len(source)), source, rotation=45, rotation_mode="anchor", ha="left", va="center", **font)
+    ax.set_yticks(range(len(target)), target, **font)
+    ax.set_xlabel(across, **font)
+    ax.set_ylabel(down, **font)
+    ax.set_title(title, **font)
     ax.tick_params(length=0)
     ax.set_xticks(np.arange(1, len(source)) - 0.5, minor=True)
     ax.set_yticks(np.arange(1, len(target)) - 0.5, minor=True)
@@ -205,8 +212,13 @@ def learning_curves(losses: Mapping[str, Real[Array, "steps"]], ax: Axes | None 
 
 def _room(source: Sequence[str], target: Sequence[str]) -> tuple[float, float]:
     """Find the width and height, in inches, that an alignment needs: cells, words, and what stands around them."""
-    across, down = (_LETTER * max(map(len, words)) for words in (source, target))
+    across, down = (_LETTER * max(map(_letters, words)) for words in (source, target))
     return 1.1 * len(source) * _CELL + down + 0.7 * across + 1.5, len(target) * _CELL + 0.8 * across + 0.9
+
+
+def _letters(word: str) -> int:
+    """Count letters; Chinese, Japanese and Korean ones are as wide as two."""
+    return sum(1 + (east_asian_width(letter) in "FW") for letter in word)
 
 
 def _curve_axes(curves: Mapping[str, Array], ax: Axes | None, name: str) -> Axes:

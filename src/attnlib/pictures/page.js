@@ -37,7 +37,9 @@ window.attnlibOwn = data => {
 
   const numbered = word => pieces ? cut(word) : [{ part: word, number: numbers.get(word) ?? UNKNOWN }];
 
-  const outside = piece => [...piece].map(letter => OUTSIDE[letter] ?? letter).join("");
+  function outside(piece) {
+    return [...piece].map(letter => OUTSIDE[letter] ?? letter).join("");
+  }
 
   // A piece that goes on with a word is shown with a dot before it.
   function shown(piece) {

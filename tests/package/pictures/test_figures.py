@@ -3,6 +3,9 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from fontTools.fontBuilder import FontBuilder
+from fontTools.pens.ttGlyphPen import TTGlyphPen
+from matplotlib.font_manager import fontManager
 
 from attnlib.pictures import figures
 
@@ -36,6 +39,40 @@ def test_the_cells_of_a_small_picture_say_their_weight_in_a_legible_ink():
     many = figures.alignment(np.full((9, 2), 0.5), ["the", "cat"], ["le"] * 9)
     assert not many.texts
     assert len(figures.alignment(np.full((9, 2), 0.5), ["the", "cat"], ["le"] * 9, values=True).texts) == 18
+
+
+@pytest.fixture
+def lydian(tmp_path, monkeypatch) -> list[str]:
+    """Two words: an installed font has the letters of the first, and none those of the second."""
+    first, second = "\U00010920\U00010921", "\U00010922\U00010923"
+    font = FontBuilder(1000)
+    font.setupGlyphOrder([".notdef", *"ab"])
+    font.setupCharacterMap(dict(zip(map(ord, first), "ab", strict=True)))
+    font.setupGlyf(dict.fromkeys([".notdef", *"ab"], TTGlyphPen(None).glyph()))
+    font.setupHorizontalMetrics(dict.fromkeys([".notdef", *"ab"], (500, 0)))
+    font.setupHorizontalHeader()
+    font.setupNameTable({"familyName": "Made Up", "styleName": "Regular"})
+    font.setupOS2()
+    font.setupPost()
+    font.save(tmp_path / "made-up.ttf")
+    monkeypatch.setattr(fontManager, "ttflist", [font for font in fontManager.ttflist if "DejaVu" in font.name])
+    fontManager.addfont(tmp_path / "made-up.ttf")
+    return [first, second]
+
+
+def test_letters_come_from_an_installed_font_that_has_them(lydian):
+    ax = figures.alignment(np.ones((1, 2)), ["the", "дом"], lydian[:1], title=lydian[0])
+    ax.figure.canvas.draw()
+    assert ax.get_yticklabels()[0].get_text() == ax.get_title() == lydian[0]
+    assert ax.get_xticklabels()[0].get_fontfamily() == [*plt.rcParams["font.family"], "Made Up"]
+
+
+def test_letters_that_no_font_has_are_named_once_and_drawn_as_boxes(lydian):
+    with pytest.warns(UserWarning, match="no installed font has \U00010922 \U00010923: □ is drawn") as warned:
+        ax = figures.alignment(np.ones((2, 1)), ["the"], lydian)
+    ax.figure.canvas.draw()
+    assert len(warned) == 1
+    assert [text.get_text() for text in ax.get_yticklabels()] == [lydian[0], "□□"]
 
 
 def test_the_colours_grow_darker_with_the_weight():

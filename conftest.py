@@ -1,0 +1,19 @@
+"""What `pytest --nbval` does with the notebooks, from whatever folder it is called."""
+
+from collections.abc import Generator
+
+import pytest
+from nbval.plugin import IPyNbCell
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Say what of a cell's output is not compared."""
+    config.option.nbval_sanitize_with = config.rootpath / "tests" / "carried.cfg"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """Run each cell twice, as a reader does, and compare what it prints each time."""
+    if isinstance(item, IPyNbCell):
+        item.runtest()
+    return (yield)

@@ -1,0 +1,124 @@
+r"""Equations are MathML, made from TeX when the book is built, and a font is cut to the letters that they need.
+
+Authors write `$...$` and `$$...$$`, with `\tag{...}` for a number. Where a text says `(2.6)`, that is a link.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from fontTools.ttLib import TTFont
+from math_core import LatexError
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.writers.html5 import HTML5Translator
+
+from bookext.finish import cut
+from bookext.letters import Place, mathml
+
+FONT = Path(__file__).parents[2] / "book" / "_static" / "stix-two-math.woff"
+TAG = re.compile(r"\s*\\tag\{(.+?)\}")
+CITED = re.compile(r"(\((?:\d|[A-Z])\.\d+\))")
+ITALICS = [0x210E, *range(0x1D434, 0x1D468), *range(0x1D6E2, 0x1D71C)]
+HIGH = re.compile("<(mfrac|mover|munder|msup|msubsup|msqrt>.*<msqrt)")
+_LOG = logging.getLogger(__name__)
+
+
+def number(node: nodes.Node) -> str:
+    """Read the number that an equation carries, empty if it has none."""
+    return "".join(TAG.findall(node.astext()))
+
+
+def place(page: str, node: nodes.Node) -> Place:
+    """Find the numbers of the equations in the innermost section that a node is in."""
+
+    def section(node: nodes.Node) -> nodes.Node | None:
+        while node and not isinstance(node, nodes.section):
+            node = node.parent
+        return node
+
+    beside = (other for other in node.document.findall(nodes.math_block) if section(other) is section(node))
+    return Place(page.rpartition("/")[2], frozenset(map(number, beside)))
+
+
+def converted(writer: HTML5Translator, node: nodes.math | nodes.math_block) -> str:
+    """Convert an equation. What the converter does not know, or the table of notation in a chapter, is an error."""
+    page, tex = writer.builder.current_docname, TAG.sub("", node.astext()).strip()
+    try:
+        return mathml(tex, "block" in node.tagname, place(page, node) if page.startswith("notebooks/") else None)
+    except (LatexError, LookupError) as error:
+        _LOG.warning("%s in the equation %s", error, tex, location=node)
+        return f"<code>{writer.encode(tex)}</code>"
+
+
+def inline(writer: HTML5Translator, node: nodes.math) -> None:
+    """Write an equation that stands in a line of text."""
+    writer.body.append(f'<span class="math notranslate">{converted(writer, node)}</span>')
+    raise nodes.SkipNode
+
+
+def block(writer: HTML5Translator, node: nodes.math_block) -> None:
+    """Write an equation that stands alone. Its number leads to its row on the page Notation."""
+    equation, tag, name = f"<span>{converted(writer, node)}</span>", number(node), ""
+    if tag:
+        name = f' id="equation-{tag}"'
+        row = writer.builder.get_relative_uri(writer.builder.current_docname, "book/notation")
+        equation += f'<a class="eqno" data-letter="equation-{tag}" href="{row}#equation-{tag}">({tag})</a>'
+    writer.body.append(f'<div class="math notranslate"{name}>{equation}</div>\n')
+    raise nodes.SkipNode
+
+
+def note(app: Sphinx, page: nodes.document) -> None:
+    """Remember where the numbered equations are; no two have one number."""
+    for node in filter(number, page.findall(nodes.math_block)):
+        app.env.get_domain("math").note_equation(app.env.docname, number(node), location=node)
+
+
+def link(app: Sphinx, page: nodes.document, name: str) -> None:
+    """Make a link of every number of an equation in the text."""
+    at = app.env.get_domain("math").equations
+    for text in [*page.findall(nodes.Text)]:
+        if isinstance(text.parent, nodes.paragraph) and len(parts := CITED.split(text)) > 1:
+            cited = [part.strip("()") for part in parts]
+            uri = {n: f"{app.builder.get_relative_uri(name, at[n][0])}#equation-{n}" for n in cited if n in at}
+            new = [nodes.reference("", p, refuri=uri[n], internal=True) if n in uri else nodes.Text(p)
+                   for p, n in zip(parts, cited, strict=True)]  # fmt: skip
+            text.parent.replace(text, new)
+
+
+def fit(pages: Iterable[str], target: Path) -> None:
+    """Cut the font to what stands in the equations of some pages, upright and slanted, and write it.
+
+    Unlike TeX, browsers shift an index further that stands at a letter with a descender: the font then asks for less.
+    Chromium leaves room for the widest form of the root: where all are low, the font has one.
+    """
+    equations = [math for page in pages for math in re.findall(r"<math.*?</math>", page, re.DOTALL)]
+    letters = {letter for math in equations for letter in math}
+    slanted = {code for code in ITALICS if unicodedata.normalize("NFKC", chr(code)) in letters}
+    font = TTFont(FONT)
+    table, root = font["MATH"].table, font.getBestCmap()[ord("√")]
+    table.MathConstants.SubscriptBaselineDropMin.Value = 0
+    table.MathConstants.SuperscriptBaselineDropMax.Value = 376
+    if not any(HIGH.search(inside) for math in equations for inside in re.findall("<msqrt>.*?</msqrt>", math)):
+        forms = table.MathVariants.VertGlyphConstruction[table.MathVariants.VertGlyphCoverage.glyphs.index(root)]
+        forms.MathGlyphVariantRecord, forms.GlyphAssembly = forms.MathGlyphVariantRecord[:1], None
+    cut(font, {ord("√"), *map(ord, letters), *slanted}, target)
+
+
+def finish(app: Sphinx, error: Exception | None) -> None:
+    """Fit the font to all pages."""
+    if not error and app.builder.format == "html":
+        pages = (path.read_text("utf-8") for path in Path(app.outdir).rglob("*.html"))
+        fit(pages, Path(app.outdir, "_static", FONT.name))
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Tell Sphinx."""
+    app.add_html_math_renderer("mathml", inline_renderers=(inline, None), block_renderers=(block, None))
+    app.connect("doctree-read", note)
+    app.connect("doctree-resolved", link)
+    app.connect("build-finished", finish)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,62 @@
+"""The table of notation on its page, and in each chapter as cards: of letters, names in the code, and equations.
+
+What the page and the cards look like is in `book/_templates`.
+"""
+
+import re
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+from bookext.letters import Place, closest, mathml, rows, table
+
+NAME = re.compile(r'(?<!<span class="o">\.</span>)<span class="(n|pre)">(\w+)</span>')
+
+
+def fill(app: Sphinx, page: str, source: list[str]) -> None:
+    """Put the tables into the page Notation, whose source is a template."""
+    if page == "book/notation":
+        source[0] = app.builder.templates.render_string(source[0], {"table": table()})
+
+
+def explain(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None) -> None:
+    """Say in the code of a chapter what its names stand for, and give the template what is on the page."""
+    if not page.startswith("notebooks/") or doctree is None:
+        return
+    equations, objects = app.env.get_domain("math").equations, app.env.get_domain("py").objects
+    place = Place(page.rpartition("/")[2], frozenset(n for n, (at, _) in equations.items() if at == page))
+    uses = ["code", "by_hand"] if place.page.startswith(tuple(table()["by_hand"])) else ["code"]
+
+    def named(token: re.Match) -> str:
+        names = [name for name, row in rows().items() if any(token[2] in row.get(use, []) for use in uses)]
+        name = closest(names, place)
+        return f'<span class="{token[1]}" data-letter="{name}">{token[2]}</span>' if name else token[0]
+
+    def link(name: str, text: str) -> str:
+        """Lead to an equation by its number, or by a full name to its place in the reference."""
+        at = (
+            (objects[name].docname, objects[name].node_id)
+            if name in objects
+            else (equations[name][0], f"equation-{name}")
+        )
+        return f'<a href="{app.builder.get_relative_uri(page, at[0])}#{at[1]}">{text}</a>'
+
+    def html(markdown: str) -> str:
+        """Convert mathematics, code, and numbers of equations, which become links."""
+        text = re.sub(r"\$(.+?)\$", lambda tex: mathml(tex[1], display=False), markdown)
+        text = re.sub("`(.+?)`", r"<code>\1</code>", text)
+        return re.sub(r"\((\w\.\d+)\)", lambda cited: link(cited[1], cited[0]), text)
+
+    context["body"] = NAME.sub(named, context["body"])
+    seen = set(re.findall(r'data-letter=\\?"([\w.-]+)', context["body"]))
+    context["letters"] = {name: row for name, row in rows().items() if name in seen}
+    context["equations"] = [row for row in table()["equations"] if f"equation-{row.get('number')}" in seen]
+    context.update(html=html, link=link)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Tell Sphinx."""
+    app.connect("source-read", fill)
+    app.connect("html-page-context", explain)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,227 @@
+"""Why the weights of Bahdanau's Figure 3 run backward: guesses, each tried on small models.
+
+See ``plans/backward-annotations.md``. ``python record/backward_annotations.py`` does what is not recorded yet, and
+writes
+
+- ``backward_annotations.csv``: a line for each guess, degree, seed, and moment of training;
+- ``backward_annotations.readers.csv``: what the keys of unchanged models take from each reader.
+"""
+
+from argparse import ArgumentParser
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import torch
+from package import TABLES, build_vocabularies, chosen_rate, held_out_sentences, retrain, training_sentences
+from seed_ranges import SEEDS, adjectives, translations
+from torch import nn
+
+from attnlib.alignment import Align, real_words
+from attnlib.data import SentencePair, Vocabulary, batch, endless
+from attnlib.decoders import BahdanauDecoder
+from attnlib.encoders import BidirectionalGRU, Encoded
+from attnlib.language import lexicon
+from attnlib.layers import Embedding, seeded
+from attnlib.metrics import alignment_error_rate, exact_match, forced_links
+from attnlib.scores import Additive
+from attnlib.training import train
+from attnlib.translator import Translator, rnn_search
+from attnlib.windows import Everywhere
+
+
+class Experiment(NamedTuple):
+    """One change to the recipe of `bahdanau`: the guess it belongs to, its degree, and what it sets."""
+
+    guess: str
+    degree: float
+    hid: int = 96
+    forward: int | None = None
+    numbers: int = 1
+    times: int = 1
+
+
+EXPERIMENTS = (
+    *(Experiment("forward reader", units, forward=units) for units in (0, 8, 24)),
+    *(Experiment("words", numbers, numbers=numbers) for numbers in (20, 5)),
+    *(Experiment("size", hid, hid=hid) for hid in (48, 24)),
+    Experiment("length", 3, times=3),
+    Experiment("size", 192, hid=192),
+)
+"""In the order in which they are run."""
+
+MOMENTS = {"length": (1 / 9, 1 / 3, 2 / 3, 1)}
+"""Shares of the training after which the weights are looked at; of other guesses only at its end."""
+
+AFTER = frozenset(word.english for word in lexicon.ADJECTIVES if word.place == "after")
+"""English adjectives that follow their noun in French."""
+
+
+class UnequalGRU(nn.Module):
+    """Bahdanau's encoder with a forward reader of another size than the backward one, or, of size 0, none."""
+
+    def __init__(self, embedding: Embedding, forward: int, hid: int):
+        super().__init__()
+        self.both = BidirectionalGRU(embedding, hid, hid)
+        self.embedding = embedding
+        self.both.forwards = nn.GRU(embedding.embedding_dim, forward, batch_first=True) if forward else Nothing()
+
+    def forward(self, source, lengths) -> Encoded:
+        """Annotate each word with the states of both readers."""
+        return self.both(source, lengths)
+
+
+class Nothing(nn.Module):
+    """A reader without units."""
+
+    def forward(self, x):
+        """Return states of no features."""
+        return x[..., :0], None
+
+
+def build(experiment: Experiment, source: Vocabulary, target: Vocabulary, emb: int, seed: int) -> Translator:
+    """Build the model of an experiment, untrained."""
+    hid = experiment.hid
+    if experiment.forward is None:
+        return rnn_search(source, target, emb=emb, hid=hid, seed=seed)
+    enc = experiment.forward + hid
+    with seeded(seed):
+        encoder = UnequalGRU(Embedding(len(source), emb), experiment.forward, hid)
+        align = Align(Additive(hid, enc, hid), Everywhere())
+        decoder = BahdanauDecoder(align, Embedding(len(target), emb), dec=hid, enc=enc, maxout=hid // 2)
+    return Translator(encoder, decoder, source, target)
+
+
+def numbered(pairs: Sequence[SentencePair], numbers: int, seed: int) -> list[SentencePair]:
+    """Give each adjective that follows its noun in French a random number, the same in both languages."""
+    if numbers == 1:
+        return [*pairs]
+    rng = np.random.default_rng(seed)
+    return [_numbered(pair, numbers, rng) for pair in pairs]
+
+
+def _numbered(pair: SentencePair, numbers: int, rng: np.random.Generator) -> SentencePair:
+    source, target = [*pair.source], [*pair.target]
+    for i, word in enumerate(pair.source):
+        if word in AFTER:
+            number = rng.integers(numbers)
+            source[i] += str(number)
+            for t in (t for k, t in pair.links if k == i):
+                target[t] += str(number)
+    return pair._replace(source=tuple(source), target=tuple(target))
+
+
+def record(experiment: Experiment, seed: int) -> list[dict]:
+    """Train a model and measure it: a line for each moment of its training."""
+    steps, pairs = 700 * experiment.times, 20_000 * experiment.times
+    sentences = numbered(training_sentences("bahdanau", pairs, seed), experiment.numbers, seed)
+    known = build_vocabularies()
+    if experiment.numbers > 1:
+        known = Vocabulary.of(pair.source for pair in sentences), Vocabulary.of(pair.target for pair in sentences)
+    test = [pair for clauses in (1, 2, 3) for pair in held_out_sentences(clauses)]
+    test = numbered(test, experiment.numbers, 0)
+    translator = build(experiment, *known, emb=48, seed=seed)
+    moments = {round(share * steps) for share in MOMENTS.get(experiment.guess, (1,))}
+    lines = []
+
+    def look(training, last):
+        if training.step in moments:
+            lines.append(
+                {"guess": experiment.guess, "degree": experiment.degree, "seed": seed, "step": training.step}
+                | measure(translator, test)
+            )
+
+    batches = endless(sentences, *known, max_tokens=800, seed=seed)
+    train(translator, batches, steps=steps, learning_rate=chosen_rate("bahdanau"), progress=False, on_step=look)
+    return lines
+
+
+@torch.no_grad()
+def measure(translator: Translator, pairs: Sequence[SentencePair]) -> dict[str, float]:
+    """Translate the pairs and see where the adjectives after their nouns attend."""
+    links = forced_links(translator, pairs)
+    return {
+        "exact_match": exact_match(translations(translator, pairs), [pair.target for pair in pairs]),
+        "alignment_error_rate": alignment_error_rate(links, [pair.links for pair in pairs]),
+        **adjectives(pairs, links),
+    }
+
+
+class HalfKeys(nn.Module):
+    """An additive score whose keys see one half of the annotations replaced by its mean over the sentence."""
+
+    def __init__(self, score: Additive, half: slice):
+        super().__init__()
+        self.score, self.half = score, half
+
+    def keys(self, h):
+        """Compute the keys; padding, which is 0 everywhere, does not count in the mean."""
+        h, real = h.clone(), (h != 0).any(2, keepdim=True)
+        part = h[..., self.half]
+        h[..., self.half] = part.sum(1, keepdim=True) / real.sum(1, keepdim=True) * real
+        return self.score.keys(h)
+
+    def forward(self, s, keys):
+        """Score states against keys."""
+        return self.score(s, keys)
+
+
+def readers(translator: Translator) -> Iterator[dict]:
+    """For each reader, compute its share of the keys' variance within sentences, and measure the model without it."""
+    pairs = [pair for clauses in (1, 2, 3) for pair in held_out_sentences(clauses)]
+    hid = translator.decoder.cell.hidden_size
+    score = translator.decoder.align.score
+    halves = {"forward": slice(0, hid), "backward": slice(hid, 2 * hid)}
+    spread = {name: _spread(translator, pairs, half) for name, half in halves.items()}
+    yield {"keys_without": "nothing", "share_of_variance": 1.0, **measure(translator, pairs)}
+    for name, half in halves.items():
+        translator.decoder.align.score = HalfKeys(score, half)
+        share = spread[name] / sum(spread.values())
+        yield {"keys_without": name, "share_of_variance": share, **measure(translator, pairs)}
+        translator.decoder.align.score = score
+
+
+@torch.no_grad()
+def _spread(translator: Translator, pairs: Sequence[SentencePair], half: slice) -> float:
+    """Compute the mean squared norm of one half's part of the keys, around its mean over the sentence."""
+    source, lengths, _ = batch(pairs, translator.source_vocabulary, translator.target_vocabulary)
+    h = translator.encoder(source, lengths).annotations[..., half]
+    parts = h @ translator.decoder.align.score.U_a[:, half].T
+    real = real_words(lengths, source.shape[1])[:, :, None]
+    away = (parts - (parts * real).sum(1, keepdim=True) / lengths[:, None, None]) * real
+    return float(away.square().sum() / real.sum())
+
+
+def main() -> None:
+    """Do what the tables lack."""
+    parser = ArgumentParser(description="Record the runs of the plan backward-annotations.")
+    parser.add_argument("--weights", type=Path, default=Path("_build/record"), help="for trained weights (%(default)s)")
+    parser.add_argument("--tables", type=Path, default=TABLES, help="for the tables (in the package)")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    for seed in SEEDS:
+        key = {"seed": seed}
+        path = options.tables / "backward_annotations.readers.csv"
+        if not _recorded(path, key):
+            _add(path, [key | line for line in readers(retrain("bahdanau", seed, options.weights))])
+    for experiment in EXPERIMENTS:
+        for seed in (10, 11):
+            path = options.tables / "backward_annotations.csv"
+            if not _recorded(path, {"guess": experiment.guess, "degree": experiment.degree, "seed": seed}):
+                _add(path, record(experiment, seed))
+                print(experiment, seed, flush=True)
+
+
+def _recorded(path: Path, key: Mapping) -> bool:
+    return path.exists() and bool((pd.read_csv(path)[[*key]] == pd.Series(key)).all(axis=1).any())
+
+
+def _add(path: Path, lines: Sequence[Mapping]) -> None:
+    old = [pd.read_csv(path)] if path.exists() else []
+    pd.concat([*old, pd.DataFrame(lines).round(4)]).to_csv(path, index=False)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""Alignment error rate of each head of the Transformer of chapter 5 on our captions.
+
+``python record/heads.py DATA`` trains it once more, with one seed, on the files of chapter 5 in the folder DATA: three
+quarters of an hour on one processor core; interrupted, it goes on where it was. It writes ``heads.csv``: a line for
+each head of each layer, and for the mean of each layer's heads, under forced decoding.
+"""
+
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+from caption_alignments import Links, score
+from package import TABLES, load_captions, train_on_text
+
+from attnlib.data import SentencePair, batch
+from attnlib.metrics import links
+from attnlib.translator import Translator
+
+ROW, SEED, LANGUAGE = "transformer", 0, "german"
+
+
+@torch.no_grad()
+def head_weights(translator: Translator, pair: SentencePair) -> np.ndarray:
+    """Return the weights of each head of each decoder layer over the source, given the true translation.
+
+    Returns
+    -------
+    array, shape (layers, heads, tgt, src)
+        EOS is a word on both sides.
+    """
+    source, lengths, target = batch([pair], translator.source_vocabulary, translator.target_vocabulary)
+    weights = []
+    hooks = [
+        layer.source.register_forward_hook(lambda module, inputs, look: weights.append(look.weights[0]))
+        for layer in translator.decoder.layers
+    ]
+    translator(source, lengths, target)
+    for hook in hooks:
+        hook.remove()
+    return torch.stack(weights).numpy()
+
+
+def head_links(translator: Translator, pairs: Sequence[SentencePair]) -> dict[tuple[int, str], list[Links]]:
+    """Link the words of each pair by each head, from 1, and by the mean of each layer's heads."""
+    found: dict[tuple[int, str], list[Links]] = {}
+    for pair in pairs:
+        for n, layer in enumerate(head_weights(translator, pair), 1):
+            heads = {str(k): weights for k, weights in enumerate(layer, 1)} | {"mean": layer.mean(axis=0)}
+            for name, weights in heads.items():
+                found.setdefault((n, name), []).append(links(weights, *pair[:2]))
+    return found
+
+
+def results(translator: Translator) -> pd.DataFrame:
+    """Score the links of each head on our captions."""
+    pairs = [caption.pair for caption in load_captions(LANGUAGE)]
+    key = {"model": ROW, "language": LANGUAGE, "seed": SEED}
+    by_head = head_links(translator, pairs).items()
+    lines = [key | {"layer": layer, "head": head} | score(found, LANGUAGE) for (layer, head), found in by_head]
+    return pd.DataFrame(lines).round(4)
+
+
+if __name__ == "__main__":
+    parser = ArgumentParser(description="Record the alignment error rate of each head of the Transformer.")
+    parser.add_argument("data", type=Path, help="the folder with the text")
+    parser.add_argument("--model", type=Path, default=Path("_build/record/heads"), help="its folder (%(default)s)")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    model = train_on_text(ROW, SEED, options.data, options.model)
+    results(model).to_csv(TABLES / "heads.csv", index=False)

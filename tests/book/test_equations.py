@@ -1,0 +1,167 @@
+"""Nothing of an equation is lost between its TeX and its MathML, and every letter of the chapters explains itself."""
+
+import io
+import json
+import re
+import tokenize
+import unicodedata
+from collections import Counter
+from pathlib import Path
+from xml.etree import ElementTree
+
+import nbformat
+import pytest
+from fontTools.ttLib import TTFont
+from nbformat.v4 import new_markdown_cell
+
+from bookext.equations import FONT, fit
+from bookext.letters import ANYWHERE, Place, mathml, meanings, rows, table
+from mathml import FILES, converted
+
+TEX = re.compile(r"\$\$(.+?)\$\$|\$([^$]+?)\$", re.DOTALL)
+FUNCTIONS = ["exp", "tanh", "ln", "log", "min", "max", "sin", "cos"]
+SHOWN = dict.fromkeys(["left", "right", "big", "mathrm", "text", "quad", "qquad"], "") | {f: f for f in FUNCTIONS}
+SHOWN |= {"frac": "/", "tfrac": "/", "sqrt": "√", "tilde": "˜", "bar": "¯", "overrightarrow": "→", "overleftarrow": "←"}
+SHOWN |= {
+    "top": "⊤",
+    "odot": "⊙",
+    "cdot": "⋅",
+    "sum": "∑",
+    "pm": "±",
+    "cap": "∩",
+    "mid": "∣",
+    "approx": "≈",
+    "ldots": "…",
+}
+SHOWN |= {"partial": "∂", "ell": "ℓ", "lvert": "|", "rvert": "|", "lVert": "‖", "rVert": "‖"}
+NAMES = {name for row in rows().values() for use in ("code", "by_hand") for name in row.get(use, [])}
+
+
+def equations(path: Path) -> list[str]:
+    """List the equations of a page, a notebook or Markdown, with their numbers left out."""
+    cells = nbformat.read(path, as_version=4).cells if path.suffix == ".ipynb" else []
+    text = "\n".join(c.source for c in cells if c.cell_type == "markdown") or path.read_text("utf-8") * (not cells)
+    found = TEX.findall(re.sub(r"```.*?```|`[^`]*`", "", text, flags=re.DOTALL))
+    return [re.sub(r"\\tag\{.*?\}", "", block or inline).strip() for block, inline in found]
+
+
+def shown(token: str) -> str:
+    """Say what a piece of TeX shows; a command that is not listed above is a Greek letter."""
+    if not re.match(r"\\[a-zA-Z]", token):
+        return token.lstrip("\\").strip(",;! ").replace("-", "−") if token.startswith("\\") else token.replace("-", "−")
+    name = token[1:]
+    return SHOWN[name] if name in SHOWN else unicodedata.lookup(f"GREEK SMALL LETTER {name}")
+
+
+def visible(mathml: str) -> Counter[str]:
+    """Count what MathML shows, with / for a fraction, without spaces and what only a screen reader says."""
+    root = ElementTree.fromstring(mathml)
+    root[0].remove(root[0].find("annotation"))
+    text = "".join([*root.itertext(), *("/" for _ in root.iter("mfrac")), *("√" for _ in root.iter("msqrt"))])
+    return Counter(re.sub(r"[\s\N{FUNCTION APPLICATION}]", "", text))
+
+
+@pytest.mark.parametrize("page", ["notebooks/*.ipynb", "book/*.md"])
+def test_nothing_is_lost(root, page):
+    texts = [tex for path in root.glob(page) for tex in equations(path)]
+    pieces = {tex: re.findall(r"\\[a-zA-Z]+|\\.|[^\s{}_^]", tex) for tex in texts}
+    assert len(pieces) > 40
+    lost = {tex for tex in pieces if Counter("".join(map(shown, pieces[tex]))) != visible(mathml(tex, display=True))}
+    assert lost == set()
+
+
+def test_what_is_lost_is_noticed():
+    assert visible(mathml("a_b", display=False)) != Counter("a")
+    assert Counter("".join(map(shown, ["a", r"\alpha", "-"]))) == Counter("aα−")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.parent.name)
+def test_equations_of_cards_are_as_the_tool_writes_them(path):
+    assert path.read_text("utf-8") == converted(path.read_text("utf-8"))
+    assert all('data-letter="' in made for made in json.loads(path.read_text("utf-8")).values())
+
+
+def test_cards_have_equations():
+    assert FILES
+
+
+@pytest.mark.parametrize(
+    ("tex", "page", "numbers", "named"),
+    [
+        ("s_{t-1}", "", "", ["state"]),
+        (r"s_t^\top", "", "", ["state", "transpose"]),
+        (r"W_a^{(s)}", "", "", ["score-state-weight", "state"]),
+        (r"\tilde{s}_1", "", "", ["attentional-state"]),
+        (r"\overleftarrow{h}_1", "", "", ["backward-state"]),
+        (r"\sum_{k=1}^S k_i", "", "", ["running-index", "source-length", "key"]),
+        (r"\exp(e_{t,\cdot})_i", "", "", ["score", "source-position"]),
+        ("S", "05-real-sentences", "", ["source-length"]),
+        ("S", "05-real-sentences", "5.1", ["sure-links"]),
+        ("q", "01-attention", "", ["query"]),
+        ("q", "04-comparison", "", ["quantile"]),
+    ],
+)
+def test_letters_are_named(tex, page, numbers, named):
+    made = mathml(tex, display=False, place=Place(page, frozenset(numbers.split())))
+    assert re.findall('data-letter="(.+?)"', made) == named
+
+
+@pytest.mark.parametrize("tex", ["Z", "Z_t", r"\tilde{Z}", r"x^{\Xi}", "G"])
+def test_a_letter_that_the_table_lacks_is_an_error(tex):
+    """G is in the table, but not for every place."""
+    with pytest.raises(LookupError, match=r"the letter [ZΞG]"):
+        mathml(tex, display=False, place=ANYWHERE)
+
+
+def test_no_letter_has_two_meanings_in_one_place():
+    for letter, names in meanings().items():
+        where = [place for name in names for place in rows()[name].get("where", ["everywhere"])]
+        assert len(where) == len({*where}), letter
+
+
+def test_the_table_speaks_of_what_there_is(notebook_paths):
+    given = {row["number"] for row in table()["equations"] if "number" in row}
+    cited = {row["defined"] for row in rows().values() if "defined" in row}
+    where = {place for row in rows().values() for place in row.get("where", [])}
+    assert cited <= given
+    assert {place for place in where if "." in place} <= given
+    assert {place for place in where if "." not in place} <= {path.stem[:2] for path in notebook_paths}
+    assert len(rows()) == sum(len(group) for group in table().values() if isinstance(group, dict))
+
+
+def test_the_names_in_code_are_names_of_the_chapters_or_the_package(root, notebook_paths):
+    cells = [cell for path in notebook_paths for cell in nbformat.read(path, as_version=4).cells]
+    code = [cell.source for cell in cells if cell.cell_type == "code" and not cell.source.startswith("%")]
+    code += [path.read_text("utf-8") for path in root.glob("src/attnlib/*.py")]
+    words = {token.string for text in code for token in tokenize.generate_tokens(io.StringIO(text).readline)}
+    assert NAMES - words == set()
+
+
+def test_a_page_has_its_numbers_and_links(chapter):
+    cell = new_markdown_cell("$$c_t = 1 \\tag{1.3}$$\n\nBy (1.3), $c$, not (9.9).")
+    settings = {"html_math_renderer": "mathml", "myst_enable_extensions": ["dollarmath"]}
+    status, page = chapter("bookext.equations", cell, **settings)
+    text = page.decode()
+    assert status == 0
+    assert re.search(r'<div class="math[^>]* id="equation-1.3">.*<annotation[^>]*>c_t = 1</annotation>', text)
+    assert '<a class="reference internal" href="#equation-1.3">(1.3)</a>' in text
+    assert "not (9.9)" in text
+
+
+def forms_of_the_root(path: Path) -> int:
+    font = TTFont(path)
+    variants = font["MATH"].table.MathVariants
+    at = variants.VertGlyphCoverage.glyphs.index(font.getBestCmap()[ord("√")])
+    return len(variants.VertGlyphConstruction[at].MathGlyphVariantRecord)
+
+
+def test_the_font_keeps_what_mathematics_needs(tmp_path):
+    """Letters, upright and slanted, their large forms, and the licence: a tenth of the whole."""
+    fit([mathml(r"\sqrt{d} \sum \alpha", display=True)], tmp_path / "low.woff")
+    fit([mathml(r"\sqrt{\frac{1}{d}}", display=True)], tmp_path / "high.woff")
+    font = TTFont(tmp_path / "low.woff")
+    assert {*map(ord, "√d∑α𝑑𝛼")} <= {*font.getBestCmap()}
+    assert 0x1D6FD not in font.getBestCmap()  # there is no beta
+    assert "OFL" in font["name"].getDebugName(14)
+    assert (tmp_path / "low.woff").stat().st_size < FONT.stat().st_size / 10
+    assert forms_of_the_root(tmp_path / "low.woff") == 1 < forms_of_the_root(tmp_path / "high.woff")

@@ -1,0 +1,75 @@
+"""IBM Model 1, against a loop and by hand, and the tables that it left."""
+
+from collections import defaultdict
+
+import numpy as np
+import pandas as pd
+import pytest
+from ibm_model_1 import LANGUAGES, LEAST, NONE, align, results, train
+from package import TABLES, load_captions
+
+PAIRS = [(["a", "b", "a"], ["x", "x", "y"]), (["b", "c"], ["y", "z", "x"]), (["c"], ["z"])]
+
+
+def by_loop(pairs, iterations):
+    t = defaultdict(lambda: 1.0)
+    for _ in range(iterations):
+        counts, totals = defaultdict(float), defaultdict(float)
+        for source, target in pairs:
+            for f in target:
+                total = sum(t[e, f] for e in [NONE, *source])
+                for e in [NONE, *source]:
+                    counts[e, f] += t[e, f] / total
+                    totals[e] += t[e, f] / total
+        t = defaultdict(float, {(e, f): n / totals[e] for (e, f), n in counts.items()})
+    return t
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 7])
+def test_probabilities_are_those_of_the_loop(iterations):
+    t, expected = train(PAIRS, iterations), by_loop(PAIRS, iterations)
+    assert {*t.index} == {*expected}
+    assert all(np.isclose(t[cell], expected[cell]) for cell in expected)
+
+
+def test_the_translations_of_a_word_have_probability_1():
+    assert np.allclose(train(PAIRS).groupby(level=0).sum(), 1)
+
+
+def test_a_word_in_one_company_is_told_from_the_other():
+    """Brown et al. leave it to the company that a word keeps: only "das" is in both sentences with "the"."""
+    pairs = [("das haus", "the house"), ("das buch", "the book"), ("ein buch", "a book")]
+    t = train([(source.split(), target.split()) for source, target in pairs], iterations=20)
+    assert min(t["das", "the"], t["buch", "book"], t["haus", "house"], t["ein", "a"]) > 0.9
+
+
+def test_a_word_is_linked_to_its_likeliest_source_or_to_none():
+    t = {("a", "x"): 0.2, ("b", "x"): 0.3, (NONE, "y"): 0.5, ("a", "y"): 0.4}
+    assert align(t, ["a", "b"], ["y", "x", "new"]) == {(1, 1)}
+    assert align(t, ["a", "b"], ["y", "x", "new"], always=True) == {(0, 0), (1, 1)}
+
+
+@pytest.fixture(scope="module")
+def table():
+    return pd.read_csv(TABLES / "ibm_model_1.probabilities.csv")
+
+
+def test_the_scores_are_those_of_the_probabilities(table):
+    recorded = pd.read_csv(TABLES / "ibm_model_1.csv")
+    pd.testing.assert_frame_equal(results(table), recorded, atol=1e-4)
+
+
+def test_the_table_holds_words_of_our_captions_and_nothing_else(table):
+    assert table[["translation_given_english", "english_given_translation"]].max(axis=1).min() >= LEAST
+    assert {*table.language} == {*LANGUAGES}
+    for language, words in table.groupby("language"):
+        pairs = [caption.pair for caption in load_captions(language)]
+        together = {(e, f) for pair in pairs for e in (NONE, *pair.source) for f in (NONE, *pair.target)}
+        assert {*zip(words.english, words.translation, strict=True)} <= together
+
+
+def test_no_word_has_translations_of_more_than_probability_1(table):
+    """Some are left out, so that less than 1 is usual."""
+    sums = table.groupby(["language", "english"]).translation_given_english.sum()
+    back = table.groupby(["language", "translation"]).english_given_translation.sum()
+    assert max(sums.max(), back.max()) < 1.001

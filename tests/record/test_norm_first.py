@@ -1,0 +1,95 @@
+"""The norm-first Transformer: PyTorch's layer, one word at a time, and the post-norm model's initial weights."""
+
+import pandas as pd
+import pytest
+import torch
+from norm_first import NormFirstEncoderLayer, chosen, norm_first_transformer, trials
+
+from attnlib.data import BOS, Vocabulary, encode
+from attnlib.transformer import transformer
+
+SOURCES = ("the", "cat", "sees", "a", "dog"), ("a", "cat")
+TARGETS = ("le", "chat", "voit", "un", "chien"), ("un", "chat", "le", "chien", "un")
+ENGLISH, FRENCH = Vocabulary.of(SOURCES), Vocabulary.of(TARGETS)
+SIZES = {"emb": 12, "hid": 20, "heads": 3, "layers": 2}
+
+
+def test_the_layer_is_that_of_pytorch():
+    layer = NormFirstEncoderLayer(12, 20, 3).double()
+    theirs = torch.nn.TransformerEncoderLayer(
+        12, 3, 20, dropout=0.0, batch_first=True, norm_first=True, dtype=torch.float64
+    )
+    ours = layer.itself
+    with torch.no_grad():
+        for norm in (layer.add_itself.norm, layer.add_network.norm):
+            norm.weight.uniform_(0.5, 2)
+            norm.bias.uniform_(-1, 1)
+        theirs.self_attn.in_proj_weight.copy_(torch.cat([ours.W_Q, ours.W_K, ours.W_V]))
+        theirs.self_attn.out_proj.weight.copy_(ours.W_O)
+        theirs.self_attn.in_proj_bias.zero_()
+        theirs.self_attn.out_proj.bias.zero_()
+        for mine, other in (
+            (layer.network[0], theirs.linear1),
+            (layer.network[2], theirs.linear2),
+            (layer.add_itself.norm, theirs.norm1),
+            (layer.add_network.norm, theirs.norm2),
+        ):
+            other.load_state_dict(mine.state_dict())
+    x = torch.randn(2, 7, 12, dtype=torch.float64)
+    real = torch.arange(7) < torch.tensor([[7], [5]])
+    expected = theirs(x, src_key_padding_mask=~real)
+    assert torch.allclose(layer(x, real[:, None, None])[real], expected[real])
+
+
+@pytest.fixture
+def translator():
+    return norm_first_transformer(ENGLISH, FRENCH, **SIZES, seed=3).double()
+
+
+def test_a_step_computes_what_all_positions_together_do(translator):
+    source, lengths = encode(SOURCES, ENGLISH)
+    target = torch.tensor([FRENCH.encode(words) for words in TARGETS])
+    together = translator(source, lengths, target).logits
+    state, words = translator.start(source, lengths), torch.full((2,), BOS)
+    for t in range(target.shape[1]):
+        logits, _, state = translator.step(words, state)
+        assert torch.allclose(logits, together[:, t])
+        words = target[:, t]
+
+
+def test_padding_changes_nothing(translator):
+    both, alone = (translator.encoder(*encode(sources, ENGLISH)) for sources in (SOURCES, SOURCES[1:]))
+    assert torch.allclose(both.annotations[1, :3], alone.annotations[0])
+    assert not both.annotations[1, 3:].any()
+
+
+def test_annotations_are_normalized(translator):
+    annotations = translator.encoder(*encode([["the", "cat"]], ENGLISH)).annotations[0]
+    assert torch.allclose(annotations.mean(1), torch.zeros(3, dtype=torch.float64), atol=1e-12)
+    assert torch.allclose(annotations.var(1, correction=0), torch.ones(3, dtype=torch.float64), atol=1e-3)
+
+
+def test_it_begins_with_the_weights_of_the_post_norm_model_and_leaves_the_generator():
+    torch.manual_seed(0)
+    expected = torch.rand(1)
+    torch.manual_seed(0)
+    ours = norm_first_transformer(ENGLISH, FRENCH, **SIZES, seed=3)
+    assert torch.equal(torch.rand(1), expected)
+    theirs = transformer(ENGLISH, FRENCH, **SIZES, seed=3).state_dict()
+    new = {name for name in ours.state_dict() if name not in theirs}
+    assert new == {f"{side}.norm.{part}" for side in ("encoder", "decoder") for part in ("weight", "bias")}
+    assert all(torch.equal(weight, theirs[name]) for name, weight in ours.state_dict().items() if name not in new)
+
+
+def test_rates_are_widened_until_the_best_has_one_on_either_side():
+    def losses(**by_rate):
+        lines = [(float(rate), 0.5, seed, loss) for rate, loss in by_rate.items() for seed in (100, 101)]
+        return pd.DataFrame(lines, columns=["learning_rate", "share", "seed", "loss"])
+
+    four = {"0.0025": 3.0, "0.005": 2.0, "0.01": 2.5, "0.02": 4.0}
+    inside = losses(**four)
+    assert chosen(inside) == 0.005
+    assert {rate for rate, share, _ in trials(inside) if share == 0.5} == {0.0025, 0.005, 0.01, 0.02}
+    assert {rate for rate, *_ in trials(losses(**four | {"0.0025": 1.0}))} == {0.00125, 0.0025, 0.005, 0.01, 0.02}
+    assert {rate for rate, *_ in trials(losses(**four | {"0.02": 1.0}))} == {0.0025, 0.005, 0.01, 0.02, 0.04}
+    assert {rate for rate, *_ in trials(inside[:5])} == {0.0025, 0.005, 0.01, 0.02}

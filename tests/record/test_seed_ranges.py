@@ -1,0 +1,149 @@
+"""Where words attend to and what interventions change: by hand, by identities, and beside the tables."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from interventions import (
+    changed,
+    exchanges,
+    hiding,
+    kept_when_hidden,
+    replacements,
+    transplanted,
+    unmoved_without,
+    words_kept,
+)
+from package import TABLES, held_out_sentences, load_pretrained, recipe_seed
+from seed_ranges import MODELS, add, adjectives, measure, neighbors, translations, word_classes
+
+from attnlib.data import batch
+from attnlib.language import phrases
+
+PAIR = phrases.clause(
+    phrases.noun_phrase("the cat"), "see", phrases.noun_phrase("the european economic area"), negated=True
+)
+"""The cat does not see the european economic area: le chat ne voit pas la zone économique européenne."""
+
+
+def attending_to(*positions):
+    return [{(i, t) for t, i in enumerate(positions)}]
+
+
+def test_words_are_linked_right_or_beside():
+    links = attending_to(0, 2, 3, 4, 3, 0, 7, 7, 8)
+    shares = {"right": 5, "one_left": 1, "one_right": 1, "same_word": 1, "other_word": 1}
+    assert neighbors([PAIR], links) == {f"linked_{kind}": n / 9 for kind, n in shares.items()}
+
+
+def test_adjectives_after_their_noun_attend_to_themselves_or_to_the_noun():
+    assert PAIR.target[6:] == ("zone", "économique", "européenne")
+    own = adjectives([PAIR], attending_to(0, 1, 3, 4, 3, 5, 8, 7, 6))
+    assert own == {"adjectives": 2, "on_adjective": 1, "on_noun_or_beyond": 0}
+    half = adjectives([PAIR], attending_to(0, 1, 3, 4, 3, 5, 8, 8, 6))
+    assert half == {"adjectives": 2, "on_adjective": 0.5, "on_noun_or_beyond": 0.5}
+
+
+def test_words_are_counted_by_class_and_side():
+    lines = word_classes([PAIR], attending_to(1, 1, 2, 4, 4, 4, 8, 8, 8))
+    columns = "words", "on_gold_link", "left_of_it", "right_of_it"
+    sides = {line["word_class"]: [line[name] for name in columns] for line in lines}
+    assert sides == {
+        "first article": [1, 0, 0, 1],
+        "later article": [1, 0, 1, 0],
+        "ne": [1, 0, 1, 0],
+        "pas": [1, 0, 0, 1],
+        "adjective after its noun": [2, 0, 0, 2],
+        "other": [3, 3, 0, 0],
+    }
+
+
+@pytest.fixture(scope="module")
+def bahdanau():
+    return load_pretrained("bahdanau")
+
+
+def test_no_change_changes_nothing(bahdanau):
+    read = batch([PAIR], bahdanau.source_vocabulary, bahdanau.target_vocabulary)
+    expected = bahdanau(*read).logits
+    with changed(bahdanau, lambda alpha, mask: alpha):
+        assert torch.allclose(bahdanau(*read).logits, expected)
+    with changed(bahdanau, hiding(3)):
+        assert not torch.allclose(bahdanau(*read).logits, expected)
+    assert torch.equal(bahdanau(*read).logits, expected), "the change is taken back"
+
+
+def test_replaced_weights_are_what_their_names_say():
+    alpha = torch.tensor([[[0.5, 0.3, 0.2, 0.0]]], dtype=torch.float64)
+    mask = torch.tensor([[[True, True, True, False]]])
+    new = {name: change(alpha, mask) for name, change in replacements(np.random.default_rng(0)).items()}
+    assert sorted(new["shuffled"].ravel().tolist()) == [0.0, 0.2, 0.3, 0.5]
+    assert new["shuffled"][..., 3] == 0, "padding stays without weight"
+    assert torch.allclose(new["even"], torch.tensor([1 / 3, 1 / 3, 1 / 3, 0], dtype=torch.float64))
+    assert torch.allclose(new["without the greatest"], torch.tensor([0, 0.6, 0.4, 0], dtype=torch.float64))
+    assert not new["blind"].any()
+    assert torch.allclose(hiding(1)(alpha, mask), torch.tensor([5 / 7, 0, 2 / 7, 0], dtype=torch.float64))
+
+
+def test_words_kept_are_counted_of_function_and_content_words(bahdanau):
+    pairs = [PAIR, *held_out_sentences(1)[:4]]
+    kept = words_kept(bahdanau, pairs, translations(bahdanau, pairs))
+    names = [*replacements(np.random.default_rng(0))]
+    assert [line[:2] for line in kept] == [(name, kind) for name in names for kind in ("function", "content")]
+    both = sum(words for name, _, words, _ in kept if name == "blind")
+    assert both == sum(map(len, translations(bahdanau, pairs)))
+    assert all(0 <= same <= words for *_, words, same in kept)
+
+
+def test_hiding_a_word_that_is_not_there_changes_no_translation(bahdanau):
+    (own,) = translations(bahdanau, [PAIR])
+    pair = PAIR._replace(target=own)
+    assert unmoved_without(bahdanau, [pair], ["woman"]) == 1
+    hidden = [word for word in PAIR.source if word != "the"]
+    assert unmoved_without(bahdanau, [pair], hidden) == 0
+    assert "remember" not in vars(bahdanau.decoder.align), "the change is taken back"
+
+
+def test_exchanged_sentences_differ_in_one_word_on_either_side():
+    every = exchanges()
+    assert len(every) == 98
+    for one, other, adjective, noun, written in every:
+        assert [i for i, (x, y) in enumerate(zip(one.source, other.source, strict=True)) if x != y] == [adjective]
+        assert one.target[written] != other.target[written]
+        assert noun == adjective + 1
+        assert (adjective, written) in one.links
+
+
+def test_only_annotations_that_differ_move_anything(bahdanau):
+    exchange = exchanges()[0]
+    own = transplanted(bahdanau, exchange, [])
+    assert not own[0]
+    own_words = exchange._replace(other=exchange.other._replace(source=exchange.one.source))
+    assert transplanted(bahdanau, own_words, [exchange.adjective, exchange.noun]) == own
+    assert transplanted(bahdanau, exchange, [exchange.adjective, exchange.noun])[1] > own[1]
+
+
+def test_a_model_without_forward_reader_cannot_write_what_is_hidden():
+    assert not kept_when_hidden(load_pretrained("global"), exchanges()[0])
+
+
+@pytest.mark.parametrize("name", ["global", "bahdanau"])
+def test_the_pretrained_models_lines_are_in_the_tables(name, request):
+    """Shares are those of hundreds of words, of which another processor may move one or two."""
+    lines = measure(name, load_pretrained(name))
+    for table, measured in lines.items():
+        recorded = pd.read_csv(TABLES / f"seed_ranges{'.' * bool(table)}{table}.csv")
+        recorded = recorded[(recorded.model == name) & recorded.pretrained].reset_index(drop=True)
+        expected = pd.DataFrame(measured)
+        assert {*recorded.seed} == {recipe_seed(name)}
+        pd.testing.assert_frame_equal(recorded[[*expected]], expected, atol=0.006, rtol=0.02, check_dtype=False)
+
+
+def test_models_are_added_once(tmp_path):
+    for value in (1.0, 2.0):
+        for name in MODELS[:2]:
+            add({"": [{"x": value}], "more": [{"y": value, "kind": k} for k in "ab"]}, name, 10, False, tmp_path)
+    main, more = (pd.read_csv(tmp_path / f"seed_ranges{end}.csv") for end in ("", ".more"))
+    assert main.to_dict("list") == {"model": [*MODELS[:2]], "seed": [10] * 2, "pretrained": [False] * 2, "x": [2.0] * 2}
+    assert more.kind.tolist() == [*"abab"]
+    assert set(more.y) == {2.0}
