@@ -22,7 +22,7 @@ from attnlib.writing import atomic_open, write_atomically
 
 
 @dataclass(frozen=True)
-class Opened:
+class Common:
     """Which model, and where it computes."""
 
     model: Path
@@ -60,10 +60,10 @@ def toy(folder: Positional[Path], train: int = 20_000, dev: int = 200, seed: int
 
 def train(
     *,
-    opened: OmitArgPrefixes[Opened],
+    common: OmitArgPrefixes[Common],
     source: Path,
     architecture: OmitArgPrefixes[Architecture],
-    config: OmitArgPrefixes[TrainingConfig],
+    training: OmitArgPrefixes[TrainingConfig],
     target: Path | None = None,
     dev: tuple[Path, ...] = (),
     save_seconds: float = 60.0,
@@ -83,12 +83,12 @@ def train(
     from attnlib.text.files import ParallelText, read_parallel  # noqa: PLC0415
     from attnlib.text.training import train_model  # noqa: PLC0415
 
-    device = resolve_device(opened.device)
-    with processes.init_distributed(device), _products(opened):
+    device = resolve_device(common.device)
+    with processes.init_distributed(device), _products(common):
         log = (lambda line: None) if processes.rank() else _log
         with processes.main_process_first():
-            preset, options = architecture.options(config.seed)
-            config = replace(config, preset=preset, options=options)
+            preset, options = architecture.options(training.seed)
+            config = replace(training, preset=preset, options=options)
             config.check()
             if len(dev) > 2:
                 raise ValueError(f"dev is {len(dev)} files; expected two, or one of pairs with a tab between")
@@ -99,12 +99,12 @@ def train(
             if kept:
                 log(f"dev: {kept}")
         how = {"save_seconds": save_seconds, "progress": True, "log": log, "device": device}
-        train_model(opened.model, pairs, kept.pairs if kept else (), config, **how)
-        log(f"the model is in {opened.model}")
+        train_model(common.model, pairs, kept.pairs if kept else (), config, **how)
+        log(f"the model is in {common.model}")
 
 
 def translate(
-    opened: OmitArgPrefixes[Opened],
+    common: OmitArgPrefixes[Common],
     search: OmitArgPrefixes[Search],
     links: Path | None = None,
     replace_unknown: bool = False,
@@ -125,14 +125,14 @@ def translate(
         if links and links.is_file() and os.path.samestat(links.stat(), os.fstat(number)):
             raise ValueError(f"links is {links}, the file that {what}; expected another")
     options = vars(search) | {"replace_unknown": replace_unknown, "max_input_length": max_input_length}
-    with _products(opened), atomic_open(links) if links else nullcontext() as linked:
-        model = _load(opened)
+    with _products(common), atomic_open(links) if links else nullcontext() as linked:
+        model = _load(common)
         translate_stream(model, sys.stdin.buffer, sys.stdout.buffer, linked=linked, log=_log, **options)
 
 
 def evaluate(
     *,
-    opened: OmitArgPrefixes[Opened],
+    common: OmitArgPrefixes[Common],
     source: Positional[Path],
     search: OmitArgPrefixes[Search],
     target: Positional[Path | None] = None,
@@ -155,14 +155,14 @@ def evaluate(
     from attnlib.text import evaluation  # noqa: PLC0415
     from attnlib.text.files import iter_parallel, read_gold  # noqa: PLC0415
 
-    pairs, model = [*iter_parallel(source, target)], _load(opened)
+    pairs, model = [*iter_parallel(source, target)], _load(common)
     links = read_gold(gold, model.units_of(pairs)) if gold else None
     options = vars(search) | {"tokenize": tokenize, "replace_unknown": replace_unknown}
-    with _products(opened):
+    with _products(common):
         print(evaluation.evaluate(model, pairs, gold=links, log=_log, **options))
 
 
-def align(opened: OmitArgPrefixes[Opened], source: Positional[Path], target: Positional[Path | None] = None) -> None:
+def align(common: OmitArgPrefixes[Common], source: Positional[Path], target: Positional[Path | None] = None) -> None:
     """Link the words of a text and its translation, as i-j, a line for each pair.
 
     Example: attnlib align --model runs/deen test.de test.en > test.links
@@ -173,13 +173,13 @@ def align(opened: OmitArgPrefixes[Opened], source: Positional[Path], target: Pos
     """
     from attnlib.text.files import format_pharaoh, iter_parallel  # noqa: PLC0415
 
-    with _products(opened):
-        for links in _load(opened).links_of([*iter_parallel(source, target)]):
+    with _products(common):
+        for links in _load(common).links_of([*iter_parallel(source, target)]):
             print(format_pharaoh(links))
 
 
 def page(
-    opened: OmitArgPrefixes[Opened],
+    common: OmitArgPrefixes[Common],
     output: Annotated[Path, arg(aliases=["-o"])],
     beam: int = 5,
     max_length: int = 200,
@@ -195,7 +195,7 @@ def page(
     """
     from attnlib.text.page import page_of  # noqa: PLC0415
 
-    content = page_of(_load(opened), opened.model.resolve().name, beam=beam, max_length=max_length).encode()
+    content = page_of(_load(common), common.model.resolve().name, beam=beam, max_length=max_length).encode()
     _log(f"{output} takes {len(content) / 1e6:.1f} MB")
     write_atomically(output, content)
     _log(f"open {output}")
@@ -232,18 +232,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _products(opened: Opened) -> AbstractContextManager[Any]:
+def _products(common: Common) -> AbstractContextManager[Any]:
     """Choose how a command multiplies matrices."""
     from attnlib.devices import bfloat16_autocast, resolve_device  # noqa: PLC0415
 
-    return nullcontext() if opened.float32 else bfloat16_autocast(resolve_device(opened.device))
+    return nullcontext() if common.float32 else bfloat16_autocast(resolve_device(common.device))
 
 
-def _load(opened: Opened) -> Any:
+def _load(common: Common) -> Any:
     from attnlib.devices import resolve_device  # noqa: PLC0415
     from attnlib.text.model import load  # noqa: PLC0415
 
-    return load(opened.model, resolve_device(opened.device))
+    return load(common.model, resolve_device(common.device))
 
 
 def _with_options(why: str) -> str:

@@ -55,7 +55,6 @@ def make(config: Mapping[str, Any], source_vocabulary: Tokenizer, target_vocabul
     there.
     """
     preset, options = config["settings"]["preset"], config["settings"]["options"]
-    check_choice(PRESETS, preset=preset)
     translator = PRESETS[preset](source_vocabulary, target_vocabulary, **options)
     if preset != "transformer":  # whose embeddings are small from the first, and the output's weights too
         for part in (translator.encoder, translator.decoder):
@@ -146,9 +145,10 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise ValueError(f"{folder} is no model folder: it has no {CONFIG}; give the folder of attnlib train --model")
     try:
         config = json.loads((folder / CONFIG).read_text("utf-8"))
-        return config | {"settings": {**config["settings"]}}
+        check_choice(PRESETS, preset=config["settings"]["preset"])
     except (ValueError, KeyError, TypeError):
         raise ValueError(f"{folder / CONFIG} is damaged, or not attnlib's; restore it or train anew") from None
+    return config
 
 
 def write_config(folder: Path, config: Mapping[str, Any]) -> None:
