@@ -169,7 +169,7 @@ def _of_text(ledger: Ledger, chosen: Namespace) -> Callable[[Ledger], Iterator[J
     for name in chosen.only or ():
         check_choice(ledger.plan.rows, only=name)
     runs = [run for run in ledger.plan.runs() if not chosen.only or run[0].name in chosen.only][chosen.share]
-    how = {"device": resolve_device(chosen.device), "progress": True if sys.stderr.isatty() else "lines"}
+    how = {"device": resolve_device(chosen.device), "progress": True}
     return partial(missing_runs, runs=runs, data=chosen.data, models=chosen.models, **how)
 
 

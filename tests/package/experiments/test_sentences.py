@@ -87,7 +87,7 @@ def test_a_run_says_how_it_was_made_and_what_came_of_it(ledger, models, text_fol
     assert run["test"]["endless"] == sum(len(translation.words) == HOW["max_length"] for translation in hypotheses)
     ratio = sum(len(translation.words) for translation in hypotheses) / sum(len(pair.target) for pair in test)
     assert run["test"]["length"] == pytest.approx(ratio, abs=1e-4)
-    copied = evaluate(model, sides(test), **HOW, replace={})
+    copied = evaluate(model, sides(test), **HOW, replace_unknown=True)
     assert run["test"]["copied"] == pytest.approx(copied.bleu, abs=1e-4)
 
 
@@ -168,7 +168,7 @@ def test_a_run_that_was_ended_is_gone_on_with_and_ends_the_same(ledger, text_fol
             os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        train_and_measure(row, 0, data, tmp_path / "model", say=interrupt)
+        train_and_measure(row, 0, data, tmp_path / "model", log=interrupt)
     run = train_and_measure(row, 0, data, tmp_path / "model")
     before = ledger.runs("bahdanau")["0"]
     assert run["test"] == before["test"]
