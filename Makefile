@@ -31,16 +31,16 @@ refresh: .venv/installed ## execute the notebooks in place and normalise what th
 	$(BIN)/python tools/refresh.py
 
 pretrained: .venv/installed ## train the models that the chapters speak of, those that are missing; about a minute each
-	$(BIN)/python -m attnlib.pretrained.recipes
+	$(BIN)/python record/recipes.py
 
 experiments: .venv/installed ## record the runs of a plan; interrupted, it goes on where it was. PLAN=comparison SHARE=2/5
-	$(BIN)/python -m attnlib.experiments $(PLAN) $(if $(SHARE),--share $(SHARE))
+	$(BIN)/python record/recording.py $(PLAN) $(if $(SHARE),--share $(SHARE))
 
-costs: .venv/installed ## measure what every row of a plan costs, in one sitting. PLAN=comparison
-	$(BIN)/python -m attnlib.experiments $(PLAN) --costs
+costs: .venv/installed ## measure what every model of a plan costs, in one sitting. PLAN=comparison
+	$(BIN)/python record/recording.py $(PLAN) --costs
 
 real: .venv/installed ## train on real sentences; interrupted, it goes on where it was. DATA=folder ONLY="bahdanau luong" FOLDER=again
-	$(BIN)/python -m attnlib.experiments sentences --data "$(DATA)" $(if $(ONLY),--only $(ONLY)) $(if $(FOLDER),--folder $(FOLDER))
+	$(BIN)/python record/recording.py sentences --data "$(DATA)" $(if $(ONLY),--only $(ONLY)) $(if $(FOLDER),--folder $(FOLDER))
 
 exercises: .venv/installed ## try typical wrong answers on every check of every chapter; minutes
 	EXERCISES=all $(BIN)/python -m pytest tests -k exercise

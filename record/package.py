@@ -4,41 +4,35 @@ The modules beside this one ask `attnlib` for models and metrics only.
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from measures import measure, measure_rate
+from recipes import RECIPES
+from sentences import read_data, settings_of
 
 from attnlib.data import SentencePair, Vocabulary
-from attnlib.experiments.captions import Caption, captions
-from attnlib.experiments.evaluation import centres
-from attnlib.experiments.measures import grouped, measure, measure_rate, trained
-from attnlib.experiments.plan import Row, held_out, read_plan, vocabularies
-from attnlib.experiments.sentences import read_data
+from attnlib.experiments import captions, plan
+from attnlib.experiments.captions import Caption
+from attnlib.experiments.evaluation import window_centers
+from attnlib.experiments.plan import ExperimentConfig, read_plan
+from attnlib.experiments.runs import RECORDED
+from attnlib.experiments.training import train_from_config
 from attnlib.pretrained import load
-from attnlib.pretrained.recipes import RECIPES
 from attnlib.text.training import train_model
 from attnlib.translator import Translator
 
-TABLES = Path(__file__).parents[1] / "src/attnlib/experiments/recorded"
+TABLES = RECORDED
 """Where the tables are that chapters read."""
 
-METRICS = {
-    "perplexity": "perplexity",
-    "bleu": "bleu_greedy",
-    "beam_bleu": "bleu_beam",
-    "exact": "exact_match",
-    "beam_exact": "exact_match_beam",
-    "alignment_error": "alignment_error_rate",
-    "unended": "unfinished",
-}
-"""What the tables call the measures of a run."""
-
-TEST_SETS = {"within": "seen lengths", "beyond": "longer"}
-"""What the tables call its groups of test sentences."""
+METRICS = (
+    *("perplexity", "bleu_greedy", "bleu_beam", "exact_match", "exact_match_beam"),
+    *("alignment_error_rate", "unfinished"),
+)
+"""The metrics of a run that the tables have."""
 
 
 def recipe_seed(name: str) -> int:
@@ -63,13 +57,12 @@ def retrain(name: str, seed: int, folder: Path) -> Translator:
     folder : Path
         Where trained weights are kept, a file for each name and seed.
     """
-    recipe = RECIPES[name]._replace(seed=seed)
-    row, path = recipe.read_row(), folder / f"{name}-{seed}.pt"
+    config, path = RECIPES[name].experiment(), folder / f"{name}-{seed}.pt"
     if path.exists():
-        translator = row.variant.translator(seed, row.budget)
+        translator = config.build_model(seed)
         translator.load_state_dict(torch.load(path, weights_only=True))
     else:
-        translator, _ = trained(row, seed, recipe.rate())
+        translator, _ = train_from_config(config, seed)
         save(translator, path)
     return translator.eval().to(torch.float64).requires_grad_(False)
 
@@ -84,12 +77,12 @@ def save(translator: Translator, path: Path) -> None:
 
 def held_out_sentences(clauses: int) -> list[SentencePair]:
     """Return the comparison's test sentences of so many clauses."""
-    return held_out(clauses, read_plan("comparison").rows["bahdanau"].budget)
+    return read_plan("comparison").configs["bahdanau"].test_sentences(clauses)
 
 
 def load_captions(language: str) -> Sequence[Caption]:
     """Return our own captions in English and "german" or "french", with their gold links."""
-    return captions(language)
+    return captions.load_captions(language)
 
 
 def read_text(folder: Path, language: str) -> list[SentencePair]:
@@ -99,23 +92,22 @@ def read_text(folder: Path, language: str) -> list[SentencePair]:
 
 def predicted_centers(translator: Translator, pairs: Sequence[SentencePair]) -> list[np.ndarray]:
     """Return the center p_t of a local model's window for each target word, in source positions."""
-    return centres(translator, pairs)
+    return window_centers(translator, pairs)
 
 
 def training_sentences(name: str, pairs: int, seed: int) -> list[SentencePair]:
     """Return as many sentence pairs as asked for, drawn as a pretrained model's recipe draws its own."""
-    row = RECIPES[name].read_row()
-    return row.variant.training_pairs(seed, replace(row.budget, pairs=pairs))
+    return RECIPES[name].experiment().replace(num_pairs=pairs).training_sentences(seed)
 
 
 def chosen_rate(name: str) -> float:
     """Return the learning rate of a pretrained model's recipe."""
-    return RECIPES[name].rate()
+    return RECIPES[name].experiment().learning_rate
 
 
 def build_vocabularies() -> tuple[Vocabulary, Vocabulary]:
     """Return the English and French vocabularies of the grammar's models."""
-    return vocabularies()
+    return plan.build_vocabularies()
 
 
 def train_on_text(name: str, seed: int, data: Path, folder: Path) -> Translator:
@@ -124,45 +116,41 @@ def train_on_text(name: str, seed: int, data: Path, folder: Path) -> Translator:
     Parameters
     ----------
     name : str
-        A row of the plan.
+        A model of the plan.
     seed : int
     data : Path
         The folder with the text.
     folder : Path
         Where the model is written.
     """
-    row = read_plan("sentences").rows[name]
-    text = read_data(data, row.language)
-    return train_model(folder, text.train[: row.pairs], text.dev, row.settings(seed)).translator
+    config = read_plan("sentences").configs[name]
+    text = read_data(data, config.language)
+    return train_model(folder, text.train[: config.num_pairs], text.dev, settings_of(config, seed)).translator
 
 
-def successor(model: Callable[..., Translator] | None = None) -> Row:
-    """Return the row `transformer` of the plan `successors`, or the same with another model."""
-    row = read_plan("successors").rows["transformer"]
-    return row if model is None else row._replace(variant=replace(row.variant, model=model))
+def successor(model: Callable[..., Translator] | None = None) -> ExperimentConfig:
+    """Return the configuration `transformer` of the plan `successors`, or the same with another model."""
+    config = read_plan("successors").configs["transformer"]
+    return config if model is None else config.replace(model=model)
 
 
-def dev_loss(row: Row, seed: int, learning_rate: float, share: float) -> float:
-    """Train for a share of a row's steps and pairs; return the loss on the sentences that rates are chosen by."""
-    shortened = row if share == 1 else row.longer(share, len(row.seeds))
-    loss = measure_rate(shortened, seed, learning_rate, read_plan("successors").contents["learning_rates"]["clauses"])
-    return float("inf") if loss["loss"] is None else loss["loss"]
+def dev_loss(config: ExperimentConfig, seed: int, learning_rate: float, share: float) -> float:
+    """Train for a share of the steps and pairs; return the loss on the sentences that rates are chosen by."""
+    successors = read_plan("successors")
+    shortened = config if share == 1 else config.longer(share, len(config.seeds))
+    clauses = successors.contents["learning_rates"]["clauses"]
+    run = measure_rate(successors, config.tuning_group, shortened.replace(learning_rate=learning_rate), seed, clauses)
+    (line,) = run.tables["learning_rates"]
+    return float("inf") if line["loss"] is None else line["loss"]
 
 
-def run_lines(row: Row, run: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Split what `measure` returns of a run into lines by test set and lines by number of clauses."""
-    groups = grouped(row.variant, row.budget)
-    sets, clauses = [], []
-    for n, group in enumerate(groups):
-        values = {new: run["measures"][old][n] for old, new in METRICS.items()}
-        line = {"sentences": len(groups[group])} | {k: float("nan") if v is None else v for k, v in values.items()}
-        if group in TEST_SETS:
-            sets.append({"test_set": TEST_SETS[group], **line})
-        elif group.split()[1].startswith("clause"):
-            clauses.append({"clauses": int(group.split()[0]), **line})
+def train_and_measure(
+    config: ExperimentConfig, seed: int, learning_rate: float
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Train a configuration with a seed; return lines by test set and lines by number of clauses."""
+    run = measure(read_plan("successors"), config.replace(learning_rate=learning_rate), seed)
+    sets, clauses = (
+        [{name: line[name] for name in (by, "sentences", *METRICS)} for line in run.tables[table]]
+        for by, table in (("test_set", ""), ("clauses", "clauses"))
+    )
     return sets, clauses
-
-
-def train_and_measure(row: Row, seed: int, learning_rate: float) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Train a row with a seed and return its lines: see `run_lines`."""
-    return run_lines(row, measure(row, seed, learning_rate))

@@ -2,7 +2,7 @@
 
 Two runs that print the same values write the same bytes: outputs that arrive in pieces are joined, cell ids
 follow from the cells' sources, and nothing is kept of when, where or how fast a cell ran. A notebook is
-replaced as a whole or not at all. Live cards are stored without the weights that they carry.
+replaced as a whole or not at all. Cards are stored without the scripts and weights that they carry.
 
 Run as ``python tools/refresh.py [notebook ...]``; without a name, all of them.
 """
@@ -17,7 +17,7 @@ from nbclient import NotebookClient
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from nbformat import NotebookNode
 
-from attnlib.pictures.live_card import without_carried
+from attnlib.pictures.cards import without_carried
 from attnlib.writing import write_atomically
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"

@@ -1,6 +1,6 @@
-"""Live cards in pages: the weights of each model are a file of their own, read when a reader comes near.
+"""Cards in pages: scripts once a page, and the weights of each model in a file of their own, read when needed.
 
-What a cell shows carries its weights, and what a notebook stores has neither weights nor script. In a page both become
+What a cell shows carries script, style and weights, and what a notebook stores has none of them. In a page both become
 the same: a card with its script, and the weights apart.
 """
 
@@ -8,7 +8,6 @@ import json
 import re
 from contextlib import suppress
 from functools import cache
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,12 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
 from attnlib import pretrained
-from attnlib.pictures.live_card import digest, script, style
+from attnlib.pictures.cards import digest, files, read
 from attnlib.pictures.packing import pack
 
 CARD = re.compile(
-    r'(?P<html><div class="attnlib-card attnlib-live\b.*?<script type="application/json">(?P<data>.*?)</script></div>)'
-    r"\n<!-- carried -->.*?<!-- /carried -->",
+    r'(?P<html><div class="attnlib-card attnlib-(?P<kind>\w+)'
+    r'.*?<script type="application/json">(?P<data>.*?)</script></div>)\n<!-- carried -->.*?<!-- /carried -->',
     re.DOTALL,
 )
 
@@ -38,17 +37,20 @@ def packed() -> dict[str, str]:
 
 
 def place(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
-    """Take out what the cards of a page carry, put their scripts in, and write the weights apart.
+    """Take out what the cards of a page carry, put in what a script needs that no card before has, write weights apart.
 
     The script stands beside its card, since the page would jump if it came later.
     """
-    scripts = count()
+    there: set[str] = set()
 
     def placed(card: re.Match) -> str:
-        for model in json.loads(card["data"])["models"]:
-            write(Path(app.outdir, "_static", "models"), model["digest"], page)
-        first = f"\n<style>\n{style()}</style>\n<script>\n{script()}</script>\n"
-        return card["html"] + ("\n<script>attnlibLive()</script>\n" if next(scripts) else first)
+        digests = [model["digest"] for model in json.loads(card["data"]).get("models", []) if "digest" in model]
+        for one in digests:
+            write(Path(app.outdir, "_static", "models"), one, page)
+        names = [name for name in files(card["kind"], bool(digests)) if name not in there]
+        there.update(names)
+        style = f"<style>\n{read(names, 'css')}</style>\n" if names else ""
+        return f"{card['html']}\n{style}<script>\n{read(names, 'js')}attnlibCards.scan()</script>\n"
 
     if "body" in context:
         context["body"] = CARD.sub(placed, context["body"])
@@ -57,7 +59,7 @@ def place(app: Sphinx, page: str, template: str, context: dict[str, Any], doctre
 def write(folder: Path, name: str, page: str) -> None:
     """Write a model where the script looks for it."""
     if name not in packed():
-        raise ExtensionError(f"{page}: a live card shows a model that is none of the pretrained ones")
+        raise ExtensionError(f"{page}: a card shows a model that is none of the pretrained ones")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}.js").write_text(f"(window.attnlibPacked ??= {{}})['{name}'] = {packed()[name]};\n", "utf-8")
 

@@ -27,11 +27,11 @@ And folders, each on its own:
 
 - `language`: `lexicon`, `phrases`, `grammar`: English and French sentences whose word links are known; `german_words`,
   `german`: English and German ones;
-- `pictures`: `figures`, those that a reader can touch, schematics, one `step` and `table`;
-- `text`: `config`, `files`, `units`, `subwords`, `corpus`, `folder`, `model`, `evaluation`, `training`, `page`:
+- `pictures`: `figures`, cards that a reader can touch, a model as one `page`, schematics and `table`;
+- `text`: `config`, `files`, `units`, `subwords`, `corpus`, `folder`, `model`, `evaluation`, `training`:
   your own sentences, from disk;
 - `experiments`: what is compared, how it is measured, and what was recorded, of the grammar and of real sentences;
-- `pretrained`: `recipes`, `models`: the trained models that the chapters speak of.
+- `pretrained`: `models`: the trained models that the chapters speak of.
 """
 
 from importlib import import_module

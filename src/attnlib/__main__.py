@@ -1,7 +1,7 @@
 """The command `attnlib`: learn to translate from two files, then translate, evaluate, align, make a page.
 
 Each command is a thin shell over a function: see `attnlib.text.training`, `attnlib.text.model`,
-`attnlib.text.evaluation` and `attnlib.text.page`. What is wrong is said in one sentence, with the exit status 2.
+`attnlib.text.evaluation` and `attnlib.pictures.page`. What is wrong is said in one sentence, with the exit status 2.
 """
 
 import errno
@@ -193,9 +193,10 @@ def page(
         beam: hypotheses that the search keeps
         max_length: most words or subwords of a translation
     """
-    from attnlib.text.page import page_of  # noqa: PLC0415
+    from attnlib.pictures.page import page_of  # noqa: PLC0415
 
-    content = page_of(_load(common), common.model.resolve().name, beam=beam, max_length=max_length).encode()
+    title = common.model.resolve().name
+    content = page_of(_load(common).translator, title, beam=beam, max_length=max_length).encode()
     _log(f"{output} takes {len(content) / 1e6:.1f} MB")
     write_atomically(output, content)
     _log(f"open {output}")

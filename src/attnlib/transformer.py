@@ -209,7 +209,7 @@ class TransformerDecoder(Decoder):
     have looked at is the last layer's attention to the source, averaged over its heads.
 
     Vaswani et al. 2017, sections 3.1 and 3.2.3. The embedding's weights are the output's too, as in section 3.4. The
-    cost of a step grows with what is written: see `attnlib.experiments.measures.multiply_adds`.
+    cost of a step grows with what is written: see `attnlib.experiments.training.count_macs`.
     """
 
     def __init__(self, embedding: PositionalEmbedding, *, hid: int, heads: int, layers: int, dropout: float = 0.0):

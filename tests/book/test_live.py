@@ -1,13 +1,16 @@
-"""Live cards in pages: the same from a stored output and from one that was just computed, with the weights apart."""
+"""Cards in pages: the same from a stored output and from one that was just computed, with the weights apart."""
 
 import json
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from sphinx.errors import ExtensionError
 
-from attnlib import pictures, pretrained
-from attnlib.pictures.live_card import script, without_carried
+from attnlib import pretrained
+from attnlib.pictures import attention_demo, query_plane, step_player
+from attnlib.pictures.cards import files, read, without_carried
+from attnlib.pictures.figures import explore
 from attnlib.translator import rnn_search
 from bookext import live
 
@@ -19,7 +22,7 @@ def translator():
 
 @pytest.fixture(scope="module")
 def card(translator) -> str:
-    return pictures.live({"global": translator}).html
+    return attention_demo({"global": translator}).html
 
 
 def placed(folder, body: str) -> str:
@@ -28,30 +31,43 @@ def placed(folder, body: str) -> str:
     return context["body"]
 
 
+def script(name: str) -> str:
+    return read([name], "js")
+
+
 def test_a_page_has_the_script_and_the_weights_lie_beside_it(card, tmp_path):
     page = placed(tmp_path, f"<p>Before</p>{card}<p>After</p>")
     assert page == placed(tmp_path, f"<p>Before</p>{without_carried(card)}<p>After</p>")
     assert 'json" data-model=' not in page
-    assert script() in page
+    assert read(files("demo", models=True), "js") in page
     assert (page[:13], page[-12:]) == ("<p>Before</p>", "<p>After</p>")
     (path,) = (tmp_path / "_static" / "models").iterdir()
     assert f'"digest":"{path.stem}"' in page
     name, _, held = path.read_text("utf-8").removesuffix(";\n").partition(" = ")
     assert name == f"(window.attnlibPacked ??= {{}})['{path.stem}']"
-    assert f"{held}</script>" in card
     assert json.loads(held)["parts"]["decoder"] == "LuongDecoder"
+    assert json.loads(held)["weights"]["base64"] in card
 
 
-def test_a_page_has_the_script_once(card, tmp_path):
-    page = placed(tmp_path, card + "<p>Between</p>" + card)
-    assert page.count(script()) == 1
-    assert page.endswith("<script>attnlibLive()</script>\n")
+def test_a_page_has_each_script_and_style_once_beside_the_first_card_that_needs_it(card, translator, tmp_path):
+    explorer = explore({"a": np.eye(2)}, ["a", "b"], ["c", "d"]).html
+    player = step_player({"L": translator}, "a cat sings").html
+    plane = query_plane(np.ones(2), np.eye(2), np.eye(2), ["a", "b"]).html
+    page = placed(tmp_path, "<p>1</p>".join([explorer, card, player, plane, card]))
+    first, second, third, fourth, last = page.split("<p>1</p>")
+    where = {"cards": first, "demo": first, "recurrent": second, "player": third, "plane": fourth}
+    for name, text in where.items():
+        assert script(name) in text
+        assert page.count(script(name)) == 1, name
+        assert page.count(read([name], "css")) == 1 or name == "recurrent"
+    assert last.endswith("</div>\n<script>\nattnlibCards.scan()</script>\n")
+    assert len([*(tmp_path / "_static" / "models").iterdir()]) == 1
 
 
 def test_a_model_of_which_there_are_no_weights_is_an_error(translator, tmp_path):
     other = rnn_search(translator.source_vocabulary, translator.target_vocabulary, emb=4, hid=4)
-    stored = without_carried(pictures.live({"other": other}).html)
-    with pytest.raises(ExtensionError, match="page: a live card shows a model that is none of the pretrained ones"):
+    stored = without_carried(attention_demo({"other": other}).html)
+    with pytest.raises(ExtensionError, match="page: a card shows a model that is none of the pretrained ones"):
         placed(tmp_path, stored)
 
 

@@ -18,7 +18,7 @@ def notebook(path: Path, *sources: str) -> Path:
 CARD = "from IPython.display import HTML\n\nHTML('<p>a</p><!-- carried -->weights<!-- /carried -->')"
 
 
-def test_two_runs_store_the_same_bytes_without_what_a_live_card_carries(tmp_path):
+def test_two_runs_store_the_same_bytes_without_what_a_card_carries(tmp_path):
     path = notebook(tmp_path / "small.ipynb", *["print(1, flush=True)\nprint(2)"] * 2, "6 * 7", CARD)
     assert refresh(path)
     assert not refresh(path)

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
-from attnlib.experiments.measures import products
+from attnlib.experiments.training import count_products
 from attnlib.layers import Embedding
 
 VOCAB, EMB, HID, DEC, LAYERS, SRC = 23, 3, 5, 7, 3, 11
@@ -72,7 +72,7 @@ def test_the_bidirectional_gru_is_two_loops_over_the_words(sentences):
 def test_they_cost_what_they_say(name, costs):
     encoder, sentences = made(name), torch.zeros(2, SRC, dtype=torch.long)
     once = DEC * HID * 2 if name == "gru" else 0  # s_0
-    assert products(lambda: encoder(sentences, torch.tensor([SRC, SRC]))) == 2 * SRC * costs + once
+    assert count_products(lambda: encoder(sentences, torch.tensor([SRC, SRC]))) == 2 * SRC * costs + once
 
 
 def test_the_stacked_lstm_is_torchs_on_each_sentence_alone(sentences):

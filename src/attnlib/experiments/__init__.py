@@ -1,20 +1,31 @@
 """What is compared, how it is measured, and what was recorded.
 
-`models` (that no paper has) and `plan`, `evaluation` and `measures`, `probe`, `records`, `statistics` and `verdicts`,
-`runner`: one command that does what is not recorded yet. What a chapter uses of them can be had from here.
+`models` (that no paper has) and `plan`, `evaluation` and `training`, `runs`, `statistics` and `verdicts`, `captions`,
+and `comparisons`, their pictures. What most chapters use of them can be had from here.
 """
 
-from attnlib.experiments.evaluation import cap, centres, evaluate, summarise
-from attnlib.experiments.measures import begun, multiply_adds, parameters, train_variant, trained
+from attnlib.experiments.evaluation import compute_metrics, max_output_length, predict, window_centers
 from attnlib.experiments.models import between
-from attnlib.experiments.plan import Budget, Variant, held_out, read_plan, vocabularies
-from attnlib.experiments.records import Ledger
-from attnlib.experiments.runner import chosen_rate, lost_rows
-from attnlib.experiments.statistics import (
-    correlation_within,
-    mean_interval,
-    paired_p,
-    prediction_interval,
-    sentence_interval,
+from attnlib.experiments.plan import ExperimentConfig, build_vocabularies, read_plan
+from attnlib.experiments.runs import (
+    best_learning_rate,
+    failed_configs,
+    load_alignment_offsets,
+    load_correct,
+    load_costs,
+    load_learning_curves,
+    load_learning_rates,
+    load_losses_by_position,
+    load_runs,
 )
-from attnlib.experiments.verdicts import judge, misses_of, right
+from attnlib.experiments.statistics import (
+    confidence_interval,
+    holm_correction,
+    margin_test,
+    paired_bootstrap,
+    paired_t_test,
+    prediction_interval,
+    within_model_correlation,
+)
+from attnlib.experiments.training import count_macs, count_parameters, train_from_config
+from attnlib.experiments.verdicts import compare_models

@@ -5,21 +5,20 @@ stands apart, verbs at the end of their clause, negation in two words, rare word
 words. The file itself, ``captions.txt``, says by which rules they were linked.
 """
 
-import json
 import re
 from collections import Counter
-from collections.abc import Sequence
 from functools import cache
 from math import exp
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
 from attnlib.checks import check_choice
 from attnlib.data import SentencePair
-from attnlib.experiments.records import Ledger
+from attnlib.experiments.plan import read_plan
+from attnlib.experiments.runs import RECORDED, read_details, read_table
 from attnlib.text.files import Gold, Words, split_words
 from attnlib.text.model import Translation
 
@@ -38,19 +37,34 @@ class Caption(NamedTuple):
         English and translation, without links.
     gold : Gold
         The sure links, and all that are possible.
-    shows : set of str
+    phenomena : set of str
         What it was written for: "adjective" after its noun in French, "compound" in German, "separable" verb in
         German, "verb last" in German, "negation" in two words in French, "rare" words, "number", "long".
     """
 
     pair: SentencePair
     gold: Gold
-    shows: frozenset[str]
+    phenomena: frozenset[str]
+
+
+class CaptionOutput(NamedTuple):
+    """Recorded output of a model for a caption.
+
+    Attributes
+    ----------
+    translation : Translation, or None
+        Of beam search, with its weights if the model has attention. None if it is not recorded.
+    forced_attention : array, shape (tgt, src), or None
+        The weights for the true translation. None if they are not recorded, or the model has no attention.
+    """
+
+    translation: Translation | None
+    forced_attention: Float[np.ndarray, "tgt src"] | None
 
 
 @cache
-def captions(language: str) -> tuple[Caption, ...]:
-    """Read the captions in English and another language; the same English ones, in the same order, for both.
+def load_captions(language: str) -> tuple[Caption, ...]:
+    """Load the captions in English and another language; the same English ones, in the same order, for both.
 
     Raises
     ------
@@ -63,42 +77,39 @@ def captions(language: str) -> tuple[Caption, ...]:
     return tuple(_caption(*block[:2], *block[target : target + 2]) for block in zip(*[iter(lines)] * 6, strict=True))
 
 
-def translations(ledger: Ledger, row: str) -> list[Translation]:
-    """Read how the run with seed 0 of a row translated the captions, and what its words looked at."""
-    record = _of_seed_0(ledger, row)
-    sources = [caption.pair.source for caption in captions(ledger.plan.rows[row].language)]
-    words = [split_words(line) for line in record["translations"]]
-    weights = _weights(record, "weights", sources, words)
-    sides = zip(sources, words, weights, record["probabilities"], strict=True)
-    return [Translation(source, target, cells, exp(log_p)) for source, target, cells, log_p in sides]
+def load_caption_outputs(model: str, folder: Path = RECORDED) -> list[CaptionOutput]:
+    """Load how a model of the plan "sentences", trained with seed 0, translates the captions.
+
+    Raises
+    ------
+    ValueError
+        If no such run is recorded.
+    """
+    runs = [run for run in read_details("sentences", folder) if (run["model"], run["seed"]) == (model, 0)]
+    if not runs:
+        raise ValueError(f"model is {model!r}; expected one with a recorded run of seed 0")
+    (run,), outputs = runs, []
+    for n, caption in enumerate(load_captions(read_plan("sentences").configs[model].language)):
+        weights, forced = (run[name][n] if run[name] else None for name in ("weights", "forced_attention"))
+        translation = None
+        if run["translations"]:
+            words, probability = split_words(run["translations"][n]), exp(run["log_probabilities"][n])
+            cells = _weights(weights, words, caption.pair.source)
+            translation = Translation(caption.pair.source, words, cells, probability)
+        outputs.append(CaptionOutput(translation, _weights(forced, caption.pair.target, caption.pair.source)))
+    return outputs
 
 
-def forced_weights(ledger: Ledger, row: str) -> list[Float[np.ndarray, "tgt src"] | None]:
-    """Read what the words of the true translations looked at, in the run with seed 0. None: a row without attention."""
-    sources, targets, _ = zip(*(caption.pair for caption in captions(ledger.plan.rows[row].language)), strict=True)
-    return _weights(_of_seed_0(ledger, row), "forced", sources, targets)
+def load_word_counts(language: str, folder: Path = RECORDED) -> tuple[Counter[str], Counter[str]]:
+    """Load how often the words of the captions, English and the language's, occur in the training text."""
+    counts = read_table("sentences.word_counts", folder).query("target == @language")
+    sides = ("english", language)
+    return tuple(Counter(counts[counts["side"] == side].set_index("word")["count"].to_dict()) for side in sides)
 
 
-def word_counts(ledger: Ledger, language: str) -> tuple[Counter[str], Counter[str]]:
-    """Read how often the words of the captions, English and the language's, occur in the text that was learnt from."""
-    counts = json.loads((ledger.folder / f"{language}.words.json").read_text("utf-8"))
-    return Counter(counts["english"]), Counter(counts[language])
-
-
-def _of_seed_0(ledger: Ledger, row: str) -> dict[str, Any]:
-    runs = ledger.runs(row)
-    if "0" not in runs:
-        raise ValueError(f"seed 0 of {row} is not recorded")
-    return runs["0"]["captions"]
-
-
-def _weights(
-    record: dict[str, Any], name: str, sources: Sequence[Words], targets: Sequence[Words]
-) -> list[Float[np.ndarray, "tgt src"] | None]:
-    if name not in record:
-        return [None] * len(sources)
-    sides = zip(record[name], targets, sources, strict=True)
-    return [np.array(cells, dtype=float).reshape(len(target), len(source)) / 100 for cells, target, source in sides]
+def _weights(cells: list[list[int]] | None, target: Words, source: Words) -> Float[np.ndarray, "tgt src"] | None:
+    """Turn recorded hundredths into weights."""
+    return None if cells is None else np.array(cells, dtype=float).reshape(len(target), len(source)) / 100
 
 
 def _caption(shows: str, source: str, target: str, links: str) -> Caption:

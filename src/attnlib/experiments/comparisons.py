@@ -1,131 +1,136 @@
-"""Pictures and tables of a comparison: every run of every row, and what the runs say of each claim."""
+"""Pictures and tables of a comparison: every run of every model, and what the runs say of each claim."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from attnlib.experiments.statistics import mean_interval
-from attnlib.experiments.verdicts import CANNOT_BE_TOLD, DOES_NOT, HOLDS, QUALITIES, Verdict
-from attnlib.pictures.cards import Table, checked_numbers, table
+from attnlib.experiments.statistics import confidence_interval
+from attnlib.experiments.verdicts import CANNOT_BE_TOLD, DOES_NOT, HOLDS, METRICS
+from attnlib.pictures.cards import Table, table
 from attnlib.pictures.figures import CURVES
 
 _LOOKS = [look | {"linestyle": ""} for look in CURVES[:4]]
-_APART = 0.32  # from the first series of a row to its last, in rows
+_APART = 0.32  # from the first series of a line to its last, in lines
 _FILLED = {HOLDS: "full", DOES_NOT: "none", CANNOT_BE_TOLD: "left"}
 
 
-def spread(runs: Mapping[str, Mapping[str, Sequence[float]]], ax: Axes | None = None, *, across: str = "") -> Axes:
-    """Draw each run of each row as a dot, and the mean of a row's runs with its 95 per cent interval.
+def plot_runs(runs: pd.Series, ax: Axes | None = None, *, xlabel: str = "") -> Axes:
+    """Plot each run as a dot, and the mean of a line's runs with its 95 per cent interval.
 
     Parameters
     ----------
-    runs : for each series, for each row, numbers
-        The rows stand one below the other, in the order of the first series; the series of a row close together. A row
-        with one run has no interval, and a row that a series lacks has a gap there.
+    runs : Series
+        A number for each run. The first level of the index names its line; lines stand one below the other, in the
+        order in which they come. A second level, if there is one, names its series, close together in a line.
     ax : Axes, optional
-        Where to draw. None: a new figure, as high as the rows need.
-    across : str
+        Where to plot. If None, a new figure, as high as the lines need.
+    xlabel : str
         What the numbers are.
     """
-    if not 0 < len(runs) <= len(_LOOKS):
-        raise ValueError(f"runs has {len(runs)} series; expected 1 to {len(_LOOKS)}")
-    names = list(dict.fromkeys(name for rows in runs.values() for name in rows))
-    ax = _rows(names, ax, "runs")
-    for (series, rows), away, look in zip(runs.items(), _offsets(runs), _LOOKS, strict=False):
-        for name, row in rows.items():
-            y, numbers = names.index(name) + away, checked_numbers(row, f"runs[{series!r}][{name!r}]")
-            if numbers.ndim != 1 or not len(numbers):
-                raise ValueError(f"runs[{series!r}][{name!r}] has shape {numbers.shape}; expected (seeds,), not 0")
+    if runs.empty or runs.isna().any():
+        raise ValueError(
+            f"runs has {runs.isna().sum()} missing of {len(runs)} numbers; expected at least one, all there"
+        )
+    names = [*runs.index.unique(0)]
+    series = [*runs.index.unique(1)] if runs.index.nlevels > 1 else [""]
+    _check_few(series, "runs")
+    ax = _lines(names, ax)
+    for one, away, look in zip(series, _offsets(series), _LOOKS, strict=False):
+        of_series = runs.xs(one, level=1) if runs.index.nlevels > 1 else runs
+        for name, numbers in of_series.groupby(level=0, sort=False):
+            y = names.index(name) + away
             if len(numbers) > 1:
-                ax.plot(mean_interval(numbers)[1:], [y, y], color=look["color"], linewidth=1.8)
+                ax.plot(confidence_interval(numbers)[1:], [y, y], color=look["color"], linewidth=1.8)
             ax.plot(numbers, [y] * len(numbers), ".", color="white", markeredgecolor=look["color"], markersize=6)
             ax.plot(numbers.mean(), y, **look, markersize=6, markeredgecolor="white")
-    ax.set_xlabel(across)
-    if len(runs) > 1:
-        handles = [Line2D([], [], **look, label=name) for name, look in zip(runs, _LOOKS, strict=False)]
+    ax.set_xlabel(xlabel)
+    if len(series) > 1:
+        handles = [Line2D([], [], **look, label=name) for name, look in zip(series, _LOOKS, strict=False)]
         above = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols": len(handles)}
         ax.legend(handles=handles, frameon=False, fontsize="small", columnspacing=1, handletextpad=0.4, **above)
     return ax
 
 
-def claims_by_measure(by_measure: Mapping[str, Sequence[Verdict]]) -> list[Axes]:
-    """Draw the same claims as several measures judge them, side by side.
+def plot_claims(compared: pd.DataFrame) -> list[Axes]:
+    """Plot verdicts on the same claims by several metrics, side by side.
 
     Parameters
     ----------
-    by_measure : for each measure, verdicts
-        Of `attnlib.experiments.verdicts.QUALITIES`; each with verdicts on the same claims. Right of zero, the first
-        row is better.
+    compared : DataFrame
+        As `attnlib.experiments.verdicts.compare_models` gives it, for one or several metrics. Right of zero, the first
+        model is better.
 
     Returns
     -------
     list of Axes
-        One a measure. Each claim has a line with its difference and the 95 per cent interval, one colour a group of
-        test sentences, and a marker: full if the claim holds, empty if it does not, half if it cannot be told. Dotted
-        to both sides of zero is the measure's margin.
+        One a metric. Each claim has a line with its difference and the 95 per cent interval, one color a test set, and
+        a marker: full if the claim holds, empty if it does not, half if it cannot be told. Dotted to both sides of zero
+        is the metric's margin.
     """
-    if not by_measure:
-        raise ValueError("by_measure is empty; expected at least one measure")
-    claims, *others = ([verdict.claim for verdict in verdicts] for verdicts in by_measure.values())
-    if any(other != claims for other in others):
-        raise ValueError("the measures judge other claims; expected the same of each")
-    lines = list(dict.fromkeys(claim.wording for claim in claims))
-    shape = {"figsize": (1.9 + 2.4 * len(by_measure), 1.1 + 0.42 * len(lines)), "dpi": 120, "layout": "constrained"}
-    figure, axes = plt.subplots(1, len(by_measure), sharey=True, squeeze=False, **shape)
+    if compared.empty:
+        raise ValueError("compared is empty; expected at least one claim")
+    metrics = [*compared["metric"].unique()]
+    lines = [*compared["claim"].unique()]
+    shape = {"figsize": (1.9 + 2.4 * len(metrics), 1.1 + 0.42 * len(lines)), "dpi": 120, "layout": "constrained"}
+    figure, axes = plt.subplots(1, len(metrics), sharey=True, squeeze=False, **shape)
     handles = []
-    for ax, (measure, verdicts) in zip(axes[0], by_measure.items(), strict=True):
-        _rows([line.replace(" than ", " than\n").replace(" from ", " from\n") for line in lines], ax, "by_measure")
-        handles = _draw_claims(verdicts, ax, lines, QUALITIES[measure].margin)
-        ax.set_xlabel(f"{measure.replace('_', ' ')},\n{QUALITIES[measure].unit}", fontsize="small")
+    for ax, metric in zip(axes[0], metrics, strict=True):
+        _lines([line.replace(" than ", " than\n").replace(" from ", " from\n") for line in lines], ax)
+        handles = _draw_claims(compared[compared["metric"] == metric], ax, lines)
+        ax.set_xlabel(f"{METRICS[metric].label},\n{METRICS[metric].unit}", fontsize="small")
     figure.legend(handles=handles, loc="outside upper right", frameon=False, fontsize="small", ncols=len(handles))
     return [*axes[0]]
 
 
-def verdict_table(verdicts: Sequence[Verdict]) -> Table:
-    """Lay out what the runs say of each claim: its own difference and interval, and two p-values, which are corrected.
+def verdict_table(compared: pd.DataFrame) -> Table:
+    """Lay out the verdicts on claims: the difference and its interval, and both p-values, which are corrected.
 
-    The first is that of no difference, the second that of one as large as the plan's margin.
+    The first p-value is of no difference, the second of one as large as the margin.
     """
     rows = []
-    for claim, (mean, low, high), p, ruled_out, says in verdicts:
-        interval = f"[{low:+z.3f}, {high:+z.3f}]"
-        rows.append([claim.wording, claim.group, says, f"{mean:+z.3f}", interval, _p_value(p), _p_value(ruled_out)])
+    for v in compared.itertuples():
+        interval = f"[{v.ci_low:+z.3f}, {v.ci_high:+z.3f}]"
+        p_values = _p_value(v.p_value), _p_value(v.p_margin)
+        rows.append([v.claim, v.test_set, v.verdict, f"{v.difference:+z.3f}", interval, *p_values])
     return table(["claim", "group", "verdict", "difference", "interval", "p", "p, as large"], rows)
 
 
-def _draw_claims(verdicts: Sequence[Verdict], ax: Axes, lines: Sequence[str], margin: float) -> list[Line2D]:
-    """Draw verdicts on axes that have a line for each wording, and return what a legend needs."""
-    groups = list(dict.fromkeys(verdict.claim.group for verdict in verdicts))
-    if not 0 < len(groups) <= len(_LOOKS):
-        raise ValueError(f"verdicts has {len(groups)} groups; expected 1 to {len(_LOOKS)}")
+def _draw_claims(compared: pd.DataFrame, ax: Axes, lines: Sequence[str]) -> list[Line2D]:
+    """Draw verdicts on axes that have a line for each claim, and return what a legend needs."""
+    test_sets = [*compared["test_set"].unique()]
+    _check_few(test_sets, "compared")
+    margin = compared["margin"].iloc[0]
     for x in (-margin, 0, margin):
         ax.axvline(x, color="0.5", linewidth=0.9, linestyle=":" if x else "-", zorder=0)
-    looks = dict(zip(groups, _LOOKS, strict=False))
-    away = dict(zip(groups, _offsets(groups), strict=True))
-    for verdict in verdicts:
-        look, (mean, low, high) = looks[verdict.claim.group], verdict.difference
-        y = lines.index(verdict.claim.wording) + away[verdict.claim.group]
-        ax.plot([low, high], [y, y], color=look["color"], linewidth=1.8)
-        ax.plot(mean, y, **look, markersize=7, fillstyle=_FILLED[verdict.says], markerfacecoloralt="white")
-    colours = [Line2D([], [], **look, label=group) for group, look in looks.items()]
-    grey = {"color": "0.4", "marker": "o", "linestyle": "", "markersize": 7, "markerfacecoloralt": "white"}
-    return colours + [Line2D([], [], **grey, fillstyle=fill, label=says) for says, fill in _FILLED.items()]
+    looks = dict(zip(test_sets, _LOOKS, strict=False))
+    away = dict(zip(test_sets, _offsets(test_sets), strict=True))
+    for v in compared.itertuples():
+        look, y = looks[v.test_set], lines.index(v.claim) + away[v.test_set]
+        ax.plot([v.ci_low, v.ci_high], [y, y], color=look["color"], linewidth=1.8)
+        ax.plot(v.difference, y, **look, markersize=7, fillstyle=_FILLED[v.verdict], markerfacecoloralt="white")
+    colors = [Line2D([], [], **look, label=test_set) for test_set, look in looks.items()]
+    gray = {"color": "0.4", "marker": "o", "linestyle": "", "markersize": 7, "markerfacecoloralt": "white"}
+    return colors + [Line2D([], [], **gray, fillstyle=fill, label=verdict) for verdict, fill in _FILLED.items()]
 
 
 def _p_value(p: float) -> str:
     return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def _offsets(series: Sequence[str] | Mapping[str, object]) -> list[float]:
+def _check_few(series: Sequence[str], what: str) -> None:
+    if len(series) > len(_LOOKS):
+        raise ValueError(f"{what} has {len(series)} series; expected 1 to {len(_LOOKS)}")
+
+
+def _offsets(series: Sequence[str]) -> list[float]:
     return [_APART * (n / (len(series) - 1) - 0.5) if len(series) > 1 else 0.0 for n in range(len(series))]
 
 
-def _rows(names: Sequence[str], ax: Axes | None, what: str) -> Axes:
+def _lines(names: Sequence[str], ax: Axes | None) -> Axes:
     """Find or make axes with a line for each name, the first at the top."""
-    if not names:
-        raise ValueError(f"{what} is empty; expected at least one row")
     if ax is None:
         ax = plt.subplots(figsize=(7.2, 1.1 + 0.33 * len(names)), dpi=120, layout="constrained")[1]
     ax.set_yticks(range(len(names)), names, fontsize="small")

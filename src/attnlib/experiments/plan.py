@@ -1,22 +1,23 @@
-"""A plan: what is compared, by which measure, with which seeds, and what would count as an answer.
+"""A plan: which models are compared, by which metrics, with which seeds, and what would count as an answer.
 
 A plan is a file, written before the first run. Each run is recorded with the hash of its plan, so that nobody, not even
 its authors, changes the question when the answer is known. Each chapter that compares models has one.
 """
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+import pandas as pd
 
 from attnlib.checks import check_choice
 from attnlib.data import SentencePair, Vocabulary
 from attnlib.experiments.models import between, luong_with_identity, luong_without_attention
 from attnlib.language import german, grammar
-from attnlib.text.config import TrainingConfig
 from attnlib.text.folder import PRESETS
 from attnlib.translator import Translator
 
@@ -24,180 +25,140 @@ PLANS = Path(__file__).parent / "plans"
 """Where the plans are."""
 
 MODELS: Mapping[str, Callable[..., Translator]] = PRESETS | {
-    model.__name__: model for model in (between, luong_without_attention, luong_with_identity)
+    "between": between,
+    "luong_without_attention": luong_without_attention,
+    "luong_with_identity": luong_with_identity,
 }
-"""What a row of a plan may train, by name."""
+"""The models that a plan may train, by name."""
 
 LANGUAGES = {"french": grammar.sample, "german": german.sample}
-"""What English is translated into, and what draws the sentence pairs."""
+"""For each target language of the grammars, the function that draws sentence pairs."""
 
-_OF_ROW = {"name", "model", "family", "seeds", "clauses", "language", "times", "emb", "hid", "beam"}
+_SIZES = {"emb": "embedding_dim", "hid": "hidden_size"}
+WORDS: Mapping[str, Mapping[str, str]] = {
+    "budget": _SIZES
+    | {"pairs": "num_pairs", "words": "max_tokens", "steps": "max_steps", "width": "beam_size"}
+    | {"test_sentences": "num_test_sentences"},
+    "effort": {"steps": "max_steps", "score_every": "eval_every", "beam": "beam_size"},
+    "row": _SIZES | {"preset": "model", "family": "tuning_group", "pairs": "num_pairs"},
+    "claim": {"says": "direction", "measure": "metric", "group": "test_set"},
+    "metric": {
+        "exact": "exact_match",
+        "beam_bleu": "bleu_beam",
+        "bleu": "bleu_beam",
+        "alignment_error": "alignment_error_rate",
+    },
+    "test_set": {"within": "seen lengths", "beyond": "longer"},
+}
+"""The words of the plans' files, for each part of them, and what they are called here; all other words are the same."""
 
 
 @dataclass(frozen=True)
-class Budget:
-    """What every variant gets alike.
+class ExperimentConfig:
+    """A model, the sentences that it learns from, and those that it is tested on.
 
     Attributes
     ----------
-    emb, hid : int
+    name : str
+        The name of the model in its plan.
+    model : str or callable
+        One of `MODELS`, or another function from vocabularies, sizes and a seed to a model.
+    options : mapping
+        Further arguments of that function.
+    language : {"french", "german"}
+        What English is translated to.
+    seeds : tuple of int
+        Each is a run, with its own initial weights, training sentences and batches.
+    embedding_dim, hidden_size : int
         Features of an embedding, and of a state in one direction.
-    pairs, words, steps : int
-        Sentence pairs to learn from, drawn by each seed for itself; the most words of a batch on one side; batches.
-    learning_rate : float
-        Adam's, at its highest.
-    test_clauses, test_sentences, test_seed
-        How many clauses the test sentences have, and how many there are of each, alike for all variants and seeds.
-    width : int
-        Hypotheses of the beam search.
-    """
-
-    emb: int = 48
-    hid: int = 96
-    pairs: int = 20_000
-    words: int = 800
-    steps: int = 700
-    learning_rate: float = 5e-3
-    test_clauses: tuple[int, ...] = (1, 2, 3, 4, 5, 6, 8)
-    test_sentences: int = 100
-    width: int = 5
-    test_seed: int = 0
-
-
-BUDGET = Budget()
-
-
-@dataclass(frozen=True)
-class Variant:
-    """A model of the comparison, and what it learns from.
-
-    Attributes
-    ----------
-    model, options
-        One of `MODELS`, from vocabularies, sizes and a seed to a translator, and what else it is told.
-    clauses : numbers
-        How many clauses the sentences that it learns from have at least, as the grammars count.
-    seeds : numbers
-        Each is a run: other weights to begin with, other sentences, in another order.
-    language : str
-        One of `LANGUAGES`.
+    clauses : tuple of int
+        Numbers of clauses of the training sentences, as the grammars count them.
+    num_pairs : int, optional
+        Training pairs. If None, all pairs of a text.
+    max_tokens : int
+        Most words of a batch on one side.
+    max_steps : int
+        Training steps.
+    learning_rate : float, optional
+        Adam's highest learning rate. If None, the best of the tuning group, as recorded.
+    test_clauses : tuple of int
+        Numbers of clauses of the test sentences.
+    num_test_sentences : int
+        Test sentences for each number of clauses.
+    test_seed : int
+        Seed of the test sentences, which are the same for all models and runs.
+    beam_size : int
+        Hypotheses of the beam search. With 1, test sentences are only translated greedily.
+    plan, table, phase, tuning_group
+        Where a plan has it; configurations of phase 1 run first, and a tuning group shares a learning rate.
+    subwords, eval_every, max_length
+        Of a plan that learns from a text: whether words are cut into subwords, the steps from one score of the dev part
+        to the next, and the greatest length of a translation.
     """
 
     name: str
-    model: Callable[..., Translator]
+    model: str | Callable[..., Translator]
     options: Mapping[str, Any] = field(default_factory=dict)
-    clauses: tuple[int, ...] = (1, 2, 3)
-    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
     language: str = "french"
-
-    def translator(self, seed: int, budget: Budget = BUDGET) -> Translator:
-        """Make the model, untrained."""
-        return self.model(*vocabularies(self.language), **self.options, emb=budget.emb, hid=budget.hid, seed=seed)
-
-    def training_pairs(self, seed: int, budget: Budget = BUDGET) -> list[SentencePair]:
-        """Draw the sentence pairs of one run."""
-        return [*_drawn(self.language, budget.pairs, seed, self.clauses)]
-
-
-class Row(NamedTuple):
-    """A row of a plan: a model, its budget, and how it is run.
-
-    Attributes
-    ----------
-    budget : Budget
-        Its learning rate is that of the family, once it is chosen.
-    family : str
-        The rows that share a learning rate.
-    phase : int
-        Rows of phase 1 run first.
-    beam : bool
-        Whether the test sentences are translated by beam search too.
-    """
-
-    variant: Variant
-    budget: Budget
-    family: str
-    table: str
-    phase: int
-    beam: bool
-
-    @property
-    def name(self) -> str:
-        """Name the variant, and so the file of its runs."""
-        return self.variant.name
-
-    @property
-    def seeds(self) -> tuple[int, ...]:
-        """List the seeds of its runs."""
-        return self.variant.seeds
-
-    def longer(self, times: int | float, seeds: int) -> "Row":
-        """Take so many times the steps and the sentences, and at most so many seeds."""
-        variant = replace(self.variant, name=f"{self.variant.name}-times{times:g}", seeds=self.variant.seeds[:seeds])
-        return self._replace(variant=variant, budget=_scaled(self.budget, times))
-
-
-class TextRow(NamedTuple):
-    """A row of a plan that learns from a text.
-
-    Attributes
-    ----------
-    effort : mapping
-        What all rows get alike: ``features`` of an embedding and of a state; ``steps``, and from one score of the dev
-        part to the next ``score_every``; ``beam``, the hypotheses of the search, and ``max_length`` of a translation,
-        in words or pieces of words.
-    preset, options, subwords, learning_rate
-        As `attnlib.text.config.TrainingConfig` has them.
-    seeds : numbers
-        Each is a run: weights to begin with, order of the batches, what dropout sets to 0.
-    language : str
-        What the English is translated to.
-    pairs : int, optional
-        How many pairs, from the start of the text, are learnt from. None: all.
-    """
-
-    table: str
-    phase: int
-    effort: Mapping[str, int]
-    seeds: tuple[int, ...]
-    options: Mapping[str, Any]
-    name: str
-    preset: str
-    language: str = "german"
-    pairs: int | None = None
+    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+    embedding_dim: int = 48
+    hidden_size: int = 96
+    clauses: tuple[int, ...] = (1, 2, 3)
+    num_pairs: int | None = 20_000
+    max_tokens: int = 800
+    max_steps: int = 700
+    learning_rate: float | None = None
+    test_clauses: tuple[int, ...] = (1, 2, 3, 4, 5, 6, 8)
+    num_test_sentences: int = 100
+    test_seed: int = 0
+    beam_size: int = 5
+    plan: str = ""
+    table: str = ""
+    phase: int = 1
+    tuning_group: str = ""
     subwords: bool = False
-    learning_rate: float = TrainingConfig.learning_rate
+    eval_every: int | None = None
+    max_length: int | None = None
 
-    def settings(self, seed: int) -> TrainingConfig:
-        """Collect what `attnlib.text.training.train_model` is told; the rest is as it is by default."""
-        size = self.effort["features"]
-        sizes = {"emb": size, "hid": size, "dropout": 0.3, "embedding_dropout": 0.2}
-        return TrainingConfig(
-            preset=self.preset,
-            options=sizes | dict(self.options) | {"seed": seed},
-            words=not self.subwords,
-            steps=self.effort["steps"],
-            eval_every=self.effort["score_every"],
-            learning_rate=self.learning_rate,
-            seed=seed,
-        )
+    def __post_init__(self):
+        if isinstance(self.model, str):
+            check_choice(MODELS, model=self.model)
 
+    def replace(self, **changes: Any) -> "ExperimentConfig":
+        """Return a copy with some attributes changed."""
+        return replace(self, **changes)
 
-class Claim(NamedTuple):
-    """What needs a verdict: that the first row has more or less of a measure than the second, or differs."""
+    def longer(self, times: int | float, num_seeds: int) -> "ExperimentConfig":
+        """Return a copy with so many times the steps and pairs, and at most so many seeds."""
+        return _scaled(self, times).replace(name=f"{self.name}-times{times:g}", seeds=self.seeds[:num_seeds])
 
-    first: str
-    second: str
-    says: str
-    measure: str
-    group: str
+    def build_model(self, seed: int) -> Translator:
+        """Build the model, untrained."""
+        sizes = {"emb": self.embedding_dim, "hid": self.hidden_size}
+        build = MODELS[self.model] if isinstance(self.model, str) else self.model
+        return build(*build_vocabularies(self.language), **self.options, **sizes, seed=seed)
 
-    @property
-    def wording(self) -> str:
-        """Put it in words, without the group, and without the measure if that is exact match."""
-        between = {"more": "more than", "less": "less than", "differs": "differs from"}[self.says]
-        measure = "" if self.measure == "exact" else f", {self.measure.replace('_', ' ')}"
-        return f"{self.first} {between} {self.second}{measure}"
+    def training_sentences(self, seed: int) -> list[SentencePair]:
+        """Draw the sentence pairs that a run learns from."""
+        return [*_training_sentences(self.language, self.num_pairs, seed, self.clauses)]
+
+    def test_sentences(self, clauses: int | Sequence[int] | None = None) -> list[SentencePair]:
+        """Draw the test sentences, from which no run learns.
+
+        Parameters
+        ----------
+        clauses : int or sequence of int, optional
+            How many clauses they have. If None, all of `test_clauses`.
+        """
+        wanted = self.test_clauses if clauses is None else (clauses,) if isinstance(clauses, int) else clauses
+        n, seed = self.num_test_sentences, self.test_seed
+        return [pair for c in wanted for pair in _test_sentences(self.language, n, seed + c, c)]
+
+    def dev_sentences(self, clauses: int) -> list[SentencePair]:
+        """Draw sentences to choose learning rates by, which are neither tested on nor learned from."""
+        tested = {pair.source for pair in self.test_sentences(clauses)}
+        drawn = _test_sentences(self.language, 2 * self.num_test_sentences, 1000 + clauses, clauses)
+        return [pair for pair in drawn if pair.source not in tested][: self.num_test_sentences]
 
 
 @dataclass(frozen=True)
@@ -209,50 +170,67 @@ class Plan:
     digest : str
         The SHA-256 of the file.
     contents : mapping
-        The file.
-    rows : mapping
-        Each row, by its name, in the file's order.
+        The file, in its own words.
+    configs : mapping
+        Each configuration, by name, in the file's order.
     """
 
     name: str
     digest: str
     contents: Mapping[str, Any]
-    rows: Mapping[str, Row] | Mapping[str, TextRow]
+    configs: Mapping[str, ExperimentConfig]
 
     @property
     def learns_from_text(self) -> bool:
-        """Tell a plan of real sentences from one of the grammar's."""
+        """Whether the models learn from a text, and not from sentences of a grammar."""
         return "effort" in self.contents
 
     @property
-    def families(self) -> Mapping[str, str]:
-        """Name the row that each family's learning rate is chosen with; a text's rows have theirs."""
+    def tuning_groups(self) -> Mapping[str, str]:
+        """The model that the learning rate of each tuning group is chosen with."""
         return {} if self.learns_from_text else self.contents["learning_rates"]["families"]
 
-    def claims(self, table: str) -> list[Claim]:
-        """List the claims of a table."""
-        return [Claim(**claim) for claim in self.contents["tables"][table]["claims"]]
+    def claims(self, table: str) -> pd.DataFrame:
+        """Return the claims of a table.
 
-    def runs(self) -> list[tuple[Row, int]] | list[tuple[TextRow, int]]:
-        """List each row with each of its seeds, in the order in which they are to be run: by phase and seed."""
-        runs = [(row, seed) for row in self.rows.values() for seed in row.seeds]
+        Returns
+        -------
+        DataFrame
+            A line for each ``claim``, in words: that model ``first`` has "more" or "less" (``direction``) of a
+            ``metric`` on a ``test_set`` than model ``second``, or that it "differs"; and the ``margin`` of a large
+            difference.
+        """
+        claims = self.contents["tables"][table].get("claims", ())
+        columns = ["first", "second", *WORDS["claim"].values()]
+        frame = pd.DataFrame([_renamed("claim", claim) for claim in claims], columns=columns)
+        frame.insert(0, "claim", [_wording(claim) for claim in claims])
+        translated = {column: frame[column].replace(WORDS[column]) for column in ("metric", "test_set")}
+        return frame.assign(**translated, margin=self.contents["verdicts"]["margin"])
+
+    def runs(self) -> list[tuple[ExperimentConfig, int]]:
+        """List each configuration with each of its seeds, in the order in which they are to be run."""
+        runs = [(config, seed) for config in self.configs.values() for seed in config.seeds]
         return sorted(runs, key=lambda run: (run[0].phase, run[1]))
 
-    def shortened(self, row: Row) -> Row:
-        """Give a row as many steps, and sentences in proportion, as learning rates are chosen with."""
-        return row.longer(self.contents["learning_rates"]["share_of_steps"], len(row.seeds))
+    def shortened(self, config: ExperimentConfig) -> ExperimentConfig:
+        """Return a configuration with as many steps, and pairs in proportion, as learning rates are chosen with."""
+        return config.longer(self.contents["learning_rates"]["share_of_steps"], len(config.seeds))
 
 
 def read_plan(plan: str | Path) -> Plan:
-    """Read a plan: one of `PLANS` by its name, or a file.
+    """Read a plan.
+
+    Parameters
+    ----------
+    plan : str or Path
+        The name of one of `PLANS`, or a file.
 
     Raises
     ------
     OSError
         If the file cannot be read.
     ValueError
-        If there is no plan of this name; or a row is there twice, or its model or its family is not, or a claim is of a
-        row that is not there.
+        If there is no plan of this name, or a name in it is there twice or not at all.
     """
     path = plan
     if isinstance(plan, str):
@@ -260,78 +238,81 @@ def read_plan(plan: str | Path) -> Plan:
         path = PLANS / f"{plan}.toml"
     text = path.read_bytes()
     contents = tomllib.loads(text.decode())
-    rows: dict[str, Any] = {}
-    for name, table in contents["tables"].items():
-        for entry in table["rows"]:
-            if entry["name"] in rows:
-                raise ValueError(f"the plan {path.stem} has the row {entry['name']!r} twice")
-            rows[entry["name"]] = (_text_row if "effort" in contents else _row)(entry, name, contents)
-    _check(read := Plan(path.stem, sha256(text).hexdigest(), contents, rows))
+    configs: dict[str, ExperimentConfig] = {}
+    for table, part in contents["tables"].items():
+        for entry in part["rows"]:
+            if entry["name"] in configs:
+                raise ValueError(f"the plan {path.stem} has the model {entry['name']!r} twice")
+            where = {"plan": path.stem, "table": table, "phase": part["phase"]}
+            configs[entry["name"]] = (_of_text if "effort" in contents else _of_grammar)(entry, where, contents)
+    _check(read := Plan(path.stem, sha256(text).hexdigest(), contents, configs))
     return read
 
 
-def held_out(clauses: int, budget: Budget = BUDGET, language: str = "french") -> list[SentencePair]:
-    """Draw the test sentences with so many clauses, as the grammars count; no run learns from any of them."""
-    return [*_test_sentences(budget.test_sentences, budget.test_seed + clauses, clauses, language)]
-
-
-def development(clauses: int, budget: Budget = BUDGET, language: str = "french") -> list[SentencePair]:
-    """Draw sentences to choose learning rates by: neither a test sentence nor one that any run learns from."""
-    tested = {pair.source for pair in held_out(clauses, budget, language)}
-    drawn = LANGUAGES[language](2 * budget.test_sentences, seed=1000 + clauses, clauses=(clauses,), part="test")
-    return [pair for pair in drawn if pair.source not in tested][: budget.test_sentences]
-
-
 @cache
-def vocabularies(language: str = "french") -> tuple[Vocabulary, Vocabulary]:
-    """Collect the words of a grammar, English and the other language's."""
+def build_vocabularies(language: str = "french") -> tuple[Vocabulary, Vocabulary]:
+    """Build the vocabularies of a grammar, English and the other language's."""
     pairs = LANGUAGES[language](2_000, seed=0)
     return Vocabulary.of(pair.source for pair in pairs), Vocabulary.of(pair.target for pair in pairs)
 
 
 @lru_cache(maxsize=2)
-def _drawn(language: str, pairs: int, seed: int, clauses: tuple[int, ...]) -> tuple[SentencePair, ...]:
-    return tuple(LANGUAGES[language](pairs, seed=seed, clauses=clauses))
+def _training_sentences(language: str, n: int, seed: int, clauses: tuple[int, ...]) -> tuple[SentencePair, ...]:
+    return tuple(LANGUAGES[language](n, seed=seed, clauses=clauses))
 
 
 @cache
-def _test_sentences(n: int, seed: int, clauses: int, language: str) -> tuple[SentencePair, ...]:
+def _test_sentences(language: str, n: int, seed: int, clauses: int) -> tuple[SentencePair, ...]:
     return tuple(LANGUAGES[language](n, seed=seed, clauses=(clauses,), part="test"))
 
 
-def _row(entry: Mapping[str, Any], table: str, contents: Mapping[str, Any]) -> Row:
-    check_choice(MODELS, model=entry["model"])
-    options = {name: value for name, value in entry.items() if name not in _OF_ROW}
-    some = {name: value for name, value in _tuples(entry).items() if name in ("clauses", "language")}
-    first = contents["seeds"]["first"]
-    seeds = tuple(range(first, first + entry["seeds"]))
-    variant = Variant(entry["name"], MODELS[entry["model"]], options, seeds=seeds, **some)
-    sizes = {name: size for name, size in entry.items() if name in ("emb", "hid")}
-    budget = _scaled(Budget(**_tuples(contents["budget"]) | sizes), entry.get("times", 1))
-    return Row(variant, budget, entry["family"], table, contents["tables"][table]["phase"], entry.get("beam", True))
+def _of_grammar(entry: Mapping[str, Any], where: dict[str, Any], contents: Mapping[str, Any]) -> ExperimentConfig:
+    given = _renamed("budget", contents["budget"]) | _renamed("row", entry) | where
+    times, beam, first = given.pop("times", 1), given.pop("beam", True), contents["seeds"]["first"]
+    given["seeds"] = tuple(range(first, first + entry["seeds"]))
+    if not beam:
+        given["beam_size"] = 1
+    return _scaled(_config(given), times)
 
 
-def _text_row(entry: Mapping[str, Any], table: str, contents: Mapping[str, Any]) -> TextRow:
-    check_choice(PRESETS, preset=entry["preset"])
-    options = {name: value for name, value in entry.items() if name not in TextRow._fields}
-    rest = {name: value for name, value in entry.items() if name not in options}
-    rest["seeds"] = tuple(range(entry["seeds"]))
-    return TextRow(table, contents["tables"][table]["phase"], contents["effort"], options=options, **rest)
+def _of_text(entry: Mapping[str, Any], where: dict[str, Any], contents: Mapping[str, Any]) -> ExperimentConfig:
+    effort = _renamed("effort", contents["effort"])
+    size = effort.pop("features")
+    given = {"language": "german", "embedding_dim": size, "hidden_size": size, "num_pairs": None} | effort
+    given |= _renamed("row", entry) | where | {"seeds": tuple(range(entry["seeds"]))}
+    config = _config(given)
+    return config.replace(options={"dropout": 0.3, "embedding_dropout": 0.2} | config.options)
 
 
-def _scaled(budget: Budget, times: int | float) -> Budget:
-    return replace(budget, steps=round(budget.steps * times), pairs=round(budget.pairs * times))
+def _config(given: Mapping[str, Any]) -> ExperimentConfig:
+    """Make a configuration; what is no attribute of it is an option of the model."""
+    named = {name: value for name, value in given.items() if name in ExperimentConfig.__dataclass_fields__}
+    return ExperimentConfig(**named, options={name: value for name, value in given.items() if name not in named})
 
 
-def _tuples(table: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in table.items()}
+def _scaled(config: ExperimentConfig, times: int | float) -> ExperimentConfig:
+    return config.replace(max_steps=round(config.max_steps * times), num_pairs=round(config.num_pairs * times))
+
+
+def _renamed(part: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Call what a part of a plan's file says by its name here, and make tuples of lists."""
+    return {WORDS[part].get(name, name): tuple(x) if isinstance(x, list) else x for name, x in entry.items()}
+
+
+def _wording(claim: Mapping[str, str]) -> str:
+    """Put a claim in words, without its test set, and without its metric if that is exact match."""
+    words = {"more": "more than", "less": "less than", "differs": "differs from"}[claim["says"]]
+    metric = "" if claim["measure"] == "exact" else f", {claim['measure'].replace('_', ' ')}"
+    return f"{claim['first']} {words} {claim['second']}{metric}"
 
 
 def _check(plan: Plan) -> None:
-    claimed = [name for table in plan.contents["tables"] for claim in plan.claims(table) for name in claim[:2]]
-    for name in [*plan.families.values(), *claimed]:
-        if name not in plan.rows:
-            raise ValueError(f"the plan {plan.name} speaks of {name!r}, but has no such row")
-    for name, row in plan.rows.items():
-        if isinstance(row, Row) and row.family not in plan.families:
-            raise ValueError(f"family of {name} is {row.family!r}; expected one of those with a rate")
+    claims = [claim for table in plan.contents["tables"].values() for claim in table.get("claims", ())]
+    for name in [*plan.tuning_groups.values(), *(claim[n] for claim in claims for n in ("first", "second"))]:
+        if name not in plan.configs:
+            raise ValueError(f"the plan {plan.name} has no model {name!r}, which a claim or a tuning group names")
+    for name, config in plan.configs.items():
+        if not plan.learns_from_text and config.tuning_group not in plan.tuning_groups:
+            raise ValueError(
+                f"tuning_group of {name} is {config.tuning_group!r}; expected one of {', '.join(plan.tuning_groups)}"
+            )

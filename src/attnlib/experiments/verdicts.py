@@ -1,127 +1,104 @@
 """The verdicts of a plan: each claim holds, or does not, or cannot be told, by the rule that the plan's file states."""
 
-from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float
+import pandas as pd
 
 from attnlib.checks import check_choice
-from attnlib.experiments.measures import grouped
-from attnlib.experiments.plan import Claim
-from attnlib.experiments.records import Ledger
-from attnlib.experiments.statistics import Interval, holm, mean_interval, paired_p, ruled_out_p
+from attnlib.experiments.statistics import confidence_interval, holm_correction, margin_test, paired_t_test
 
 HOLDS, DOES_NOT, CANNOT_BE_TOLD = "holds", "does not hold", "cannot be told"
+VERDICTS = (HOLDS, DOES_NOT, CANNOT_BE_TOLD)
+"""The three outcomes of a claim."""
 
 
-class Quality(NamedTuple):
-    """A measure of translations, taken so that more is better.
+class Metric(NamedTuple):
+    """A metric that claims about translations are judged by: its name on a plot, its unit, and a large difference."""
 
-    Attributes
-    ----------
-    unit : str
-        What a difference of two rows is counted in.
-    margin : float
-        A difference that counts as large.
-    of : callable
-        The quality, of what is recorded.
-    """
-
+    label: str
     unit: str
     margin: float
-    of: Callable[[Float[np.ndarray, "seeds"]], Float[np.ndarray, "seeds"]]
 
 
-QUALITIES: Mapping[str, Quality] = {
-    "exact": Quality("share of sentences", 0.05, np.asarray),
-    "beam_bleu": Quality("points of BLEU", 5.0, np.asarray),
-    "perplexity": Quality("nats per word", 0.05, lambda perplexity: -np.log(perplexity)),
+METRICS = {
+    "exact_match": Metric("exact", "share of sentences", 0.05),
+    "bleu_beam": Metric("beam bleu", "points of BLEU", 5.0),
+    "perplexity": Metric("perplexity", "nats per word", 0.05),
 }
-"""The measures that a claim about translations may be judged by: perplexity by its logarithm, so that ratios count."""
+"""The metrics that a claim about translations can be judged by; perplexity by its logarithm, so that ratios count."""
 
 
-class Verdict(NamedTuple):
-    """What the recorded runs say of a claim.
-
-    Attributes
-    ----------
-    difference : Interval
-        Of the measure, the first row less the second: the mean over the seeds that both have, and its 95 per cent
-        interval, as if it were the only claim.
-    p : float
-        Of no difference, corrected for all claims of the table.
-    ruled_out : float
-        Of a difference by the plan's margin, in the direction of the claim, corrected likewise.
-    says : str
-        "holds", "does not hold" or "cannot be told".
-    """
-
-    claim: Claim
-    difference: Interval
-    p: float
-    ruled_out: float
-    says: str
-
-
-def judge(ledger: Ledger, table: str, by: str | None = None) -> list[Verdict]:
-    """Judge the claims of a table of the plan.
+def compare_models(
+    runs: pd.DataFrame, claims: pd.DataFrame, metric: str | None = None, level: float = 0.05
+) -> pd.DataFrame:
+    """Judge claims that a model has more, or less, of a metric than another, paired by seed.
 
     Parameters
     ----------
-    by : str, optional
-        One of `QUALITIES`, to judge the claims about exact match by: "more" is then better, the margin is its own, and
-        the correction is for these claims. None: as the plan has it.
+    runs : DataFrame
+        As `attnlib.experiments.runs.load_runs` gives it.
+    claims : DataFrame
+        As `attnlib.experiments.plan.Plan.claims` gives it. A ``test_set`` may be a length, such as "8 clauses", if
+        `runs` holds them.
+    metric : str, optional
+        One of `METRICS`, to judge the claims about exact match by: "more" is then better, with the metric's own margin.
+        If None, each claim is judged by its own metric and margin.
+    level : float
+        Of significance.
+
+    Returns
+    -------
+    DataFrame
+        The claims, each with ``difference``, the mean of the first model less the second over the seeds that both have,
+        and ``ci_low`` and ``ci_high``, its 95 per cent interval; ``p_value``, of no difference, and ``p_margin``, of
+        one by the margin in the claimed direction, both corrected for all claims here (Holm 1979); and ``verdict``.
 
     Raises
     ------
     ValueError
-        If a row has fewer than 2 runs, or no such measure.
+        If two models of a claim have fewer than 2 seeds in common, or `metric` is none of `METRICS`.
     """
-    rule, claims = ledger.plan.contents["verdicts"], ledger.plan.claims(table)
-    if by is None:
-        margin = rule["margin"]
-        differences = [ledger.differences(*claim[:2], claim.measure, claim.group) for claim in claims]
-    else:
-        check_choice(QUALITIES, by=by)
-        _, margin, quality = QUALITIES[by]
-        claims = [claim for claim in claims if claim.measure == "exact"]
-        differences = [np.subtract(*map(quality, ledger.pairs(*claim[:2], by, claim.group))) for claim in claims]
-    p_values = holm([paired_p(x) for x in differences])
-    against = holm([_ruled_out(x, claim, margin) for x, claim in zip(differences, claims, strict=True)])
-    return [
-        Verdict(claim, mean_interval(x), p, out, _verdict(claim, float(x.mean()), (p, out), rule["level"]))
-        for claim, x, p, out in zip(claims, differences, p_values, against, strict=True)
-    ]
+    if metric is not None:
+        check_choice(METRICS, metric=metric)
+        of_exact_match = claims[claims["metric"] == "exact_match"]
+        claims = of_exact_match.assign(metric=metric, margin=METRICS[metric].margin)
+        runs = runs.assign(perplexity=-np.log(runs["perplexity"]))
+    claims = claims.reset_index(drop=True)
+    values = runs.assign(test_set=name_test_sets(runs)).set_index(["model", "test_set", "seed"]).sort_index()
+    differences = [_differences(values, claim) for claim in claims.itertuples()]
+    intervals = pd.DataFrame(map(confidence_interval, differences), columns=["difference", "ci_low", "ci_high"])
+    p_values = holm_correction([paired_t_test(x) for x in differences])
+    against = [_against(x, claim) for x, claim in zip(differences, claims.itertuples(), strict=True)]
+    compared = claims.join(intervals).assign(p_value=p_values, p_margin=holm_correction(against))
+    positive, direction = compared["difference"] > 0, compared["direction"]
+    as_claimed = (direction == "differs") | np.where(direction == "more", positive, ~positive)
+    outcomes = [(compared["p_value"] < level) & as_claimed, compared["p_margin"] < level]
+    return compared.assign(verdict=np.select(outcomes, VERDICTS[:2], CANNOT_BE_TOLD))
 
 
-def right(ledger: Ledger, name: str, group: str = "within") -> Bool[np.ndarray, "seeds sentences"]:
-    """Read which test sentences of a group each run of a row translates right, the seeds in order."""
-    runs, row = ledger.runs(name), ledger.plan.rows[name]
-    if not runs:
-        raise ValueError(f"nothing is recorded of {name!r}")
-    bits = [np.unpackbits(np.frombuffer(bytes.fromhex(run["right"]), np.uint8)) for run in runs.values()]
-    return np.array(bits, dtype=bool)[:, grouped(row.variant, row.budget)[group]]
+def name_test_sets(frame: pd.DataFrame) -> pd.Series:
+    """Name the test sentences that each line is about: its test set, or its number of clauses or words."""
+    names = pd.Series(index=frame.index, dtype=object)
+    if "test_set" in frame:
+        names = names.fillna(frame["test_set"])
+    if "clauses" in frame:
+        clauses = frame["clauses"].astype("Int64").astype(str)
+        names = names.fillna(clauses + np.where(frame["clauses"] == 1, " clause", " clauses"))
+    return names.fillna(frame["words"] + " words") if "words" in frame else names
 
 
-def misses_of(ledger: Ledger, name: str, group: str = "within") -> Float[np.ndarray, "offsets"]:
-    """Compute the share of links by how far they miss: see `attnlib.experiments.measures.miss_counts`."""
-    runs = ledger.runs(name).values()
-    if not runs or None in [run["misses"] for run in runs]:
-        raise ValueError(f"no links are recorded of {name!r}")
-    counts = np.sum([run["misses"][group] for run in runs], axis=0)
-    return counts / counts.sum()
+def _differences(values: pd.DataFrame, claim: tuple) -> pd.Series:
+    try:
+        first, second = (values[claim.metric].loc[name, claim.test_set] for name in (claim.first, claim.second))
+    except KeyError as missing:
+        raise ValueError(
+            f"{missing} is not among the runs; expected those of {claim.first} and {claim.second}"
+        ) from None
+    return (first - second).dropna()
 
 
-def _ruled_out(differences: Float[np.ndarray, "seeds"], claim: Claim, margin: float) -> float:
-    """Compute how probable such differences are if the claim is true by the margin, or more."""
-    more, less = ruled_out_p(differences, margin), ruled_out_p(-differences, margin)
-    return {"more": more, "less": less, "differs": max(more, less)}[claim.says]
-
-
-def _verdict(claim: Claim, mean: float, p_values: tuple[float, float], level: float) -> str:
-    p, ruled_out = p_values
-    as_said = {"more": mean > 0, "less": mean < 0, "differs": True}[claim.says]
-    if p < level and as_said:
-        return HOLDS
-    return DOES_NOT if ruled_out < level else CANNOT_BE_TOLD
+def _against(differences: pd.Series, claim: tuple) -> float:
+    """Return the p-value of such differences if the claim is true by its margin."""
+    more, less = (margin_test(sign * differences, claim.margin) for sign in (1, -1))
+    return {"more": more, "less": less, "differs": max(more, less)}[claim.direction]

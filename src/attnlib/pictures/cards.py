@@ -1,14 +1,17 @@
 """What a cell shows of itself: tables, and figures of HTML that a reader can touch, with what these have in common.
 
-A card is HTML, inline SVG and a small script, and asks nothing of the network, of a kernel or of a theme. It stands
-on white, in light pages and in dark ones. Without its script it is a plain picture, with its numbers in a table.
-Nothing in a card has an id, so that any number of them share a page, and the same data give the same bytes.
+A card is HTML, a still picture, and a script that puts something to touch in its place. It asks nothing of the network
+or of a kernel, and is light or dark as the page is. What a notebook stores of it has neither script nor weights: the
+book's pages bring them, and where nothing does, on GitHub or on paper, the picture stays. Nothing in a card has an id,
+so that any number of them share a page, and the same data give the same bytes.
 """
 
 import json
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from html import escape
 from math import ceil, floor
 from pathlib import Path
@@ -17,15 +20,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
-LARGEST = 40_000
-"""What a card may weigh, in bytes, style and script among them."""
-
 _LETTER = 8.4  # pixels that a letter needs at 14 pixels' height; the wide letters of East Asia need two such
 
-KEYS = 'data-lm-suppress-shortcuts="true"'
-"""Marks whatever can have the focus: otherwise JupyterLab would take keys pressed there as meant for itself."""
-
 _FOLDER = Path(__file__).parent
+_BEGIN, _END = "<!-- carried -->", "<!-- /carried -->"
 
 
 @dataclass(frozen=True)
@@ -109,33 +107,99 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]], digits: int = 2
     return Table(head, [[f"{x:.{digits}f}" if isinstance(x, float) else str(x) for x in row] for row in rows])
 
 
-def card(kind: str, body: str, text: str, largest: int = LARGEST) -> Card:
-    """Add to a figure's body the style that all cards share, and the style and the script of its kind.
+def card(kind: str, body: str, data: Mapping[str, Any], text: str, models: Sequence[Mapping[str, Any]] = ()) -> Card:
+    """Make a card of its still version and of the data from which its script makes what a reader can touch.
 
     Parameters
     ----------
     kind : str
-        Its style and its script are ``kind.css`` and ``kind.js`` beside this module. They know it by its class,
-        ``attnlib-kind``.
+        Its style and its script are ``kind.css`` and ``kind.js`` beside this module.
     body : str
-        HTML, in which words from outside have been escaped.
+        HTML, in which words from outside have been escaped; the script replaces what is of the class ``at-still``.
+    data : mapping
+        What the script reads.
     text : str
         What is said where HTML is not shown.
-    largest : int
-        What it may weigh, in bytes.
+    models : packed models
+        Those that it runs.
     """
-    names = ("cards.css", f"{kind}.css", f"{kind}.js")
-    shared, style, script = ((_FOLDER / name).read_text(encoding="utf-8") for name in names)
     # the last two keep MathJax from reading a user's words as mathematics
     classes = f"attnlib-card attnlib-{kind} tex2jax_ignore mathjax_ignore"
-    opening = f'<div class="{classes}">\n<style>\n{shared}{style}</style>'
-    html = f'{opening}\n<div class="attnlib-inside">{body}\n</div></div>\n<script>\n{script}</script>'
-    size = len(html.encode())
-    if size > largest:
-        raise ValueError(
-            f"the figure would take {size} bytes; expected at most {largest}: show fewer words, variants or steps"
+    opening = f'<div class="{classes}" data-lm-suppress-shortcuts="true">'  # JupyterLab leaves the keys to the card
+    weights = "".join(
+        f'<script type="application/json" data-model="{digest(model)}">{embedded(model)}</script>\n' for model in models
+    )
+    names = files(kind, bool(models))
+    carried = f"<style>\n{read(names, 'css')}</style>\n{weights}<script>\n{read(names, 'js')}</script>"
+    inside = f'{opening}\n{body}<script type="application/json">{embedded(data)}</script></div>'
+    return Card(f"{inside}\n{_BEGIN}{carried}{_END}", text)
+
+
+def files(kind: str, models: bool) -> tuple[str, ...]:
+    """Name the scripts and styles that a card of this kind needs, in their order."""
+    return ("recurrent", "cards", kind) if models else ("cards", kind)
+
+
+def read(names: Iterable[str], ending: str) -> str:
+    """Read scripts, or styles where there are some, one after the other."""
+    paths = (_FOLDER / f"{name}.{ending}" for name in names)
+    return "".join(path.read_text("utf-8") for path in paths if path.exists())
+
+
+def without_carried(html: str) -> str:
+    """Take out what cards carry for a kernel's reader, style, scripts and weights: stored outputs have none."""
+    return re.sub(f"{_BEGIN}.*?{_END}", _BEGIN + _END, html, flags=re.DOTALL)
+
+
+def digest(packed: Mapping[str, Any]) -> str:
+    """Name a packed model by its weights, parts and words: the same on every machine."""
+    return sha256(json.dumps(packed, sort_keys=True).encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a card asks before it is touched, and explains when the reader has tried it.
+
+    In its texts, words between asterisks are emphasized, and words between underscores are French.
+
+    Attributes
+    ----------
+    text : str
+        What is asked.
+    choices : words
+        The answers to choose from.
+    right : int
+        The place of the right one among them.
+    answer : str
+        Why; an empty line begins a paragraph.
+    tried : mapping
+        What the reader has to do until the answer has come out: the functions that take questions say how it is said.
+    """
+
+    text: str
+    choices: Sequence[str]
+    right: int
+    answer: str
+    tried: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.right < len(self.choices):
+            raise ValueError(f"right is {self.right}; expected the place of one of {len(self.choices)} choices")
+
+    def around(self, still: str) -> str:
+        """Write the question above a still picture, and its answer below."""
+        labels = "\n".join(f'<label><input type="radio">{styled(choice)}</label>' for choice in self.choices)
+        paragraphs = "".join(f"<p>{styled(part)}</p>" for part in self.answer.split("\n\n"))
+        return (
+            f'<fieldset class="at-ask"><legend>{styled(self.text)} <b>Guess first.</b></legend>\n'
+            f'<div class="at-line">{labels}</div><div class="at-verdict" role="status"></div></fieldset>\n{still}'
+            f'<details class="at-answer"><summary>What happens, and why</summary>{paragraphs}</details>\n'
         )
-    return Card(html, text)
+
+
+def styled(text: str) -> str:
+    """Escape a text, and write what is between asterisks, or underscores, in italics."""
+    return re.sub(r"_(.+?)_", r'<i lang="fr">\1</i>', re.sub(r"\*(.+?)\*", r"<i>\1</i>", escape(text)))
 
 
 def embedded(data: Mapping[str, Any]) -> str:
@@ -199,39 +263,6 @@ def width(words: Sequence[str]) -> int:
 def two_decimals(number: int | float) -> str:
     """Print a number to two decimals, a half always up, as the scripts do; Python's own rounding differs in that."""
     return f"{floor(100 * number + 0.5) / 100:.2f}"
-
-
-def framed(picture: str) -> str:
-    """Put a picture where it scrolls inside itself, with room below it for what the script says aloud."""
-    return f'{_scrolling("the picture", " attnlib-picture")}\n{picture}</div>\n<p role="status"></p>'
-
-
-def details(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Write a table that stays folded until a reader opens it, and scrolls inside itself.
-
-    Parameters
-    ----------
-    caption : str
-    head : words
-        The column headings.
-    rows : sequences of str
-        The first of each is the row's heading.
-
-    Returns
-    -------
-    str
-        HTML, everything escaped.
-    """
-    return (
-        f"<details><summary {KEYS}>The numbers as a table</summary>\n"
-        f"{_scrolling('the numbers as a table')}<table><caption>{escape(caption)}</caption>\n"
-        f"{Table(head, rows).body}</table></div></details>"
-    )
-
-
-def _scrolling(label: str, more: str = "") -> str:
-    """Open a box that scrolls inside itself, and that keys can reach."""
-    return f'<div class="attnlib-scroll{more}" {KEYS} tabindex="0" role="group" aria-label="{label}">'
 
 
 def _unbroken(cell: str) -> str:

@@ -18,7 +18,6 @@ from attnlib.checks import check_whole
 from attnlib.pictures.cards import check_all, checked_mapping, checked_numbers, checked_words
 from attnlib.pictures.explorer import explore  # noqa: F401, notebooks find it here
 from attnlib.pictures.letters import drawable
-from attnlib.pictures.sharpening import sharpen  # noqa: F401
 from attnlib.shapes import Array
 
 WEIGHTS = "Blues"

@@ -108,7 +108,7 @@ window.attnlibOwn = data => {
         for (const word of words.has(t) ? [words.get(t)] : likeliest(p)) {
           if (!p[word] && !words.has(t)) continue;
           const logP = slot.logP + Math.log(p[word] || Number.MIN_VALUE);
-          next.push({ state: after(word), logP, before: slot, step: { word, p, ...attended } });
+          next.push({ state: after(word), logP, before: slot, step: { word, p, before: slot.state, ...attended } });
         }
         yield;
       }
@@ -135,7 +135,7 @@ window.attnlibOwn = data => {
       width = Number(select.value);
       again();
     });
-    line.className = "attnlib-acts";
+    line.className = "at-line";
     line.append(select);
     return line;
   }

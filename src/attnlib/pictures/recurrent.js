@@ -206,11 +206,12 @@ window.attnlibRecurrent ??= (() => {
       const W_c = w["decoder.W_c"], W_y = w["decoder.W_y"], nothing = new Float64Array(parts.feeds ? W_c.rows : 0);
       return {
         start: ({ h, state }) => ({ memory: attention.remember(h), recurrent: { states: state, fed: nothing } }),
-        step(y, { memory, recurrent: { states: before, fed }, t }, hand) {
-          const states = step(join(y, fed), before), s = states.at(-1)[0];
+        step(y, { memory, recurrent: before, t }, hand) {
+          const states = step(join(y, before.fed), before.states), s = states.at(-1)[0];
           const attended = attention.at(t, s, memory, hand);
           const sTilde = tanh(times(W_c, join(attended.c, s)));
-          return { logits: times(W_y, sTilde), attended, recurrent: { states, fed: parts.feeds ? sTilde : nothing } };
+          const fed = parts.feeds ? sTilde : nothing;
+          return { logits: times(W_y, sTilde), attended: { ...attended, sTilde }, recurrent: { states, fed } };
         },
       };
     },
@@ -252,12 +253,12 @@ window.attnlibRecurrent ??= (() => {
         return { p, attended, after: word => ({ ...before, recurrent, word, t: before.t + 1 }) };
       },
       // Take the likeliest word at each step, or the one that `words` has for the step, until the sentence ends.
-      * greedy(encoded, most, hand = untouched, words = new Map()) {
-        for (let state = this.start(encoded); state.t < most && state.word !== EOS;) {
-          const { p, attended, after } = this.step(state, hand);
-          const word = words.get(state.t) ?? p.indexOf(p.reduce((most, x) => Math.max(most, x)));
-          state = after(word);
-          yield { word, p, ...attended };
+      * greedy(encoded, most, hand = untouched, words = new Map(), begin = this.start(encoded)) {
+        for (let before = begin, next; before.t < most && before.word !== EOS; before = next) {
+          const { p, attended, after } = this.step(before, hand);
+          const word = words.get(before.t) ?? p.indexOf(p.reduce((most, x) => Math.max(most, x)));
+          next = after(word);
+          yield { word, p, before, ...attended };
         }
       },
     };

@@ -35,6 +35,10 @@ clauses = [1, 2]
 early = "bahdanau"
 late = "local-p"
 
+[verdicts]
+level = 0.05
+margin = 0.05
+
 [lost]
 below = 0.5
 times = 2

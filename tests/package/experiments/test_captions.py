@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 import attnlib.experiments
-from attnlib.experiments.captions import LANGUAGES, captions
+from attnlib.experiments.captions import LANGUAGES, load_captions
 
-BOTH = [(language, caption) for language in LANGUAGES for caption in captions(language)]
+BOTH = [(language, caption) for language in LANGUAGES for caption in load_captions(language)]
 NUMBERS = {"two", "three", "four", "seven", "nine", "eleven"}
 
 
 def test_the_english_is_the_same_for_both_and_each_caption_is_another():
-    german, french = ([caption.pair.source for caption in captions(language)] for language in LANGUAGES)
+    german, french = ([caption.pair.source for caption in load_captions(language)] for language in LANGUAGES)
     assert german == french
     assert len({*german}) == len(german) == 60
     assert max(map(len, german)) == 40
@@ -39,7 +39,7 @@ def test_no_link_is_written_twice_as_sure_and_possible():
     text = (Path(attnlib.experiments.__file__).parent / "captions.txt").read_text("utf-8")
     lines = [line for line in text.splitlines() if re.match(r"\d+[-?]\d", line)]
     for place, language in enumerate(LANGUAGES):
-        for line, caption in zip(lines[place::2], captions(language), strict=True):
+        for line, caption in zip(lines[place::2], load_captions(language), strict=True):
             assert len(line.split()) == len(caption.gold.possible)
 
 
@@ -106,11 +106,11 @@ PARTICLES = {"ab", "an", "auf", "aus", "hinauf", "los", "um", "weg", "zu"}
     ],
 )
 def test_each_phenomenon_is_there_and_its_links_show_it(language, what, count, is_shown):
-    there = [caption for caption in captions(language) if what in caption.shows]
+    there = [caption for caption in load_captions(language) if what in caption.phenomena]
     assert len(there) == count
     for caption in there:
         assert is_shown(caption), caption.pair
 
 
 def test_another_language_is_refused(refused):
-    refused(lambda: captions("english"), ValueError, "^language is 'english'; expected one of german, french")
+    refused(lambda: load_captions("english"), ValueError, "^language is 'english'; expected one of german, french")

@@ -2,20 +2,22 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 
-from attnlib.experiments.comparisons import claims_by_measure, spread, verdict_table
-from attnlib.experiments.plan import Claim
-from attnlib.experiments.statistics import Interval, mean_interval
-from attnlib.experiments.verdicts import Verdict
+from attnlib.experiments.comparisons import plot_claims, plot_runs, verdict_table
+from attnlib.experiments.statistics import confidence_interval
 
 plt.switch_backend("Agg")
-RUNS = {"within": {"one": [0.9, 0.94, 0.92], "other": [0.5]}, "beyond": {"other": [0.1, 0.3]}}
-VERDICTS = [
-    Verdict(Claim("a", "b", "more", "exact", "within"), Interval(0.3, 0.2, 0.4), 0.001, 1.0, "holds"),
-    Verdict(Claim("a", "b", "more", "exact", "beyond"), Interval(-0.3, -0.4, -0.2), 0.001, 0.001, "does not hold"),
-    Verdict(Claim("b", "c", "less", "alignment_error", "within"), Interval(0.0, -0.2, 0.2), 1.0, 1.0, "cannot be told"),
+INDEX = [("one", "seen")] * 3 + [("other", "seen")] + [("other", "longer")] * 2
+RUNS = pd.Series([0.9, 0.94, 0.92, 0.5, 0.1, 0.3], index=pd.MultiIndex.from_tuples(INDEX))
+COLUMNS = ["claim", "metric", "test_set", "difference", "ci_low", "ci_high", "p_value", "p_margin", "verdict", "margin"]
+CLAIMS = [
+    ("a more than b", "exact_match", "seen", 0.3, 0.2, 0.4, 0.0001, 1.0, "holds", 0.05),
+    ("a more than b", "exact_match", "longer", -0.3, -0.4, -0.2, 0.001, 0.001, "does not hold", 0.05),
+    ("b less than c", "exact_match", "seen", 0.0, -0.2, 0.2, 1.0, 1.0, "cannot be told", 0.05),
 ]
+COMPARED = pd.DataFrame(CLAIMS, columns=COLUMNS)
 
 
 @pytest.fixture(autouse=True)
@@ -34,27 +36,28 @@ def drawn(ax, of):
 
 
 def test_each_run_each_mean_and_each_interval_is_there():
-    ax = spread(RUNS, across="exact")
+    ax = plot_runs(RUNS, xlabel="exact match")
     assert names(ax) == ["one", "other"]
     assert drawn(ax, lambda line: line.get_marker() == ".") == [(0, [0.9, 0.94, 0.92]), (1, [0.5]), (1, [0.1, 0.3])]
     assert drawn(ax, lambda line: line.get_marker() == "o") == [(0, [pytest.approx(0.92)]), (1, [0.5])]
     assert drawn(ax, lambda line: line.get_marker() == "s") == [(1, [0.2])]
     bars = drawn(ax, lambda line: line.get_marker() == "None")
-    assert bars == [(0, [*mean_interval([0.9, 0.94, 0.92])[1:]]), (1, [*mean_interval([0.1, 0.3])[1:]])]
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["within", "beyond"]
-    assert ax.get_xlabel() == "exact"
+    assert bars == [(0, [*confidence_interval([0.9, 0.94, 0.92])[1:]]), (1, [*confidence_interval([0.1, 0.3])[1:]])]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["seen", "longer"]
+    assert ax.get_xlabel() == "exact match"
 
 
 def test_one_series_needs_no_legend_and_given_axes_are_used():
     given = plt.subplots()[1]
-    assert spread({"within": RUNS["within"]}, given) is given
+    assert plot_runs(RUNS.droplevel(1), given) is given
     assert given.get_legend() is None
+    assert names(given) == ["one", "other"]
 
 
-def test_the_same_claims_by_several_measures_stand_side_by_side():
-    by_bleu = [verdict._replace(difference=Interval(9.0, 4.0, 14.0), says="holds") for verdict in VERDICTS]
-    exact, bleu = claims_by_measure({"exact": VERDICTS, "beam_bleu": by_bleu})
-    assert names(exact) == ["a more than\nb", "b less than\nc, alignment error"]
+def test_the_same_claims_by_several_metrics_stand_side_by_side():
+    by_bleu = COMPARED.assign(metric="bleu_beam", margin=5.0, difference=9.0, ci_low=4.0, ci_high=14.0, verdict="holds")
+    exact, bleu = plot_claims(pd.concat([COMPARED, by_bleu]))
+    assert names(exact) == ["a more than\nb", "b less than\nc"]
     for ax, margin, intervals in (
         (exact, 0.05, [(0, [0.2, 0.4]), (0, [-0.4, -0.2]), (1, [-0.2, 0.2])]),
         (bleu, 5, [(0, [4, 14]), (0, [4, 14]), (1, [4, 14])]),
@@ -70,33 +73,25 @@ def test_the_same_claims_by_several_measures_stand_side_by_side():
         (-0.3, "s", "none"),
         (0.0, "o", "left"),
     ]
-    assert [text.get_text() for text in legend.get_texts()] == [
-        "within",
-        "beyond",
-        "holds",
-        "does not hold",
-        "cannot be told",
-    ]
+    words = ["seen", "longer", "holds", "does not hold", "cannot be told"]
+    assert [text.get_text() for text in legend.get_texts()] == words
 
 
 @pytest.mark.parametrize(
-    ("draw", "given", "says"),
+    ("call", "says"),
     [
-        (claims_by_measure, {}, "by_measure is empty; expected at least one measure"),
-        (claims_by_measure, {"exact": []}, "by_measure is empty; expected at least one row"),
-        (claims_by_measure, {"exact": VERDICTS, "perplexity": VERDICTS[:2]}, "the measures judge other claims"),
-        (spread, {}, "runs has 0 series; expected 1 to 4"),
-        (spread, {"within": {}}, "runs is empty; expected at least one row"),
-        (spread, {"within": {"one": []}}, r"runs\['within'\]\['one'\] has shape \(0,\)"),
+        (lambda: plot_claims(COMPARED[:0]), "compared is empty; expected at least one claim"),
+        (lambda: plot_claims(COMPARED.assign(claim="a").iloc[[0] * 5].assign(test_set=[*"abcde"])), "has 5 series"),
+        (lambda: plot_runs(RUNS[:0]), "runs has 0 missing of 0 numbers; expected at least one"),
+        (lambda: plot_runs(RUNS.replace({0.5: None}).astype(float)), "runs has 1 missing of 6 numbers"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(refused, draw, given, says):
-    refused(lambda: draw(given), ValueError, says)
+def test_what_cannot_be_drawn_is_refused(refused, call, says):
+    refused(call, ValueError, says)
 
 
 def test_a_table_tells_of_each_claim_what_a_verdict_holds():
-    table = verdict_table(VERDICTS)
-    assert table.rows[0] == ["a more than b", "within", "holds", "+0.300", "[+0.200, +0.400]", "0.001", "1.000"]
-    last = ["b less than c, alignment error", "within", "cannot be told", "+0.000", "[-0.200, +0.200]", *2 * ["1.000"]]
-    assert table.rows[2] == last
-    assert len(table.head) == len(last)
+    table = verdict_table(COMPARED)
+    assert table.rows[0] == ["a more than b", "seen", "holds", "+0.300", "[+0.200, +0.400]", "<0.001", "1.000"]
+    assert table.rows[2] == ["b less than c", "seen", "cannot be told", "+0.000", "[-0.200, +0.200]", *2 * ["1.000"]]
+    assert len(table.head) == len(table.rows[2])

@@ -10,17 +10,18 @@ from torch.testing import assert_close
 
 from attnlib import metrics
 from attnlib.data import PAD, SentencePair, batch
-from attnlib.experiments.evaluation import Evaluation, cap, centres, evaluate, summarise
-from attnlib.experiments.plan import Budget, held_out, read_plan
+from attnlib.experiments.evaluation import Predictions, compute_metrics, max_output_length, predict, window_centers
+from attnlib.experiments.plan import read_plan
 from attnlib.metrics import sentence_losses
 from attnlib.translator import Translator
 
-SMALL = Budget(emb=7, hid=6, test_sentences=5)
-PAIRS = [pair for clauses in (1, 2, 4) for pair in held_out(clauses, SMALL)]
+SMALL = {"embedding_dim": 7, "hidden_size": 6, "num_test_sentences": 5, "test_seed": 0}
+CONFIGS = {name: config.replace(**SMALL) for name, config in read_plan("comparison").configs.items()}
+PAIRS = CONFIGS["bahdanau"].test_sentences((1, 2, 4))
 
 
 def untrained(name):
-    return read_plan("comparison").rows[name].variant.translator(3, SMALL)
+    return CONFIGS[name].build_model(3)
 
 
 def nameless():
@@ -44,36 +45,37 @@ def test_measures_by_hand():
         SentencePair(("a", "b"), ("x", "y"), frozenset({(0, 0), (1, 1)})),
         SentencePair(("b", "a", "a"), long, frozenset({(0, 0), (1, 1), (2, 2)})),
     ]
-    evaluation = Evaluation(
+    predictions = Predictions(
         pairs,
         losses=[3 * log(2), 6 * log(4)],
-        greedy=[("x", "x"), long],
-        beam=[("x", "y"), long],
+        translations=[("x", "x"), long],
+        beam_translations=[("x", "y"), long],
         links=[{(0, 0), (0, 1)}, {(0, 0), (1, 1), (2, 2)}],
         distances=[[0.0, 1.0], [0.5, 0.5, 0.5]],
         inside=[[True, False], [True, True, True]],
     )
-    measures = summarise(evaluation)
+    measures = compute_metrics(predictions)
     assert measures["sentences"] == 2
     assert measures["perplexity"] == pytest.approx(exp((3 * log(2) + 6 * log(4)) / 9), abs=1e-4)
-    assert (measures["exact"], measures["beam_exact"]) == (0.5, 1.0)
-    assert 0 < measures["bleu"] < measures["beam_bleu"] == 100
-    assert measures["alignment_error"] == pytest.approx(1 - (4 + 4) / (5 + 5))
-    assert measures["centre_distance"] == pytest.approx(2.5 / 5)
-    assert measures["centre_inside"] == pytest.approx(4 / 5)
-    alone = summarise(evaluation.select([1]))
-    assert (alone["sentences"], alone["exact"], alone["alignment_error"]) == (1, 1.0, 0.0)
+    assert (measures["exact_match"], measures["exact_match_beam"]) == (0.5, 1.0)
+    assert 0 < measures["bleu_greedy"] < measures["bleu_beam"] == 100
+    assert measures["alignment_error_rate"] == pytest.approx(1 - (4 + 4) / (5 + 5))
+    assert measures["center_distance"] == pytest.approx(2.5 / 5)
+    assert measures["links_in_window"] == pytest.approx(4 / 5)
+    alone = compute_metrics(predictions.select([1]))
+    assert (alone["sentences"], alone["exact_match"], alone["alignment_error_rate"]) == (1, 1.0, 0.0)
     unlinked = [pair._replace(links=frozenset()) for pair in pairs]
-    none = summarise(evaluation._replace(pairs=unlinked, distances=[[], []], inside=[[], []]))
-    assert {none[name] for name in ("alignment_error", "centre_distance", "centre_inside")} == {None}
+    none = compute_metrics(predictions._replace(pairs=unlinked, distances=[[], []], inside=[[], []]))
+    assert {none[name] for name in ("alignment_error_rate", "center_distance", "links_in_window")} == {None}
 
 
-def test_an_evaluation_knows_what_a_model_has():
-    assert evaluate(untrained("no-attention"), PAIRS, 2).links is None
-    everywhere = evaluate(untrained("bahdanau"), PAIRS, 2)
+def test_predictions_hold_what_a_model_has():
+    assert predict(untrained("bahdanau"), PAIRS[:1], 1).beam_translations is None
+    assert predict(untrained("no-attention"), PAIRS, 2).links is None
+    everywhere = predict(untrained("bahdanau"), PAIRS, 2)
     assert everywhere.links is not None
     assert everywhere.distances is None
-    local = evaluate(untrained("local-m-general"), PAIRS[:3], 2)
+    local = predict(untrained("local-m-general"), PAIRS[:3], 2)
     for pair, distances, inside in zip(PAIRS, local.distances, local.inside, strict=False):
         middle = {t: np.mean([i for i, other in pair.links if other == t]) for _, t in pair.links}
         assert distances == pytest.approx([abs(t - middle[t]) for t in sorted(middle)])
@@ -81,7 +83,7 @@ def test_an_evaluation_knows_what_a_model_has():
 
 
 def test_the_centre_of_local_m_is_the_step_until_the_source_ends():
-    for pair, p in zip(PAIRS, centres(untrained("local-m-dot-feeding"), PAIRS), strict=True):
+    for pair, p in zip(PAIRS, window_centers(untrained("local-m-dot-feeding"), PAIRS), strict=True):
         assert p.tolist() == [min(t, len(pair.source)) for t in range(len(pair.target))]  # EOS is a position, too
 
 
@@ -90,7 +92,7 @@ def test_the_centre_of_local_p_is_where_the_gaussian_is(name):
     """All the weight that the Gaussian takes away is explained by the centre that was read off."""
     translator = untrained(name)
     pair = PAIRS[-1]
-    p = torch.from_numpy(centres(translator, [pair])[0])
+    p = torch.from_numpy(window_centers(translator, [pair])[0])
     attended = translator(*batch([pair], translator.source_vocabulary, translator.target_vocabulary)).attended
     weights, positions = attended.weights[0, : len(p)], attended.positions[0, : len(p)]
     gaussian = torch.exp(-((positions - p[:, None]) ** 2) / (2 * (10 / 2) ** 2))
@@ -100,11 +102,11 @@ def test_the_centre_of_local_p_is_where_the_gaussian_is(name):
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: evaluate(untrained("bahdanau"), []), "pairs is empty; expected at least one"),
-        (lambda: evaluate(untrained("bahdanau"), PAIRS, 0), "width is 0; expected at least 1"),
-        (lambda: evaluate(nameless(), PAIRS), "translator has no vocabularies"),
-        (lambda: centres(nameless(), PAIRS), "translator has no vocabularies"),
-        (lambda: centres(untrained("bahdanau"), PAIRS), "translator has no window with a centre"),
+        (lambda: predict(untrained("bahdanau"), []), "pairs is empty; expected at least one"),
+        (lambda: predict(untrained("bahdanau"), PAIRS, 0), "beam_size is 0; expected at least 1"),
+        (lambda: predict(nameless(), PAIRS), "translator has no vocabularies"),
+        (lambda: window_centers(nameless(), PAIRS), "translator has no vocabularies"),
+        (lambda: window_centers(untrained("bahdanau"), PAIRS), "translator has no window with a center"),
     ],
 )
 def test_what_cannot_be_evaluated_is_refused(refused, call, says):
@@ -112,10 +114,10 @@ def test_what_cannot_be_evaluated_is_refused(refused, call, says):
 
 
 def test_each_translation_has_a_cap_of_its_own():
-    caps = [cap(pair.source) for pair in PAIRS]
+    caps = [max_output_length(pair.source) for pair in PAIRS]
     assert caps[0] == 2 * len(PAIRS[0].source) + 5
-    evaluation = evaluate(untrained("bahdanau"), PAIRS, 2)
-    assert all(len(words) <= most for words, most in zip(evaluation.greedy, caps, strict=True))
-    assert any(len(words) == most for words, most in zip(evaluation.greedy, caps, strict=True)), (
+    predictions = predict(untrained("bahdanau"), PAIRS, 2)
+    assert all(len(words) <= most for words, most in zip(predictions.translations, caps, strict=True))
+    assert any(len(words) == most for words, most in zip(predictions.translations, caps, strict=True)), (
         "untrained, some never end"
     )

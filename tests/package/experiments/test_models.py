@@ -8,8 +8,8 @@ from torch import nn
 from torch.testing import assert_close
 
 from attnlib.data import BOS, Vocabulary
-from attnlib.experiments.measures import multiply_adds
 from attnlib.experiments.models import ConcatWithIdentity, between, luong_with_identity, luong_without_attention
+from attnlib.experiments.training import count_macs
 from attnlib.scores import Concat
 from attnlib.translator import luong, rnn_search
 
@@ -45,7 +45,7 @@ def test_if_the_state_before_asks_it_is_bahdanaus_model_given_the_new_state():
     ours.load_state_dict(bahdanau.state_dict())
     bahdanau.decoder.reads_new_state = True
     assert_close(ours(SOURCE, LENGTHS, TARGET), bahdanau(SOURCE, LENGTHS, TARGET))
-    assert multiply_adds(ours, 11) == multiply_adds(bahdanau, 11)
+    assert count_macs(ours, 11) == count_macs(bahdanau, 11)
 
 
 def test_with_all_parts_of_luong_it_is_theirs():
@@ -56,7 +56,7 @@ def test_with_all_parts_of_luong_it_is_theirs():
     ours.encoder.load_state_dict(theirs.encoder.state_dict())
     ours.decoder.load_state_dict({names.get(name, name): x for name, x in theirs.decoder.state_dict().items()})
     assert_close(ours(SOURCE, LENGTHS, TARGET), theirs(SOURCE, LENGTHS, TARGET))
-    assert multiply_adds(ours, 11) == multiply_adds(theirs, 11)
+    assert count_macs(ours, 11) == count_macs(theirs, 11)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -118,7 +118,7 @@ def test_luong_without_attention_sees_the_last_state_only():
         assert look is None
         assert_close(scores, logits[:, t])
         before = TARGET[:, t]
-    assert multiply_adds(model, 9) == 4 * 6 * (5 + 6) + len(VOCABULARIES[1]) * 6
+    assert count_macs(model, 9) == 4 * 6 * (5 + 6) + len(VOCABULARIES[1]) * 6
 
 
 def test_concat_with_the_identity_is_concat_whose_matrix_is_that():

@@ -2,15 +2,14 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
+import recipes
 import torch
+from recipes import RECIPES, TEXTS, Recipe, make
 from safetensors.torch import load_file
 
 from attnlib import pretrained
-from attnlib.experiments import Ledger, evaluate, held_out, prediction_interval, read_plan, summarise
-from attnlib.pretrained import recipes
-from attnlib.pretrained.recipes import RECIPES, TEXTS, Recipe, make
+from attnlib.experiments import compute_metrics, load_runs, predict, prediction_interval, read_plan
 from attnlib.text import evaluation
 from attnlib.text.folder import load_history
 
@@ -34,16 +33,14 @@ def test_each_model_is_of_the_present_recipe_and_computes_exactly_with_what_is_s
 @pytest.mark.parametrize("name", COMPLETE)
 def test_its_measures_lie_where_another_run_of_its_row_would(name):
     recipe = RECIPES[name]
-    plan = read_plan(recipe.plan)
-    row = plan.rows[recipe.row]
-    assert recipe.seed not in row.variant.seeds
-    pairs = [pair for clauses in row.variant.clauses for pair in held_out(clauses, row.budget)]
-    translator = pretrained.load(name).translator
-    summary = summarise(evaluate(translator, pairs, None))
-    for measure in ("exact", "perplexity"):
-        runs = np.array([*Ledger(plan).column(recipe.row, measure).values()])
-        _, low, high = prediction_interval(runs, level=0.99)
-        assert low <= summary[measure] <= high, measure
+    config = read_plan(recipe.plan).configs[recipe.row]
+    assert recipe.seed not in config.seeds
+    predictions = predict(pretrained.load(name).translator, config.test_sentences(config.clauses), beam_size=1)
+    runs = load_runs(recipe.plan)
+    runs = runs[(runs["model"] == recipe.row) & (runs["test_set"] == "seen lengths")]
+    for metric in ("exact_match", "perplexity"):
+        _, low, high = prediction_interval(runs[metric], level=0.99)
+        assert low <= compute_metrics(predictions)[metric] <= high, metric
 
 
 @pytest.mark.parametrize("name", SNAPSHOTS)
@@ -76,7 +73,7 @@ def test_a_name_that_is_not_there_is_refused(refused):
 def tiny(monkeypatch, small):
     """Have the recipes train twenty steps of a small plan."""
     monkeypatch.setattr(recipes, "read_plan", lambda _: small)
-    monkeypatch.setattr(recipes, "chosen_rate", lambda *_: 0.01)
+    monkeypatch.setattr(recipes, "best_learning_rate", lambda *_: 0.01)
 
     def chosen(**steps):
         made = {name: Recipe("small", "bahdanau", 3, n) for name, n in steps.items()}

@@ -1,129 +1,101 @@
-"""Verdicts: each of the three by hand, corrected for all claims of the table."""
+"""Verdicts: each of the three by hand, the same as ever for all recorded runs, and corrected together."""
 
-from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from attnlib.experiments.measures import grouped
-from attnlib.experiments.records import Ledger
-from attnlib.experiments.statistics import holm, paired_p
-from attnlib.experiments.verdicts import judge, misses_of, right
+from attnlib.experiments.plan import PLANS, read_plan
+from attnlib.experiments.runs import load_runs
+from attnlib.experiments.statistics import holm_correction
+from attnlib.experiments.verdicts import compare_models
+
+WAVE = np.array([0.0, 0.01, -0.01, 0.02, -0.02, 0.005, 0.03])
+EXACT = {"good": 0.8 + WAVE, "poor": 0.4 - WAVE, "same": 0.801 + WAVE[::-1] / 20, "wild": 20 * WAVE}
+RUNS = pd.concat(
+    pd.DataFrame({"model": name, "test_set": "longer", "seed": range(10, 17), "exact_match": exact})
+    for name, exact in EXACT.items()
+)
+RUNS = RUNS.assign(bleu_beam=-100 * RUNS.exact_match, perplexity=np.exp(-RUNS.exact_match), error=-RUNS.exact_match)
+NUMBERS = ["difference", "ci_low", "ci_high", "p_value", "p_margin"]
 
 
-@pytest.fixture
-def ledger(small, tmp_path) -> Ledger:
-    """Four rows of seven seeds; of `bahdanau`, which test sentences are right and how far links miss, too."""
-    wave = np.array([0.0, 0.01, -0.01, 0.02, -0.02, 0.005, 0.03])
-    figures = {
-        "bahdanau": 0.8 + wave,
-        "no-attention": 0.4 - wave,
-        "local-p": 0.801 + wave[::-1] / 20,
-        "wild": 20 * wave,
-    }
-    ledger = Ledger(small, tmp_path)
-    for name, row in figures.items():
-        for seed, exact in enumerate(row, start=10):
-            measures = {"exact": [exact], "aligned": [-exact], "beam_bleu": [-100 * exact]}
-            measures["perplexity"] = [float(np.exp(-exact))]
-            run = {"measures": measures, "right": f"{seed:02x}40", "misses": None}
-            if name == "bahdanau":
-                run["misses"] = {"within": [seed, *[0] * 4, 3, *[0] * 4, 1]}
-            ledger.add(name, str(seed), run, lambda: {"groups": ["within"]})
-    return ledger
+def claims(*claims, margin=0.05, test_set="longer"):
+    """Make claims of four words each: first, second, direction, metric."""
+    frame = pd.DataFrame(claims, columns=["first", "second", "direction", "metric"])
+    return frame.assign(test_set=test_set, margin=margin)
 
 
-def judged(ledger, *claims, level=0.05, margin=0.05, by=None):
-    """Judge claims of one table, each in four words: first, second, more or less, measure."""
-    entries = [
-        {"first": first, "second": second, "says": says, "measure": measure, "group": "within"}
-        for first, second, says, measure in claims
-    ]
-    contents = {"tables": {"made up": {"claims": entries}}, "verdicts": {"level": level, "margin": margin}}
-    made = Ledger(replace(ledger.plan, contents=contents), ledger.folder)
-    return judge(made, "made up", by)
+@pytest.mark.parametrize("plan", sorted(path.stem for path in PLANS.glob("*.toml")))
+def test_the_recorded_runs_give_the_verdicts_that_they_gave_when_recorded(plan):
+    golden = pd.read_csv(Path(__file__).with_name("verdicts.csv")).query("plan == @plan")
+    by = ["test_set"] if plan == "sentences" else ["test_set", "clauses"]
+    runs = pd.concat([load_runs(plan, each) for each in by])
+    for (table, metric), wanted in golden.fillna({"judged_by": ""}).groupby(["table", "judged_by"]):
+        compared = compare_models(runs, read_plan(plan).claims(table), metric or None)
+        names = ["first", "second", "test_set", "verdict"]
+        assert compared[names].to_numpy().tolist() == wanted[names].to_numpy().tolist()
+        assert np.allclose(compared[NUMBERS], wanted[NUMBERS], rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize(
-    ("claim", "says"),
+    ("claim", "verdict"),
     [
-        (("bahdanau", "no-attention", "more", "exact"), "holds"),
-        (("bahdanau", "no-attention", "differs", "exact"), "holds"),
-        (("bahdanau", "no-attention", "less", "exact"), "does not hold"),
-        (("no-attention", "bahdanau", "less", "exact"), "holds"),
-        (("no-attention", "bahdanau", "more", "exact"), "does not hold"),
-        (("bahdanau", "no-attention", "less", "aligned"), "holds"),
-        (("local-p", "bahdanau", "more", "exact"), "does not hold"),
-        (("local-p", "bahdanau", "differs", "exact"), "does not hold"),
-        (("wild", "no-attention", "less", "exact"), "cannot be told"),
-        (("wild", "wild", "differs", "exact"), "does not hold"),
+        (("good", "poor", "more", "exact_match"), "holds"),
+        (("good", "poor", "differs", "exact_match"), "holds"),
+        (("good", "poor", "less", "exact_match"), "does not hold"),
+        (("poor", "good", "less", "exact_match"), "holds"),
+        (("good", "poor", "less", "error"), "holds"),
+        (("same", "good", "more", "exact_match"), "does not hold"),
+        (("same", "good", "differs", "exact_match"), "does not hold"),
+        (("wild", "poor", "less", "exact_match"), "cannot be told"),
+        (("wild", "wild", "differs", "exact_match"), "does not hold"),
     ],
 )
-def test_a_claim_alone(ledger, claim, says):
-    (verdict,) = judged(ledger, claim)
-    assert verdict.says == says
+def test_a_claim_alone(claim, verdict):
+    assert [*compare_models(RUNS, claims(claim))["verdict"]] == [verdict]
 
 
-def test_a_claim_that_holds_by_less_than_the_margin_holds(ledger):
-    (verdict,) = judged(ledger, ("bahdanau", "no-attention", "more", "exact"), margin=0.9)
-    assert (verdict.says, verdict.ruled_out < 0.05) == ("holds", True)
+def test_a_claim_that_holds_by_less_than_the_margin_holds():
+    compared = compare_models(RUNS, claims(("good", "poor", "more", "exact_match"), margin=0.9)).iloc[0]
+    assert (compared.verdict, compared.p_margin < 0.05) == ("holds", True)
 
 
-def test_the_claims_of_a_table_are_corrected_together(ledger):
-    claims = [("bahdanau", "no-attention", "more", "exact"), ("local-p", "bahdanau", "more", "exact")]
-    claims += [("wild", "bahdanau", "differs", "exact")] * 3
-    verdicts = judged(ledger, *claims)
-    alone = [judged(ledger, claim)[0] for claim in claims]
-    assert [verdict.p for verdict in verdicts] == pytest.approx(holm([verdict.p for verdict in alone]))
-    assert [verdict.ruled_out for verdict in verdicts] == pytest.approx(holm([verdict.ruled_out for verdict in alone]))
-    assert [verdict.difference for verdict in verdicts] == [verdict.difference for verdict in alone]
-    first, second = ledger.pairs("bahdanau", "no-attention", "exact")
-    assert alone[0].p == pytest.approx(paired_p(first - second))
+def test_claims_are_corrected_together_and_paired_by_seed():
+    many = [("good", "poor", "more", "exact_match"), ("same", "good", "more", "exact_match")]
+    many += [("wild", "good", "differs", "exact_match")] * 3
+    shuffled = RUNS.sample(frac=1, random_state=0).query("model != 'wild' or seed < 15")
+    together = compare_models(shuffled, claims(*many))
+    alone = pd.concat([compare_models(shuffled, claims(claim)) for claim in many])
+    for name in ("p_value", "p_margin"):
+        assert together[name].to_numpy() == pytest.approx(holm_correction(alone[name]))
+    assert together["difference"].tolist() == alone["difference"].tolist()
+    assert together["difference"][2] == pytest.approx((EXACT["wild"] - EXACT["good"])[:5].mean())
 
 
-def test_claims_on_exact_match_may_be_judged_by_another_measure(ledger):
+def test_claims_about_exact_match_may_be_judged_by_another_metric():
     """Here perplexity is exp(-exact), so that both say the same, and BLEU is made to say the opposite."""
-    claims = [("bahdanau", "no-attention", "more", "exact"), ("local-p", "bahdanau", "more", "exact")]
-    aligned = ("bahdanau", "no-attention", "less", "aligned")
-    exact, perplexity, bleu = (
-        judged(ledger, aligned, *claims, by=measure) for measure in ("exact", "perplexity", "beam_bleu")
-    )
-    assert exact == judged(ledger, *claims)
-    assert [(v.claim, v.says) for v in perplexity] == [(v.claim, v.says) for v in exact]
-    for one, same, opposite in zip(exact, perplexity, bleu, strict=True):
-        assert (*same.difference, same.p, same.ruled_out) == pytest.approx((*one.difference, one.p, one.ruled_out))
-        assert opposite.difference == pytest.approx([-100 * x for x in (one.difference[n] for n in (0, 2, 1))])
-        assert opposite.p == pytest.approx(one.p)
-    assert [verdict.says for verdict in exact] == ["holds", "does not hold"]
-    assert [verdict.says for verdict in bleu] == ["does not hold", "does not hold"]  # the last by less than 5 points
-    assert bleu[1].difference.mean > 0.05
+    asked = claims(("good", "poor", "less", "error"), ("good", "poor", "more", "exact_match"))
+    exact, perplexity, bleu = (compare_models(RUNS, asked, m) for m in ("exact_match", "perplexity", "bleu_beam"))
+    assert len(exact) == 1
+    assert np.allclose(exact[NUMBERS], perplexity[NUMBERS])
+    assert bleu["difference"][0] == pytest.approx(-100 * exact["difference"][0])
+    assert [exact["verdict"][0], bleu["verdict"][0]] == ["holds", "does not hold"]
 
 
-def test_which_sentences_are_right(ledger, small):
-    """Seed 11 has the bits 0b00001011 01000000: the sentences 4, 6, 7 and 9; of these within, of bahdanau, 4."""
-    row = small.rows["bahdanau"]
-    groups = grouped(row.variant, row.budget)
-    assert groups["within"] == [0, 1, 2, 3, 4, 5]
-    assert groups["beyond"] == [6, 7, 8]
-    assert right(ledger, "bahdanau", "within")[1].nonzero()[0].tolist() == [4]
-    assert right(ledger, "bahdanau", "beyond")[1].tolist() == [True, True, False]
-    assert right(ledger, "bahdanau").shape == (7, 6)
-
-
-def test_misses_are_shares_of_all_links(ledger):
-    shares = misses_of(ledger, "bahdanau")
-    total = sum(range(10, 17)) + 7 * 4
-    assert shares.tolist() == pytest.approx([sum(range(10, 17)) / total, 0, 0, 0, 0, 21 / total, 0, 0, 0, 0, 7 / total])
+def test_a_length_may_be_judged():
+    by_clauses = RUNS.drop(columns="test_set").assign(clauses=8)
+    asked = claims(("good", "poor", "more", "exact_match"), test_set="8 clauses")
+    assert [*compare_models(by_clauses, asked)["verdict"]] == ["holds"]
 
 
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda ledger: misses_of(ledger, "no-attention"), "no links are recorded of 'no-attention'"),
-        (lambda ledger: misses_of(ledger, "nobody"), "no links are recorded of 'nobody'"),
-        (lambda ledger: judged(ledger, ("bahdanau", "nobody", "more", "exact")), "nothing is recorded of 'nobody'"),
-        (lambda ledger: judged(ledger, by="bleu"), "by is 'bleu'"),
+        (lambda: compare_models(RUNS, claims(("good", "nobody", "more", "exact_match"))), "nobody.* is not among"),
+        (lambda: compare_models(RUNS, claims(("good", "poor", "more", "error")), "bleu"), "metric is 'bleu'"),
     ],
 )
-def test_what_is_not_recorded_is_refused(ledger, refused, call, says):
-    refused(lambda: call(ledger), ValueError, says)
+def test_what_is_not_recorded_is_refused(refused, call, says):
+    refused(call, ValueError, says)

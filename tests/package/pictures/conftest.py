@@ -60,8 +60,9 @@ def opened(browser) -> Iterator[Callable[..., Page]]:
     """
     contexts, unwanted = [], []
 
-    def open_page(*cards: Card, hostile=False, wide=1280, script=True, later=False) -> Page:
-        context = browser.new_context(viewport={"width": wide, "height": 800}, java_script_enabled=script)
+    def open_page(*cards: Card, hostile=False, wide=1280, script=True, later=False, scheme="light") -> Page:
+        size = {"width": wide, "height": 800}
+        context = browser.new_context(viewport=size, java_script_enabled=script, color_scheme=scheme)
         contexts.append(context)
         context.route("**", lambda route: (unwanted.append(route.request.url), route.abort()))
         page = context.new_page()

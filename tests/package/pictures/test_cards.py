@@ -7,6 +7,7 @@ from lxml import html
 
 from attnlib.pictures import table
 from attnlib.pictures.cards import (
+    Question,
     checked_mapping,
     checked_numbers,
     checked_words,
@@ -47,9 +48,9 @@ def test_wide_letters_get_room():
 
 def test_scripts_and_styles_are_in_the_wheel(root):
     packed = {file.distribution_path for file in WheelBuilder(str(root)).recurse_included_files()}
-    kinds = ("explorer", "sharpening", "live")
+    kinds = ("cards", "demo", "plane", "player", "page")
     assert {f"attnlib/pictures/{kind}.{ending}" for kind in kinds for ending in ("css", "js")} <= packed
-    assert {"attnlib/pictures/cards.css", "attnlib/pictures/recurrent.js"} <= packed
+    assert {"attnlib/pictures/equations.json", "attnlib/pictures/recurrent.js"} <= packed
 
 
 @pytest.mark.parametrize(
@@ -61,6 +62,7 @@ def test_scripts_and_styles_are_in_the_wheel(root):
         (lambda: checked_numbers(torch.ones(2, requires_grad=True), "x"), TypeError, "x is a Tensor that is no array"),
         (lambda: checked_mapping({}, "x", "title"), ValueError, "x is empty; expected at least one title"),
         (lambda: table(HEAD, [("a", 1, 2), ("a", 1)]), ValueError, r"rows\[1\] has 2 cells; expected 3, as many as"),
+        (lambda: Question("?", ["a"], 1, "", {}), ValueError, "right is 1; expected the place of one of 1 choices"),
         (lambda: table([], [()]), ValueError, r"rows\[0\] has 0 cells; expected 0, as many as head, at least one"),
     ],
 )

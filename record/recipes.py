@@ -1,0 +1,164 @@
+"""How each pretrained model was trained.
+
+`RECIPES`: a model of a plan, a seed of its own, and after how many steps it was kept. `TEXTS`: sentences, learned from
+as ``attnlib train`` learns from a user's own. ``make pretrained`` trains the models that are missing, about a minute
+each.
+"""
+
+import shutil
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from dataclasses import asdict
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from sys import argv
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from measures import smooth
+from safetensors.torch import save
+from tables import environment
+
+from attnlib.data import SentencePair
+from attnlib.experiments.plan import ExperimentConfig, read_plan
+from attnlib.experiments.runs import best_learning_rate
+from attnlib.experiments.training import train_from_config
+from attnlib.language.grammar import sample
+from attnlib.pretrained import FOLDER
+from attnlib.text.config import TrainingConfig
+from attnlib.text.files import digest
+from attnlib.text.folder import begin_folder, complete_folder, read_config, write_config
+from attnlib.text.training import train_model
+from attnlib.training import TrainingState, init_training
+from attnlib.writing import write_atomically
+
+
+class Recipe(NamedTuple):
+    """A model of a plan, trained with a seed that none of its recorded runs has, and kept after so many steps."""
+
+    plan: str
+    row: str
+    seed: int
+    steps: int
+
+    def experiment(self) -> ExperimentConfig:
+        """Find the configuration in its plan, with the learning rate that was chosen for it."""
+        config = read_plan(self.plan).configs[self.row]
+        return config.replace(learning_rate=best_learning_rate(self.plan, config.tuning_group))
+
+    def config(self) -> dict[str, Any]:
+        """Describe how the model is made, as ``config.json`` has it apart from losses and environment."""
+        config = self.experiment()
+        options = {**config.options, "emb": config.embedding_dim, "hid": config.hidden_size, "seed": self.seed}
+        settings = {"preset": config.model, "options": options, "embedding_scale": 1.0}
+        return {"settings": settings, "made": {**self._asdict(), "learning_rate": config.learning_rate}}
+
+
+class TextRecipe(NamedTuple):
+    """Sentences of the grammar, learned from with these settings; those of `dev` choose the weights that are kept."""
+
+    pairs: int
+    dev: int
+    clauses: int
+    seed: int
+    settings: TrainingConfig
+
+    def text(self) -> tuple[list[SentencePair], list[SentencePair]]:
+        """Draw what is learned from, and what chooses."""
+        parts = (self.pairs, "train"), (self.dev, "test")
+        train, dev = (sample(n, seed=self.seed, clauses=(self.clauses,), part=part) for n, part in parts)
+        return train, dev
+
+    def config(self) -> dict[str, Any]:
+        """Say how the model is made, as ``config.json`` has it apart from environment."""
+        made = self._asdict()
+        settings, (train, dev) = asdict(made.pop("settings")), self.text()
+        return {"settings": settings, "text": {"pairs": digest(train), "dev": digest(dev)}, "made": made}
+
+
+RECIPES: Mapping[str, Recipe] = {
+    "no-attention": Recipe("comparison", "no-attention", 2015, 700),
+    **{f"bahdanau-after-{steps}": Recipe("comparison", "bahdanau", 2015, steps) for steps in (0, 50, 200)},
+    "bahdanau": Recipe("comparison", "bahdanau", 2015, 700),
+    "global": Recipe("comparison", "global-general", 5, 700),
+    "local-m": Recipe("comparison", "local-m-general-D4", 5, 700),
+    "local-p": Recipe("comparison", "local-p-general-D4", 5, 700),
+    "forwards": Recipe("comparison", "global-general-forwards", 5, 700),
+    "location": Recipe("comparison", "global-location", 99, 700),
+    "local-p-D10": Recipe("comparison", "local-p-general", 99, 700),
+    "transformer": Recipe("successors", "transformer", 5, 700),
+}
+"""Those that are models of a plan, by name."""
+
+_SMALL = {"encoder": "both", "emb": 64, "hid": 96, "dropout": 0.1, "seed": 0}
+TEXTS: Mapping[str, TextRecipe] = {
+    "enfr-subwords": TextRecipe(
+        3_000, 60, 1, 5, TrainingConfig(options=_SMALL, vocab_size=150, epochs=20, learning_rate=5e-3)
+    ),
+}
+"""Those that learned from a text, by name."""
+
+
+def make(folder: Path, say: Callable[[str], Any]) -> None:
+    """Train the models that are not in the folder yet, one training for all that were kept of it, side by side.
+
+    A model whose recipe is another by now is refused by name: remove its folder to train it again. After an
+    interruption the same call goes on with the training that was cut short, from its beginning.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    missing = [(name, recipe) for name, recipe in RECIPES.items() if not _is_there(folder / name, recipe)]
+    for _, same in groupby(missing, lambda named: named[1][:3]):
+        snapshots = dict(same)
+        say(f"training {', '.join(snapshots)}")
+        _train(folder, snapshots)
+    for name, recipe in TEXTS.items():
+        if not _is_there(folder / name, recipe):
+            say(f"training {name}")
+            _learn(folder / name, recipe)
+
+
+def _is_there(folder: Path, recipe: Recipe | TextRecipe) -> bool:
+    if not folder.exists():
+        return False
+    there = read_config(folder)
+    if any(there[part] != {**there[part], **wanted} for part, wanted in recipe.config().items()):
+        raise ValueError(f"{folder} was made by another recipe; remove it to train it again")
+    return True
+
+
+def _train(folder: Path, recipes: Mapping[str, Recipe]) -> None:
+    recipe = next(iter(recipes.values()))
+    config, at = recipe.experiment(), {other.steps: (folder / name, other) for name, other in recipes.items()}
+
+    def keep(training: TrainingState, last: bool) -> None:
+        if training.step in at:
+            _keep(*at[training.step], training)
+
+    keep(init_training(config.build_model(recipe.seed)), last=False)
+    train_from_config(config, recipe.seed, on_step=keep)
+
+
+def _learn(folder: Path, recipe: TextRecipe) -> None:
+    whole = folder.with_name(f"{folder.name}.whole")
+    model, config = train_model(whole, *recipe.text(), recipe.settings, progress=False), recipe.config()
+    write_atomically(whole / "model.safetensors", save(model.translator.half().state_dict()))
+    write_config(whole, {**model.config, **config, "made": config["made"] | environment()})
+    whole.rename(folder)
+
+
+def _keep(folder: Path, recipe: Recipe, training: TrainingState) -> None:
+    """Write a model folder, its weights in float16."""
+    config = recipe.config()
+    config["made"] |= {"losses": smooth(np.array(training.losses)) if training.losses else [], **environment()}
+    beside, translator = folder.with_name(f"{folder.name}.whole"), deepcopy(training.translator)
+    shutil.rmtree(beside, ignore_errors=True)
+    begin_folder(beside, config, translator.source_vocabulary, translator.target_vocabulary)
+    complete_folder(beside, translator.half(), training, "steps")
+    beside.rename(folder)
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    make(Path(argv[1]) if argv[1:] else FOLDER, partial(print, flush=True))

@@ -1,0 +1,316 @@
+"""Runs on real sentences, Multi30k: its files, one run, and what is recorded of it. Of the text there are figures only.
+
+Elliott, Frank, Sima'an and Specia 2016, "Multi30K: Multilingual English-German Image Descriptions"; its French is of
+Elliott, Frank, Barrault, Bougares and Specia 2017, "Findings of the Second Shared Task on Multimodal Machine
+Translation and Multilingual Image Description".
+
+Of the test set "test": ``perplexity`` of a word, EOS among them, given the true words before it; ``bleu_beam`` and
+``chrf_beam``, the words as they stand, and ``bleu_greedy``; ``exact_match_beam``; ``bleu_beam_13a``, if sacrebleu cuts
+the same translations and references again, as if they were raw text; ``bleu_beam_copied``, if each unknown word becomes
+the source word that it attends to most; ``length_ratio``, words of the translations to one of the true ones;
+``unfinished``, the share of translations that had to be cut off; ``unknown_source`` and ``unknown_target``, shares of
+unknown words, and ``unknown_written``, how many the translations hold; ``chrf_to_probability`` and ``chrf_to_entropy``,
+Spearman's correlation of a sentence's own chrF with the probability of its translation, a word, and with the entropy of
+the weights, a word. Of "captions", our own: the same two, ``alignment_error_rate`` of forced decoding, and
+``seen_in_training``, how many of the English ones are in the text.
+
+The details have the training loss up to a step (``losses``); step, loss and BLEU of each score on the dev part
+(``dev``); ``signatures`` of BLEU and chrF; and of seed 0 the captions' ``translations``, their ``log_probabilities``,
+``weights`` and ``forced_attention``, the weights for the true ones: both in hundredths, a row a target word.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from functools import lru_cache, partial
+from html import unescape
+from importlib.metadata import version
+from math import exp, log
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from sacrebleu.metrics import CHRF
+from scipy.stats import spearmanr
+from tables import Run, environment
+
+from attnlib.data import UNKNOWN, SentencePair
+from attnlib.experiments.captions import LANGUAGES, load_captions
+from attnlib.experiments.plan import ExperimentConfig, Plan
+from attnlib.experiments.runs import read_details
+from attnlib.experiments.training import count_parameters
+from attnlib.metrics import looks, sentence_losses
+from attnlib.text.config import TrainingConfig
+from attnlib.text.evaluation import compared, evaluate
+from attnlib.text.files import Words, digest, iter_parallel, split_words
+from attnlib.text.folder import load_history
+from attnlib.text.model import Model, Translation
+from attnlib.text.training import train_model
+
+SOURCE = "github.com/multi30k/dataset"
+"""Where the text is from. Its files are in the folder data/task1/tok."""
+
+FILES = ("train", "val", "test_2017_flickr")
+"""What the files of the parts of `Data` are called."""
+
+
+class Data(NamedTuple):
+    """English captions and their translations: to learn from, to choose the best weights by, and to measure."""
+
+    train: list[SentencePair]
+    dev: list[SentencePair]
+    test: list[SentencePair]
+
+
+def settings_of(config: ExperimentConfig, seed: int) -> TrainingConfig:
+    """Collect the settings of a training on a text; the rest is as it is by default."""
+    sizes = {"emb": config.embedding_dim, "hid": config.hidden_size, "seed": seed}
+    rate = {} if config.learning_rate is None else {"learning_rate": config.learning_rate}
+    return TrainingConfig(
+        preset=config.model,
+        options=dict(config.options) | sizes,
+        words=not config.subwords,
+        steps=config.max_steps,
+        eval_every=config.eval_every,
+        seed=seed,
+        **rate,
+    )
+
+
+@lru_cache(maxsize=2)
+def read_data(folder: Path, language: str) -> Data:
+    """Read all parts in English and one of `attnlib.experiments.captions.LANGUAGES`, except pairs with an empty side.
+
+    A file is called ``val.lc.norm.tok.en``, as in the repository, or ``val.en``, or either with ``.gz``. The files
+    spell marks as HTML does, such as "&apos;". These are replaced by the marks that they stand for, so that a word is
+    spelt in one way. This makes no two words alike, and leaves BLEU as it is.
+
+    Raises
+    ------
+    OSError, ValueError
+        If a file is missing: it names all that are; otherwise as for `attnlib.text.files.iter_parallel`.
+    """
+    names = [(name, ending) for name in FILES for ending in ("en", LANGUAGES[language])]
+    paths = [_file(folder, *name) for name in names]
+    missing = [f"{name}.lc.norm.tok.{ending}" for (name, ending), path in zip(names, paths, strict=True) if not path]
+    if missing:
+        raise ValueError(
+            f"--data is {folder}, which lacks {', '.join(missing)} (or .gz); expected the files of the folder "
+            f"data/task1/tok of {SOURCE}"
+        )
+    parts = zip(paths[::2], paths[1::2], strict=True)
+    return Data(*([_plain(*sides) for sides in iter_parallel(*part) if all(sides)] for part in parts))
+
+
+def list_text_jobs(
+    plan: Plan, runs: Iterable[tuple[ExperimentConfig, int]], data: Path, models: Path, folder: Path, **how: Any
+) -> dict[tuple[Any, ...], Callable[[], Run]]:
+    """List those of the runs that are not recorded yet. Models go into a folder each in `models`.
+
+    Parameters
+    ----------
+    data : Path
+        The folder of the text: see `read_data`.
+    **how
+        As for `attnlib.text.training.train_model`: device, progress.
+
+    Raises
+    ------
+    ValueError
+        If a run is recorded with other settings than the plan's, or with another text.
+    """
+    recorded = {(run["model"], run["seed"]): run for run in read_details(plan, folder)}
+    jobs = {}
+    for config, seed in runs:
+        about = {"settings": asdict(settings_of(config, seed)), "effort": dict(plan.contents["effort"])}
+        about["text"] = _digests(data, config.language, config.num_pairs)
+        run = recorded.get((config.name, seed))
+        if run is None:
+            jobs[config.name, seed] = partial(_run, config, seed, about, data, models / f"{config.name}.{seed}", **how)
+        elif other := [part for part in about if run[part] != about[part]]:
+            raise ValueError(
+                f"{config.name}, seed {seed}, is recorded with another {other[0]}; give another --folder for yours"
+            )
+    return jobs
+
+
+def train_and_measure(config: ExperimentConfig, seed: int, data: Data, folder: Path, **how: Any) -> Run:
+    """Train a configuration with a seed, or go on with that, and measure the model: see the top of this module.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If Ctrl-C ended the training. The same call goes on with it.
+    """
+    model = train_model(folder, data.train[: config.num_pairs], data.dev, settings_of(config, seed), **how)
+    if model.config["ended"] == "interrupted":
+        raise KeyboardInterrupt
+    search = {"beam": config.beam_size, "max_length": config.max_length, "prefer_finished": True}
+    key = {"model": config.name, "seed": seed}
+    costs, training = _training(model, folder)
+    test, words, signatures = _test(model, data.test, search)
+    captions, outputs = _captions(model, config.language, data.train, search, whole=seed == 0)
+    tables = {
+        "": [key | {"test_set": "test"} | test, key | {"test_set": "captions"} | captions],
+        "words": [key | line for line in words],
+        "costs": [key | costs],
+        "word_counts": count_words(config.language, data.train),
+    }
+    return Run(tables, key | training | {"signatures": signatures} | outputs)
+
+
+def count_words(language: str, train: Sequence[SentencePair]) -> list[dict[str, Any]]:
+    """Count how often each word of our captions stands in the text that is learnt from."""
+    lines = []
+    for side, name in enumerate(("english", language)):
+        ours = {word for caption in load_captions(language) for word in caption.pair[side]}
+        theirs = Counter(word for pair in train for word in pair[side])
+        lines += [{"target": language, "side": name, "word": word, "count": theirs[word]} for word in sorted(ours)]
+    return lines
+
+
+def _run(config: ExperimentConfig, seed: int, about: dict[str, Any], text: Path, folder: Path, **how: Any) -> Run:
+    data, device = read_data(text, config.language), how.get("device", torch.device("cpu"))
+    gpu = {"gpu": torch.cuda.get_device_name(device)} if device.type == "cuda" else {}
+    where = environment() | gpu | {"threads": torch.get_num_threads(), "sentencepiece": version("sentencepiece")}
+    run = train_and_measure(config, seed, data, folder, **how)
+    return run._replace(details=run.details | about | {"environment": where})
+
+
+@lru_cache
+def _digests(folder: Path, language: str, pairs: int | None) -> dict[str, str]:
+    data = read_data(folder, language)
+    return {"train": digest(data.train[:pairs]), "dev": digest(data.dev), "test": digest(data.test)}
+
+
+def _training(model: Model, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    *steps, end = load_history(folder)
+    scored = [line for line in steps if "dev_bleu" in line]
+    dev = [[line["step"], round(line["dev_loss"], 4), round(line["dev_bleu"], 4)] for line in scored]
+    costs = {
+        "parameters": count_parameters(model.translator),
+        "source_vocabulary": len(model.translator.source_vocabulary),
+        "target_vocabulary": len(model.translator.target_vocabulary),
+        "steps": steps[-1]["step"],
+        "words": end["words"],
+        "seconds": end["seconds"],
+        "words_per_second": round(end["words"] / end["seconds"], 1),
+        "best_step": max(dev, key=lambda score: (score[2], -score[1]))[0],
+    }
+    losses = [[line["step"], round(line["loss"], 4)] for line in steps if "loss" in line]
+    return costs, {"losses": losses, "dev": dev}
+
+
+def _test(
+    model: Model, pairs: Sequence[SentencePair], how: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[dict[str, Any]], list[str]]:
+    sides = [(pair.source, pair.target) for pair in pairs]
+    translations = model.translate_all([source for source, _ in sides], **how)
+    words = [one.words for one in translations]
+    scores = compared(words, sides, "none")
+    sizes = [sum(model.translator.target_vocabulary.sizes(each)) for each in words]
+    attends = model.translator.decoder.attends
+    copied = [one.with_unknown_replaced().words for one in translations] if attends else None
+    unknown = _unknown(model, pairs)
+    metrics = {
+        "sentences": scores.sentences,
+        "perplexity": _perplexity(model, pairs),
+        "bleu_beam": scores.bleu,
+        "bleu_beam_13a": compared(words, sides, "13a").bleu,
+        "bleu_greedy": evaluate(model, sides, **how | {"beam": 1}, tokenize="none").bleu,
+        "bleu_beam_copied": compared(copied, sides, "none").bleu if attends else None,
+        "chrf_beam": scores.chrf,
+        "exact_match_beam": scores.exact,
+        "length_ratio": sum(map(len, words)) / sum(len(target) for _, target in sides),
+        "unfinished": sum(size >= how["max_length"] for size in sizes) / len(sizes),
+        "unknown_source": unknown[0],
+        "unknown_target": unknown[1],
+        "unknown_written": sum("<unknown>" in word for each in words for word in each),
+        **(_tells(translations, pairs) if attends else {"chrf_to_probability": None, "chrf_to_entropy": None}),
+    }
+    by_words = [
+        {"words": f"{part[0]}-{part[1]}", "sentences": part[2], "bleu_beam": round(part.bleu.score, 4)}
+        for part in scores.by_length
+    ]
+    return _rounded(metrics), by_words, list(scores.signatures)
+
+
+def _captions(
+    model: Model, language: str, train: Sequence[SentencePair], how: Mapping[str, Any], *, whole: bool
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    pairs, gold, _ = zip(*load_captions(language), strict=True)
+    sides, known = [pair[:2] for pair in pairs], {pair.source for pair in train}
+    attends = model.translator.decoder.attends
+    scores = evaluate(model, sides, **how, tokenize="none", gold=gold if attends else None)
+    metrics = {
+        "sentences": len(pairs),
+        "bleu_beam": scores.bleu,
+        "chrf_beam": scores.chrf,
+        "alignment_error_rate": scores.alignment_error if attends else None,
+        "seen_in_training": sum(source in known for source, _ in sides),
+    }
+    outputs = dict.fromkeys(("translations", "log_probabilities", "weights", "forced_attention"))
+    if whole:
+        translations = model.translate_all([source for source, _ in sides], **how)
+        outputs["translations"] = [str(one) for one in translations]
+        outputs["log_probabilities"] = [_log_probability(one) for one in translations]
+        if attends:
+            outputs["weights"] = [_hundredths(one.weights) for one in translations]
+            outputs["forced_attention"] = [_hundredths(looks(model.translator, pair)) for pair in pairs]
+    return _rounded(metrics), outputs
+
+
+def _rounded(metrics: Mapping[str, float | None]) -> dict[str, float | None]:
+    return {name: None if x is None else round(x, 4) for name, x in metrics.items()}
+
+
+def _perplexity(model: Model, pairs: Sequence[SentencePair]) -> float:
+    numbers = sum(len(model.translator.target_vocabulary.encode(pair.target)) for pair in pairs)
+    return exp(sum(sentence_losses(model.translator, pairs)) / numbers)
+
+
+def _unknown(model: Model, pairs: Sequence[SentencePair]) -> list[float]:
+    vocabularies = model.translator.source_vocabulary, model.translator.target_vocabulary
+    shares = []
+    for vocabulary, side in zip(vocabularies, ("source", "target"), strict=True):
+        numbers = [n for pair in pairs for n in vocabulary.encode(getattr(pair, side))[:-1]]
+        shares.append(numbers.count(UNKNOWN) / len(numbers))
+    return shares
+
+
+def _tells(translations: Sequence[Translation], pairs: Sequence[SentencePair]) -> dict[str, float | None]:
+    chrf, both = CHRF(), [(one, pair) for one, pair in zip(translations, pairs, strict=True) if one.words]
+    quality = [chrf.sentence_score(str(one), [" ".join(pair.target)]).score for one, pair in both]
+    probability = [_log_probability(one) / len(one.words) for one, _ in both]
+    entropy = [_entropy(one.weights) for one, _ in both]
+    return {
+        "chrf_to_probability": _correlation(quality, probability),
+        "chrf_to_entropy": _correlation(quality, entropy),
+    }
+
+
+def _correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
+    """Correlate ranks, if not all of them are the same."""
+    return None if min(len({*one}), len({*other})) < 2 else float(spearmanr(one, other).statistic)
+
+
+def _log_probability(translation: Translation) -> float:
+    return round(log(max(translation.probability, 1e-300)), 4)
+
+
+def _entropy(weights: np.ndarray) -> float:
+    return float(-(weights * np.log(np.maximum(weights, 1e-12))).sum(axis=1).mean())
+
+
+def _hundredths(weights: np.ndarray) -> list[list[int]]:
+    return np.rint(100 * np.asarray(weights)).astype(int).tolist()
+
+
+def _plain(*sides: Words) -> SentencePair:
+    return SentencePair(*(split_words(unescape(" ".join(words))) for words in sides))
+
+
+def _file(folder: Path, name: str, ending: str) -> Path | None:
+    names = (f"{name}{middle}.{ending}{end}" for middle in (".lc.norm.tok", "") for end in ("", ".gz"))
+    return next((folder / path for path in names if (folder / path).is_file()), None)

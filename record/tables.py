@@ -1,0 +1,121 @@
+"""Tables of recorded numbers: each line is written once, by whichever process has it."""
+
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+from filelock import FileLock
+
+from attnlib.experiments.plan import Plan
+from attnlib.experiments.runs import RECORDED, read_details, read_table
+
+KEYS = ("tuning_group", "target", "side", "word", "model", "test_set", "clauses", "words", "learning_rate", "seed")
+"""Columns that tell the lines of a table apart, where it has them; all others are what was measured."""
+
+
+class Run(NamedTuple):
+    """What is recorded of a run.
+
+    Attributes
+    ----------
+    tables : mapping
+        Lines for tables, each by its name after the plan's: "" for ``comparison.csv``, "words" for
+        ``comparison.words.csv``.
+    details : mapping, optional
+        What is no table, with ``model`` and ``seed``.
+    """
+
+    tables: dict[str, list[dict[str, Any]]]
+    details: dict[str, Any] | None = None
+
+
+def add_lines(lines: Sequence[dict[str, Any]], name: str, folder: Path = RECORDED, order: Sequence[str] = ()) -> None:
+    """Write lines into a table, in place of those with the same `KEYS`.
+
+    Parameters
+    ----------
+    lines : sequence of dict
+        A value for each column, None where there is none.
+    name : str
+        The table, such as "comparison.words".
+    order : sequence of str, optional
+        How names in the key columns are sorted. If empty, by the alphabet.
+    """
+    given = [{column: float("nan") if x is None else x for column, x in line.items()} for line in lines]
+    with FileLock(_hidden(folder, name)):
+        table = pd.concat([part for part in (read_table(name, folder), pd.DataFrame(given)) if len(part)])
+        key, rank = [column for column in KEYS if column in table], {name: n for n, name in enumerate(order)}
+        table = table.drop_duplicates(key, keep="last")
+        table = table.sort_values(key, key=lambda column: column.map(lambda x: rank.get(x, x)), ignore_index=True)
+        _write(folder / f"{name}.csv", table.convert_dtypes().to_csv(index=False, lineterminator="\n"))
+
+
+def add_run(run: Run, plan: Plan, folder: Path = RECORDED) -> None:
+    """Write what is recorded of a run, its details last: a run that has them is done."""
+    again = plan.contents.get("lost", {}).get("times", 1)
+    order = [*plan.configs, *(f"{name}-times{again:g}" for name in plan.configs), *plan.tuning_groups]
+    order += ["seen lengths", "longer", "test", "captions"]
+    for name, lines in run.tables.items():
+        add_lines(lines, f"{plan.name}.{name}".removesuffix("."), folder, [*dict.fromkeys(order)])
+    if run.details:
+        with FileLock(_hidden(folder, plan.name)):
+            key = {name: run.details[name] for name in ("model", "seed")}
+            others = [each for each in read_details(plan, folder) if any(each[name] != key[name] for name in key)]
+            details = sorted([*others, run.details], key=lambda each: (order.index(each["model"]), each["seed"]))
+            _write(folder / f"{plan.name}.jsonl", "".join(_json(each) + "\n" for each in details))
+
+
+@cache
+def environment() -> dict[str, str]:
+    """Describe what this process runs on: the code's revision, a + if files were changed, date, processor, versions."""
+    packages = {package: metadata.version(package) for package in ("numpy", "scipy", "torch", "sacrebleu")}
+    return {
+        "revision": _revision(),
+        "date": datetime.now(UTC).date().isoformat(),
+        "processor": processor(),
+        "python": platform.python_version(),
+        **packages,
+    }
+
+
+def processor() -> str:
+    """Return the name of this machine's processor, which Linux keeps in a file."""
+    described = Path("/proc/cpuinfo")
+    lines = described.read_text().splitlines() if described.is_file() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return f"{names[0] if names else platform.processor() or platform.machine()}, {os.cpu_count()} cores"
+
+
+def _revision() -> str:
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(Path(__file__).parent), *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    try:
+        return git("rev-parse", "HEAD") + "+" * bool(git("status", "--porcelain", "--untracked-files=no"))
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def _hidden(folder: Path, name: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f".{name}.lock"
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    part = path.with_name(f".{path.name}.part")
+    part.write_text(text, "utf-8", newline="\n")
+    part.replace(path)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

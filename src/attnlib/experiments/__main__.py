@@ -1,8 +1,0 @@
-"""``python -m attnlib.experiments``: see `attnlib.experiments.runner`."""
-
-import sys
-
-from attnlib.experiments.runner import main
-
-if __name__ == "__main__":
-    sys.exit(main())

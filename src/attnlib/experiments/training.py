@@ -1,0 +1,90 @@
+"""Training of a configuration, and what a model computes and holds."""
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import torch
+from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
+
+from attnlib.checks import check_whole
+from attnlib.data import BOS, EOS, endless
+from attnlib.experiments.plan import ExperimentConfig, build_vocabularies
+from attnlib.experiments.runs import best_learning_rate
+from attnlib.training import History, train, warmup_cosine
+from attnlib.translator import Translator
+
+# What PyTorch's counter leaves out, in operations from shapes: a matrix by a vector, and an LSTM in one call.
+_NOT_COUNTED = {
+    torch.ops.aten.mv: lambda matrix, vector, **_: 2 * prod(matrix),
+    torch.ops.aten.mkldnn_rnn_layer: lambda x, W_ih, W_hh, *_, **__: 2 * x[0] * x[1] * (prod(W_ih) + prod(W_hh)),
+}
+
+
+def train_from_config(
+    config: ExperimentConfig, seed: int, stop_after: int | None = None, **options: Any
+) -> tuple[Translator, History]:
+    """Train the model of a configuration.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of initial weights, training sentences and batches.
+    stop_after : int, optional
+        Stop after so many steps, with the learning rates that the whole training has there. If None, take all.
+    **options
+        For `attnlib.train`, such as ``on_step``.
+
+    Raises
+    ------
+    ValueError
+        If the configuration has no learning rate, and its plan none for its tuning group.
+    """
+    rate, steps, whole = config.learning_rate, stop_after or config.max_steps, config.max_steps
+    if rate is None:
+        rate = best_learning_rate(config.plan, config.tuning_group)
+    if stop_after:
+        options = {"schedule": lambda done: warmup_cosine(done * (steps + 1) / (whole + 1))} | options
+    model, pairs = config.build_model(seed), config.training_sentences(seed)
+    batches = endless(pairs, *build_vocabularies(config.language), max_tokens=config.max_tokens, seed=seed)
+    return model, train(model, batches, **{"steps": steps, "learning_rate": rate, "progress": False} | options)
+
+
+def count_parameters(model: nn.Module) -> int:
+    """Count the numbers that training may change."""
+    return sum(weight.numel() for weight in model.parameters() if weight.requires_grad)
+
+
+def count_products(work: Callable[[], object]) -> int:
+    """Count the multiply-adds of all matrix products while `work` is done, whatever is computed in between."""
+    with FlopCounterMode(display=False, custom_mapping=_NOT_COUNTED) as counter:
+        work()
+    return counter.get_total_flops() // 2
+
+
+@torch.no_grad()
+def count_macs(model: Translator, source_length: int, prefix_length: int = 0) -> int:
+    """Count the multiply-adds of one decoder step for one sentence, while the step is taken.
+
+    Those of matrix products: what is done once for a sentence, and what is added or looked up, does not count.
+
+    Parameters
+    ----------
+    source_length : int
+        Words of the source, EOS among them.
+    prefix_length : int
+        Words of the translation before the step, which a Transformer attends to as well.
+
+    Raises
+    ------
+    ValueError
+        If `source_length` is below 1 or `prefix_length` below 0.
+    """
+    check_whole(source_length=source_length)
+    check_whole(0, prefix_length=prefix_length)
+    word = torch.tensor([BOS])
+    state = model.start(torch.full((1, source_length), EOS), torch.tensor([source_length]))
+    for _ in range(prefix_length):
+        state = model.step(word, state)[2]
+    return count_products(lambda: model.step(word, state))

@@ -1,0 +1,111 @@
+// What all cards share: making nodes, reading models, the question that is asked first, finding the cards of a page.
+window.attnlibCards ??= (() => {
+  const SVG = ["svg", "g", "path", "rect", "circle", "line", "text", "image", "polygon"], kinds = {}, opened = {};
+  let cards = 0;
+
+  // Two decimals, as Python writes them: a half goes up.
+  const two = x => (Math.floor(100 * x + 0.5) / 100).toFixed(2).replace("-", "−");
+  const clamp = (x, least, most) => Math.min(Math.max(x, least), most);
+  const greatest = (list, most) => [...list.keys()].sort((a, b) => list[b] - list[a]).slice(0, most);
+  const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+  function make(tag, attributes = {}, ...children) {
+    const svg = SVG.includes(tag);
+    const node = svg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+    dress(node, attributes).append(...children);
+    return node;
+  }
+
+  function dress(node, attributes) {
+    for (const [name, value] of Object.entries(attributes)) {
+      if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+      else if (value === undefined) node.removeAttribute(name);
+      else if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value);   // a write costs a layout
+    }
+    return node;
+  }
+
+  // Buttons of which one is chosen.
+  function choices(label, titles, choose) {
+    const name = `attnlib-choice-${++cards}`;
+    return make("div", { class: "at-switch", role: "radiogroup", "aria-label": label }, ...titles.map((title, n) =>
+      make("label", {}, make("input", { type: "radio", name, checked: n ? undefined : "", onchange: () => choose(n) }),
+        title)));
+  }
+
+  // --- Models: in the card's own output, or in the book's folder of models ---
+
+  const packed = window.attnlibPacked ??= {}, pause = () => new Promise(done => setTimeout(done));
+
+  function fetched(digest) {
+    const root = document.documentElement.dataset.content_root;
+    if (root === undefined) throw new Error("the model is not in this page: run the cell to bring it");
+    return new Promise((done, failed) => document.head.append(make("script", {
+      src: `${root}_static/models/${digest}.js`,
+      onload: () => packed[digest] ? done(packed[digest]) : failed(new Error("the weights are damaged")),
+      onerror: () => failed(new Error("the weights cannot be read")),
+    })));
+  }
+
+  async function load(card, digest) {
+    if (opened[digest]) return opened[digest];
+    const carried = card.parentNode.querySelector(`script[data-model="${digest}"]`);
+    try {
+      const weights = carried ? JSON.parse(carried.textContent) : packed[digest] ?? await fetched(digest);
+      await pause();
+      return opened[digest] = window.attnlibRecurrent.open(weights);
+    } catch (error) {
+      const why = error.constructor === Error ? error.message : "the weights are damaged";
+      throw new Error(`This card cannot compute: ${why}. What stands here stays as it was.`);
+    }
+  }
+
+  // Call a function once, when a reader touches the card or comes near it.
+  function whenTouched(card, wake) {
+    const once = () => {
+      for (const touch of ["pointerover", "focusin"]) card.removeEventListener(touch, once);
+      near.disconnect();
+      wake();
+    };
+    const seen = entries => entries.some(one => one.isIntersecting) && once();
+    const near = new IntersectionObserver(seen, { rootMargin: "300px" });
+    for (const touch of ["pointerover", "focusin"]) card.addEventListener(touch, once);
+    addEventListener("scroll", () => near.observe(card), { once: true, passive: true });
+  }
+
+  // --- The question: a guess first; when the reader has tried, it says what came out, and why ---
+
+  function question(card) {
+    const options = [...card.querySelectorAll(".at-ask label")], name = `attnlib-guess-${++cards}`;
+    for (const option of options) option.firstElementChild.name = name;
+    return right => {
+      if (!options.length || card.querySelector(".at-came")) return;
+      const guess = options.findIndex(option => option.firstElementChild.checked);
+      options[right].classList.add("at-came");
+      options[right].append(make("b", {}, " ← came out"));
+      const judged = guess < 0 ? "It has come out." : guess === right ? "As you guessed." : "Not as you guessed.";
+      card.querySelector(".at-verdict").textContent = `${judged} Why: below.`;
+      card.querySelector(".at-answer").open = true;
+    };
+  }
+
+  // --- The cards of a page ---
+
+  function begin(card, kind) {
+    card.dataset.ready = "";
+    card.addEventListener("keydown", event => event.stopPropagation());   // JupyterLab's own keys
+    kinds[kind](card, JSON.parse(card.querySelector("script[type='application/json']").textContent));
+  }
+
+  function scan() {
+    for (const kind of Object.keys(kinds))
+      for (const card of document.querySelectorAll(`.attnlib-${kind}:not([data-ready])`)) begin(card, kind);
+  }
+
+  function define(kind, start) {
+    kinds[kind] ??= start;
+    scan();
+  }
+
+  return { make, dress, two, clamp, greatest, still, choices, load, whenTouched, question, define, scan };
+})();

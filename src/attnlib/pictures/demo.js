@@ -1,0 +1,505 @@
+// The attention demo: source words above, target words below, and lines as thick as the weights between them. A reader
+// drags weights, hides words and picks words, and the models of recurrent.js translate the rest anew. Without a model
+// it shows weights that were computed before.
+attnlibCards.define("demo", (card, data) => {
+  const { make, dress, two, clamp, greatest, still, choices, load, whenTouched, question } = attnlibCards;
+  const EOS = 2, MOST = 99, LEAST = 0.005, PATIENCE = 30;   // words; a weight that is still said; milliseconds
+  // pixels: the lines of a target word; a word without letters; a likely word
+  const BUNDLE = 15, FULL = 20, CHIP = 34;
+  const KEYS = "Arrow keys: from word to word, and its weight less or more; Home none, End all; Enter hides it";
+  const [english, french, en, fr, unit] = data.names, NAMES = ["", "", "(end)", "(unknown)"];
+  const own = data.own && window.attnlibOwn(data);   // of a model of one's own no grammar is known
+  const known = new Map([...data.pairs.flat(), data.first].map(([sentence, right]) => [sentence, right?.split(" ")]));
+  const numbers = new Map(data.source.map((word, n) => [word, n + NAMES.length]));
+  const live = data.models.every(({ digest }) => digest), tried = question(card);
+  const models = data.models.map(({ D, ...model }) =>
+    ({ ...model, D: D ?? undefined, steps: model.steps.map(({ weights, likely, ...step }) =>
+    ({ ...step, alpha: weights?.map(x => x / 10000), likely: likely?.map(([word, p]) => [word, p / 1000]) })) }));
+  const nothing = () => ({ hidden: new Set(), sharpness: 1, looks: models.map(() => new Map()),
+    forced: models.map(() => new Map()) });
+  let words = data.words, shown, now = nothing(), past = [], latest, m = 0, t = data.step, from = data.bar;
+  let job = 0, found = data.question?.bar === undefined, complaint = "", sentences = 0, ownWeights, ruled = "";
+
+  const name = word => NAMES[word] ?? data.target[word - NAMES.length],
+    written = steps => steps.map(({ word }) => name(word));
+  const all = () => live ? [...words, NAMES[EOS]] : words, body = list => list.filter(word => word !== NAMES[EOS]);
+  const text = steps => own?.text(steps.map(({ word }) => word)) ?? body(written(steps)).join(" ");
+  const touched = n => now.hidden.size || now.sharpness !== 1 || now.looks[n].size || now.forced[n].size;
+  const moved = n => touched(n) && written(models[n].steps).join(" ") !== written(models[n].plain).join(" ");
+  const stale = () => live && models.some(({ plainFor }) => plainFor !== words);   // a translation is on its way
+  const right = () => known.get(words.join(" "));
+
+  // Say of each word whether it is one of those that two sentences have in common, in the same order.
+  function common(ours, theirs) {
+    const most = Array.from({ length: ours.length + 1 }, () => new Array(theirs.length + 1).fill(0));
+    for (let a = ours.length - 1; a >= 0; a--)
+      for (let b = theirs.length - 1; b >= 0; b--)
+        most[a][b] = ours[a] === theirs[b] ? 1 + most[a + 1][b + 1] : Math.max(most[a + 1][b], most[a][b + 1]);
+    const kept = ours.map(() => false);
+    for (let a = 0, b = 0; a < ours.length && b < theirs.length;) {
+      if (ours[a] === theirs[b]) kept[a] = (++b, true);
+      if (kept[a] || most[a + 1][b] >= most[a][b + 1]) a++;
+      else b++;
+    }
+    return kept;
+  }
+
+  // --- Translating: a small model takes some milliseconds, and follows every movement of the hand ---
+
+  // What the model is told: a weight that the reader gave stays where its word is hidden, and goes to the others.
+  function hand(n, but) {
+    const looks = [...now.looks[n]].filter(([at]) => at !== but).map(([at, alpha]) => {
+      const seen = alpha.map((weight, i) => now.hidden.has(i) ? 0 : weight), sum = seen.reduce((a, b) => a + b, 0);
+      return [at, sum ? seen.map(weight => weight / sum) : seen];
+    });
+    return { hidden: now.hidden, sharpness: now.sharpness, looks: new Map(looks) };
+  }
+
+  // Translate; where nothing has changed before step `since`, begin there.
+  function* search({ opened, encoded, steps: before = [] }, hand, forced, since = 0) {
+    const steps = own ? [] : before.slice(0, since), most = 2 * words.length + 6;
+    const found = own?.search(opened, encoded, hand, forced)
+      ?? opened.greedy(encoded, most, hand, forced, before[since]?.before);
+    for (const step of found) {
+      if (step) steps.push(step);
+      yield;
+    }
+    return steps;
+  }
+
+  function* translation(since) {
+    for (const [n, model] of models.entries()) {
+      const read = model.readFor === words;
+      if (!read) {
+        model.encoded = model.opened.encode([...(own?.numbers ?? words.map(word => numbers.get(word))), EOS]);
+        model.plain = yield* search({ ...model, steps: [] });
+        model.readFor = words;
+      }
+      if (read && n !== m && since) continue;   // one step of the other model has changed
+      const known = read ? model : { ...model, steps: [] };
+      const steps = touched(n) ? yield* search(known, hand(n), now.forced[n], read ? since : 0) : model.plain;
+      Object.assign(model, { steps, plainFor: words });
+    }
+  }
+
+  function translate(since, then) {
+    const run = ++job, work = translation(since), go = () => {
+      if (run !== job) return;
+      for (const until = performance.now() + PATIENCE; performance.now() < until;) if (work.next().done) return then();
+      draw();   // what is known already, a bar that moves
+      setTimeout(go);   // so that the page stays free
+    };
+    if (models.every(({ opened }) => opened)) return go();
+    draw();
+    Promise.all(models.map(async model => { model.opened ??= await load(card, model.digest); }))
+      .then(go, ({ message }) => complain(message));
+  }
+
+  function renew(since = 0, then) {
+    translate(since, () => {
+      t = clamp(t, 0, models[m].steps.length - 1);
+      complaint = "";
+      draw();
+      then?.();
+      judge();
+    });
+  }
+
+  // --- The hand: a weight, a hidden word, another word, the sharpness; each can be taken back ---
+
+  // What is of the same kind as the act before is one with it.
+  function act(change, { kind, since = 0, quiet = false } = {}) {
+    if (stale()) return;
+    if (!kind || kind !== latest) past.push(structuredClone(now));
+    latest = kind;
+    change();
+    renew(since, () => quiet || report());
+  }
+
+  // Give source word i this share of the step's weight; the others keep their proportions.
+  function weigh(i, share, base, more) {
+    const like = 1 - base[i] > 1e-6 ? base : ownWeights, rest = like.reduce((sum, x, n) => sum + (n === i ? 0 : x), 0);
+    const other = weight => (1 - share) * (rest ? weight / rest : 1 / Math.max(like.length - 1, 1));
+    from = i;
+    act(() => {
+      const alpha = Float64Array.from(like, (weight, n) => n === i ? share : other(weight));
+      now.looks[m].set(t, alpha);
+      models[m].steps = models[m].steps.with(t, { ...models[m].steps[t], alpha });   // does not wait for the words
+    }, { since: t, ...more });
+  }
+
+  const hide = i => live && models[m].steps[t].alpha && act(() => now.hidden.delete(i) || now.hidden.add(i));
+
+  function takeBack() {
+    const before = past.pop();
+    if (before) act(() => { now = before; }, { kind: latest = "back" });
+  }
+
+  function drag(event, i) {
+    const bar = event.currentTarget, base = models[m].steps[t].alpha, moved = ({ clientX, clientY }, quiet) => {
+      const { left, width, bottom, height } = bar.getBoundingClientRect();
+      const share = tall() ? (clientX - left) / width : (bottom - clientY) / height;
+      weigh(i, Math.round(100 * clamp(share, 0, 1)) / 100, base, { kind: base, quiet });
+    };
+    if (!live || stale() || now.hidden.has(i)) return;
+    bar.setPointerCapture(event.pointerId);
+    source.classList.add("at-dragging");
+    found = true;
+    bar.onpointermove = event => moved(event, true);
+    bar.onpointerup = bar.onpointercancel = event => {
+      bar.onpointermove = bar.onpointerup = bar.onpointercancel = null;
+      source.classList.remove("at-dragging");
+      if (event.type === "pointerup") moved(event, false);
+      else if (latest === base) takeBack();   // the page was scrolled
+    };
+  }
+
+  function keys(event, i) {
+    const [less, more, back, on] = tall() ? ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]
+      : ["ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight"];
+    const { alpha } = models[m].steps[t], to = { [back]: i - 1, [on]: i + 1 }[event.key];
+    const by = { [less]: -0.05, [more]: 0.05, PageDown: -0.2, PageUp: 0.2, Home: -1, End: 1 }[event.key];
+    found ||= Boolean(by);
+    if (to !== undefined) {
+      from = clamp(to, 0, words.length);
+      draw();
+    }
+    else if (by && alpha && !now.hidden.has(i)) weigh(i, clamp(alpha[i] + by, 0, 1), alpha, { kind: `${i} at ${t}` });
+    else if (["Enter", " "].includes(event.key)) hide(i);
+    else return;
+    event.preventDefault();
+    source.children[from].focus();
+  }
+
+  function choose(to, focus) {
+    t = clamp(to, 0, models[m].steps.length - 1);
+    draw();
+    say(looks());
+    if (focus) target.children[t].focus();
+  }
+
+  // --- Writing a sentence ---
+
+  function typed() {
+    const complete = field.value.toLowerCase().match(/[^\s.,;!?]+/g) ?? [];
+    const partial = /\S$/.test(field.value) && !numbers.has(complete.at(-1)) ? complete.pop() ?? "" : "";
+    const unknown = complete.find(word => !numbers.has(word))
+      ?? (partial && !data.source.some(word => word.startsWith(partial)) ? partial : undefined);
+    offer(complete, partial);
+    if (unknown !== undefined) {
+      const known = `the ${data.source.length} ${english} words that the model knows`;
+      complain(`“${unknown.slice(0, 40)}” is not one of ${known}.`);
+    } else if (complete.length > MOST) complain(`These are ${complete.length} words; write at most ${MOST}.`);
+    else if (!complete.length) complain("Write a sentence: words that may come next are below the line.");
+    else if (complete.join(" ") !== words.join(" ")) begin(complete);
+    else renew();
+  }
+
+  // Offer what may follow: by the word before, and by whether the last article was a singular one.
+  function offer(complete, partial) {
+    const singular = ["a", "an"].includes(complete.findLast(word => ["a", "an", "the"].includes(word)));
+    const before = data.kinds[data.source.indexOf(complete.at(-1))] ?? "";
+    const may = data.follow[before + (singular ? "*" : "")] ?? data.kinds;
+    const fitting = data.source.filter((word, n) => may.includes(data.kinds[n]) && word.startsWith(partial));
+    offers.replaceChildren(...fitting.slice(0, 12).map(word => make("button", { type: "button", onclick: () => {
+      field.value = [...complete, word, ""].join(" ");
+      field.focus();
+      typed();
+    } }, word)));
+  }
+
+  function begin(sentence, count = 0) {
+    [words, now, past, latest, t, from] = [sentence, nothing(), [], undefined, 0, 0];
+    renew(0, () => {
+      sentences += count;
+      report();
+    });
+  }
+
+  function another() {
+    const drawn = data.pairs[clauses.value];
+    drawn.push(drawn.shift());
+    field.value = drawn[0][0];
+    begin(field.value.split(" "), Number(clauses.value) + 1 >= data.question?.clauses ? 1 : 0);
+  }
+
+  // --- Saying ---
+
+  const say = said => { if (status.textContent !== said) status.textContent = said; };
+
+  function complain(said) {
+    complaint = said;
+    drawNotes();
+    say(said);
+  }
+
+  // What the chosen word looks at.
+  function looks() {
+    const { alpha, word } = models[m].steps[t], begun = `Word ${t + 1}, ${name(word)}`;
+    if (!alpha) return `${begun}: this model has no attention; every word is written from the same vector.`;
+    const most = greatest(alpha, 3).filter(i => alpha[i] >= LEAST).map(i => `${all()[i]} ${two(alpha[i])}`);
+    return `${begun}: looks at ${most.join(", ") || "nothing"}.`;
+  }
+
+  function report() {
+    const { steps } = models[m], strange = own?.note ? ` ${own.note}` : "";
+    if (!touched(m)) return say(`${models[m].title}: ${text(steps)}.${strange}`);
+    say(moved(m) ? `Now: ${text(steps)}.` : `No ${unit} of the translation changed. ${looks()}`);
+  }
+
+  // --- Drawing ---
+
+  const tall = () => stage.classList.contains("at-tall"),
+    button = (said, more) => make("button", { type: "button", ...more }, said);
+
+  function build() {   // the columns of a sentence
+    shown = words;
+    const slider = i => live ? { role: "slider", "aria-valuemin": 0, "aria-valuemax": 100,
+      onkeydown: event => keys(event, i),
+      "aria-description": KEYS } : {};
+    source.replaceChildren(...all().map((word, i) =>
+      make("div", { class: "at-col", lang: en, ...slider(i), "aria-label": live ? word : undefined },
+      make("div", { class: "at-bar", onpointerdown: event => drag(event, i) }, make("div", { class: "at-fill" }),
+        make("div", { class: "at-own" }), make("div", { class: "at-share" })),
+      make("span", { class: "at-word", onclick: () => hide(i) }, word))));
+  }
+
+  function draw() {
+    bench.classList.toggle("at-empty", !words.length);
+    if (!words.length || stale()) return;
+    if (shown !== words) build();
+    fit();
+    const { steps, opened } = models[m], step = steps[t], { alpha, centre } = step, forced = now.looks[m].has(t);
+    ownWeights = forced && step.before ? opened.step(step.before, hand(m, t)).attended.alpha : alpha;
+    stage.classList.toggle("at-none", !alpha);
+    source.classList.toggle("at-forced", forced && ownWeights !== alpha);
+    [...source.children].forEach((col, i) => {
+      const weight = alpha?.[i] ?? 0, hidden = now.hidden.has(i),
+        nudge = !found && asked() && i === data.question.bar && t === data.step;
+      const unseen = centre !== undefined && Math.abs(i - centre) > models[m].D;
+      const marks = { "at-hidden": hidden, "at-held": forced && i === from, "at-nudge": nudge, "at-unseen": unseen };
+      dress(col, { class: ["at-col", ...Object.keys(marks).filter(mark => marks[mark])].join(" "),
+        style: `--w: ${weight.toFixed(3)}; --o: ${(ownWeights?.[i] ?? 0).toFixed(3)}` });
+      if (live) dress(col, { "aria-valuenow": Math.round(100 * weight),
+        tabindex: i === Math.min(from, words.length) ? 0 : -1,
+        "aria-valuetext": hidden ? "hidden at every step" : `${two(weight)} of the weight`,
+        "aria-orientation": tall() ? "horizontal" : "vertical" });
+      col.querySelector(".at-share").textContent = alpha && !unseen ? two(weight) : "";
+    });
+    drawTarget(steps);
+    drawChips(step);
+    drawLinks(steps, centre);
+    drawNotes();
+    dress(undo, past.length ? { disabled: undefined } : { disabled: "" }).textContent = past.length
+      ? `Undo (${past.length})` : "Undo";
+    sharp.textContent = slider.value = now.sharpness;
+    switches.querySelectorAll("label").forEach((label, n) =>
+      label.classList.toggle("at-moved", n !== m && live && moved(n)));
+  }
+
+  function drawTarget(steps) {
+    const list = written(steps), kept = common(list, written(models[m].plain ?? steps));
+    const fits = live && right() ? common(list, [...right(), NAMES[EOS]]) : list.map(() => true);
+    while (target.children.length > list.length) target.lastChild.remove();
+    list.forEach((word, n) => {
+      const node = target.children[n] ?? target.appendChild(make("span", { role: "option", lang: fr,
+        onclick: () => choose(n), onpointerenter: () => preview(n), onpointerleave: () => preview(-1) }));
+      if (node.textContent && node.textContent !== word
+        && !still()) node.animate?.([{ background: "var(--yours)" }, {}], 700);
+      node.textContent = word;
+      const marks = [!kept[n] && "changed", kept[n] && !fits[n] && "wrong",
+        now.forced[m].has(n) && "chosen"].filter(Boolean);
+      dress(node, { class: ["at-word", ...marks.map(mark => `at-${mark}`)].join(" "), "aria-selected": n === t,
+        "aria-label": [word, ...marks].join(", "), tabindex: n === t ? 0 : -1 });
+    });
+    dress(target, { "aria-label": `${french} ${unit}s, ${models[m].title}` });
+    const bold = make("b", { lang: fr }, list[t]),
+      looking = `How much the model looks at each ${english} ${unit} when it writes `;
+    const plain = "Every word is written from one vector, c: there is nothing to weigh.";
+    caption.replaceChildren(...(!steps[t].alpha ? [plain]
+      : [live ? looking : `Weight of each ${english} ${unit} for `, bold]));
+  }
+
+  function drawChips({ p, likely, word }) {   // the three likeliest, and the one that stands there
+    const list = p ? greatest(p, 3).map(word => [word, p[word]]) : likely ?? [];
+    const focus = [...chips.children].indexOf(document.activeElement);
+    if (p && !list.some(([other]) => other === word)) list.push([word, p[word]]);
+    chips.hidden = !list.length;
+    chips.replaceChildren(make("small", { class: "at-likeliest" }, "word here:"),
+      ...list.map(([other, p]) => button(name(other),
+      { lang: fr, style: `--p: ${p.toFixed(3)}`, "aria-pressed": other === word,
+        "aria-label": `write ${name(other)}, probability ${two(p)}`,
+        onclick: () => act(() => now.forced[m].set(t, other), { since: t }) })));
+    [...chips.querySelectorAll("button")].forEach((chip, n) =>
+      chip.append(" ", make("small", {}, list[n][1] < LEAST ? "<0.01" : two(list[n][1]))));
+    chips.children[focus]?.focus();
+    place();
+  }
+
+  // Tall, if the words of either side do not fit in a row; never while a bar is dragged.
+  function fit() {
+    const list = [all(), written(models[m].steps)], seen = `${stage.clientWidth} ${list.join()}`;
+    if (ruled === seen || source.classList.contains("at-dragging")) return;
+    ruled = seen;
+    ruler.font = `600 15px ${getComputedStyle(stage).fontFamily}`;
+    const width = words => words.reduce((sum, word) => sum + Math.max(ruler.measureText(word).width + FULL, 40), 0);
+    stage.classList.toggle("at-tall", Math.max(...list.map(width)) > stage.clientWidth);
+  }
+
+  function place() {   // the chips: below their word, in a column of words where they stand
+    const word = target.children[t],
+      shift = tall() && !chips.hidden ? `${CHIP * (chips.children.length - 1) + 16}px` : "";
+    for (const node of target.children)
+      if (node.style.marginBottom !== (node === word ? shift : "")) node.style.marginBottom = node === word ? shift
+        : "";
+    if (tall()) return dress(chips, { style: `top: ${target.offsetTop + word.offsetTop + word.offsetHeight + 4}px` });
+    const middle = word.offsetLeft + word.offsetWidth / 2;
+    const at = clamp(middle - chips.offsetWidth / 2, 0, Math.max(stage.clientWidth - chips.offsetWidth, 0));
+    dress(chips, { style: `margin-left: ${at}px; --caret: ${middle - at - 5}px` });
+  }
+
+  // Lines: all of a target word together are as thick as 1, side by side at its end.
+  function drawLinks(steps, centre) {
+    const { left, top } = stage.getBoundingClientRect(), upright = !tall(), spot = (node, end) => {
+      const box = node.getBoundingClientRect(), [x, y] = [box.left - left, box.top - top];
+      return upright ? [x + box.width / 2, end ? y : y + box.height] : [end ? x : x + box.width, y + box.height / 2];
+    };
+    const froms = [...source.children].map(col => spot(col.lastChild, false));
+    const tos = [...target.children].map(node => spot(node, true));
+    const curve = ([x, y], [u, v]) => upright ? `M${x} ${y}C${x} ${(y + v) / 2} ${u} ${(y + v) / 2} ${u} ${v}`
+      : `M${x} ${y}C${(x + u) / 2} ${y} ${(x + u) / 2} ${v} ${u} ${v}`;
+    if (!steps[t].alpha) {   // without attention all goes through one vector
+      const ends = [...froms, ...tos],
+        knot = [0, 1].map(axis => ends.reduce((sum, end) => sum + end[axis], 0) / ends.length);
+      const d = [...froms.map(start => curve(start, knot)), ...tos.map(end => curve(knot, end))].join("");
+      return links.replaceChildren(make("path", { class: "at-knot", d }),
+        make("circle", { cx: knot[0], cy: knot[1], r: 13 }),
+        make("text", { x: knot[0], y: knot[1] + 5 }, "c"));
+    }
+    const groups = steps.map(({ alpha }, n) => {
+      let offset = -BUNDLE / 2;
+      return make("g", {}, ...[...alpha].flatMap((weight, i) => {
+        const thick = BUNDLE * weight, middle = offset + thick / 2, [u, v] = tos[n];
+        offset += thick;
+        return weight < LEAST ? [] : [make("path", { d: curve(froms[i], upright ? [u + middle, v] : [u, v + middle]),
+          "stroke-width": Math.max(thick, 0.75).toFixed(2) })];
+      }));
+    });
+    groups[t].classList.add("at-on");
+    // on top
+    links.replaceChildren(...groups, ...(centre === undefined ? [] : [tick(froms, centre, upright)]), groups[t]);
+  }
+
+  // where the window of local attention has its center, which is between words
+  function tick(froms, centre, upright) {
+    const before = clamp(Math.floor(centre), 0, froms.length - 1), after = Math.min(before + 1, froms.length - 1);
+    const [x, y] = froms[before].map((z, axis) => z + (centre - before) * (froms[after][axis] - z));
+    return make("path", { class: "at-centre", d: upright ? `M${x} ${y + 1}l-6 10h12z` : `M${x + 1} ${y}l10 -6v12z` });
+  }
+
+  const preview = n => [...links.querySelectorAll("g")].forEach((group, k, { length }) =>
+    group.classList.toggle("at-preview", n !== t && k === (n < t ? n : n - 1) && k !== length - 1));
+
+  // --- Below the picture: what is wrong, what changed, what the other model writes ---
+
+  function marked(list, kept, mark) {
+    return make("span", { lang: fr }, ...body(list).flatMap((word, n) => [kept[n] ? word : make(mark, {}, word), " "]));
+  }
+
+  function drawNotes() {
+    const line = (...parts) => make("p", {}, ...parts),
+      lines = complaint ? [make("p", { class: "at-complaint" }, complaint)] : [];
+    if (words.length && !stale()) {
+      const { plain, steps, title } = models[m], other = models.filter((model, n) => live && n !== m);
+      if (own) lines.push(make("p", { lang: fr, class: "at-text" }, text(steps)));
+      if (moved(m)) lines.push(line(`By itself: `,
+        marked(written(plain), common(written(plain), written(steps)), "s")));
+      else if (live && right() && body(written(steps)).join(" ") !== right().join(" "))
+        lines.push(line("Right: ", marked(right(), common(right(), body(written(steps))), "b")));
+      for (const { title, plain, steps } of other)
+        lines.push(line(`${title} writes: `, make("span", { lang: fr }, text(steps)),
+          moved(models.findIndex(one => one.title === title)) ? " (changed)" : ""));
+      if (steps.at(-1).word !== EOS && live) lines.push(line(`${title} does not end by itself and was stopped.`));
+      if (own?.note) lines.push(line(own.note));
+    }
+    const hint = [`Drag a bar. Click any ${french} word to see its weights, any ${english} word to hide it from the`,
+      "model, or one of the likely words to write it instead. The vector of a word also carries information about its",
+      "neighbors, so a line need not join a word with its translation."];
+    if (models[m].D) hint.push("The triangle is the center of the window; dotted bars are outside it.");
+    const said = live && models[m].steps[t]?.alpha ? hint.join(" ") : `Click any ${french} word to see its weights.`;
+    lines.push(make("p", { class: "at-hint" }, said));
+    notes.replaceChildren(...lines);
+  }
+
+  // --- The question ---
+
+  const asked = () => !m && words.join(" ") === data.first[0];
+
+  function judge() {
+    // what moves on the page waits for the hand
+    if (!data.question || source.classList.contains("at-dragging")) return;
+    const { bar, least, hidden, clauses, right } = data.question,
+      alike = (set, list) => set.size === list.length && list.every(i => set.has(i));
+    const done = clauses ? sentences >= 3 : words.join(" ") === data.first[0] && now.sharpness === 1
+      && models.every((_, n) => !now.forced[n].size)
+      && (hidden ? alike(now.hidden, hidden) && models.every((_, n) => !now.looks[n].size)
+        : !now.hidden.size && !m && now.looks[0].size === 1 && now.looks[0].get(data.step)?.[bar] >= least);
+    if (done) tried(right);
+  }
+
+  // --- Beginning ---
+
+  const ruler = make("canvas").getContext("2d"), status = make("p", { role: "status", class: "at-aloud" });
+  const links = make("svg", { class: "at-links", "aria-hidden": "true" }), caption = make("p", { class: "at-caption" });
+  const source = make("div", { class: "at-source", role: "group",
+    "aria-label": `${english} ${unit}s, and their weights` });
+  const target = make("div", { class: "at-target", role: "listbox", "aria-orientation": "horizontal",
+    onkeydown: event => {
+    const to = { ArrowRight: t + 1, ArrowDown: t + 1, ArrowLeft: t - 1, ArrowUp: t - 1, Home: 0,
+      End: Infinity }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    choose(to, true);
+  } });
+  const chips = make("div", { class: "at-chips", role: "group",
+    "aria-label": "The likeliest words here: choose one to write it" });
+  const stage = make("div", { class: "at-stage" }, links, source, target, chips),
+    notes = make("div", { class: "at-notes" });
+  const field = make("input", { type: "text", spellcheck: "false", autocomplete: "off", autocapitalize: "none",
+    placeholder: "Write a sentence",
+    "aria-label": `${english} sentence`, oninput: own ? () => own.read(field.value, words, begin, complain) : typed });
+  const offers = make("div", { class: "at-offers", role: "group", "aria-label": "Words that may follow" });
+  const clauses = make("select", { "aria-label": "number of clauses" },
+    ...data.pairs.map((_, n) => make("option", { value: n }, n ? `of ${n + 1} clauses` : "of 1 clause")));
+  const undo = button("Undo", { onclick: takeBack }), sharp = make("b"),
+    slider = make("input", { type: "range", min: 0, max: 4,
+    step: 0.25, value: 1, "aria-label": "sharpness",
+      oninput: () => act(() => { now.sharpness = Number(slider.value); }, { kind: "sharpness" }) });
+  const switches = choices("model", models.map(({ title }) => title), n => {
+    m = n;
+    t = clamp(t, 0, models[m].steps.length - 1);
+    draw();
+    report();
+  });
+  const line = (...parts) => make("div", { class: "at-line" }, ...parts.filter(Boolean));
+  const writing = live ? [line(field,
+    ...(own ? [own.choices(() => begin([...words]))] : [button("New sentence", { onclick: another }), clauses])),
+      offers]
+    : [];
+  const tuning = live ? [line(undo,
+    make("label", { class: "at-sharpness" }, "sharpness of the weights ", slider, " ", sharp))] : [];
+  const bench = make("div", { class: "at-bench" }, ...writing, line(switches), caption, stage, notes, ...tuning,
+    status);
+  switches.parentNode.hidden = models.length < 2;
+  field.value = words.join(" ");
+  clauses.value = 1;
+  card.querySelector(".at-still").replaceWith(bench);
+  for (const model of models) [model.plain, model.plainFor] = [model.steps, words];
+  card.addEventListener("keydown",
+    event => event.key === "z" && (event.ctrlKey || event.metaKey) && event.target !== field
+    && (event.preventDefault(), takeBack()));
+  field.addEventListener("focus", () => own || offer(words, ""), { once: true });
+  new ResizeObserver(draw).observe(stage);
+  draw();
+  if (live) whenTouched(card, () => translate(0, draw));
+});

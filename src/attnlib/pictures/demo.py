@@ -1,0 +1,299 @@
+"""The attention demo: models that translate what a reader writes, in the page itself, and whose weights he may drag.
+
+Where there are no scripts, on paper and on GitHub, it is a picture of one sentence, its translations and their weights.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cache
+from html import escape
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attnlib.data import EOS, UNKNOWN, SentencePair, encode
+from attnlib.language import lexicon
+from attnlib.language.grammar import sample
+from attnlib.pictures.cards import Card, Question, card, checked_text, digest, two_decimals, width
+from attnlib.pictures.packing import pack
+from attnlib.search import greedy
+from attnlib.translator import Translator
+
+LEAST = 0.9
+"""The weight that a bar has to be given until a question about it is answered."""
+
+_CLAUSES, _EACH = 8, 4  # sentences to draw: of so many clauses at most, and so many of each number
+_GRAMMAR = 3000  # sentences in which it is seen which kind of word may follow which
+_LIKELIEST = 3
+_PITCH, _BAR, _GAP = 26, 60, 90  # pixels of the still picture: from row to row, a bar of weight 1, the lines
+_BUNDLE = 12  # pixels: the lines of one target word together
+
+
+def attention_demo(
+    models: Mapping[str, Translator],
+    sentence: str | SentencePair | None = None,
+    *,
+    question: Question | None = None,
+    step: int = 0,
+) -> Card:
+    """Show models that translate what a reader writes, and let the reader change their attention.
+
+    The reader writes a sentence or draws one whose translation is known, chooses a word of the translation, and sees
+    its weights as bars and as lines. Bars can be dragged, words hidden, and other words chosen; what comes after is
+    translated anew, and marked where it changed. The models run in the page.
+
+    Parameters
+    ----------
+    models : for each title, a translator
+        One, or two to compare, of the English-French grammar, with the same vocabularies.
+    sentence : str or SentencePair, optional
+        What is translated at first. Of a pair the right translation is known. None: a sentence of two clauses.
+    question : Question, optional
+        It is answered when the reader has tried one of these, and nothing else: ``{"target": word, "source": word}``,
+        that the first model gives a weight of `LEAST` to the source word where it writes the target word;
+        ``{"hidden": words}``, that just these source words are hidden; ``{"clauses": number}``, that three sentences of
+        at least so many clauses have been drawn.
+    step : int
+        The word of the translation that is chosen at first, if the question names none.
+
+    Returns
+    -------
+    Card
+        As the value of a cell it shows itself.
+
+    Raises
+    ------
+    TypeError
+        If `models` is not a mapping of titles to translators, or `sentence` is not one.
+    ValueError
+        If there are none or more than two, or their vocabularies differ, or a model cannot be packed, or the sentence
+        has no word or one that the models do not know, or the question names words that are not there.
+
+    Notes
+    -----
+    In a chapter, with models that came with the book::
+
+        from attnlib import pretrained
+        from attnlib.pictures import attention_demo
+
+        no_attention, bahdanau = (pretrained.load(name).translator for name in ("no-attention", "bahdanau"))
+        attention_demo({"without attention": no_attention, "Bahdanau": bahdanau})
+    """
+    translators = _checked(models)
+    first = _pair(sentence, translators[0])
+    packed = [pack(translator) for translator in translators]
+    steps = [_steps(translator, first.source) for translator in translators]
+    written = [
+        translator.target_vocabulary.decode([one["word"] for one in each])
+        for translator, each in zip(translators, steps, strict=True)
+    ]
+    asked = _asked(question, first.source, written[0]) if question else {}
+    chosen = asked.get("step", step)
+    if not 0 <= chosen < len(steps[0]):
+        raise ValueError(f"step is {chosen}; expected the place of one of the {len(steps[0])} words of the translation")
+    shown = [
+        {"title": title, "digest": digest(model), "D": model["parts"].get("D"), "steps": each}
+        for title, model, each in zip(models, packed, steps, strict=True)
+    ]
+    data = {
+        **shown_data(("English", "French", "en", "fr", "word"), first.source, shown, chosen),
+        "source": packed[0]["source"],
+        "target": packed[0]["target"],
+        "bar": asked.get("bar", 0),
+        "first": [" ".join(side) for side in first[:2] if side],
+        "pairs": _pairs(),
+        "kinds": [_kinds().get(word, word) for word in packed[0]["source"]],
+        "follow": _follow(),
+        "question": asked or None,
+    }
+    stills = [
+        still(title, first.source, words, [one.get("weights") for one in each], chosen)
+        for title, words, each in zip(models, written, steps, strict=True)
+    ]
+    picture = f'<div class="at-still"><p>English: {escape(" ".join(first.source))}</p>\n{"".join(stills)}</div>\n'
+    translations = "; ".join(f"{title}: {' '.join(words)}" for title, words in zip(models, written, strict=True))
+    body = question.around(picture) if question else picture
+    return card("demo", body, data, f"{' '.join(first.source)}. {translations}", packed)
+
+
+def shown_data(
+    names: Sequence[str], words: Sequence[str], models: Sequence[Mapping[str, Any]], step: int = 0
+) -> dict[str, Any]:
+    """Write what every demo shows: what its sides are called, a sentence, its models with what they make of it.
+
+    What only some have is empty here: vocabularies, sentences to draw, words that may follow, a question.
+    """
+    empty = {"source": [], "target": [], "bar": 0, "first": [""], "pairs": [], "kinds": [], "follow": {}}
+    return {**empty, "names": names, "words": words, "models": models, "step": step}
+
+
+def _checked(models: Any) -> list[Translator]:
+    if not isinstance(models, Mapping):
+        raise TypeError(f"models is a {type(models).__name__}; expected for each title a translator")
+    if len(models) not in (1, 2):
+        raise ValueError(f"models holds {len(models)}; expected one, or two to compare")
+    for title, translator in models.items():
+        checked_text(title, "a title")
+        if not isinstance(translator, Translator):
+            raise TypeError(f"models[{title!r}] is a {type(translator).__name__}; expected a Translator")
+    translators = list(models.values())
+    vocabularies = [(one.source_vocabulary, one.target_vocabulary) for one in translators]
+    if vocabularies[0] != vocabularies[-1]:
+        raise ValueError("the models have different vocabularies; expected the same words")
+    return translators
+
+
+def _pair(sentence: str | SentencePair | None, translator: Translator) -> SentencePair:
+    if sentence is None:
+        source, target = _pairs()[1][0]
+        return SentencePair(tuple(source.split()), tuple(target.split()))
+    given = isinstance(sentence, SentencePair)
+    pair = sentence if given else SentencePair(tuple(checked_text(sentence, "sentence").split()), ())
+    numbers = translator.source_vocabulary.encode(pair.source)
+    if UNKNOWN in numbers:
+        raise ValueError(f"sentence holds {pair.source[numbers.index(UNKNOWN)]!r}; expected words that the models know")
+    return pair
+
+
+def _asked(question: Question, source: Sequence[str], written: Sequence[str]) -> dict[str, Any]:
+    """Say in numbers what has to be tried, for the script."""
+
+    def place(word: str, words: Sequence[str]) -> int:
+        if word not in words:
+            raise ValueError(f"tried names {word!r}; expected a word of {' '.join(words)!r}")
+        return words.index(word)
+
+    match dict(question.tried):
+        case {"target": target, "source": bar}:
+            tried = {"step": place(target, written), "bar": place(bar, source), "least": LEAST}
+        case {"hidden": words}:
+            tried = {"hidden": sorted(place(word, source) for word in words)}
+        case {"clauses": int(number)}:
+            tried = {"clauses": number}
+        case _:
+            raise ValueError(f"tried is {question.tried}; expected target and source, or hidden, or clauses")
+    return {"right": question.right, **tried}
+
+
+@torch.no_grad()
+def _steps(translator: Translator, words: Sequence[str]) -> list[dict[str, Any]]:
+    """Translate a sentence as the script does: of each step the word, EOS among them, its weights and likeliest words.
+
+    Weights are in ten-thousandths, probabilities in thousandths.
+    """
+    source, lengths = encode([words], translator.source_vocabulary)
+    best = greedy(translator, source, lengths, 2 * len(words) + 6)
+    logits, attended = translator(source, lengths, best.words)
+    steps = [
+        {"word": word, "likely": likely}
+        for word, likely in zip(best.words[0].tolist(), _likely(logits[0]), strict=True)
+    ]
+    if attended is None:
+        return steps
+    for one, weights in zip(steps, (attended.dense(source.shape[1])[0] * 10_000).round().int().tolist(), strict=True):
+        one["weights"] = weights
+    if attended.centre is not None:
+        for one, centre in zip(steps, attended.centre[0].tolist(), strict=True):
+            one["centre"] = round(centre, 4)
+    return steps
+
+
+def _likely(logits: Float[Tensor, "tgt vocab"]) -> list[list[list[int]]]:
+    """List for each step its likeliest words and their probabilities in thousandths."""
+    begun = logits.clone()
+    begun[:, :EOS] = -torch.inf
+    best = begun.softmax(1).topk(_LIKELIEST)
+    shares = (best.values * 1000).round().int().tolist()
+    return [
+        [[word, share] for word, share in zip(words, row, strict=True)]
+        for words, row in zip(best.indices.tolist(), shares, strict=True)
+    ]
+
+
+def still(
+    title: str, source: Sequence[str], target: Sequence[str], weights: Sequence[Sequence[int] | None], step: int
+) -> str:
+    """Write a translation, and draw it as the script does where there is little room: words down both sides.
+
+    Lines are as thick as the weights, which are in ten-thousandths; bars are those of the chosen step.
+    """
+    translation = f'<p>{escape(title)}: <span lang="fr">{escape(" ".join(target))}</span></p>\n'
+    if weights[0] is None:
+        return translation
+    written = [*target, "(end)"] if len(weights) > len(target) else list(target)
+    read = [*source, "(end)"] if len(weights[0]) > len(source) else list(source)
+    left = _BAR + 48 + width(read)
+    right, size = left + _GAP, (left + _GAP + 12 + width(written), _PITCH * max(len(read), len(written)) + 4)
+    middle = [_PITCH * n + 15 for n in range(max(len(read), len(written)))]
+    rows = []
+    for i, word in enumerate(read):
+        share, bar = (weights[step] or [])[i] / 10_000, f'<rect x="0" y="{middle[i] - 9}" height="18"'
+        rows.append(
+            f'{bar} width="{_BAR}" fill="var(--raise, #f1f3f5)"></rect>'
+            f'{bar} width="{_BAR * share:.1f}" fill="var(--weight, #0072b2)"></rect>'
+            f'<text x="{_BAR + 6}" y="{middle[i] + 5}" font-size="12">{two_decimals(share)}</text>'
+            f'<text x="{left - 6}" y="{middle[i] + 5}" text-anchor="end">{escape(word)}</text>'
+        )
+    for t, word in enumerate(written):
+        bold = ' font-weight="700"' if t == step else ""
+        rows.append(f'<text x="{right + 6}" y="{middle[t] + 5}"{bold}>{escape(word)}</text>')
+    lines = "".join(
+        _lines(row or [], middle, middle[t], (left, right), 0.8 if t == step else 0.2) for t, row in enumerate(weights)
+    )
+    most = [
+        f"{word} looks most at {read[row.index(max(row))]}" for word, row in zip(written, weights, strict=True) if row
+    ]
+    label = f"{title}: lines from {len(read)} words to {len(written)}, as thick as the weights. {'; '.join(most)}."
+    return (
+        f'{translation}<svg role="img" aria-label="{escape(label)}" viewBox="0 0 {size[0]} {size[1]}" font-size="14" '
+        f'fill="currentColor" style="width: 100%; max-width: {size[0]}px">{lines}{"".join(rows)}</svg>\n'
+    )
+
+
+def _lines(row: Sequence[int], middle: Sequence[int], y: int, ends: tuple[int, int], opacity: float) -> str:
+    """Draw the lines of one target word, side by side at its end."""
+    (left, right), to, lines = ends, y - _BUNDLE / 2, []
+    for i, weight in enumerate(row):
+        thick = _BUNDLE * weight / 10_000
+        if weight >= 50:
+            bend, end = (left + right) / 2, f"{to + thick / 2:.1f}"
+            lines.append(
+                f'<path d="M{left} {middle[i]}C{bend:g} {middle[i]} {bend:g} {end} {right} {end}" '
+                f'stroke-width="{max(thick, 0.75):.2f}"></path>'
+            )
+        to += thick
+    return f'<g fill="none" stroke="var(--weight, #0072b2)" opacity="{opacity}">{"".join(lines)}</g>'
+
+
+@cache
+def _pairs() -> list[list[list[str]]]:
+    """Draw what a reader may draw, by how many clauses a sentence has at least; none is of the training sentences."""
+    drawn = (sample(_EACH, 38 + clauses, [clauses], part="test") for clauses in range(1, _CLAUSES + 1))
+    return [[[" ".join(pair.source), " ".join(pair.target)] for pair in pairs] for pairs in drawn]
+
+
+@cache
+def _kinds() -> dict[str, str]:
+    """Sort nouns and verbs into kinds whose words stand in the same places; any other word is its own kind."""
+    kinds = {}
+    for noun in lexicon.NOUNS:
+        kinds |= {noun.english: f"{noun.kind} singular", noun.english_plural: f"{noun.kind} plural"}
+    for verb in lexicon.VERBS:
+        kinds |= {verb.english: "verb plural", f"{verb.english}s": "verb singular"}
+    return kinds
+
+
+@cache
+def _follow() -> dict[str, list[str]]:
+    """Say which kinds of words may follow: at first, after ""; after "big*", a big, only nouns in the singular."""
+    follow = defaultdict(set)
+    for pair in sample(_GRAMMAR, 38):
+        before, singular = "", False
+        for word in pair.source:
+            kind = _kinds().get(word, word)
+            follow[before].add(kind)
+            singular = kind in ("a", "an") if kind in ("a", "an", "the") else singular
+            before = kind + "*" * singular
+    return {before: sorted(after) for before, after in sorted(follow.items())}

@@ -1,0 +1,99 @@
+"""A model as one page: write a sentence, read its translation, see where the model looked, and make it look elsewhere.
+
+The page holds the model, its weights in float16, and the scripts of the attention demo. It needs neither a server nor a
+network, and asks nothing of either.
+"""
+
+from html import escape
+from typing import Any
+
+from attnlib.checks import check_whole
+from attnlib.pictures.cards import embedded, files, read
+from attnlib.pictures.demo import shown_data
+from attnlib.pictures.packing import network
+from attnlib.scores import Location
+from attnlib.transformer import TransformerEncoder
+from attnlib.translator import Translator
+
+LARGEST = 64_000_000
+"""What a page may take, in bytes."""
+
+_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; form-action 'none'"
+_PIECES = "It knows pieces of words: a piece with a dot before it goes on with a word. "
+
+
+def page_of(translator: Translator, title: str, *, beam: int, max_length: int) -> str:
+    """Write a model as a page of HTML.
+
+    Parameters
+    ----------
+    translator : Translator
+        Of recurrent networks. Where its source vocabulary has ``pieces``, sentences are cut into them, otherwise into
+        its ``words``.
+    title : str
+        What the page calls it.
+    beam : int
+        How many beginnings the search keeps; in the page one may choose between this beam and greedy search.
+    max_length : int
+        How many words or pieces a translation may have.
+
+    Returns
+    -------
+    str
+        What it translates is what `translator` with its weights rounded to float16 translates, in float64.
+
+    Raises
+    ------
+    ValueError
+        If the model is a Transformer, or a weight is too large for float16 or not finite, or the page would be larger
+        than `LARGEST`.
+    """
+    check_whole(beam=beam, max_length=max_length)
+    if isinstance(translator.encoder, TransformerEncoder):
+        raise ValueError("a page needs recurrent networks, and this model is a Transformer: train another --preset")
+    page = _page(translator, title, {"beam": beam, "most": max_length})
+    if (size := len(page.encode())) > LARGEST:
+        raise ValueError(
+            f"the page would take {size / 1e6:.0f} MB; expected at most {LARGEST / 1e6:.0f} MB: "
+            "train a smaller model, with fewer --features or a smaller --vocab-size"
+        )
+    return page
+
+
+def _page(translator: Translator, title: str, search: dict[str, int]) -> str:
+    weights = sum(weight.numel() for weight in translator.state_dict().values())
+    packed = network(translator)
+    pieces = hasattr(translator.source_vocabulary, "pieces")
+    unit, hint = ("piece", _PIECES) if pieces else ("word", "")
+    model = {"title": title, "digest": "own", "D": packed["parts"].get("D"), "steps": []}
+    data = {
+        **shown_data(("source", "target", "", "", unit), [], [model]),
+        "source": _listed(translator.source_vocabulary),
+        "target": _listed(translator.target_vocabulary),
+        "own": {"pieces": pieces, "positions": _positions(translator), **search},
+    }
+    names = files("demo", models=True)
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}"><link rel="icon" href="data:,">'
+        f'<meta name="viewport" content="width=device-width"><title>{escape(title)}</title>\n'
+        f"<style>\n{read((*names, 'page'), 'css')}</style></head>\n<body><main>"
+        f"<h1>{escape(title)}</h1>\n<p>This model of {weights:,} weights translates in the page itself: nothing that "
+        f"you write leaves it. {hint}Write a sentence, then change where the model looks.</p>\n"
+        '<div class="attnlib-card attnlib-demo"><div class="at-still"><p>The model is being read. If this stays, '
+        "scripts are switched off, or the file is damaged: then write it again with attnlib page.</p></div>\n"
+        f'<script type="application/json">{embedded(data)}</script></div>\n'
+        f'<script type="application/json" data-model="own">{embedded(packed)}</script>\n'
+        f"<script>\n{read(('page', *names), 'js')}</script></main></body></html>\n"
+    )
+
+
+def _positions(translator: Translator) -> int | None:
+    """Say how many words or pieces a source may have: as many as a location score has weights for, EOS apart."""
+    score = translator.decoder.align.score if translator.decoder.attends else None
+    return len(score.W_a) - 1 if isinstance(score, Location) else None
+
+
+def _listed(vocabulary: Any) -> Any:
+    """List what has the numbers from 4 on."""
+    return vocabulary.pieces if hasattr(vocabulary, "pieces") else vocabulary.words

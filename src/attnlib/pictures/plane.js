@@ -1,0 +1,210 @@
+// The plane: a query and keys that can be dragged, the weights, and the answer among the values.
+attnlibCards.define("plane", (card, data) => {
+  const { make, dress, two, clamp, question } = attnlibCards, SIZE = 276, UNIT = 42, MIDDLE = SIZE / 2, GRID = 46;
+  const FAR = 3, LONGEST = 2.8;   // how long a query and a key may be; UNIT: pixels of 1
+  const HUES = [[230, 159, 0], [0, 114, 178], [0, 158, 115], [213, 94, 0], [204, 121, 167], [86, 180, 233],
+    [120, 120, 120]];
+  const { words, values, names, hidden } = data, tried = question(card),
+    rgb = hue => `rgb(${hue.map(Math.round).join(" ")})`;
+  const ray = Math.atan2(data.query[1], data.query[0]),
+    begun = () => ({ query: [...data.query], keys: data.keys.map(key => [...key]) });
+  let { query, keys } = begun(), pulled = false, held = false;
+
+  // --- Attention, equation (1.4): the hidden features add to each product of the query and a key ---
+
+  const d = () => 2 ** Number(features.value), factor = () => root.checked ? d() ** -0.5 : 10 ** Number(scale.value);
+
+  function attend([x, y]) {
+    const more = hidden[features.value - 1],
+      scores = keys.map((key, i) => factor() * (x * key[0] + y * key[1] + more[i]));
+    const peak = Math.max(...scores), parts = scores.map(e => Math.exp(e - peak)), sum = parts.reduce((a, b) => a + b);
+    const weights = parts.map(part => part / sum),
+      mean = list => list[0].map((_, n) => weights.reduce((total, weight, i) => total + weight * list[i][n], 0));
+    return { scores, weights, hue: mean(HUES.slice(0, words.length)), value: mean(values) };
+  }
+
+  // --- Drawing: keys and query, and on the ground the colour of the answer that a query there would get ---
+
+  const at = ([x, y]) => [MIDDLE + UNIT * x, MIDDLE - UNIT * y];
+  const line = ([x1, y1], [x2, y2], kind) => make("line", { class: kind, x1, y1, x2, y2 });
+
+  function drawGround() {
+    const paint = ink.getContext("2d"), image = paint.createImageData(GRID, GRID);
+    for (let n = 0; n < GRID * GRID; n++) {
+      const x = ((n % GRID + 0.5) / GRID * SIZE - MIDDLE) / UNIT,
+        y = (MIDDLE - (Math.floor(n / GRID) + 0.5) / GRID * SIZE) / UNIT;
+      image.data.set([...attend([x, y]).hue, 255], 4 * n);
+    }
+    paint.putImageData(image, 0, 0);
+    ground.setAttribute("href", ink.toDataURL());
+  }
+
+  function draw(changed = "keys") {
+    const { scores, weights, hue, value } = attend(query);
+    if (changed !== "query") drawGround();
+    drawPoints();
+    words.forEach((_, i) => {
+      const [, number, track, score] = bars.children[i].children;
+      number.textContent = two(weights[i]);
+      track.style.setProperty("--w", weights[i]);
+      score.replaceChildren(make("i", {}, "e"), ` = ${two(scores[i])}`);
+    });
+    drawValues(weights, hue, value);
+    drawNumbers(Math.max(...weights));
+    const shares = words.map((word, i) => `${word} ${two(weights[i])}`).join(", ");
+    if (!held) said.textContent = `${shares}. The answer: ${told(value)}.`;
+    judge();
+  }
+
+  function drawPoints() {
+    const size = Math.hypot(...query), [x, y] = size ? query.map(z => z / size) : [1, 0];
+    const foot = key => line(at(key), at([x, y].map(z => z * (key[0] * x + key[1] * y))), "at-foot");
+    under.replaceChildren(line(at([-3.3, 0]), at([3.3, 0]), "at-axis"), line(at([0, -3.3]), at([0, 3.3]), "at-axis"),
+      ...(pulled || !data.question ? []
+        : [line(at([0, 0]), at([FAR * Math.cos(ray), FAR * Math.sin(ray)]), "at-ray")]),
+        ...(size < 0.2 ? [] : keys.map(foot)));
+    handles.forEach((node, n) => {
+      const point = n ? keys[n - 1] : query, [left, top] = at(point).map(z => z.toFixed(1)),
+        [shaft, reach, knob, text] = node.children;
+      dress(shaft, { x1: MIDDLE, y1: MIDDLE, x2: left, y2: top });
+      for (const circle of [reach, knob]) dress(circle, { cx: left, cy: top });
+      dress(text, { x: clamp(left, 24, SIZE - 24), y: point[1] < 0 && n ? Number(top) + 24 : top - 14 });
+      node.setAttribute("aria-label",
+        `${n ? `key of ${words[n - 1]}` : "query"}: ${two(point[0])} to the right, ${two(point[1])} up`);
+    });
+  }
+
+  function drawNumbers(p) {
+    many.textContent = d();
+    if (root.checked) scale.value = Math.log10(factor());
+    size.textContent = factor() < 0.1 ? factor().toFixed(3) : two(factor());
+    responds.replaceChildren("The largest weight is ", make("i", {}, "p"),
+      ` = ${two(p)}. To its own score it responds by `, make("i", {}, "p"), "(1 − ",
+      make("i", {}, "p"), `) = ${two(p * (1 - p))}${d() > 2 ? `. The plane shows 2 of ${d()} features.` : "."}`);
+  }
+
+  // --- The values, and the answer inside their hull ---
+
+  const told = value => value.map((x, n) => `${x.toFixed(1)} ${names[n][1]}`).join(", ");
+  const [low, high] = [Math.min, Math.max].map(most => [0, 1].map(n => most(...values.map(value => value[n]))));
+  const share = (value, n) => (value[n] - low[n]) / (high[n] - low[n] || 1);
+  const place = value => [40 + 190 * share(value, 0), SIZE - 32 - 205 * share(value, 1)];
+
+  function drawValues(weights, hue, value) {
+    const places = values.map(place), [x, y] = place(value), angle = Math.atan2(query[1], query[0]), way = [];
+    for (let size = 0; pulled && size <= 12; size += 0.1)
+      way.push(place(attend([size * Math.cos(angle), size * Math.sin(angle)]).value).map(z => z.toFixed(1)));
+    const left = x > 0.6 * SIZE, below = y < SIZE - 40;
+    sky.replaceChildren(make("rect", { class: "at-edge", width: SIZE, height: SIZE }),
+      make("polygon", { class: "at-hull", points: hull(places).join(" ") }),
+      ...places.map((spot, i) => dress(line(spot, [x, y], "at-pull"),
+        { "stroke-width": (14 * weights[i]).toFixed(2) })),
+      make("path", { class: "at-way", d: way.length ? `M${way.join("L")}` : "" }),
+      ...places.map(([cx, cy], i) => make("circle", { class: "at-value", cx, cy, r: 8, fill: rgb(HUES[i]) })),
+      ...places.map(([px, py], i) =>
+        make("text", { x: clamp(px, 24, SIZE - 24), y: py < MIDDLE ? py - 14 : py + 22, "text-anchor": "middle" },
+        words[i])),
+      make("circle", { class: "at-answered", cx: x, cy: y, r: 10, fill: rgb(hue) }),
+      make("text", { x: left ? x - 16 : x + 16, y: below ? y + 5 : y - 12, "text-anchor": left ? "end" : "start",
+        "font-weight": 700 }, told(value)),
+      make("text", { class: "at-soft", x: SIZE - 6, y: SIZE - 8, "text-anchor": "end" }, `${names[0][0]} →`),
+      make("text", { class: "at-soft", x: 8, y: 18 }, `↑ ${names[1][0]}`));
+  }
+
+  function hull(points) {   // of all that lie around the others, from the left on (Andrew's monotone chain)
+    const sorted = points.toSorted(([a, b], [c, d]) => a - c || b - d);
+    const turns = ([a, b], [c, d], [e, f]) => (c - a) * (f - b) - (d - b) * (e - a);
+    const chain = list => list.reduce((kept, point) => {
+      while (kept.length > 1 && turns(kept.at(-2), kept.at(-1), point) <= 0) kept.pop();
+      return [...kept, point];
+    }, []).slice(0, -1);
+    return [...chain(sorted), ...chain(sorted.toReversed())];
+  }
+
+  // --- The hand ---
+
+  function move(n, [x, y]) {
+    const size = Math.min(Math.hypot(x, y), n < 0 ? FAR : LONGEST), angle = Math.atan2(y, x);
+    // the hand is led by the line
+    const near = held && n < 0 && data.question && !pulled && Math.abs(angle - ray) < 0.12;
+    const along = near ? ray : angle, to = [size * Math.cos(along), size * Math.sin(along)];
+    if (n < 0) query = to;
+    else keys[n] = to;
+    draw(n < 0 ? "query" : "keys");
+  }
+
+  function grab(event, n) {
+    const node = event.currentTarget, box = plane.getBoundingClientRect(), zoom = SIZE / box.width;
+    node.setPointerCapture(event.pointerId);
+    node.focus({ preventScroll: true });
+    held = true;   // nothing is said before the hand lets go, and nothing on the page moves
+    node.onpointermove = ({ clientX, clientY }) =>
+      move(n, [((clientX - box.left) * zoom - MIDDLE) / UNIT, (MIDDLE - (clientY - box.top) * zoom) / UNIT]);
+    node.onpointerup = node.onpointercancel = () => {
+      held = node.onpointermove = null;
+      draw("query");
+    };
+  }
+
+  function keyed(event, n) {
+    const [x, y] = n < 0 ? query : keys[n], size = Math.hypot(x, y), by = event.shiftKey ? 0.02 : 0.1;
+    const to = { ArrowRight: [x + by, y], ArrowLeft: [x - by, y], ArrowUp: [x, y + by],
+      ArrowDown: [x, y - by] }[event.key];
+    const along = { "+": 1 + by / (size || 1), "-": Math.max(1 - by / (size || 1), 0.01) }[event.key];
+    if (!to && !along) return;
+    event.preventDefault();
+    move(n, to ?? [x * along, y * along]);
+  }
+
+  function judge() {   // when the query has been pulled out along the line
+    if (held || pulled || !(Math.hypot(...query) >= data.question?.length)
+      || Math.abs(Math.atan2(query[1], query[0]) - ray) > 0.15) return;
+    pulled = true;
+    tried(data.question.right);
+    draw("query");
+  }
+
+  // --- Beginning ---
+
+  const handle = (name, n) => make("g",
+    { class: "at-handle", tabindex: 0, role: "button", "aria-roledescription": "movable point",
+    "aria-description": "Arrow keys move it; plus and minus pull it outwards or push it inwards, without turning it",
+    onpointerdown: event => grab(event, n), onkeydown: event => keyed(event, n) },
+  make("line", { class: "at-arrow",
+    style: n < 0 ? "stroke: var(--ink); stroke-width: 4" : `stroke: ${rgb(HUES[n])}` }),
+    make("circle", { class: "at-reach", r: 22 }),
+  make("circle", { class: "at-knob", r: 9 - (n >= 0), style: `fill: ${n < 0 ? "var(--ink)" : rgb(HUES[n])}` }),
+    make("text", { class: "at-name", "text-anchor": "middle" }, name));
+  const slider = (attributes, label) => make("input", { type: "range", "aria-label": label, ...attributes });
+  const ink = make("canvas", { width: GRID, height: GRID }),
+    ground = make("image", { class: "at-ground", width: SIZE, height: SIZE, preserveAspectRatio: "none" });
+  const under = make("g"), handles = [handle("query", -1), ...words.map(handle)], [many, size] = [make("b"), make("b")];
+  const picture = more => make("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, ...more });
+  const plane = picture({ class: "at-plane" }), sky = picture({ class: "at-sky", "aria-hidden": "true" });
+  plane.append(ground, make("rect", { class: "at-edge", width: SIZE, height: SIZE }), under, ...handles.slice(1),
+    handles[0]);
+  const bars = make("div", { class: "at-bars", "aria-hidden": "true" },
+    ...words.map((word, i) => make("div", { class: "at-row", style: `--hue: ${rgb(HUES[i])}` },
+    make("b", {}, word), make("span"), make("div", { class: "at-track" }, make("div")),
+      make("span", { class: "at-score" }))));
+  const features = slider({ min: 1, max: hidden.length, step: 1, value: 1, oninput: () => draw() },
+    "number of features");
+  const scale = slider({ min: -2, max: 1, step: 0.05, value: 0, oninput: () => { root.checked = false; draw(); } },
+    "scale of the scores");
+  const root = make("input", { type: "checkbox", checked: "", onchange: () => { scale.value = 0; draw(); } });
+  const responds = make("p"), said = make("p", { role: "status", class: "at-aloud" }),
+    label = (...parts) => make("label", {}, ...parts);
+  const again = make("button", { type: "button", onclick: () => {
+    ({ query, keys } = begun());
+    [features.value, root.checked] = [1, true];
+    draw();
+  } }, "Start again");
+  const dk = () => [make("i", {}, "d"), make("sub", {}, make("i", {}, "k"))];
+  card.querySelector(".at-still").replaceWith(make("div", {}, make("div", { class: "at-planes" },
+    make("div", {}, make("p", {}, make("b", {}, "Query and keys")), plane), bars,
+      make("div", {}, make("p", {}, make("b", {}, "Values and the answer")), sky)),
+  make("div", { class: "at-tune" }, label(make("span", {}, "features ", ...dk()), features, many),
+    label("scale ", scale, size),
+    label(root, make("span", {}, "1/√", ...dk())), again), responds, said));
+  draw();
+});

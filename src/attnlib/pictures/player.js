@@ -1,0 +1,313 @@
+// One step of a trained model, phase by phase: what acts is lit, in the picture and in the list of equations.
+attnlibCards.define("player", (card, data) => {
+  const { make, dress, two, clamp, greatest, still, choices, load, whenTouched, question } = attnlibCards;
+  const EOS = 2, NAMES = ["", "(begin)", "(end)", "(unknown)"], MOST = 20, LEAST = 0.005, PACE = 2400;   // milliseconds
+  const CELL = 4, ACROSS = 12, LEVELS = 5;   // of a tile: pixels, numbers in a row, strengths of colour
+  const HIGH = 48, BUNDLE = 16, ROW = { h: 104, e: 122, a: 186, c: 226, s: 270, y: 322 };   // pixels, from the top
+  const all = [...data.words, NAMES[EOS]], tried = question(card), done = new Set(), models = data.models;
+  const KEYS = "Left and right go from phase to phase, up and down from word to word, Space plays and pauses";
+  const sub = n => [...String(n)].map(digit => "₀₁₂₃₄₅₆₇₈₉"[digit]).join("");
+  const likeliest = p => greatest(p, 1)[0];
+  const name = word => NAMES[word] ?? data.target[word - NAMES.length],
+    number = word => data.target.indexOf(word) + NAMES.length;
+  const order = () => models[m].phases.map(({ key }) => key), acts = () => models[m].phases[phase]?.key;
+  const shown = made => !made || phase < 0 || order().indexOf(made) <= phase;   // before the first phase all is there
+  let m = 0, t = data.step, phase = -1, forced = new Map(), timer = 0, W = 400, steps, now, plain, parts;
+
+  // --- The model's steps, with another word before this one if the reader has put one there ---
+
+  const stateOf = recurrent => recurrent.states ? recurrent.states.at(-1)[0] : recurrent;
+
+  function compute() {
+    const { opened, encoded } = models[m], run = words => [...opened.greedy(encoded, MOST, undefined, words)];
+    steps = run(forced);
+    t = clamp(t, 0, steps.length - 1);
+    const { before, word, ...step } = steps[t];
+    now = { ...step, word, yBefore: before.word, sBefore: stateOf(before.recurrent),
+      s: stateOf(opened.step(before).after(word).recurrent) };
+    plain = forced.size ? run(new Map())[t] ?? now : now;
+  }
+
+  // --- The picture ---
+
+  const x = i => W * (i + 0.5) / all.length, left = 30, right = () => W - 30, middle = () => W / 2;
+  const part = (made, lit, ...nodes) => make("g", { class: "at-part", "data-made": made, "data-lit": lit }, ...nodes);
+  const wire = (made, ...nodes) => dress(part(made, made, ...nodes), { class: "at-part at-wire" });
+
+  // Many numbers as a tile: the stronger the colour, the greater; what is negative is grey.
+  function tile(numbers, kind, cx, y, label, aside) {
+    const levels = new Map(), rows = Math.ceil(numbers.length / ACROSS), width = CELL * ACROSS, height = CELL * rows;
+    numbers.forEach((value, n) => {
+      const level = Math.sign(value) * Math.min(Math.ceil(LEVELS * Math.abs(value)), LEVELS);
+      const cell = `M${CELL * (n % ACROSS)} ${CELL * Math.floor(n / ACROSS)}h${CELL}v${CELL}h-${CELL}z`;
+      levels.set(level, (levels.get(level) ?? "") + cell);
+    });
+    const cells = [...levels].map(([level, d]) =>
+      make("path", { d, class: level < 0 ? "at-negative" : "", "fill-opacity": Math.abs(level) / LEVELS }));
+    return make("g", { class: `at-${kind}` },
+      make("g", { class: "at-cells", transform: `translate(${cx - width / 2} ${y})` }, ...cells),
+      make("rect", { class: "at-frame", x: cx - width / 2, y, width, height }),
+      make("text", { class: "at-name", x: cx + (aside ?? 0), y: aside ? y + 20 : y - 5 }, label));
+  }
+
+  function flow(kind, ...points) {   // an arrow along a curve through four points
+    const [, , [u, v], [px, py]] = points, turn = Math.atan2(py - v, px - u) * 180 / Math.PI;
+    const [start, ...rest] = points.map(point => point.join(" "));
+    return make("g", { class: `at-${kind}` }, make("path", { class: "at-flow", d: `M${start}C${rest.join(" ")}` }),
+      make("path", { class: "at-tip", d: "M-7 -5L2 0L-7 5z", transform: `translate(${px} ${py}) rotate(${turn})` }));
+  }
+
+  function build() {
+    W = svg.clientWidth || W;
+    const { late, encoded: { h } } = models[m], c = middle(), r = right(), asker = late ? r : left,
+      each = make => all.map((_, i) => make(i));
+    parts = { scores: each(i => make("text", { x: x(i), y: ROW.e })), ribbons: make("g"), tiles: make("g"),
+      list: make("g"),
+      bars: each(i => make("rect", { class: "at-bar", x: x(i) - 15, y: ROW.a - HIGH, width: 30, height: HIGH })),
+      were: each(i => make("path", { class: "at-were", d: `M${x(i) - 19} ${ROW.a}h38` })),
+        shares: each(i => make("text", { x: x(i), y: ROW.a + 13 })) };
+    const bend = ROW.s + (late ? 18 : 46), low = ROW.y + (late ? -14 : -4);
+    const moves = [flow("s", [56, ROW.s + 18], [120, bend], [W - 120, bend], [W - 58, ROW.s + 20]),
+      flow("y", [84, ROW.y + 18], [150, low], [W - 150, low], [r - 12, ROW.s + 36])];
+    if (!late) moves.push(flow("h", [c + 26, ROW.c + 30], [W - 90, ROW.c + 30], [W - 70, ROW.s], [W - 58, ROW.s + 8]));
+    const writes = late ? [flow("h", [c, ROW.c + 34], [c, ROW.c + 50], [c, ROW.y - 20], [c, ROW.y - 4]),
+      flow("s", [W - 56, ROW.s + 20], [c + 60, ROW.s + 20], [c + 60, ROW.y + 8], [c + 28, ROW.y + 12]),
+      flow("s", [c + 26, ROW.y + 22], [c + 40, ROW.y + 22], [W - 140, ROW.y + 22], [W - 122, ROW.y + 22])]
+      : [flow("s", [56, ROW.s + 26], [130, ROW.s + 70], [W - 190, ROW.y + 6], [W - 122, ROW.y + 14]),
+        flow("h", [c, ROW.c + 68], [c, ROW.y], [c + 30, ROW.y + 8], [W - 122, ROW.y + 10]),
+        flow("y", [84, ROW.y + 24], [120, ROW.y + 24], [W - 180, ROW.y + 18], [W - 122, ROW.y + 18])];
+    svg.replaceChildren(part("", "asks scores context", ...each(i => make("text", { x: x(i), y: 12 }, all[i]))),
+      part("", "scores context", ...each(i => tile(h[i], "h", x(i), top(h[i]), `h${sub(i + 1)}`))),
+      wire("asks", ...each(i => flow("s", [asker, 268], [asker, 200], [x(i), 240], [x(i), ROW.e + 8]))),
+      part("scores", "scores softmax", ...parts.scores),
+        part("softmax", "softmax context", ...parts.bars, ...parts.were, ...parts.shares),
+      part("context", "context", parts.ribbons), wire("state", ...moves), wire("word", ...writes), parts.tiles,
+        part("word", "word", parts.list));
+  }
+
+  const top = h => ROW.h - CELL * Math.ceil(h.length / ACROSS);   // of an annotation's tile
+
+  function fill() {
+    const { e, alpha, c, p, sBefore, s, sTilde } = now, { late } = models[m], n = sub(t + 1);
+    all.forEach((_, i) => {
+      parts.scores[i].textContent = two(e[i]);
+      parts.shares[i].textContent = two(alpha[i]);
+      parts.bars[i].style.transform = `scaleY(${shown("softmax") ? alpha[i] : 0})`;
+      const moved = Math.abs(plain.alpha[i] - alpha[i]) > LEAST;
+      dress(parts.were[i], { transform: `translate(0 ${-HIGH * plain.alpha[i]})`,
+        visibility: moved ? undefined : "hidden" });
+    });
+    let offset = -BUNDLE / 2;
+    parts.ribbons.replaceChildren(...all.flatMap((_, i) => {
+      const thick = BUNDLE * alpha[i], to = middle() + offset + thick / 2;
+      offset += thick;
+      return alpha[i] < LEAST ? [] : [make("path", { class: "at-ribbon", "stroke-width": thick,
+        d: `M${x(i)} ${ROW.a + 17}C${x(i)} ${ROW.c - 8} ${to} ${ROW.a + 22} ${to} ${ROW.c - 1}` })];
+    }));
+    parts.tiles.replaceChildren(part("", late ? "state" : "asks word state",
+      tile(sBefore, "s", left, ROW.s, `s${sub(t)}`)),
+      part("state", late ? "asks word state" : "state", tile(s, "s", right(), ROW.s, `s${n}`)),
+      part("context", late ? "context word" : "context word state", tile(c, "h", middle(), ROW.c, `c${n}`, -38)),
+      ...(sTilde ? [part("word", "word", tile(sTilde, "s", middle(), ROW.y, `s̃${n}`, -38))] : []));
+    parts.list.replaceChildren(...greatest(p, 3).flatMap((word, k) => {
+      const y = ROW.y + 22 * k;
+      return [make("rect", { class: "at-likely", x: W - 116, y, width: 116 * p[word], height: 20, rx: 4 }),
+        make("text", { x: W - 112, y: y + 15, class: "at-start", "font-weight": k ? 400 : 700 }, name(word)),
+        make("text", { x: W - 2, y: y + 15, class: "at-end" }, two(p[word]))];
+    }));
+  }
+
+  function light() {
+    const key = acts();
+    for (const node of svg.querySelectorAll(".at-part")) {
+      node.classList.toggle("at-made", shown(node.dataset.made));
+      node.classList.toggle("at-lit",
+        shown(node.dataset.made) && (key ? node.dataset.lit.split(" ").includes(key) : !node.matches(".at-wire")));
+    }
+    if (key === "context") models[m].encoded.h.forEach((h, i) =>
+      fly(tile(h, "h", x(i), top(h), ""), [middle() - x(i), ROW.c - top(h)], Math.max(now.alpha[i], 0.02)));
+  }
+
+  function fly(copy, [dx, dy], opacity = 1) {   // a vector goes where it is used
+    if (still()) return;
+    svg.append(copy);
+    copy.animate([{ opacity: 0.9 }, { opacity, transform: `translate(${dx}px, ${dy}px)` }],
+      { duration: 900, easing: "ease-in-out" })
+      .finished.finally(() => copy.remove());
+  }
+
+  // --- The list of phases, in the order of the model ---
+
+  function drawPhases() {
+    const places = () => new Map([...list.children].map(item =>
+      [item.dataset.key, item.firstChild.getBoundingClientRect()])), were = places();
+    list.replaceChildren(...models[m].phases.map(({ key, title, equations, number }, n) => {
+      const formula = make("div", { class: "at-equation" }),
+        more = make("div", { class: "at-more" }, make("b", { class: "at-title" }, `${n + 1}. ${title}`), formula,
+        make("div", { class: "at-said" }));
+      formula.innerHTML = equations.map(tex => data.equations[tex]).join(" ");   // ours, from the package
+      formula.prepend(make("span", { class: "at-number" }, `(${number})`));
+      return make("li", { "data-key": key },
+        make("button", { type: "button", tabindex: -1, onclick: () => act(() => go(n)) }, `${n + 1}. `,
+        make("span", { class: "at-long" }, title), make("span", { class: "at-short" }, key)), more);
+    }));
+    if (were.size && !still()) for (const [key, { left, top }] of places()) {   // what has another place now goes there
+      const move = `translate(${were.get(key).left - left}px, ${were.get(key).top - top}px)`;
+      for (const node of list.querySelector(`[data-key=${key}]`).children) node.animate([{ transform: move }, {}],
+        { duration: 800, easing: "ease-in-out" });
+    }
+  }
+
+  // What a phase does, in numbers.
+  function told(key) {
+    const { alpha, e, yBefore, word, p } = now, { late } = models[m], n = sub(t + 1), i = likeliest(alpha),
+      old = sub(t), y = name(yBefore);
+    const sum = greatest(alpha, alpha.length).filter(i => alpha[i] >= LEAST).sort((a, b) => a - b).map(i =>
+      `${two(alpha[i])} h${sub(i + 1)}`).join(" + ");
+    const same = plain.alpha.every((weight, i) => Math.abs(weight - alpha[i]) < 1e-9),
+      put = name([...forced.values()].at(-1));
+    const changed = !forced.size ? "" : same ? ` As they were: the state asked before it read ${y}.`
+      : ` Not as they were (dotted): the state has read ${put}.`;
+    return { asks: late ? `s${n} has read ${y}.` : `s${old} has not read ${y} yet.`,
+      scores: `The greatest: ${two(e[i])}, of ${all[i]}.`,
+      softmax: `exp(${two(e[i])}) over the sum of all ${all.length} is ${two(alpha[i])} for ${all[i]}.${changed}`,
+      context: `c${n} = ${sum}`, word: `${name(word)}, with ${two(p[word])}.`,
+      state: late ? `s${n} has read ${y}. (This model does not feed s̃ back.)`
+        : `s${n} has read ${y}; it asks at the next step.` }[key];
+  }
+
+  function draw(announce) {
+    compute();
+    fill();
+    light();
+    [...list.children].forEach((item, n) => {
+      item.querySelector(".at-said").textContent = told(item.dataset.key);
+      dress(item.firstChild, { "aria-current": n === phase ? "step" : undefined });
+    });
+    const usual = t ? greatest(steps[t - 1].p, 2) : [], suggested = t === data.step ? data.previous.map(number) : [];
+    select.replaceChildren(...[...new Set([...usual, ...suggested, now.yBefore])].map(word =>
+      make("option", { value: word }, name(word))));
+    select.value = now.yBefore;
+    dress(select.parentNode, { style: t ? undefined : "visibility: hidden" });
+    select.classList.toggle("at-yours", forced.has(t - 1));
+    drawWritten(steps.map(({ word }) => name(word)));
+    if (announce && phase >= 0) {
+      const { title, number } = models[m].phases[phase];
+      status.textContent = `Phase ${phase + 1} of ${order().length}. ${title}, equation ${number}. ${told(acts())}`;
+    }
+    if (data.previous.includes(name(forced.get(t - 1))) && t === data.step && shown("softmax")) judge();
+  }
+
+  function drawWritten(words) {
+    const held = written.contains(document.activeElement);
+    written.replaceChildren(...words.map((word, n) =>
+      make("span", { role: "option", lang: "fr", tabindex: n === t ? 0 : -1,
+      class: n < t ? "at-past" : "", "aria-selected": n === t, onclick: () => act(() => choose(n)) }, word)));
+    if (held) written.children[t].focus();
+  }
+
+  // --- Going from phase to phase, and from word to word ---
+
+  function go(to) {
+    phase = clamp(to, -1, order().length - 1);
+    draw(true);
+  }
+
+  function choose(to, at = phase) {
+    if (to === t + 1 && to < steps.length) fly(tile(now.s, "s", right(), ROW.s, ""), [left - right(), 0]);
+    t = clamp(to, 0, steps.length - 1);
+    go(at);
+  }
+
+  function pause() {
+    timer = clearInterval(timer);
+    play.textContent = "▶ Play";
+  }
+
+  function run() {
+    if (timer) return pause();
+    const next = () => phase < order().length - 1 ? go(phase + 1) : t + 1 < steps.length ? choose(t + 1, 0) : pause();
+    play.textContent = "❚❚ Pause";
+    timer = setInterval(next, PACE);
+    if (phase === order().length - 1 && t + 1 === steps.length) t = 0;
+    next();
+  }
+
+  async function act(what, keepsPlaying) {   // when the model is there; what the reader does stops the play
+    if (!keepsPlaying) pause();
+    try { if (!parts) await open(m); } catch ({ message }) { return say(message); }
+    what();
+  }
+
+  function say(message) {
+    verdict.textContent = message;
+    status.textContent = `${message} ${status.textContent}`;
+  }
+
+  function judge() {   // when the other word has been put in each model
+    done.add(m);
+    const rest = models.find((_, n) => !done.has(n));
+    if (rest) say(`Now the same in the model of ${rest.title}.`);
+    else {
+      verdict.textContent = "";
+      tried(data.right);
+    }
+  }
+
+  async function open(which) {
+    const key = acts(), model = models[which];
+    model.opened ??= await load(card, model.digest);
+    model.encoded ??= model.opened.encode([...data.words.map(word => data.source.indexOf(word) + NAMES.length), EOS]);
+    m = which;
+    phase = order().indexOf(key);   // the same phase, wherever it stands here
+    drawPhases();
+    picture.replaceWith(svg);
+    build();
+    draw(true);
+  }
+
+  function put() {
+    const word = Number(select.value), usual = likeliest(steps[t - 1].p);
+    for (const k of forced.keys()) if (k >= t - 1) forced.delete(k);
+    if (word !== usual) forced.set(t - 1, word);
+    go(order().indexOf("softmax"));
+  }
+
+  // --- Beginning: until a model is open its still picture stands in the scene ---
+
+  const svg = make("svg", { "aria-hidden": "true" }), picture = card.querySelector(".at-still svg"),
+    status = make("p", { role: "status", class: "at-aloud" });
+  const select = make("select", { lang: "fr", onchange: () => act(put) }),
+    list = make("ol", { class: "at-phases", "aria-label": "The phases of the step, in this model's order" });
+  const written = make("div", { class: "at-written", role: "listbox", "aria-orientation": "horizontal",
+    "aria-label": "The translation: choose the step" });
+  const button = (text, onclick, label) => make("button", { type: "button", onclick, "aria-label": label }, text),
+    verdict = make("p", { class: "at-told" });
+  const play = button("▶ Play", () => act(run, true)),
+    switched = n => act(() => open(n).catch(({ message }) => say(message)));
+  const buttons = [button("◀", () => act(() => go(phase - 1)), "back one phase"), play,
+    button("▶|", () => act(() => phase < order().length - 1 ? go(phase + 1) : choose(t + 1, 0)), "on one phase")];
+  const key = make("p", { class: "at-key" }, data.key),
+    switches = choices("model", models.map(({ title }) => title), switched);
+  const player = make("div", { class: "at-player", tabindex: 0, role: "group", "aria-label": "The step",
+    "aria-description": KEYS },
+  make("div", { class: "at-scene" }, picture,
+    make("label", { class: "at-before", style: "visibility: hidden" }, "word before ", select)), list, written, key);
+  switches.hidden = models.length < 2;
+  card.querySelector(".at-still").replaceWith(make("div", {},
+    make("div", { class: "at-line at-ends" }, switches, make("div", { class: "at-line" }, ...buttons)), verdict,
+    player, status));
+  drawPhases();
+  drawWritten(data.written);
+  card.addEventListener("keydown", event => {
+    if (/INPUT|SELECT|SUMMARY/.test(event.target.tagName)
+      || (event.key === " " && event.target.tagName === "BUTTON")) return;
+    const what = { ArrowRight: () => go(phase + 1), ArrowLeft: () => go(phase - 1), ArrowDown: () => choose(t + 1),
+      ArrowUp: () => choose(t - 1), Home: () => go(0), End: () => go(order().length - 1), " ": run }[event.key];
+    if (!what) return;
+    event.preventDefault();
+    act(what, event.key === " ");
+  });
+  whenTouched(card, () => act(() => {}));
+  new ResizeObserver(() => parts && svg.clientWidth && svg.clientWidth !== W && (build(), draw())).observe(player);
+});

@@ -1,0 +1,219 @@
+"""The step player: one step of a trained model in six phases, each with its equation and the model's own numbers.
+
+Where there are no scripts it is a picture of the step, and the phases as a list.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from html import escape
+from math import ceil
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from attnlib.data import encode
+from attnlib.decoders import BahdanauDecoder, LuongDecoder
+from attnlib.pictures.cards import Card, Question, card, checked_text, digest, two_decimals
+from attnlib.pictures.packing import pack
+from attnlib.search import greedy
+from attnlib.translator import Translator
+
+MOST_WORDS = 5
+"""Of a sentence: as many as stand side by side on a telephone."""
+
+
+class Phase(NamedTuple):
+    """One phase of a step: its short name, a title, its equations as TeX, and their numbers in the chapters."""
+
+    key: str
+    title: str
+    equations: tuple[str, ...]
+    number: str
+
+
+_SOFTMAX = (r"\alpha_{t,i} = \frac{\exp(e_{t,i})}{\sum_{k=1}^{S} \exp(e_{t,k})}",)
+_CONTEXT = (r"c_t = \sum_{i=1}^{S} \alpha_{t,i}\, h_i",)
+BAHDANAU = (
+    Phase("asks", "The old state asks", (r"W_a s_{t-1}",), "2.6"),
+    Phase("scores", "Each word gets a score", (r"e_{t,i} = v_a \cdot \tanh(W_a s_{t-1} + U_a h_i)",), "2.6"),
+    Phase("softmax", "Scores become weights", _SOFTMAX, "1.2"),
+    Phase("context", "They make a context", _CONTEXT, "1.3"),
+    Phase(
+        "word",
+        "A word is written",
+        (
+            r"p(y_t) = \mathrm{softmax}\big(W_o\, \mathrm{maxout}(",
+            r"U_o s_{t-1} + V_o E y_{t-1} + C_o c_t)\big)",
+        ),
+        "2.8",
+    ),
+    Phase("state", "The state moves on", (r"s_t = f(s_{t-1},\, y_{t-1},\, c_t)",), "2.7"),
+)
+"""The phases of a step that asks first, in their order."""
+
+LUONG = (
+    Phase(
+        "state",
+        "The state moves first",
+        (r"s_t, m_t = \mathrm{LSTM}(s_{t-1}, m_{t-1},", r"[y_{t-1}; \tilde{s}_{t-1}])"),
+        "3.2",
+    ),
+    Phase("asks", "The new state asks", (r"s_t^\top W_a",), "3.4"),
+    Phase("scores", "Each word gets a score", (r"e_{t,i} = s_t^\top W_a\, h_i",), "3.4"),
+    Phase("softmax", "Scores become weights", _SOFTMAX, "3.5"),
+    Phase("context", "They make a context", _CONTEXT, "3.6"),
+    Phase(
+        "word",
+        "A word is written",
+        (
+            r"\tilde{s}_t = \tanh(W_c\, [c_t; s_t])",
+            r"p(y_t \mid y_1 \ldots y_{t-1}, x)",
+            r"{} = \mathrm{softmax}(W_y\, \tilde{s}_t)",
+        ),
+        "3.7, 3.8",
+    ),
+)
+"""The phases of a step whose state moves first, in their order."""
+
+_KEY = (
+    "A tile is a vector, 12 numbers a row: the stronger the color, the greater the number, up to 1; gray is negative. "
+    "Green: annotations h and contexts c. Orange: states s. Blue: scores and weights."
+)
+_ACROSS, _CELL, _LEVELS, _WIDE, _HIGH, _BUNDLE = 12, 4, 5, 400, 48, 16  # as in player.js
+
+
+def step_player(
+    models: Mapping[str, Translator],
+    sentence: str,
+    *,
+    step: int = 0,
+    previous: Sequence[str] = (),
+    question: Question | None = None,
+) -> Card:
+    """Show one step of a translation, phase by phase, to be played or stepped through.
+
+    Parameters
+    ----------
+    models : for each title, a translator
+        One, or two to compare: `rnn_search` models, or `luong` models with the general score and a global window that
+        feed nothing back, whose equations these are; with the same vocabularies.
+    sentence : str
+        Of `MOST_WORDS` words at most.
+    step : int
+        The word of the translation that is shown at first.
+    previous : words
+        Words of the target language that are offered, beside likely ones, in place of the one before that step.
+    question : Question, optional
+        It is answered when one of `previous` has been put there in each model.
+
+    Returns
+    -------
+    Card
+        As the value of a cell it shows itself.
+    """
+    shown, packed = [], []
+    words = checked_text(sentence, "sentence").split()
+    if not 0 < len(words) <= MOST_WORDS:
+        raise ValueError(f"sentence has {len(words)} words; expected 1 to {MOST_WORDS}")
+    for title, translator in models.items():
+        phases = _phases(checked_text(title, "a title"), translator)
+        packed.append(pack(translator))
+        late, listed = phases is LUONG, [phase._asdict() for phase in phases]
+        shown.append({"title": title, "digest": digest(packed[-1]), "late": late, "phases": listed})
+    if not 1 <= len(models) <= 2:
+        raise ValueError(f"models holds {len(models)}; expected one, or two to compare")
+    first = next(iter(models.values()))
+    svg, written, told = _still(first, words, step)
+    equations = json.loads(Path(__file__).with_name("equations.json").read_text("utf-8"))
+    shown_ones = {tex for model in shown for phase in model["phases"] for tex in phase["equations"]}
+    data = {
+        "words": words,
+        "models": shown,
+        "source": packed[0]["source"],
+        "target": packed[0]["target"],
+        "equations": {tex: equations[tex] for tex in sorted(shown_ones)},
+        "written": written,
+        "step": step,
+        "previous": list(previous),
+        "right": question.right if question else 0,
+        "key": _KEY,
+    }
+    phases = "".join(
+        f"<li>{title} ({number}): {' '.join(equations[tex] for tex in used)}</li>"
+        for _, title, used, number in _phases("", first)
+    )
+    still = f'<div class="at-still"><p>{escape(told)}</p>{svg}<ol>{phases}</ol></div>\n'
+    return card("player", question.around(still) if question else still, data, told, packed)
+
+
+def _phases(title: str, translator: Translator) -> tuple[Phase, ...]:
+    """Choose the phases and equations that are a model's own."""
+    decoder = translator.decoder
+    if isinstance(decoder, BahdanauDecoder) and not decoder.reads_new_state:
+        return BAHDANAU
+    if isinstance(decoder, LuongDecoder) and not decoder.input_feeding:
+        parts = type(decoder.align.score).__name__, type(decoder.align.window).__name__
+        if parts == ("General", "Everywhere"):
+            return LUONG
+    raise ValueError(f"models[{title!r}] has other equations; expected one of rnn_search, or of luong: see step_player")
+
+
+@torch.no_grad()
+def _still(translator: Translator, words: Sequence[str], step: int) -> tuple[str, list[str], str]:
+    """Draw a step, list the words of the translation, and say in a sentence what the step does."""
+    source, lengths = encode([words], translator.source_vocabulary)
+    numbers = greedy(translator, source, lengths, 2 * len(words) + 6).words
+    written = translator.target_vocabulary.decode(numbers[0])
+    if not 0 <= step < len(written):
+        raise ValueError(f"step is {step}; expected the place of one of {' '.join(written)!r}")
+    logits, attended = translator(source, lengths, numbers)
+    annotations = translator.encoder(source, lengths).annotations[0].numpy()
+    weights, context = attended.dense(source.shape[1])[0, step].numpy(), attended.context[0, step].numpy()
+    p = logits[0, step].softmax(0)
+    likely = [(translator.target_vocabulary.decode([n])[0], float(p[n])) for n in p.topk(3).indices.tolist() if n > 3]
+    read, columns = [*words, "(end)"], (np.arange(len(words) + 1) + 0.5) * _WIDE / (len(words) + 1)
+    parts, to = [], _WIDE / 2 - _BUNDLE / 2
+    for x, word, annotation, weight in zip(columns, read, annotations, weights, strict=True):
+        thick = _BUNDLE * weight
+        parts += [
+            f'<text x="{x:.1f}" y="14" text-anchor="middle">{escape(word)}</text>',
+            _tile(annotation, x, 24, "var(--note, #00684c)"),
+            f'<rect x="{x - 15:.1f}" y="{150 - _HIGH * weight:.1f}" width="30" height="{_HIGH * weight:.1f}" '
+            'fill="var(--weight, #0072b2)"></rect>',
+            f'<text x="{x:.1f}" y="164" text-anchor="middle">{two_decimals(weight)}</text>',
+            f'<path d="M{x:.1f} 168C{x:.1f} 196 {to + thick / 2:.1f} 176 {to + thick / 2:.1f} 206" fill="none" '
+            f'stroke="var(--weight, #0072b2)" stroke-width="{thick:.2f}"></path>',
+        ]
+        to += thick
+    parts.append(_tile(context, _WIDE / 2, 208, "var(--note, #00684c)"))
+    for row, (word, chance) in enumerate(likely):
+        chip = f"{escape(word)} {two_decimals(chance)}"
+        parts.append(f'<text class="at-start" x="{_WIDE - 120}" y="{300 + 22 * row}">{chip}</text>')
+    before = " ".join(written[:step]) or "nothing"
+    told = f"{' '.join(words)}: after {before} the model writes {written[step]}."
+    svg = (
+        f'<svg role="img" aria-label="{escape(told)} Its weights: {", ".join(map(two_decimals, weights))}." '
+        f'viewBox="0 0 {_WIDE} 392" font-size="14" fill="currentColor" style="width: 100%; max-width: {_WIDE}px">'
+        f"{''.join(parts)}</svg>"
+    )
+    return svg, [*written, "(end)"], told
+
+
+def _tile(numbers: Float[np.ndarray, "enc"], x: float, y: int, colour: str) -> str:
+    """Draw many numbers as a tile: the stronger the colour, the greater; what is negative is grey."""
+    levels: dict[int, str] = {}
+    for n, value in enumerate(numbers):
+        level = int(np.sign(value)) * min(ceil(_LEVELS * abs(value)), _LEVELS)
+        across, down = _CELL * (n % _ACROSS), _CELL * (n // _ACROSS)
+        levels[level] = f"{levels.get(level, '')}M{across} {down}h{_CELL}v{_CELL}h-{_CELL}z"
+    cells = "".join(
+        f'<path d="{d}" fill="{"var(--soft, #595959)" if level < 0 else colour}" '
+        f'fill-opacity="{abs(level) / _LEVELS:g}"></path>'
+        for level, d in sorted(levels.items())
+    )
+    width, height = _CELL * _ACROSS, _CELL * ceil(len(numbers) / _ACROSS)
+    frame = f'<rect width="{width}" height="{height}" rx="4" fill="none" stroke="{colour}"></rect>'
+    return f'<g transform="translate({x - width / 2:.1f} {y})">{cells}{frame}</g>'

@@ -1,0 +1,119 @@
+"""The command that records, with runs that take no time: shared, interrupted and gone on with, each is done once."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import recording
+import tyro
+from recording import main, rates_to_try, record, recorded
+from tables import Run, add_lines
+
+from attnlib.experiments.runs import load_learning_rates, read_details
+
+SEEDS = {"local-p": (10, 11), "no-attention": (10, 11), "bahdanau": (10, 11, 12), "local-p-times2": (10, 11)}
+RATES = {(group, rate, seed) for group in ("early", "late") for rate in (0.002, 0.01, 0.05) for seed in (100, 101)}
+WHOLE = RATES | {(model, seed) for model, seeds in SEEDS.items() for seed in seeds}
+
+
+def measure_rate(plan, group, config, seed, clauses):
+    rate = config.learning_rate
+    line = {"tuning_group": group, "learning_rate": rate, "seed": seed, "loss": abs(rate - 0.01), "plan": plan.digest}
+    return Run({"learning_rates": [line]})
+
+
+def measure(plan, config, seed):
+    line = {"model": config.name, "test_set": "seen lengths", "seed": seed, "exact_match": seed / 100}
+    return Run({"": [line]}, {"plan": plan.digest, "model": config.name, "seed": seed, "rate": config.learning_rate})
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    monkeypatch.setattr(recording, "measure_rate", measure_rate)
+    monkeypatch.setattr(recording, "measure", measure)
+
+
+def failing(model, seed, error):
+    def run(plan, config, its_seed):
+        if (config.name, its_seed) == (model, seed):
+            raise error
+        return measure(plan, config, its_seed)
+
+    return run
+
+
+def test_every_run_is_recorded_once_rates_first_and_said(small, tmp_path):
+    messages = []
+    record(small, tmp_path, 1, say=messages.append)
+    assert recorded(small, tmp_path) == WHOLE
+    runs = [line.partition(":")[0] for line in messages]
+    assert len(set(runs)) == len(runs) == len(WHOLE)
+    assert (runs[0], runs[12], runs[-1]) == ("early 0.002 100", "local-p 10", "local-p-times2 11")
+    assert {run["rate"] for run in read_details(small, tmp_path)} == {0.01}
+
+
+def test_interrupted_it_goes_on_where_it_was_and_then_finds_nothing_to_do(small, tmp_path, monkeypatch):
+    monkeypatch.setattr(recording, "measure", failing("bahdanau", 11, KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        record(small, tmp_path, 1, say=str)
+    before, messages = recorded(small, tmp_path), []
+    assert before < WHOLE
+    monkeypatch.setattr(recording, "measure", measure)
+    for _ in range(2):
+        record(small, tmp_path, 1, say=messages.append)
+        assert recorded(small, tmp_path) == WHOLE
+        assert len(messages) == len(WHOLE - before)
+
+
+def test_a_share_does_its_runs_and_one_without_the_rest(small, tmp_path, monkeypatch):
+    monkeypatch.setattr(time, "sleep", lambda _: pytest.exit("waiting"))
+    with pytest.raises(pytest.exit.Exception, match="waiting"):
+        record(small, tmp_path, 1, slice(1, None, 2), say=str)
+    assert len(recorded(small, tmp_path)) == 6, "its learning rates, until those of the others are there"
+    record(small, tmp_path, 1, slice(0, None, 2), say=str)
+    assert len(recorded(small, tmp_path)) == 12 + 4
+    record(small, tmp_path, 1, say=str)
+    assert recorded(small, tmp_path) == WHOLE
+
+
+def test_a_run_that_cannot_be_trained_is_named_and_left_out(small, tmp_path, monkeypatch):
+    messages = []
+    monkeypatch.setattr(recording, "measure", failing("bahdanau", 11, FloatingPointError("loss is nan at step 3")))
+    record(small, tmp_path, 1, say=messages.append)
+    assert recorded(small, tmp_path) == WHOLE - {("bahdanau", 11)}
+    assert messages.count("bahdanau 11: loss is nan at step 3") == 1
+
+
+@pytest.mark.parametrize(
+    ("losses", "more"),
+    [
+        ({0.002: 2.0, 0.01: 1.0}, []),
+        ({0.002: 2.0, 0.01: 1.0, 0.05: 3.0}, []),
+        ({0.002: 1.0, 0.01: 2.0, 0.05: 3.0}, [0.001]),
+        ({0.002: 1.0, 0.01: 2.0, 0.05: 3.0, 0.001: 0.5}, [0.001, 0.0005]),
+        ({0.002: 3.0, 0.01: 2.0, 0.05: 1.0, 0.1: None}, [0.1]),
+        ({0.002: None, 0.01: None, 0.05: None}, []),
+    ],
+)
+def test_while_the_best_rate_is_the_last_another_is_tried(small, tmp_path, losses, more):
+    runs = [(rate, seed, loss) for rate, loss in losses.items() for seed in (100, 101)]
+    names = ("learning_rate", "seed", "loss")
+    lines = [{"tuning_group": "early"} | dict(zip(names, run, strict=True)) for run in runs]
+    add_lines(lines, "small.learning_rates", tmp_path)
+    tried = rates_to_try(load_learning_rates(small, tmp_path), "early", small.contents["learning_rates"])
+    assert tried == sorted([0.002, 0.01, 0.05, *more])
+
+
+def test_the_command(monkeypatch, capsys, small, tmp_path, refused):
+    monkeypatch.setattr(recording, "read_plan", lambda name: small)
+    monkeypatch.setattr(recording, "_pool", ThreadPoolExecutor)
+    monkeypatch.setattr(recording, "measure_costs", lambda plan, config: Run({"costs": [{"model": config.name}]}))
+    where = ["--folder", str(tmp_path)]
+    tyro.cli(main, args=["small", *where])
+    assert len(capsys.readouterr().out.splitlines()) == len(WHOLE)
+    tyro.cli(main, args=["small", "--costs", *where])
+    assert len((tmp_path / "small.costs.csv").read_text().splitlines()) == 1 + len(small.configs)
+    for wrong in ("0/5", "6/5", "2", "2/5/1", "-1/5"):
+        refused(lambda wrong=wrong: main("small", share=wrong), ValueError, f"share is '{wrong}'; expected one as 2/5")
+    refused(lambda: main("small", only=("x",)), ValueError, "learns from no text; expected no --only")
+    refused(lambda: main("small", workers=0), ValueError, "workers is 0")

@@ -1,0 +1,96 @@
+"""Training of a configuration, and counts of products against counts by hand."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from attnlib.data import Vocabulary
+from attnlib.experiments.models import between
+from attnlib.experiments.training import count_macs, count_parameters, count_products, train_from_config
+from attnlib.transformer import transformer
+from attnlib.translator import luong, rnn_encdec, rnn_search
+
+VOCABULARIES = Vocabulary(tuple("abcdefg")), Vocabulary(tuple("hijkl"))
+E, H, V = 5, 6, len(VOCABULARIES[1])
+DEEP = 2 * 3 * (H + E + 2 * H) + V * 3  # three maxout units, and annotations of both directions
+LSTM, READ = 4 * H * (E + H), H * 2 * H + V * H
+FED = LSTM + 4 * H * H + READ  # Luong's, but for the score and the context
+BAHDANAU = 3 * H * (E + 2 * H + H) + DEEP  # Bahdanau's
+HYBRID = partial(between, reader="reversed", width=1, projected=False, maxout=False, feeds_readout=True)
+WITHIN = {"half_width": 2}
+MODELS = {
+    "no attention": (rnn_encdec, lambda src: BAHDANAU),
+    "bahdanau": (partial(rnn_search, att=7), lambda src: BAHDANAU + 7 * H + src * 7 + src * 2 * H),
+    "dot": (partial(luong, score="dot"), lambda src: FED + 2 * src * H),
+    "general, not fed": (partial(luong, input_feeding=False), lambda src: LSTM + READ + 2 * src * H),
+    "concat, three layers": (
+        partial(luong, score="concat", layers=3),
+        lambda src: FED + 2 * 8 * H * H + H * H + 2 * src * H,
+    ),
+    "location": (partial(luong, score="location"), lambda src: FED + 2 * src * H),
+    "monotonic": (partial(luong, window="monotonic", **WITHIN), lambda src: FED + 2 * min(5, src) * H),
+    "predictive": (partial(luong, window="predictive", **WITHIN), lambda src: FED + 2 * min(5, src) * H + H * H + H),
+    "hybrid": (HYBRID, lambda src: FED + H * H + 2 * src * H),
+}
+
+
+def test_parameters_are_counted():
+    assert count_parameters(nn.Linear(2, 3)) == 9
+    assert count_parameters(nn.Linear(2, 3).requires_grad_(False)) == 0
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("src", [4, 19])
+@pytest.mark.parametrize("written", [0, 3])
+def test_multiply_adds_by_hand(name, src, written):
+    make, by_hand = MODELS[name]
+    assert count_macs(make(*VOCABULARIES, emb=E, hid=H), src, written) == by_hand(src)
+
+
+@pytest.mark.parametrize(("src", "written"), [(4, 0), (19, 2), (2, 10)])
+def test_a_transformer_looks_at_what_is_written_too(src, written):
+    model = transformer(*VOCABULARIES, emb=6, heads=2, layers=2, hid=11)
+    of_a_layer = (4 + 2) * 6 * 6 + 2 * 6 * 11 + 2 * 6 * src + 2 * 6 * (written + 1)
+    assert count_macs(model, src, written) == 2 * of_a_layer + V * 6
+
+
+def test_products_are_counted_whoever_takes_them():
+    x = torch.ones(2, 7, 3)
+    for lstm in (nn.LSTM(3, 5, batch_first=True), nn.LSTM(3, 5, batch_first=True).double()):
+        assert count_products(lambda lstm=lstm: lstm(x.to(lstm.weight_ih_l0.dtype))) == 2 * 7 * 4 * 5 * (3 + 5)
+    assert count_products(lambda: (x @ torch.ones(3), x + x)) == 2 * 7 * 3
+
+
+@pytest.mark.parametrize(
+    ("src", "written", "says"),
+    [(0, 0, "source_length is 0; expected at least 1"), (1, -1, "prefix_length is -1; expected at least 0")],
+)
+def test_what_cannot_be_counted_is_refused(src, written, says, refused):
+    refused(lambda: count_macs(rnn_encdec(*VOCABULARIES, emb=E, hid=H), src, written), ValueError, says)
+
+
+def test_the_first_steps_of_a_training_are_those_of_the_whole_one(small):
+    config = small.configs["bahdanau"].replace(learning_rate=0.01)
+    steps = []
+    model, whole = train_from_config(config, 10, on_step=lambda training, _: steps.append(training.step))
+    assert steps == [*range(1, 21)]
+    _, first = train_from_config(config, 10, stop_after=7)
+    assert first.losses.tolist() == whole.losses[:7].tolist()
+    again, _ = train_from_config(config, 10)
+    other, _ = train_from_config(config, 11)
+    one, same, another = (each.encoder.embedding.weight for each in (model, again, other))
+    assert torch.equal(one, same)
+    assert not torch.equal(one, another)
+
+
+def test_without_a_rate_of_its_own_it_takes_the_best_of_its_group(small, monkeypatch):
+    monkeypatch.setattr(
+        "attnlib.experiments.training.best_learning_rate", lambda *group: 0.02 * (group == ("small", "early"))
+    )
+    config = small.configs["bahdanau"]
+    _, chosen = train_from_config(config, 10, stop_after=5)
+    _, given = train_from_config(config.replace(learning_rate=0.02), 10, stop_after=5)
+    assert np.array_equal(chosen.losses, given.losses)

@@ -1,0 +1,102 @@
+"""The plane, told as a story in a real browser: attention is that of the package wherever the points are."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from attnlib.attention import attention
+from attnlib.pictures import Question, query_plane
+from attnlib.pictures.cards import Card, two_decimals
+
+WINDS = ["east", "north", "west", "south"]
+COMPASS = 2 * np.array([[1.0, 0], [0, 1], [-1, 0], [0, -1]])
+BRINGS = np.array([[8, 35], [2, 55], [9, 85], [25, 60]])
+ASKED = 0.5 * np.array([math.cos(math.pi / 6), math.sin(math.pi / 6)])
+NAMES = [("temperature", "°C"), ("humidity", "%")]
+
+
+@pytest.fixture(scope="module")
+def card() -> Card:
+    question = Question("Where?", ["straight", "by a bend"], 1, "So.", {"length": 2.7})
+    return query_plane(ASKED, COMPASS, BRINGS, WINDS, names=NAMES, question=question)
+
+
+def point(page, name: str) -> np.ndarray:
+    label = page.get_by_role("button", name=name).get_attribute("aria-label").replace("−", "-")
+    return np.array([float(x) for x in re.findall(r"-?\d+\.\d+", label)])
+
+
+def said(page) -> str:
+    return page.locator("[role=status].at-aloud").inner_text()
+
+
+def computed(query, keys, scale=None) -> str:
+    output = attention(query[None], keys, BRINGS, scale=scale)
+    weights = ", ".join(f"{w} {two_decimals(x)}" for w, x in zip(WINDS, output.weights[0], strict=True))
+    return f"{weights}. The answer: {output.context[0, 0]:.1f} °C, {output.context[0, 1]:.1f} %."
+
+
+def test_weights_and_answer_are_those_of_the_package(card, opened):
+    page = opened(card)
+    assert said(page) == computed(ASKED, COMPASS)
+    query = page.get_by_role("button", name="query")
+    for key in ("ArrowRight", "ArrowUp", "ArrowUp", "Shift+ArrowLeft"):
+        query.press(key)
+    moved = ASKED + np.array([0.1 - 0.02, 0.2])
+    np.testing.assert_allclose(point(page, "query"), moved, atol=0.0051)
+    assert said(page) == computed(moved, COMPASS)
+    page.get_by_role("button", name="key of north").press("ArrowLeft")
+    keys = COMPASS + np.array([[0, 0], [-0.1, 0], [0, 0], [0, 0]])
+    assert said(page) == computed(moved, keys)
+    page.get_by_label("scale of the scores").press("End")
+    assert said(page) == computed(moved, keys, scale=10.0)
+    page.get_by_role("button", name="Start again").click()
+    assert said(page) == computed(ASKED, COMPASS)
+
+
+def test_a_point_follows_the_mouse_and_stays_in_the_plane(card, opened):
+    page = opened(card)
+    knob, box = page.locator(".at-knob").last.bounding_box(), page.locator(".at-plane").bounding_box()
+    page.mouse.move(knob["x"] + 5, knob["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 2, box["y"] + 2, steps=5)
+    held = said(page)
+    page.mouse.up()
+    assert held == computed(ASKED, COMPASS), "nothing is said before the hand lets go"
+    np.testing.assert_allclose(point(page, "query"), 3 * np.array([-1, 1]) / math.sqrt(2), atol=0.1)
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.locator(".at-handle").count() == 5
+
+
+def test_many_features_without_the_root_saturate_the_softmax_and_the_root_helps(card, opened):
+    page = opened(card)
+
+    def response() -> float:
+        text = page.locator("p", has_text="responds by").inner_text()
+        return float(re.search(r"p\(1 − p\) = (\d\.\d\d)", text)[1])
+
+    features, root = page.get_by_label("number of features"), page.get_by_role("checkbox")
+    for _ in range(7):
+        features.press("ArrowRight")
+    assert page.get_by_text("The plane shows 2 of 256 features.").is_visible()
+    with_root = response()
+    root.uncheck()
+    assert response() == 0
+    assert with_root > 0.1
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"query": np.array([3.0, 1])}, "the length of query holds 3.16228; expected at most 3"),
+        ({"keys": 2 * COMPASS}, "the length of keys holds 4; expected at most 2.8"),
+        ({"values": BRINGS * np.nan}, "values holds nan; expected finite numbers"),
+        ({"words": ["a"] * 4 + ["b"]}, r"keys has shape \(4, 2\); expected \(5, 2\), two features for each word"),
+        ({"words": ["a"] * 8}, "words holds 8; expected at most 7"),
+    ],
+)
+def test_what_does_not_fit_is_refused(change, says, refused):
+    given = {"query": ASKED, "keys": COMPASS, "values": BRINGS, "words": WINDS} | change
+    refused(lambda: query_plane(*given.values()), ValueError, says)

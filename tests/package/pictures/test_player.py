@@ -1,0 +1,154 @@
+"""The step player, told as a story in a real browser: six phases, their order, their numbers, another word before."""
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from attnlib import pretrained
+from attnlib.data import encode
+from attnlib.pictures import Question, step_player
+from attnlib.pictures.cards import Card, two_decimals
+from attnlib.search import greedy
+from attnlib.translator import Translator, luong
+
+SENTENCE = "the black cat sleeps"
+ASKS_FIRST = ["asks", "scores", "softmax", "context", "word", "state"]
+MOVES_FIRST = ["state", *ASKS_FIRST[:-1]]
+
+
+@pytest.fixture(scope="module")
+def models() -> dict[str, Translator]:
+    return {"Bahdanau": pretrained.load("bahdanau").translator, "Luong": pretrained.load("global").translator}
+
+
+@pytest.fixture(scope="module")
+def card(models) -> Card:
+    question = Question("Whose?", ["his", "theirs"], 1, "So.", {})
+    return step_player(models, SENTENCE, step=2, previous=["beau"], question=question)
+
+
+def said(page: Page) -> str:
+    return page.locator("[role=status].at-aloud").inner_text()
+
+
+def player(page: Page):
+    return page.get_by_role("group", name="The step")
+
+
+def words(page: Page) -> Locator:
+    return page.locator(".at-written").get_by_role("option")
+
+
+def phases(page: Page) -> list[str]:
+    return page.locator(".at-phases li").evaluate_all("all => all.map(one => one.dataset.key)")
+
+
+def switch(page: Page, title: str) -> None:
+    page.get_by_role("radio", name=title).check(force=True)
+    expect(page.locator(".at-told, .at-scene .at-part").first).to_be_attached()
+
+
+def test_the_phases_have_the_models_own_numbers(card, models, opened):
+    page = opened(card)
+    player(page).press("Home")
+    for title, model in models.items():
+        switch(page, title)
+        ids, lengths = encode([SENTENCE.split()], model.source_vocabulary)
+        weights = greedy(model, ids, lengths, 20).weights[0, 2].tolist()
+        written = model.target_vocabulary.decode(greedy(model, ids, lengths, 20).words[0])
+        expect(words(page)).to_have_text([*written, "(end)"])
+        expect(page.locator("[data-made=softmax] text")).to_have_text([two_decimals(x) for x in weights])
+        likely = page.locator("[data-made=word] .at-start").first
+        assert likely.text_content() == written[2]
+        frames = page.locator("[data-lit='scores context'] .at-frame").count()
+        assert frames == len(weights), "an annotation for each word"
+
+
+def test_it_goes_through_the_phases_in_each_models_order_and_says_them(card, opened):
+    page = opened(card)
+    player(page).press("ArrowRight")
+    expect(page.locator("[aria-current=step]")).to_have_text("1. The old state asksasks")
+    assert phases(page) == ASKS_FIRST
+    for number in range(2, 7):
+        player(page).press("ArrowRight")
+        assert said(page).startswith(f"Phase {number} of 6. ")
+    assert "s₃ has read chat; it asks at the next step." in said(page)
+    player(page).press("ArrowRight")
+    assert said(page).startswith("Phase 6 of 6."), "the last phase is the last"
+    switch(page, "Luong")
+    assert phases(page) == MOVES_FIRST
+    assert said(page).startswith("Phase 1 of 6. The state moves first, equation 3.2."), "the same phase, elsewhere"
+    player(page).press("End")
+    made = page.locator(".at-part:not(.at-made):not(.at-wire)")
+    assert made.count() == 0
+    player(page).press("Home")
+    assert made.count() > 0, "what is to come is not there yet"
+
+
+def test_another_word_before_moves_luongs_weights_and_bahdanaus_only_a_step_later(card, opened):
+    page = opened(card)
+    player(page).press("Home")
+    page.get_by_label("word before").select_option("beau")
+    assert "As they were: the state asked before it read beau." in said(page)
+    expect(words(page)).to_have_text(["le", "beau", "chat", "noir", "dort", "(end)"])
+    assert page.get_by_text("Now the same in the model of Luong.").first.is_visible()
+    words(page).nth(3).click()
+    assert "Not as they were (dotted)" in said(page)
+    words(page).nth(2).click()
+    switch(page, "Luong")
+    page.get_by_label("word before").select_option("beau")
+    assert "0.81 for cat. Not as they were (dotted): the state has read beau." in said(page)
+    expect(page.locator(".at-came")).to_have_count(1)
+    page.get_by_label("word before").select_option("chat")
+    expect(words(page)).to_have_text(["le", "chat", "noir", "dort", "(end)"])
+
+
+def test_it_plays_to_the_end_of_the_sentence_and_any_step_stops_it(card, opened):
+    page = opened(card)
+    page.clock.install()
+    play = page.get_by_role("button", name="Play")
+    player(page).press("End")
+    words(page).nth(3).click()
+    play.click()
+    for _ in range(4):
+        page.clock.run_for(2400)
+    expect(words(page).nth(4)).to_have_attribute("aria-selected", "true")
+    page.get_by_role("button", name="back one phase").click()
+    expect(play).to_be_visible()
+    player(page).press(" ")
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    for _ in range(9):
+        page.clock.run_for(2400)
+    expect(play).to_be_visible()
+    assert said(page).startswith("Phase 6 of 6.")
+
+
+def test_words_are_chosen_by_keys(card, opened):
+    page = opened(card)
+    words(page).nth(2).press("ArrowDown")
+    expect(words(page).nth(3)).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    expect(words(page).nth(1)).to_have_attribute("aria-selected", "true")
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda b: step_player({"a": b}, "the black cat that sleeps sings"), "sentence has 6 words; expected 1 to 5"),
+        (
+            lambda b: step_player({"a": b}, "a cat sings", step=3),
+            "step is 3; expected the place of one of 'un chat chante'",
+        ),
+        (lambda b: step_player(dict.fromkeys("abc", b), "a cat sings"), "models holds 3; expected one, or two"),
+        (
+            lambda b: step_player({"a": luong(b.source_vocabulary, b.target_vocabulary)}, "a cat sings"),
+            r"models\['a'\] has other equations; expected",
+        ),
+        (
+            lambda b: step_player({"a": pretrained.load("no-attention").translator}, "a cat sings"),
+            "has other equations",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused(call, says, models, refused):
+    refused(lambda: call(models["Bahdanau"]), ValueError, says)

@@ -1,0 +1,184 @@
+"""What all cards promise, in a real browser: what they are made of, who can read them, what stands without scripts."""
+
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from attnlib import pretrained
+from attnlib.pictures import Question, attention_demo, query_plane, step_player
+from attnlib.pictures.cards import Card, without_carried
+from attnlib.pictures.figures import explore
+
+STORED = 60_000  # bytes
+SENTENCE = "the man sees the european economic area"
+CHOICES = ["*one*", "_deux_ & <b>"]
+
+
+def asks(tried: dict) -> Question:
+    return Question("Is *it* _vrai_?", CHOICES, 1, "It *is*.\n\nSo <b>.", tried)
+
+
+def demo() -> Card:
+    model = pretrained.load("bahdanau").translator
+    return attention_demo({"B": model}, SENTENCE, question=asks({"target": "économique", "source": "european"}))
+
+
+def two_models() -> Card:
+    models = {name: pretrained.load(name).translator for name in ("local-p", "no-attention")}
+    return attention_demo(models, SENTENCE, question=asks({"hidden": ["european"]}))
+
+
+def explorer() -> Card:
+    weights = np.random.default_rng(0).dirichlet(np.ones(5), 4)
+    return explore(
+        {"a": weights, "<b>": weights[:3]},
+        list("vwxyz"),
+        {"a": ["$x$", "\\(x\\)", "</script>", "é"], "<b>": ["1", "2", "3"]},
+    )
+
+
+def plane() -> Card:
+    keys, values = np.eye(2), np.array([[1.0, 2], [3, -4]])
+    return query_plane(np.array([0.5, 0.25]), keys, values, ["<i>", "b"], question=asks({"length": 2.5}))
+
+
+def player() -> Card:
+    models = {"B": pretrained.load("bahdanau").translator, "L": pretrained.load("global").translator}
+    return step_player(models, "the black cat sleeps", step=2, previous=["beau"], question=asks({}))
+
+
+def answer_demo(page: Page) -> None:
+    page.get_by_role("slider", name="european").press("End")
+
+
+def answer_by_hiding(page: Page) -> None:
+    page.get_by_role("slider", name="european").press("Enter")
+
+
+def answer_plane(page: Page) -> None:
+    for _ in range(25):
+        page.get_by_role("button", name="query").press("+")
+
+
+def answer_player(page: Page) -> None:
+    page.get_by_role("group", name="The step").press("Home")
+    for model in ("B", "L"):
+        page.get_by_role("radio", name=model, exact=True).check(force=True)
+        page.get_by_label("word before").select_option("beau")
+
+
+CARDS = {
+    "demo": (demo, answer_demo, "économique looks most at area"),
+    "two models": (two_models, answer_by_hiding, "zone looks most at"),
+    "explorer": (explorer, None, "é looks most at"),
+    "plane": (plane, answer_plane, "the answer among them"),
+    "player": (player, answer_player, "after le chat the model writes noir"),
+}
+ASKING = [name for name in CARDS if CARDS[name][1]]
+
+
+@pytest.fixture(scope="module")
+def cards() -> dict[str, Card]:
+    return {name: make() for name, (make, *_) in CARDS.items()}
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_a_notebook_stores_little_of_it_without_ids_and_the_same_every_time(name, cards):
+    card = cards[name]
+    stored = without_carried(card.html)
+    assert len(stored.encode()) < STORED
+    assert without_carried(stored) == stored
+    assert not re.search(r"<style|<script>|data-model|base64", stored)
+    assert not re.search(r"\sid=|url\(|@import|\s(src|href)=", card.html)
+    assert CARDS[name][0]().html == card.html
+
+
+@pytest.mark.parametrize("stored", [False, True])
+@pytest.mark.parametrize("name", CARDS)
+def test_without_scripts_it_is_a_picture_with_its_question_and_answer(name, stored, cards, opened):
+    html = cards[name].html
+    page = opened(Card(without_carried(html) if stored else html, ""), script=False)
+    picture = page.get_by_role("img").first
+    assert picture.is_visible()
+    assert CARDS[name][2] in picture.get_attribute("aria-label")
+    if name in ASKING:
+        assert page.get_by_role("radio").count() == len(CHOICES)
+        page.get_by_text("What happens, and why").click()
+        assert "It is." in page.locator("details").inner_text()
+
+
+@pytest.mark.parametrize("name", ASKING)
+@pytest.mark.parametrize("guess", [0, 1, None])
+def test_what_was_guessed_is_judged_when_it_has_been_tried_by_keys(name, guess, cards, opened):
+    page = opened(cards[name])
+    options = page.locator(".at-ask label")
+    assert [re.sub(r"\s+", " ", text).strip() for text in options.all_inner_texts()] == ["one", "deux & <b>"]
+    if guess is not None:
+        options.nth(guess).click()
+    assert not page.get_by_text("It is.").is_visible()
+    CARDS[name][1](page)
+    expect(options.nth(1)).to_contain_text("came out")
+    said = {0: "Not as you guessed.", 1: "As you guessed.", None: "It has come out."}[guess]
+    expect(page.locator(".at-verdict")).to_have_text(f"{said} Why: below.")
+    assert page.get_by_text("It is.").is_visible()
+    assert "came out" not in options.nth(0).inner_text()
+
+
+@pytest.mark.parametrize("how", [{"hostile": True}, {"scheme": "dark"}, {"scheme": "dark", "wide": 390}, {"wide": 390}])
+@pytest.mark.parametrize("name", CARDS)
+def test_it_is_accessible_and_fits(name, how, cards, opened, accessible):
+    page = opened(cards[name], **how)
+    accessible(page)
+    if name in ASKING:
+        CARDS[name][1](page)
+        expect(page.locator(".at-came")).to_have_count(1)
+        page.wait_for_timeout(700)  # colours fade
+        accessible(page)
+
+
+SMALL = """() => [...document.querySelectorAll("button, input, select, summary, [tabindex], label")].filter(node => {
+    const { width, height } = node.getBoundingClientRect();
+    return width && Math.min(width, height) < 23.5 && !node.closest("label, .at-aloud");
+}).map(node => node.outerHTML.slice(0, 90))"""
+
+
+@pytest.mark.parametrize("wide", [1280, 390, 320])
+@pytest.mark.parametrize("name", CARDS)
+def test_what_is_touched_is_large_enough_and_the_page_never_scrolls_sideways(name, wide, cards, opened):
+    page = opened(cards[name], wide=wide)
+    assert page.evaluate(SMALL) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= wide
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_two_share_a_page_into_which_jupyterlab_puts_them(name, cards, opened, accessible):
+    page = opened(cards[name], cards[name], later=True)
+    expect(page.locator("[data-ready][data-lm-suppress-shortcuts]")).to_have_count(2)
+    for guess in page.locator(".at-ask label:first-child").all():
+        guess.click()
+    assert page.locator(".at-ask :checked").count() == 2 * (name in ASKING), "each has its own guess"
+    accessible(page)
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_with_reduced_motion_nothing_moves_by_itself(name, cards, opened):
+    page = opened(cards[name])
+    page.emulate_media(reduced_motion="reduce")
+    if name in ASKING:
+        CARDS[name][1](page)
+        expect(page.locator(".at-came")).to_have_count(1)
+    assert page.evaluate("document.getAnimations().filter(one => one.playState === 'running').length") == 0
+
+
+@pytest.mark.parametrize("name", ["demo", "player"])
+def test_what_a_model_needs_and_lacks_gets_a_sentence_and_the_picture_stays(name, cards, opened):
+    whole = cards[name].html
+    without = re.sub(r'<script type="application/json" data-model.*?</script>', "", whole)
+    damaged = re.sub(r'"base64":"....', '"base64":"AAAA', whole)
+    for html, says in ((without, "the model is not in this page: run the cell"), (damaged, "the weights are damaged")):
+        page = opened(Card(html, ""))
+        page.get_by_role("radio").first.focus()
+        expect(page.locator("[role=status].at-aloud")).to_contain_text(f"This card cannot compute: {says}")
+        assert page.get_by_role("listbox").get_by_role("option").count() > 4
