@@ -48,7 +48,7 @@ _NAMES = {
     "training": "train",
     "language.grammar": "sample",
     "text.model": "load",
-    "experiments.comparisons": "claims_by_measure",
+    "experiments.comparisons": "plot_claims",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
