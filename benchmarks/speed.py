@@ -25,10 +25,10 @@ from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 from attnlib.attention import attention
 from attnlib.data import BOS, EOS, PAD, UNKNOWN, Batch, Vocabulary
 from attnlib.decoders import DeepOutput
-from attnlib.devices import bfloat16_products
+from attnlib.devices import bfloat16_autocast
 from attnlib.losses import output_loss
 from attnlib.search import beam, greedy
-from attnlib.training import begin, train
+from attnlib.training import init_training, train
 from attnlib.translator import luong, rnn_search
 
 SIZE, SENTENCES, WORDS, WRITTEN, ROUNDS, BATCHES = 256, 64, 8000, 15, 5, 8
@@ -81,7 +81,7 @@ def compare_attention():
 
 
 def in_bfloat16(work):
-    with bfloat16_products(torch.device("cpu")):
+    with bfloat16_autocast(torch.device("cpu")):
         return work()
 
 
@@ -186,7 +186,7 @@ def compare_training():
         ("unfed", default(**DROPOUT, input_feeding=False), "OpenNMT-py", peer(opennmt, False), opennmt_loss),
         ("Bahdanau's", bahdanau(), "joeynmt", peer(joeynmt, "gru", "bahdanau", SIZE), joeynmt_loss),
     ):
-        learn = learning(model, our_loss, begin(model).optimizer, batches)
+        learn = learning(model, our_loss, init_training(model).optimizer, batches)
         works = {"attnlib": partial(in_bfloat16, learn), "attnlib --float32": learn}
         if other:
             works[name] = learning(other, loss, torch.optim.Adam(other.parameters()), batches)
@@ -210,7 +210,7 @@ def train_together(k, processes, threads, sentences, folder):
     if processes > 1:
         distributed.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=k, world_size=processes)
     batches = cycle(made_up(BATCHES, sentences))
-    with bfloat16_products(torch.device("cpu")):
+    with bfloat16_autocast(torch.device("cpu")):
         pace = train(default(**DROPOUT), batches, steps=2 * BATCHES, progress=False).words_per_second
     if k == 0:
         Path(folder, "pace").write_text(str(pace))

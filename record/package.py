@@ -22,7 +22,7 @@ from attnlib.experiments.plan import ExperimentConfig, read_plan
 from attnlib.experiments.runs import RECORDED
 from attnlib.experiments.training import train_from_config
 from attnlib.pretrained import load
-from attnlib.text.learning import learn
+from attnlib.text.training import train_model
 from attnlib.translator import Translator
 
 TABLES = RECORDED
@@ -125,7 +125,7 @@ def train_on_text(name: str, seed: int, data: Path, folder: Path) -> Translator:
     """
     config = read_plan("sentences").configs[name]
     text = read_data(data, config.language)
-    return learn(folder, text.train[: config.num_pairs], text.dev, settings_of(config, seed)).translator
+    return train_model(folder, text.train[: config.num_pairs], text.dev, settings_of(config, seed)).translator
 
 
 def successor(model: Callable[..., Translator] | None = None) -> ExperimentConfig:

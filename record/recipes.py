@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from measures import smooth
+from safetensors.torch import save
 from tables import environment
 
 from attnlib.data import SentencePair
@@ -26,12 +27,12 @@ from attnlib.experiments.runs import best_learning_rate
 from attnlib.experiments.training import train_from_config
 from attnlib.language.grammar import sample
 from attnlib.pretrained import FOLDER
-from attnlib.progress import Training
-from attnlib.text.checkpoint import begin_folder, complete_folder, halve, read_config, working
+from attnlib.text.config import TrainingConfig
 from attnlib.text.files import digest
-from attnlib.text.learning import learn
-from attnlib.text.settings import Settings
-from attnlib.training import begin
+from attnlib.text.folder import begin_folder, complete_folder, read_config, write_config
+from attnlib.text.training import train_model
+from attnlib.training import TrainingState, init_training
+from attnlib.writing import write_atomically
 
 
 class Recipe(NamedTuple):
@@ -62,7 +63,7 @@ class TextRecipe(NamedTuple):
     dev: int
     clauses: int
     seed: int
-    settings: Settings
+    settings: TrainingConfig
 
     def text(self) -> tuple[list[SentencePair], list[SentencePair]]:
         """Draw what is learned from, and what chooses."""
@@ -94,7 +95,7 @@ RECIPES: Mapping[str, Recipe] = {
 _SMALL = {"encoder": "both", "emb": 64, "hid": 96, "dropout": 0.1, "seed": 0}
 TEXTS: Mapping[str, TextRecipe] = {
     "enfr-subwords": TextRecipe(
-        3_000, 60, 1, 5, Settings(options=_SMALL, vocabulary=150, epochs=20, learning_rate=5e-3)
+        3_000, 60, 1, 5, TrainingConfig(options=_SMALL, vocab_size=150, epochs=20, learning_rate=5e-3)
     ),
 }
 """Those that learned from a text, by name."""
@@ -131,30 +132,31 @@ def _train(folder: Path, recipes: Mapping[str, Recipe]) -> None:
     recipe = next(iter(recipes.values()))
     config, at = recipe.experiment(), {other.steps: (folder / name, other) for name, other in recipes.items()}
 
-    def keep(training: Training, last: bool) -> None:
+    def keep(training: TrainingState, last: bool) -> None:
         if training.step in at:
             _keep(*at[training.step], training)
 
-    keep(begin(config.build_model(recipe.seed)), last=False)
+    keep(init_training(config.build_model(recipe.seed)), last=False)
     train_from_config(config, recipe.seed, on_step=keep)
 
 
 def _learn(folder: Path, recipe: TextRecipe) -> None:
     whole = folder.with_name(f"{folder.name}.whole")
-    learn(whole, *recipe.text(), recipe.settings, progress=False)
-    config = recipe.config()
-    halve(whole, config | {"made": config["made"] | environment()})
+    model, config = train_model(whole, *recipe.text(), recipe.settings, progress=False), recipe.config()
+    write_atomically(whole / "model.safetensors", save(model.translator.half().state_dict()))
+    write_config(whole, {**model.config, **config, "made": config["made"] | environment()})
     whole.rename(folder)
 
 
-def _keep(folder: Path, recipe: Recipe, training: Training) -> None:
+def _keep(folder: Path, recipe: Recipe, training: TrainingState) -> None:
     """Write a model folder, its weights in float16."""
     config = recipe.config()
     config["made"] |= {"losses": smooth(np.array(training.losses)) if training.losses else [], **environment()}
-    shutil.rmtree(working(folder), ignore_errors=True)
-    translator = deepcopy(training.translator)
-    begin_folder(folder, config, translator.source_vocabulary, translator.target_vocabulary)
-    complete_folder(folder, translator.half(), training, "steps")
+    beside, translator = folder.with_name(f"{folder.name}.whole"), deepcopy(training.translator)
+    shutil.rmtree(beside, ignore_errors=True)
+    begin_folder(beside, config, translator.source_vocabulary, translator.target_vocabulary)
+    complete_folder(beside, translator.half(), training, "steps")
+    beside.rename(folder)
 
 
 if __name__ == "__main__":

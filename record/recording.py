@@ -29,7 +29,7 @@ from tables import Run, add_run
 from tyro.conf import Positional
 
 from attnlib.checks import check_choice, check_whole
-from attnlib.devices import device_named
+from attnlib.devices import resolve_device
 from attnlib.experiments.plan import Plan, read_plan
 from attnlib.experiments.runs import RECORDED, best_learning_rate, failed_configs, load_learning_rates, read_details
 
@@ -164,7 +164,7 @@ def main(
         for name in only:
             check_choice(read.configs, only=name)
         runs = [run for run in read.runs() if not only or run[0].name in only][part]
-        how = {"device": device_named(device), "progress": True if sys.stderr.isatty() else "lines"}
+        how = {"device": resolve_device(device), "progress": True}
         do(list_text_jobs(read, runs, data, models, folder, **how), read, folder, workers, say)
     else:
         if only or data or device:

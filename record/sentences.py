@@ -41,12 +41,12 @@ from attnlib.experiments.plan import ExperimentConfig, Plan
 from attnlib.experiments.runs import read_details
 from attnlib.experiments.training import count_parameters
 from attnlib.metrics import looks, sentence_losses
-from attnlib.text.checkpoint import read_history
+from attnlib.text.config import TrainingConfig
 from attnlib.text.evaluation import compared, evaluate
-from attnlib.text.files import Words, digest, read_beside, words_of
-from attnlib.text.learning import learn
+from attnlib.text.files import Words, digest, iter_parallel, split_words
+from attnlib.text.folder import load_history
 from attnlib.text.model import Model, Translation
-from attnlib.text.settings import Settings
+from attnlib.text.training import train_model
 
 SOURCE = "github.com/multi30k/dataset"
 """Where the text is from. Its files are in the folder data/task1/tok."""
@@ -63,16 +63,16 @@ class Data(NamedTuple):
     test: list[SentencePair]
 
 
-def settings_of(config: ExperimentConfig, seed: int) -> Settings:
+def settings_of(config: ExperimentConfig, seed: int) -> TrainingConfig:
     """Collect the settings of a training on a text; the rest is as it is by default."""
     sizes = {"emb": config.embedding_dim, "hid": config.hidden_size, "seed": seed}
     rate = {} if config.learning_rate is None else {"learning_rate": config.learning_rate}
-    return Settings(
+    return TrainingConfig(
         preset=config.model,
         options=dict(config.options) | sizes,
-        subwords=config.subwords,
+        words=not config.subwords,
         steps=config.max_steps,
-        score_every=config.eval_every,
+        eval_every=config.eval_every,
         seed=seed,
         **rate,
     )
@@ -89,7 +89,7 @@ def read_data(folder: Path, language: str) -> Data:
     Raises
     ------
     OSError, ValueError
-        If a file is missing: it names all that are; otherwise as for `attnlib.text.files.read_beside`.
+        If a file is missing: it names all that are; otherwise as for `attnlib.text.files.iter_parallel`.
     """
     names = [(name, ending) for name in FILES for ending in ("en", LANGUAGES[language])]
     paths = [_file(folder, *name) for name in names]
@@ -100,7 +100,7 @@ def read_data(folder: Path, language: str) -> Data:
             f"data/task1/tok of {SOURCE}"
         )
     parts = zip(paths[::2], paths[1::2], strict=True)
-    return Data(*([_plain(*sides) for sides in read_beside(*part) if all(sides)] for part in parts))
+    return Data(*([_plain(*sides) for sides in iter_parallel(*part) if all(sides)] for part in parts))
 
 
 def list_text_jobs(
@@ -113,7 +113,7 @@ def list_text_jobs(
     data : Path
         The folder of the text: see `read_data`.
     **how
-        As for `attnlib.text.learning.learn`: device, progress.
+        As for `attnlib.text.training.train_model`: device, progress.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def train_and_measure(config: ExperimentConfig, seed: int, data: Data, folder: P
     KeyboardInterrupt
         If Ctrl-C ended the training. The same call goes on with it.
     """
-    model = learn(folder, data.train[: config.num_pairs], data.dev, settings_of(config, seed), **how)
+    model = train_model(folder, data.train[: config.num_pairs], data.dev, settings_of(config, seed), **how)
     if model.config["ended"] == "interrupted":
         raise KeyboardInterrupt
     search = {"beam": config.beam_size, "max_length": config.max_length, "prefer_finished": True}
@@ -185,7 +185,7 @@ def _digests(folder: Path, language: str, pairs: int | None) -> dict[str, str]:
 
 
 def _training(model: Model, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    *steps, end = read_history(folder)
+    *steps, end = load_history(folder)
     scored = [line for line in steps if "dev_bleu" in line]
     dev = [[line["step"], round(line["dev_loss"], 4), round(line["dev_bleu"], 4)] for line in scored]
     costs = {
@@ -308,7 +308,7 @@ def _hundredths(weights: np.ndarray) -> list[list[int]]:
 
 
 def _plain(*sides: Words) -> SentencePair:
-    return SentencePair(*(words_of(unescape(" ".join(words))) for words in sides))
+    return SentencePair(*(split_words(unescape(" ".join(words))) for words in sides))
 
 
 def _file(folder: Path, name: str, ending: str) -> Path | None:

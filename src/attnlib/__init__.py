@@ -19,7 +19,7 @@ The ground floor, in reading order, which is the order of dependence:
 - `translator`: encoder and decoder; the papers as presets;
 - `transformer`: what came next, several attentions side by side and nothing recurrent;
 - `search`: from a translator to a translation, greedy or by beam;
-- `losses`, `progress`, `training`: what is made small, how far a training is, the loop;
+- `losses`, `training`: what is made small, and the loop;
 - `metrics`: alignment error rate, BLEU, exact match;
 - `writing`: files that are whole, whenever a program ends.
 
@@ -28,7 +28,7 @@ And folders, each on its own:
 - `language`: `lexicon`, `phrases`, `grammar`: English and French sentences whose word links are known; `german_words`,
   `german`: English and German ones;
 - `pictures`: `figures`, cards that a reader can touch, a model as one `page`, schematics and `table`;
-- `text`: `files`, `subwords`, `checkpoint`, `store`, `model`, `evaluation`, `settings`, `learning`:
+- `text`: `config`, `files`, `units`, `subwords`, `corpus`, `folder`, `model`, `evaluation`, `training`:
   your own sentences, from disk;
 - `experiments`: what is compared, how it is measured, and what was recorded, of the grammar and of real sentences;
 - `pretrained`: `models`: the trained models that the chapters speak of.

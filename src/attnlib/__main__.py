@@ -1,66 +1,205 @@
 """The command `attnlib`: learn to translate from two files, then translate, evaluate, align, make a page.
 
-Each command is a thin shell over a function: see `attnlib.text.learning`, `attnlib.text.model`,
+Each command is a thin shell over a function: see `attnlib.text.training`, `attnlib.text.model`,
 `attnlib.text.evaluation` and `attnlib.pictures.page`. What is wrong is said in one sentence, with the exit status 2.
 """
 
-import argparse
 import errno
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
-from operator import methodcaller
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from attnlib.text.settings import MAX_LINE, Architecture, Settings, add_options, flag_of, options_of
-from attnlib.writing import write_atomically, written_in_the_end
+import tyro
+from tqdm import tqdm
+from tyro.conf import FlagCreatePairsOff, OmitArgPrefixes, Positional, arg
 
-_PARSER = argparse.ArgumentParser(
-    prog="attnlib",
-    description="Learn to translate from two files, one sentence a line; then translate, and see where it looked.",
-    epilog="attnlib COMMAND --help shows an example of each command.",
-)
-_COMMANDS = _PARSER.add_subparsers(dest="command", required=True, metavar="COMMAND")
+from attnlib.text.config import Architecture, TrainingConfig
+from attnlib.writing import atomic_open, write_atomically
 
-_option = partial(methodcaller, "add_argument")
-_MODEL = (
-    _option("--model", type=Path, required=True, metavar="FOLDER", help="the model's folder"),
-    _option("--device", help="cpu, cuda, or cuda:1 and so on; default: a GPU if there is one"),
-    _option(
-        "--float32",
-        action="store_true",
-        help="multiply in float32, also where the processor has units for bfloat16",
-    ),
-)
-_TEXT = (
-    _option("source", metavar="SOURCE", help="sentences, one a line; without TARGET, pairs with tabs"),
-    _option("target", nargs="?", metavar="TARGET", help="their translations"),
-    _option("--longest", type=int, default=MAX_LINE, help="most words or subwords of a line; a longer one is refused"),
-)
-_REPLACEMENT = (
-    _option(
-        "--replace-unknown",
-        action="store_true",
-        help="replace an unknown word by the source word that it looked at most",
-    ),
-    _option(
-        "--dictionary",
-        metavar="FILE",
-        help="the same, but by its translation if FILE has it: a word, a tab and its translation on each line",
-    ),
-)
-_OUTPUT = _option("-o", "--output", type=Path, required=True, metavar="FILE", help="the page, one HTML file")
-_SEARCH = (
-    _option("--beam", type=int, default=5, help="hypotheses that the search keeps; 1 is greedy"),
-    _option(
-        "--max-length",
-        type=int,
-        help="most words or subwords of a translation; default: twice those of its source, and 50 more",
-    ),
-)
+
+@dataclass(frozen=True)
+class Common:
+    """Which model, and where it computes."""
+
+    model: Path
+    """the model's folder"""
+    device: str | None = None
+    """cpu, cuda, or cuda:1 and so on; None: a GPU if there is one"""
+    float32: bool = False
+    """multiply in float32, also where the processor has units for bfloat16"""
+
+
+@dataclass(frozen=True)
+class Search:
+    """How translations are searched for."""
+
+    beam: int = 5
+    """hypotheses that the search keeps; 1 is greedy"""
+    max_length: int | None = None
+    """most words or subwords of a translation; None: twice those of its source, and 50 more"""
+
+
+def toy(folder: Positional[Path], train: int = 20_000, dev: int = 200, seed: int = 1) -> None:
+    """Write a text to try the other commands on: English and French sentences of a small grammar.
+
+    Args:
+        folder: where the files go
+        train: sentence pairs to learn from
+        dev: sentence pairs kept apart
+        seed: another seed gives other sentences
+    """
+    from attnlib.text.files import write_toy  # noqa: PLC0415, help should not wait for torch
+
+    write_toy(folder, train=train, dev=dev, seed=seed)
+    _log(f"wrote train and dev, each as .en, .fr and .links, to {folder}")
+
+
+def train(
+    *,
+    common: OmitArgPrefixes[Common],
+    source: Path,
+    architecture: OmitArgPrefixes[Architecture],
+    training: OmitArgPrefixes[TrainingConfig],
+    target: Path | None = None,
+    dev: tuple[Path, ...] = (),
+    save_seconds: float = 60.0,
+) -> None:
+    """Learn from sentence pairs; the same command again goes on with a run that was killed.
+
+    Example: attnlib train --source train.de --target train.en --dev dev.de dev.en --model runs/deen
+
+    Args:
+        source: sentences, one a line; .gz too
+        target: their translations; without it, --source has pairs with tabs
+        dev: two such files, or one, kept apart to choose the best
+        save_seconds: from one save of a run to the next
+    """
+    from attnlib import processes  # noqa: PLC0415
+    from attnlib.devices import resolve_device  # noqa: PLC0415
+    from attnlib.text.files import ParallelText, read_parallel  # noqa: PLC0415
+    from attnlib.text.training import train_model  # noqa: PLC0415
+
+    device = resolve_device(common.device)
+    with processes.init_distributed(device), _products(common):
+        log = (lambda line: None) if processes.rank() else _log
+        with processes.main_process_first():
+            preset, options = architecture.options(training.seed)
+            config = replace(training, preset=preset, options=options)
+            config.check()
+            if len(dev) > 2:
+                raise ValueError(f"dev is {len(dev)} files; expected two, or one of pairs with a tab between")
+            if not dev and (config.patience or config.eval_every):
+                raise ValueError("patience and eval_every are about dev scores; expected --dev with them")
+            pairs = ParallelText(source, target, max_length=config.max_input_length)
+            kept = read_parallel(*dev, max_length=config.max_input_length) if dev else None
+            if kept:
+                log(f"dev: {kept}")
+        how = {"save_seconds": save_seconds, "progress": True, "log": log, "device": device}
+        train_model(common.model, pairs, kept.pairs if kept else (), config, **how)
+        log(f"the model is in {common.model}")
+
+
+def translate(
+    common: OmitArgPrefixes[Common],
+    search: OmitArgPrefixes[Search],
+    links: Path | None = None,
+    replace_unknown: bool = False,
+    max_input_length: int = 1000,
+) -> None:
+    """Translate the standard input line by line.
+
+    Example: attnlib translate --model runs/deen < new.de > new.en
+
+    Args:
+        links: also write which word comes from which, as i-j, into this file
+        replace_unknown: replace an unknown word by the source word that it looked at most
+        max_input_length: most words or subwords of a line; a longer one is cut to them
+    """
+    from attnlib.text.model import translate_stream  # noqa: PLC0415
+
+    for number, what in enumerate(("the sentences come from", "the translations go to")):
+        if links and links.is_file() and os.path.samestat(links.stat(), os.fstat(number)):
+            raise ValueError(f"links is {links}, the file that {what}; expected another")
+    options = vars(search) | {"replace_unknown": replace_unknown, "max_input_length": max_input_length}
+    with _products(common), atomic_open(links) if links else nullcontext() as linked:
+        model = _load(common)
+        translate_stream(model, sys.stdin.buffer, sys.stdout.buffer, linked=linked, log=_log, **options)
+
+
+def evaluate(
+    *,
+    common: OmitArgPrefixes[Common],
+    source: Positional[Path],
+    search: OmitArgPrefixes[Search],
+    target: Positional[Path | None] = None,
+    gold: Path | None = None,
+    tokenize: str | None = None,
+    replace_unknown: bool = False,
+) -> None:
+    """Translate a text and compare with its translation.
+
+    Example: attnlib evaluate --model runs/deen test.de test.en --gold test.links
+
+    Args:
+        source: sentences, one a line; without a target, pairs with tabs
+        target: their translations
+        gold: word links, i-j sure and i?j possible: alignment error rate
+        tokenize: how sacrebleu cuts words for BLEU; None: none for whole words, 13a for subwords, zh or char for
+            languages without spaces
+        replace_unknown: replace an unknown word by the source word that it looked at most
+    """
+    from attnlib.text import evaluation  # noqa: PLC0415
+    from attnlib.text.files import iter_parallel, read_gold  # noqa: PLC0415
+
+    pairs, model = [*iter_parallel(source, target)], _load(common)
+    links = read_gold(gold, model.units_of(pairs)) if gold else None
+    options = vars(search) | {"tokenize": tokenize, "replace_unknown": replace_unknown}
+    with _products(common):
+        print(evaluation.evaluate(model, pairs, gold=links, log=_log, **options))
+
+
+def align(common: OmitArgPrefixes[Common], source: Positional[Path], target: Positional[Path | None] = None) -> None:
+    """Link the words of a text and its translation, as i-j, a line for each pair.
+
+    Example: attnlib align --model runs/deen test.de test.en > test.links
+
+    Args:
+        source: sentences, one a line; without a target, pairs with tabs
+        target: their translations
+    """
+    from attnlib.text.files import format_pharaoh, iter_parallel  # noqa: PLC0415
+
+    with _products(common):
+        for links in _load(common).links_of([*iter_parallel(source, target)]):
+            print(format_pharaoh(links))
+
+
+def page(
+    common: OmitArgPrefixes[Common],
+    output: Annotated[Path, arg(aliases=["-o"])],
+    beam: int = 5,
+    max_length: int = 200,
+) -> None:
+    """Write the model itself as a page, in which one can type sentences and change where it looks.
+
+    Example: attnlib page --model runs/deen -o deen.html
+
+    Args:
+        output: the page, one HTML file
+        beam: hypotheses that the search keeps
+        max_length: most words or subwords of a translation
+    """
+    from attnlib.pictures.page import page_of  # noqa: PLC0415
+
+    title = common.model.resolve().name
+    content = page_of(_load(common).translator, title, beam=beam, max_length=max_length).encode()
+    _log(f"{output} takes {len(content) / 1e6:.1f} MB")
+    write_atomically(output, content)
+    _log(f"open {output}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -71,42 +210,58 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments : words, optional
         None: those that the process was called with.
     """
+    given = sys.argv[1:] if arguments is None else arguments
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, or errors would go to the output
-    args = _PARSER.parse_args(arguments)
+    commands = {each.__name__: each for each in (toy, train, translate, evaluate, align, page)}
+    about = "Learn to translate from two files, one sentence a line; then translate, and see where it looked."
+    config = (FlagCreatePairsOff,)
     try:
-        with _products(args):
-            args.run(args)
+        tyro.extras.subcommand_cli_from_dict(commands, prog="attnlib", description=about, args=given, config=config)
         sys.stdout.flush()
     except BrokenPipeError:  # whoever read the output has read enough
         _let_go_of_the_output()
     except KeyboardInterrupt:
         return 130
     except (ValueError, FloatingPointError) as error:
-        return _refuse(args, _with_flag(str(error)) if args.command == "train" else str(error))
+        return _refuse(given, _with_options(str(error)))
     except (MemoryError, RuntimeError) as error:
         if not isinstance(error, MemoryError) and "memory" not in str(error):
             raise
-        return _refuse(args, "not enough memory; smaller batches, fewer features or a narrower beam need less")
+        return _refuse(given, "not enough memory; smaller batches, fewer features or a narrower beam need less")
     except OSError as error:
-        return _refuse(args, _explain(error, "goes on" if args.command == "train" else "begins anew"))
+        return _refuse(given, _explain(error))
     return 0
 
 
-def _products(args: argparse.Namespace) -> AbstractContextManager[None]:
-    """Choose how a command that multiplies matrices does it."""
-    if getattr(args, "float32", True):
-        return nullcontext()
-    from attnlib.devices import bfloat16_products, device_named  # noqa: PLC0415, help should not wait for torch
+def _products(common: Common) -> AbstractContextManager[Any]:
+    """Choose how a command multiplies matrices."""
+    from attnlib.devices import bfloat16_autocast, resolve_device  # noqa: PLC0415
 
-    return bfloat16_products(device_named(args.device))
+    return nullcontext() if common.float32 else bfloat16_autocast(resolve_device(common.device))
 
 
-def _explain(error: OSError, then: str) -> str:
+def _load(common: Common) -> Any:
+    from attnlib.devices import resolve_device  # noqa: PLC0415
+    from attnlib.text.model import load  # noqa: PLC0415
+
+    return load(common.model, resolve_device(common.device))
+
+
+def _with_options(why: str) -> str:
+    """Name options as the command does, where a refusal begins with the name of an argument."""
+    names = {one.name for cls in (Architecture, TrainingConfig, Search) for one in fields(cls)} | {"dev", "links"}
+    return " ".join(
+        f"--{word.replace('_', '-')}" if word in names and (n == 0 or "_" in word) else word
+        for n, word in enumerate(why.split(" "))
+    )
+
+
+def _explain(error: OSError) -> str:
     name = error.filename or "the output"
     if name == "the output":
         _let_go_of_the_output()
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return f"no space left for {name}; make room, and the same command {then}"
+        return f"no space left for {name}; make room, and give the same command again"
     return f"{name}: {(error.strerror or str(error)).lower()}"
 
 
@@ -115,223 +270,15 @@ def _let_go_of_the_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+def _log(line: str) -> None:
+    tqdm.write(line, file=sys.stderr)
+    sys.stderr.flush()
 
 
-def _refuse(args: argparse.Namespace, why: str) -> int:
+def _refuse(given: Sequence[str], why: str) -> int:
     process = "" if os.environ.get("WORLD_SIZE", "1") == "1" else f", process {os.environ.get('RANK')}"
-    _say(f"attnlib {args.command}{process}: {why}")
+    _log(f"attnlib {given[0]}{process}: {why}")
     return 2
-
-
-class _Help(argparse.ArgumentDefaultsHelpFormatter, argparse.RawDescriptionHelpFormatter):
-    """Say defaults, where there are any, and leave an example's lines as they are."""
-
-    def _get_help_string(self, action: argparse.Action) -> str | None:
-        silent = action.default is None or isinstance(action.default, bool)
-        return action.help if silent else super()._get_help_string(action)
-
-
-def _command(
-    about: str, example: str, *options: Callable[[argparse.ArgumentParser], Any]
-) -> Callable[[Callable], Callable]:
-    """Make a command of a function, whose name, without the underscore in front, is the command's."""
-
-    def declare(run: Callable) -> Callable:
-        name = run.__name__.removeprefix("_")
-        command = _COMMANDS.add_parser(
-            name,
-            help=about,
-            description=f"{about[0].upper()}{about[1:]}.",
-            epilog=f"example:\n  attnlib {name} {example}",
-            formatter_class=_Help,
-        )
-        command.set_defaults(run=run)
-        for add in options:
-            add(command)
-        return run
-
-    return declare
-
-
-@_command(
-    "write a text to try the other commands on: English and French sentences of a small grammar",
-    "text",
-    _option("folder", type=Path, metavar="FOLDER", help="where the files go"),
-    _option("--train", type=int, default=20_000, help="sentence pairs to learn from"),
-    _option("--dev", type=int, default=200, help="sentence pairs kept apart"),
-    _option("--seed", type=int, default=1, help="another seed gives other sentences"),
-)
-def _toy(args: argparse.Namespace) -> None:
-    from attnlib.text.files import write_toy  # noqa: PLC0415, help should not wait for torch
-
-    write_toy(args.folder, train=args.train, dev=args.dev, seed=args.seed)
-    _say(f"wrote train and dev, each as .en, .fr and .links, to {args.folder}")
-
-
-def _add_training(train: argparse.ArgumentParser) -> None:
-    groups = {name: train.add_argument_group(name) for name in ("the text", "the model", "the training")}
-    text = groups["the text"]
-    text.add_argument("--source", required=True, metavar="FILE", help="sentences, one a line; .gz too")
-    text.add_argument("--target", metavar="FILE", help="their translations; without it, --source has pairs with tabs")
-    text.add_argument("--dev", nargs="+", metavar="FILE", help="two such files, or one, kept apart to choose the best")
-    add_options(groups, Architecture, Settings)
-    groups["the training"].add_argument(
-        "--save-seconds", type=float, default=60.0, help="from one save of a run to the next"
-    )
-
-
-@_command(
-    "learn from sentence pairs; the same command again goes on with a run that was killed",
-    "--source train.de --target train.en --dev dev.de dev.en --model runs/deen",
-    *_MODEL,
-    _add_training,
-)
-def _train(args: argparse.Namespace) -> None:
-    from attnlib import processes  # noqa: PLC0415
-    from attnlib.devices import device_named  # noqa: PLC0415
-    from attnlib.text.files import PairFiles, read_pairs  # noqa: PLC0415
-    from attnlib.text.learning import learn  # noqa: PLC0415
-
-    device = device_named(args.device)
-    with processes.joined(device):
-        say = (lambda line: None) if processes.rank() else _say
-        with processes.first_goes_ahead():
-            settings, files = _settings(args), args.dev or []
-            if len(files) > 2:
-                raise ValueError(f"--dev is {len(files)} files; expected two, or one of pairs with a tab between")
-            pairs = PairFiles(args.source, args.target, longest=args.longest)
-            if not files and (args.patience or args.score_every):
-                raise ValueError("--patience and --dev-every are about dev scores; expected --dev with them")
-            dev = read_pairs(*files, longest=args.longest) if files else None
-            if dev and (dev.empty or dev.long):
-                say(f"dev: {dev}")
-        progress = True if sys.stderr.isatty() else "lines"
-        how = {"save_seconds": args.save_seconds, "progress": progress, "say": say, "device": device}
-        learn(args.model, pairs, dev.pairs if dev else (), settings, **how)
-        say(f"the model is in {args.model}")
-
-
-def _settings(args: argparse.Namespace) -> Settings:
-    def of(cls: type) -> dict[str, Any]:
-        return {one.name: getattr(args, one.name) for one in options_of(cls)}
-
-    preset, options = Architecture(**of(Architecture)).options(args.seed)
-    return Settings(preset=preset, options=options, **of(Settings))
-
-
-def _with_flag(why: str) -> str:
-    """Name an option in place of the setting with which a refusal begins."""
-    flags = {one.name: flag_of(one) for cls in (Architecture, Settings) for one in options_of(cls)}
-    name, *rest = why.split(" ", 1)
-    return " ".join([flags.get(name, name), *rest])
-
-
-@_command(
-    "translate the standard input line by line",
-    "--model runs/deen < new.de > new.en",
-    *_MODEL,
-    _option("--links", type=Path, metavar="FILE", help="also write which word comes from which, as i-j"),
-    _option(
-        "--longest", type=int, default=MAX_LINE, help="most words or subwords of a line; a longer one is cut to them"
-    ),
-    *_REPLACEMENT,
-    *_SEARCH,
-)
-def _translate(args: argparse.Namespace) -> None:
-    from attnlib.text.model import translate_stream  # noqa: PLC0415
-
-    model, replace = _load(args), _replacement(args)
-    _check_no_stream(args.links)
-    options = {"beam": args.beam, "max_length": args.max_length, "longest": args.longest, "replace": replace}
-    with written_in_the_end(args.links) if args.links else nullcontext() as linked:
-        translate_stream(model, sys.stdin.buffer, sys.stdout.buffer, linked=linked, say=_say, **options)
-
-
-@_command(
-    "translate a text and compare with its translation",
-    "--model runs/deen test.de test.en --gold test.links",
-    *_MODEL,
-    _option("--gold", metavar="FILE", help="word links, i-j sure and i?j possible: alignment error rate"),
-    _option(
-        "--tokenize",
-        metavar="NAME",
-        help="how sacrebleu cuts words for BLEU; default: none for a model of words, 13a for one of subwords",
-    ),
-    *_TEXT,
-    *_REPLACEMENT,
-    *_SEARCH,
-)
-def _evaluate(args: argparse.Namespace) -> None:
-    from attnlib.text.evaluation import evaluate  # noqa: PLC0415
-    from attnlib.text.files import read_gold  # noqa: PLC0415
-
-    model, pairs = _model_and_text(args)
-    gold, replace = read_gold(args.gold, pairs) if args.gold else None, _replacement(args)
-    options = {"beam": args.beam, "max_length": args.max_length, "tokenize": args.tokenize, "say": _say}
-    print(evaluate(model, pairs, gold=gold, replace=replace, **options))
-
-
-@_command(
-    "link the words of a text and its translation, as i-j, a line for each pair",
-    "--model runs/deen test.de test.en > test.links",
-    *_MODEL,
-    *_TEXT,
-)
-def _align(args: argparse.Namespace) -> None:
-    from attnlib.text.files import pharaoh  # noqa: PLC0415
-
-    model, pairs = _model_and_text(args)
-    for links in model.links_of(pairs):
-        print(pharaoh(links))
-
-
-@_command(
-    "write the model itself as a page, in which one can type sentences and change where it looks",
-    "--model runs/deen -o deen.html",
-    *_MODEL,
-    _OUTPUT,
-    *_SEARCH,
-)
-def _page(args: argparse.Namespace) -> None:
-    from attnlib.pictures.page import page_of  # noqa: PLC0415
-
-    title = args.model.resolve().name
-    page = page_of(_load(args).translator, title, beam=args.beam, max_length=args.max_length or 200).encode()
-    _say(f"{args.output} takes {len(page) / 1e6:.1f} MB")
-    write_atomically(args.output, page)
-    _say(f"open {args.output}")
-
-
-def _check_no_stream(links: Path | None) -> None:
-    """Refuse to write links into a file that the command reads from or writes to already."""
-    for number, what in enumerate(("the sentences come from", "the translations go to")):
-        if links and links.is_file() and os.path.samestat(links.stat(), os.fstat(number)):
-            raise ValueError(f"--links is {links}, the file that {what}; expected another")
-
-
-def _load(args: argparse.Namespace) -> Any:
-    from attnlib.devices import device_named  # noqa: PLC0415
-    from attnlib.text.model import load  # noqa: PLC0415
-
-    return load(args.model, device_named(args.device))
-
-
-def _model_and_text(args: argparse.Namespace) -> tuple[Any, list[tuple[Sequence[str], Sequence[str]]]]:
-    from attnlib.text.files import read_beside  # noqa: PLC0415
-
-    pairs, model = list(read_beside(args.source, args.target)), _load(args)
-    model.check_longest(pairs, args.longest, args.source)
-    return model, pairs
-
-
-def _replacement(args: argparse.Namespace) -> dict[str, str] | None:
-    from attnlib.text.files import read_dictionary  # noqa: PLC0415
-
-    if args.dictionary:
-        return read_dictionary(args.dictionary)
-    return {} if args.replace_unknown else None
 
 
 if __name__ == "__main__":

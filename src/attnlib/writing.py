@@ -1,7 +1,6 @@
 """Files that are whole, whenever a program ends, and errors that name them as their readers do."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedWriter
@@ -9,13 +8,13 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file, in a folder that is there, as `written_in_the_end` does."""
-    with written_in_the_end(path) as file:
+    """Write a file, in a folder that is there, as `atomic_open` does."""
+    with atomic_open(path) as file:
         file.write(content)
 
 
 @contextmanager
-def written_in_the_end(path: Path) -> Iterator[BufferedWriter]:
+def atomic_open(path: Path) -> Iterator[BufferedWriter]:
     """Write a file beside the old one, then put it in its place: a reader sees the old one or the new one, both whole.
 
     Raises
@@ -24,12 +23,12 @@ def written_in_the_end(path: Path) -> Iterator[BufferedWriter]:
         With the name of the file, if there is no space left, for instance; what was there before stays.
     """
     if path.exists() and not path.is_file():  # a device or a pipe, which nothing may replace
-        with errors_name(path), path.open("wb") as file:
+        with add_path_to_errors(path), path.open("wb") as file:
             yield file
         return
     goal = path.resolve()  # where a link leads
     beside = goal.with_name(f".{goal.name}.new")
-    with errors_name(path, beside):
+    with add_path_to_errors(path, beside):
         try:
             with beside.open("wb") as file:
                 yield file
@@ -41,7 +40,7 @@ def written_in_the_end(path: Path) -> Iterator[BufferedWriter]:
 
 
 @contextmanager
-def errors_name(path: Path | str, beside: Path | None = None) -> Iterator[None]:
+def add_path_to_errors(path: Path | str, beside: Path | None = None) -> Iterator[None]:
     """Let an error of the system name the path that was asked for, where it names none, or what is written beside."""
     try:
         yield
@@ -49,24 +48,3 @@ def errors_name(path: Path | str, beside: Path | None = None) -> Iterator[None]:
         if error.filename is None or (beside and str(error.filename).startswith(str(beside))):
             error.filename, error.filename2 = str(path), None
         raise
-
-
-@contextmanager
-def made_in_the_end(folder: Path) -> Iterator[Path]:
-    """Make a folder under another name, then give it its own: it is there whole or not at all. As `written_in_the_end`.
-
-    Yields
-    ------
-    Path
-        The folder under its other name, empty.
-    """
-    beside = folder.with_name(f".{folder.name}.new")
-    shutil.rmtree(beside, ignore_errors=True)
-    with errors_name(folder, beside):
-        try:
-            beside.mkdir(parents=True)
-            yield beside
-            shutil.rmtree(folder, ignore_errors=True)
-            beside.rename(folder)
-        finally:
-            shutil.rmtree(beside, ignore_errors=True)

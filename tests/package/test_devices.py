@@ -1,12 +1,10 @@
 """Where training computes. There is no GPU here: a device of no storage stands for one."""
 
-from itertools import islice
-
 import pytest
 import torch
 
-from attnlib.data import PAD, Vocabulary, batch, endless
-from attnlib.devices import bfloat16_products, device_named, moved
+from attnlib.data import Vocabulary, batch
+from attnlib.devices import bfloat16_autocast, resolve_device
 from attnlib.language.grammar import sample
 from attnlib.losses import output_loss
 from attnlib.metrics import sentence_losses
@@ -19,40 +17,28 @@ PAIRS = sample(23, seed=0, clauses=(1,))
 VOCABULARIES = Vocabulary.of(pair.source for pair in PAIRS), Vocabulary.of(pair.target for pair in PAIRS)
 
 
-def some(**options):
-    return endless(PAIRS, *VOCABULARIES, max_tokens=80, seed=0, **options)
-
-
 def test_a_gpu_is_chosen_where_there_is_one_and_each_process_has_its_own(monkeypatch):
-    assert device_named("cpu") == torch.device("cpu")
+    assert resolve_device("cpu") == torch.device("cpu")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    assert device_named() == device_named("cuda") == torch.device("cuda:0")
-    assert device_named("cuda:1") == torch.device("cuda:1")
+    assert resolve_device() == resolve_device("cuda") == torch.device("cuda:0")
+    assert resolve_device("cuda:1") == torch.device("cuda:1")
     monkeypatch.setenv("LOCAL_RANK", "1")
-    assert device_named() == torch.device("cuda:1")
+    assert resolve_device() == torch.device("cuda:1")
 
 
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("cuda", "device is 'cuda', which needs cuda:0; expected one that is here: cpu$"),
-        ("cuda:3", "device is 'cuda:3', which needs cuda:3"),
-        ("tpu", "device is 'tpu'; expected cpu, cuda, or cuda:1 and so on"),
-        ("meta", "device is 'meta'; expected cpu"),
+        ("cuda", "device is 'cuda'; expected one that is here: cpu$"),
+        ("cuda:3", "device is 'cuda:3'; expected one that is here: cpu$"),
+        ("meta", "device is 'meta'; expected one that is here: cpu$"),
     ],
 )
 def test_a_device_that_is_not_there_is_refused(monkeypatch, name, says):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(ValueError, match=says):
-        device_named(name)
-
-
-def test_batches_come_with_their_words_and_as_they_were():
-    kept = [*islice(some(), 3)]
-    for (sent, words), expected in zip(moved(kept, torch.device("cpu")), kept, strict=True):
-        assert all(map(torch.equal, sent, expected))
-        assert words == sum(int(number) != PAD for row in expected.target for number in row)
+        resolve_device(name)
 
 
 @pytest.fixture
@@ -68,7 +54,7 @@ def with_bfloat16(monkeypatch):
 
 def test_products_are_bfloat16s_inside_the_block(with_bfloat16):
     a = torch.ones(7, 7)
-    with bfloat16_products(torch.device("cpu")):
+    with bfloat16_autocast(torch.device("cpu")):
         assert (a @ a).dtype == torch.bfloat16
     assert (a @ a).dtype == torch.float32
 
@@ -76,7 +62,7 @@ def test_products_are_bfloat16s_inside_the_block(with_bfloat16):
 def test_products_stay_in_float32_without_units_for_bfloat16_and_beside_a_gpu(monkeypatch):
     monkeypatch.setattr(torch.cpu, "get_capabilities", dict, raising=False)
     for device in ("cpu", "cuda"):
-        with bfloat16_products(torch.device(device)):
+        with bfloat16_autocast(torch.device(device)):
             assert (torch.ones(7, 7) @ torch.ones(7, 7)).dtype == torch.float32
         monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": True}, raising=False)
 
@@ -93,7 +79,7 @@ def test_with_bfloat16_losses_gradients_and_translations_are_nearly_the_same_and
 
     loss, gradient = learn()
     written, losses = beam(translator, *part[:2], 9, 3), sentence_losses(translator, PAIRS)
-    with bfloat16_products(torch.device("cpu")):
+    with bfloat16_autocast(torch.device("cpu")):
         near, rounded = learn()
         best = beam(translator, *part[:2], 9, 3)
         assert sentence_losses(translator, PAIRS) == pytest.approx(losses, rel=1e-6)

@@ -31,8 +31,9 @@ from torch import distributed
 from attnlib import training
 from attnlib.data import Corpus
 from attnlib.language.grammar import sample
-from attnlib.text.learning import Scoring, learn
-from attnlib.text.settings import Settings
+from attnlib.text import training as text_training
+from attnlib.text.config import TrainingConfig
+from attnlib.text.training import Watch, train_model
 from attnlib.translator import luong
 from attnlib.data import Vocabulary
 
@@ -67,13 +68,15 @@ def curve(k, n, place, steps=70, on_step=None, dropout=0.0):
     options = {"schedule": lambda done: 1.0, "on_step": on_step}
     history = training.train(translator, shares, steps=steps, seed=0, **options)
     weights = torch.cat([p.detach().flatten() for p in translator.parameters()])
-    record = {"losses": history.losses.tolist(), "weights": weights.tolist(), "ended": history.ended}
-    place.with_name(f"{place.name}.{k}").write_text(json.dumps(record | {"scores": history.scores}))
+    record = {"losses": history.losses.tolist(), "weights": weights.tolist(), "ended": history.stop_reason}
+    place.with_name(f"{place.name}.{k}").write_text(json.dumps(record | {"scores": history.dev_scores}))
 
 def scored(k, n, place):
     scores = iter([(3.0, 1.0), (2.0, 9.0), (1.0, 5.0), (1.0, 7.0)])
     score = (lambda translator: next(scores)) if k == 0 else (lambda translator: os._exit(4))
-    curve(k, n, place, 10, on_step=Scoring(score, 3))
+    text_training.dev_score = lambda translator, dev: score(translator)
+    watch = Watch(place, pairs, TrainingConfig(), 1e9, lambda line: None, every=3)
+    curve(k, n, place, 10, on_step=watch)
 
 def interrupted(k, n, place):
     def asks(under_way, last):
@@ -82,23 +85,23 @@ def interrupted(k, n, place):
     curve(k, n, place, on_step=asks)
 
 options = {"emb": 4, "hid": 4, "dropout": 0.2, "seed": 0}
-settings = Settings(options=options, vocabulary=60, steps=9, sentences=8, score_every=4)
+config = TrainingConfig(options=options, vocab_size=60, steps=9, max_sentences=8, eval_every=4)
 
 def learnt(k, n, place, dies=False):
-    true, steps = training._Step._loss, []
+    true, steps = training.output_loss, []
     def loss(*arguments):
         steps.append(len(steps))
         if dies and k == 1 and len(steps) == 6:
             os.kill(os.getpid(), signal.SIGKILL)
         return true(*arguments)
-    training._Step._loss = loss
-    learn(place, pairs, pairs[:2], settings, save_seconds=0.0, progress=False)
+    training.output_loss = loss
+    train_model(place, pairs, pairs[:2], config, save_seconds=0.0, progress=False)
 
 def weights(name):
     return (home / name / "model.safetensors").read_bytes()
 
 def refused(k, n, place):
-    learn(place, pairs, (), replace(settings, steps=8), progress=False)
+    train_model(place, pairs, (), replace(config, steps=8), progress=False)
 
 if sys.argv[3] == "curves":
     curve(0, 1, home / "one")
@@ -110,7 +113,7 @@ if sys.argv[3] == "curves":
 else:
     assert together(2, "whole", learnt) == [0, 0]
     assert together(2, "killed", lambda *which: learnt(*which, dies=True)) == [1, -signal.SIGKILL]
-    assert not (home / "killed").exists()
+    assert not (home / "killed" / "model.safetensors").exists()
     os.unlink(home / "killed.meeting")
     assert together(2, "killed", learnt) == [0, 0]
     assert weights("killed") == weights("whole")
@@ -152,7 +155,11 @@ def test_the_loss_curve_is_that_of_one_process(curves, name):
 @forks
 def test_the_first_process_scores_for_all(curves):
     first, second = curves["scored"]
-    assert first["scores"] == second["scores"] == [[3, 3.0, 1.0], [6, 2.0, 9.0], [9, 1.0, 5.0], [10, 1.0, 7.0]]
+    assert (
+        first["scores"]
+        == second["scores"]
+        == [[3, 3.0, 1.0, "BLEU"], [6, 2.0, 9.0, "BLEU"], [9, 1.0, 5.0, "BLEU"], [10, 1.0, 7.0, "BLEU"]]
+    )
     assert first["weights"] == second["weights"] != curves["two"][0]["weights"]
 
 
@@ -178,7 +185,7 @@ def test_the_command_says_which_process_was_killed_and_goes_on(tmp_path):
     dev.write_text("a b\ta b\n")
     text.write_text("".join(f"{' '.join(pair.source)}\t{' '.join(pair.target)}\n" for pair in PAIRS))
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    options = "--words --features 4 --batch-sentences 3 --steps 99999 --dev-every 1 --save-seconds 0 --model"
+    options = "--words --features 4 --max-sentences 3 --steps 99999 --eval-every 1 --save-seconds 0 --model"
     command = [*torchrun, "-m", "attnlib", "train", "--source", text, "--dev", dev, *options.split(), tmp_path / "run"]
     environment = os.environ | {"PYTHONPATH": str(Path(attnlib.__file__).parents[1])}
     log = tmp_path / "log"
@@ -200,9 +207,9 @@ def test_the_command_says_which_process_was_killed_and_goes_on(tmp_path):
     first = ended("step 3", kill_the_second)
     assert "process 0: another was lost or told to end; the same command goes on from the last checkpoint\n" in first
     assert "rank      : 1 (local_rank: 1)\n  exitcode  : -9" in first
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["dev", "log", "pairs", "run.training"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["dev", "log", "pairs", "run"]
     second = ended("dev loss", lambda run: run.send_signal(signal.SIGINT))
     assert re.search(r"going on after step \d", second)
     assert "interrupted: the model is as it was then" in second
-    assert second.count("sentence pairs") == 1
+    assert second.count("23 sentence pairs") == 1
     assert load(tmp_path / "run").config["ended"] == "interrupted"

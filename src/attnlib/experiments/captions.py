@@ -19,7 +19,7 @@ from attnlib.checks import check_choice
 from attnlib.data import SentencePair
 from attnlib.experiments.plan import read_plan
 from attnlib.experiments.runs import RECORDED, read_details, read_table
-from attnlib.text.files import Gold, Words, words_of
+from attnlib.text.files import Gold, Words, split_words
 from attnlib.text.model import Translation
 
 LANGUAGES = {"german": "de", "french": "fr"}
@@ -93,7 +93,7 @@ def load_caption_outputs(model: str, folder: Path = RECORDED) -> list[CaptionOut
         weights, forced = (run[name][n] if run[name] else None for name in ("weights", "forced_attention"))
         translation = None
         if run["translations"]:
-            words, probability = words_of(run["translations"][n]), exp(run["log_probabilities"][n])
+            words, probability = split_words(run["translations"][n]), exp(run["log_probabilities"][n])
             cells = _weights(weights, words, caption.pair.source)
             translation = Translation(caption.pair.source, words, cells, probability)
         outputs.append(CaptionOutput(translation, _weights(forced, caption.pair.target, caption.pair.source)))
@@ -116,4 +116,4 @@ def _caption(shows: str, source: str, target: str, links: str) -> Caption:
     parsed = [(kind, (int(i), int(t))) for i, kind, t in re.findall(r"(\d+)([-?])(\d+)", links)]
     sure = frozenset(link for kind, link in parsed if kind == "-")
     gold = Gold(sure, frozenset(link for _, link in parsed))
-    return Caption(SentencePair(words_of(source), words_of(target)), gold, frozenset(shows.split(", ")))
+    return Caption(SentencePair(split_words(source), split_words(target)), gold, frozenset(shows.split(", ")))

@@ -18,7 +18,7 @@ from attnlib.checks import check_choice
 from attnlib.data import SentencePair, Vocabulary
 from attnlib.experiments.models import between, luong_with_identity, luong_without_attention
 from attnlib.language import german, grammar
-from attnlib.text.checkpoint import PRESETS
+from attnlib.text.folder import PRESETS
 from attnlib.translator import Translator
 
 PLANS = Path(__file__).parent / "plans"

@@ -12,7 +12,7 @@ from attnlib.checks import check_whole
 from attnlib.data import BOS, EOS, endless
 from attnlib.experiments.plan import ExperimentConfig, build_vocabularies
 from attnlib.experiments.runs import best_learning_rate
-from attnlib.training import History, train, warm_cosine
+from attnlib.training import History, train, warmup_cosine
 from attnlib.translator import Translator
 
 # What PyTorch's counter leaves out, in operations from shapes: a matrix by a vector, and an LSTM in one call.
@@ -45,7 +45,7 @@ def train_from_config(
     if rate is None:
         rate = best_learning_rate(config.plan, config.tuning_group)
     if stop_after:
-        options = {"schedule": lambda done: warm_cosine(done * (steps + 1) / (whole + 1))} | options
+        options = {"schedule": lambda done: warmup_cosine(done * (steps + 1) / (whole + 1))} | options
     model, pairs = config.build_model(seed), config.training_sentences(seed)
     batches = endless(pairs, *build_vocabularies(config.language), max_tokens=config.max_tokens, seed=seed)
     return model, train(model, batches, **{"steps": steps, "learning_rate": rate, "progress": False} | options)

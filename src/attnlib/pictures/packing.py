@@ -78,8 +78,6 @@ def _parts(encoder: Any, decoder: Any) -> dict[str, Any]:
     parts |= {"score": type(score).__name__, "window": type(window).__name__, "dec": getattr(score, "dec", None)}
     if window.half_width < inf:
         parts["D"] = window.half_width
-    if getattr(window, "authors", False):
-        raise ValueError("the window is the authors' variant of local-p; expected the paper's")
     if isinstance(decoder, BahdanauDecoder):
         return parts | {"readsNewState": decoder.reads_new_state}
     return parts | {"feeds": decoder.input_feeding}

@@ -55,7 +55,7 @@ def page_of(translator: Translator, title: str, *, beam: int, max_length: int) -
     if (size := len(page.encode())) > LARGEST:
         raise ValueError(
             f"the page would take {size / 1e6:.0f} MB; expected at most {LARGEST / 1e6:.0f} MB: "
-            "train a smaller model, with fewer --features or a smaller --vocabulary"
+            "train a smaller model, with fewer --features or a smaller --vocab-size"
         )
     return page
 

@@ -1,5 +1,5 @@
-"""Your own sentences: `files` to read them from, `subwords` and a `store` of numbers to learn from.
+"""Your own sentences: `files` to read them from, `units` of them that are linked, `subwords` that they are made of.
 
-`settings` say how `learning` makes a model of them, whose folder `checkpoint` keeps; `model`, `evaluation` and
-`page` are what is done with it.
+`config` says how `training` makes a model of them, from a `corpus` of numbers, which a `folder` keeps; `model`
+and `evaluation` are what is done with it.
 """

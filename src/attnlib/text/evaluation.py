@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from attnlib.data import SentencePair, Vocabulary
 from attnlib.metrics import Bin, alignment_error_rate, bleu, bleu_by_length, bleu_metric, chrf, exact_match
 from attnlib.text.files import Gold, Words
-from attnlib.text.model import CUT, Model
+from attnlib.text.model import Model, log_cut
 from attnlib.text.units import bleu_tokenizer, lacks_spaces, split_units
 
 
@@ -58,7 +58,7 @@ def evaluate(
     *,
     tokenize: str | None = None,
     gold: Sequence[Gold] | None = None,
-    say: Callable[[str], Any] = lambda line: None,
+    log: Callable[[str], Any] = lambda line: None,
     **options: Any,
 ) -> Evaluation:
     """Translate the sources and compare with the targets.
@@ -72,8 +72,8 @@ def evaluate(
         without spaces "zh" or "char".
     gold : list of Gold, optional
         Word links drawn by a person, for the alignment error rate of forced decoding.
-    say : function
-        What to do with a sentence about a translation that was cut, which names its line.
+    log : function
+        What to do with a sentence about translations that were cut, which names their lines.
     **options
         As for `Model.translate_all`.
 
@@ -91,9 +91,7 @@ def evaluate(
     if gold is not None:
         error = alignment_error_rate(model.links_of(pairs), [one.sure for one in gold], [one.possible for one in gold])
     translations = model.translate_all([source for source, _ in pairs], **options)
-    for number, one in enumerate(translations, 1):
-        if not one.finished:
-            say(f"line {number}: {CUT}")
+    log_cut(translations, "the source", log)
     return compared([one.words for one in translations], pairs, tokenize)._replace(alignment_error=error)
 
 

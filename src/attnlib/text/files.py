@@ -14,25 +14,13 @@ from collections.abc import Set as Links
 from hashlib import sha256
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from attnlib.checks import check_whole
 from attnlib.data import SentencePair
 from attnlib.language.grammar import sample
-from attnlib.writing import write_atomically
 
 Words = tuple[str, ...]
-
-
-class Text(NamedTuple):
-    """Sentence pairs to learn from, and how many were left out because a side had no word, or too many."""
-
-    pairs: list[SentencePair]
-    empty: int
-    long: int
-
-    def __str__(self) -> str:
-        return _account(len(self.pairs), self.empty, self.long)
 
 
 class Gold(NamedTuple):
@@ -42,12 +30,12 @@ class Gold(NamedTuple):
     possible: frozenset[tuple[int, int]]
 
 
-def words_of(line: str) -> Words:
+def split_words(line: str) -> Words:
     """Cut a line at its spaces, in Unicode's composed form."""
     return tuple(unicodedata.normalize("NFC", line).split())
 
 
-def decoded(raw: bytes, name: object, number: int) -> str:
+def decode_line(raw: bytes, name: object, number: int) -> str:
     """Read a line as UTF-8, or refuse it by the name of its file and its number."""
     try:
         line = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
@@ -74,12 +62,12 @@ def read_lines(path: str | Path) -> Iterator[str]:
     with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
         try:
             for number, raw in enumerate(file, 1):
-                yield decoded(raw, path, number)
+                yield decode_line(raw, path, number)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise ValueError(f"{path} is no whole gzip file: {error}") from None
 
 
-def read_beside(source: str | Path, target: str | Path | None = None) -> Iterator[tuple[Words, Words]]:
+def iter_parallel(source: str | Path, target: str | Path | None = None) -> Iterator[tuple[Words, Words]]:
     """Read sentences and their translations, every line of them, also empty ones.
 
     Parameters
@@ -97,7 +85,7 @@ def read_beside(source: str | Path, target: str | Path | None = None) -> Iterato
             sides = line.split("\t")
             if len(sides) != 2:
                 raise ValueError(f"{source}, line {number}: {len(sides) - 1} tabs; expected one, between two sentences")
-            yield words_of(sides[0]), words_of(sides[1])
+            yield split_words(sides[0]), split_words(sides[1])
         return
     beside = zip_longest(read_lines(source), read_lines(target))
     for before, lines in enumerate(beside):
@@ -107,111 +95,95 @@ def read_beside(source: str | Path, target: str | Path | None = None) -> Iterato
             raise ValueError(
                 f"{source} has {counts[0]:,} lines, {target} {counts[1]:,}; expected as many, line by line translations"
             )
-        yield words_of(lines[0]), words_of(lines[1])
+        yield split_words(lines[0]), split_words(lines[1])
 
 
-class PairFiles:
-    """Sentence pairs that stay in their files, and are read each time they are gone through: they take no memory.
+class ParallelText:
+    """Sentence pairs to learn from, read from files each time they are gone through: the words take no memory.
 
     Parameters
     ----------
     source, target : paths
-        As for `read_beside`.
-    longest : int
+        As for `iter_parallel`.
+    max_length : int
         The most words that a side may have.
 
     Attributes
     ----------
     counts : Counter
         When they were last gone through: ``"pairs"``, and those left out because a side was ``"empty"`` or ``"long"``.
+    pairs : list of SentencePair
+        Empty, unless `read_parallel` has read them into memory.
 
     Raises
     ------
     OSError, ValueError
-        When they are gone through: as for `read_beside`, and if no pair is left.
+        When they are gone through: as for `iter_parallel`, and if no pair is left.
     """
 
-    def __init__(self, source: str | Path, target: str | Path | None = None, *, longest: int = 100):
-        check_whole(longest=longest)
+    def __init__(self, source: str | Path, target: str | Path | None = None, *, max_length: int = 100):
+        check_whole(max_length=max_length)
         for path in (source, target):
             if path is not None and Path(path).is_fifo():
                 raise ValueError(f"{path} is a pipe; expected a file, which can be read twice")
-        self.files, self.longest, self.counts = (source, target), longest, Counter()
+        self.files, self.max_length, self.counts = (source, target), max_length, Counter()
+        self.pairs: list[SentencePair] = []
 
     def __iter__(self) -> Iterator[SentencePair]:
         self.counts.clear()
-        for sides in read_beside(*self.files):
-            kind = "empty" if not all(sides) else "long" if max(map(len, sides)) > self.longest else "pairs"
+        for sides in iter_parallel(*self.files):
+            kind = "empty" if not all(sides) else "long" if max(map(len, sides)) > self.max_length else "pairs"
             self.counts[kind] += 1
             if kind == "pairs":
                 yield SentencePair(*sides)
         if not self.counts["pairs"]:
             names = " and ".join(str(name) for name in self.files if name is not None)
-            raise ValueError(f"{names}: {self}; expected at least one pair of at most {self.longest} words a side")
+            raise ValueError(f"{names}: {self}; expected at least one pair of at most {self.max_length} words a side")
 
     def __str__(self) -> str:
-        return _account(*(self.counts[kind] for kind in ("pairs", "empty", "long")))
+        reasons = (("empty", "with an empty side"), ("long", "too long"))
+        left_out = [f"{self.counts[kind]:,} {why}" for kind, why in reasons if self.counts[kind]]
+        return f"{self.counts['pairs']:,} sentence pairs" + (f"; left out: {', '.join(left_out)}" if left_out else "")
 
 
-def read_pairs(source: str | Path, target: str | Path | None = None, *, longest: int = 100) -> Text:
-    """Read sentence pairs to learn from into memory. Parameters and errors as for `PairFiles`."""
-    files = PairFiles(source, target, longest=longest)
-    return Text(list(files), files.counts["empty"], files.counts["long"])
-
-
-def _account(pairs: int, empty: int, long: int) -> str:
-    left_out = [f"{n:,} {why}" for n, why in ((empty, "with an empty side"), (long, "too long")) if n]
-    return f"{pairs:,} sentence pairs" + (f"; left out: {', '.join(left_out)}" if left_out else "")
+def read_parallel(source: str | Path, target: str | Path | None = None, *, max_length: int = 100) -> ParallelText:
+    """Read sentence pairs into memory, into ``pairs``. Parameters and errors as for `ParallelText`."""
+    text = ParallelText(source, target, max_length=max_length)
+    text.pairs = [*text]
+    return text
 
 
 def digest(pairs: Iterable[SentencePair]) -> str:
     """Sum up sentence pairs in 64 letters that change when a word changes."""
     total = sha256()
-    for _ in hashed(pairs, total):
-        pass
+    for pair in pairs:
+        total.update(f"{' '.join(pair.source)}\t{' '.join(pair.target)}\n".encode())
     return total.hexdigest()
 
 
-def hashed(pairs: Iterable[SentencePair], into: Any) -> Iterator[SentencePair]:
-    """Pass the pairs on, and feed the words of each to a hash of `hashlib` on the way."""
-    for pair in pairs:
-        into.update(f"{' '.join(pair.source)}\t{' '.join(pair.target)}\n".encode())
-        yield pair
-
-
-def pharaoh(links: Links[tuple[int, int]]) -> str:
+def format_pharaoh(links: Links[tuple[int, int]]) -> str:
     """Write the links of one sentence pair as ``i-j``, source position and target position, from 0."""
     return " ".join(f"{i}-{t}" for i, t in sorted(links))
 
 
-def read_gold(path: str | Path, pairs: Sequence[tuple[Words, Words]]) -> list[Gold]:
-    """Read word links in the Pharaoh format, a line for each pair: ``i-j`` is sure, ``i?j`` possible."""
+def read_gold(path: str | Path, sides: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[Gold]:
+    """Read links in the Pharaoh format, a line for each pair of what is linked: ``i-j`` is sure, ``i?j`` possible."""
     lines, gold = list(read_lines(path)), []
-    if len(lines) != len(pairs):
-        raise ValueError(f"{path} has {len(lines):,} lines; expected {len(pairs):,}, one for each sentence pair")
-    for number, (line, sides) in enumerate(zip(lines, pairs, strict=True), 1):
-        src, tgt = map(len, sides[:2])
+    if len(lines) != len(sides):
+        raise ValueError(f"{path} has {len(lines):,} lines; expected {len(sides):,}, one for each sentence pair")
+    for number, (line, (source, target)) in enumerate(zip(lines, sides, strict=True), 1):
         links: dict[str, set[tuple[int, int]]] = {"-": set(), "?": set()}
         for link in line.split():
             ends = re.fullmatch(r"([0-9]+)([-?])([0-9]+)", link)
             if not ends:
                 raise ValueError(f"{path}, line {number}: {link!r} is no link; expected i-j or i?j, positions from 0")
             i, t = int(ends[1]), int(ends[3])
-            if i >= src or t >= tgt:
-                raise ValueError(f"{path}, line {number}: {link} lies beyond its {src} and {tgt} words")
+            if i >= len(source) or t >= len(target):
+                lengths = f"{len(source)} and {len(target)} words"
+                raise ValueError(f"{path}, line {number}: {link} lies beyond its {lengths}")
             links[ends[2]].add((i, t))
         gold.append(Gold(frozenset(links["-"]), frozenset(links["-"] | links["?"])))
     return gold
-
-
-def read_dictionary(path: str | Path) -> dict[str, str]:
-    """Read a dictionary: on each line a word, a tab and its translation, which may have several words, or none."""
-    entries = {}
-    for number, (source, target) in enumerate(read_beside(path), 1):
-        if len(source) != 1:
-            raise ValueError(f"{path}, line {number}: {len(source)} words before the tab; expected one")
-        entries[source[0]] = " ".join(target)
-    return entries
 
 
 def write_toy(folder: str | Path, *, train: int = 20_000, dev: int = 200, seed: int = 1) -> None:
@@ -228,20 +200,18 @@ def write_toy(folder: str | Path, *, train: int = 20_000, dev: int = 200, seed: 
 
     Raises
     ------
-    ValueError
+    FileExistsError
         If one of the files is there already.
     """
-    parts = {"train": sample(train, seed=seed, part="train"), "dev": sample(dev, seed=seed, part="test")}
-    files = {Path(folder) / f"{name}.{end}": text for name, pairs in parts.items() for end, text in _toy_files(pairs)}
-    for path in files:
-        if path.exists():
-            raise ValueError(f"{path} is there already; expected a folder without it")
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    for path, text in files.items():
-        write_atomically(path, text.encode())
-
-
-def _toy_files(pairs: Sequence[SentencePair]) -> Sequence[tuple[str, str]]:
-    rows = [(" ".join(pair.source), " ".join(pair.target), pharaoh(pair.links)) for pair in pairs]
-    sides = zip(*rows, strict=True)
-    return [(end, "".join(f"{row}\n" for row in side)) for end, side in zip(("en", "fr", "links"), sides, strict=True)]
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, n, part in (("train", train, "train"), ("dev", dev, "test")):
+        pairs = sample(n, seed=seed, part=part)
+        columns = {
+            "en": [" ".join(pair.source) for pair in pairs],
+            "fr": [" ".join(pair.target) for pair in pairs],
+            "links": [format_pharaoh(pair.links) for pair in pairs],
+        }
+        for ending, lines in columns.items():
+            with (folder / f"{name}.{ending}").open("x", encoding="utf-8", newline="\n") as file:
+                file.writelines(f"{line}\n" for line in lines)

@@ -3,29 +3,16 @@
 Each word is cut by itself: a piece never reaches over a space, and what belongs to which word stays known.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from io import BytesIO
-from typing import Any
 
 from jaxtyping import Int
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from torch import Tensor
 
 from attnlib.checks import check_number, check_sentence, check_whole
-from attnlib.data import (
-    BOS,
-    EOS,
-    PAD,
-    SPECIAL,
-    UNKNOWN,
-    SentencePair,
-    Tokenizer,
-    Vocabulary,
-    until_end,
-)
-from attnlib.text.settings import Settings
+from attnlib.data import BOS, EOS, PAD, SPECIAL, UNKNOWN, until_end
 
 _SPACE = "\u2581"  # begins a piece that begins a word
 _INSIDE = str.maketrans({_SPACE: "\ufdd0", "\u2585": "\ufdd1"})  # letters that mean something to sentencepiece
@@ -33,32 +20,6 @@ _OUTSIDE = str.maketrans({inside: chr(outside) for outside, inside in _INSIDE.it
 _LEARNT_FROM = 100_000  # sentences at most, and half as many at least where there are more
 _REMEMBERED = 100_000  # words whose pieces need not be found again
 _NAMES = ("pad", "bos", "eos", "unk")  # sentencepiece's; as pieces with a space, which no text can have
-
-
-class Sample:
-    """What subwords are learnt from: up to 100,000 sentences of a text, evenly spread, and the letters of all."""
-
-    def __init__(self):
-        self.lines: list[str] = []
-        self.letters: set[str] = set()
-        self.every = 1
-        self._seen = 0
-
-    @property
-    def least(self) -> int:
-        """Count what must be known: the letters, the space and the special pieces."""
-        return len(self.letters - {" "}) + 1 + len(_NAMES)
-
-    def update(self, words: Sequence[str]) -> None:
-        """Look at one sentence more, and keep it, or every second one of those kept so far."""
-        line = " ".join(words).translate(_INSIDE)
-        self.letters.update(line)
-        if self._seen % self.every == 0:
-            self.lines.append(line)
-        if len(self.lines) > _LEARNT_FROM:
-            del self.lines[1::2]
-            self.every *= 2
-        self._seen += 1
 
 
 class Subwords:
@@ -105,25 +66,24 @@ class Subwords:
         ValueError
             If there is no sentence, or the text has more different letters than `size` admits.
         """
-        sample = Sample()
-        for words in sentences:
-            sample.update(words)
-        return cls.of_sample(sample, size)
-
-    @classmethod
-    def of_sample(cls, sample: Sample, size: int) -> "Subwords":
-        """Learn the pieces of sentences that were added to a sample. As for `of`."""
         check_whole(size=size)
-        letters = sample.letters - {" "}
+        lines, letters, every = [], set(), 1
+        for seen, words in enumerate(sentences):
+            line = " ".join(words).translate(_INSIDE)
+            letters.update(line)
+            if seen % every == 0:
+                lines.append(line)
+            if len(lines) > _LEARNT_FROM:
+                del lines[1::2]
+                every *= 2
+        letters.discard(" ")
         if not letters:
             raise ValueError("sentences is empty; expected at least one word")
-        if size < sample.least:
-            raise ValueError(
-                f"size is {size}; expected at least {sample.least}, as the text has {len(letters)} different letters"
-            )
+        if size < (least := len(letters) + 1 + len(_NAMES)):
+            raise ValueError(f"size is {size}; expected at least {least}, for {len(letters):,} different letters")
         model = BytesIO()
         SentencePieceTrainer.train(
-            sentence_iterator=iter(sample.lines),
+            sentence_iterator=iter(lines),
             model_writer=model,
             model_type="bpe",
             vocab_size=size,
@@ -135,7 +95,7 @@ class Subwords:
             minloglevel=2,
             **{f"{name}_id": number for name, number in zip(_NAMES, (PAD, BOS, EOS, UNKNOWN), strict=True)},
             **{f"{name}_piece": f" {name}" for name in _NAMES},
-            **({"required_chars": "".join(sorted(letters))} if sample.every > 1 else {}),
+            **({"required_chars": "".join(sorted(letters))} if every > 1 else {}),
         )
         return cls(model.getvalue())
 
@@ -159,11 +119,11 @@ class Subwords:
     def surfaces(self, words: Sequence[str]) -> list[str]:
         """List the letters of each piece in `encode`, `EOS` apart, also of the pieces that are unknown."""
         cut = (self._cutter.encode(word.translate(_INSIDE), out_type=str) or [word] for word in words)
-        return [piece.removeprefix(_SPACE).translate(_OUTSIDE) for pieces in cut for piece in pieces]
+        return [_letters(piece) for pieces in cut for piece in pieces]
 
     def names(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> list[str]:
         """List the letters of each piece up to the first `EOS`."""
-        return [self._named(number).removeprefix(_SPACE).translate(_OUTSIDE) for number in until_end(ids)]
+        return [_letters(self._named(number)) for number in until_end(ids)]
 
     def decode(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[str, ...]:
         """Put the words together up to the first `EOS`, or all of them if there is none."""
@@ -176,7 +136,7 @@ class Subwords:
             if not words or (piece.startswith(_SPACE) and words[-1]):
                 words.append("")
                 sizes.append(0)
-            words[-1] += piece.removeprefix(_SPACE).translate(_OUTSIDE)
+            words[-1] += _letters(piece)
             sizes[-1] += 1
         if words and not words[-1]:  # pieces of no letter at the end belong to the word before
             words.pop()
@@ -193,34 +153,5 @@ class Subwords:
         return SPECIAL[number] if number < len(SPECIAL) else self._cutter.id_to_piece(number)
 
 
-class VocabularyMaker:
-    """Makes the vocabularies that the settings ask for, from the pairs that were added to it."""
-
-    def __init__(self, settings: Settings):
-        self.settings = settings
-        counted = Sample if settings.subwords else Counter
-        self._sides = [counted()] if settings.subwords and settings.shared else [counted(), counted()]
-
-    def add(self, pair: SentencePair) -> None:
-        """Look at one pair more."""
-        sentences = [pair.source, pair.target] if len(self._sides) == 2 else [pair.source + pair.target]
-        for side, words in zip(self._sides, sentences, strict=True):
-            side.update(words)
-
-    def make(self, say: Callable[[str], Any] = lambda line: None) -> tuple[Tokenizer, Tokenizer]:
-        """Make the vocabularies of source and target, which are one and the same if they are shared."""
-        size, least = self.settings.vocabulary, self.settings.least
-        if not self.settings.subwords:
-            source, target = (Vocabulary.of_counts(side, min_count=least, max_size=size) for side in self._sides)
-            return source, target
-        for name, side in zip(("source", "target") if len(self._sides) == 2 else ("whole",), self._sides, strict=True):
-            if size < (least := side.least):
-                raise ValueError(
-                    f"vocabulary is {size}; expected at least {least}, as the {name} text has {least - 5:,} different "
-                    "letters, each of which is a subword"
-                )
-        learnt = [Subwords.of_sample(side, size) for side in self._sides]
-        for known, name in zip((learnt[0], learnt[-1]), ("source", "target"), strict=True):
-            if len(known) < size:
-                say(f"{name}: the text has no more than {len(known):,} subwords, so not {size:,}")
-        return learnt[0], learnt[-1]
+def _letters(piece: str) -> str:
+    return piece.removeprefix(_SPACE).translate(_OUTSIDE)

@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 from attnlib import pretrained
 from attnlib.experiments import compute_metrics, load_runs, predict, prediction_interval, read_plan
 from attnlib.text import evaluation
-from attnlib.text.checkpoint import read_history
+from attnlib.text.folder import load_history
 
 COMPLETE = [name for name, recipe in RECIPES.items() if recipe.steps == 700]
 SNAPSHOTS = [name for name, recipe in RECIPES.items() if recipe.steps < 700]
@@ -56,7 +56,7 @@ def test_a_snapshot_is_of_the_training_that_went_on(name):
 def test_of_a_text_half_the_bytes_translate_as_well(name):
     dev = [pair[:2] for pair in TEXTS[name].text()[1]]
     score = evaluation.evaluate(pretrained.load(name), dev, beam=1, tokenize="none").bleu
-    history = read_history(pretrained.FOLDER / name)
+    history = load_history(pretrained.FOLDER / name)
     assert score == pytest.approx(max(line.get("dev_bleu", 0) for line in history), abs=1)
 
 
@@ -116,7 +116,7 @@ def test_a_training_that_was_killed_is_made_anew_and_another_recipe_refused(tiny
 
 def test_a_text_is_learned_from_once_and_another_recipe_refused(tmp_path, monkeypatch):
     (name, recipe), messages = next(iter(TEXTS.items())), []
-    settings = replace(recipe.settings, steps=2, vocabulary=60)
+    settings = replace(recipe.settings, steps=2, vocab_size=60)
     monkeypatch.setattr(recipes, "RECIPES", {})
     monkeypatch.setattr(recipes, "TEXTS", {name: recipe._replace(pairs=20, dev=1, settings=settings)})
     make(tmp_path, messages.append)

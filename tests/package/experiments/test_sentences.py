@@ -83,7 +83,7 @@ def test_a_run_says_how_it_was_made_and_what_came_of_it(sentences, folder, model
     assert curve["step"].tolist() == [2, 3]
     runs = load_runs(sentences, folder=folder).query("model == 'bahdanau'").set_index("test_set").loc["test"]
     test, model = read_data(text_folder, "german").test, load(models / "bahdanau.0")
-    evaluation, copied = evaluate(model, sides(test), **HOW), evaluate(model, sides(test), **HOW, replace={})
+    evaluation, copied = evaluate(model, sides(test), **HOW), evaluate(model, sides(test), **HOW, replace_unknown=True)
     for metric, expected in (
         ("bleu_beam", evaluation.bleu),
         ("chrf_beam", evaluation.chrf),
@@ -163,7 +163,7 @@ def test_a_run_that_was_ended_is_gone_on_with_and_ends_the_same(sentences, folde
             os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        train_and_measure(config, 0, data, tmp_path / "model", say=interrupt)
+        train_and_measure(config, 0, data, tmp_path / "model", log=interrupt)
     run = train_and_measure(config, 0, data, tmp_path / "model")
     before = details_of(sentences, folder, "bahdanau")
     names = ("dev", "translations", "log_probabilities", "weights", "forced_attention")
@@ -171,7 +171,7 @@ def test_a_run_that_was_ended_is_gone_on_with_and_ends_the_same(sentences, folde
 
 
 def test_amounts_of_text_are_the_first_pairs(sentences, text_folder, tmp_path, monkeypatch):
-    monkeypatch.setattr("sentences.learn", lambda folder, pairs, *_, **__: pytest.exit(str(len(pairs))))
+    monkeypatch.setattr("sentences.train_model", lambda folder, pairs, *_, **__: pytest.exit(str(len(pairs))))
     data = read_data(text_folder, "german")
     with pytest.raises(pytest.exit.Exception, match=r"^1000$"):
         train_and_measure(sentences.configs["bahdanau-1000"], 0, data._replace(train=data.train * 20), tmp_path)

@@ -18,8 +18,8 @@ from attnlib.pictures import page as page_module
 from attnlib.pictures.packing import network
 from attnlib.pictures.page import page_of
 from attnlib.search import beam
-from attnlib.text.checkpoint import PRESETS
-from attnlib.text.files import words_of
+from attnlib.text.files import split_words
+from attnlib.text.folder import PRESETS
 from attnlib.text.model import Model
 from attnlib.text.subwords import Subwords
 from attnlib.translator import luong
@@ -118,7 +118,7 @@ def test_a_thousand_sentences_are_read_as_in_python(known, scripted):
     own = {"pieces": known is SUBWORDS, "positions": None, "most": 9, "beam": 1}
     listed = SUBWORDS.pieces if known is SUBWORDS else known.words
     numbers = scripted.evaluate(READ, [own, listed, listed, sentences])
-    assert [[*read, 2] for read in numbers] == [known.encode(words_of(line)) for line in sentences]
+    assert [[*read, 2] for read in numbers] == [known.encode(split_words(line)) for line in sentences]
 
 
 def test_pieces_are_put_together_as_in_python(scripted):
@@ -171,7 +171,7 @@ def test_a_sentence_is_translated_as_the_command_does(subwords, opened):
     expect(page.locator(".at-text")).to_have_text(str(translation))
     expect(status(page)).to_have_text(f"enfr: {translation}.")
     pieces = page.get_by_role("group", name="source pieces").get_by_role("slider")
-    assert pieces.count() == len(subwords.translator.source_vocabulary.encode(words_of("the european cat sleeps")))
+    assert pieces.count() == len(subwords.translator.source_vocabulary.encode(split_words("the european cat sleeps")))
 
 
 def test_the_other_search_is_one_choice_away(opened):

@@ -201,7 +201,6 @@ def too_large(translator):
         (lambda t: setattr(t, "encoder", torch.nn.Identity()), "the encoder is a Identity; expected"),
         (lambda t: setattr(t, "decoder", torch.nn.Identity()), "the decoder is a Identity; expected"),
         (lambda t: setattr(t, "source_vocabulary", None), "the vocabularies are not of whole words"),
-        (lambda t: setattr(t.decoder.align.window, "authors", True), "the window is the authors' variant of local-p"),
         (too_large, "encoder.embedding.weight holds a number that float16 has not"),
     ],
 )

@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 
 from attnlib.data import SentencePair
-from attnlib.text.files import PairFiles, digest, pharaoh, read_dictionary, read_gold, read_lines, read_pairs, words_of
+from attnlib.text.files import ParallelText, digest, format_pharaoh, read_gold, read_lines, read_parallel, split_words
 
 PAIRS = [(("ein", "hund"), ("a", "dog")), (("zwei",), ("two", "cats"))]
 
@@ -30,18 +30,18 @@ def sides(text):
 def test_two_files_or_one_with_tabs_give_the_same_pairs(write, ending):
     source, target = write(f"a.de{ending}", "ein  hund\r\nzwei"), write(f"a.en{ending}", "a dog\ntwo cats\n")
     both = write(f"a.tsv{ending}", "ein hund\ta dog\nzwei\ttwo cats\n")
-    assert sides(read_pairs(source, target)) == sides(read_pairs(both)) == PAIRS
+    assert sides(read_parallel(source, target)) == sides(read_parallel(both)) == PAIRS
 
 
 def test_letters_are_composed_and_a_mark_at_the_beginning_is_no_word(write):
     apart = unicodedata.normalize("NFD", "größe")
     lines = read_lines(write("a", "\ufeff" + apart + " x\u2028y\n\n"))
-    assert [words_of(line) for line in lines] == [("größe", "x", "y"), ()]
+    assert [split_words(line) for line in lines] == [("größe", "x", "y"), ()]
 
 
 def test_empty_and_long_pairs_are_left_out_and_counted_each_time_that_files_are_read(write):
     files = write("s", "a\n\nb b b\nc\nd\n"), write("t", "A\nB\nC\nD D D\n \n")
-    read, unread = read_pairs(*files, longest=2), PairFiles(*files, longest=2)
+    read, unread = read_parallel(*files, max_length=2), ParallelText(*files, max_length=2)
     assert list(unread) == list(unread) == read.pairs
     assert sides(read) == [(("a",), ("A",))]
     assert str(unread) == str(read) == "1 sentence pairs; left out: 2 with an empty side, 2 too long"
@@ -63,7 +63,7 @@ def test_empty_and_long_pairs_are_left_out_and_counted_each_time_that_files_are_
 def test_what_is_wrong_is_said_with_file_and_line(write, source, target, message):
     files = [write("s", source)] + ([] if target is None else [write("t", target)])
     with pytest.raises(ValueError, match=message):
-        read_pairs(*files, longest=2)
+        read_parallel(*files, max_length=2)
 
 
 def test_a_gzip_file_cut_short_or_that_is_none_is_named(tmp_path):
@@ -85,7 +85,7 @@ def test_gold_links_are_sure_or_possible(write):
     gold = read_gold(write("g", "0-0 1?1\n\n"), PAIRS)
     assert gold[0] == ({(0, 0)}, {(0, 0), (1, 1)})
     assert gold[1] == (set(), set())
-    assert pharaoh({(1, 0), (0, 11), (0, 2)}) == "0-2 0-11 1-0"
+    assert format_pharaoh({(1, 0), (0, 11), (0, 2)}) == "0-2 0-11 1-0"
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,3 @@ def test_gold_links_are_sure_or_possible(write):
 def test_links_that_do_not_fit_are_named(write, links, message):
     with pytest.raises(ValueError, match=message):
         read_gold(write("g", links), PAIRS)
-
-
-def test_a_dictionary_has_a_word_a_line(write):
-    assert read_dictionary(write("d", "hund\tdog\nkatze\tcat\n")) == {"hund": "dog", "katze": "cat"}

@@ -9,7 +9,7 @@ import pytest
 
 import attnlib
 from attnlib.__main__ import main
-from attnlib.text.checkpoint import read_history
+from attnlib.text.folder import load_history
 from attnlib.text.model import load
 from attnlib.text.subwords import Subwords
 
@@ -51,7 +51,7 @@ def test_of_short_references_the_best_weights_are_kept_and_no_babble(run):
     status, _, err = run(*TRAIN, *options)
     assert status == 0
     assert "too few words for BLEU" in err
-    scores = [line for line in read_history("run") if "dev_loss" in line]
+    scores = [line for line in load_history("run") if "dev_loss" in line]
     assert scores[-1]["dev_chrf"] == max(line["dev_chrf"] for line in scores) == 100
     sources = "".join(f"{pair.split('/')[0]}\n" for pair in FEW)
     assert run("translate", "--model", "run", given=sources)[1].split() == [pair.split("/")[1] for pair in FEW]
@@ -60,8 +60,8 @@ def test_of_short_references_the_best_weights_are_kept_and_no_babble(run):
 def test_a_target_without_spaces_is_scored_and_linked_by_its_letters(run):
     write("train.tsv", CHINESE * 20)
     write("dev.tsv", CHINESE)
-    assert run(*TRAIN, "--epochs", "40", "--vocabulary", "50", "--dev", "dev.tsv")[0] == 0
-    assert [line["dev_chrf"] for line in read_history("run") if "dev_chrf" in line][-1] > 90
+    assert run(*TRAIN, "--epochs", "40", "--vocab-size", "50", "--dev", "dev.tsv")[0] == 0
+    assert [line["dev_chrf"] for line in load_history("run") if "dev_chrf" in line][-1] > 90
     out = run("evaluate", "--model", "run", "dev.tsv")[1]
     assert "tok:zh" in out
     assert "BLEU 100.00" in out
@@ -84,15 +84,14 @@ def test_a_long_line_keeps_its_translation_or_its_beginning_and_the_line_is_name
     words = [f"w{n * n % 7}" for n in range(120)]
     status, out, err = run("translate", "--model", str(copying), *options, given=f"w1 w2\n{' '.join(words)}\n")
     assert (status, out) == (0, f"w1 w2\n{' '.join(words[: 100 if options else None])}\n")
-    cut = "the input, line 2: its translation reached the greatest length and is cut there; --max-length sets another\n"
+    cut = "the input, line 2: the translation reached the greatest length and is cut there; --max-length sets another\n"
     assert err == (cut if options else "")
     if options == ("--max-length", "100"):  # what this is not about to happen by chance
         [recorded] = load(copying).translate_all([tuple(words)], max_length=100, prefer_finished=True)
         assert len(recorded.words) < 20
     write("pairs.tsv", [f"w1\tw1\n{' '.join(words)}\t{' '.join(words)}"])
-    assert (
-        "line 2: its translation reached" in run("evaluate", "--model", str(copying), *options, "pairs.tsv")[2]
-    ) == (options != ())
+    err = run("evaluate", "--model", str(copying), *options, "pairs.tsv")[2]
+    assert ("the source, line 2: the translation reached" in err) == (options != ())
 
 
 def test_every_letter_of_a_text_is_known_also_those_that_mean_something_to_sentencepiece():
@@ -124,10 +123,10 @@ def test_other_encodings_and_line_ends_are_named_as_what_they_are(run, content, 
 def test_more_letters_than_subwords_are_refused_by_the_options_name_and_the_side(run):
     letters = [chr(0x4E00 + n) for n in range(300)]
     write("train.tsv", [f"a b\t{''.join(letters[n : n + 10])}" for n in range(0, 300, 10)])
-    status, _, err = run(*TRAIN, "--vocabulary", "200")
+    status, _, err = run(*TRAIN, "--vocab-size", "200")
     assert status == 2
-    assert "--vocabulary is 200; expected at least 305, as the target text has 300 different letters" in err
-    assert run(*TRAIN, "--vocabulary", "305", "--steps", "1")[0] == 0
+    assert "--vocab-size is 200; expected at least 305, for 300 different letters of the target text" in err
+    assert run(*TRAIN, "--vocab-size", "305", "--steps", "1")[0] == 0
 
 
 def test_links_into_the_file_that_translations_go_to_are_refused(run):
@@ -162,7 +161,7 @@ def test_a_folder_without_locks_is_trained_into_and_that_is_said(run, monkeypatc
     monkeypatch.setattr(fcntl, "flock", flock)
     status, _, err = run(*TRAIN, "--epochs", "1", "--words")
     assert status == 0
-    assert "a file system without locks: let no second command train into run\n" in err
+    assert "run is on a file system without locks: let no second command train into it\n" in err
     assert sorted(path.name for path in Path().iterdir()) == ["given", "run", "train.tsv"]
 
 
@@ -177,7 +176,7 @@ def copying(tmp_path_factory):
     (home / "train.tsv").write_text("".join(f"{line}\n" for line in lines))
     options = (
         "--words --preset luong --window monotonic --half-width 2 --encoder forwards --features 48 --dropout 0 "
-        "--embedding-dropout 0 --learning-rate 0.01 --steps 120 --batch-sentences 32"
+        "--embedding-dropout 0 --learning-rate 0.01 --steps 120 --max-sentences 32"
     )
     command = ["train", "--source", str(home / "train.tsv"), "--model", str(home / "run"), *options.split()]
     assert main(command) == 0

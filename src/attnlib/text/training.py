@@ -1,0 +1,203 @@
+"""From a text to a model folder: a training that is scored and saved, and that a killed run goes on with."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import torch
+
+from attnlib import processes
+from attnlib.data import Corpus, SentencePair, Tokenizer
+from attnlib.metrics import bleu, chrf, sentence_losses
+from attnlib.text import folder as folders
+from attnlib.text.config import TrainingConfig
+from attnlib.text.corpus import build_vocabularies, encode_text
+from attnlib.text.files import ParallelText, digest
+from attnlib.text.model import Model, load
+from attnlib.text.units import lacks_spaces
+from attnlib.training import DevScore, TrainingState, init_training, train, warmup_constant, warmup_cosine
+from attnlib.translator import Translator
+
+
+def train_model(
+    folder: str | Path,
+    pairs: Iterable[SentencePair],
+    dev: Sequence[SentencePair] = (),
+    config: TrainingConfig | None = None,
+    *,
+    save_seconds: float = 60.0,
+    progress: bool | None = None,
+    log: Callable[[str], Any] = lambda line: None,
+    device: str | torch.device = "cpu",
+) -> Model:
+    """Train a model on sentence pairs, into a folder; or go on where an earlier call was killed.
+
+    The model ends with the same weights, bit for bit, whether it was killed in between or not, provided that the
+    machine and the numbers of threads and processes stay the same, and that `minutes` do not say when to end.
+
+    Several processes share each batch: see `attnlib.processes`. The first writes the folder, which all must see.
+
+    Parameters
+    ----------
+    folder : path
+        Where the model will be.
+    pairs : sentence pairs
+        What to learn from, gone through twice: a list, or an `attnlib.text.files.ParallelText`.
+    dev : sentence pairs, optional
+        Sentences kept apart. If there are any, the weights that translate them best are kept.
+    config : TrainingConfig, optional
+    save_seconds : float
+        How often the training is kept on disk.
+    progress : bool, optional
+        See `attnlib.training.train`.
+    log : function
+        What to do with a sentence about the text, the model or a dev score.
+    device : str or torch.device
+
+    Raises
+    ------
+    OSError, TypeError, ValueError
+        If a file cannot be written; `pairs` can be gone through only once; the folder holds something else, or a model
+        of another configuration or text, or another process trains it.
+    """
+    if isinstance(pairs, Iterator):
+        raise TypeError(f"pairs is a {type(pairs).__name__}; expected what can be gone through several times")
+    folder, config = Path(folder), config or TrainingConfig()
+    config.check()
+    with folders.alone(folder, log), torch.random.fork_rng(devices=[]):
+        with processes.main_process_first():
+            about = {"settings": asdict(config), "text": {"pairs": digest(pairs), "dev": digest(dev)}}
+            about["unspaced"] = [lacks_spaces([pair[side] for pair in islice(pairs, 1000)]) for side in (0, 1)]
+            if isinstance(pairs, ParallelText):
+                log(str(pairs))
+            begun = folders.check_same(folder, about)
+            if begun and folders.is_complete(folder):
+                log(f"{folder} is complete already")
+                return load(folder, device)
+            if not begun and processes.rank():
+                raise ValueError(f"{folder} is not there for this process; expected a folder that all of them see")
+            known = folders.read_vocabularies(folder) if begun else build_vocabularies(pairs, config)
+            corpus = encode_text(pairs, known, config, log)
+            translator = folders.make(about, *known).to(device)
+            if not begun:
+                folders.begin_folder(folder, about, *known)
+            log(f"{sum(p.numel() for p in translator.parameters()):,} weights; vocabularies of {_sizes(known)}")
+        state = _resume(folder, translator, log)
+        watch = Watch(folder, dev, config, save_seconds, log)
+        reason = _train(state, corpus, config, watch=watch, progress=progress)
+        _finish(folder, state, reason)
+    if reason == "interrupted":
+        log("interrupted: the model is as it was then; the same command again goes on with it")
+    return load(folder, device)
+
+
+def dev_metric(dev: Sequence[SentencePair]) -> str:
+    """Choose between BLEU and chrF.
+
+    BLEU counts runs of four words. Where there are hardly any, good translations have a BLEU of 0 and a babbling model
+    may have more: references have to hold as many such runs as there are sentences.
+    """
+    references = [pair.target for pair in dev]
+    runs = sum(max(0, len(words) - 3) for words in references)
+    return "BLEU" if runs >= len(references) and not lacks_spaces(references) else "chrF"
+
+
+def dev_score(translator: Any, dev: Sequence[SentencePair]) -> tuple[float, float]:
+    """Take the loss of true translations, in nats per word, and the `dev_metric` of greedy ones, words as they are."""
+    words = sum(len(translator.target_vocabulary.encode(pair.target)) for pair in dev)
+    sources, references = [pair.source for pair in dev], [pair.target for pair in dev]
+    translations = [one.words for one in Model(translator).translate_all(sources, beam=1, max_length=200)]
+    compare = {"BLEU": bleu, "chrF": chrf}[dev_metric(dev)]
+    return sum(sentence_losses(translator, dev)) / words, compare(translations, references).score
+
+
+@dataclass
+class Watch:
+    """Looks at a training after each step: scores it `every` so many steps and at the end, and saves it."""
+
+    folder: Path
+    dev: Sequence[SentencePair]
+    config: TrainingConfig
+    save_seconds: float
+    log: Callable[[str], Any]
+    every: int = 0
+
+    def __post_init__(self):
+        self.saved, self.metric = monotonic(), dev_metric(self.dev) if self.dev else ""
+        if self.metric == "chrF":
+            self.log("dev: too few words for BLEU, which counts runs of four; the weights of the best chrF are kept")
+
+    def __call__(self, state: TrainingState, last: bool) -> None:
+        """Score, of several processes the first for all, and ask for an early end; save."""
+        if self.dev and (state.step % self.every == 0 or last):
+            scores = (0.0, 0.0) if processes.rank() else dev_score(state.translator, self.dev)
+            self.add(state, *processes.all_reduce_max(*scores))
+        if not processes.rank() and monotonic() - self.saved >= self.save_seconds:
+            folders.write_training(self.folder, state)
+            self.saved = monotonic()
+
+    def add(self, state: TrainingState, loss: float, score: float) -> None:
+        """Keep a score, the weights if it is the best, and whether patience has come to its end."""
+        state.dev_scores.append(DevScore(state.step, loss, score, self.metric))
+        best = max(range(len(state.dev_scores)), key=lambda n: state.dev_scores[n].rank)  # of equal ones the first
+        if best == len(state.dev_scores) - 1:
+            state.best = {name: x.detach().clone() for name, x in state.translator.state_dict().items()}
+        since = len(state.dev_scores) - 1 - best
+        state.should_stop = self.config.patience is not None and since >= self.config.patience
+        self.log(f"step {state.step:,}: dev loss {loss:.3f}, {self.metric} {score:.2f}")
+
+
+def _resume(folder: Path, translator: Translator, log: Callable[[str], Any]) -> TrainingState:
+    """Take up the training in the folder, or else a new one, and set torch's generator as it had it."""
+    if not (folder / folders.TRAINING).exists():
+        return init_training(translator)
+    state = folders.read_training(folder, translator)
+    log(f"going on after step {state.step:,}")
+    return state
+
+
+def _train(
+    state: TrainingState,
+    corpus: Corpus,
+    config: TrainingConfig,
+    *,
+    watch: Watch,
+    progress: bool | None,
+) -> str:
+    """Take the steps that are left, and name what ended them."""
+    sizes = {"max_tokens": config.max_tokens, "max_sentences": config.max_sentences}
+    epoch, share = corpus.in_one_epoch(**sizes), (processes.rank(), processes.world_size())
+    watch.every = config.eval_every or epoch
+    return train(
+        state.translator,
+        corpus.endless(**sizes, seed=config.seed, skip=state.step, share=share),
+        **config.length(epoch),
+        seed=config.seed,
+        learning_rate=config.learning_rate,
+        max_grad_norm=config.max_grad_norm,
+        label_smoothing=config.label_smoothing,
+        schedule={"cosine": warmup_cosine, "constant": warmup_constant}[config.schedule],
+        progress=progress,
+        state=state,
+        on_step=watch,
+    ).stop_reason
+
+
+def _finish(folder: Path, state: TrainingState, reason: str) -> None:
+    """Let the first process write the model, with the best weights that there were."""
+    with processes.main_process_first():
+        if processes.rank():
+            return
+        folders.write_training(folder, state)
+        if state.best is not None:
+            state.translator.load_state_dict(state.best)
+        folders.complete_folder(folder, state.translator, state, reason)
+        if reason != "interrupted":
+            (folder / folders.TRAINING).unlink(missing_ok=True)
+
+
+def _sizes(known: Sequence[Tokenizer]) -> str:
+    return ", ".join(f"{len(one):,}" for one in known)

@@ -1,0 +1,251 @@
+"""Model folders: complete or not, damage that is noticed, and a killed training that ends with the same weights."""
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+import torch
+
+import attnlib
+from attnlib.data import Vocabulary
+from attnlib.language.grammar import sample
+from attnlib.text import folder as folders
+from attnlib.text.config import TrainingConfig
+from attnlib.text.folder import TRAINING, load_history, read_training
+from attnlib.text.model import load
+from attnlib.text.training import train_model
+
+PAIRS = sample(30, seed=0, clauses=(1,))
+DEV = sample(4, seed=0, clauses=(1,), part="test")
+TINY = {"emb": 4, "hid": 4, "dropout": 0.2, "seed": 0}
+CONFIG = TrainingConfig(options=TINY, vocab_size=60, steps=7, max_sentences=8, eval_every=3)
+WORDS = TrainingConfig(preset="rnn_search", options=TINY, words=True, min_count=1, steps=2)
+
+KILLED = '''
+import os, signal, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import torch
+from attnlib.devices import bfloat16_autocast
+from attnlib.language.grammar import sample
+from attnlib.text import folder as folders
+from attnlib.text.config import TrainingConfig
+from attnlib.text.training import train_model
+from attnlib import writing
+
+torch.set_num_threads(1)
+torch.optim.Adam([torch.zeros(1, requires_grad=True)])  # imports much, once here instead of in each child
+os.fsync = lambda file: None  # a killed process, unlike a power cut, loses nothing that was written
+home = Path(sys.argv[2])
+pairs, dev = sample(30, seed=0, clauses=(1,)), sample(2, seed=0, clauses=(1,), part="test")
+options = {"emb": 4, "hid": 4, "dropout": 0.2, "seed": 0}
+config = TrainingConfig(options=options, vocab_size=60, steps=9, max_sentences=8, eval_every=4)
+
+def run(folder, before=lambda: None):
+    child = os.fork()
+    if not child:
+        before()
+        with bfloat16_autocast(torch.device("cpu")):
+            train_model(folder, pairs, dev, config, save_seconds=0.0, progress=False)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+def kill_at(name, moment):
+    """Let this process kill itself at a moment, "before" or "after" a file of this name is put in its place."""
+    true = Path.replace
+    def replaced(path, goal):
+        if goal.name == name and moment == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        true(path, goal)
+        if goal.name == name:
+            os.kill(os.getpid(), signal.SIGKILL)
+    Path.replace = replaced
+
+def weights(folder):
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "config.json", "history.jsonl", "model.safetensors", "source.pieces", "target.pieces"
+    ]
+    return (folder / "model.safetensors").read_bytes()
+
+assert run(home / "never") == 0
+expected = weights(home / "never")
+names = ("target.pieces", "config.json", "training.pt", "history.jsonl", "model.safetensors")
+for moment in ("before", "after"):
+    for name in names:
+        folder = home / f"{moment}-{name}"
+        assert run(folder, lambda: kill_at(name, moment)) == -signal.SIGKILL
+        if name == "training.pt":
+            assert run(folder, lambda: kill_at(name, moment)) == -signal.SIGKILL  # once more, further on
+        assert run(folder) == 0
+        assert weights(folder) == expected, (moment, name)
+print("the same")
+'''
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_killed_training_ends_with_the_same_weights(tmp_path):
+    source = Path(attnlib.__file__).parents[1]
+    run = subprocess.run([sys.executable, "-c", KILLED, source, tmp_path], capture_output=True, text=True, check=False)
+    assert run.stdout == "the same\n", run.stderr
+
+
+def weights(folder):
+    return (folder / "model.safetensors").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    home = tmp_path_factory.mktemp("runs")
+    train_model(home / "subwords", PAIRS, DEV, CONFIG, progress=False)
+    train_model(home / "words", PAIRS, (), WORDS, progress=False)
+    return home
+
+
+def test_a_history_has_a_line_for_each_score_and_says_why_the_training_ended(trained):
+    *lines, last = load_history(trained / "subwords")
+    assert [line["step"] for line in lines] == [3, 6, 7]
+    assert all(line["loss"] > 0 and line["dev_loss"] > 0 and line["dev_bleu"] >= 0 for line in lines)
+    assert last["ended"] == "steps"
+    assert last["words"] > 0
+
+
+@pytest.mark.parametrize("preset", ["luong", "rnn_search", "rnn_encdec"])
+def test_embeddings_begin_small_and_other_weights_as_they_do(preset):
+    known = [Vocabulary.of([("a", "b")])] * 2
+    settings = {"preset": preset, "options": {"emb": 6, "hid": 8, "seed": 0}, "embedding_scale": 0.25}
+    small, usual = folders.make({"settings": settings}, *known), folders.PRESETS[preset](*known, emb=6, hid=8)
+    for (name, mine), theirs in zip(small.named_parameters(), usual.parameters(), strict=True):
+        torch.testing.assert_close(mine, theirs * (0.25 if "embedding" in name else 1), rtol=0, atol=0)
+
+
+@pytest.mark.parametrize(("name", "dev", "config"), [("subwords", DEV, CONFIG), ("words", (), WORDS)])
+def test_loading_gives_the_model_back(trained, name, dev, config):
+    messages, sentence = [], " ".join(PAIRS[0].source)
+    made = train_model(trained / name, PAIRS, dev, config, log=messages.append)
+    assert messages == [f"{trained / name} is complete already"]
+    loaded = attnlib.load(str(trained / name))
+    translations = [model.translate(sentence, beam=1, max_length=9) for model in (loaded, made)]
+    assert translations[0].words == translations[1].words
+    assert translations[0].probability == translations[1].probability
+    assert load(trained / name, "meta").translator.decoder.output.device.type == "meta"
+
+
+@pytest.mark.parametrize("kind", ["subwords", "words"])
+def test_a_torn_file_is_noticed(trained, kind, tmp_path):
+    folder = copytree(trained / kind, tmp_path / "model")
+    for path in folder.iterdir():
+        whole = path.read_bytes()
+        for part in (whole[: len(whole) // 2], b""):
+            path.write_bytes(part)
+            if path.name != "history.jsonl":
+                with pytest.raises(ValueError, match="damaged"):
+                    load(folder)
+        path.write_bytes(whole)
+    load(folder)
+
+
+@contextmanager
+def after_each_save(happens):
+    """Call a function after each save of a training, with the number of its steps."""
+    true = folders.write_training
+
+    def watched(folder, state):
+        true(folder, state)
+        happens(state.step)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(folders, "write_training", watched)
+        yield
+
+
+class EndedError(Exception):
+    """Stands for whatever ends a process."""
+
+
+@pytest.fixture
+def begun(tmp_path):
+    """Begin a training that something ends after four steps."""
+
+    def breaks(step):
+        if step == 4:
+            raise EndedError
+
+    with after_each_save(breaks), pytest.raises(EndedError):
+        train_model(tmp_path / "run", PAIRS, DEV, CONFIG, save_seconds=0.0, progress=False)
+    return tmp_path / "run"
+
+
+def test_a_training_goes_on_and_its_damage_is_noticed(begun, trained):
+    whole, model = (begun / TRAINING).read_bytes(), load(trained / "subwords").translator
+    assert len(read_training(begun, model).losses) == 4
+    for part in (whole[:-100], whole[:1000], b""):
+        (begun / TRAINING).write_bytes(part)
+        with pytest.raises(ValueError, match="damaged; remove it to begin the training anew"):
+            read_training(begun, model)
+    (begun / TRAINING).write_bytes(whole)
+    messages = []
+    with pytest.raises(ValueError, match="still being trained; the same command as before goes on"):
+        load(begun)
+    train_model(begun, PAIRS, DEV, CONFIG, progress=False, log=messages.append)
+    assert "going on after step 4" in messages
+    assert weights(begun) == weights(trained / "subwords")
+
+
+def test_ctrl_c_leaves_a_model_that_the_same_call_goes_on_with(tmp_path, trained):
+    folder, messages, asked = tmp_path / "run", [], []
+
+    def interrupts(step):
+        if step == 4 and not asked:
+            asked.append(os.kill(os.getpid(), signal.SIGINT))
+
+    with after_each_save(interrupts):
+        train_model(folder, PAIRS, DEV, CONFIG, save_seconds=0.0, progress=False, log=messages.append)
+    assert "interrupted: the model is as it was then" in messages[-1]
+    assert load(folder).config["ended"] == "interrupted"
+    assert [line["step"] for line in load_history(folder)[:-1]] == [3, 4]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    train_model(folder, PAIRS, DEV, CONFIG, progress=False)
+    assert load(folder).config["ended"] == "steps"
+    assert weights(folder) == weights(trained / "subwords")
+
+
+def test_a_second_training_into_the_same_folder_is_refused_at_once(tmp_path, trained):
+    folder, refused = tmp_path / "run", []
+
+    def meets_another(_):
+        with pytest.raises(ValueError, match="run is being trained by another process; wait for its end") as error:
+            train_model(folder, PAIRS, DEV, CONFIG, progress=False)
+        refused.append(error)
+
+    with after_each_save(meets_another):
+        train_model(folder, PAIRS, DEV, CONFIG, save_seconds=0.0, progress=False)
+    assert len(refused) > 1
+    assert sorted(path.name for path in folder.iterdir()) == sorted(p.name for p in (trained / "subwords").iterdir())
+    assert weights(folder) == weights(trained / "subwords")
+
+
+def test_a_folder_of_another_configuration_or_text_is_refused(trained, begun):
+    other = replace(CONFIG, steps=8, options=TINY | {"hid": 6})
+    for folder in (trained / "subwords", begun):
+        with pytest.raises(ValueError, match=r"another configuration: options .*; steps 7, not 8"):
+            train_model(folder, PAIRS, DEV, other)
+        with pytest.raises(ValueError, match="another text"):
+            train_model(folder, PAIRS[1:], DEV, CONFIG)
+
+
+def test_what_is_no_model_folder_is_refused_and_left_alone(tmp_path):
+    (tmp_path / "letters").mkdir()
+    (tmp_path / "letters" / "dear.txt").write_text("dear")
+    for call in (load, lambda path: train_model(path, PAIRS, DEV, CONFIG)):
+        with pytest.raises(ValueError, match=r"is no model folder: it has no config\.json"):
+            call(tmp_path / "letters")
+    (tmp_path / "letters" / "config.json").write_text('{"who": "knows"}')
+    with pytest.raises(ValueError, match="damaged, or not attnlib's"):
+        load(tmp_path / "letters")
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["config.json", "dear.txt", "letters"]

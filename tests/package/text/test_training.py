@@ -1,0 +1,160 @@
+"""What training offers beyond its defaults: dropout, smoothing, scores, early ends, and going on where it stopped."""
+
+from itertools import islice
+
+import numpy as np
+import pytest
+import torch
+
+from attnlib.data import Corpus, Vocabulary, endless
+from attnlib.language.grammar import sample
+from attnlib.text.config import Architecture, TrainingConfig
+from attnlib.text.corpus import encode_text
+from attnlib.text.training import Watch
+from attnlib.training import init_training, train, warmup_constant
+from attnlib.transformer import transformer
+from attnlib.translator import luong, rnn_encdec, rnn_search
+
+PAIRS = sample(40, seed=0, clauses=(1,))
+VOCABULARIES = Vocabulary.of(pair.source for pair in PAIRS), Vocabulary.of(pair.target for pair in PAIRS)
+MODELS = {
+    "rnn_encdec": rnn_encdec,
+    "rnn_search": rnn_search,
+    "luong": lambda *v, **o: luong(*v, **o, layers=2),
+    "luong all at once": lambda *v, **o: luong(*v, **o, layers=2, input_feeding=False),
+    "luong both": lambda *v, **o: luong(*v, **o, layers=2, encoder="both"),
+    "transformer": lambda *v, **o: transformer(*v, **o, heads=3),
+}
+
+
+def small(make=rnn_search, **options):
+    return make(*VOCABULARIES, emb=6, hid=8, seed=0, **options)
+
+
+def some(words=80, **options):
+    return endless(PAIRS, *VOCABULARIES, max_tokens=words, seed=0, **options)
+
+
+def same(one, other):
+    return all(torch.equal(a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True))
+
+
+def test_an_iterator_that_ends_is_named():
+    with pytest.raises(ValueError, match="batches ended after 2 steps"):
+        train(small(), islice(some(), 2), steps=3)
+
+
+@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+@pytest.mark.parametrize("which", ["dropout", "embedding_dropout"])
+def test_dropout_is_for_training_only(make, which):
+    part, dropping = next(some()), small(make, **{which: 0.5})
+    assert not torch.equal(dropping(*part).logits, dropping(*part).logits)
+    assert torch.equal(dropping.eval()(*part).logits, small(make)(*part).logits)
+
+
+def test_what_is_dropped_is_drawn_from_the_seed():
+    one, other, third = (small(dropout=0.5) for _ in range(3))
+    for translator, seed in ((one, 1), (other, 1), (third, 2)):
+        train(translator, some(), steps=2, seed=seed)
+    assert same(one, other)
+    assert not same(one, third)
+
+
+def test_a_warm_rate_stays():
+    assert [warmup_constant(done) for done in (0.0, 0.025, 0.05, 0.5, 1.0)] == pytest.approx([0, 0.5, 1, 1, 1])
+
+
+def test_a_look_sees_every_step_without_dropout_and_disturbs_nothing():
+    seen = []
+
+    def look(under_way, last):
+        seen.append((under_way.step, last, under_way.translator.training, torch.is_grad_enabled()))
+        torch.rand(3)
+
+    watched, alone = small(dropout=0.3), small(dropout=0.3)
+    train(watched, some(), steps=3, on_step=look)
+    train(alone, some(), steps=3)
+    assert seen == [(n, n == 3, False, False) for n in (1, 2, 3)]
+    assert same(watched, alone)
+
+
+def test_the_best_weights_are_kept_and_patience_ends_the_training(monkeypatch, tmp_path):
+    scores, kept, state = iter([(3.0, 1.0), (2.0, 5.0), (1.0, 4.0), (2.5, 5.0), (1.0, 3.0)]), {}, init_training(small())
+    monkeypatch.setattr("attnlib.text.training.dev_score", lambda translator, dev: next(scores))
+    lines = []
+    watch = Watch(tmp_path, PAIRS, TrainingConfig(patience=3), 1e9, lines.append, every=2)
+
+    def look(state, last):
+        watch(state, last)
+        kept[state.step] = {name: x.clone() for name, x in state.translator.state_dict().items()}
+
+    history = train(state.translator, some(), steps=100, state=state, on_step=look)
+    assert history.stop_reason == "early"
+    assert [score.step for score in history.dev_scores] == [2, 4, 6, 8, 10]
+    assert len(history.losses) == 10
+    assert all(torch.equal(x, kept[4][name]) for name, x in state.best.items())
+    assert lines[1] == "step 4: dev loss 2.000, BLEU 5.00"
+    assert train(state.translator, some(), steps=100, state=state).stop_reason == "early"
+
+
+def test_a_text_is_encoded_pair_by_pair_and_what_is_too_long_is_left_out_and_counted():
+    lines, config = [], TrainingConfig(words=True, max_input_length=9)
+    corpus = encode_text(PAIRS, VOCABULARIES, config, lines.append)
+    fitting = [pair for pair in PAIRS if max(map(len, pair[:2])) <= 9]
+    assert 0 < len(fitting) < len(PAIRS)
+    expected, batch = Corpus.of(fitting, *VOCABULARIES), np.arange(len(fitting))
+    assert all(map(torch.equal, corpus.batch(batch), expected.batch(batch)))
+    assert corpus.ids.itemsize == 2
+    assert lines[0] == f"left out: {len(PAIRS) - len(fitting)} pairs too long for the model"
+    assert lines[1] == f"source: {len(VOCABULARIES[0].words)} words, which are 100.00% of the text"
+    with pytest.raises(ValueError, match="no pair is left: all are longer than 2"):
+        encode_text(PAIRS, VOCABULARIES, TrainingConfig(max_tokens=3))
+
+
+def test_minutes_end_a_training():
+    history = train(small(), some(), minutes=0.002)
+    assert history.stop_reason == "minutes"
+    assert len(history.losses) >= 1
+
+
+REFUSED = {
+    "steps is 0; expected at least 1": {"steps": 0},
+    "max_sentences is 0; expected at least 1": {"max_sentences": 0},
+    "minutes is -1; expected a number above 0": {"minutes": -1},
+    "learning_rate is nan; expected a number above 0": {"learning_rate": float("nan")},
+    "steps is 1 and minutes is 2; expected one of them": {"steps": 1, "minutes": 2},
+    "share_vocabulary is True with whole words": {"share_vocabulary": True, "words": True},
+    "min_count is 5 with subwords; expected it with whole words only": {"min_count": 5},
+    "embedding_scale is 1.0; a transformer's embeddings": {"preset": "transformer", "embedding_scale": 1.0},
+    "schedule is 'flat'; expected one of cosine, constant": {"schedule": "flat"},
+}
+
+
+@pytest.mark.parametrize("says", REFUSED)
+def test_a_configuration_that_does_not_fit_is_refused_by_the_name_of_its_field(says, refused):
+    refused(lambda: TrainingConfig(**REFUSED[says]).check(), ValueError, says)
+
+
+def test_an_architecture_gives_a_preset_what_it_is_told_and_refuses_what_is_not_its_own():
+    sizes = {"dropout": 0.3, "embedding_dropout": 0.2, "seed": 4}
+    assert Architecture().options(4) == ("luong", {"encoder": "both", "score": "dot", "emb": 256, "hid": 256, **sizes})
+    own = Architecture(preset="luong", no_input_feeding=True, window="monotonic", half_width=3, features=6)
+    told = {"encoder": "reversed", "window": "monotonic", "half_width": 3, "input_feeding": False}
+    assert own.options(4) == ("luong", told | {"emb": 6, "hid": 6, **sizes})
+    assert Architecture(preset="transformer", layers=3, features=8).options(4)[1] == {
+        "layers": 3, "emb": 8, "hid": 32, **sizes
+    }  # fmt: skip
+    assert Architecture(preset="rnn_search", encoder="both", features=8).options(4)[1] == {"emb": 8, "hid": 8, **sizes}
+    with pytest.raises(ValueError, match="no_input_feeding is a choice of Luong's model, not of rnn_search"):
+        Architecture(preset="rnn_search", no_input_feeding=True).options()
+    with pytest.raises(ValueError, match="half_width is of a local window"):
+        Architecture(half_width=3).options()
+
+
+def test_bad_options_are_named():
+    with pytest.raises(ValueError, match="steps and minutes are None"):
+        train(small(), some())
+    with pytest.raises(ValueError, match="label_smoothing is 1"):
+        train(small(), some(), steps=1, label_smoothing=1.0)
+    with pytest.raises(ValueError, match="encoder is 'sideways'; expected one of reversed, forwards, both"):
+        small(luong, encoder="sideways")
