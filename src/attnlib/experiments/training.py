@@ -34,7 +34,7 @@ def train_from_config(
     stop_after : int, optional
         Stop after so many steps, with the learning rates that the whole training has there. If None, take all.
     **options
-        For `attnlib.train`, such as ``on_step``.
+        For `attnlib.training.train`, such as ``on_step``.
 
     Raises
     ------
