@@ -193,18 +193,12 @@ def bleu_metric(tokenize: str) -> BLEU:
 
 def bleu(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]], tokenize: str = "none") -> Bleu:
     """Compute BLEU with sacrebleu over all sentences together, words as they are or cut anew as `tokenize` says."""
-    _check_translations(translations, references)
-    metric = bleu_metric(tokenize)
-    score = metric.corpus_score(list(map(" ".join, translations)), [list(map(" ".join, references))])
-    return Bleu(score.score, str(metric.get_signature()))
+    return _scored(bleu_metric(tokenize), translations, references)
 
 
 def chrf(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Bleu:
     """Compute chrF, which compares runs of letters, with sacrebleu over all sentences together."""
-    _check_translations(translations, references)
-    metric = CHRF()
-    score = metric.corpus_score(list(map(" ".join, translations)), [list(map(" ".join, references))])
-    return Bleu(score.score, str(metric.get_signature()))
+    return _scored(CHRF(), translations, references)
 
 
 def bleu_by_length(
@@ -276,6 +270,13 @@ def _forced(
         with torch.no_grad(), torch.autocast("cpu", enabled=False):
             scored = translator(*numbers)
         yield part, numbers, scored
+
+
+def _scored(metric: BLEU | CHRF, translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Bleu:
+    """Score all sentences together by a metric of sacrebleu's."""
+    _check_translations(translations, references)
+    score = metric.corpus_score(list(map(" ".join, translations)), [list(map(" ".join, references))])
+    return Bleu(score.score, str(metric.get_signature()))
 
 
 def _sentences(links: Links | Sequence[Links]) -> list[Links]:
