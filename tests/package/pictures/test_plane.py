@@ -11,7 +11,7 @@ from attnlib.pictures import Question, query_plane
 from attnlib.pictures.cards import Card, two_decimals
 
 WINDS = ["east", "north", "west", "south"]
-COMPASS = 2 * np.array([[1.0, 0], [0, 1], [-1, 0], [0, -1]])
+WIND_KEYS = 2 * np.array([[1.0, 0], [0, 1], [-1, 0], [0, -1]])
 BRINGS = np.array([[8, 35], [2, 55], [9, 85], [25, 60]])
 ASKED = 0.5 * np.array([math.cos(math.pi / 6), math.sin(math.pi / 6)])
 NAMES = [("temperature", "°C"), ("humidity", "%")]
@@ -20,7 +20,7 @@ NAMES = [("temperature", "°C"), ("humidity", "%")]
 @pytest.fixture(scope="module")
 def card() -> Card:
     question = Question("Where?", ["straight", "by a bend"], 1, "So.", {"length": 2.7})
-    return query_plane(ASKED, COMPASS, BRINGS, WINDS, names=NAMES, question=question)
+    return query_plane(ASKED, WIND_KEYS, BRINGS, WINDS, names=NAMES, question=question)
 
 
 def point(page, name: str) -> np.ndarray:
@@ -40,20 +40,20 @@ def computed(query, keys, scale=None) -> str:
 
 def test_weights_and_answer_are_those_of_the_package(card, opened):
     page = opened(card)
-    assert said(page) == computed(ASKED, COMPASS)
+    assert said(page) == computed(ASKED, WIND_KEYS)
     query = page.get_by_role("button", name="query")
     for key in ("ArrowRight", "ArrowUp", "ArrowUp", "Shift+ArrowLeft"):
         query.press(key)
     moved = ASKED + np.array([0.1 - 0.02, 0.2])
     np.testing.assert_allclose(point(page, "query"), moved, atol=0.0051)
-    assert said(page) == computed(moved, COMPASS)
+    assert said(page) == computed(moved, WIND_KEYS)
     page.get_by_role("button", name="key of north").press("ArrowLeft")
-    keys = COMPASS + np.array([[0, 0], [-0.1, 0], [0, 0], [0, 0]])
+    keys = WIND_KEYS + np.array([[0, 0], [-0.1, 0], [0, 0], [0, 0]])
     assert said(page) == computed(moved, keys)
     page.get_by_label("scale of the scores").press("End")
     assert said(page) == computed(moved, keys, scale=10.0)
     page.get_by_role("button", name="Start again").click()
-    assert said(page) == computed(ASKED, COMPASS)
+    assert said(page) == computed(ASKED, WIND_KEYS)
 
 
 def test_a_point_follows_the_mouse_and_stays_in_the_plane(card, opened):
@@ -64,7 +64,7 @@ def test_a_point_follows_the_mouse_and_stays_in_the_plane(card, opened):
     page.mouse.move(box["x"] + 2, box["y"] + 2, steps=5)
     held = said(page)
     page.mouse.up()
-    assert held == computed(ASKED, COMPASS), "nothing is said before the hand lets go"
+    assert held == computed(ASKED, WIND_KEYS), "nothing is said before the hand lets go"
     np.testing.assert_allclose(point(page, "query"), 3 * np.array([-1, 1]) / math.sqrt(2), atol=0.1)
     page.set_viewport_size({"width": 390, "height": 800})
     assert page.locator(".at-handle").count() == 5
@@ -91,12 +91,12 @@ def test_many_features_without_the_root_saturate_the_softmax_and_the_root_helps(
     ("change", "says"),
     [
         ({"query": np.array([3.0, 1])}, "the length of query holds 3.16228; expected at most 3"),
-        ({"keys": 2 * COMPASS}, "the length of keys holds 4; expected at most 2.8"),
+        ({"keys": 2 * WIND_KEYS}, "the length of keys holds 4; expected at most 2.8"),
         ({"values": BRINGS * np.nan}, "values holds nan; expected finite numbers"),
         ({"words": ["a"] * 4 + ["b"]}, r"keys has shape \(4, 2\); expected \(5, 2\), two features for each word"),
         ({"words": ["a"] * 8}, "words holds 8; expected at most 7"),
     ],
 )
 def test_what_does_not_fit_is_refused(change, says, refused):
-    given = {"query": ASKED, "keys": COMPASS, "values": BRINGS, "words": WINDS} | change
+    given = {"query": ASKED, "keys": WIND_KEYS, "values": BRINGS, "words": WINDS} | change
     refused(lambda: query_plane(*given.values()), ValueError, says)
