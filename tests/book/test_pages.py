@@ -419,7 +419,7 @@ def test_what_is_copied_has_the_tex_of_equations(visit, address):
 
 def test_the_first_page_can_be_touched_at_once(visit, address):
     """The question is in sight on a telephone; the card waits with its weights for a touch, and does what it says."""
-    seen = visit(f"{address}book/index.html", moves=False)
+    seen = visit(f"{address}book/index.html")
     seen.page.set_viewport_size(NARROW)
     french = seen.page.get_by_role("listbox", name="French words").get_by_role("option")
     for inside in (seen.page.locator(".at-ask"), seen.page.get_by_role("slider", name="european")):
