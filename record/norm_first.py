@@ -32,6 +32,7 @@ from attnlib.transformer import (
 from attnlib.translator import Translator
 
 RATES = 0.0025, 0.005, 0.01, 0.02
+KEY = ["learning_rate", "share", "seed"]
 FAILED = 0.005
 """The rate at which the post-norm Transformer failed with one seed."""
 
@@ -145,8 +146,10 @@ def main(folder: Path = TABLES) -> None:
     """Do the runs that the tables lack."""
     torch.set_num_threads(1)
     row, path = successor(norm_first_transformer), folder / "norm_first.learning_rates.csv"
-    losses = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=["learning_rate", "share", "seed", "loss"])
-    while missing := [trial for trial in trials(losses) if not (losses.iloc[:, :3] == trial).all(axis=1).any()]:
+    losses = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=[*KEY, "loss"])
+    while missing := [
+        trial for trial in trials(losses) if trial not in {*losses[KEY].itertuples(index=False, name=None)}
+    ]:
         rate, share, seed = missing[0]
         loss = dev_loss(row, seed, rate, share)
         losses.loc[len(losses)] = [rate, share, seed, loss]
