@@ -37,7 +37,7 @@ class Experiment(NamedTuple):
 
     guess: str
     degree: float
-    hid: int = 96
+    hidden_size: int = 96
     forward: int | None = None
     numbers: int = 1
     times: int = 1
@@ -81,17 +81,19 @@ class Nothing(nn.Module):
         return x[..., :0], None
 
 
-def build(experiment: Experiment, source: Vocabulary, target: Vocabulary, emb: int, seed: int) -> EncoderDecoder:
+def build(
+    experiment: Experiment, source: Vocabulary, target: Vocabulary, embedding_dim: int, seed: int
+) -> EncoderDecoder:
     """Build the model of an experiment, untrained."""
-    hid = experiment.hid
+    hid = experiment.hidden_size
     if experiment.forward is None:
-        return rnn_search(source, target, embedding_dim=emb, hidden_size=hid, seed=seed)
+        return rnn_search(source, target, embedding_dim=embedding_dim, hidden_size=hid, seed=seed)
     enc = experiment.forward + hid
     with seeded(seed):
-        encoder = UnequalGRU(Embedding(len(source), emb), experiment.forward, hid)
+        encoder = UnequalGRU(Embedding(len(source), embedding_dim), experiment.forward, hid)
         align = AttentionLayer(Additive(hid, enc, hid), GlobalWindow())
         decoder = BahdanauDecoder(
-            align, Embedding(len(target), emb), decoder_size=hid, encoder_size=enc, maxout=hid // 2
+            align, Embedding(len(target), embedding_dim), decoder_size=hid, encoder_size=enc, maxout=hid // 2
         )
     return EncoderDecoder(encoder, decoder, source, target)
 

@@ -34,7 +34,7 @@ def head_weights(translator: EncoderDecoder, pair: SentencePair) -> np.ndarray:
     source, lengths, target = collate([pair], translator.source_vocabulary, translator.target_vocabulary)
     weights = []
     hooks = [
-        layer.source.register_forward_hook(lambda module, inputs, look: weights.append(look.weights[0]))
+        layer.cross_attention.register_forward_hook(lambda module, inputs, look: weights.append(look.weights[0]))
         for layer in translator.decoder.layers
     ]
     translator(source, lengths, target)

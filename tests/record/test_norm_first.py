@@ -11,7 +11,7 @@ from attnlib.transformer import transformer
 SOURCES = ("the", "cat", "sees", "a", "dog"), ("a", "cat")
 TARGETS = ("le", "chat", "voit", "un", "chien"), ("un", "chat", "le", "chien", "un")
 ENGLISH, FRENCH = Vocabulary.from_sentences(SOURCES), Vocabulary.from_sentences(TARGETS)
-SIZES = {"embedding_dim": 12, "hidden_size": 20, "num_heads": 3, "num_layers": 2}
+SIZES = {"d_model": 12, "dim_feedforward": 20, "num_heads": 3, "num_layers": 2}
 
 
 def test_the_layer_is_that_of_pytorch():
