@@ -135,7 +135,7 @@ def short_cells(cells: Cells) -> Complaints:
 
 
 def minutes(cells: Cells) -> float:
-    """Count a reader's minutes: words, visible code, displayed equations and pictures; no exercises and nothing folded."""
+    """Count a reader's minutes: words, visible code, equations and pictures, without exercises and what is folded."""
     body = [*takewhile(lambda cell: not cell.source.startswith("## Exercises"), cells)]
     text = "\n".join(cell.source for cell in body if cell.cell_type == "markdown")
     text = re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL)
