@@ -18,7 +18,7 @@ axis       what it counts
 ========== ======================================================================
 
 A shape such as ``"*batch tgt d"`` reads: any number of leading axes, then `tgt`, then `d`. A `#` marks an
-axis  that may also be 1 or missing, and is then repeated. Within one signature a name stands for one size.
+axis that may also be 1 or missing, and is then repeated. Within one signature a name stands for one size.
 """
 
 from typing import Any, TypeAlias
