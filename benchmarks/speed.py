@@ -23,13 +23,13 @@ from torch import distributed, multiprocessing, nn
 from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 
 from attnlib.attention import attention
-from attnlib.data import BOS, EOS, PAD, UNKNOWN, Batch, Vocabulary
+from attnlib.data import BOS, EOS, PAD, UNK, Batch, Vocabulary
 from attnlib.decoders import DeepOutput
 from attnlib.devices import bfloat16_autocast
-from attnlib.losses import output_loss
-from attnlib.search import beam, greedy
+from attnlib.losses import linear_cross_entropy
+from attnlib.search import beam_search, greedy_search
+from attnlib.seq2seq import luong, rnn_search
 from attnlib.training import init_training, train
-from attnlib.translator import luong, rnn_search
 
 SIZE, SENTENCES, WORDS, WRITTEN, ROUNDS, BATCHES = 256, 64, 8000, 15, 5, 8
 DROPOUT = {"dropout": 0.3, "embedding_dropout": 0.2}
@@ -100,7 +100,7 @@ def learning(model, loss, optimizer, batches):
 
 
 def our_loss(model, source, lengths, target):
-    return output_loss(model.before_output(source, lengths, target), model.decoder.output, target)
+    return linear_cross_entropy(model.extract_features(source, lengths, target), model.decoder.output_weight, target)
 
 
 def opennmt_loss(model, source, lengths, target):
@@ -112,7 +112,7 @@ def opennmt_loss(model, source, lengths, target):
 def joeynmt_batch(source, lengths, target):
     """Give the special words the numbers that joeynmt has for them."""
     number = torch.arange(WORDS)
-    number[[UNKNOWN, PAD, BOS, EOS]] = torch.arange(4)
+    number[[UNK, PAD, BOS, EOS]] = torch.arange(4)
     source, target = number[source], number[target]
     words = torch.cat([torch.full((len(target), 1), 2), target[:, :-1]], 1)
     masks = {"src_mask": (source != 1)[:, None], "trg_mask": (target != 1)[:, None]}
@@ -169,13 +169,15 @@ def peer(make, *options):
 
 def bahdanau():
     """Make Bahdanau's model with an output layer that reads as many features as joeynmt's."""
-    model = rnn_search(KNOWN, KNOWN, emb=SIZE, hid=SIZE, **DROPOUT)
-    model.decoder.readout = DeepOutput(vocab=WORDS, emb=SIZE, dec=SIZE, enc=2 * SIZE, maxout=SIZE)
+    model = rnn_search(KNOWN, KNOWN, embedding_dim=SIZE, hidden_size=SIZE, **DROPOUT)
+    model.decoder.readout = DeepOutput(
+        vocab_size=WORDS, embedding_dim=SIZE, decoder_size=SIZE, encoder_size=2 * SIZE, maxout=SIZE
+    )
     return model
 
 
 def default(**options):
-    return luong(KNOWN, KNOWN, encoder="both", score="dot", emb=SIZE, hid=SIZE, **options)
+    return luong(KNOWN, KNOWN, encoder="bidirectional", score="dot", embedding_dim=SIZE, hidden_size=SIZE, **options)
 
 
 def compare_training():
@@ -196,7 +198,7 @@ def compare_training():
 def compare_decoding():
     batch = next(made_up(1))
     model, other = default().eval(), peer(joeynmt, "lstm", "luong", SIZE // 2)
-    for title, search, width in (("greedy", greedy, ()), ("beam of five", beam, (5,))):
+    for title, search, width in (("greedy", greedy_search, ()), ("beam of five", beam_search, (5,))):
         write = partial(timeit, partial(search, model, batch.source, batch.lengths, WRITTEN, *width), number=1)
         works = {"attnlib": partial(in_bfloat16, write), "attnlib --float32": write}
         if other:

@@ -19,17 +19,17 @@ from package import TABLES, build_vocabularies, chosen_rate, held_out_sentences,
 from seed_ranges import SEEDS, adjectives, translations
 from torch import nn
 
-from attnlib.alignment import Align, real_words
-from attnlib.data import SentencePair, Vocabulary, batch, endless
+from attnlib.alignment import AttentionLayer, sequence_mask
+from attnlib.data import SentencePair, Vocabulary, collate, infinite_batches
 from attnlib.decoders import BahdanauDecoder
-from attnlib.encoders import BidirectionalGRU, Encoded
+from attnlib.encoders import BidirectionalGRU, EncoderOutput
 from attnlib.language import lexicon
 from attnlib.layers import Embedding, seeded
-from attnlib.metrics import alignment_error_rate, exact_match, forced_links
+from attnlib.metrics import alignment_error_rate, exact_match, forced_alignments
 from attnlib.scores import Additive
+from attnlib.seq2seq import EncoderDecoder, rnn_search
 from attnlib.training import train
-from attnlib.translator import Translator, rnn_search
-from attnlib.windows import Everywhere
+from attnlib.windows import GlobalWindow
 
 
 class Experiment(NamedTuple):
@@ -37,7 +37,7 @@ class Experiment(NamedTuple):
 
     guess: str
     degree: float
-    hid: int = 96
+    hidden_size: int = 96
     forward: int | None = None
     numbers: int = 1
     times: int = 1
@@ -46,9 +46,9 @@ class Experiment(NamedTuple):
 EXPERIMENTS = (
     *(Experiment("forward reader", units, forward=units) for units in (0, 8, 24)),
     *(Experiment("words", numbers, numbers=numbers) for numbers in (20, 5)),
-    *(Experiment("size", hid, hid=hid) for hid in (48, 24)),
+    *(Experiment("size", hid, hidden_size=hid) for hid in (48, 24)),
     Experiment("length", 3, times=3),
-    Experiment("size", 192, hid=192),
+    Experiment("size", 192, hidden_size=192),
 )
 """In the order in which they are run."""
 
@@ -66,9 +66,9 @@ class UnequalGRU(nn.Module):
         super().__init__()
         self.both = BidirectionalGRU(embedding, hid, hid)
         self.embedding = embedding
-        self.both.forwards = nn.GRU(embedding.embedding_dim, forward, batch_first=True) if forward else Nothing()
+        self.both.forward_rnn = nn.GRU(embedding.embedding_dim, forward, batch_first=True) if forward else Nothing()
 
-    def forward(self, source, lengths) -> Encoded:
+    def forward(self, source, lengths) -> EncoderOutput:
         """Annotate each word with the states of both readers."""
         return self.both(source, lengths)
 
@@ -81,17 +81,21 @@ class Nothing(nn.Module):
         return x[..., :0], None
 
 
-def build(experiment: Experiment, source: Vocabulary, target: Vocabulary, emb: int, seed: int) -> Translator:
+def build(
+    experiment: Experiment, source: Vocabulary, target: Vocabulary, embedding_dim: int, seed: int
+) -> EncoderDecoder:
     """Build the model of an experiment, untrained."""
-    hid = experiment.hid
+    hid = experiment.hidden_size
     if experiment.forward is None:
-        return rnn_search(source, target, emb=emb, hid=hid, seed=seed)
+        return rnn_search(source, target, embedding_dim=embedding_dim, hidden_size=hid, seed=seed)
     enc = experiment.forward + hid
     with seeded(seed):
-        encoder = UnequalGRU(Embedding(len(source), emb), experiment.forward, hid)
-        align = Align(Additive(hid, enc, hid), Everywhere())
-        decoder = BahdanauDecoder(align, Embedding(len(target), emb), dec=hid, enc=enc, maxout=hid // 2)
-    return Translator(encoder, decoder, source, target)
+        encoder = UnequalGRU(Embedding(len(source), embedding_dim), experiment.forward, hid)
+        align = AttentionLayer(Additive(hid, enc, hid), GlobalWindow())
+        decoder = BahdanauDecoder(
+            align, Embedding(len(target), embedding_dim), decoder_size=hid, encoder_size=enc, maxout=hid // 2
+        )
+    return EncoderDecoder(encoder, decoder, source, target)
 
 
 def numbered(pairs: Sequence[SentencePair], numbers: int, seed: int) -> list[SentencePair]:
@@ -119,10 +123,13 @@ def record(experiment: Experiment, seed: int) -> list[dict]:
     sentences = numbered(training_sentences("bahdanau", pairs, seed), experiment.numbers, seed)
     known = build_vocabularies()
     if experiment.numbers > 1:
-        known = Vocabulary.of(pair.source for pair in sentences), Vocabulary.of(pair.target for pair in sentences)
+        known = (
+            Vocabulary.from_sentences(pair.source for pair in sentences),
+            Vocabulary.from_sentences(pair.target for pair in sentences),
+        )
     test = [pair for clauses in (1, 2, 3) for pair in held_out_sentences(clauses)]
     test = numbered(test, experiment.numbers, 0)
-    translator = build(experiment, *known, emb=48, seed=seed)
+    translator = build(experiment, *known, embedding_dim=48, seed=seed)
     moments = {round(share * steps) for share in MOMENTS.get(experiment.guess, (1,))}
     lines = []
 
@@ -133,15 +140,15 @@ def record(experiment: Experiment, seed: int) -> list[dict]:
                 | measure(translator, test)
             )
 
-    batches = endless(sentences, *known, max_tokens=800, seed=seed)
+    batches = infinite_batches(sentences, *known, max_tokens=800, seed=seed)
     train(translator, batches, steps=steps, learning_rate=chosen_rate("bahdanau"), progress=False, on_step=look)
     return lines
 
 
 @torch.no_grad()
-def measure(translator: Translator, pairs: Sequence[SentencePair]) -> dict[str, float]:
+def measure(translator: EncoderDecoder, pairs: Sequence[SentencePair]) -> dict[str, float]:
     """Translate the pairs and see where the adjectives after their nouns attend."""
-    links = forced_links(translator, pairs)
+    links = forced_alignments(translator, pairs)
     return {
         "exact_match": exact_match(translations(translator, pairs), [pair.target for pair in pairs]),
         "alignment_error_rate": alignment_error_rate(links, [pair.links for pair in pairs]),
@@ -156,40 +163,40 @@ class HalfKeys(nn.Module):
         super().__init__()
         self.score, self.half = score, half
 
-    def keys(self, h):
+    def project_keys(self, h):
         """Compute the keys; padding, which is 0 everywhere, does not count in the mean."""
         h, real = h.clone(), (h != 0).any(2, keepdim=True)
         part = h[..., self.half]
         h[..., self.half] = part.sum(1, keepdim=True) / real.sum(1, keepdim=True) * real
-        return self.score.keys(h)
+        return self.score.project_keys(h)
 
     def forward(self, s, keys):
         """Score states against keys."""
         return self.score(s, keys)
 
 
-def readers(translator: Translator) -> Iterator[dict]:
+def readers(translator: EncoderDecoder) -> Iterator[dict]:
     """For each reader, compute its share of the keys' variance within sentences, and measure the model without it."""
     pairs = [pair for clauses in (1, 2, 3) for pair in held_out_sentences(clauses)]
     hid = translator.decoder.cell.hidden_size
-    score = translator.decoder.align.score
+    score = translator.decoder.attention.score
     halves = {"forward": slice(0, hid), "backward": slice(hid, 2 * hid)}
     spread = {name: _spread(translator, pairs, half) for name, half in halves.items()}
     yield {"keys_without": "nothing", "share_of_variance": 1.0, **measure(translator, pairs)}
     for name, half in halves.items():
-        translator.decoder.align.score = HalfKeys(score, half)
+        translator.decoder.attention.score = HalfKeys(score, half)
         share = spread[name] / sum(spread.values())
         yield {"keys_without": name, "share_of_variance": share, **measure(translator, pairs)}
-        translator.decoder.align.score = score
+        translator.decoder.attention.score = score
 
 
 @torch.no_grad()
-def _spread(translator: Translator, pairs: Sequence[SentencePair], half: slice) -> float:
+def _spread(translator: EncoderDecoder, pairs: Sequence[SentencePair], half: slice) -> float:
     """Compute the mean squared norm of one half's part of the keys, around its mean over the sentence."""
-    source, lengths, _ = batch(pairs, translator.source_vocabulary, translator.target_vocabulary)
+    source, lengths, _ = collate(pairs, translator.source_vocabulary, translator.target_vocabulary)
     h = translator.encoder(source, lengths).annotations[..., half]
-    parts = h @ translator.decoder.align.score.U_a[:, half].T
-    real = real_words(lengths, source.shape[1])[:, :, None]
+    parts = h @ translator.decoder.attention.score.U_a[:, half].T
+    real = sequence_mask(lengths, source.shape[1])[:, :, None]
     away = (parts - (parts * real).sum(1, keepdim=True) / lengths[:, None, None]) * real
     return float(away.square().sum() / real.sum())
 

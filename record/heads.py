@@ -15,15 +15,15 @@ import torch
 from caption_alignments import Links, score
 from package import TABLES, load_captions, train_on_text
 
-from attnlib.data import SentencePair, batch
-from attnlib.metrics import links
-from attnlib.translator import Translator
+from attnlib.data import SentencePair, collate
+from attnlib.metrics import hard_alignment
+from attnlib.seq2seq import EncoderDecoder
 
 ROW, SEED, LANGUAGE = "transformer", 0, "german"
 
 
 @torch.no_grad()
-def head_weights(translator: Translator, pair: SentencePair) -> np.ndarray:
+def head_weights(translator: EncoderDecoder, pair: SentencePair) -> np.ndarray:
     """Return the weights of each head of each decoder layer over the source, given the true translation.
 
     Returns
@@ -31,10 +31,10 @@ def head_weights(translator: Translator, pair: SentencePair) -> np.ndarray:
     array, shape (layers, heads, tgt, src)
         EOS is a word on both sides.
     """
-    source, lengths, target = batch([pair], translator.source_vocabulary, translator.target_vocabulary)
+    source, lengths, target = collate([pair], translator.source_vocabulary, translator.target_vocabulary)
     weights = []
     hooks = [
-        layer.source.register_forward_hook(lambda module, inputs, look: weights.append(look.weights[0]))
+        layer.cross_attention.register_forward_hook(lambda module, inputs, look: weights.append(look.weights[0]))
         for layer in translator.decoder.layers
     ]
     translator(source, lengths, target)
@@ -43,18 +43,18 @@ def head_weights(translator: Translator, pair: SentencePair) -> np.ndarray:
     return torch.stack(weights).numpy()
 
 
-def head_links(translator: Translator, pairs: Sequence[SentencePair]) -> dict[tuple[int, str], list[Links]]:
+def head_links(translator: EncoderDecoder, pairs: Sequence[SentencePair]) -> dict[tuple[int, str], list[Links]]:
     """Link the words of each pair by each head, from 1, and by the mean of each layer's heads."""
     found: dict[tuple[int, str], list[Links]] = {}
     for pair in pairs:
         for n, layer in enumerate(head_weights(translator, pair), 1):
             heads = {str(k): weights for k, weights in enumerate(layer, 1)} | {"mean": layer.mean(axis=0)}
             for name, weights in heads.items():
-                found.setdefault((n, name), []).append(links(weights, *pair[:2]))
+                found.setdefault((n, name), []).append(hard_alignment(weights, *pair[:2]))
     return found
 
 
-def results(translator: Translator) -> pd.DataFrame:
+def results(translator: EncoderDecoder) -> pd.DataFrame:
     """Score the links of each head on our captions."""
     pairs = [caption.pair for caption in load_captions(LANGUAGE)]
     key = {"model": ROW, "language": LANGUAGE, "seed": SEED}

@@ -9,11 +9,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnlib.attention import Attended
-from attnlib.data import BOS, EOS, SentencePair, batch, encode
+from attnlib.attention import AttentionOutput
+from attnlib.data import BOS, EOS, SentencePair, collate, encode_batch
 from attnlib.language import lexicon, phrases
-from attnlib.search import greedy, translate_all
-from attnlib.translator import Translator
+from attnlib.search import greedy_search, translate_all
+from attnlib.seq2seq import EncoderDecoder
 
 Change = Callable[[Tensor, Tensor], Tensor]
 """From the weights ``"batch tgt src"`` and the mask of real words to other weights."""
@@ -28,15 +28,15 @@ CONTENT_WORDS = frozenset(
 
 
 @contextmanager
-def changed(translator: Translator, change: Change) -> Iterator[None]:
+def changed(translator: EncoderDecoder, change: Change) -> Iterator[None]:
     """Replace the attention weights of every step, between softmax and context."""
 
     def hook(align, inputs, attended):
         memory = inputs[1]
-        alpha = change(attended.dense(memory.mask.shape[2]), memory.mask)
-        return Attended(alpha @ memory.annotations, alpha)
+        alpha = change(attended.to_dense(memory.mask.shape[2]), memory.mask)
+        return AttentionOutput(alpha @ memory.values, alpha)
 
-    handle = translator.decoder.align.register_forward_hook(hook)
+    handle = translator.decoder.attention.register_forward_hook(hook)
     try:
         yield
     finally:
@@ -74,7 +74,7 @@ def replacements(rng: np.random.Generator) -> Mapping[str, Change]:
 
 
 def words_kept(
-    translator: Translator, pairs: Sequence[SentencePair], translations: Sequence[Sequence[str]]
+    translator: EncoderDecoder, pairs: Sequence[SentencePair], translations: Sequence[Sequence[str]]
 ) -> list[tuple[str, str, int, int]]:
     """Count the words of a model's own translations that still come first when its weights are replaced.
 
@@ -83,7 +83,7 @@ def words_kept(
     list of (replacement, word class, words, words kept)
     """
     own = [SentencePair(pair.source, words) for pair, words in zip(pairs, translations, strict=True) if words]
-    source, lengths, target = batch(own, translator.source_vocabulary, translator.target_vocabulary)
+    source, lengths, target = collate(own, translator.source_vocabulary, translator.target_vocabulary)
     content = np.array([word in CONTENT_WORDS for pair in own for word in pair.target])
     counts = []
     for name, change in replacements(np.random.default_rng(0)).items():
@@ -95,22 +95,22 @@ def words_kept(
     return counts
 
 
-def unmoved_without(translator: Translator, pairs: Sequence[SentencePair], hidden: Sequence[str]) -> int:
+def unmoved_without(translator: EncoderDecoder, pairs: Sequence[SentencePair], hidden: Sequence[str]) -> int:
     """Count the pairs translated exactly when no step may attend to these English words."""
-    ids, lengths = encode([pair.source for pair in pairs], translator.source_vocabulary)
+    ids, lengths = encode_batch([pair.source for pair in pairs], translator.source_vocabulary)
     numbers = torch.tensor([translator.source_vocabulary.encode([word])[0] for word in hidden])
-    align, limits = translator.decoder.align, torch.tensor([2 * len(pair.source) + 5 for pair in pairs])
-    remember = align.remember
+    align, limits = translator.decoder.attention, torch.tensor([2 * len(pair.source) + 5 for pair in pairs])
+    precompute = align.precompute
 
     def blinded(h, lengths):
-        memory = remember(h, lengths)
+        memory = precompute(h, lengths)
         return memory._replace(mask=memory.mask & ~torch.isin(ids, numbers)[:, None])
 
-    align.remember = blinded
+    align.precompute = blinded
     try:
-        written = greedy(translator, ids, lengths, max_length=limits).words
+        written = greedy_search(translator, ids, lengths, max_length=limits).ids
     finally:
-        del align.remember
+        del align.precompute
     decoded = [translator.target_vocabulary.decode(words) for words in written]
     return sum(words == pair.target for words, pair in zip(decoded, pairs, strict=True))
 
@@ -139,7 +139,7 @@ def exchanges() -> list[Exchange]:
     return found
 
 
-def transplanted(translator: Translator, exchange: Exchange, places: Sequence[int]) -> tuple[bool, float]:
+def transplanted(translator: EncoderDecoder, exchange: Exchange, places: Sequence[int]) -> tuple[bool, float]:
     """Replace annotations of the first sentence by the other's, and ask for the adjective after the words before it.
 
     Returns
@@ -149,14 +149,16 @@ def transplanted(translator: Translator, exchange: Exchange, places: Sequence[in
     probability : float
         The probability of the other sentence's adjective.
     """
-    one, other = (translator.encoder(*encode([pair.source], translator.source_vocabulary)) for pair in exchange[:2])
+    one, other = (
+        translator.encoder(*encode_batch([pair.source], translator.source_vocabulary)) for pair in exchange[:2]
+    )
     one.annotations[:, [*places]] = other.annotations[:, [*places]]
     *before, wanted, _ = translator.target_vocabulary.encode(exchange.other.target[: exchange.written + 1])
     logits = translator.decoder(torch.tensor([[BOS, *before]]), one)[0][0, -1]
     return int(logits.argmax()) == wanted, float(logits.softmax(-1)[wanted])
 
 
-def kept_when_hidden(translator: Translator, exchange: Exchange) -> bool:
+def kept_when_hidden(translator: EncoderDecoder, exchange: Exchange) -> bool:
     """Tell whether the first sentence's French adjective is written although its English one is hidden."""
     with changed(translator, hiding(exchange.adjective)):
         (words,) = translate_all(translator, [exchange.one.source], max_length=20)

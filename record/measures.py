@@ -28,7 +28,7 @@ from tables import Run, environment
 from attnlib.experiments.evaluation import Predictions, compute_metrics, max_output_length, predict
 from attnlib.experiments.plan import ExperimentConfig, Plan
 from attnlib.experiments.training import count_macs, count_parameters, train_from_config
-from attnlib.metrics import sentence_losses, word_losses
+from attnlib.metrics import sentence_nll, token_nll
 
 FURTHEST = 5
 """Links that miss by more are counted as missing by so many words."""
@@ -61,7 +61,7 @@ def measure(plan: Plan, config: ExperimentConfig, seed: int) -> Run:
         "seed": seed,
         "learning_rate": config.learning_rate,
         "losses": smooth(history.losses),
-        "losses_by_position": _by_position(word_losses(model, pairs), config.num_test_sentences),
+        "losses_by_position": _by_position(token_nll(model, pairs), config.num_test_sentences),
         "alignment_offsets": offsets or None,
         "correct": np.packbits(correct).tobytes().hex(),
         "seconds": round(perf_counter() - began, 1),
@@ -79,7 +79,7 @@ def measure_rate(plan: Plan, group: str, config: ExperimentConfig, seed: int, cl
         pass
     else:
         pairs = [pair for c in clauses for pair in config.dev_sentences(c)]
-        loss = sum(sentence_losses(model, pairs)) / sum(len(pair.target) + 1 for pair in pairs)
+        loss = sum(sentence_nll(model, pairs)) / sum(len(pair.target) + 1 for pair in pairs)
     line = {"tuning_group": group, "learning_rate": config.learning_rate, "seed": seed}
     line |= {"loss": round(loss, 5) if isfinite(loss) else None, "seconds": round(perf_counter() - began, 1)}
     return Run({"learning_rates": [line | {"revision": environment()["revision"], "plan": plan.digest}]})

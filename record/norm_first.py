@@ -15,12 +15,13 @@ from jaxtyping import Bool, Float, Int
 from package import TABLES, dev_loss, successor, train_and_measure
 from torch import Tensor, nn
 
-from attnlib.alignment import real_words
-from attnlib.attention import Attended
+from attnlib.alignment import sequence_mask
+from attnlib.attention import AttentionOutput
 from attnlib.data import Tokenizer
-from attnlib.decoders import State
-from attnlib.encoders import Encoded
+from attnlib.decoders import DecoderState
+from attnlib.encoders import EncoderOutput
 from attnlib.layers import seeded
+from attnlib.seq2seq import EncoderDecoder
 from attnlib.transformer import (
     DecoderLayer,
     EncoderLayer,
@@ -29,7 +30,6 @@ from attnlib.transformer import (
     TransformerEncoder,
     transformer,
 )
-from attnlib.translator import Translator
 
 RATES = 0.0025, 0.005, 0.01, 0.02
 KEY = ["learning_rate", "share", "seed"]
@@ -44,9 +44,11 @@ class NormFirstEncoderLayer(EncoderLayer):
         self, x: Float[Tensor, "batch src emb"], mask: Bool[Tensor, "batch 1 1 src"]
     ) -> Float[Tensor, "batch src emb"]:
         """Return the sentence's vectors, each sublayer's output added to them."""
-        normed = self.add_itself.norm(x)
-        x = x + self.add_itself.dropout(self.itself(normed, self.itself.remember(normed), mask).context)
-        return x + self.add_network.dropout(self.network(self.add_network.norm(x)))
+        normed = self.self_attention_norm.norm(x)
+        x = x + self.self_attention_norm.dropout(
+            self.self_attention(normed, self.self_attention.project_keys_values(normed), mask).context
+        )
+        return x + self.feed_forward_norm.dropout(self.feed_forward(self.feed_forward_norm.norm(x)))
 
 
 class NormFirstDecoderLayer(DecoderLayer):
@@ -59,47 +61,53 @@ class NormFirstDecoderLayer(DecoderLayer):
         source: KeysValues,
         written: Bool[Tensor, "1 1 tgt all"],
         real: Bool[Tensor, "batch 1 1 src"],
-    ) -> tuple[Float[Tensor, "batch tgt emb"], Attended, KeysValues]:
+    ) -> tuple[Float[Tensor, "batch tgt emb"], AttentionOutput, KeysValues]:
         """Return the words' vectors, the attention to the source, and the keys and values of all words."""
-        normed = self.add_itself.norm(x)
-        keys, values = (torch.cat(both, 2) for both in zip(past, self.itself.remember(normed), strict=True))
-        x = x + self.add_itself.dropout(self.itself(normed, (keys, values), written).context)
-        attended = self.source(self.add_source.norm(x), source, real)
-        x = x + self.add_source.dropout(attended.context)
-        return x + self.add_network.dropout(self.network(self.add_network.norm(x))), attended, (keys, values)
+        normed = self.self_attention_norm.norm(x)
+        keys, values = (
+            torch.cat(both, 2) for both in zip(past, self.self_attention.project_keys_values(normed), strict=True)
+        )
+        x = x + self.self_attention_norm.dropout(self.self_attention(normed, (keys, values), written).context)
+        attended = self.cross_attention(self.cross_attention_norm.norm(x), source, real)
+        x = x + self.cross_attention_norm.dropout(attended.context)
+        return (
+            x + self.feed_forward_norm.dropout(self.feed_forward(self.feed_forward_norm.norm(x))),
+            attended,
+            (keys, values),
+        )
 
 
 class NormFirstEncoder(TransformerEncoder):
     """Encoder whose norms come first, and once more after the last layer."""
 
-    def __init__(self, embedding, *, hid: int, heads: int, layers: int):
-        super().__init__(embedding, hid=hid, heads=heads, layers=layers)
-        sizes = embedding.embedding_dim, hid, heads
-        self.layers = nn.ModuleList(NormFirstEncoderLayer(*sizes) for _ in range(layers))
+    def __init__(self, embedding, *, dim_feedforward: int, num_heads: int, num_layers: int):
+        super().__init__(embedding, dim_feedforward=dim_feedforward, num_heads=num_heads, num_layers=num_layers)
+        sizes = embedding.embedding_dim, dim_feedforward, num_heads
+        self.layers = nn.ModuleList(NormFirstEncoderLayer(*sizes) for _ in range(num_layers))
         self.norm = nn.LayerNorm(embedding.embedding_dim)
 
-    def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> Encoded:
+    def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> EncoderOutput:
         """Return the normalized annotations; those of padding are 0."""
         annotations, *_ = super().forward(source, lengths)
-        real = real_words(lengths, source.shape[1])
+        real = sequence_mask(lengths, source.shape[1])
         annotations = torch.where(real[:, :, None], self.norm(annotations), 0.0)
-        return Encoded(annotations, lengths, annotations[torch.arange(len(source)), lengths - 1], ())
+        return EncoderOutput(annotations, lengths, annotations[torch.arange(len(source)), lengths - 1], ())
 
 
 class NormFirstDecoder(TransformerDecoder):
     """Decoder whose norms come first, and once more before the output."""
 
-    def __init__(self, embedding, *, hid: int, heads: int, layers: int):
-        super().__init__(embedding, hid=hid, heads=heads, layers=layers)
-        sizes = embedding.embedding_dim, hid, heads
-        self.layers = nn.ModuleList(NormFirstDecoderLayer(*sizes) for _ in range(layers))
+    def __init__(self, embedding, *, dim_feedforward: int, num_heads: int, num_layers: int):
+        super().__init__(embedding, dim_feedforward=dim_feedforward, num_heads=num_heads, num_layers=num_layers)
+        sizes = embedding.embedding_dim, dim_feedforward, num_heads
+        self.layers = nn.ModuleList(NormFirstDecoderLayer(*sizes) for _ in range(num_layers))
         self.norm = nn.LayerNorm(embedding.embedding_dim)
 
-    def read(
-        self, words: Int[Tensor, "batch tgt"], state: State, start: int | Int[Tensor, "batch 1"] = 0
-    ) -> tuple[Float[Tensor, "batch tgt emb"], list[Attended], State]:
+    def decode(
+        self, ids: Int[Tensor, "batch tgt"], state: DecoderState, offset: int | Int[Tensor, "batch 1"] = 0
+    ) -> tuple[Float[Tensor, "batch tgt emb"], list[AttentionOutput], DecoderState]:
         """Return what the output reads, each layer's attention to the source, and the state."""
-        x, looks, after = super().read(words, state, start)
+        x, looks, after = super().decode(ids, state, offset)
         return self.norm(x), looks, after
 
 
@@ -107,22 +115,22 @@ def norm_first_transformer(
     source_vocabulary: Tokenizer,
     target_vocabulary: Tokenizer,
     *,
-    emb: int = 64,
-    hid: int = 256,
-    heads: int = 4,
-    layers: int = 2,
+    d_model: int = 64,
+    dim_feedforward: int = 256,
+    num_heads: int = 4,
+    num_layers: int = 2,
     seed: int = 0,
-) -> Translator:
+) -> EncoderDecoder:
     """Build a norm-first Transformer with the initial weights of the post-norm one of the same seed."""
-    sizes = {"hid": hid, "heads": heads, "layers": layers}
-    post = transformer(source_vocabulary, target_vocabulary, emb=emb, **sizes, seed=seed)
+    sizes = {"dim_feedforward": dim_feedforward, "num_heads": num_heads, "num_layers": num_layers}
+    post = transformer(source_vocabulary, target_vocabulary, d_model=d_model, **sizes, seed=seed)
     with seeded(seed):
         encoder = NormFirstEncoder(post.encoder.embedding, **sizes)
         decoder = NormFirstDecoder(post.decoder.embedding, **sizes)
     for ours, theirs in ((encoder, post.encoder), (decoder, post.decoder)):
         final = {f"norm.{name}": weight for name, weight in ours.norm.state_dict().items()}
         ours.load_state_dict(theirs.state_dict() | final)
-    return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
+    return EncoderDecoder(encoder, decoder, source_vocabulary, target_vocabulary)
 
 
 def trials(losses: pd.DataFrame) -> list[tuple[float, float, int]]:

@@ -14,6 +14,7 @@ from measures import measure, measure_rate
 from recipes import RECIPES
 from sentences import read_data, settings_of
 
+from attnlib import pretrained
 from attnlib.data import SentencePair, Vocabulary
 from attnlib.experiments import captions, plan
 from attnlib.experiments.captions import Caption
@@ -21,9 +22,8 @@ from attnlib.experiments.evaluation import window_centers
 from attnlib.experiments.plan import ExperimentConfig, read_plan
 from attnlib.experiments.runs import RECORDED
 from attnlib.experiments.training import train_from_config
-from attnlib.pretrained import load
+from attnlib.seq2seq import EncoderDecoder
 from attnlib.text.training import train_model
-from attnlib.translator import Translator
 
 TABLES = RECORDED
 """Where the tables are that chapters read."""
@@ -40,12 +40,12 @@ def recipe_seed(name: str) -> int:
     return RECIPES[name].seed
 
 
-def load_pretrained(name: str) -> Translator:
+def load_pretrained(name: str) -> EncoderDecoder:
     """Load a model that came with the package, in float64."""
-    return load(name).translator
+    return pretrained.load_pretrained(name)
 
 
-def retrain(name: str, seed: int, folder: Path) -> Translator:
+def retrain(name: str, seed: int, folder: Path) -> EncoderDecoder:
     """Train a model by its recipe but for the seed, or load it if `folder` holds its weights; in float64.
 
     Parameters
@@ -67,7 +67,7 @@ def retrain(name: str, seed: int, folder: Path) -> Translator:
     return translator.eval().to(torch.float64).requires_grad_(False)
 
 
-def save(translator: Translator, path: Path) -> None:
+def save(translator: EncoderDecoder, path: Path) -> None:
     """Write a translator's weights; a file of this name is complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(f".{os.getpid()}")
@@ -90,7 +90,7 @@ def read_text(folder: Path, language: str) -> list[SentencePair]:
     return read_data(folder, language).train
 
 
-def predicted_centers(translator: Translator, pairs: Sequence[SentencePair]) -> list[np.ndarray]:
+def predicted_centers(translator: EncoderDecoder, pairs: Sequence[SentencePair]) -> list[np.ndarray]:
     """Return the center p_t of a local model's window for each target word, in source positions."""
     return window_centers(translator, pairs)
 
@@ -110,7 +110,7 @@ def build_vocabularies() -> tuple[Vocabulary, Vocabulary]:
     return plan.build_vocabularies()
 
 
-def train_on_text(name: str, seed: int, data: Path, folder: Path) -> Translator:
+def train_on_text(name: str, seed: int, data: Path, folder: Path) -> EncoderDecoder:
     """Train a model of the plan `sentences`, or go on with a training that was interrupted.
 
     Parameters
@@ -125,10 +125,10 @@ def train_on_text(name: str, seed: int, data: Path, folder: Path) -> Translator:
     """
     config = read_plan("sentences").configs[name]
     text = read_data(data, config.language)
-    return train_model(folder, text.train[: config.num_pairs], text.dev, settings_of(config, seed)).translator
+    return train_model(folder, text.train[: config.num_pairs], text.dev, settings_of(config, seed)).network
 
 
-def successor(model: Callable[..., Translator] | None = None) -> ExperimentConfig:
+def successor(model: Callable[..., EncoderDecoder] | None = None) -> ExperimentConfig:
     """Return the configuration `transformer` of the plan `successors`, or the same with another model."""
     config = read_plan("successors").configs["transformer"]
     return config if model is None else config.replace(model=model)

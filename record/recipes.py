@@ -51,9 +51,9 @@ class Recipe(NamedTuple):
     def config(self) -> dict[str, Any]:
         """Describe how the model is made, as ``config.json`` has it apart from losses and environment."""
         config = self.experiment()
-        options = {**config.options, "emb": config.embedding_dim, "hid": config.hidden_size, "seed": self.seed}
+        options = {**config.options, **config.sizes, "seed": self.seed}
         settings = {"preset": config.model, "options": options, "embedding_scale": 1.0}
-        return {"settings": settings, "made": {**self._asdict(), "learning_rate": config.learning_rate}}
+        return {"settings": settings, "training_info": {**self._asdict(), "learning_rate": config.learning_rate}}
 
 
 class TextRecipe(NamedTuple):
@@ -75,7 +75,7 @@ class TextRecipe(NamedTuple):
         """Say how the model is made, as ``config.json`` has it apart from environment."""
         made = self._asdict()
         settings, (train, dev) = asdict(made.pop("settings")), self.text()
-        return {"settings": settings, "text": {"pairs": digest(train), "dev": digest(dev)}, "made": made}
+        return {"settings": settings, "text": {"pairs": digest(train), "dev": digest(dev)}, "training_info": made}
 
 
 RECIPES: Mapping[str, Recipe] = {
@@ -92,7 +92,7 @@ RECIPES: Mapping[str, Recipe] = {
 }
 """Those that are models of a plan, by name."""
 
-_SMALL = {"encoder": "both", "emb": 64, "hid": 96, "dropout": 0.1, "seed": 0}
+_SMALL = {"encoder": "bidirectional", "embedding_dim": 64, "hidden_size": 96, "dropout": 0.1, "seed": 0}
 TEXTS: Mapping[str, TextRecipe] = {
     "enfr-subwords": TextRecipe(
         3_000, 60, 1, 5, TrainingConfig(options=_SMALL, vocab_size=150, epochs=20, learning_rate=5e-3)
@@ -143,16 +143,16 @@ def _train(folder: Path, recipes: Mapping[str, Recipe]) -> None:
 def _learn(folder: Path, recipe: TextRecipe) -> None:
     whole = folder.with_name(f"{folder.name}.whole")
     model, config = train_model(whole, *recipe.text(), recipe.settings, progress=False), recipe.config()
-    write_atomically(whole / "model.safetensors", save(model.translator.half().state_dict()))
-    write_config(whole, {**model.config, **config, "made": config["made"] | environment()})
+    write_atomically(whole / "model.safetensors", save(model.network.half().state_dict()))
+    write_config(whole, {**model.config, **config, "training_info": config["training_info"] | environment()})
     whole.rename(folder)
 
 
 def _keep(folder: Path, recipe: Recipe, training: TrainingState) -> None:
     """Write a model folder, its weights in float16."""
     config = recipe.config()
-    config["made"] |= {"losses": smooth(np.array(training.losses)) if training.losses else [], **environment()}
-    beside, translator = folder.with_name(f"{folder.name}.whole"), deepcopy(training.translator)
+    config["training_info"] |= {"losses": smooth(np.array(training.losses)) if training.losses else [], **environment()}
+    beside, translator = folder.with_name(f"{folder.name}.whole"), deepcopy(training.model)
     shutil.rmtree(beside, ignore_errors=True)
     begin_folder(beside, config, translator.source_vocabulary, translator.target_vocabulary)
     complete_folder(beside, translator.half(), training, "steps")

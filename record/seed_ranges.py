@@ -25,9 +25,9 @@ from interventions import exchanges, kept_when_hidden, transplanted, unmoved_wit
 from package import TABLES, held_out_sentences, load_pretrained, predicted_centers, recipe_seed, retrain
 
 from attnlib.data import SentencePair
-from attnlib.metrics import alignment_error_rate, exact_match, forced_links, looks
+from attnlib.metrics import alignment_error_rate, attention_weights, exact_match, forced_alignments
 from attnlib.search import translate_all
-from attnlib.translator import Translator
+from attnlib.seq2seq import EncoderDecoder
 
 MODELS = "bahdanau", "global", "forwards", "local-p", "local-m"
 SEEDS = range(10, 19)
@@ -42,16 +42,16 @@ Lines = Mapping[str, list[dict]]
 """Lines for each table, by the table's name."""
 
 
-def measure(name: str, translator: Translator) -> Lines:
+def measure(name: str, translator: EncoderDecoder) -> Lines:
     """Measure a model as chapters 2 and 3 do: lines for each table, without model and seed."""
     short = [pair for clauses in (1, 2, 3) for pair in held_out_sentences(clauses)]
-    written, links = translations(translator, short), forced_links(translator, short)
+    written, links = translations(translator, short), forced_alignments(translator, short)
     eight = held_out_sentences(8)
     lines = {
         "": [
             {"test_set": "seen lengths", **qualities(short, written, links), **adjectives(short, links)}
             | {"median_greatest_weight": median_greatest_weight(translator, short[:100])},
-            {"test_set": "8 clauses", **neighbors(eight, forced_links(translator, eight))},
+            {"test_set": "8 clauses", **neighbors(eight, forced_alignments(translator, eight))},
         ],
         "word_classes": word_classes(short, links),
     }
@@ -69,7 +69,7 @@ def measure(name: str, translator: Translator) -> Lines:
     return lines
 
 
-def translations(translator: Translator, pairs: Sequence[SentencePair]) -> list[tuple[str, ...]]:
+def translations(translator: EncoderDecoder, pairs: Sequence[SentencePair]) -> list[tuple[str, ...]]:
     """Translate greedily, each within twice the length of its source and five words."""
     sources = [pair.source for pair in pairs]
     return translate_all(translator, sources, max_length=[2 * len(source) + 5 for source in sources])
@@ -121,9 +121,9 @@ def adjectives_behind(pair: SentencePair) -> list[tuple[int, int, int]]:
     return [(t, at[t], nouns[t]) for t in behind]
 
 
-def median_greatest_weight(translator: Translator, pairs: Sequence[SentencePair]) -> float:
+def median_greatest_weight(translator: EncoderDecoder, pairs: Sequence[SentencePair]) -> float:
     """Compute the median of the words' greatest weights."""
-    return float(np.median([row.max() for pair in pairs for row in looks(translator, pair)]))
+    return float(np.median([row.max() for pair in pairs for row in attention_weights(translator, pair)]))
 
 
 def word_classes(pairs, links) -> list[dict]:
@@ -149,7 +149,7 @@ def _word_class(pair: SentencePair, t: int, i: int) -> str:
     return "adjective after its noun" if earlier and i < min(earlier) else "other"
 
 
-def hidden_words(translator: Translator, pairs: Sequence[SentencePair]) -> list[dict]:
+def hidden_words(translator: EncoderDecoder, pairs: Sequence[SentencePair]) -> list[dict]:
     """Count the negated sentences that are translated exactly, and still are when no step may attend to some words."""
     negated = [pair for pair in pairs if "not" in pair.source]
     return [
@@ -158,7 +158,7 @@ def hidden_words(translator: Translator, pairs: Sequence[SentencePair]) -> list[
     ]
 
 
-def hidden_adjectives(translator: Translator) -> list[dict]:
+def hidden_adjectives(translator: EncoderDecoder) -> list[dict]:
     """Count the sentences whose French adjective is written when no step may attend to the English one.
 
     "european" is chapter 3's sentence alone.
@@ -172,7 +172,7 @@ def hidden_adjectives(translator: Translator) -> list[dict]:
     ]
 
 
-def transplants(translator: Translator) -> list[dict]:
+def transplants(translator: EncoderDecoder) -> list[dict]:
     """Compute how often annotations from a sentence with another adjective change the French adjective.
 
     ``changed``: the share over all exchanges. ``probability_shown``: that of *célèbre* in chapter 3's sentence.
@@ -191,7 +191,7 @@ def transplants(translator: Translator) -> list[dict]:
     ]
 
 
-def windows(translator: Translator) -> Iterator[dict]:
+def windows(translator: EncoderDecoder) -> Iterator[dict]:
     """For each number of clauses, split exact match by whether the words lie near the diagonal, and follow the centers.
 
     ``share`` and ``predicted_share`` are the places in the source that translate the word after the first six, and the

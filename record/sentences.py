@@ -35,17 +35,17 @@ from sacrebleu.metrics import CHRF
 from scipy.stats import spearmanr
 from tables import Run, environment
 
-from attnlib.data import UNKNOWN, SentencePair
+from attnlib.data import UNK, SentencePair
 from attnlib.experiments.captions import LANGUAGES, load_captions
 from attnlib.experiments.plan import ExperimentConfig, Plan
 from attnlib.experiments.runs import read_details
 from attnlib.experiments.training import count_parameters
-from attnlib.metrics import looks, sentence_losses
+from attnlib.metrics import attention_weights, sentence_nll
 from attnlib.text.config import TrainingConfig
-from attnlib.text.evaluation import compared, evaluate
+from attnlib.text.evaluation import evaluate, score_translations
 from attnlib.text.files import Words, digest, iter_parallel, split_words
 from attnlib.text.folder import load_history
-from attnlib.text.model import Model, Translation
+from attnlib.text.model import Translation, TranslationModel
 from attnlib.text.training import train_model
 
 SOURCE = "github.com/multi30k/dataset"
@@ -65,11 +65,10 @@ class Data(NamedTuple):
 
 def settings_of(config: ExperimentConfig, seed: int) -> TrainingConfig:
     """Collect the settings of a training on a text; the rest is as it is by default."""
-    sizes = {"emb": config.embedding_dim, "hid": config.hidden_size, "seed": seed}
     rate = {} if config.learning_rate is None else {"learning_rate": config.learning_rate}
     return TrainingConfig(
         preset=config.model,
-        options=dict(config.options) | sizes,
+        options={**config.options, **config.sizes, "seed": seed},
         words=not config.subwords,
         steps=config.max_steps,
         eval_every=config.eval_every,
@@ -146,7 +145,7 @@ def train_and_measure(config: ExperimentConfig, seed: int, data: Data, folder: P
     model = train_model(folder, data.train[: config.num_pairs], data.dev, settings_of(config, seed), **how)
     if model.config["ended"] == "interrupted":
         raise KeyboardInterrupt
-    search = {"beam": config.beam_size, "max_length": config.max_length, "prefer_finished": True}
+    search = {"beam_size": config.beam_size, "max_length": config.max_length, "prefer_finished": True}
     key = {"model": config.name, "seed": seed}
     costs, training = _training(model, folder)
     test, words, signatures = _test(model, data.test, search)
@@ -184,14 +183,14 @@ def _digests(folder: Path, language: str, pairs: int | None) -> dict[str, str]:
     return {"train": digest(data.train[:pairs]), "dev": digest(data.dev), "test": digest(data.test)}
 
 
-def _training(model: Model, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+def _training(model: TranslationModel, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     *steps, end = load_history(folder)
     scored = [line for line in steps if "dev_bleu" in line]
     dev = [[line["step"], round(line["dev_loss"], 4), round(line["dev_bleu"], 4)] for line in scored]
     costs = {
-        "parameters": count_parameters(model.translator),
-        "source_vocabulary": len(model.translator.source_vocabulary),
-        "target_vocabulary": len(model.translator.target_vocabulary),
+        "parameters": count_parameters(model.network),
+        "source_vocabulary": len(model.network.source_vocabulary),
+        "target_vocabulary": len(model.network.target_vocabulary),
         "steps": steps[-1]["step"],
         "words": end["words"],
         "seconds": end["seconds"],
@@ -203,25 +202,25 @@ def _training(model: Model, folder: Path) -> tuple[dict[str, Any], dict[str, Any
 
 
 def _test(
-    model: Model, pairs: Sequence[SentencePair], how: Mapping[str, Any]
+    model: TranslationModel, pairs: Sequence[SentencePair], how: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[dict[str, Any]], list[str]]:
     sides = [(pair.source, pair.target) for pair in pairs]
     translations = model.translate_all([source for source, _ in sides], **how)
     words = [one.words for one in translations]
-    scores = compared(words, sides, "none")
-    sizes = [sum(model.translator.target_vocabulary.sizes(each)) for each in words]
-    attends = model.translator.decoder.attends
+    scores = score_translations(words, sides, "none")
+    sizes = [sum(model.network.target_vocabulary.sizes(each)) for each in words]
+    attends = model.network.decoder.has_attention
     copied = [one.with_unknown_replaced().words for one in translations] if attends else None
     unknown = _unknown(model, pairs)
     metrics = {
         "sentences": scores.sentences,
         "perplexity": _perplexity(model, pairs),
         "bleu_beam": scores.bleu,
-        "bleu_beam_13a": compared(words, sides, "13a").bleu,
-        "bleu_greedy": evaluate(model, sides, **how | {"beam": 1}, tokenize="none").bleu,
-        "bleu_beam_copied": compared(copied, sides, "none").bleu if attends else None,
+        "bleu_beam_13a": score_translations(words, sides, "13a").bleu,
+        "bleu_greedy": evaluate(model, sides, **how | {"beam_size": 1}, tokenize="none").bleu,
+        "bleu_beam_copied": score_translations(copied, sides, "none").bleu if attends else None,
         "chrf_beam": scores.chrf,
-        "exact_match_beam": scores.exact,
+        "exact_match_beam": scores.exact_match,
         "length_ratio": sum(map(len, words)) / sum(len(target) for _, target in sides),
         "unfinished": sum(size >= how["max_length"] for size in sizes) / len(sizes),
         "unknown_source": unknown[0],
@@ -237,17 +236,17 @@ def _test(
 
 
 def _captions(
-    model: Model, language: str, train: Sequence[SentencePair], how: Mapping[str, Any], *, whole: bool
+    model: TranslationModel, language: str, train: Sequence[SentencePair], how: Mapping[str, Any], *, whole: bool
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     pairs, gold, _ = zip(*load_captions(language), strict=True)
     sides, known = [pair[:2] for pair in pairs], {pair.source for pair in train}
-    attends = model.translator.decoder.attends
+    attends = model.network.decoder.has_attention
     scores = evaluate(model, sides, **how, tokenize="none", gold=gold if attends else None)
     metrics = {
         "sentences": len(pairs),
         "bleu_beam": scores.bleu,
         "chrf_beam": scores.chrf,
-        "alignment_error_rate": scores.alignment_error if attends else None,
+        "alignment_error_rate": scores.alignment_error_rate if attends else None,
         "seen_in_training": sum(source in known for source, _ in sides),
     }
     outputs = dict.fromkeys(("translations", "log_probabilities", "weights", "forced_attention"))
@@ -257,7 +256,7 @@ def _captions(
         outputs["log_probabilities"] = [_log_probability(one) for one in translations]
         if attends:
             outputs["weights"] = [_hundredths(one.weights) for one in translations]
-            outputs["forced_attention"] = [_hundredths(looks(model.translator, pair)) for pair in pairs]
+            outputs["forced_attention"] = [_hundredths(attention_weights(model.network, pair)) for pair in pairs]
     return _rounded(metrics), outputs
 
 
@@ -265,17 +264,17 @@ def _rounded(metrics: Mapping[str, float | None]) -> dict[str, float | None]:
     return {name: None if x is None else round(x, 4) for name, x in metrics.items()}
 
 
-def _perplexity(model: Model, pairs: Sequence[SentencePair]) -> float:
-    numbers = sum(len(model.translator.target_vocabulary.encode(pair.target)) for pair in pairs)
-    return exp(sum(sentence_losses(model.translator, pairs)) / numbers)
+def _perplexity(model: TranslationModel, pairs: Sequence[SentencePair]) -> float:
+    numbers = sum(len(model.network.target_vocabulary.encode(pair.target)) for pair in pairs)
+    return exp(sum(sentence_nll(model.network, pairs)) / numbers)
 
 
-def _unknown(model: Model, pairs: Sequence[SentencePair]) -> list[float]:
-    vocabularies = model.translator.source_vocabulary, model.translator.target_vocabulary
+def _unknown(model: TranslationModel, pairs: Sequence[SentencePair]) -> list[float]:
+    vocabularies = model.network.source_vocabulary, model.network.target_vocabulary
     shares = []
     for vocabulary, side in zip(vocabularies, ("source", "target"), strict=True):
         numbers = [n for pair in pairs for n in vocabulary.encode(getattr(pair, side))[:-1]]
-        shares.append(numbers.count(UNKNOWN) / len(numbers))
+        shares.append(numbers.count(UNK) / len(numbers))
     return shares
 
 

@@ -17,7 +17,7 @@ from nbclient import NotebookClient
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from nbformat import NotebookNode
 
-from attnlib.pictures.cards import without_carried
+from attnlib.plotting.cards import without_carried
 from attnlib.writing import write_atomically
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"

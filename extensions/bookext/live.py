@@ -14,9 +14,9 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
-from attnlib import pretrained
-from attnlib.pictures.cards import digest, files, read
-from attnlib.pictures.packing import pack
+from attnlib import load_pretrained, pretrained
+from attnlib.plotting.cards import digest, files, read
+from attnlib.plotting.packing import pack
 
 CARD = re.compile(
     r'(?P<html><div class="attnlib-card attnlib-(?P<kind>\w+)'
@@ -31,7 +31,7 @@ def packed() -> dict[str, str]:
     models = {}
     for name in pretrained.names():
         with suppress(ValueError):
-            model = pack(pretrained.load(name).translator)
+            model = pack(load_pretrained(name))
             models[digest(model)] = json.dumps(model)
     return models
 

@@ -1,7 +1,7 @@
 """The code that more than one chapter of *Attention Before Transformers* needs, one concept per module.
 
-What the chapters use most is named here too, ``from attnlib import Align, luong``, and is loaded when it is asked for:
-whoever needs only `attnlib.attention` need not wait for torch.
+What the chapters use most is named here too, ``from attnlib import AttentionLayer, luong``, and is loaded when it is
+asked for: whoever needs only `attnlib.attention` need not wait for torch.
 
 The ground floor, in reading order, which is the order of dependence:
 
@@ -11,14 +11,14 @@ The ground floor, in reading order, which is the order of dependence:
 - `layers`: how a weight begins, embeddings, one step of a GRU and of an LSTM;
 - `scores`: how well does a query match a key;
 - `windows`: where may the decoder look;
-- `alignment`: `Align(score, window)`, from states and annotations to contexts and weights;
+- `alignment`: `AttentionLayer(score, window)`, from states and annotations to contexts and weights;
 - `encoders`: words to annotations;
 - `decoders`: one step each, and how steps are chained;
 - `data`: sentence pairs, vocabularies, and batches of what they number;
 - `devices`, `processes`: a processor or a GPU, one process or several;
-- `translator`: encoder and decoder; the papers as presets;
+- `seq2seq`: encoder and decoder; the papers as presets;
 - `transformer`: what came next, several attentions side by side and nothing recurrent;
-- `search`: from a translator to a translation, greedy or by beam;
+- `search`: from a model to a translation, greedy or by beam;
 - `losses`, `training`: what is made small, and the loop;
 - `metrics`: alignment error rate, BLEU, exact match;
 - `writing`: files that are whole, whenever a program ends.
@@ -27,7 +27,7 @@ And folders, each on its own:
 
 - `language`: `lexicon`, `phrases`, `grammar`: English and French sentences whose word links are known; `german_words`,
   `german`: English and German ones;
-- `pictures`: `figures`, cards that a reader can touch, a model as one `page`, schematics and `table`;
+- `plotting`: `figures`, cards that a reader can touch, a model as one `page`, schematics and `table`;
 - `text`: `config`, `files`, `units`, `subwords`, `corpus`, `folder`, `model`, `evaluation`, `training`:
   your own sentences, from disk;
 - `experiments`: what is compared, how it is measured, and what was recorded, of the grammar and of real sentences;
@@ -38,16 +38,17 @@ from importlib import import_module
 from typing import Any
 
 _NAMES = {
-    "attention": "Attended attend masked_softmax",
-    "windows": "Everywhere LocalMonotonic LocalPredictive gaussian",
-    "alignment": "Align",
-    "encoders": "Encoded",
-    "data": "BOS EOS PAD UNKNOWN SentencePair Vocabulary batch batches encode endless",
-    "translator": "Translator luong rnn_encdec rnn_search",
-    "search": "beam greedy translate translate_all",
+    "attention": "AttentionOutput attend masked_softmax",
+    "windows": "GlobalWindow LocalMonotonic LocalPredictive gaussian",
+    "alignment": "AttentionLayer",
+    "encoders": "EncoderOutput",
+    "data": "BOS EOS PAD UNK SentencePair Vocabulary batches collate encode_batch infinite_batches",
+    "seq2seq": "EncoderDecoder luong rnn_encdec rnn_search",
+    "search": "beam_search greedy_search translate translate_all",
     "training": "train",
     "language.grammar": "sample",
     "text.model": "load",
+    "pretrained.models": "load_pretrained",
     "experiments.comparisons": "plot_claims",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}

@@ -1,7 +1,7 @@
 """The command `attnlib`: learn to translate from two files, then translate, evaluate, align, make a page.
 
 Each command is a thin shell over a function: see `attnlib.text.training`, `attnlib.text.model`,
-`attnlib.text.evaluation` and `attnlib.pictures.page`. What is wrong is said in one sentence, with the exit status 2.
+`attnlib.text.evaluation` and `attnlib.plotting.page`. What is wrong is said in one sentence, with the exit status 2.
 """
 
 import errno
@@ -37,7 +37,7 @@ class Common:
 class Search:
     """How translations are searched for."""
 
-    beam: int = 5
+    beam_size: int = 5
     """hypotheses that the search keeps; 1 is greedy"""
     max_length: int | None = None
     """most words or subwords of a translation; None: twice those of its source, and 50 more"""
@@ -181,7 +181,7 @@ def align(common: OmitArgPrefixes[Common], source: Positional[Path], target: Pos
 def page(
     common: OmitArgPrefixes[Common],
     output: Annotated[Path, arg(aliases=["-o"])],
-    beam: int = 5,
+    beam_size: int = 5,
     max_length: int = 200,
 ) -> None:
     """Write the model itself as a page, in which one can type sentences and change where it looks.
@@ -190,13 +190,13 @@ def page(
 
     Args:
         output: the page, one HTML file
-        beam: hypotheses that the search keeps
+        beam_size: hypotheses that the search keeps
         max_length: most words or subwords of a translation
     """
-    from attnlib.pictures.page import page_of  # noqa: PLC0415
+    from attnlib.plotting.page import page_of  # noqa: PLC0415
 
     title = common.model.resolve().name
-    content = page_of(_load(common).translator, title, beam=beam, max_length=max_length).encode()
+    content = page_of(_load(common).network, title, beam_size=beam_size, max_length=max_length).encode()
     _log(f"{output} takes {len(content) / 1e6:.1f} MB")
     write_atomically(output, content)
     _log(f"open {output}")

@@ -14,55 +14,57 @@ from jaxtyping import Bool, Float, Int, Real
 from attnlib.shapes import Array, typechecked
 
 
-class Attended(NamedTuple):
+class AttentionOutput(NamedTuple):
     """Tell what the queries received, and from where.
 
     Attributes
     ----------
     context : ``"*batch tgt v"``
         The weighted sum of the values, one for each query.
-    weights : ``"*batch tgt look"``
+    weights : ``"*batch tgt window"``
         The share of each value. A row sums to 1; to 0 where there was nothing to look at, to less where a factor was
         applied.
-    positions : ``"*batch tgt look"``, or None
+    positions : ``"*batch tgt window"``, or None
         The source position of each weight. None: the weights cover the whole source in order.
-    centre : ``"*batch tgt"``, or None
-        The centre :math:`p_t` of the window, in source positions from 0. None: there is no window.
+    center : ``"*batch tgt"``, or None
+        The center :math:`p_t` of the window, in source positions from 0. None: there is no window.
     """
 
     context: Float[Array, "*batch tgt v"]
-    weights: Float[Array, "*batch tgt look"]
-    positions: Int[Array, "*batch tgt look"] | None = None
-    centre: Float[Array, "*batch tgt"] | None = None
+    weights: Float[Array, "*batch tgt window"]
+    positions: Int[Array, "*batch tgt window"] | None = None
+    center: Float[Array, "*batch tgt"] | None = None
 
-    def select(self, rows: Int[Array, "chosen"]) -> "Attended":
+    def select(self, rows: Int[Array, "chosen"]) -> "AttentionOutput":
         """Take the chosen rows of the batch only, in that order."""
-        return Attended(*(None if x is None else x[rows] for x in self))
+        return AttentionOutput(*(None if x is None else x[rows] for x in self))
 
-    def dense(self, src: int) -> Float[Array, "*batch tgt {src}"]:
-        """Lay the weights out over the whole source, 0 wherever the window did not reach; none may lie beyond `src`."""
+    def to_dense(self, src_len: int) -> Float[Array, "*batch tgt {src_len}"]:
+        """Return the weights of all source positions, 0 outside the window; none may lie beyond `src_len`."""
         xp = array_namespace(self.weights)
         if self.positions is None:
-            if self.weights.shape[-1] != src:
-                raise ValueError(f"src is {src}, but the weights cover {self.weights.shape[-1]} source positions")
+            if self.weights.shape[-1] != src_len:
+                raise ValueError(
+                    f"src_len is {src_len}, but the weights cover {self.weights.shape[-1]} source positions"
+                )
             return self.weights
-        inside = (self.positions >= 0) & (self.positions < src)
+        inside = (self.positions >= 0) & (self.positions < src_len)
         if bool(xp.any(~inside & (self.weights != 0))):
-            raise ValueError(f"src is {src}, but the weights reach position {int(xp.max(self.positions))}")
-        source = xp.arange(src, device=device(self.positions))
+            raise ValueError(f"src_len is {src_len}, but the weights reach position {int(xp.max(self.positions))}")
+        source = xp.arange(src_len, device=device(self.positions))
         looks = range(self.weights.shape[-1])  # one by one: side by side they would need as many times the memory
         return sum(xp.where(self.positions[..., n, None] == source, self.weights[..., n, None], 0.0) for n in looks)
 
 
-def join(looks: Sequence[Attended]) -> Attended:
+def join(looks: Sequence[AttentionOutput]) -> AttentionOutput:
     """Put the looks of consecutive steps, all through the same window, side by side as one look of all of them."""
     xp = array_namespace(looks[0].weights)
-    context, weights, positions, centres = zip(*looks, strict=True)
-    return Attended(
+    context, weights, positions, centers = zip(*looks, strict=True)
+    return AttentionOutput(
         xp.concat(context, axis=-2),
         xp.concat(weights, axis=-2),
         None if positions[0] is None else xp.concat(positions, axis=-2),
-        None if centres[0] is None else xp.concat(centres, axis=-1),
+        None if centers[0] is None else xp.concat(centers, axis=-1),
     )
 
 
@@ -109,7 +111,7 @@ def attend(
     values: Float[Array, "*batch src v"],
     mask: Bool[Array, "#*batch #tgt src"] | Bool[Array, "src"] | None = None,
     factor: Float[Array, "*batch tgt src"] | None = None,
-) -> Attended:
+) -> AttentionOutput:
     """Average the values by the softmax of the scores; a `factor` multiplies the weights, which are not made 1 again.
 
     Masked positions have weight exactly 0. Their values may be any numbers, but must be finite: 0 times NaN is NaN.
@@ -120,7 +122,7 @@ def attend(
     weights = _softmax(scores, mask)
     if factor is not None:
         weights = weights * array_namespace(weights).astype(factor, weights.dtype, copy=False)
-    return Attended(weights @ values, weights)
+    return AttentionOutput(weights @ values, weights)
 
 
 @typechecked
@@ -130,7 +132,7 @@ def attention(
     values: Real[Array, "*batch src v"],
     mask: Bool[Array, "#*batch #tgt src"] | Bool[Array, "src"] | None = None,
     scale: float | None = None,
-) -> Attended:
+) -> AttentionOutput:
     r"""Answer each query with the average of the values, weighted by how well their keys match it.
 
     :math:`\mathrm{attention}(Q, K, V) = \mathrm{softmax}(\mathrm{scale} \cdot Q K^\top)\, V`

@@ -79,7 +79,7 @@ def check_sentence(words: Sequence[str]) -> Sequence[str]:
     return words
 
 
-def check_vocabularies(translator: Any) -> None:
-    """Refuse a translator that does not know which number is which word."""
-    if translator.source_vocabulary is None or translator.target_vocabulary is None:
-        raise ValueError("translator has no vocabularies; expected one made with both")
+def check_vocabularies(model: Any) -> None:
+    """Refuse a model that does not know which number is which word."""
+    if model.source_vocabulary is None or model.target_vocabulary is None:
+        raise ValueError("model has no vocabularies; expected a model with both")

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from attnlib.checks import check_number, check_sentence, check_whole, check_words
 
-PAD, BOS, EOS, UNKNOWN = 0, 1, 2, 3
+PAD, BOS, EOS, UNK = 0, 1, 2, 3
 """What fills up a batch, comes before a target's first word, ends every sentence, stands for a word not known."""
 
 SPECIAL = ("<pad>", "<start>", "<end>", "<unknown>")
@@ -39,7 +39,7 @@ class Tokenizer(Protocol):
     """Turn words into numbers and back: a `Vocabulary`, or pieces of words, as in `attnlib.text.subwords`."""
 
     def __len__(self) -> int:
-        """Count the numbers, from 0; the first are `PAD`, `BOS`, `EOS` and `UNKNOWN`."""
+        """Count the numbers, from 0; the first are `PAD`, `BOS`, `EOS` and `UNK`."""
 
     def encode(self, words: Sequence[str]) -> list[int]:
         """Turn the words of a sentence into numbers, and append `EOS`."""
@@ -56,18 +56,20 @@ class Tokenizer(Protocol):
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Number the words that a model knows, all distinct, from 4 on: `PAD`, `BOS`, `EOS` and `UNKNOWN` come before."""
+    """Number the words that a model knows, all distinct, from 4 on: `PAD`, `BOS`, `EOS` and `UNK` come before."""
 
     words: tuple[str, ...]
 
     def __post_init__(self):
         check_words("words", self.words)
         known = set(self.words)
-        if len(known) < len(self.words) or SPECIAL[UNKNOWN] in known:
-            raise ValueError(f"words holds {len(self.words)} words; expected each once, and not {SPECIAL[UNKNOWN]}")
+        if len(known) < len(self.words) or SPECIAL[UNK] in known:
+            raise ValueError(f"words holds {len(self.words)} words; expected each once, and not {SPECIAL[UNK]}")
 
     @classmethod
-    def of(cls, sentences: Iterable[Sequence[str]], *, min_count: int = 1, max_size: int | None = None) -> "Vocabulary":
+    def from_sentences(
+        cls, sentences: Iterable[Sequence[str]], *, min_count: int = 1, max_size: int | None = None
+    ) -> "Vocabulary":
         """Collect the words of all the sentences, in alphabetical order.
 
         Known are words that occur `min_count` times, at most `max_size` of them, those that occur most often; of
@@ -75,13 +77,13 @@ class Vocabulary:
         translation.
         """
         counts = Counter(word for words in sentences for word in check_sentence(words))
-        return cls.of_counts(counts, min_count=min_count, max_size=max_size)
+        return cls.from_counts(counts, min_count=min_count, max_size=max_size)
 
     @classmethod
-    def of_counts(cls, counts: Counter[str], *, min_count: int = 1, max_size: int | None = None) -> "Vocabulary":
-        """Collect words that were counted. As for `of`."""
+    def from_counts(cls, counts: Counter[str], *, min_count: int = 1, max_size: int | None = None) -> "Vocabulary":
+        """Collect words that were counted. As for `from_sentences`."""
         check_whole(min_count=min_count, **{} if max_size is None else {"max_size": max_size})
-        frequent = (word for word, n in counts.items() if n >= min_count and word != SPECIAL[UNKNOWN])
+        frequent = (word for word, n in counts.items() if n >= min_count and word != SPECIAL[UNK])
         known = sorted(frequent, key=lambda word: (-counts[word], word))[:max_size]
         return cls(tuple(sorted(known)))
 
@@ -89,8 +91,8 @@ class Vocabulary:
         return len(SPECIAL) + len(self.words)
 
     def encode(self, words: Sequence[str]) -> list[int]:
-        """Turn the words of a sentence into numbers, unknown words into `UNKNOWN`, and append `EOS`."""
-        return [self._numbers.get(word, UNKNOWN) for word in check_sentence(words)] + [EOS]
+        """Turn the words of a sentence into numbers, unknown words into `UNK`, and append `EOS`."""
+        return [self._numbers.get(word, UNK) for word in check_sentence(words)] + [EOS]
 
     def decode(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[str, ...]:
         """Name the words up to the first `EOS`, without it, or all of them if there is none."""
@@ -143,7 +145,9 @@ class Corpus:
     lengths: Integer[np.ndarray, "pairs 2"]
 
     @classmethod
-    def of(cls, pairs: Iterable[SentencePair], source_vocabulary: Tokenizer, target_vocabulary: Tokenizer) -> "Corpus":
+    def from_pairs(
+        cls, pairs: Iterable[SentencePair], source_vocabulary: Tokenizer, target_vocabulary: Tokenizer
+    ) -> "Corpus":
         """Turn the words of sentence pairs into numbers."""
         ids, lengths = array("q"), array("q")
         for pair in pairs:
@@ -184,7 +188,7 @@ class Corpus:
         self.check_fit(max_tokens, max_sentences)
         return len(_bounds(np.sort(self.lengths.max(1)), max_tokens, max_sentences)) - 1
 
-    def endless(
+    def infinite_batches(
         self,
         *,
         max_tokens: int,
@@ -193,7 +197,7 @@ class Corpus:
         skip: int = 0,
         share: tuple[int, int] = (0, 1),
     ) -> Iterator[Batch]:
-        """Draw `batches` without end, as `attnlib.data.endless` does, for one of several processes.
+        """Draw `batches` without end, as `attnlib.data.infinite_batches` does, for one of several processes.
 
         The first `skip` are left out: those that a training which goes on has learnt from already.
         Of n processes, process k, from 0, gets every n-th pair of each batch from the k-th on: the `share` (k, n).
@@ -221,7 +225,7 @@ class Corpus:
             raise ValueError(f"max_tokens is {max_tokens}; expected {needed}")
 
 
-def encode(
+def encode_batch(
     sentences: Iterable[Sequence[str]], vocabulary: Tokenizer
 ) -> tuple[Int[Tensor, "batch src"], Int[Tensor, "batch"]]:
     """Turn the words of several sentences into numbers and lay them side by side: each, then `EOS`, then `PAD`.
@@ -235,9 +239,9 @@ def encode(
     return _side_by_side(np.concatenate(numbered), lengths.cumsum() - lengths, lengths), torch.from_numpy(lengths)
 
 
-def batch(pairs: Iterable[SentencePair], source_vocabulary: Tokenizer, target_vocabulary: Tokenizer) -> Batch:
+def collate(pairs: Iterable[SentencePair], source_vocabulary: Tokenizer, target_vocabulary: Tokenizer) -> Batch:
     """Lay sentence pairs side by side, in their order."""
-    encoded = Corpus.of(pairs, source_vocabulary, target_vocabulary)
+    encoded = Corpus.from_pairs(pairs, source_vocabulary, target_vocabulary)
     if not len(encoded):
         raise ValueError("pairs is empty; expected at least one sentence pair")
     return encoded.batch(np.arange(len(encoded)))
@@ -264,12 +268,12 @@ def batches(
         The same seed gives the same batches in the same order.
     """
     check_whole(0, seed=seed)
-    encoded = Corpus.of(pairs, source_vocabulary, target_vocabulary)
+    encoded = Corpus.from_pairs(pairs, source_vocabulary, target_vocabulary)
     encoded.check_fit(max_tokens, None)
     return [encoded.batch(rows) for rows in encoded.cut(max_tokens, None, Random(seed))]
 
 
-def endless(
+def infinite_batches(
     pairs: Iterable[SentencePair],
     source_vocabulary: Tokenizer,
     target_vocabulary: Tokenizer,
@@ -278,7 +282,9 @@ def endless(
     seed: int,
 ) -> Iterator[Batch]:
     """Draw all `batches` of the corpus, then all again, cut and ordered anew, without end."""
-    return Corpus.of(pairs, source_vocabulary, target_vocabulary).endless(max_tokens=max_tokens, seed=seed)
+    return Corpus.from_pairs(pairs, source_vocabulary, target_vocabulary).infinite_batches(
+        max_tokens=max_tokens, seed=seed
+    )
 
 
 def _side_by_side(

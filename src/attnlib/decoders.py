@@ -1,14 +1,14 @@
 """One decoder step each, and how the steps are chained.
 
-Every `Decoder` offers the same methods. ``start(encoded)`` gives the `State` before the first word,
-``step(words, state)`` takes the word before and scores the next one, and calling the decoder scores all words at once
+Every `Decoder` offers the same methods. ``start(encoded)`` gives the `DecoderState` before the first word,
+``step(ids, state)`` takes the word before and scores the next one, and calling the decoder scores all words at once
 when they are known beforehand (teacher forcing).
 
 A `step` is the paper's equations, one per line. Teacher forcing, where dropout has its place if there is any, computes
 the same numbers faster: only what depends on the step before is done one step at a time. That is nothing in
 `FixedContextDecoder` and in `LuongDecoder` without input feeding, attention and cell in `BahdanauDecoder`, and
 everything but the output layer in `LuongDecoder` with it. The largest product, by the weights of the output layer, is
-kept out of ``before_output``, so that training can take it together with the loss: see `attnlib.losses`.
+kept out of ``extract_features``, so that training can take it together with the loss: see `attnlib.losses`.
 """
 
 from typing import NamedTuple
@@ -18,13 +18,13 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from attnlib.alignment import Align, Memory
-from attnlib.attention import Attended, join
-from attnlib.encoders import Encoded
+from attnlib.alignment import AttentionLayer, Memory
+from attnlib.attention import AttentionOutput, join
+from attnlib.encoders import EncoderOutput
 from attnlib.layers import Embedding, gru_step, lstm_step, weight
 
 
-class State(NamedTuple):
+class DecoderState(NamedTuple):
     """Keep what a decoder knows between two words.
 
     Of the source, the same at every step, a `Memory` or the summary; of the words so far, what one step hands to the
@@ -32,42 +32,44 @@ class State(NamedTuple):
     """
 
     memory: Memory | Tensor
-    recurrent: tuple[Tensor, ...]
-    step: int
+    cache: tuple[Tensor, ...]
+    position: int
 
-    def select(self, rows: Int[Tensor, "chosen"]) -> "State":
+    def select(self, rows: Int[Tensor, "chosen"]) -> "DecoderState":
         """Go on with the chosen rows of the batch only, in that order; a row may be chosen several times."""
         memory = self.memory.index_select(0, rows) if isinstance(self.memory, Tensor) else self.memory.select(rows)
-        return State(memory, tuple(x.index_select(0, rows) for x in self.recurrent), self.step)
+        return DecoderState(memory, tuple(x.index_select(0, rows) for x in self.cache), self.position)
 
 
 class Decoder(nn.Module):
-    """Begin, and score all words at once, as every decoder does that has its own `step` and `before_output`.
+    """Begin, and score all words at once, as every decoder does that has its own `step` and `extract_features`.
 
-    The weights `output`, its `readout`'s unless it says otherwise, make scores of words from what
-    ``before_output(words, encoded)`` computes, which is what `forward` takes and, beside scores, returns. A decoder
-    that `attends` looks at the source, by `align`, while it writes: its `step` returns an `Attended`, and None
+    The weights `output_weight`, its `readout`'s unless it says otherwise, make scores of words from what
+    ``extract_features(ids, encoded)`` computes, which is what `forward` takes and, beside scores, returns. A decoder
+    that `has_attention` attends to the source, by `attention`: its `step` returns an `AttentionOutput`, and None
     otherwise.
     """
 
-    attends = True
+    has_attention = True
 
     @property
-    def output(self) -> Float[Tensor, "vocab read"]:
+    def output_weight(self) -> Float[Tensor, "vocab read"]:
         """The weights of the output layer."""
-        return self.readout.output
+        return self.readout.output_weight
 
-    def start(self, encoded: Encoded) -> State:
+    def start(self, encoded: EncoderOutput) -> DecoderState:
         """Begin where the encoder says, at Bahdanau's s_0 for instance."""
-        memory = self.align.remember(encoded.annotations, encoded.lengths) if self.attends else encoded.summary
-        return State(memory, encoded.state, 0)
+        memory = (
+            self.attention.precompute(encoded.annotations, encoded.lengths) if self.has_attention else encoded.summary
+        )
+        return DecoderState(memory, encoded.initial_state, 0)
 
     def forward(
-        self, words: Int[Tensor, "batch tgt"], encoded: Encoded
-    ) -> tuple[Float[Tensor, "batch tgt vocab"], Attended | None]:
+        self, ids: Int[Tensor, "batch tgt"], encoded: EncoderOutput
+    ) -> tuple[Float[Tensor, "batch tgt vocab"], AttentionOutput | None]:
         """Score all words, given the word before each."""
-        read, attended = self.before_output(words, encoded)
-        return linear(read, self.output), attended
+        read, attended = self.extract_features(ids, encoded)
+        return linear(read, self.output_weight), attended
 
 
 class DeepOutput(nn.Module):
@@ -79,10 +81,10 @@ class DeepOutput(nn.Module):
     ``2 * maxout * (dec + emb + enc) + vocab * maxout`` multiply-adds per word.
     """
 
-    def __init__(self, *, vocab: int, emb: int, dec: int, enc: int, maxout: int):
+    def __init__(self, *, vocab_size: int, embedding_dim: int, decoder_size: int, encoder_size: int, maxout: int):
         super().__init__()
-        self.U_o, self.V_o, self.C_o = weight(2 * maxout, dec), weight(2 * maxout, emb), weight(2 * maxout, enc)
-        self.W_o = weight(vocab, maxout)
+        self.U_o, self.V_o = weight(2 * maxout, decoder_size), weight(2 * maxout, embedding_dim)
+        self.C_o, self.W_o = weight(2 * maxout, encoder_size), weight(vocab_size, maxout)
 
     def forward(
         self, s: Float[Tensor, "*batch dec"], y: Float[Tensor, "*batch emb"], c: Float[Tensor, "*batch enc"]
@@ -98,7 +100,7 @@ class DeepOutput(nn.Module):
         return torch.maximum(pre_maxout[..., 0::2], pre_maxout[..., 1::2])
 
     @property
-    def output(self) -> Float[Tensor, "vocab maxout"]:
+    def output_weight(self) -> Float[Tensor, "vocab maxout"]:
         """The weights that make scores of it, W_o."""
         return self.W_o
 
@@ -115,29 +117,35 @@ class FixedContextDecoder(Decoder):
     multiply-adds per word, plus the output's.
     """
 
-    attends = False
+    has_attention = False
 
-    def __init__(self, embedding: Embedding, *, dec: int, enc: int, maxout: int, dropout: float = 0.0):
+    def __init__(
+        self, embedding: Embedding, *, decoder_size: int, encoder_size: int, maxout: int, dropout: float = 0.0
+    ):
         super().__init__()
         self.embedding, self.dropout = embedding, nn.Dropout(dropout)
         vocab, emb = embedding.weight.shape
-        self.gru = nn.GRU(emb + enc, dec, batch_first=True)
-        self.readout = DeepOutput(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
+        self.gru = nn.GRU(emb + encoder_size, decoder_size, batch_first=True)
+        self.readout = DeepOutput(
+            vocab_size=vocab, embedding_dim=emb, decoder_size=decoder_size, encoder_size=encoder_size, maxout=maxout
+        )
 
-    def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], None, State]:
+    def step(
+        self, ids: Int[Tensor, "batch"], state: DecoderState
+    ) -> tuple[Float[Tensor, "batch vocab"], None, DecoderState]:
         """Take the word before and score the next one (Bahdanau et al. 2015, section 2.1, eq. 3)."""
-        c, (s_before,) = state.memory, state.recurrent
-        y_before = self.embedding(words)
+        c, (s_before,) = state.memory, state.cache
+        y_before = self.embedding(ids)
         s = self.gru(torch.cat([y_before, c], 1)[:, None], s_before[None].contiguous())[1][0]
         logits = self.readout(s_before, y_before, c)
-        return logits, None, State(c, (s,), state.step + 1)
+        return logits, None, DecoderState(c, (s,), state.position + 1)
 
-    def before_output(
-        self, words: Int[Tensor, "batch tgt"], encoded: Encoded
+    def extract_features(
+        self, ids: Int[Tensor, "batch tgt"], encoded: EncoderOutput
     ) -> tuple[Float[Tensor, "batch tgt maxout"], None]:
         """Compute the maxout layer at all positions, given the word before each."""
-        y, (s_0,) = self.embedding(words), encoded.state
-        c = encoded.summary[:, None].expand(-1, words.shape[1], -1)
+        y, (s_0,) = self.embedding(ids), encoded.initial_state
+        c = encoded.summary[:, None].expand(-1, ids.shape[1], -1)
         s = self.gru(torch.cat([y, c], 2), s_0[None].contiguous())[0]
         s_before = torch.cat([s_0[:, None], s[:, :-1]], 1)
         return self.dropout(self.readout.read(s_before, y, c)), None
@@ -149,10 +157,10 @@ class BahdanauDecoder(Decoder):
     :math:`c_t = \mathrm{align}(s_{t-1})`, :math:`s_t = \mathrm{GRU}(s_{t-1}, [y_{t-1}; c_t])`, then `DeepOutput` of
     :math:`s_{t-1}, y_{t-1}, c_t`: the paper's appendix and the authors' code give it the state before.
 
-    The paper's `align` is ``Align(Additive(...), Everywhere())``. With `reads_new_state` the output is given
-    :math:`s_t` instead, as the paper's body writes it. Dropout is that of `FixedContextDecoder`.
+    The paper's attention is ``AttentionLayer(Additive(...), GlobalWindow())``. With `reads_new_state` the output is
+    given :math:`s_t` instead, as the paper's body writes it. Dropout is that of `FixedContextDecoder`.
 
-    The GRU is PyTorch's, which differs from the paper's: see `attnlib.layers.gru_step`. A step costs what `align`
+    The GRU is PyTorch's, which differs from the paper's: see `attnlib.layers.gru_step`. A step costs what `attention`
     costs and ``3 * batch * dec * (enc + dec)`` multiply-adds; the words' share, ``3 * dec * emb`` each, and the
     output layer need not wait for any step. With an additive score, training keeps every step's hidden layer:
     ``batch * tgt * src * att`` numbers.
@@ -160,45 +168,49 @@ class BahdanauDecoder(Decoder):
 
     def __init__(
         self,
-        align: Align,
+        attention: AttentionLayer,
         embedding: Embedding,
         *,
-        dec: int,
-        enc: int,
+        decoder_size: int,
+        encoder_size: int,
         maxout: int,
         reads_new_state: bool = False,
         dropout: float = 0.0,
     ):
         super().__init__()
-        self.align, self.embedding, self.dropout = align, embedding, nn.Dropout(dropout)
+        self.attention, self.embedding, self.dropout = attention, embedding, nn.Dropout(dropout)
         vocab, emb = embedding.weight.shape
-        self.enc, self.reads_new_state = enc, reads_new_state
-        self.cell = nn.GRUCell(emb + enc, dec)
-        self.readout = DeepOutput(vocab=vocab, emb=emb, dec=dec, enc=enc, maxout=maxout)
+        self.enc, self.reads_new_state = encoder_size, reads_new_state
+        self.cell = nn.GRUCell(emb + encoder_size, decoder_size)
+        self.readout = DeepOutput(
+            vocab_size=vocab, embedding_dim=emb, decoder_size=decoder_size, encoder_size=encoder_size, maxout=maxout
+        )
 
-    def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], Attended, State]:
+    def step(
+        self, ids: Int[Tensor, "batch"], state: DecoderState
+    ) -> tuple[Float[Tensor, "batch vocab"], AttentionOutput, DecoderState]:
         """Take the word before and score the next one (Bahdanau et al. 2015, eq. 4 and 5, appendix A.2.2)."""
-        (s_before,) = state.recurrent
-        y_before = self.embedding(words)
-        attended = self.align.at(state.step, s_before, state.memory)
+        (s_before,) = state.cache
+        y_before = self.embedding(ids)
+        attended = self.attention.at(state.position, s_before, state.memory)
         c = attended.context.squeeze(1)
         s = self.cell(torch.cat([y_before, c], 1), s_before)
         logits = self.readout(s if self.reads_new_state else s_before, y_before, c)
-        return logits, attended, State(state.memory, (s,), state.step + 1)
+        return logits, attended, DecoderState(state.memory, (s,), state.position + 1)
 
-    def before_output(
-        self, words: Int[Tensor, "batch tgt"], encoded: Encoded
-    ) -> tuple[Float[Tensor, "batch tgt maxout"], Attended]:
+    def extract_features(
+        self, ids: Int[Tensor, "batch tgt"], encoded: EncoderOutput
+    ) -> tuple[Float[Tensor, "batch tgt maxout"], AttentionOutput]:
         """Compute the maxout layer at all positions, given the word before each."""
         memory, (s_0,), _ = self.start(encoded)
-        y = self.embedding(words)
+        y = self.embedding(ids)
         W_y, W_c = self.cell.weight_ih.split([y.shape[2], self.enc], dim=1)
-        states, looks = [s_0], []
+        states, outputs = [s_0], []
         for t, x in enumerate(linear(y, W_y, self.cell.bias_ih).unbind(1)):
-            looks.append(self.align.at(t, states[-1], memory))
-            x_c = torch.addmm(x, looks[-1].context.squeeze(1), W_c.T)
+            outputs.append(self.attention.at(t, states[-1], memory))
+            x_c = torch.addmm(x, outputs[-1].context.squeeze(1), W_c.T)
             states.append(gru_step(x_c, states[-1], self.cell.weight_hh, self.cell.bias_hh))
-        attended = join(looks)
+        attended = join(outputs)
         read = torch.stack(states[1:] if self.reads_new_state else states[:-1], 1)
         return self.dropout(self.readout.read(read, y, attended.context)), attended
 
@@ -209,50 +221,54 @@ class LuongDecoder(Decoder):
     :math:`s_t = \mathrm{LSTM}(s_{t-1}, [y_{t-1}; \tilde{s}_{t-1}])`, :math:`c_t = \mathrm{align}(s_t)`,
     :math:`\tilde{s}_t = \tanh(W_c [c_t; s_t])`, and :math:`W_y \tilde{s}_t` scores the next word.
 
-    The stack has as many `layers` as the encoder's; the top one attends. Without `input_feeding` (section 3.3) the LSTM
-    reads the words only, and one call of the LSTM and one of `align` do all steps. In training, `dropout` sets to 0 a
-    share of what one layer hands to the next and of the attentional states as the output reads them.
+    The stack has as many layers as the encoder's; the top one attends. Without `input_feeding` (section 3.3) the LSTM
+    reads the words only, and one call of the LSTM and one of `attention` do all steps. In training, `dropout` sets to 0
+    a share of what one layer hands to the next and of the attentional states as the output reads them.
 
     A word costs ``4 * dec * (emb + dec)`` multiply-adds in the first layer (``4 * dec²`` more with input feeding) and
-    ``8 * dec²`` in each above, ``dec * (enc + dec) + vocab * dec`` for the output, and what `align` costs.
+    ``8 * dec²`` in each above, ``dec * (enc + dec) + vocab * dec`` for the output, and what `attention` costs.
     """
 
     def __init__(
         self,
-        align: Align,
+        attention: AttentionLayer,
         embedding: Embedding,
         *,
-        dec: int,
-        enc: int,
-        layers: int = 1,
+        decoder_size: int,
+        encoder_size: int,
+        num_layers: int = 1,
         input_feeding: bool = True,
         dropout: float = 0.0,
     ):
         super().__init__()
-        self.align, self.embedding, self.dropout = align, embedding, nn.Dropout(dropout)
+        self.attention, self.embedding, self.dropout = attention, embedding, nn.Dropout(dropout)
         vocab, emb = embedding.weight.shape
-        between = dropout if layers > 1 else 0.0
-        self.lstm = nn.LSTM(emb + dec * input_feeding, dec, layers, batch_first=True, dropout=between)
-        self.W_c, self.W_y = weight(dec, enc + dec), weight(vocab, dec)
+        between = dropout if num_layers > 1 else 0.0
+        self.lstm = nn.LSTM(
+            emb + decoder_size * input_feeding, decoder_size, num_layers, batch_first=True, dropout=between
+        )
+        self.W_c, self.W_y = weight(decoder_size, encoder_size + decoder_size), weight(vocab, decoder_size)
         self.input_feeding = input_feeding
 
-    def start(self, encoded: Encoded) -> State:
+    def start(self, encoded: EncoderOutput) -> DecoderState:
         """Begin where each layer of the encoder ended; what is fed first is 0."""
-        s, cell = encoded.state
+        s, cell = encoded.initial_state
         fed = (torch.zeros_like(s[:, -1]),) if self.input_feeding else ()
-        return State(self.align.remember(encoded.annotations, encoded.lengths), (s, cell, *fed), 0)
+        return DecoderState(self.attention.precompute(encoded.annotations, encoded.lengths), (s, cell, *fed), 0)
 
-    def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], Attended, State]:
+    def step(
+        self, ids: Int[Tensor, "batch"], state: DecoderState
+    ) -> tuple[Float[Tensor, "batch vocab"], AttentionOutput, DecoderState]:
         """Take the word before and score the next one (Luong et al. 2015, sections 3 and 3.3, eq. 2, 3, 5 and 6)."""
-        s_before, cell_before, *fed = state.recurrent
-        y_before = self.embedding(words)
+        s_before, cell_before, *fed = state.cache
+        y_before = self.embedding(ids)
         s, cell = self._lstm_step(torch.cat([y_before, *fed], 1), s_before, cell_before)
-        attended = self.align.at(state.step, s[:, -1], state.memory)
+        attended = self.attention.at(state.position, s[:, -1], state.memory)
         c = attended.context.squeeze(1)
         s_tilde = torch.tanh(linear(torch.cat([c, s[:, -1]], 1), self.W_c))
         logits = linear(s_tilde, self.W_y)
         fed = (s_tilde,) if self.input_feeding else ()
-        return logits, attended, State(state.memory, (s, cell, *fed), state.step + 1)
+        return logits, attended, DecoderState(state.memory, (s, cell, *fed), state.position + 1)
 
     def _lstm_step(self, x, s_before, cell_before):
         """Step the stack: each layer reads the state of the one below."""
@@ -264,35 +280,35 @@ class LuongDecoder(Decoder):
         return torch.stack(states, 1), torch.stack(cells, 1)
 
     @property
-    def output(self) -> Float[Tensor, "vocab dec"]:
+    def output_weight(self) -> Float[Tensor, "vocab dec"]:
         """The weights of the output layer."""
         return self.W_y
 
-    def before_output(
-        self, words: Int[Tensor, "batch tgt"], encoded: Encoded
-    ) -> tuple[Float[Tensor, "batch tgt dec"], Attended]:
+    def extract_features(
+        self, ids: Int[Tensor, "batch tgt"], encoded: EncoderOutput
+    ) -> tuple[Float[Tensor, "batch tgt dec"], AttentionOutput]:
         """Compute the attentional states at all positions, given the word before each."""
         chain = self._one_by_one if self.input_feeding else self._all_at_once
-        s_tilde, attended = chain(self.embedding(words), self.start(encoded))
+        s_tilde, attended = chain(self.embedding(ids), self.start(encoded))
         return self.dropout(s_tilde), attended
 
     def _all_at_once(self, y, begun):
-        s_0, cell_0 = (x.transpose(0, 1).contiguous() for x in begun.recurrent)
+        s_0, cell_0 = (x.transpose(0, 1).contiguous() for x in begun.cache)
         s = self.lstm(y, (s_0, cell_0))[0]
-        attended = self.align(s, begun.memory, torch.arange(y.shape[1], device=y.device))
+        attended = self.attention(s, begun.memory, torch.arange(y.shape[1], device=y.device))
         return torch.tanh(linear(torch.cat([attended.context, s], 2), self.W_c)), attended
 
     def _one_by_one(self, y, begun):
-        s, cell = (list(x.unbind(1)) for x in begun.recurrent[:2])
+        s, cell = (list(x.unbind(1)) for x in begun.cache[:2])
         layers = self.lstm.all_weights  # of each: W_ih, W_hh, b_ih, b_hh
         W_y, W_fed = layers[0][0].split([y.shape[2], self.lstm.hidden_size], dim=1)
         W_recurrent = torch.cat([W_fed, layers[0][1]], 1)  # one product by what is fed and by the state before
-        tildes, looks = [begun.recurrent[2]], []
+        tildes, outputs = [begun.cache[2]], []
         for t, x in enumerate(linear(y, W_y, layers[0][2] + layers[0][3]).unbind(1)):
             s[0], cell[0] = lstm_step(x, torch.cat([tildes[-1], s[0]], 1), cell[0], W_recurrent)
             for n, (W_ih, W_hh, b_ih, b_hh) in enumerate(layers[1:], 1):
                 below = linear(self.dropout(s[n - 1]), W_ih, b_ih + b_hh)
                 s[n], cell[n] = lstm_step(below, s[n], cell[n], W_hh)
-            looks.append(self.align.at(t, s[-1], begun.memory))
-            tildes.append(torch.tanh(linear(torch.cat([looks[-1].context.squeeze(1), s[-1]], 1), self.W_c)))
-        return torch.stack(tildes[1:], 1), join(looks)
+            outputs.append(self.attention.at(t, s[-1], begun.memory))
+            tildes.append(torch.tanh(linear(torch.cat([outputs[-1].context.squeeze(1), s[-1]], 1), self.W_c)))
+        return torch.stack(tildes[1:], 1), join(outputs)

@@ -11,11 +11,11 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 
-from attnlib.alignment import real_words
+from attnlib.alignment import sequence_mask
 from attnlib.layers import Embedding, weight
 
 
-class Encoded(NamedTuple):
+class EncoderOutput(NamedTuple):
     """Hand to a decoder one vector for each word, 0 at padding; the sentences' lengths; and where it begins.
 
     The `summary` is the whole sentence in one vector, the last state of each direction; the `state`, batch first, is
@@ -25,7 +25,7 @@ class Encoded(NamedTuple):
     annotations: Float[Tensor, "batch src enc"]
     lengths: Int[Tensor, "batch"]
     summary: Float[Tensor, "batch enc"]
-    state: tuple[Tensor, ...]
+    initial_state: tuple[Tensor, ...]
 
 
 class BidirectionalGRU(nn.Module):
@@ -42,23 +42,23 @@ class BidirectionalGRU(nn.Module):
     PyTorch's, which differs from the paper's: see `attnlib.layers.gru_step`.
     """
 
-    def __init__(self, embedding: Embedding, hid: int, dec: int):
+    def __init__(self, embedding: Embedding, hidden_size: int, decoder_size: int):
         super().__init__()
         self.embedding = embedding
-        self.forwards = nn.GRU(embedding.embedding_dim, hid, batch_first=True)
-        self.backwards = nn.GRU(embedding.embedding_dim, hid, batch_first=True)
-        self.W_s = weight(dec, hid)
+        self.forward_rnn = nn.GRU(embedding.embedding_dim, hidden_size, batch_first=True)
+        self.backward_rnn = nn.GRU(embedding.embedding_dim, hidden_size, batch_first=True)
+        self.W_s = weight(decoder_size, hidden_size)
 
-    def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> Encoded:
+    def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> EncoderOutput:
         """Annotate each word with ``2 * hid`` features; s_0 is the only state."""
         x = self.embedding(source)
-        forwards = self.forwards(x)[0]
-        backwards = _reverse(self.backwards(_reverse(x, lengths))[0], lengths)
-        real = real_words(lengths, source.shape[1])
+        forwards = self.forward_rnn(x)[0]
+        backwards = _reverse(self.backward_rnn(_reverse(x, lengths))[0], lengths)
+        real = sequence_mask(lengths, source.shape[1])
         annotations = torch.where(real[:, :, None], torch.cat([forwards, backwards], 2), 0.0)
         s_0 = torch.tanh(linear(backwards[:, 0], self.W_s))
         summary = torch.cat([forwards[torch.arange(len(x), device=x.device), lengths - 1], backwards[:, 0]], 1)
-        return Encoded(annotations, lengths, summary, (s_0,))
+        return EncoderOutput(annotations, lengths, summary, (s_0,))
 
 
 class StackedLSTM(nn.Module):
@@ -75,13 +75,21 @@ class StackedLSTM(nn.Module):
     one above, `src` steps one after the other.
     """
 
-    def __init__(self, embedding: Embedding, hid: int, layers: int = 1, *, reverse: bool = False, dropout: float = 0.0):
+    def __init__(
+        self,
+        embedding: Embedding,
+        hidden_size: int,
+        num_layers: int = 1,
+        *,
+        reverse: bool = False,
+        dropout: float = 0.0,
+    ):
         super().__init__()
         self.embedding, self.reverse = embedding, reverse
-        between = dropout if layers > 1 else 0.0
-        self.lstm = nn.LSTM(embedding.embedding_dim, hid, layers, batch_first=True, dropout=between)
+        between = dropout if num_layers > 1 else 0.0
+        self.lstm = nn.LSTM(embedding.embedding_dim, hidden_size, num_layers, batch_first=True, dropout=between)
 
-    def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> Encoded:
+    def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> EncoderOutput:
         """Annotate each word with `hid` features; the states are the last states and cells, ``"batch layers hid"``."""
         x = self.embedding(source)
         if not self.reverse:
@@ -89,7 +97,7 @@ class StackedLSTM(nn.Module):
         else:
             annotations, (h, c) = _read(self.lstm, _reverse(x, lengths), lengths)
             annotations = _reverse(annotations, lengths)
-        return Encoded(annotations, lengths, h[:, -1], (h, c))
+        return EncoderOutput(annotations, lengths, h[:, -1], (h, c))
 
 
 class BidirectionalLSTM(nn.Module):
@@ -104,19 +112,19 @@ class BidirectionalLSTM(nn.Module):
     ``4 * batch * src * hid * (read + hid / 2)`` multiply-adds, `read` being `emb`, or `hid` above the first layer.
     """
 
-    def __init__(self, embedding: Embedding, hid: int, layers: int = 1, *, dropout: float = 0.0):
-        if hid % 2:
-            raise ValueError(f"hid is {hid}; expected an even number, half of it for each direction")
+    def __init__(self, embedding: Embedding, hidden_size: int, num_layers: int = 1, *, dropout: float = 0.0):
+        if hidden_size % 2:
+            raise ValueError(f"hidden_size is {hidden_size}; expected an even number, half of it for each direction")
         super().__init__()
         self.embedding, self.dropout = embedding, nn.Dropout(dropout)
-        read = [embedding.embedding_dim] + [hid] * (layers - 1)
-        self.forwards = nn.ModuleList(nn.LSTM(n, hid // 2, batch_first=True) for n in read)
-        self.backwards = nn.ModuleList(nn.LSTM(n, hid // 2, batch_first=True) for n in read)
+        read = [embedding.embedding_dim] + [hidden_size] * (num_layers - 1)
+        self.forward_rnn = nn.ModuleList(nn.LSTM(n, hidden_size // 2, batch_first=True) for n in read)
+        self.backward_rnn = nn.ModuleList(nn.LSTM(n, hidden_size // 2, batch_first=True) for n in read)
 
-    def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> Encoded:
+    def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> EncoderOutput:
         """Annotate each word as `StackedLSTM` does; its states and cells are those of both directions, side by side."""
         x, ends = self.embedding(source), []
-        for layer, (forwards, backwards) in enumerate(zip(self.forwards, self.backwards, strict=True)):
+        for layer, (forwards, backwards) in enumerate(zip(self.forward_rnn, self.backward_rnn, strict=True)):
             if layer:
                 x = self.dropout(x)
             rightwards, right_end = _read(forwards, x, lengths)
@@ -124,7 +132,7 @@ class BidirectionalLSTM(nn.Module):
             x = torch.cat([rightwards, _reverse(leftwards, lengths)], 2)
             ends.append([torch.cat(both, 2) for both in zip(right_end, left_end, strict=True)])
         h, c = (torch.cat(layers, 1) for layers in zip(*ends, strict=True))
-        return Encoded(x, lengths, h[:, -1], (h, c))
+        return EncoderOutput(x, lengths, h[:, -1], (h, c))
 
 
 def _reverse(x: Float[Tensor, "batch src f"], lengths: Int[Tensor, "batch"]) -> Float[Tensor, "batch src f"]:

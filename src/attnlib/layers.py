@@ -32,9 +32,9 @@ def weight(*shape: int) -> nn.Parameter:
 class Embedding(nn.Embedding):
     """Hold one vector for each word of a vocabulary; in training, a share of the features is set to 0."""
 
-    def __init__(self, vocab: int, emb: int, dropout: float = 0.0):
-        check_whole(vocab=vocab, emb=emb)
-        super().__init__(vocab, emb)
+    def __init__(self, vocab_size: int, embedding_dim: int, dropout: float = 0.0):
+        check_whole(vocab_size=vocab_size, embedding_dim=embedding_dim)
+        super().__init__(vocab_size, embedding_dim)
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, words: Int[Tensor, "*batch"]) -> Float[Tensor, "*batch emb"]:

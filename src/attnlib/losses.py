@@ -13,18 +13,18 @@ from attnlib.data import PAD
 _AT_ONCE = 2**21  # scores held at a time: few enough that memory is had again rather than asked for anew
 
 
-def output_loss(
+def linear_cross_entropy(
     read: Float[Tensor, "batch tgt read"],
-    output: Float[Tensor, "vocab read"],
+    weight: Float[Tensor, "vocab read"],
     target: Int[Tensor, "batch tgt"],
-    smoothing: float = 0.0,
+    label_smoothing: float = 0.0,
 ) -> Float[Tensor, ""]:
-    """Take the mean cross-entropy of the scores ``linear(read, output)``, in nats, without ever holding all of them.
+    """Take the mean cross-entropy of the scores ``linear(read, weight)``, in nats, without ever holding all of them.
 
-    Real words count, EOS among them; PAD costs nothing. With `smoothing`, the true word counts ``1 - smoothing``, and
-    all words of the vocabulary share the rest. The loss can be differentiated only once.
+    Real words count, EOS among them; PAD costs nothing. With `label_smoothing`, the true word counts
+    ``1 - label_smoothing``, and all words of the vocabulary share the rest. The loss can be differentiated only once.
 
-    `read` is what the output layer reads, and `output` its weights.
+    `read` is what the output layer reads, and `weight` its weights.
 
     Notes
     -----
@@ -33,19 +33,19 @@ def output_loss(
     Costs ``3 * words * vocab * read`` multiply-adds, all of them before the backward pass.
     """
     real = (target.flatten() != PAD).nonzero().squeeze(1)
-    return _OutputLoss.apply(read.flatten(0, 1)[real], output, target.flatten()[real], smoothing)
+    return _LinearCrossEntropy.apply(read.flatten(0, 1)[real], weight, target.flatten()[real], label_smoothing)
 
 
-class _OutputLoss(torch.autograd.Function):
+class _LinearCrossEntropy(torch.autograd.Function):
     """Scores, softmax, loss and both gradients of some words, then of the next: none of it is needed a second time."""
 
     @staticmethod
-    def forward(ctx, read, output, target, smoothing):
-        words, vocab = len(read), len(output)
-        d_read, d_output, loss = torch.empty_like(read), torch.zeros_like(output), output.new_zeros(())
+    def forward(ctx, read, weight, target, smoothing):
+        words, vocab = len(read), len(weight)
+        d_read, d_weight, loss = torch.empty_like(read), torch.zeros_like(weight), weight.new_zeros(())
         parts = max(1, ceil(words * vocab / _AT_ONCE))
         for h, d_h, true in zip(*(x.tensor_split(parts) for x in (read, d_read, target[:, None])), strict=True):
-            scores = linear(h, output).to(output.dtype)
+            scores = linear(h, weight).to(weight.dtype)
             scores -= scores.amax(1, keepdim=True)
             loss -= (1 - smoothing) * scores.gather(1, true).sum()
             if smoothing:
@@ -56,15 +56,15 @@ class _OutputLoss(torch.autograd.Function):
             if smoothing:
                 error -= smoothing / vocab
             error.scatter_add_(1, true, error.new_full(true.shape, smoothing - 1))
-            d_h.copy_(error @ output)
-            d_output += error.T @ h
-        ctx.save_for_backward(d_read, d_output)
+            d_h.copy_(error @ weight)
+            d_weight += error.T @ h
+        ctx.save_for_backward(d_read, d_weight)
         ctx.words = words
         return loss / words
 
     @staticmethod
     @once_differentiable
     def backward(ctx, d_loss):
-        d_read, d_output = ctx.saved_tensors
+        d_read, d_weight = ctx.saved_tensors
         each = d_loss / ctx.words
-        return each * d_read, each * d_output, None, None
+        return each * d_read, each * d_weight, None, None

@@ -15,10 +15,10 @@ from sacrebleu.metrics import BLEU, CHRF
 from torch.nn.functional import cross_entropy
 
 from attnlib.checks import check_choice, check_vocabularies, check_words
-from attnlib.data import PAD, Batch, SentencePair, batch
+from attnlib.data import PAD, Batch, SentencePair, collate
 from attnlib.search import parted
+from attnlib.seq2seq import EncoderDecoder
 from attnlib.shapes import Array, typechecked
-from attnlib.translator import Translator
 
 _TOGETHER, _POSITIONS = 64, 6_400  # pairs of a batch, and the positions of one side of them: memory grows with both
 
@@ -71,7 +71,7 @@ def alignment_error_rate(
     return 1 - sum(len(a & s) + len(a & p) for a, s, p in zip(A, S, P, strict=True)) / total
 
 
-def lowest_alignment_error_rate(pairs: Sequence[SentencePair]) -> float:
+def oracle_alignment_error_rate(pairs: Sequence[SentencePair]) -> float:
     """Find how good links can be that give each target word exactly one source word, as `links` does.
 
     It is not 0: "du" translates "of the", and one link cannot cover two words. For sentences of 1 to 3 clauses of
@@ -87,7 +87,9 @@ def lowest_alignment_error_rate(pairs: Sequence[SentencePair]) -> float:
 
 
 @typechecked
-def links(weights: Real[Array, "tgt src"], source: Sequence[str], target: Sequence[str]) -> set[tuple[int, int]]:
+def hard_alignment(
+    weights: Real[Array, "tgt src"], source: Sequence[str], target: Sequence[str]
+) -> set[tuple[int, int]]:
     """Link each target word to the source word that it looked at most.
 
     Parameters
@@ -121,32 +123,32 @@ def links(weights: Real[Array, "tgt src"], source: Sequence[str], target: Sequen
     return {(int(i), t) for t, i in enumerate(best)}
 
 
-def looks(translator: Translator, pair: SentencePair) -> Float[np.ndarray, "tgt src"]:
-    """See what each target word looked at in a translator that is given the true words.
+def attention_weights(model: EncoderDecoder, pair: SentencePair) -> Float[np.ndarray, "tgt src"]:
+    """See what each target word looked at in a model that is given the true words.
 
     The weights are those of the words; those of EOS, beside and below them, are left out.
     """
-    return next(_looks(translator, [pair]))
+    return next(_word_weights(model, [pair]))
 
 
-def forced_links(translator: Translator, pairs: Sequence[SentencePair]) -> list[set[tuple[int, int]]]:
-    """Read the links of sentence pairs off a translator that is given the true words (forced decoding).
+def forced_alignments(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> list[set[tuple[int, int]]]:
+    """Read the links of sentence pairs off a model that is given the true words (forced decoding).
 
     They are in the order of `pairs`, as `alignment_error_rate` takes them.
     """
-    both = zip(_looks(translator, pairs), pairs, strict=True)
-    return [links(weights, pair.source, pair.target) for weights, pair in both]
+    both = zip(_word_weights(model, pairs), pairs, strict=True)
+    return [hard_alignment(weights, pair.source, pair.target) for weights, pair in both]
 
 
-def forced_weights(translator: Translator, pairs: Sequence[SentencePair]) -> Iterator[Float[np.ndarray, "tgt src"]]:
+def forced_weights(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Iterator[Float[np.ndarray, "tgt src"]]:
     """See what each number, of a word or of a piece of one, looked at, with rows and columns of EOS and padding."""
-    for _, (source, _, _), scored in _forced(translator, pairs):
-        if scored.attended is None:
-            raise ValueError("translator has no attention; expected one that has")
-        yield from scored.attended.dense(source.shape[1]).cpu().numpy()
+    for _, (source, _, _), scored in _forced(model, pairs):
+        if scored.attention is None:
+            raise ValueError("model has no attention; expected a model with attention")
+        yield from scored.attention.to_dense(source.shape[1]).cpu().numpy()
 
 
-def word_weights(
+def merge_subword_weights(
     weights: Float[np.ndarray, "tgt src"], source_sizes: Sequence[int], target_sizes: Sequence[int]
 ) -> Float[np.ndarray, "target_words source_words"]:
     """Turn the weights of pieces into weights of words: sum over a source word's pieces, mean over a target word's.
@@ -166,16 +168,16 @@ def word_weights(
     return np.minimum(summed / np.asarray(target_sizes, dtype=inside.dtype)[:, None], 1)  # whatever rounding adds
 
 
-def sentence_losses(translator: Translator, pairs: Sequence[SentencePair]) -> list[float]:
-    """Take the negative log probability of each true translation, EOS included, in nats: see `word_losses`."""
-    return [float(losses.sum()) for losses in word_losses(translator, pairs)]
+def sentence_nll(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> list[float]:
+    """Take the negative log probability of each true translation, EOS included, in nats: see `token_nll`."""
+    return [float(losses.sum()) for losses in token_nll(model, pairs)]
 
 
-def word_losses(translator: Translator, pairs: Sequence[SentencePair]) -> list[Float[np.ndarray, "_"]]:
+def token_nll(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> list[Float[np.ndarray, "_"]]:
     """Take the negative log probability of each word of each true translation, EOS included, in nats."""
     order = sorted(range(len(pairs)), key=lambda n: len(pairs[n].target))
     losses: dict[int, np.ndarray] = {}
-    for _, (_, _, target), scored in _forced(translator, [pairs[n] for n in order]):
+    for _, (_, _, target), scored in _forced(model, [pairs[n] for n in order]):
         each = cross_entropy(scored.logits.mT, target, ignore_index=PAD, reduction="none").double()
         for row, real in zip(each, target != PAD, strict=True):
             losses[order[len(losses)]] = row[real].cpu().numpy()
@@ -247,28 +249,28 @@ def exact_match(translations: Sequence[Sequence[str]], references: Sequence[Sequ
     return sum(tuple(words) == tuple(reference) for words, reference in pairs) / len(references)
 
 
-def _looks(translator: Translator, pairs: Sequence[SentencePair]) -> Iterator[np.ndarray]:
-    for weights, pair in zip(forced_weights(translator, pairs), pairs, strict=True):
-        yield word_weights(
+def _word_weights(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Iterator[np.ndarray]:
+    for weights, pair in zip(forced_weights(model, pairs), pairs, strict=True):
+        yield merge_subword_weights(
             weights,
-            translator.source_vocabulary.sizes(pair.source),
-            translator.target_vocabulary.sizes(pair.target),
+            model.source_vocabulary.sizes(pair.source),
+            model.target_vocabulary.sizes(pair.target),
         )
 
 
 def _forced(
-    translator: Translator, pairs: Sequence[SentencePair]
+    model: EncoderDecoder, pairs: Sequence[SentencePair]
 ) -> Iterator[tuple[Sequence[SentencePair], Batch, Any]]:
-    """Give a translator the true words of some pairs at a time: the pairs, their batch, and what comes of it."""
-    check_vocabularies(translator)
-    device = next(translator.parameters()).device
-    known = translator.source_vocabulary, translator.target_vocabulary
+    """Give a model the true words of some pairs at a time: the pairs, their batch, and what comes of it."""
+    check_vocabularies(model)
+    device = next(model.parameters()).device
+    known = model.source_vocabulary, model.target_vocabulary
     sizes = [max(sum(v.sizes(words)) for v, words in zip(known, pair[:2], strict=True)) for pair in pairs]
     for rows in parted(range(len(pairs)), sizes, _TOGETHER, _POSITIONS):
         part = [pairs[n] for n in rows]
-        numbers = Batch(*(x.to(device) for x in batch(part, *known)))
+        numbers = Batch(*(x.to(device) for x in collate(part, *known)))
         with torch.no_grad(), torch.autocast("cpu", enabled=False):
-            scored = translator(*numbers)
+            scored = model(*numbers)
         yield part, numbers, scored
 
 

@@ -1,10 +1,10 @@
 """How well does a query match a key? The scores of both papers.
 
-A score reads the annotations once per sentence, ``keys = score.keys(h)``, and answers decoder states at every
+A score reads the annotations once per sentence, ``keys = score.project_keys(h)``, and answers decoder states at every
 step, ``e = score(s, keys)``. The equations that need no weights of their own, `dot` and `additive`, are
 functions on NumPy arrays and torch tensors alike. The classes own the weights and nothing else: bare
 parameters with the papers' names, no biases. All of them trust the shapes in their signatures: what does not fit is
-refused by the doors, `attnlib.attention.attention` and a translator's methods.
+refused by the doors, `attnlib.attention.attention` and a model's methods.
 
 ========== ================================== ==================================
 class      e                                  weights
@@ -52,7 +52,7 @@ def additive(
 class Dot(nn.Module):
     """Score by `dot`, so states and annotations need equally many features (Luong et al. 2015, section 3.1, "dot")."""
 
-    def keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src enc"]:
+    def project_keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src enc"]:
         """Keep the annotations as they are."""
         return h
 
@@ -66,23 +66,27 @@ class Dot(nn.Module):
 class General(Dot):
     """Score by `dot` with a matrix between, s · W_a h (Luong et al. 2015, section 3.1, "general")."""
 
-    def __init__(self, dec: int, enc: int):
+    def __init__(self, decoder_size: int, encoder_size: int):
         super().__init__()
-        self.W_a = weight(dec, enc)
+        self.W_a = weight(decoder_size, encoder_size)
 
-    def keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src dec"]:
+    def project_keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src dec"]:
         """Bring the annotations into the decoder's space, W_a h: ``batch * src * enc * dec`` multiply-adds."""
         return linear(h, self.W_a)
 
 
 class Additive(nn.Module):
-    """Score by `additive`, a network with `att` hidden units (Bahdanau et al. 2015, appendix A.1.2)."""
+    """Score by `additive`, a network with `attention_size` hidden units (Bahdanau et al. 2015, appendix A.1.2)."""
 
-    def __init__(self, dec: int, enc: int, att: int):
+    def __init__(self, decoder_size: int, encoder_size: int, attention_size: int):
         super().__init__()
-        self.W_a, self.U_a, self.v_a = weight(att, dec), weight(att, enc), weight(att)
+        self.W_a, self.U_a, self.v_a = (
+            weight(attention_size, decoder_size),
+            weight(attention_size, encoder_size),
+            weight(attention_size),
+        )
 
-    def keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src att"]:
+    def project_keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src att"]:
         """Prepare the half that never changes, U_a h: ``batch * src * enc * att`` multiply-adds."""
         return linear(h, self.U_a)
 
@@ -100,12 +104,12 @@ class Concat(nn.Module):
     W_a = [W_a, U_a] (Luong et al. 2015, section 3.1, "concat").
     """
 
-    def __init__(self, dec: int, enc: int, att: int):
+    def __init__(self, decoder_size: int, encoder_size: int, attention_size: int):
         super().__init__()
-        self.dec = dec
-        self.W_a, self.v_a = weight(att, dec + enc), weight(att)
+        self.dec = decoder_size
+        self.W_a, self.v_a = weight(attention_size, decoder_size + encoder_size), weight(attention_size)
 
-    def keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src att"]:
+    def project_keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src att"]:
         """Prepare the half that never changes: ``batch * src * enc * att`` multiply-adds."""
         return linear(h, self.W_a[:, self.dec :])
 
@@ -122,11 +126,11 @@ class Location(nn.Module):
     Row `i` of W_a is for position `i`: a source may have `max_src` words at most.
     """
 
-    def __init__(self, dec: int, max_src: int):
+    def __init__(self, decoder_size: int, max_src: int):
         super().__init__()
-        self.W_a = weight(max_src, dec)
+        self.W_a = weight(max_src, decoder_size)
 
-    def keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src 0"]:
+    def project_keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src 0"]:
         """Keep nothing of the annotations but how many there are: a ValueError if more than `max_src`."""
         if h.shape[-2] > self.W_a.shape[0]:
             raise ValueError(f"h has {h.shape[-2]} source positions; expected at most max_src, {self.W_a.shape[0]}")

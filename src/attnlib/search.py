@@ -1,4 +1,4 @@
-"""From a translator to a translation: word by word, always the best one (`greedy`) or several hypotheses (`beam`)."""
+"""From a model to a translation, word by word: the best one (`greedy_search`) or several (`beam_search`)."""
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,14 +9,14 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from attnlib.alignment import real_words
-from attnlib.attention import Attended, join
+from attnlib.alignment import sequence_mask
+from attnlib.attention import AttentionOutput, join
 from attnlib.checks import check_finite, check_range, check_vocabularies, check_whole
-from attnlib.data import BOS, EOS, PAD, UNKNOWN, encode
+from attnlib.data import BOS, EOS, PAD, UNK, encode_batch
+from attnlib.seq2seq import EncoderDecoder
 from attnlib.shapes import typechecked
-from attnlib.translator import Translator
 
-_CHUNK = 64  # words of the vocabulary that one maximum stands for
+_CHUNK = 64  # vocabulary chunk size for the two-stage top-k
 _ROWS = 320  # hypotheses that are stepped at once: with fewer, products of matrices are slow
 _POSITIONS = 32_000  # of sources that these look at, padding counted: memory grows with them
 
@@ -24,12 +24,12 @@ _POSITIONS = 32_000  # of sources that these look at, padding counted: memory gr
 class Hypotheses(NamedTuple):
     """Hold one translation of each sentence.
 
-    The `words` are numbers, filled up with `PAD`; a sentence ends in `EOS`, which `lengths` counts, unless it reached
+    The `ids` are numbers, filled up with `PAD`; a sentence ends in `EOS`, which `lengths` counts, unless it reached
     the greatest length first. The `log_probabilities` are natural logarithms, not normalised by length. The `weights`
     tell what each word looked at, 0 after the end; None: a model without attention.
     """
 
-    words: Int[Tensor, "batch tgt"]
+    ids: Int[Tensor, "batch tgt"]
     lengths: Int[Tensor, "batch"]
     log_probabilities: Float[Tensor, "batch"]
     weights: Float[Tensor, "batch tgt src"] | None
@@ -38,15 +38,15 @@ class Hypotheses(NamedTuple):
 class _Choice(NamedTuple):
     """Record one step of beam search: what each slot of the beam chose, what it follows, and where it looked."""
 
-    words: Int[Tensor, "batch width"]
-    parents: Int[Tensor, "batch width"]
-    attended: Attended | None
+    words: Int[Tensor, "batch beam"]
+    parents: Int[Tensor, "batch beam"]
+    attended: AttentionOutput | None
 
 
 @torch.no_grad()
 @typechecked
-def greedy(
-    translator: Translator,
+def greedy_search(
+    model: EncoderDecoder,
     source: Int[Tensor, "batch src"],
     lengths: Int[Tensor, "batch"],
     max_length: int | Int[Tensor, "batch"],
@@ -55,17 +55,17 @@ def greedy(
 
     Parameters
     ----------
-    translator : Translator
+    model : EncoderDecoder
         In evaluation mode, or features are dropped.
     source, lengths
-        Encoded sentences, as from `attnlib.data.encode`.
+        Encoded sentences, as from `attnlib.data.encode_batch`.
     max_length : int, or ``"batch"``
         The most words a translation may have, `EOS` included: of all, or of each.
 
     Raises
     ------
     FloatingPointError
-        If a translation's probability is not a number, as when the translator's weights hold NaN.
+        If a translation's probability is not a number, as when the model's weights hold NaN.
 
     Notes
     -----
@@ -73,37 +73,37 @@ def greedy(
     is not stepped any more.
     """
     limits = _limits(max_length, lengths)
-    state = translator.start(source, lengths)
+    state = model.start(source, lengths)
     rows = torch.arange(len(source), device=source.device)
     words = torch.full_like(lengths, BOS)
-    chosen, gains, looks = [], [], []
+    chosen, gains, outputs = [], [], []
     while len(rows):
-        logits, attended, state = translator.step(words, state)
+        logits, attended, state = model.step(words, state)
         gain, words = (x.squeeze(1) for x in _likeliest(_log_probabilities(logits), 1))
         chosen.append(torch.full_like(lengths, PAD).index_copy(0, rows, words))
         gains.append(gain.new_zeros(len(source)).index_copy(0, rows, gain))
-        looks.append(_weights_of(attended, _places(rows, len(source))))
+        outputs.append(_weights_of(attended, _places(rows, len(source))))
         unfinished = ((words != EOS) & (limits[rows] > len(chosen))).nonzero().squeeze(1)
         if len(unfinished) < len(rows):
             rows, words, state = rows[unfinished], words[unfinished], state.select(unfinished)
     translations = torch.stack(chosen, 1)
     log_p = torch.stack(gains).sum(0)
-    return _hypotheses(translations, (translations != PAD).sum(1), log_p, looks, source.shape[1])
+    return _hypotheses(translations, (translations != PAD).sum(1), log_p, outputs, source.shape[1])
 
 
 @torch.no_grad()
 @typechecked
-def beam(
-    translator: Translator,
+def beam_search(
+    model: EncoderDecoder,
     source: Int[Tensor, "batch src"],
     lengths: Int[Tensor, "batch"],
     max_length: int | Int[Tensor, "batch"],
-    width: int,
+    beam_size: int,
     *,
     length_penalty: float = 1.0,
     min_length: int | Int[Tensor, "batch"] = 0,
 ) -> Hypotheses:
-    """Keep the `width` most probable beginnings at every step, and take the best translation.
+    """Keep the `beam_size` most probable beginnings at every step, and take the best translation.
 
     A hypothesis that has ended keeps its place in the beam, so ever fewer go on. Among those that have ended, the
     greatest score, ``log_probability / length ** length_penalty``, wins; where none has, the greatest of the others
@@ -111,9 +111,9 @@ def beam(
 
     Parameters
     ----------
-    translator, source, lengths, max_length
-        As for `greedy`, which it is with a `width` of 1.
-    width : int
+    model, source, lengths, max_length
+        As for `greedy_search`, which it is with a `beam_size` of 1.
+    beam_size : int
         How many hypotheses are kept for each sentence.
     length_penalty : float
         0 favours short translations; 1 takes the mean of the words' log probabilities.
@@ -123,22 +123,23 @@ def beam(
 
     Notes
     -----
-    A step costs at most `width` times what it costs in `greedy`: hypotheses that have ended are not stepped any more.
-    The weights of those that are stepped, at most ``batch * width * src`` numbers, are kept for every step.
+    A step costs at most `beam_size` times what it costs in `greedy_search`: hypotheses that have ended are not stepped
+    any more. The weights of those that are stepped, at most ``batch * beam_size * src`` numbers, are kept for every
+    step.
     """
-    check_whole(width=width)
+    check_whole(beam_size=beam_size)
     check_finite(length_penalty=length_penalty)
     limits = _limits(max_length, lengths)
-    first_slot = torch.arange(len(source), device=source.device)[:, None] * width
-    state = translator.start(source, lengths)
-    log_p = torch.full((len(source), width), -torch.inf, device=source.device)
+    first_slot = torch.arange(len(source), device=source.device)[:, None] * beam_size
+    state = model.start(source, lengths)
+    log_p = torch.full((len(source), beam_size), -torch.inf, device=source.device)
     log_p[:, 0] = 0.0  # at first all slots would hold the same hypothesis: the others are empty
     ended, size = torch.zeros_like(log_p, dtype=torch.bool), torch.zeros_like(log_p, dtype=torch.long)
     live, words = first_slot.flatten(), torch.full_like(lengths, BOS)
     choices = []
     while len(live):
-        logits, attended, state = translator.step(words, state)
-        gains, likely = _likeliest(_log_probabilities(logits), width)
+        logits, attended, state = model.step(words, state)
+        gains, likely = _likeliest(_log_probabilities(logits), beam_size)
         stands = ended | (limits <= len(choices))[:, None]
         log_p, chosen, parents = _best(log_p, stands, live, gains, likely)
         places = _places(live, log_p.numel())
@@ -154,75 +155,74 @@ def beam(
 
 
 @typechecked
-def translate(translator: Translator, sentence: str, max_length: int = 100) -> str:
+def translate(model: EncoderDecoder, sentence: str, max_length: int = 100) -> str:
     """Translate one sentence of one's own, the most probable word at each step.
 
     The sentence is words separated by spaces, and so is its translation, which has `max_length` words at most. Words
-    that the vocabulary lacks are read as `UNKNOWN`, with a warning.
+    that the vocabulary lacks are read as `UNK`, with a warning.
     """
     words = sentence.split()
-    (translation,) = translate_all(translator, [words], max_length=max_length)
-    numbers = translator.source_vocabulary.encode(words)
-    unknown = [word for word, number in zip(words, numbers, strict=False) if number == UNKNOWN]
+    (translation,) = translate_all(model, [words], max_length=max_length)
+    numbers = model.source_vocabulary.encode(words)
+    unknown = [word for word, number in zip(words, numbers, strict=False) if number == UNK]
     if unknown:
         warnings.warn(f"read as unknown words: {' '.join(unknown)}", stacklevel=2)
     return " ".join(translation)
 
 
 def translate_all(
-    translator: Translator,
+    model: EncoderDecoder,
     sentences: Sequence[Sequence[str]],
     *,
     max_length: int | Sequence[int],
-    width: int = 1,
+    beam_size: int = 1,
 ) -> list[tuple[str, ...]]:
     """Translate many sentences of words, sorted by length so that batches waste little, and return them in order.
 
     Parameters
     ----------
-    translator : Translator
+    model : EncoderDecoder
         With its vocabularies.
     sentences : list of words
         The sources.
     max_length : int, or numbers
         The most words a translation may have, `EOS` included: of all, or of each sentence.
-    width : int
-        1: `greedy`. Otherwise the width of the `beam`.
+    beam_size : int
+        1: `greedy_search`. Otherwise the width of `beam_search`.
     """
-    check_vocabularies(translator)
-    check_whole(width=width)
+    check_vocabularies(model)
+    check_whole(beam_size=beam_size)
     limits = [*max_length] if isinstance(max_length, Iterable) else [max_length] * len(sentences)
     if len(limits) != len(sentences):
         raise ValueError(f"max_length has {len(limits)} numbers; expected {len(sentences)}, one for each sentence")
     translations = {
-        n: translator.target_vocabulary.decode(words)
-        for n, words, _, _ in search_all(translator, sentences, limits, width)
+        n: model.target_vocabulary.decode(words) for n, words, _, _ in search_all(model, sentences, limits, beam_size)
     }
     return [translations[n] for n in range(len(sentences))]
 
 
 def search_all(
-    translator: Translator,
+    model: EncoderDecoder,
     sentences: Sequence[Sequence[str]],
     limits: Sequence[int],
-    width: int,
+    beam_size: int,
     min_lengths: Sequence[int] | None = None,
 ) -> Iterator[tuple[int, Int[Tensor, "tgt"], float, Float[Tensor, "tgt_ src"] | None]]:
     """Search for translations as `translate_all` does: each sentence's number, words, log probability and weights.
 
-    The `min_lengths`, one for each sentence, are for `beam`.
+    The `min_lengths`, one for each sentence, are for `beam_search`.
     """
-    device = next(translator.parameters()).device
-    sizes = [sum(translator.source_vocabulary.sizes(words)) for words in sentences]
+    device = next(model.parameters()).device
+    sizes = [sum(model.source_vocabulary.sizes(words)) for words in sentences]
     order = sorted(range(len(sentences)), key=sizes.__getitem__)
-    for part in parted(order, sizes, max(1, _ROWS // width), _POSITIONS // width):
-        ids, lengths = encode([sentences[n] for n in part], translator.source_vocabulary)
+    for part in parted(order, sizes, max(1, _ROWS // beam_size), _POSITIONS // beam_size):
+        ids, lengths = encode_batch([sentences[n] for n in part], model.source_vocabulary)
         longest = torch.tensor([limits[n] for n in part])
-        arguments = translator, ids.to(device), lengths.to(device), longest.to(device)
+        arguments = model, ids.to(device), lengths.to(device), longest.to(device)
         shortest = torch.tensor([min_lengths[n] for n in part], device=device) if min_lengths else 0
-        best = greedy(*arguments) if width == 1 else beam(*arguments, width, min_length=shortest)
+        best = greedy_search(*arguments) if beam_size == 1 else beam_search(*arguments, beam_size, min_length=shortest)
         weights = [None] * len(part) if best.weights is None else best.weights.cpu()
-        rows = zip(part, best.words, best.lengths.tolist(), best.log_probabilities.tolist(), weights, strict=True)
+        rows = zip(part, best.ids, best.lengths.tolist(), best.log_probabilities.tolist(), weights, strict=True)
         yield from ((n, words[:length], log_p, row) for n, words, length, log_p, row in rows)
 
 
@@ -269,7 +269,7 @@ def _likeliest(
     return gains, candidates.gather(1, places)
 
 
-def _weights_of(attended: Attended | None, rows: Int[Tensor, "rows"]) -> Attended | None:
+def _weights_of(attended: AttentionOutput | None, rows: Int[Tensor, "rows"]) -> AttentionOutput | None:
     """Keep where a step looked, of the chosen rows, and not what it received, which takes more room."""
     if attended is None:
         return None
@@ -282,12 +282,12 @@ def _places(live: Int[Tensor, "rows"], slots: int) -> Int[Tensor, "slots"]:
 
 
 def _best(
-    log_p: Float[Tensor, "batch width"],
-    ended: Bool[Tensor, "batch width"],
+    log_p: Float[Tensor, "batch beam"],
+    ended: Bool[Tensor, "batch beam"],
     live: Int[Tensor, "rows"],
     gains: Float[Tensor, "rows likely"],
     likely: Int[Tensor, "rows likely"],
-) -> tuple[Float[Tensor, "batch width"], Int[Tensor, "batch width"], Int[Tensor, "batch width"]]:
+) -> tuple[Float[Tensor, "batch beam"], Int[Tensor, "batch beam"], Int[Tensor, "batch beam"]]:
     """Choose the next beam, all that has ended, then the most probable: log probabilities, words, slots they follow."""
     words = likely.new_full((ended.numel(), likely.shape[1]), PAD).index_copy(0, live, likely)
     totals = gains.new_full(words.shape, -torch.inf).index_copy(0, live, log_p.flatten()[live, None] + gains)
@@ -299,9 +299,9 @@ def _best(
 
 
 def _winner(
-    score: Float[Tensor, "batch width"],
-    ended: Bool[Tensor, "batch width"],
-    size: Int[Tensor, "batch width"],
+    score: Float[Tensor, "batch beam"],
+    ended: Bool[Tensor, "batch beam"],
+    size: Int[Tensor, "batch beam"],
     min_length: int | Int[Tensor, "batch"],
 ) -> Int[Tensor, "batch"]:
     """Choose the hypothesis of the greatest score: of those that have ended, if there are any that are long enough."""
@@ -311,33 +311,31 @@ def _winner(
 
 
 def _traced(
-    choices: list[_Choice], slot: Int[Tensor, "batch"], size: Int[Tensor, "batch width"], log_p: Tensor, src: int
+    choices: list[_Choice], slot: Int[Tensor, "batch"], size: Int[Tensor, "batch beam"], log_p: Tensor, src: int
 ) -> Hypotheses:
     """Follow the winners back to their beginnings."""
     rows = torch.arange(len(slot), device=slot.device)
     length, log_probability = size[rows, slot], log_p[rows, slot]
-    words, looks = [], []
+    words, outputs = [], []
     for choice in reversed(choices):
         words.append(choice.words[rows, slot])
         slot = choice.parents[rows, slot]
-        looks.append(choice.attended and choice.attended.select(rows * log_p.shape[1] + slot))
+        outputs.append(choice.attended and choice.attended.select(rows * log_p.shape[1] + slot))
     longest = int(length.max())
-    return _hypotheses(torch.stack(words[::-1], 1)[:, :longest], length, log_probability, looks[::-1][:longest], src)
+    return _hypotheses(torch.stack(words[::-1], 1)[:, :longest], length, log_probability, outputs[::-1][:longest], src)
 
 
 def _hypotheses(
     words: Int[Tensor, "batch tgt"],
     lengths: Int[Tensor, "batch"],
     log_probabilities: Float[Tensor, "batch"],
-    looks: list[Attended | None],
+    outputs: list[AttentionOutput | None],
     src: int,
 ) -> Hypotheses:
     """Put translations together, and clear what was looked at after their ends."""
     if not log_probabilities.isfinite().all():
-        raise FloatingPointError(
-            "a translation's log probability is not finite; expected a translator of finite weights"
-        )
-    if looks[0] is None:
+        raise FloatingPointError("a translation's log probability is not finite; expected a model of finite weights")
+    if outputs[0] is None:
         return Hypotheses(words, lengths, log_probabilities, None)
-    alive = real_words(lengths, words.shape[1])[:, :, None].to(log_probabilities.dtype)
-    return Hypotheses(words, lengths, log_probabilities, join(looks).dense(src) * alive)
+    alive = sequence_mask(lengths, words.shape[1])[:, :, None].to(log_probabilities.dtype)
+    return Hypotheses(words, lengths, log_probabilities, join(outputs).to_dense(src) * alive)

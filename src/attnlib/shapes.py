@@ -6,7 +6,7 @@ axis      what it counts
 ``batch`` sentences side by side
 ``tgt``   target positions, written `t` in equations; the queries ask from here
 ``src``   source positions, written `i` in equations; keys and values lie here
-``look``  the source positions that a window lets the decoder look at
+``window`` the source positions that a window lets the decoder look at
 ``vocab`` words of a vocabulary
 ``emb``   features of a word embedding
 ``enc``   features of an annotation, which is what the encoder says of a word

@@ -1,4 +1,4 @@
-"""One training loop for every translator and every text: Adam on the cross-entropy of the true words."""
+"""One training loop for every model and every text: Adam on the cross-entropy of the true words."""
 
 import signal
 import sys
@@ -21,12 +21,12 @@ from tqdm import tqdm
 from attnlib import processes
 from attnlib.checks import check_choice, check_finite, check_share, check_whole
 from attnlib.data import PAD, Batch
-from attnlib.losses import output_loss
-from attnlib.translator import Translator
+from attnlib.losses import linear_cross_entropy
+from attnlib.seq2seq import EncoderDecoder
 
 
 class DevScore(NamedTuple):
-    """How a translator did on sentences kept apart, after so many steps: nats per word, and BLEU or chrF, 0 to 100."""
+    """How a model did on sentences kept apart, after so many steps: nats per word, and BLEU or chrF, 0 to 100."""
 
     step: int
     loss: float
@@ -65,7 +65,7 @@ class TrainingState:
 
     Attributes
     ----------
-    translator, optimizer
+    model, optimizer
         As they are now.
     losses : list of float
         One per step.
@@ -78,7 +78,7 @@ class TrainingState:
         Whether to end before the next step, which whoever looks on may ask for.
     """
 
-    translator: nn.Module
+    model: nn.Module
     optimizer: torch.optim.Optimizer
     losses: list[float] = field(default_factory=list)
     words: int = 0
@@ -95,7 +95,7 @@ class TrainingState:
     @property
     def device(self) -> torch.device:
         """Where the weights are."""
-        return next(self.translator.parameters()).device
+        return next(self.model.parameters()).device
 
     @property
     def words_per_second(self) -> float:
@@ -118,15 +118,15 @@ def warmup_constant(fraction: float) -> float:
     return min(1.0, 20 * fraction)
 
 
-def init_training(translator: Translator) -> TrainingState:
+def init_training(model: EncoderDecoder) -> TrainingState:
     """Stand before the first step."""
-    if not any(weight.requires_grad for weight in translator.parameters()):
-        raise ValueError("translator's weights are frozen; expected some that learn: call translator.requires_grad_()")
-    return TrainingState(translator, torch.optim.Adam(translator.parameters(), fused=True))
+    if not any(weight.requires_grad for weight in model.parameters()):
+        raise ValueError("model has only frozen weights; expected trainable weights: call model.requires_grad_()")
+    return TrainingState(model, torch.optim.Adam(model.parameters(), fused=True))
 
 
 def train(
-    translator: Translator,
+    model: EncoderDecoder,
     batches: Iterable[Batch],
     *,
     steps: int | None = None,
@@ -140,7 +140,7 @@ def train(
     state: TrainingState | None = None,
     on_step: Callable[[TrainingState, bool], Any] | None = None,
 ) -> History:
-    """Change the translator's weights so that it gives the true translations a greater probability.
+    """Change the model's weights so that it gives the true translations a greater probability.
 
     The same batches and the same seed give the same weights on one machine with the same number of threads. Torch's
     own generator stays as it was. Ctrl-C ends the training after the step under way, and what was learnt stays.
@@ -150,7 +150,7 @@ def train(
     Parameters
     ----------
     batches : iterable of Batch
-        What to learn from, one a step: see `attnlib.data.endless`. Of several processes, each its share.
+        What to learn from, one a step: see `attnlib.data.infinite_batches`. Of several processes, each its share.
     steps, minutes : optional
         How many batches to learn from, and how long at most. One of them is needed.
     seed : int
@@ -160,18 +160,18 @@ def train(
     max_grad_norm : float
         The greatest norm of the gradient of all weights together. A longer one is shortened to it.
     label_smoothing : float
-        See `attnlib.losses.output_loss`.
+        See `attnlib.losses.linear_cross_entropy`.
     progress : bool, optional
         Whether to show a bar. None: only on a terminal.
     state : TrainingState, optional
-        One to go on with: the translator has its weights, torch its generator's state, and `batches` follow its own.
+        One to go on with: the model has its weights, torch its generator's state, and `batches` follow its own.
     on_step : function, optional
-        Called after each step with the state and whether the training ends with it, while the translator drops nothing.
+        Called after each step with the state and whether the training ends with it, while the model drops nothing.
         It may ask for an early end: see `TrainingState`.
     """
     fixed = {"seed": seed, "max_grad_norm": max_grad_norm, "label_smoothing": label_smoothing}
     _check(steps, minutes, learning_rate=learning_rate, **fixed)
-    state, most = state or init_training(translator), (float(steps or inf), float(minutes or inf))
+    state, most = state or init_training(model), (float(steps or inf), float(minutes or inf))
     parts, bar = iter(batches), _bar(progress, steps, state)
     with _dropping(state, seed), interruptible() as interrupted, bar:
         while not (reason := _stop_reason(state, *most, interrupted())):
@@ -182,7 +182,7 @@ def train(
             if not isfinite(state.losses[-1]):
                 raise FloatingPointError(f"loss is {state.losses[-1]} at step {state.step}; expected a finite number")
             if on_step:
-                with _dropping_nothing(translator):
+                with _dropping_nothing(model):
                     on_step(state, bool(_stop_reason(state, *most)))
             bar.update()
             bar.set_postfix(loss=f"{state.losses[-1]:.3f}", words_s=f"{state.words_per_second:,.0f}", refresh=False)
@@ -225,7 +225,7 @@ def _step(
     """Learn, all processes together, from a batch, or each from its part of it: return its mean loss."""
     if batch is None:
         raise ValueError(f"batches ended after {state.step} steps; expected one for each step")
-    translator, words = state.translator, int((batch.target != PAD).sum())
+    model, words = state.model, int((batch.target != PAD).sum())
     words_of_all = processes.all_reduce_sum(words)
     state.optimizer.param_groups[0]["lr"] = learning_rate
     if state.device.type != "cpu" or processes.world_size() > 1:  # no generator's state is kept: each step has a seed
@@ -234,12 +234,12 @@ def _step(
     loss = torch.zeros((), device=state.device, requires_grad=True)
     if words:
         source, lengths, target = (x.to(state.device) for x in batch)
-        read = translator.before_output(source, lengths, target)
+        read = model.extract_features(source, lengths, target)
         part = words / words_of_all
-        loss = part * output_loss(read, translator.decoder.output, target, label_smoothing)
+        loss = part * linear_cross_entropy(read, model.decoder.output_weight, target, label_smoothing)
     loss.backward()
-    loss = processes.all_reduce_gradients(translator.parameters(), loss.detach())
-    clip_grad_norm_(translator.parameters(), max_grad_norm)
+    loss = processes.all_reduce_gradients(model.parameters(), loss.detach())
+    clip_grad_norm_(model.parameters(), max_grad_norm)
     state.optimizer.step()
     state.words += words_of_all
     return loss.item()
@@ -272,26 +272,26 @@ def _bar(progress: bool | None, steps: int | None, state: TrainingState) -> tqdm
 
 @contextmanager
 def _dropping(state: TrainingState, seed: int) -> Iterator[None]:
-    """Let the translator drop features inside, by random numbers of its own, which begin with the training."""
+    """Let the model drop features inside, by random numbers of its own, which begin with the training."""
     with torch.random.fork_rng(devices=[state.device] * (state.device.type == "cuda")):
         if not state.step:
             torch.manual_seed(seed)
-        state.translator.train()
+        state.model.train()
         try:
             yield
         finally:
-            state.translator.eval()
+            state.model.eval()
 
 
 @contextmanager
-def _dropping_nothing(translator: Translator) -> Iterator[None]:
-    """Let the translator be without dropout and gradients inside, and random numbers be those of others."""
+def _dropping_nothing(model: EncoderDecoder) -> Iterator[None]:
+    """Let the model be without dropout and gradients inside, and random numbers be those of others."""
     with torch.random.fork_rng(devices=[]), torch.no_grad():
-        translator.eval()
+        model.eval()
         try:
             yield
         finally:
-            translator.train()
+            model.train()
 
 
 def _check(

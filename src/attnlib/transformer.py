@@ -4,7 +4,7 @@ Every position looks at every other in one step, so order has to be in the vecto
 Masks keep padding out, and in the decoder what is not yet written. Sections and equations are those of Vaswani et al.
 2017, "Attention Is All You Need".
 
-The decoder's one method `TransformerDecoder.read` takes any number of words: all of a sentence in training, one in a
+The decoder's one method `TransformerDecoder.decode` takes any number of words: all of a sentence in training, one in a
 step of a search. What earlier words are found by and answer with, their keys and values, goes from step to step in
 the state and is never computed again.
 """
@@ -16,28 +16,28 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from attnlib.alignment import Memory, real_words
-from attnlib.attention import Attended, attend
+from attnlib.alignment import Memory, sequence_mask
+from attnlib.attention import AttentionOutput, attend
 from attnlib.checks import check_share, check_whole
 from attnlib.data import Tokenizer
-from attnlib.decoders import Decoder, State
-from attnlib.encoders import Encoded
+from attnlib.decoders import Decoder, DecoderState
+from attnlib.encoders import EncoderOutput
 from attnlib.layers import Embedding, seeded, weight
-from attnlib.translator import Translator
+from attnlib.seq2seq import EncoderDecoder
 
 KeysValues = tuple[Tensor, Tensor]
 """What words are found by and what they answer with, ``"batch heads src d"`` each."""
 
 
-def position_vectors(steps: Int[Tensor, "*batch tgt"], emb: int) -> Float[Tensor, "*batch tgt emb"]:
+def sinusoidal_positions(steps: Int[Tensor, "*batch tgt"], d_model: int) -> Float[Tensor, "*batch tgt emb"]:
     r"""Make each position a vector, :math:`[\sin \omega_0 t, \cos \omega_0 t, \sin \omega_1 t, \ldots]`.
 
-    Positions count from 0; :math:`\omega_k = 10000^{-2k / emb}` radians per position, `emb` being even. The vector of
-    position t + k is that of t, each pair turned by an angle that k alone decides.
+    Positions count from 0; :math:`\omega_k = 10000^{-2k / d}` radians per position, with an even number `d` of
+    features. The vector of position t + k is that of t, each pair turned by an angle that k alone decides.
 
     Vaswani et al. 2017, section 3.5.
     """
-    omega = 10_000.0 ** (-torch.arange(0, emb, 2, device=steps.device) / emb)
+    omega = 10_000.0 ** (-torch.arange(0, d_model, 2, device=steps.device) / d_model)
     angles = steps[..., None] * omega
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(-2)
 
@@ -48,62 +48,63 @@ class PositionalEmbedding(Embedding):
     Vaswani et al. 2017, sections 3.4 and 3.5.
     """
 
-    def __init__(self, vocab: int, emb: int, dropout: float = 0.0):
-        if emb % 2:
-            raise ValueError(f"emb is {emb}; expected an even number, a sine and a cosine of each frequency")
-        super().__init__(vocab, emb, dropout)
-        nn.init.normal_(self.weight, std=1 / sqrt(emb))
+    def __init__(self, vocab_size: int, d_model: int, dropout: float = 0.0):
+        if d_model % 2:
+            raise ValueError(f"d_model is {d_model}; expected an even number, a sine and a cosine of each frequency")
+        super().__init__(vocab_size, d_model, dropout)
+        nn.init.normal_(self.weight, std=1 / sqrt(d_model))
 
     def forward(
-        self, words: Int[Tensor, "batch tgt"], first: int | Int[Tensor, "batch 1"] = 0
+        self, ids: Int[Tensor, "batch tgt"], offset: int | Int[Tensor, "batch 1"] = 0
     ) -> Float[Tensor, "batch tgt emb"]:
-        """Look words up, the first of them at position `first`, which each sentence may have for itself."""
-        steps = first + torch.arange(words.shape[1], device=words.device)
-        places = position_vectors(steps, self.embedding_dim).to(self.weight.dtype)
-        return super().forward(words) * sqrt(self.embedding_dim) + places
+        """Look words up, the first of them at position `offset`, which each sentence may have for itself."""
+        steps = offset + torch.arange(ids.shape[1], device=ids.device)
+        places = sinusoidal_positions(steps, self.embedding_dim).to(self.weight.dtype)
+        return super().forward(ids) * sqrt(self.embedding_dim) + places
 
 
-class MultiHead(nn.Module):
+class MultiHeadAttention(nn.Module):
     r"""Several attentions side by side, each with queries, keys and values of its own.
 
     :math:`W_O\,[\mathrm{head}_1; \ldots; \mathrm{head}_n]`, head k being `attnlib.attention.attention` of the k-th
     part of :math:`W_Q x`, :math:`W_K h` and :math:`W_V h`.
 
-    All four matrices are ``(emb, emb)``; a head's queries, keys and values have ``emb / heads`` features.
+    All four matrices are ``(d_model, d_model)``; a head's queries, keys and values have ``d_model / num_heads``
+    features.
 
     Vaswani et al. 2017, section 3.2.2. There are no biases in the paper, and none here.
     """
 
-    def __init__(self, emb: int, heads: int):
-        if emb % heads:
-            raise ValueError(f"heads is {heads}; expected a divisor of emb, {emb}")
+    def __init__(self, d_model: int, num_heads: int):
+        if d_model % num_heads:
+            raise ValueError(f"num_heads is {num_heads}; expected a divisor of d_model, {d_model}")
         super().__init__()
-        self.heads = heads
-        self.W_Q, self.W_K, self.W_V, self.W_O = (weight(emb, emb) for _ in range(4))
+        self.num_heads = num_heads
+        self.W_Q, self.W_K, self.W_V, self.W_O = (weight(d_model, d_model) for _ in range(4))
 
-    def remember(self, h: Float[Tensor, "batch src emb"]) -> KeysValues:
+    def project_keys_values(self, x: Float[Tensor, "batch src emb"]) -> KeysValues:
         """Compute keys and values of what can be asked, once: ``2 * batch * src * emb²`` multiply-adds."""
-        return self._apart(linear(h, self.W_K)), self._apart(linear(h, self.W_V))
+        return self._apart(linear(x, self.W_K)), self._apart(linear(x, self.W_V))
 
     def forward(
         self, x: Float[Tensor, "batch tgt emb"], remembered: KeysValues, mask: Bool[Tensor, "#batch 1 #tgt src"]
-    ) -> Attended:
+    ) -> AttentionOutput:
         """Ask: context ``"batch tgt emb"``, and each head's weights ``"batch heads tgt src"``."""
         queries, (keys, values) = self._apart(linear(x, self.W_Q)), remembered
         scale = 1 / sqrt(queries.shape[-1])
         context, weights, *_ = attend((queries * scale) @ keys.mT, values, mask)
-        return Attended(linear(context.transpose(1, 2).flatten(2), self.W_O), weights)
+        return AttentionOutput(linear(context.transpose(1, 2).flatten(2), self.W_O), weights)
 
     def _apart(self, x: Float[Tensor, "batch src emb"]) -> Float[Tensor, "batch heads src d"]:
-        return x.unflatten(2, (self.heads, -1)).transpose(1, 2)
+        return x.unflatten(2, (self.num_heads, -1)).transpose(1, 2)
 
 
-class Residual(nn.Module):
+class AddNorm(nn.Module):
     """Add what is new to what was there, and normalise: LayerNorm(x + new) (Vaswani et al. 2017, section 3.1)."""
 
-    def __init__(self, emb: int, dropout: float):
+    def __init__(self, d_model: int, dropout: float):
         super().__init__()
-        self.norm, self.dropout = nn.LayerNorm(emb), nn.Dropout(dropout)
+        self.norm, self.dropout = nn.LayerNorm(d_model), nn.Dropout(dropout)
 
     def forward(
         self, x: Float[Tensor, "batch tgt emb"], new: Float[Tensor, "batch tgt emb"]
@@ -112,34 +113,45 @@ class Residual(nn.Module):
         return self.norm(x + self.dropout(new))
 
 
-def feed_forward(emb: int, hid: int) -> nn.Sequential:
+def feed_forward(d_model: int, dim_feedforward: int) -> nn.Sequential:
     """Build what each position goes through on its own, W_2 max(0, W_1 x + b_1) + b_2 (Vaswani et al. 2017, eq. 2)."""
-    return nn.Sequential(nn.Linear(emb, hid), nn.ReLU(), nn.Linear(hid, emb))
+    return nn.Sequential(nn.Linear(d_model, dim_feedforward), nn.ReLU(), nn.Linear(dim_feedforward, d_model))
 
 
 class EncoderLayer(nn.Module):
     """Look at the sentence itself, then take each word on its own (Vaswani et al. 2017, section 3.1)."""
 
-    def __init__(self, emb: int, hid: int, heads: int, dropout: float = 0.0):
+    def __init__(self, d_model: int, dim_feedforward: int, num_heads: int, dropout: float = 0.0):
         super().__init__()
-        self.itself, self.network = MultiHead(emb, heads), feed_forward(emb, hid)
-        self.add_itself, self.add_network = Residual(emb, dropout), Residual(emb, dropout)
+        self.self_attention, self.feed_forward = (
+            MultiHeadAttention(d_model, num_heads),
+            feed_forward(d_model, dim_feedforward),
+        )
+        self.self_attention_norm, self.feed_forward_norm = AddNorm(d_model, dropout), AddNorm(d_model, dropout)
 
     def forward(
         self, x: Float[Tensor, "batch src emb"], mask: Bool[Tensor, "batch 1 1 src"]
     ) -> Float[Tensor, "batch src emb"]:
         """Read the sentence once more."""
-        x = self.add_itself(x, self.itself(x, self.itself.remember(x), mask).context)
-        return self.add_network(x, self.network(x))
+        x = self.self_attention_norm(
+            x, self.self_attention(x, self.self_attention.project_keys_values(x), mask).context
+        )
+        return self.feed_forward_norm(x, self.feed_forward(x))
 
 
 class DecoderLayer(nn.Module):
     """Look at what is written, at the source, then take each word on its own (Vaswani et al. 2017, section 3.1)."""
 
-    def __init__(self, emb: int, hid: int, heads: int, dropout: float = 0.0):
+    def __init__(self, d_model: int, dim_feedforward: int, num_heads: int, dropout: float = 0.0):
         super().__init__()
-        self.itself, self.source, self.network = MultiHead(emb, heads), MultiHead(emb, heads), feed_forward(emb, hid)
-        self.add_itself, self.add_source, self.add_network = (Residual(emb, dropout) for _ in range(3))
+        self.self_attention, self.cross_attention, self.feed_forward = (
+            MultiHeadAttention(d_model, num_heads),
+            MultiHeadAttention(d_model, num_heads),
+            feed_forward(d_model, dim_feedforward),
+        )
+        self.self_attention_norm, self.cross_attention_norm, self.feed_forward_norm = (
+            AddNorm(d_model, dropout) for _ in range(3)
+        )
 
     def forward(
         self,
@@ -148,21 +160,23 @@ class DecoderLayer(nn.Module):
         source: KeysValues,
         written: Bool[Tensor, "1 1 tgt all"],
         real: Bool[Tensor, "batch 1 1 src"],
-    ) -> tuple[Float[Tensor, "batch tgt emb"], Attended, KeysValues]:
+    ) -> tuple[Float[Tensor, "batch tgt emb"], AttentionOutput, KeysValues]:
         """Go on from the words before, whose keys and values are `past`; those of all words are returned too."""
-        keys, values = (torch.cat(both, 2) for both in zip(past, self.itself.remember(x), strict=True))
-        x = self.add_itself(x, self.itself(x, (keys, values), written).context)
-        attended = self.source(x, source, real)
-        x = self.add_source(x, attended.context)
-        return self.add_network(x, self.network(x)), attended, (keys, values)
+        keys, values = (
+            torch.cat(both, 2) for both in zip(past, self.self_attention.project_keys_values(x), strict=True)
+        )
+        x = self.self_attention_norm(x, self.self_attention(x, (keys, values), written).context)
+        attended = self.cross_attention(x, source, real)
+        x = self.cross_attention_norm(x, attended.context)
+        return self.feed_forward_norm(x, self.feed_forward(x)), attended, (keys, values)
 
 
 class TransformerEncoder(nn.Module):
     """Annotate each word, having looked at all words of the sentence in every layer.
 
-    Sizes: `emb` features of a word in every layer, `hid` inner units of a feed-forward network. In training, `dropout`
-    sets to 0 a share of what each sublayer adds, and each pair of sentences begins at a position drawn from 0 to
-    `latest_start`; None: all begin at 0, as translations always do.
+    Sizes: `d_model` features of a word in every layer, `dim_feedforward` inner units of a feed-forward network. In
+    training, `dropout` sets to 0 a share of what each sublayer adds, and each pair of sentences begins at a position
+    drawn from 0 to `latest_start`; None: all begin at 0, as translations always do.
 
     Random positions are those of Kiyono et al. 2021, with the same one for source and target; the rest is that of
     Vaswani et al. 2017, section 3.1. A layer costs ``batch * src * (4 * emb² + 2 * emb * hid + 2 * src * emb)``
@@ -173,26 +187,28 @@ class TransformerEncoder(nn.Module):
         self,
         embedding: PositionalEmbedding,
         *,
-        hid: int,
-        heads: int,
-        layers: int,
+        dim_feedforward: int,
+        num_heads: int,
+        num_layers: int,
         dropout: float = 0.0,
         latest_start: int | None = None,
     ):
         super().__init__()
         self.embedding, self.latest_start = embedding, latest_start
-        sizes = embedding.embedding_dim, hid, heads
-        self.layers = nn.ModuleList(EncoderLayer(*sizes, dropout) for _ in range(layers))
+        sizes = embedding.embedding_dim, dim_feedforward, num_heads
+        self.layers = nn.ModuleList(EncoderLayer(*sizes, dropout) for _ in range(num_layers))
 
-    def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> Encoded:
+    def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> EncoderOutput:
         """Annotate each word of each sentence; annotations of padding are 0."""
-        real = real_words(lengths, source.shape[1])
+        real = sequence_mask(lengths, source.shape[1])
         first = self._starts(len(source), source.device)
         x = self.embedding(source, *first)
         for layer in self.layers:
             x = layer(x, real[:, None, None])
         annotations = torch.where(real[:, :, None], x, 0.0)
-        return Encoded(annotations, lengths, annotations[torch.arange(len(x), device=x.device), lengths - 1], first)
+        return EncoderOutput(
+            annotations, lengths, annotations[torch.arange(len(x), device=x.device), lengths - 1], first
+        )
 
     def _starts(self, sentences: int, device: torch.device) -> tuple[Int[Tensor, "batch 1"], ...]:
         """Draw where sentences begin, if in training they may begin elsewhere than at 0."""
@@ -212,87 +228,103 @@ class TransformerDecoder(Decoder):
     cost of a step grows with what is written: see `attnlib.experiments.training.count_macs`.
     """
 
-    def __init__(self, embedding: PositionalEmbedding, *, hid: int, heads: int, layers: int, dropout: float = 0.0):
+    def __init__(
+        self,
+        embedding: PositionalEmbedding,
+        *,
+        dim_feedforward: int,
+        num_heads: int,
+        num_layers: int,
+        dropout: float = 0.0,
+    ):
         super().__init__()
         self.embedding = embedding
-        sizes = embedding.embedding_dim, hid, heads
-        self.layers = nn.ModuleList(DecoderLayer(*sizes, dropout) for _ in range(layers))
+        sizes = embedding.embedding_dim, dim_feedforward, num_heads
+        self.layers = nn.ModuleList(DecoderLayer(*sizes, dropout) for _ in range(num_layers))
 
-    def start(self, encoded: Encoded) -> State:
+    def start(self, encoded: EncoderOutput) -> DecoderState:
         """Stand before the first word: the source's keys and values are computed, and nothing is written."""
-        remembered = (layer.source.remember(encoded.annotations) for layer in self.layers)
+        remembered = (layer.cross_attention.project_keys_values(encoded.annotations) for layer in self.layers)
         keys, values = (torch.stack(x, 1) for x in zip(*remembered, strict=True))
-        real = real_words(encoded.lengths, keys.shape[3])
+        real = sequence_mask(encoded.lengths, keys.shape[3])
         nothing = keys[:, :, :, :0]
-        return State(Memory(keys, values, encoded.lengths, real[:, None]), (nothing, nothing), 0)
+        return DecoderState(Memory(keys, values, encoded.lengths, real[:, None]), (nothing, nothing), 0)
 
-    def read(
-        self, words: Int[Tensor, "batch tgt"], state: State, start: int | Int[Tensor, "batch 1"] = 0
-    ) -> tuple[Float[Tensor, "batch tgt emb"], list[Attended], State]:
+    def decode(
+        self, ids: Int[Tensor, "batch tgt"], state: DecoderState, offset: int | Int[Tensor, "batch 1"] = 0
+    ) -> tuple[Float[Tensor, "batch tgt emb"], list[AttentionOutput], DecoderState]:
         """Take the words that come next: what the output reads, each layer's looks at the source, and the state.
 
-        The sentences began at the position `start`.
+        The sentences began at the position `offset`.
         """
         memory, past, first = state
-        x, looks, kept = self.embedding(words, start + first), [], []
-        steps = torch.arange(first + words.shape[1], device=words.device)
+        x, outputs, kept = self.embedding(ids, offset + first), [], []
+        steps = torch.arange(first + ids.shape[1], device=ids.device)
         written = steps <= steps[first:, None]
         for n, layer in enumerate(self.layers):
-            source = memory.keys[:, n], memory.annotations[:, n]
+            source = memory.keys[:, n], memory.values[:, n]
             x, look, remembered = layer(
                 x, (past[0][:, n], past[1][:, n]), source, written[None, None], memory.mask[:, None]
             )
-            looks.append(look)
+            outputs.append(look)
             kept.append(remembered)
         past = tuple(torch.stack(x, 1) for x in zip(*kept, strict=True))
-        return x, looks, State(memory, past, len(steps))
+        return x, outputs, DecoderState(memory, past, len(steps))
 
-    def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], Attended, State]:
+    def step(
+        self, ids: Int[Tensor, "batch"], state: DecoderState
+    ) -> tuple[Float[Tensor, "batch vocab"], AttentionOutput, DecoderState]:
         """Take the word before and score the next one."""
-        read, looks, state = self.read(words[:, None], state)
-        return linear(read[:, 0], self.output), _mean_of_heads(looks[-1]), state
+        read, outputs, state = self.decode(ids[:, None], state)
+        return linear(read[:, 0], self.output_weight), _mean_of_heads(outputs[-1]), state
 
     @property
-    def output(self) -> Float[Tensor, "vocab emb"]:
+    def output_weight(self) -> Float[Tensor, "vocab emb"]:
         """The weights of the output layer, which are the embedding's."""
         return self.embedding.weight
 
-    def before_output(
-        self, words: Int[Tensor, "batch tgt"], encoded: Encoded
-    ) -> tuple[Float[Tensor, "batch tgt emb"], Attended]:
+    def extract_features(
+        self, ids: Int[Tensor, "batch tgt"], encoded: EncoderOutput
+    ) -> tuple[Float[Tensor, "batch tgt emb"], AttentionOutput]:
         """Compute the last layer at all positions, given the word before each, beginning where the source does."""
-        read, looks, _ = self.read(words, self.start(encoded), *encoded.state)
-        return read, _mean_of_heads(looks[-1])
+        read, outputs, _ = self.decode(ids, self.start(encoded), *encoded.initial_state)
+        return read, _mean_of_heads(outputs[-1])
 
 
 def transformer(
     source_vocabulary: Tokenizer,
     target_vocabulary: Tokenizer,
     *,
-    emb: int = 64,
-    hid: int = 256,
-    heads: int = 4,
-    layers: int = 2,
+    d_model: int = 64,
+    dim_feedforward: int = 256,
+    num_heads: int = 4,
+    num_layers: int = 2,
     dropout: float = 0.0,
     embedding_dropout: float = 0.0,
     latest_start: int | None = None,
     seed: int = 0,
-) -> Translator:
+) -> EncoderDecoder:
     """Make the model of Vaswani et al. 2017; its base model has 512, 2048, 8 and 6, and dropout of 0.1.
 
     For encoder and decoder see `TransformerEncoder`; the paper's two sides share one vocabulary and its embedding. The
     `seed` decides where the weights begin; torch's own generator stays as it was.
     """
-    check_whole(hid=hid, heads=heads, layers=layers, **{} if latest_start is None else {"latest_start": latest_start})
+    check_whole(
+        d_model=d_model,
+        dim_feedforward=dim_feedforward,
+        num_heads=num_heads,
+        num_layers=num_layers,
+        **{} if latest_start is None else {"latest_start": latest_start},
+    )
     check_share(dropout=dropout, embedding_dropout=embedding_dropout)
-    options = {"hid": hid, "heads": heads, "layers": layers, "dropout": dropout}
+    options = {"dim_feedforward": dim_feedforward, "num_heads": num_heads, "num_layers": num_layers, "dropout": dropout}
     with seeded(seed):
-        source = PositionalEmbedding(len(source_vocabulary), emb, embedding_dropout)
+        source = PositionalEmbedding(len(source_vocabulary), d_model, embedding_dropout)
         encoder = TransformerEncoder(source, **options, latest_start=latest_start)
-        target = PositionalEmbedding(len(target_vocabulary), emb, embedding_dropout)
+        target = PositionalEmbedding(len(target_vocabulary), d_model, embedding_dropout)
         decoder = TransformerDecoder(target, **options)
-    return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
+    return EncoderDecoder(encoder, decoder, source_vocabulary, target_vocabulary)
 
 
-def _mean_of_heads(look: Attended) -> Attended:
+def _mean_of_heads(look: AttentionOutput) -> AttentionOutput:
     return look._replace(weights=look.weights.mean(1))

@@ -115,7 +115,7 @@ def test_a_letter_that_the_table_lacks_is_an_error(tex):
 
 def test_no_letter_has_two_meanings_in_one_place():
     for letter, names in meanings().items():
-        where = [place for name in names for place in rows()[name].get("where", ["everywhere"])]
+        where = [place for name in names for place in rows()[name].get("where", ["global"])]
         assert len(where) == len({*where}), letter
 
 

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 from sphinx.errors import ExtensionError
 
-from attnlib import pretrained
-from attnlib.pictures import attention_demo, query_plane, step_player
-from attnlib.pictures.cards import files, read, without_carried
-from attnlib.pictures.figures import explore
-from attnlib.translator import rnn_search
+from attnlib import load_pretrained
+from attnlib.plotting import attention_demo, query_plane, step_player
+from attnlib.plotting.cards import files, read, without_carried
+from attnlib.plotting.figures import attention_explorer
+from attnlib.seq2seq import rnn_search
 from bookext import live
 
 
 @pytest.fixture(scope="module")
 def translator():
-    return pretrained.load("global").translator
+    return load_pretrained("global")
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def test_a_page_has_the_script_and_the_weights_lie_beside_it(card, tmp_path):
 
 
 def test_a_page_has_each_script_and_style_once_beside_the_first_card_that_needs_it(card, translator, tmp_path):
-    explorer = explore({"a": np.eye(2)}, ["a", "b"], ["c", "d"]).html
+    explorer = attention_explorer({"a": np.eye(2)}, ["a", "b"], ["c", "d"]).html
     player = step_player({"L": translator}, "a cat sings").html
     plane = query_plane(np.ones(2), np.eye(2), np.eye(2), ["a", "b"]).html
     page = placed(tmp_path, "<p>1</p>".join([explorer, card, player, plane, card]))
@@ -65,7 +65,7 @@ def test_a_page_has_each_script_and_style_once_beside_the_first_card_that_needs_
 
 
 def test_a_model_of_which_there_are_no_weights_is_an_error(translator, tmp_path):
-    other = rnn_search(translator.source_vocabulary, translator.target_vocabulary, emb=4, hid=4)
+    other = rnn_search(translator.source_vocabulary, translator.target_vocabulary, embedding_dim=4, hidden_size=4)
     stored = without_carried(attention_demo({"other": other}).html)
     with pytest.raises(ExtensionError, match="page: a card shows a model that is none of the pretrained ones"):
         placed(tmp_path, stored)

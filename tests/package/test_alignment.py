@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from attnlib.alignment import Align
+from attnlib.alignment import AttentionLayer
 from attnlib.scores import Additive, Concat, Dot, General, Location
-from attnlib.windows import Everywhere, LocalMonotonic, LocalPredictive
+from attnlib.windows import GlobalWindow, LocalMonotonic, LocalPredictive
 
 DEC, ENC, ATT, SRC, TGT, D = 5, 5, 7, 13, 11, 3
 LENGTHS = (13, 3, 7, 1)
@@ -22,17 +22,17 @@ SCORES = {
     "location": lambda: Location(DEC, SRC),
 }
 WINDOWS = {
-    "everywhere": Everywhere,
-    "monotonic": lambda: LocalMonotonic(D),
-    "predictive": lambda: LocalPredictive(DEC, D),
+    "global": GlobalWindow,
+    "local-m": lambda: LocalMonotonic(D),
+    "local-p": lambda: LocalPredictive(DEC, D),
     "wider than the source": lambda: LocalPredictive(DEC, SRC),
 }
-COMBINATIONS = [(s, w) for s in SCORES for w in WINDOWS if s != "location" or w == "everywhere"]
+COMBINATIONS = [(s, w) for s in SCORES for w in WINDOWS if s != "location" or w == "global"]
 
 
 def make(score, window):
     torch.manual_seed(3)
-    return Align(SCORES[score](), WINDOWS[window]()).double()
+    return AttentionLayer(SCORES[score](), WINDOWS[window]()).double()
 
 
 @pytest.fixture(params=COMBINATIONS, ids=" ".join)
@@ -55,9 +55,9 @@ def sentences():
 def attend_one(align, s, h, t, S):
     """Weigh the S annotations of one sentence for the state of one step, position by position."""
     window, seen, p = align.window, range(S), None
-    e = align.score(s[None], align.score.keys(h[:S]))[0].tolist()
-    if not isinstance(window, Everywhere):
-        p = window.centre(s[None, None], torch.tensor([t]), torch.tensor([S])).item()
+    e = align.score(s[None], align.score.project_keys(h[:S]))[0].tolist()
+    if not isinstance(window, GlobalWindow):
+        p = window.center(s[None, None], torch.tensor([t]), torch.tensor([S])).item()
         seen = [i for i in range(S) if abs(i - p) <= window.half_width]
     total = sum(math.exp(e[i]) for i in seen)
     weights = [math.exp(e[i]) / total if i in seen else 0.0 for i in range(S)]
@@ -69,31 +69,31 @@ def attend_one(align, s, h, t, S):
 
 def test_every_combination_is_the_loop(align):
     s, h, lengths = sentences()
-    attended = align(s, align.remember(h, lengths), STEPS)
+    attended = align(s, align.precompute(h, lengths), STEPS)
     s, h, _ = sentences()  # anew, lest the loop read what was changed
-    dense = attended.dense(SRC)
+    dense = attended.to_dense(SRC)
     for b, S in enumerate(LENGTHS):
         for t in range(TGT):
             weights, context, p = attend_one(align, s[b, t], h[b], t, S)
             close(dense[b, t, :S], weights)
             close(attended.context[b, t], context)
             assert not dense[b, t, S:].any()
-            assert attended.centre is None if p is None else attended.centre[b, t].item() == pytest.approx(p)
+            assert attended.center is None if p is None else attended.center[b, t].item() == pytest.approx(p)
 
 
 def test_three_words_by_hand():
-    align = Align(Dot(), LocalMonotonic(1))
+    align = AttentionLayer(Dot(), LocalMonotonic(1))
     h = torch.tensor([[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [9.0, 9.0]]])
-    attended = align.at(2, torch.tensor([[0.0, 0.0]]), align.remember(h, torch.tensor([3])))
-    assert attended.dense(4).tolist() == [[[0.0, 0.5, 0.5, 0.0]]]
+    attended = align.at(2, torch.tensor([[0.0, 0.0]]), align.precompute(h, torch.tensor([3])))
+    assert attended.to_dense(4).tolist() == [[[0.0, 0.5, 0.5, 0.0]]]
     assert attended.context.tolist() == [[[0.5, 1.0]]]
-    assert attended.centre.tolist() == [[2.0]]
+    assert attended.center.tolist() == [[2.0]]
 
 
 def test_one_step_is_what_it_is_among_all(align):
     """Of which there are as many as source positions, so that nothing tells the two apart by their number."""
     _, h, lengths = sentences()
-    s, memory = draw(len(LENGTHS), SRC, DEC, seed=2), align.remember(h, lengths)
+    s, memory = draw(len(LENGTHS), SRC, DEC, seed=2), align.precompute(h, lengths)
     every = align(s, memory, torch.arange(SRC))
     for t in range(SRC):
         for one, many in zip(align.at(t, s[:, t], memory), every, strict=True):
@@ -103,10 +103,10 @@ def test_one_step_is_what_it_is_among_all(align):
 def test_padding_has_weight_and_gradient_exactly_zero_and_what_it_holds_does_not_matter(align):
     s, h, lengths = sentences()
     h.requires_grad_()
-    attended = align(s, align.remember(h, lengths), STEPS)
+    attended = align(s, align.precompute(h, lengths), STEPS)
     (attended.context**2).sum().backward()
     other = torch.where(torch.arange(SRC)[:, None] < lengths[:, None, None], h.detach(), 1e300)
-    assert torch.equal(attended.context, align(s, align.remember(other, lengths), STEPS).context)
+    assert torch.equal(attended.context, align(s, align.precompute(other, lengths), STEPS).context)
     for b, S in enumerate(LENGTHS):
         assert not h.grad[b, S:].any()
         assert h.grad[b, :S].any()
@@ -115,38 +115,38 @@ def test_padding_has_weight_and_gradient_exactly_zero_and_what_it_holds_does_not
 @pytest.mark.parametrize("score", SCORES)
 def test_nan_in_one_sentence_stays_there_and_is_seen(score):
     """In padding too: as `remember` says, 0 times NaN is NaN."""
-    align = make(score, "everywhere")
+    align = make(score, "global")
     s, h, lengths = sentences()
-    before = align(s, align.remember(h, lengths), STEPS).context
+    before = align(s, align.precompute(h, lengths), STEPS).context
     for b, i in ((0, 5), (1, 2), (1, SRC - 1)):
         spoilt = h.clone()
         spoilt[b, i] = torch.nan
-        after = align(s, align.remember(spoilt, lengths), STEPS).context
+        after = align(s, align.precompute(spoilt, lengths), STEPS).context
         others = torch.arange(len(LENGTHS)) != b
         assert after[b].isnan().all()
         assert torch.equal(after[others], before[others])
 
 
-@pytest.mark.parametrize(("score", "window"), [c for c in COMBINATIONS if c[1] in {"monotonic", "predictive"}])
+@pytest.mark.parametrize(("score", "window"), [c for c in COMBINATIONS if c[1] in {"local-m", "local-p"}])
 def test_a_local_window_reads_only_what_it_shows(score, window):
     align = make(score, window)
     s, h, _ = sentences()
     s, h, lengths = s[:1, :1], h[:1], torch.tensor([SRC])
-    seen = align(s, align.remember(h, lengths), STEPS[:1])
+    seen = align(s, align.precompute(h, lengths), STEPS[:1])
     assert seen.weights.shape == (1, 1, 2 * D + 1)
     h[:, [i for i in range(SRC) if i not in seen.positions]] = torch.nan
-    assert torch.equal(align(s, align.remember(h, lengths), STEPS[:1]).context, seen.context)
+    assert torch.equal(align(s, align.precompute(h, lengths), STEPS[:1]).context, seen.context)
 
 
-GRADED = [(s, "everywhere") for s in SCORES] + [("general", "monotonic"), ("dot", "predictive")]
+GRADED = [(s, "global") for s in SCORES] + [("general", "local-m"), ("dot", "local-p")]
 
 
 @pytest.mark.parametrize(("score", "window"), GRADED)
 def test_gradients_are_those_of_finite_differences(score, window):
     align, steps = make(score, window), torch.arange(2)
     s, h, lengths = draw(2, 2, DEC), draw(2, 11, ENC, seed=1), torch.tensor([11, 6])
-    if window == "predictive":
-        p = align.window.centre(s, steps, lengths)
+    if window == "local-p":
+        p = align.window.center(s, steps, lengths)
         assert ((p - p.round()).abs() > 0.01).all(), "a whole p_t is where positions enter and leave, at a jump"
     inputs = s.requires_grad_(), h.requires_grad_(), *align.parameters()
-    torch.autograd.gradcheck(lambda s, h, *_: align(s, align.remember(h, lengths), steps)[:2], inputs, fast_mode=True)
+    torch.autograd.gradcheck(lambda s, h, *_: align(s, align.precompute(h, lengths), steps)[:2], inputs, fast_mode=True)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from attnlib.attention import Attended, attend, attention, join, masked_softmax
+from attnlib.attention import AttentionOutput, attend, attention, join, masked_softmax
 
 BATCH, TGT, SRC, D, V = 2, 3, 7, 5, 11
 LENGTHS = np.array([7, 4])
@@ -241,15 +241,15 @@ def test_dense_lays_the_window_over_the_source(library):
     """Where a weight is 0, its position may lie beyond the source."""
     weights, positions = library([[[0.25, 0.75, 0.0], [0.5, 0.5, 0.0]]]), library([[[1, 2, 3], [3, 4, 5]]])
     expected = [[[0, 0.25, 0.75, 0, 0], [0, 0, 0, 0.5, 0.5]]]
-    assert Attended(weights, weights, positions).dense(5).tolist() == expected
-    assert Attended(weights[0], weights[0], positions[0]).dense(5).tolist() == expected[0]
-    assert Attended(weights, weights).dense(3) is weights
+    assert AttentionOutput(weights, weights, positions).to_dense(5).tolist() == expected
+    assert AttentionOutput(weights[0], weights[0], positions[0]).to_dense(5).tolist() == expected[0]
+    assert AttentionOutput(weights, weights).to_dense(3) is weights
 
 
 def test_dense_needs_little_more_room_than_what_it_gives():
     positions = np.broadcast_to(np.arange(50), (300, 50))
     tracemalloc.start()
-    weights = Attended(positions, np.ones(positions.shape), positions).dense(200)
+    weights = AttentionOutput(positions, np.ones(positions.shape), positions).to_dense(200)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 4 * weights.nbytes
@@ -257,10 +257,10 @@ def test_dense_needs_little_more_room_than_what_it_gives():
 
 @pytest.mark.parametrize("local", [False, True])
 def test_looks_are_joined_in_their_order_and_rows_selected(library, local):
-    context, weights, centre = map(library, draw((BATCH, 6, V), (BATCH, 6, 4), (BATCH, 6)))
+    context, weights, center = map(library, draw((BATCH, 6, V), (BATCH, 6, 4), (BATCH, 6)))
     positions = library(np.broadcast_to(np.arange(4), weights.shape))
-    whole = Attended(context, weights, positions, centre) if local else Attended(context, weights)
-    parts = [Attended(*(None if x is None else x[:, i:k] for x in whole)) for i, k in ((0, 1), (1, 4), (4, 6))]
+    whole = AttentionOutput(context, weights, positions, center) if local else AttentionOutput(context, weights)
+    parts = [AttentionOutput(*(None if x is None else x[:, i:k] for x in whole)) for i, k in ((0, 1), (1, 4), (4, 6))]
     rows = library([1, 1, 0])
     for result, expected in ((join(parts), slice(None)), (whole.select(rows), rows)):
         for x, of_whole in zip(result, whole, strict=True):
@@ -274,9 +274,17 @@ EYE, WHOLE = np.eye(3), np.arange(9).reshape(3, 3)
     ("call", "error", "says"),
     [
         (lambda: attention(EYE, torch.ones(3, 3), EYE), TypeError, "Multiple namespaces"),
-        (lambda: Attended(EYE, EYE).dense(4), ValueError, "src is 4, but the weights cover 3 source positions"),
-        (lambda: Attended(EYE, EYE, WHOLE).dense(8), ValueError, "src is 8, but the weights reach position 8"),
-        (lambda: Attended(EYE, EYE, -WHOLE).dense(9), ValueError, "src is 9"),
+        (
+            lambda: AttentionOutput(EYE, EYE).to_dense(4),
+            ValueError,
+            "src_len is 4, but the weights cover 3 source positions",
+        ),
+        (
+            lambda: AttentionOutput(EYE, EYE, WHOLE).to_dense(8),
+            ValueError,
+            "src_len is 8, but the weights reach position 8",
+        ),
+        (lambda: AttentionOutput(EYE, EYE, -WHOLE).to_dense(9), ValueError, "src_len is 9"),
     ],
 )
 def test_what_does_not_fit_is_refused(call, error, says, refused):

@@ -15,7 +15,7 @@ import torch
 from torch.nn.functional import linear, pad
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from attnlib import alignment, attention, decoders, encoders, losses, scores, search, translator, windows
+from attnlib import alignment, attention, decoders, encoders, losses, scores, search, seq2seq, windows
 
 
 @cache
@@ -34,7 +34,7 @@ def alignment_is_the_loop(score, window):
 
 
 everywhere, monotonic, predictive = (
-    partial(alignment_is_the_loop, "dot", window) for window in ("everywhere", "monotonic", "predictive")
+    partial(alignment_is_the_loop, "dot", window) for window in ("global", "local-m", "local-p")
 )
 
 
@@ -47,7 +47,7 @@ additive, concat = (partial(a_score_is_its_equation, name) for name in ("additiv
 
 def search_is_teacher_forcing():
     in_module("search").test_weights_and_probabilities_are_those_of_teacher_forcing_on_what_was_chosen(
-        "luong", search.greedy
+        "luong", search.greedy_search
     )
 
 
@@ -89,11 +89,11 @@ class Count(TorchDispatchMode):
 
 
 def a_larger_batch_takes_no_more_operations():
-    align, counts = alignment.Align(scores.Additive(7, 7, 7), windows.Everywhere()), []
+    align, counts = alignment.AttentionLayer(scores.Additive(7, 7, 7), windows.GlobalWindow()), []
     for batch, src in ((2, 3), (3, 11)):
         s, h, lengths = torch.ones(batch, 5, 7), torch.ones(batch, src, 7), torch.full((batch,), src)
         with Count() as count, torch.no_grad():
-            align(s, align.remember(h, lengths), torch.arange(5))
+            align(s, align.precompute(h, lengths), torch.arange(5))
         counts.append(count.operations)
     assert counts[0] == counts[1]
 
@@ -112,10 +112,10 @@ class Bug(NamedTuple):
     check: Callable[[], None]
 
 
-SUPPORT, GAUSSIAN = windows.support, windows.gaussian
-CENTRE, REMEMBER = windows.LocalPredictive.centre, alignment.Align.remember
+SUPPORT, GAUSSIAN = windows.window_positions, windows.gaussian
+CENTER, REMEMBER = windows.LocalPredictive.center, alignment.AttentionLayer.precompute
 BUGS = [
-    Bug(3, "BOS is PAD, in training", translator, "BOS", 0, search_is_teacher_forcing),
+    Bug(3, "BOS is PAD, in training", seq2seq, "BOS", 0, search_is_teacher_forcing),
     Bug(3, "BOS is PAD, in search", search, "BOS", 0, search_is_teacher_forcing),
     Bug(3, "padding counts in the loss", losses, "PAD", -100, the_loss_is_torchs),
 ]
@@ -137,7 +137,7 @@ def _(e, mask=None, axis=-1):
     return torch.softmax(e, axis)
 
 
-@bug(2, "a table of positions in place of the annotations", scores.Additive, "keys", additive)
+@bug(2, "a table of positions in place of the annotations", scores.Additive, "project_keys", additive)
 def _(self, h):
     return torch.arange(h.shape[1] * len(self.v_a)).view(h.shape[1], -1).expand(len(h), -1, -1).to(h)
 
@@ -156,15 +156,15 @@ def _(x, lengths):
 @bug(4, "the new state asks", decoders.BahdanauDecoder, "step", steps_are_teacher_forcing)
 def _(self, words, state):
     """Step with no context, look, then step again with the context."""
-    y, (s,) = self.embedding(words), state.recurrent
+    y, (s,) = self.embedding(words), state.cache
     new = self.cell(torch.cat([y, y.new_zeros(len(y), self.enc)], 1), s)
-    attended = self.align.at(state.step, new, state.memory)
+    attended = self.attention.at(state.position, new, state.memory)
     c = attended.context[:, 0]
     after = self.cell(torch.cat([y, c], 1), s)
-    return self.readout(s, y, c), attended, decoders.State(state.memory, (after,), state.step + 1)
+    return self.readout(s, y, c), attended, decoders.DecoderState(state.memory, (after,), state.position + 1)
 
 
-@bug(5, "no U_a", scores.Additive, "keys", additive)
+@bug(5, "no U_a", scores.Additive, "project_keys", additive)
 def _(self, h):
     return pad(h, (0, len(self.v_a) - h.shape[-1]))
 
@@ -194,30 +194,30 @@ def _(i, p, half_width):
     return 1 / GAUSSIAN(i, p, half_width)
 
 
-@bug(6, "a peak at the wrong side of the centre", windows, "gaussian", predictive)
+@bug(6, "a peak at the wrong side of the center", windows, "gaussian", predictive)
 def _(i, p, half_width):
     return GAUSSIAN(i, 2 * p.round() - p, half_width)
 
 
-@bug(7, "a window not cut at the sentence's end", windows, "support", monotonic)
+@bug(7, "a window not cut at the sentence's end", windows, "window_positions", monotonic)
 def _(p, half_width, lengths, src):
     return SUPPORT(p, half_width, torch.full_like(lengths, src), src)
 
 
-@bug(7, "a window cut at the target's length", windows, "support", monotonic)
+@bug(7, "a window cut at the target's length", windows, "window_positions", monotonic)
 def _(p, half_width, lengths, src):
     return SUPPORT(p, half_width, torch.full_like(lengths, p.shape[1]), src)
 
 
-@bug(7, "a window one position short", windows, "support", monotonic)
+@bug(7, "a window one position short", windows, "window_positions", monotonic)
 def _(p, half_width, lengths, src):
     positions, inside = SUPPORT(p, half_width, lengths, src)
     return positions, inside & (positions < p[..., None] + half_width)
 
 
-@bug(7, "the padded length", windows.LocalPredictive, "centre", predictive)
+@bug(7, "the padded length", windows.LocalPredictive, "center", predictive)
 def _(self, s, steps, lengths):
-    return CENTRE(self, s, steps, torch.full_like(lengths, int(lengths.max())))
+    return CENTER(self, s, steps, torch.full_like(lengths, int(lengths.max())))
 
 
 @bug(8, "NaN", attention, "_softmax", what_is_masked_is_gone)
@@ -230,7 +230,7 @@ def _(e, mask=None, axis=-1):
     return torch.softmax(e.masked_fill(~mask, -1e9), axis)
 
 
-@bug(9, "an update in place", alignment.Align, "remember", everywhere)
+@bug(9, "an update in place", alignment.AttentionLayer, "precompute", everywhere)
 def _(self, h, lengths):
     h *= 0.5
     return REMEMBER(self, h, lengths)

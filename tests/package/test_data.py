@@ -9,10 +9,22 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnlib.data import BOS, EOS, PAD, UNKNOWN, Corpus, SentencePair, Vocabulary, batch, batches, encode, endless
+from attnlib.data import (
+    BOS,
+    EOS,
+    PAD,
+    UNK,
+    Corpus,
+    SentencePair,
+    Vocabulary,
+    batches,
+    collate,
+    encode_batch,
+    infinite_batches,
+)
 from attnlib.language.grammar import sample
 
-VOCABULARY = Vocabulary.of([("the", "cat", "sleeps"), ("the", "dog")])
+VOCABULARY = Vocabulary.from_sentences([("the", "cat", "sleeps"), ("the", "dog")])
 SENTENCES = st.lists(st.sampled_from(["the", "cat", "dog", "sleeps"]), min_size=1, max_size=11).map(tuple)
 PAIRS = st.lists(st.builds(SentencePair, SENTENCES, SENTENCES), min_size=1, max_size=23)
 
@@ -25,11 +37,11 @@ def cut(pairs, words, seed=0):
 
 
 def test_three_words_by_hand():
-    assert (PAD, BOS, EOS, UNKNOWN) == (0, 1, 2, 3)
+    assert (PAD, BOS, EOS, UNK) == (0, 1, 2, 3)
     assert VOCABULARY.words == ("cat", "dog", "sleeps", "the")
     assert len(VOCABULARY) == 8
-    assert VOCABULARY.encode(["the", "cat", "barks"]) == [7, 4, UNKNOWN, EOS]
-    assert VOCABULARY.decode([7, 4, UNKNOWN, EOS, PAD, 5]) == ("the", "cat", "<unknown>")
+    assert VOCABULARY.encode(["the", "cat", "barks"]) == [7, 4, UNK, EOS]
+    assert VOCABULARY.decode([7, 4, UNK, EOS, PAD, 5]) == ("the", "cat", "<unknown>")
     assert VOCABULARY.decode([7, 4]) == ("the", "cat")
 
 
@@ -46,7 +58,7 @@ def test_decoding_undoes_encoding_but_for_words_not_known(known, words):
 
 def test_names_of_special_numbers_are_ordinary_words_of_a_text():
     words = ("<end>", "a", "<pad>", "<start>", "<unknown>")
-    known = Vocabulary.of([words])
+    known = Vocabulary.from_sentences([words])
     assert len({*known.encode(words), PAD, BOS}) == 8
     assert known.encode(words).index(EOS) == len(words)
     assert known.decode(known.encode(words)) == words
@@ -56,11 +68,11 @@ def test_names_of_special_numbers_are_ordinary_words_of_a_text():
 
 
 def test_a_batch_is_filled_up_with_pad_and_its_lengths_count_end():
-    ids, lengths = encode([("the", "cat", "sleeps"), ("dog",)], VOCABULARY)
+    ids, lengths = encode_batch([("the", "cat", "sleeps"), ("dog",)], VOCABULARY)
     assert ids.tolist() == [[7, 4, 6, EOS], [5, EOS, PAD, PAD]]
     assert lengths.tolist() == [4, 2]
     pairs = [SentencePair(("dog",), ("the", "dog")), SentencePair(("the", "cat"), ("cat",))]
-    source, lengths, target = batch(pairs, VOCABULARY, VOCABULARY)
+    source, lengths, target = collate(pairs, VOCABULARY, VOCABULARY)
     assert source.tolist() == [[5, EOS, PAD], [7, 4, EOS]]
     assert lengths.tolist() == [2, 3]
     assert target.tolist() == [[7, 5, EOS], [4, EOS, PAD]]
@@ -101,33 +113,36 @@ def equal(one, other):
 
 
 GRAMMAR = sample(211, seed=0)
-BOTH = [Vocabulary.of(getattr(pair, side) for pair in GRAMMAR) for side in ("source", "target")]
+BOTH = [Vocabulary.from_sentences(getattr(pair, side) for pair in GRAMMAR) for side in ("source", "target")]
 
 
-CORPUS = Corpus.of(GRAMMAR, *BOTH)
+CORPUS = Corpus.from_pairs(GRAMMAR, *BOTH)
 
 
 @pytest.mark.parametrize(("words", "sentences"), [(97, None), (1009, 13), (10_007, None)])
 def test_batches_are_those_of_sorted_lists(words, sentences):
     sizes, rng = {"max_tokens": words, "max_sentences": sentences}, Random(7)
     epochs = [one_by_one(GRAMMAR, words, sentences, Random(int(rng.random() * 2**32))) for _ in range(3)]
-    expected = [batch(part, *BOTH) for epoch in epochs for part in epoch]
-    assert all(map(equal, islice(CORPUS.endless(**sizes, seed=7), len(expected)), expected))
+    expected = [collate(part, *BOTH) for epoch in epochs for part in epoch]
+    assert all(map(equal, islice(CORPUS.infinite_batches(**sizes, seed=7), len(expected)), expected))
     assert {CORPUS.in_one_epoch(**sizes)} == {*map(len, epochs)}
-    assert all(map(equal, islice(CORPUS.endless(**sizes, seed=7, skip=2), len(expected) - 2), expected[2:]))
+    assert all(map(equal, islice(CORPUS.infinite_batches(**sizes, seed=7, skip=2), len(expected) - 2), expected[2:]))
 
 
 def test_a_corpus_is_cut_once_or_without_end():
-    expected = [batch(part, *BOTH) for part in one_by_one(GRAMMAR, 331, None, Random(5))]
+    expected = [collate(part, *BOTH) for part in one_by_one(GRAMMAR, 331, None, Random(5))]
     assert all(map(equal, batches(GRAMMAR, *BOTH, max_tokens=331, seed=5), expected))
-    without_end = endless(GRAMMAR, *BOTH, max_tokens=331, seed=5), CORPUS.endless(max_tokens=331, seed=5)
+    without_end = (
+        infinite_batches(GRAMMAR, *BOTH, max_tokens=331, seed=5),
+        CORPUS.infinite_batches(max_tokens=331, seed=5),
+    )
     assert all(map(equal, *(islice(parts, 2 * len(expected)) for parts in without_end)))
 
 
 def test_processes_share_each_batch():
     options = {"max_tokens": 331, "seed": 3}
-    whole = list(islice(CORPUS.endless(**options), 40))
-    shares = [list(islice(CORPUS.endless(**options, share=(k, 3)), 40)) for k in range(3)]
+    whole = list(islice(CORPUS.infinite_batches(**options), 40))
+    shares = [list(islice(CORPUS.infinite_batches(**options, share=(k, 3)), 40)) for k in range(3)]
     for part, *mine in zip(whole, *shares, strict=True):
         for k, (source, lengths, target) in enumerate(mine):
             assert torch.equal(lengths, part.lengths[k::3])
@@ -135,7 +150,7 @@ def test_processes_share_each_batch():
             assert torch.equal(source, part.source[k::3, : source.shape[1]])
             assert torch.equal(target, part.target[k::3, : target.shape[1]])
             assert (part.target[k::3, target.shape[1] :] == PAD).all()
-    alone = Corpus.of(GRAMMAR[:1], *BOTH).endless(max_tokens=100, seed=0, share=(1, 2))
+    alone = Corpus.from_pairs(GRAMMAR[:1], *BOTH).infinite_batches(max_tokens=100, seed=0, share=(1, 2))
     assert next(alone).source.shape == (0, 0)
 
 
@@ -143,7 +158,7 @@ CAT = SentencePair(("cat",), ("cat",) * 9)
 
 
 def draw(**options):
-    return Corpus.of([CAT], *BOTH).endless(**{"max_tokens": 10, "seed": 0} | options)
+    return Corpus.from_pairs([CAT], *BOTH).infinite_batches(**{"max_tokens": 10, "seed": 0} | options)
 
 
 @pytest.mark.parametrize(
@@ -155,8 +170,8 @@ def draw(**options):
         (lambda: VOCABULARY.encode("the cat"), TypeError, "words is the string 'the cat'"),
         (lambda: VOCABULARY.encode([]), ValueError, "words is empty"),
         (lambda: VOCABULARY.decode([8]), ValueError, "ids holds 8; expected numbers from 0 to 7"),
-        (lambda: encode([], VOCABULARY), ValueError, "sentences is empty; expected at least one sentence"),
-        (lambda: batch([], VOCABULARY, VOCABULARY), ValueError, "pairs is empty"),
+        (lambda: encode_batch([], VOCABULARY), ValueError, "sentences is empty; expected at least one sentence"),
+        (lambda: collate([], VOCABULARY, VOCABULARY), ValueError, "pairs is empty"),
         (lambda: cut([], 9), ValueError, "pairs is empty; expected at least one sentence pair"),
         (lambda: cut([CAT], 9), ValueError, "max_tokens is 9; expected at least 10, which the longest sentence needs"),
         (lambda: cut([CAT], 10.5), TypeError, "max_tokens is 10.5; expected a whole number"),
@@ -165,7 +180,11 @@ def draw(**options):
         (lambda: draw(skip=-1), ValueError, "skip is -1; expected"),
         (lambda: draw(max_sentences=0), ValueError, "max_sentences is 0; expected"),
         (lambda: draw(share=(2, 2)), ValueError, "processes is 2; expected"),
-        (lambda: Corpus.of([CAT], *BOTH).in_one_epoch(max_tokens=9), ValueError, "max_tokens is 9; expected at least"),
+        (
+            lambda: Corpus.from_pairs([CAT], *BOTH).in_one_epoch(max_tokens=9),
+            ValueError,
+            "max_tokens is 9; expected at least",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(call, error, says, refused):

@@ -6,25 +6,25 @@ import pytest
 import torch
 from torch import nn
 
-from attnlib.alignment import Align
+from attnlib.alignment import AttentionLayer
 from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LuongDecoder
-from attnlib.encoders import Encoded
+from attnlib.encoders import EncoderOutput
 from attnlib.layers import Embedding
 from attnlib.scores import Additive, General
-from attnlib.windows import Everywhere, LocalMonotonic, LocalPredictive
+from attnlib.windows import GlobalWindow, LocalMonotonic, LocalPredictive
 
 VOCAB, EMB, DEC, ENC, ATT, MAXOUT, LAYERS, SRC, TGT = 19, 3, 5, 7, 11, 2, 3, 13, 4
 LENGTHS = (13, 3, 7)
-SIZES = {"dec": DEC, "enc": ENC}
+SIZES = {"decoder_size": DEC, "encoder_size": ENC}
 
 
 def aligned(window=None, score=None):
-    return Align(score or Additive(DEC, ENC, ATT), window or Everywhere())
+    return AttentionLayer(score or Additive(DEC, ENC, ATT), window or GlobalWindow())
 
 
 fixed = partial(FixedContextDecoder, **SIZES, maxout=MAXOUT)
 bahdanau = partial(BahdanauDecoder, **SIZES, maxout=MAXOUT)
-luong = partial(LuongDecoder, **SIZES, layers=LAYERS)
+luong = partial(LuongDecoder, **SIZES, num_layers=LAYERS)
 DECODERS = {
     "fixed": fixed,
     "bahdanau": lambda words, **o: bahdanau(aligned(), words, **o),
@@ -45,14 +45,14 @@ def encoded(*state):
     real = torch.arange(SRC) < torch.tensor(LENGTHS)[:, None]
     h = torch.where(real[:, :, None], draw(len(LENGTHS), SRC, ENC, seed=0), 0.0)
     state = tuple(draw(len(LENGTHS), *shape, seed=seed) for seed, shape in enumerate(state, start=3))
-    return Encoded(h, torch.tensor(LENGTHS), draw(len(LENGTHS), ENC, seed=1), state)
+    return EncoderOutput(h, torch.tensor(LENGTHS), draw(len(LENGTHS), ENC, seed=1), state)
 
 
-def made(make, layers=LAYERS, embedding_dropout=0.0, **options):
+def made(make, num_layers=LAYERS, embedding_dropout=0.0, **options):
     """Make a decoder, what it begins from, and words."""
     torch.manual_seed(0)
     decoder = make(Embedding(VOCAB, EMB, embedding_dropout), **options).double()
-    state = [(layers, DEC)] * 2 if isinstance(decoder, LuongDecoder) else [(DEC,)]
+    state = [(num_layers, DEC)] * 2 if isinstance(decoder, LuongDecoder) else [(DEC,)]
     return decoder, encoded(*state), torch.randint(VOCAB, (len(LENGTHS), TGT))
 
 
@@ -71,7 +71,7 @@ def close(x, y):
 def look(decoder, s, encoded, b, t):
     """Attend from one state to one sentence, without padding."""
     h, lengths = encoded.annotations[b : b + 1, : LENGTHS[b]], encoded.lengths[b : b + 1]
-    return decoder.align(s[None, None], decoder.align.remember(h, lengths), torch.tensor([t])).context[0, 0]
+    return decoder.attention(s[None, None], decoder.attention.precompute(h, lengths), torch.tensor([t])).context[0, 0]
 
 
 def deep_output(out, s, y, c):
@@ -89,7 +89,7 @@ def cells(make, stack):
 
 
 def gru_one(decoder, encoded, words, b):
-    s = encoded.state[0][b]
+    s = encoded.initial_state[0][b]
     attends = isinstance(decoder, BahdanauDecoder)
     cell = decoder.cell if attends else next(cells(nn.GRUCell, decoder.gru))
     for t, word in enumerate(words):
@@ -100,7 +100,7 @@ def gru_one(decoder, encoded, words, b):
 
 
 def luong_one(decoder, encoded, words, b):
-    h, c = (list(x[b]) for x in encoded.state)
+    h, c = (list(x[b]) for x in encoded.initial_state)
     tilde = torch.zeros(DEC).double()
     for t, word in enumerate(words):
         x = decoder.embedding.weight[word]
@@ -128,11 +128,11 @@ def test_steps_one_by_one_are_teacher_forcing_and_leave_their_state_as_it_was(ca
     logits, attended = decoder(words, encoded)
     state = decoder.start(encoded)
     for t in range(TGT):
-        assert state.step == t
-        before = [x.clone() for x in state.recurrent]
+        assert state.position == t
+        before = [x.clone() for x in state.cache]
         one, look, after = decoder.step(words[:, t], state)
         close(one, logits[:, t])
-        assert all(torch.equal(x, y) for x, y in zip(state.recurrent, before, strict=True))
+        assert all(torch.equal(x, y) for x, y in zip(state.cache, before, strict=True))
         for x, of_all in zip(look or (), attended or (), strict=True):  # no attention, no look
             assert x is of_all is None or close(x, of_all[:, t : t + 1]) is None
         state = after
@@ -152,7 +152,7 @@ def test_dropout_is_for_training_only(make, which):
 @pytest.mark.parametrize("layers", [1, 2])
 @pytest.mark.parametrize("input_feeding", [False, True])
 def test_dropout_reaches_the_attention_only_from_one_layer_to_the_next(layers, input_feeding):
-    make = partial(luong, aligned(), layers=layers, input_feeding=input_feeding, dropout=0.5)
+    make = partial(luong, aligned(), num_layers=layers, input_feeding=input_feeding, dropout=0.5)
     decoder, encoded, words = made(make, layers)
     one, other = (decoder(words, encoded)[1].weights for _ in range(2))
     assert torch.equal(one, other) == (layers == 1)

@@ -3,18 +3,21 @@
 import pytest
 import torch
 
-from attnlib.data import Vocabulary, batch
+from attnlib.data import Vocabulary, collate
 from attnlib.devices import bfloat16_autocast, resolve_device
 from attnlib.language.grammar import sample
-from attnlib.losses import output_loss
-from attnlib.metrics import sentence_losses
-from attnlib.search import beam
+from attnlib.losses import linear_cross_entropy
+from attnlib.metrics import sentence_nll
+from attnlib.search import beam_search
+from attnlib.seq2seq import luong, rnn_encdec, rnn_search
 from attnlib.transformer import transformer
-from attnlib.translator import luong, rnn_encdec, rnn_search
 from attnlib.windows import LocalMonotonic, LocalPredictive
 
 PAIRS = sample(23, seed=0, clauses=(1,))
-VOCABULARIES = Vocabulary.of(pair.source for pair in PAIRS), Vocabulary.of(pair.target for pair in PAIRS)
+VOCABULARIES = (
+    Vocabulary.from_sentences(pair.source for pair in PAIRS),
+    Vocabulary.from_sentences(pair.target for pair in PAIRS),
+)
 
 
 def test_a_gpu_is_chosen_where_there_is_one_and_each_process_has_its_own(monkeypatch):
@@ -69,20 +72,23 @@ def test_products_stay_in_float32_without_units_for_bfloat16_and_beside_a_gpu(mo
 
 @pytest.mark.parametrize("make", [luong, rnn_search, rnn_encdec, transformer])
 def test_with_bfloat16_losses_gradients_and_translations_are_nearly_the_same_and_float32(with_bfloat16, make):
-    translator, part = make(*VOCABULARIES, emb=32, hid=32, seed=0), batch(PAIRS, *VOCABULARIES)
+    sizes = ("d_model", "dim_feedforward") if make is transformer else ("embedding_dim", "hidden_size")
+    translator, part = make(*VOCABULARIES, **dict.fromkeys(sizes, 32), seed=0), collate(PAIRS, *VOCABULARIES)
 
     def learn():
         translator.zero_grad()
-        loss = output_loss(translator.before_output(*part), translator.decoder.output, part.target, 0.1)
+        loss = linear_cross_entropy(
+            translator.extract_features(*part), translator.decoder.output_weight, part.target, 0.1
+        )
         loss.backward()
         return loss.detach(), torch.cat([p.grad.flatten() for p in translator.parameters()])
 
     loss, gradient = learn()
-    written, losses = beam(translator, *part[:2], 9, 3), sentence_losses(translator, PAIRS)
+    written, losses = beam_search(translator, *part[:2], 9, 3), sentence_nll(translator, PAIRS)
     with bfloat16_autocast(torch.device("cpu")):
         near, rounded = learn()
-        best = beam(translator, *part[:2], 9, 3)
-        assert sentence_losses(translator, PAIRS) == pytest.approx(losses, rel=1e-6)
+        best = beam_search(translator, *part[:2], 9, 3)
+        assert sentence_nll(translator, PAIRS) == pytest.approx(losses, rel=1e-6)
     assert near == pytest.approx(float(loss), rel=1e-3)
     assert 0 < (rounded - gradient).norm() < 0.05 * gradient.norm()
     numbers = [near, rounded, best.log_probabilities, *([] if best.weights is None else [best.weights])]
@@ -92,6 +98,6 @@ def test_with_bfloat16_losses_gradients_and_translations_are_nearly_the_same_and
 
 def test_with_bfloat16_centres_are_exact_where_it_has_no_such_number():
     s, steps, lengths = torch.zeros(1, 2, 4, dtype=torch.bfloat16), torch.tensor([257, 300]), torch.tensor([400])
-    assert LocalMonotonic(2).centre(s, steps, lengths).tolist() == [[257, 300]]
+    assert LocalMonotonic(2).center(s, steps, lengths).tolist() == [[257, 300]]
     window = LocalPredictive(4, 2).bfloat16()
-    assert window.centre(s, steps, torch.tensor([515])).tolist() == [[257.5, 257.5]]
+    assert window.center(s, steps, torch.tensor([515])).tolist() == [[257.5, 257.5]]

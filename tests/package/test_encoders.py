@@ -54,11 +54,14 @@ def test_the_bidirectional_gru_is_two_loops_over_the_words(sentences):
     encoded = gru(source, lengths)
     for b, S in enumerate(LENGTHS):
         x = gru.embedding(source[b, :S])
-        forwards, backwards = read_word_by_word(gru.forwards, x), read_word_by_word(gru.backwards, x.flip(0))[::-1]
+        forwards, backwards = (
+            read_word_by_word(gru.forward_rnn, x),
+            read_word_by_word(gru.backward_rnn, x.flip(0))[::-1],
+        )
         for j in range(S):
             close(encoded.annotations[b, j], torch.cat([forwards[j], backwards[j]]))
         close(encoded.summary[b], torch.cat([forwards[-1], backwards[0]]))
-        close(encoded.state[0][b], torch.tanh(gru.W_s @ backwards[0]))
+        close(encoded.initial_state[0][b], torch.tanh(gru.W_s @ backwards[0]))
 
 
 @pytest.mark.parametrize(
@@ -79,13 +82,13 @@ def test_the_stacked_lstm_is_torchs_on_each_sentence_alone(sentences):
     lstm, (source, lengths) = made("lstm"), sentences
     encoded = lstm(source, lengths)
     assert torch.equal(encoded.lengths, lengths)
-    assert encoded.state[0].shape == (len(LENGTHS), LAYERS, HID)
+    assert encoded.initial_state[0].shape == (len(LENGTHS), LAYERS, HID)
     for b, S in enumerate(LENGTHS):
         states, (h, c) = lstm.lstm(lstm.embedding(source[b, :S])[None])
         close(encoded.annotations[b, :S], states[0])
         close(encoded.summary[b], states[0, -1])
-        close(encoded.state[0][b], h[:, 0])
-        close(encoded.state[1][b], c[:, 0])
+        close(encoded.initial_state[0][b], h[:, 0])
+        close(encoded.initial_state[1][b], c[:, 0])
 
 
 def test_reading_in_reverse_is_reading_the_reversed_sentence(sentences):
@@ -95,7 +98,7 @@ def test_reading_in_reverse_is_reading_the_reversed_sentence(sentences):
         alone = made("lstm")(source[b : b + 1, :S].flip(1), lengths[b : b + 1])
         close(encoded.annotations[b, :S], alone.annotations[0].flip(0))
         close(encoded.summary[b], alone.summary[0])
-        for state, expected in zip(encoded.state, alone.state, strict=True):
+        for state, expected in zip(encoded.initial_state, alone.initial_state, strict=True):
             close(state[b], expected[0])
 
 
@@ -103,7 +106,7 @@ def test_both_directions_are_torchs_on_each_sentence_alone(sentences):
     both, (source, lengths) = made("both"), sentences
     theirs = nn.LSTM(EMB, HID, LAYERS, batch_first=True, bidirectional=True).double()
     for n in range(LAYERS):
-        for lstm, suffix in ((both.forwards[n], ""), (both.backwards[n], "_reverse")):
+        for lstm, suffix in ((both.forward_rnn[n], ""), (both.backward_rnn[n], "_reverse")):
             for name, p in lstm.named_parameters():
                 getattr(theirs, name.replace("_l0", f"_l{n}{suffix}")).data.copy_(p)
     encoded = both(source, lengths)
@@ -112,7 +115,7 @@ def test_both_directions_are_torchs_on_each_sentence_alone(sentences):
         states, ends = theirs(both.embedding(source[b, :S])[None])
         close(encoded.annotations[b, :S], states[0])
         close(encoded.summary[b], torch.cat([states[0, -1, :HID], states[0, 0, HID:]]))
-        for result, end in zip(encoded.state, ends, strict=True):
+        for result, end in zip(encoded.initial_state, ends, strict=True):
             close(result[b], end[:, 0].unflatten(0, (LAYERS, 2)).flatten(1))
 
 
@@ -124,7 +127,7 @@ def test_padding_never_enters_even_if_it_holds_nan(name, sentences):
         encoder.embedding.weight[PAD] = torch.nan
     after = encoder(*sentences)
     assert not before.annotations[sentences[0] == PAD].any()
-    for x, y in zip((*before[:3], *before.state), (*after[:3], *after.state), strict=True):
+    for x, y in zip((*before[:3], *before.initial_state), (*after[:3], *after.initial_state), strict=True):
         assert torch.equal(x, y)
 
 
@@ -147,4 +150,6 @@ def test_dropout_is_for_training_only_and_from_one_layer_to_the_next(make, layer
 
 
 def test_an_odd_width_has_no_half(refused):
-    refused(lambda: BidirectionalLSTM(Embedding(VOCAB, EMB), 7), ValueError, "^hid is 7; expected an even number")
+    refused(
+        lambda: BidirectionalLSTM(Embedding(VOCAB, EMB), 7), ValueError, "^hidden_size is 7; expected an even number"
+    )

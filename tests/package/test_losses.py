@@ -18,7 +18,7 @@ def test_the_loss_without_all_scores_is_torchs_and_so_are_its_gradients(smoothin
     target = torch.randint(3, 13, (3, 5), generator=rng)
     target[1, 3:], target[2, 1:] = PAD, PAD
     expected = cross_entropy(linear(read, output).mT, target, ignore_index=PAD, label_smoothing=smoothing)
-    result = losses.output_loss(read, output, target, smoothing)
+    result = losses.linear_cross_entropy(read, output, target, smoothing)
     torch.testing.assert_close(result, expected)
     for one, other in zip(*(torch.autograd.grad(3 * x, (read, output)) for x in (expected, result)), strict=True):
         torch.testing.assert_close(other, one)

@@ -95,7 +95,7 @@ def test_products_are_bfloat16s_where_the_processor_can_unless_float32_is_asked_
 
 @pytest.mark.parametrize("model", ["words", "subwords", "none"])
 def test_unknown_words_and_letters_never_fail(run, model):
-    command = ("translate", "--model", model, "--beam", "2")
+    command = ("translate", "--model", model, "--beam-size", "2")
     status, out, _ = run(*command, given="the ωmega zzz\n☃ 𝄞\n".encode())
     assert (status, out.count("\n")) == (0, 2)
     assert run(*command) == (0, "", "")
@@ -130,7 +130,7 @@ def test_an_unknown_word_is_replaced_by_the_source_word_that_it_looked_at_most(r
 
 
 def test_evaluation_says_how_it_was_computed(run):
-    status, out, _ = run("evaluate", "--model", "words", "a.en", "a.fr", "--gold", "a.links", "--beam", "1")
+    status, out, _ = run("evaluate", "--model", "words", "a.en", "a.fr", "--gold", "a.links", "--beam-size", "1")
     assert status == 0
     assert out.startswith("12 sentences\nBLEU ")
     numbers = {name: float(number) for name, number in re.findall(r"^(BLEU|chrF|exact match) ([0-9.]+)", out, re.M)}
@@ -138,7 +138,9 @@ def test_evaluation_says_how_it_was_computed(run):
     assert "tok:none" in out
     assert "sentences of 1 to 10 source words" in out
     assert 0 <= float(re.search(r"alignment error rate ([0-9.]+)", out)[1]) < 0.9
-    assert "tok:13a" in run("evaluate", "--model", "subwords", "a.en", "a.fr", "--beam", "1", "--max-length", "9")[1]
+    assert (
+        "tok:13a" in run("evaluate", "--model", "subwords", "a.en", "a.fr", "--beam-size", "1", "--max-length", "9")[1]
+    )
 
 
 def test_links_are_those_of_forced_decoding(run, home):
@@ -167,12 +169,12 @@ TRAIN = ("train", "--source", "a.en", "--target", "a.fr", "--model", "new")
     [
         (("align", "--model", "none", "a.en", "a.fr"), "align needs attention, and this model has none"),
         (("translate", "--model", "none", "--replace-unknown"), "replacing unknown words needs attention"),
-        (("translate", "--model", "words", "--beam", "0"), "--beam is 0; expected at least 1"),
+        (("translate", "--model", "words", "--beam-size", "0"), "--beam-size is 0; expected at least 1"),
         (("translate", "--model", "words", "--links", "no/x"), "no/x: no such file or directory"),
         (("evaluate", "--model", "words", "a.en", "a.links2"), "a.links2: no such file"),
         (("evaluate", "--model", "words", "a.en", "a.fr", "--tokenize", "foo"), "tokenize is 'foo'; expected one of"),
         ((*TRAIN, "--preset", "rnn_search", "--score", "dot"), "--score is a choice of Luong's model"),
-        ((*TRAIN, "--preset", "transformer", "--features", "10"), "heads is 4; expected a divisor of emb, 10"),
+        ((*TRAIN, "--preset", "transformer", "--features", "10"), "num_heads is 4; expected a divisor of d_model, 10"),
         ((*TRAIN, "--dev", "a.en", "a.fr", "a.fr"), "--dev is 3 files; expected two"),
         ((*TRAIN, "--vocab-size", "9"), "--vocab-size is 9; expected at least"),
         ((*TRAIN, "--max-sentences", "0"), "--max-sentences is 0; expected at least 1"),
@@ -220,14 +222,14 @@ def test_a_line_that_is_not_utf8_is_named_and_those_before_it_are_translated(run
 @pytest.mark.parametrize(("model", "long"), [("words", "the cat " * 50_000), ("subwords", "a" * 500_000)])
 def test_a_line_beyond_measure_is_cut_and_translated_beside_none_that_is_short(run, monkeypatch, model, long):
     command = ("translate", "--model", model, "--max-length", "9")
-    lines, shapes, true = [" ".join(pair.source) for pair in PAIRS], [], search.encode
+    lines, shapes, true = [" ".join(pair.source) for pair in PAIRS], [], search.encode_batch
     alone = run(*command, given="\n".join(lines).encode())[1].split("\n")
 
     def watched(*given):
         shapes.append(true(*given)[0].shape)
         return true(*given)
 
-    monkeypatch.setattr(search, "encode", watched)
+    monkeypatch.setattr(search, "encode_batch", watched)
     status, out, err = run(*command, given="\n".join([*lines[:7], long, *lines[7:]]).encode())
     assert status == 0
     assert out.split("\n")[:7] + out.split("\n")[8:] == alone

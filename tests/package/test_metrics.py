@@ -11,21 +11,21 @@ from nltk.translate import Alignment
 from nltk.translate import alignment_error_rate as nltk_aer
 
 from attnlib import metrics
-from attnlib.attention import Attended
+from attnlib.attention import AttentionOutput
 from attnlib.data import SentencePair, Vocabulary
 from attnlib.language.grammar import sample
 from attnlib.metrics import (
     alignment_error_rate,
+    attention_weights,
     bleu,
     bleu_by_length,
     exact_match,
-    forced_links,
-    links,
-    looks,
-    lowest_alignment_error_rate,
+    forced_alignments,
+    hard_alignment,
+    oracle_alignment_error_rate,
 )
+from attnlib.seq2seq import EncoderDecoder, luong, rnn_encdec, rnn_search
 from attnlib.transformer import transformer
-from attnlib.translator import Translator, luong, rnn_encdec, rnn_search
 
 LINKS = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 6)), max_size=11)
 
@@ -49,24 +49,24 @@ def test_error_rate_is_nltk_s(predicted, sure, more):
 
 def test_each_target_word_is_linked_to_the_word_it_looked_at_most_and_end_does_not_count():
     weights = torch.tensor([[0.1, 0.2, 0.7], [0.6, 0.3, 0.1], [0.0, 0.0, 1.0]])  # EOS is the last row and column
-    assert links(weights, ["the", "cat"], ["le", "chat"]) == {(1, 0), (0, 1)}
-    assert links(weights.numpy(), ["the", "cat", "sleeps"], ["le"]) == {(2, 0)}
-    assert links(weights[:1, :1], ["the"], ["le"]) == {(0, 0)}
+    assert hard_alignment(weights, ["the", "cat"], ["le", "chat"]) == {(1, 0), (0, 1)}
+    assert hard_alignment(weights.numpy(), ["the", "cat", "sleeps"], ["le"]) == {(2, 0)}
+    assert hard_alignment(weights[:1, :1], ["the"], ["le"]) == {(0, 0)}
 
 
 def test_the_floor_by_hand():
     # "of the" and "du" make two links of one word: 1 - 2 * 2 / (2 + 3)
     pair = SentencePair(("of", "the", "cat"), ("du", "chat"), frozenset({(0, 0), (1, 0), (2, 1)}))
-    assert lowest_alignment_error_rate([pair]) == pytest.approx(0.2)
+    assert oracle_alignment_error_rate([pair]) == pytest.approx(0.2)
     # a target word without a gold link gets a link too, which is wrong: 1 - 2 * 2 / (3 + 3)
     longer = pair._replace(target=("du", "chat", "donc"))
-    assert lowest_alignment_error_rate([longer]) == pytest.approx(1 / 3)
+    assert oracle_alignment_error_rate([longer]) == pytest.approx(1 / 3)
 
 
 def test_the_floor_of_the_grammar():
     pairs = sample(300, seed=3)
     chosen = [{min(link for link in pair.links if link[1] == t) for t in range(len(pair.target))} for pair in pairs]
-    floor = lowest_alignment_error_rate(pairs)
+    floor = oracle_alignment_error_rate(pairs)
     assert floor == pytest.approx(alignment_error_rate(chosen, [pair.links for pair in pairs]))
     assert 0.04 < floor < 0.06
 
@@ -75,7 +75,7 @@ WORDS, MOTS = Vocabulary(("a", "b", "c")), Vocabulary(("u", "v"))
 PAIR = SentencePair(("a", "b"), ("u", "v"), frozenset({(0, 0), (1, 1)}))
 
 
-class Diagonal(Translator):
+class Diagonal(EncoderDecoder):
     """It looks at position t from position t, whatever the words."""
 
     def __init__(self, device=None):
@@ -85,7 +85,7 @@ class Diagonal(Translator):
         assert {x.device for x in (source, lengths, target)} == {self.encoder.weight.device}
         weights = torch.eye(max(target.shape[1], source.shape[1]))[: target.shape[1], : source.shape[1]]
         weights = weights.expand(len(source), -1, -1)
-        return SimpleNamespace(attended=Attended(weights, weights))
+        return SimpleNamespace(attention=AttentionOutput(weights, weights))
 
 
 @pytest.mark.parametrize("device", ["cpu", "meta"])
@@ -93,7 +93,7 @@ def test_forced_links_are_of_each_pair_alone(device, monkeypatch):
     monkeypatch.setattr(metrics, "_TOGETHER", 2)
     pairs = [SentencePair(("a",) * n, ("a",) * n) for n in (3, 1, 5, 2, 7)]
     expected = [{(n, n) for n in range(len(pair.source))} for pair in pairs]
-    assert forced_links(Diagonal(device), pairs) == expected
+    assert forced_alignments(Diagonal(device), pairs) == expected
 
 
 @pytest.mark.parametrize(
@@ -101,19 +101,19 @@ def test_forced_links_are_of_each_pair_alone(device, monkeypatch):
     [
         rnn_search,
         luong,
-        lambda *v, **k: luong(*v, window="predictive", half_width=1, **k),
-        lambda *v, emb, hid: transformer(*v, emb=6, hid=hid, heads=3),
+        lambda *v, **k: luong(*v, window="local-p", half_width=1, **k),
+        lambda *v, embedding_dim, hidden_size: transformer(*v, d_model=6, dim_feedforward=hidden_size, num_heads=3),
     ],
 )
 def test_looks_are_the_weights_of_the_words_under_the_true_words(make):
-    model = make(WORDS, MOTS, emb=5, hid=7)
+    model = make(WORDS, MOTS, embedding_dim=5, hidden_size=7)
     pair = SentencePair(("c", "a", "b"), ("v", "u"))
     source, target = torch.tensor([WORDS.encode(pair.source)]), torch.tensor([MOTS.encode(pair.target)])
-    attended = model(source, torch.tensor([4]), target).attended
-    expected = attended.dense(4)[0].detach().numpy()
-    assert isinstance(looks(model, pair), np.ndarray)
-    np.testing.assert_allclose(looks(model, pair), expected[:2, :3], rtol=1e-6)
-    assert forced_links(model, [pair]) == [links(expected, pair.source, pair.target)]
+    attended = model(source, torch.tensor([4]), target).attention
+    expected = attended.to_dense(4)[0].detach().numpy()
+    assert isinstance(attention_weights(model, pair), np.ndarray)
+    np.testing.assert_allclose(attention_weights(model, pair), expected[:2, :3], rtol=1e-6)
+    assert forced_alignments(model, [pair]) == [hard_alignment(expected, pair.source, pair.target)]
 
 
 def test_bleu_by_hand():
@@ -157,11 +157,11 @@ def test_exact_match_counts_whole_sentences():
 
 
 def small(make=luong):
-    return make(WORDS, MOTS, emb=5, hid=7)
+    return make(WORDS, MOTS, embedding_dim=5, hidden_size=7)
 
 
 def unnamed():
-    return Translator(small().encoder, small().decoder)
+    return EncoderDecoder(small().encoder, small().decoder)
 
 
 EYE, ABC = np.eye(3), ["a", "b", "c"]
@@ -174,17 +174,25 @@ ONE = [("u", "v")]
         (lambda: alignment_error_rate([{(0, 0)}], [{(0, 0)}] * 2), ValueError, "have 1, 2, 2 sentences; expected as"),
         (lambda: alignment_error_rate({(0, 0)}, {(0, 0)}, {(1, 1)}), ValueError, "possible lacks 1 of the links"),
         (lambda: alignment_error_rate([], []), ValueError, "predicted and sure hold no link; expected at least one"),
-        (lambda: lowest_alignment_error_rate([]), ValueError, "pairs has 0 sentence pairs; expected"),
-        (lambda: lowest_alignment_error_rate([PAIR._replace(links={(0, 2)})]), ValueError, r"pairs\[0\] has the link"),
-        (lambda: lowest_alignment_error_rate([PAIR._replace(links={(0, -1)})]), ValueError, r"link \(0, -1\)"),
-        (lambda: links(EYE, ABC, ["d"] * 4), ValueError, r"weights has shape \(3, 3\); expected at least \(4, 3\)"),
-        (lambda: links(EYE, ["d"] * 4, ABC), ValueError, r"expected at least \(3, 4\)"),
-        (lambda: links(EYE, [], ["d"]), ValueError, "and a source word"),
-        (lambda: links(EYE * np.nan, ABC, ABC), ValueError, r"weights has shape \(3, 3\) and holds NaN"),
-        (lambda: links(EYE, ABC, "abc"), TypeError, "target is the string 'abc'"),
-        (lambda: forced_links(small(rnn_encdec), [PAIR]), ValueError, "translator has no attention; expected one that"),
-        (lambda: forced_links(unnamed(), [PAIR]), ValueError, "translator has no vocabularies"),
-        (lambda: looks(small(), PAIR._replace(target=())), ValueError, "words is empty"),
+        (lambda: oracle_alignment_error_rate([]), ValueError, "pairs has 0 sentence pairs; expected"),
+        (lambda: oracle_alignment_error_rate([PAIR._replace(links={(0, 2)})]), ValueError, r"pairs\[0\] has the link"),
+        (lambda: oracle_alignment_error_rate([PAIR._replace(links={(0, -1)})]), ValueError, r"link \(0, -1\)"),
+        (
+            lambda: hard_alignment(EYE, ABC, ["d"] * 4),
+            ValueError,
+            r"weights has shape \(3, 3\); expected at least \(4, 3\)",
+        ),
+        (lambda: hard_alignment(EYE, ["d"] * 4, ABC), ValueError, r"expected at least \(3, 4\)"),
+        (lambda: hard_alignment(EYE, [], ["d"]), ValueError, "and a source word"),
+        (lambda: hard_alignment(EYE * np.nan, ABC, ABC), ValueError, r"weights has shape \(3, 3\) and holds NaN"),
+        (lambda: hard_alignment(EYE, ABC, "abc"), TypeError, "target is the string 'abc'"),
+        (
+            lambda: forced_alignments(small(rnn_encdec), [PAIR]),
+            ValueError,
+            "model has no attention; expected a model with",
+        ),
+        (lambda: forced_alignments(unnamed(), [PAIR]), ValueError, "model has no vocabularies"),
+        (lambda: attention_weights(small(), PAIR._replace(target=())), ValueError, "words is empty"),
         (lambda: bleu([], []), ValueError, "translations has 0 sentences, the references 0; expected equally"),
         (lambda: bleu(["u v"], ONE), TypeError, r"translations\[0\] is the string 'u v'"),
         (lambda: bleu(ONE, ["u v"]), TypeError, r"references\[0\] is the string 'u v'"),

@@ -13,7 +13,7 @@ from jaxtyping import TypeCheckError
 
 import attnlib
 from attnlib.scores import dot
-from attnlib.translator import luong
+from attnlib.seq2seq import luong
 
 HOME = Path(attnlib.__file__).parent
 PATHS = {".".join(path.relative_to(HOME).with_suffix("").parts): path for path in HOME.rglob("*.py")}
@@ -91,20 +91,20 @@ import numpy as np
 import torch
 from attnlib import attention, metrics, search
 from attnlib.data import Vocabulary
-from attnlib.translator import luong
+from attnlib.seq2seq import luong
 
 eye, words = np.eye(3), Vocabulary(("a", "b", "c"))
-model = luong(words, words, emb=3, hid=4)
+model = luong(words, words, embedding_dim=3, hidden_size=4)
 ids, lengths = torch.tensor([[4, 5, 2], [4, 2, 0]]), torch.tensor([3, 2])
 for call in (
     lambda: attention.masked_softmax(eye, np.ones((2, 3), bool)),
     lambda: attention.attention(eye, eye[:, :2], eye),
     lambda: model(ids, lengths, ids[:1]),
-    lambda: model.before_output(ids, lengths, ids * 1.0),
+    lambda: model.extract_features(ids, lengths, ids * 1.0),
     lambda: model.start(ids, [3, 2]),
-    lambda: search.greedy(model, ids, lengths[:1], 3),
-    lambda: search.beam(model, ids, lengths, torch.tensor([3]), 2),
-    lambda: metrics.links(eye[0], ["a"], ["b"]),
+    lambda: search.greedy_search(model, ids, lengths[:1], 3),
+    lambda: search.beam_search(model, ids, lengths, torch.tensor([3]), 2),
+    lambda: metrics.hard_alignment(eye[0], ["a"], ["b"]),
 ):
     try:
         call()
@@ -119,12 +119,12 @@ def test_the_doors_refuse_what_their_signatures_do_not_admit_and_name_it():
     told = [
         (r"attention\.masked_softmax", "mask", r"bool\[2,3\]\(numpy\)", r"#\*shape"),
         (r"attention\.attention", "keys", r"f64\[3,2\]\(numpy\)", r"\*batch src d"),
-        (r"Translator\.forward", "target", r"i64\[1,3\]\(torch\)", "batch tgt"),
-        (r"Translator\.before_output", "target", r"f32\[2,3\]\(torch\)", "Int.*batch tgt"),
-        (r"Translator\.start", "lengths", r"\[3, 2\]", "Int.*batch"),
-        (r"search\.greedy", "lengths", r"i64\[1\]\(torch\)", "batch"),
-        (r"search\.beam", "max_length", r"i64\[1\]\(torch\)", "batch"),
-        (r"metrics\.links", "weights", r"f64\[3\]\(numpy\)", "tgt src"),
+        (r"EncoderDecoder\.forward", "target", r"i64\[1,3\]\(torch\)", "batch tgt"),
+        (r"EncoderDecoder\.extract_features", "target", r"f32\[2,3\]\(torch\)", "Int.*batch tgt"),
+        (r"EncoderDecoder\.start", "lengths", r"\[3, 2\]", "Int.*batch"),
+        (r"search\.greedy_search", "lengths", r"i64\[1\]\(torch\)", "batch"),
+        (r"search\.beam_search", "max_length", r"i64\[1\]\(torch\)", "batch"),
+        (r"metrics\.hard_alignment", "weights", r"f64\[3\]\(numpy\)", "tgt src"),
     ]
     for line, (door, argument, was, expected) in zip(run.stdout.splitlines(), told, strict=True):
         assert re.search(rf"{door}\. .* parameter '{argument}'\. Actual value: {was}\.? Expected .*{expected}", line)

@@ -19,7 +19,10 @@ from attnlib.language.grammar import sample
 from attnlib.text.model import load
 
 PAIRS = sample(23, seed=0, clauses=(1,))
-VOCABULARIES = Vocabulary.of(pair.source for pair in PAIRS), Vocabulary.of(pair.target for pair in PAIRS)
+VOCABULARIES = (
+    Vocabulary.from_sentences(pair.source for pair in PAIRS),
+    Vocabulary.from_sentences(pair.target for pair in PAIRS),
+)
 
 MANY = '''
 import json, os, signal, sys
@@ -34,14 +37,12 @@ from attnlib.language.grammar import sample
 from attnlib.text import training as text_training
 from attnlib.text.config import TrainingConfig
 from attnlib.text.training import Watch, train_model
-from attnlib.translator import luong
+from attnlib.seq2seq import luong
 from attnlib.data import Vocabulary
 
-torch.set_num_threads(1)
-torch.optim.Adam([torch.zeros(1, requires_grad=True)])  # imports much, once here instead of in each child
-pairs = sample(23, seed=0, clauses=(1,))
-known = Vocabulary.of(pair.source for pair in pairs), Vocabulary.of(pair.target for pair in pairs)
-home = Path(sys.argv[2])
+torch.set_num_threads(1) torch.optim.Adam([torch.zeros(1, requires_grad=True)])  # imports much, once here instead of in
+each child pairs = sample(23, seed=0, clauses=(1,)) known = Vocabulary.from_sentences(pair.source for pair in pairs),
+Vocabulary.from_sentences(pair.target for pair in pairs) home = Path(sys.argv[2])
 
 def together(n, name, call):
     """Run a function in n processes, each told which it is, and give how each ended."""
@@ -63,8 +64,8 @@ def together(n, name, call):
     return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
 
 def curve(k, n, place, steps=70, on_step=None, dropout=0.0):
-    translator = luong(*known, emb=6, hid=8, seed=0, dropout=dropout)
-    shares = Corpus.of(pairs, *known).endless(max_tokens=60, seed=0, share=(k, n))
+    translator = luong(*known, embedding_dim=6, hidden_size=8, seed=0, dropout=dropout)
+    shares = Corpus.from_pairs(pairs, *known).infinite_batches(max_tokens=60, seed=0, share=(k, n))
     options = {"schedule": lambda done: 1.0, "on_step": on_step}
     history = training.train(translator, shares, steps=steps, seed=0, **options)
     weights = torch.cat([p.detach().flatten() for p in translator.parameters()])
@@ -84,17 +85,17 @@ def interrupted(k, n, place):
             os.kill(os.getpid(), signal.SIGINT)
     curve(k, n, place, on_step=asks)
 
-options = {"emb": 4, "hid": 4, "dropout": 0.2, "seed": 0}
+options = {"embedding_dim": 4, "hidden_size": 4, "dropout": 0.2, "seed": 0}
 config = TrainingConfig(options=options, vocab_size=60, steps=9, max_sentences=8, eval_every=4)
 
 def learnt(k, n, place, dies=False):
-    true, steps = training.output_loss, []
+    true, steps = training.linear_cross_entropy, []
     def loss(*arguments):
         steps.append(len(steps))
         if dies and k == 1 and len(steps) == 6:
             os.kill(os.getpid(), signal.SIGKILL)
         return true(*arguments)
-    training.output_loss = loss
+    training.linear_cross_entropy = loss
     train_model(place, pairs, pairs[:2], config, save_seconds=0.0, progress=False)
 
 def weights(name):

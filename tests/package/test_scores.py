@@ -57,16 +57,20 @@ def test_classes_are_the_papers_equations(name):
     score, enc = SCORES[name]().double(), DEC if name == "dot" else ENC
     s, h = torch.tensor(draw(BATCH, TGT, DEC)), torch.tensor(draw(BATCH, SRC, enc, seed=1))
     weights = {letter: p.detach().numpy() for letter, p in score.named_parameters()}
-    e = score(s, score.keys(h)).detach().numpy()
+    e = score(s, score.project_keys(h)).detach().numpy()
     for b, t, i in np.ndindex(BATCH, TGT, SRC):
         assert e[b, t, i] == pytest.approx(score_one(name, s[b, t].numpy(), h[b, i].numpy(), i, weights), rel=1e-12)
 
 
 def test_a_source_beyond_the_location_scores_positions_is_refused(refused):
     too_long = torch.ones(2, 10, 3)
-    refused(lambda: Location(4, 9).keys(too_long), ValueError, "h has 10 source positions; expected at most max_src, 9")
+    refused(
+        lambda: Location(4, 9).project_keys(too_long),
+        ValueError,
+        "h has 10 source positions; expected at most max_src, 9",
+    )
 
 
 def test_location_has_a_weight_for_the_last_position_it_admits():
     score = Location(DEC, MAX_SRC)
-    assert score(torch.zeros(1, DEC), score.keys(torch.zeros(MAX_SRC, ENC))).shape == (1, MAX_SRC)
+    assert score(torch.zeros(1, DEC), score.project_keys(torch.zeros(MAX_SRC, ENC))).shape == (1, MAX_SRC)

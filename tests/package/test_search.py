@@ -7,24 +7,26 @@ import pytest
 import torch
 
 from attnlib import search as module
-from attnlib.attention import Attended
-from attnlib.data import BOS, EOS, PAD, UNKNOWN, Vocabulary, encode
-from attnlib.search import beam, greedy, translate, translate_all
+from attnlib.attention import AttentionOutput
+from attnlib.data import BOS, EOS, PAD, UNK, Vocabulary, encode_batch
+from attnlib.search import beam_search, greedy_search, translate, translate_all
+from attnlib.seq2seq import EncoderDecoder, luong, rnn_encdec, rnn_search
 from attnlib.transformer import transformer
-from attnlib.translator import Translator, luong, rnn_encdec, rnn_search
 
 VOCABULARY = Vocabulary(tuple("abcdefg"))
-SOURCE, LENGTHS = encode([tuple(word) for word in ("abcde", "bc", "gfedcbagfed", "a", "fg")], VOCABULARY)
+SOURCE, LENGTHS = encode_batch([tuple(word) for word in ("abcde", "bc", "gfedcbagfed", "a", "fg")], VOCABULARY)
 ONE = torch.tensor([[4, EOS]]), torch.tensor([2])
 SENTENCES = [tuple("abc"), ("a",), tuple("gfedcba"), ("b",), tuple("de")]
 MODELS = {
     "rnn_encdec": rnn_encdec,
     "rnn_search": rnn_search,
     "luong": luong,
-    "local-p": lambda *v, **k: luong(*v, window="predictive", half_width=2, layers=2, **k),
-    "transformer": lambda *v, emb, **k: transformer(*v, emb=6, heads=3, **k),
+    "local-p": lambda *v, **k: luong(*v, window="local-p", half_width=2, num_layers=2, **k),
+    "transformer": lambda *v, embedding_dim, hidden_size, **k: transformer(
+        *v, d_model=6, dim_feedforward=hidden_size, num_heads=3, **k
+    ),
 }
-SEARCHES = {"greedy": greedy, "beam": lambda *given: beam(*given, 3)}
+SEARCHES = {"greedy": greedy_search, "beam": lambda *given: beam_search(*given, 3)}
 
 
 @pytest.fixture(params=SEARCHES)
@@ -42,7 +44,7 @@ class Seen(NamedTuple):
         return Seen(self.sentence[rows], self.words[rows])
 
 
-class Table(Translator):
+class Table(EncoderDecoder):
     """The probabilities of the next word depend on the sentence and on every word so far, in no simple way."""
 
     def __init__(self, vocab, seed):
@@ -55,7 +57,7 @@ class Table(Translator):
     def step(self, words, state):  # noqa: D102
         after = (31 * state.words + words + 7) % 101
         weights = torch.softmax(state.sentence * after[:, None] / 101.0, 1)[:, None]
-        return self.logits[after], Attended(weights, weights), Seen(state.sentence, after)
+        return self.logits[after], AttentionOutput(weights, weights), Seen(state.sentence, after)
 
 
 def log_probability(translator, source, words):
@@ -70,7 +72,7 @@ def log_probability(translator, source, words):
 
 
 def untrained(name):
-    translator = MODELS[name](VOCABULARY, VOCABULARY, emb=5, hid=7, seed=3)
+    translator = MODELS[name](VOCABULARY, VOCABULARY, embedding_dim=5, hidden_size=7, seed=3)
     with torch.no_grad():
         for p in translator.parameters():
             p.mul_(2.0)  # more decided than at the beginning
@@ -86,20 +88,22 @@ def assert_same(one, other):
 @pytest.mark.parametrize("name", MODELS)
 def test_a_beam_of_1_is_greedy(name):
     translator = untrained(name)
-    assert_same(beam(translator, SOURCE, LENGTHS, 13, 1), greedy(translator, SOURCE, LENGTHS, 13))
+    assert_same(beam_search(translator, SOURCE, LENGTHS, 13, 1), greedy_search(translator, SOURCE, LENGTHS, 13))
 
 
 @pytest.mark.parametrize("length_penalty", [0.0, 0.7, 1.0])
 @pytest.mark.parametrize("seed", range(7))
 def test_a_beam_as_wide_as_the_tree_finds_the_best_of_all(seed, length_penalty):
-    translator, max_length, words = Table(6, seed), 4, (UNKNOWN, 4, 5)
+    translator, max_length, words = Table(6, seed), 4, (UNK, 4, 5)
     source = SOURCE[:, :4] % 6
-    result = beam(translator, source, torch.full((5,), 4), max_length, 3**max_length, length_penalty=length_penalty)
+    result = beam_search(
+        translator, source, torch.full((5,), 4), max_length, 3**max_length, length_penalty=length_penalty
+    )
     for n in range(5):
         all_of_them = [(*begin, EOS) for size in range(max_length) for begin in product(words, repeat=size)]
         scores = {w: log_probability(translator, source[n], w) / len(w) ** length_penalty for w in all_of_them}
         best = max(scores, key=scores.get)
-        assert tuple(result.words[n, : result.lengths[n]].tolist()) == best
+        assert tuple(result.ids[n, : result.lengths[n]].tolist()) == best
         assert result.log_probabilities[n] == pytest.approx(log_probability(translator, source[n], best))
 
 
@@ -107,9 +111,9 @@ def test_a_beam_as_wide_as_the_tree_finds_the_best_of_all(seed, length_penalty):
 def test_where_the_best_that_ended_is_too_short_a_better_one_that_was_cut_wins(seed):
     translator, most, min_length = Table(6, seed), 4, torch.tensor([1, 2, 3, 4, 5])
     source, lengths = SOURCE[:, :4] % 6, torch.full((5,), 4)
-    result = beam(translator, source, lengths, most, 3**most, min_length=min_length)
+    result = beam_search(translator, source, lengths, most, 3**most, min_length=min_length)
     for n in range(5):
-        beginnings = [words for size in range(most + 1) for words in product((UNKNOWN, 4, 5), repeat=size)]
+        beginnings = [words for size in range(most + 1) for words in product((UNK, 4, 5), repeat=size)]
         ended = [(*words, EOS) for words in beginnings if len(words) < most]
         score = {
             words: log_probability(translator, source[n], words) / len(words)
@@ -118,20 +122,20 @@ def test_where_the_best_that_ended_is_too_short_a_better_one_that_was_cut_wins(s
         best = max(ended, key=score.get)
         if len(best) < min_length[n]:
             best = max(score, key=score.get)
-        assert tuple(result.words[n, : result.lengths[n]].tolist()) == best
+        assert tuple(result.ids[n, : result.lengths[n]].tolist()) == best
 
 
 @pytest.mark.parametrize("width", [1, 2, 5])
 @pytest.mark.parametrize("name", MODELS)
 def test_a_batch_gives_each_sentence_what_it_gets_alone(name, width):
     translator = untrained(name)
-    result = beam(translator, SOURCE, LENGTHS, 9, width)
+    result = beam_search(translator, SOURCE, LENGTHS, 9, width)
     for n in range(len(SOURCE)):
-        alone = beam(translator, SOURCE[n : n + 1, : LENGTHS[n]], LENGTHS[n : n + 1], 9, width)
+        alone = beam_search(translator, SOURCE[n : n + 1, : LENGTHS[n]], LENGTHS[n : n + 1], 9, width)
         size = int(alone.lengths[0])
         assert result.lengths[n] == size
-        assert result.words[n, :size].tolist() == alone.words[0].tolist()
-        assert (result.words[n, size:] == PAD).all()
+        assert result.ids[n, :size].tolist() == alone.ids[0].tolist()
+        assert (result.ids[n, size:] == PAD).all()
         torch.testing.assert_close(result.log_probabilities[n], alone.log_probabilities[0], rtol=1e-4, atol=1e-5)
         if result.weights is not None:
             torch.testing.assert_close(result.weights[n, :size, : LENGTHS[n]], alone.weights[0], rtol=1e-4, atol=1e-5)
@@ -144,13 +148,13 @@ def test_weights_and_probabilities_are_those_of_teacher_forcing_on_what_was_chos
     translator = untrained(name)
     result = search(translator, SOURCE, LENGTHS, 9)
     with torch.no_grad():
-        logits, attended = translator(SOURCE, LENGTHS, result.words)
+        logits, attended = translator(SOURCE, LENGTHS, result.ids)
     logits[..., [PAD, BOS]] = -torch.inf
-    real = torch.arange(result.words.shape[1]) < result.lengths[:, None]
-    gains = logits.log_softmax(-1).gather(2, result.words[..., None])[..., 0]
+    real = torch.arange(result.ids.shape[1]) < result.lengths[:, None]
+    gains = logits.log_softmax(-1).gather(2, result.ids[..., None])[..., 0]
     torch.testing.assert_close(torch.where(real, gains, 0.0).sum(1), result.log_probabilities, rtol=1e-4, atol=1e-4)
     if attended is not None:
-        weights = attended.dense(SOURCE.shape[1]) * real[..., None]
+        weights = attended.to_dense(SOURCE.shape[1]) * real[..., None]
         torch.testing.assert_close(weights, result.weights, rtol=1e-4, atol=1e-5)
 
 
@@ -169,11 +173,11 @@ class Choice(Table):
 
 
 def test_a_beam_of_2_sees_further_than_greedy_by_hand():
-    first = greedy(Choice(), *ONE, 5)
-    assert first.words.tolist() == [[4, EOS]]
+    first = greedy_search(Choice(), *ONE, 5)
+    assert first.ids.tolist() == [[4, EOS]]
     assert first.log_probabilities.exp().tolist() == pytest.approx([0.24])
-    second = beam(Choice(), *ONE, 5, 2)
-    assert second.words.tolist() == [[5, EOS]]
+    second = beam_search(Choice(), *ONE, 5, 2)
+    assert second.ids.tolist() == [[5, EOS]]
     assert second.log_probabilities.exp().tolist() == pytest.approx([0.4])
     assert second.weights is None
 
@@ -184,7 +188,7 @@ def test_a_translation_that_does_not_end_is_cut_and_has_no_end(search):
     translator.logits[5, 5] = 0.0
     result = search(translator, *ONE, 3)
     assert result.lengths.tolist() == [3]
-    assert EOS not in result.words
+    assert EOS not in result.ids
 
 
 @pytest.mark.parametrize("vocab", [67, 448, 461])
@@ -195,7 +199,7 @@ def test_the_likeliest_words_are_found_whatever_chunks_they_are_looked_for_in(vo
 
     def result(chunk):
         monkeypatch.setattr(module, "_CHUNK", chunk)
-        return beam(translator, source, lengths, 3, width)
+        return beam_search(translator, source, lengths, 3, width)
 
     expected = result(10**6)  # so large that torch looks through all words at once
     for chunk in (1, 3, 64):
@@ -217,35 +221,35 @@ def test_an_empty_place_in_the_beam_never_ends():
     translator.logits[BOS:, 5] = 0.0
     translator.logits[PAD] = 0.0
     for width in range(1, 20):
-        result = beam(translator, *ONE, 3, width)
-        assert result.words.tolist() == [[5, 5, 5]]
+        result = beam_search(translator, *ONE, 3, width)
+        assert result.ids.tolist() == [[5, 5, 5]]
         assert result.log_probabilities.tolist() == [0.0]
 
 
-class Counted(Translator):
+class Counted(EncoderDecoder):
     """A translator that counts its steps and keeps how long the sources of each batch are."""
 
     def __init__(self, translator):
         super().__init__(torch.nn.Identity(), torch.nn.Identity(), VOCABULARY, VOCABULARY)
-        self.translator = translator
+        self.network = translator
         self.steps, self.sizes = 0, []
 
     def start(self, source, lengths):  # noqa: D102
         self.sizes.append(source.shape[1])
-        return self.translator.start(source, lengths)
+        return self.network.start(source, lengths)
 
     def step(self, words, state):  # noqa: D102
         self.steps += 1
-        return self.translator.step(words, state)
+        return self.network.step(words, state)
 
 
 def test_a_search_ends_with_its_last_hypothesis(search):
     certain = Choice()
     certain.logits[BOS, 4] = -torch.inf
-    certain.logits[[PAD, EOS, UNKNOWN]] = 0.0
+    certain.logits[[PAD, EOS, UNK]] = 0.0
     translator = Counted(certain)
     result = search(translator, *ONE, 9)
-    assert result.words.tolist() == [[5, EOS]]
+    assert result.ids.tolist() == [[5, EOS]]
     assert translator.steps == 2
 
 
@@ -256,7 +260,7 @@ def test_a_batch_holds_sentences_of_similar_length(monkeypatch):
     assert translator.sizes == [2, 4, 8]  # EOS included
 
 
-class Away(Translator):
+class Away(EncoderDecoder):
     """A translator on another device, that says what it was given."""
 
     def __init__(self):
@@ -277,7 +281,7 @@ def test_one_sentence_without_a_score_is_enough_to_refuse(search):
     translator.logits[:] = 0
     search(translator, SOURCE, LENGTHS, 5)
     translator.logits[(31 * SOURCE[1].sum() + BOS + 7) % 101] = torch.nan
-    with pytest.raises(FloatingPointError, match="log probability is not finite; expected a translator of finite"):
+    with pytest.raises(FloatingPointError, match="log probability is not finite; expected a model of finite"):
         search(translator, SOURCE, LENGTHS, 5)
 
 
@@ -291,7 +295,7 @@ def test_a_sentence_of_ones_own():
 
 def unnamed():
     model = untrained("luong")
-    return Translator(model.encoder, model.decoder)
+    return EncoderDecoder(model.encoder, model.decoder)
 
 
 def many(sentences, model=None, limits=3, **options):
@@ -301,19 +305,27 @@ def many(sentences, model=None, limits=3, **options):
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
-        (lambda: greedy(None, SOURCE, LENGTHS, 0), ValueError, "max_length holds 0; expected numbers from 1"),
+        (lambda: greedy_search(None, SOURCE, LENGTHS, 0), ValueError, "max_length holds 0; expected numbers from 1"),
         (
-            lambda: beam(None, SOURCE, LENGTHS, LENGTHS - 2, 2),
+            lambda: beam_search(None, SOURCE, LENGTHS, LENGTHS - 2, 2),
             ValueError,
             "max_length holds 0; expected numbers from 1",
         ),
         (lambda: many(SENTENCES, limits=torch.tensor([3, 4]).numpy()), ValueError, "max_length has 2 numbers"),
-        (lambda: beam(untrained("luong"), SOURCE, LENGTHS, 5, 0), ValueError, "width is 0; expected at least 1"),
-        (lambda: beam(None, SOURCE, LENGTHS, 3, 2, length_penalty=torch.nan), ValueError, "length_penalty is nan"),
+        (
+            lambda: beam_search(untrained("luong"), SOURCE, LENGTHS, 5, 0),
+            ValueError,
+            "beam_size is 0; expected at least 1",
+        ),
+        (
+            lambda: beam_search(None, SOURCE, LENGTHS, 3, 2, length_penalty=torch.nan),
+            ValueError,
+            "length_penalty is nan",
+        ),
         (lambda: translate(untrained("luong"), " "), ValueError, "words is empty; expected at least one word"),
         (lambda: many(["ab"]), TypeError, "words is the string 'ab'"),
-        (lambda: many([], width=0), ValueError, "width is 0"),
-        (lambda: many([("a",)], unnamed()), ValueError, "translator has no vocabularies"),
+        (lambda: many([], beam_size=0), ValueError, "beam_size is 0"),
+        (lambda: many([("a",)], unnamed()), ValueError, "model has no vocabularies"),
         (lambda: many(SENTENCES, limits=[3, 4]), ValueError, "max_length has 2 numbers; expected 5, one for each"),
         (lambda: many(SENTENCES, limits=[3, 4, 0, 1, 1]), ValueError, "max_length holds 0"),
     ],
@@ -334,9 +346,9 @@ def test_each_sentence_has_a_greatest_length_of_its_own(width, monkeypatch):
     """Beside others, or alone with its own: the same. Some end before it, some are cut short."""
     monkeypatch.setattr(module, "_ROWS", 2 * width)
     model, limits = untrained("luong"), [3, 9, 1, 2, 30]
-    result = translate_all(model, SENTENCES, max_length=limits, width=width)
+    result = translate_all(model, SENTENCES, max_length=limits, beam_size=width)
     alone = [
-        translate_all(model, [words], max_length=limit, width=width)[0]
+        translate_all(model, [words], max_length=limit, beam_size=width)[0]
         for words, limit in zip(SENTENCES, limits, strict=True)
     ]
     assert result == alone

@@ -8,24 +8,24 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from attnlib import training
-from attnlib.data import PAD, Vocabulary, batch, endless
+from attnlib.data import PAD, Vocabulary, collate, infinite_batches
 from attnlib.language.grammar import sample
 from attnlib.metrics import exact_match
 from attnlib.search import translate, translate_all
+from attnlib.seq2seq import luong, rnn_search
 from attnlib.training import train, warmup_cosine
-from attnlib.translator import luong, rnn_search
 
 PAIRS = sample(60, seed=0, clauses=(1,))
 SOURCES, TARGETS = [pair.source for pair in PAIRS], [pair.target for pair in PAIRS]
-VOCABULARIES = Vocabulary.of(SOURCES), Vocabulary.of(TARGETS)
+VOCABULARIES = Vocabulary.from_sentences(SOURCES), Vocabulary.from_sentences(TARGETS)
 
 
 def small(make=rnn_search, seed=0):
-    return make(*VOCABULARIES, emb=13, hid=17, seed=seed)
+    return make(*VOCABULARIES, embedding_dim=13, hidden_size=17, seed=seed)
 
 
 def learn(translator, pairs, *, seed, words=600, **options):
-    return train(translator, endless(pairs, *VOCABULARIES, max_tokens=words, seed=seed), **options)
+    return train(translator, infinite_batches(pairs, *VOCABULARIES, max_tokens=words, seed=seed), **options)
 
 
 def weights(translator):
@@ -33,7 +33,7 @@ def weights(translator):
 
 
 def test_it_learns_a_few_sentences_by_heart():
-    translator = rnn_search(*VOCABULARIES, emb=16, hid=32, seed=0)
+    translator = rnn_search(*VOCABULARIES, embedding_dim=16, hidden_size=32, seed=0)
     few = sorted(PAIRS, key=lambda pair: len(pair.target))[:5]
     history = learn(translator, few, steps=60, seed=0, learning_rate=2e-2)
     assert history.losses[0] == pytest.approx(log(len(VOCABULARIES[1])), rel=0.2)
@@ -96,7 +96,7 @@ def test_gradients_are_clipped_to_the_norm_asked_for(monkeypatch):
 
 def test_the_first_loss_is_that_of_the_first_batch():
     translator = small()
-    whole = batch(PAIRS[:3], *VOCABULARIES)
+    whole = collate(PAIRS[:3], *VOCABULARIES)
     with torch.no_grad():
         expected = float(cross_entropy(translator(*whole).logits.mT, whole.target, ignore_index=PAD))
     assert learn(translator, PAIRS[:3], steps=1, seed=0).losses == pytest.approx([expected], rel=1e-5)
@@ -115,7 +115,7 @@ def trained(**options):
 
 
 def test_a_loss_that_is_no_number_ends_the_training(monkeypatch):
-    monkeypatch.setattr(training, "output_loss", lambda *_: torch.tensor(float("nan"), requires_grad=True))
+    monkeypatch.setattr(training, "linear_cross_entropy", lambda *_: torch.tensor(float("nan"), requires_grad=True))
     with pytest.raises(FloatingPointError, match="loss is nan at step 1;"):
         trained(steps=7)
 
@@ -130,7 +130,11 @@ def test_a_training_that_fails_leaves_a_translator_that_drops_nothing():
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
-        (lambda: train(small().requires_grad_(False), [], steps=1), ValueError, "weights are frozen; .*requires_grad_"),
+        (
+            lambda: train(small().requires_grad_(False), [], steps=1),
+            ValueError,
+            "model has only frozen weights; .*requires_grad_",
+        ),
         (lambda: trained(progress="line"), ValueError, "progress is 'line'; expected one of None, True, False"),
         (lambda: trained(learning_rate=-1), ValueError, "learning_rate is -1; expected at least 0"),
         (lambda: trained(max_grad_norm=None), ValueError, "max_grad_norm is None; expected a number above 0"),

@@ -10,22 +10,22 @@ import torch
 from torch import nn
 
 from attnlib.data import EOS, Vocabulary
-from attnlib.encoders import Encoded
+from attnlib.encoders import EncoderOutput
 from attnlib.transformer import (
     DecoderLayer,
     EncoderLayer,
     PositionalEmbedding,
     TransformerDecoder,
     TransformerEncoder,
-    position_vectors,
+    sinusoidal_positions,
     transformer,
 )
 
 EMB, HEADS, HID, LAYERS, VOCAB, SRC, TGT = 14, 7, 5, 3, 19, 11, 5
 LENGTHS = torch.tensor([11, 3, 7])
 REAL = torch.arange(SRC) < LENGTHS[:, None]
-NAMES = Vocabulary.of([["a", "b", "c"]])
-SIZES = {"hid": HID, "heads": HEADS, "layers": LAYERS}
+NAMES = Vocabulary.from_sentences([["a", "b", "c"]])
+SIZES = {"dim_feedforward": HID, "num_heads": HEADS, "num_layers": LAYERS}
 
 
 def draw(*shape, seed):
@@ -49,7 +49,7 @@ def decoder():
 @pytest.fixture
 def encoded():
     h = torch.where(REAL[:, :, None], draw(len(LENGTHS), SRC, EMB, seed=1), 0.0)
-    return Encoded(h, LENGTHS, h[:, 0], ())
+    return EncoderOutput(h, LENGTHS, h[:, 0], ())
 
 
 WORDS = torch.randint(VOCAB, (len(LENGTHS), TGT), generator=torch.Generator().manual_seed(3))
@@ -66,17 +66,21 @@ def copy_heads(ours, theirs):
 
 
 def copy_layer(ours, theirs):
-    pairs = {"linear1": ours.network[0], "linear2": ours.network[2]}
-    adds = [ours.add_itself, *([ours.add_source] if hasattr(ours, "source") else []), ours.add_network]
+    pairs = {"linear1": ours.feed_forward[0], "linear2": ours.feed_forward[2]}
+    adds = [
+        ours.self_attention_norm,
+        *([ours.cross_attention_norm] if hasattr(ours, "cross_attention") else []),
+        ours.feed_forward_norm,
+    ]
     for n, add in enumerate(adds, 1):
         nn.init.normal_(add.norm.weight)
         nn.init.normal_(add.norm.bias)
         pairs[f"norm{n}"] = add.norm
     for name, part in pairs.items():
         getattr(theirs, name).load_state_dict(part.state_dict())
-    copy_heads(ours.itself, theirs.self_attn)
-    if hasattr(ours, "source"):
-        copy_heads(ours.source, theirs.multihead_attn)
+    copy_heads(ours.self_attention, theirs.self_attn)
+    if hasattr(ours, "cross_attention"):
+        copy_heads(ours.cross_attention, theirs.multihead_attn)
 
 
 def test_an_encoder_layer_is_torchs():
@@ -93,8 +97,10 @@ def test_a_decoder_layer_is_torchs():
     copy_layer(ours, theirs)
     x, h = draw(len(LENGTHS), TGT, EMB, seed=0), draw(len(LENGTHS), SRC, EMB, seed=1)
     later = torch.ones(TGT, TGT).triu(1).bool()
-    nothing = ours.itself.remember(x[:, :0])
-    result, _, _ = ours(x, nothing, ours.source.remember(h), ~later[None, None], REAL[:, None, None])
+    nothing = ours.self_attention.project_keys_values(x[:, :0])
+    result, _, _ = ours(
+        x, nothing, ours.cross_attention.project_keys_values(h), ~later[None, None], REAL[:, None, None]
+    )
     close(result, theirs(x, h, tgt_mask=later, memory_key_padding_mask=~REAL))
 
 
@@ -102,7 +108,7 @@ def test_a_decoder_layer_is_torchs():
 
 
 def test_position_vectors_are_sines_and_cosines_by_the_formula():
-    result = position_vectors(torch.tensor([0, 3, 17]), 6)
+    result = sinusoidal_positions(torch.tensor([0, 3, 17]), 6)
     for row, t in zip(result, (0, 3, 17), strict=True):
         angles = [t / 10_000 ** (2 * k / 6) for k in range(3)]
         assert row.tolist() == pytest.approx([f(angle) for angle in angles for f in (sin, cos)], abs=1e-6)
@@ -113,24 +119,24 @@ def test_a_words_vector_is_scaled_and_its_position_added(first):
     """The sentences begin at one place, or each at its own."""
     embedding = PositionalEmbedding(VOCAB, 6).double()
     result = embedding(WORDS, first)
-    places = position_vectors(first + torch.arange(TGT), 6).double().expand(*WORDS.shape, 6)
+    places = sinusoidal_positions(first + torch.arange(TGT), 6).double().expand(*WORDS.shape, 6)
     for n in range(len(LENGTHS)):
         for t in range(TGT):
             close(result[n, t], embedding.weight[WORDS[n, t]] * 6**0.5 + places[n, t])
 
 
 def test_in_training_a_pair_of_sentences_begins_at_a_random_place_and_elsewhere_at_0():
-    latest, at, sizes = 5, [], {"emb": EMB, "hid": HID, "heads": HEADS}
+    latest, at, sizes = 5, [], {"d_model": EMB, "dim_feedforward": HID, "num_heads": HEADS}
     model = transformer(NAMES, NAMES, **sizes, latest_start=latest)
     assert all(map(torch.equal, model.parameters(), transformer(NAMES, NAMES, **sizes).parameters()))
     for side in (model.encoder, model.decoder):
         side.embedding.register_forward_pre_hook(lambda _, given: at.append(sum(given[1:])))
     source, lengths = torch.full((200, 3), EOS), torch.full((200,), 3)
-    model.train().before_output(source, lengths, source)
+    model.train().extract_features(source, lengths, source)
     assert torch.equal(*at), "source and target begin at the same place"
     assert {*at[0].flatten().tolist()} == {*range(latest + 1)}, "every place is drawn"
     at.clear()
-    model.eval().before_output(source, lengths, source)
+    model.eval().extract_features(source, lengths, source)
     assert at == [0, 0]
 
 
@@ -150,13 +156,13 @@ def test_the_encoder_reads_no_padding_and_sums_up_in_its_last_word():
 
 def test_words_one_by_one_some_at_a_time_or_all_at_once_are_the_same(decoder, encoded):
     """And a state stays as it was, so that several hypotheses may go on from it."""
-    read, looks, _ = decoder.read(WORDS, decoder.start(encoded))
+    read, looks, _ = decoder.decode(WORDS, decoder.start(encoded))
     state, parts = decoder.start(encoded), []
     for first, end in ((0, 1), (1, 4), (4, 5)):
-        before = [x.clone() for x in state.recurrent]
-        part, heads, after = decoder.read(WORDS[:, first:end], state)
-        assert after.step == end
-        assert all(torch.equal(x, y) for x, y in zip(state.recurrent, before, strict=True))
+        before = [x.clone() for x in state.cache]
+        part, heads, after = decoder.decode(WORDS[:, first:end], state)
+        assert after.position == end
+        assert all(torch.equal(x, y) for x, y in zip(state.cache, before, strict=True))
         for look, whole in zip(heads, looks, strict=True):
             close(look.weights, whole.weights[:, :, first:end])
         state = after
@@ -165,7 +171,7 @@ def test_words_one_by_one_some_at_a_time_or_all_at_once_are_the_same(decoder, en
 
 
 def test_what_a_step_looked_at_is_the_mean_of_the_last_layers_heads(decoder, encoded):
-    _, looks, _ = decoder.read(WORDS, decoder.start(encoded))
+    _, looks, _ = decoder.decode(WORDS, decoder.start(encoded))
     _, attended = decoder(WORDS, encoded)
     assert len(looks) == LAYERS
     assert looks[-1].weights.shape == (len(LENGTHS), HEADS, TGT, SRC)
@@ -179,12 +185,12 @@ def test_what_a_step_looked_at_is_the_mean_of_the_last_layers_heads(decoder, enc
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"emb": 10}, "heads is 4; expected a divisor of emb, 10"),
-        ({"emb": 7, "heads": 1}, "emb is 7; expected an even number"),
-        ({"emb": 0}, "emb is 0; expected at least 1"),
-        ({"hid": 0}, "hid is 0"),
-        ({"heads": 0}, "heads is 0"),
-        ({"layers": 0}, "layers is 0"),
+        ({"d_model": 10}, "num_heads is 4; expected a divisor of d_model, 10"),
+        ({"d_model": 7, "num_heads": 1}, "d_model is 7; expected an even number"),
+        ({"d_model": 0}, "d_model is 0; expected at least 1"),
+        ({"dim_feedforward": 0}, "dim_feedforward is 0"),
+        ({"num_heads": 0}, "num_heads is 0"),
+        ({"num_layers": 0}, "num_layers is 0"),
         ({"latest_start": 0}, "latest_start is 0"),
         ({"dropout": 1.0}, "dropout is 1.0; expected a share"),
         ({"embedding_dropout": 1.0}, "embedding_dropout is 1.0"),

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnlib.windows import LocalMonotonic, LocalPredictive, gaussian, support
+from attnlib.windows import LocalMonotonic, LocalPredictive, gaussian, window_positions
 
 DEC, LENGTHS, TGT, D = 5, (7, 3, 11), 17, 2
 STEPS = torch.arange(TGT)
@@ -28,7 +28,7 @@ def in_window(p, half_width, S):
     [(3.0, [1, 2, 3, 4, 5]), (3.5, [2, 3, 4, 5]), (0.0, [0, 1, 2]), (6.0, [4, 5, 6]), (7.0, [5, 6]), (0.2, [0, 1, 2])],
 )
 def test_seven_words_by_hand(library, p, expected):
-    positions, inside = support(library([[p]]), 2, library([7]), 9)
+    positions, inside = window_positions(library([[p]]), 2, library([7]), 9)
     assert [i for i, seen in zip(positions[0, 0].tolist(), inside[0, 0].tolist(), strict=True) if seen] == expected
 
 
@@ -40,7 +40,7 @@ def test_seven_words_by_hand(library, p, expected):
 )
 def test_support_is_the_definition(library, share, half_width, S, padding):
     p = share * S
-    positions, inside = support(library([[p]]), half_width, library([S]), S + padding)
+    positions, inside = window_positions(library([[p]]), half_width, library([S]), S + padding)
     seen = [int(i) for i, real in zip(positions[0, 0], inside[0, 0], strict=True) if real]
     assert seen == in_window(p, half_width, S)
     assert seen
@@ -48,21 +48,21 @@ def test_support_is_the_definition(library, share, half_width, S, padding):
     assert 0 <= int(positions.min()) <= int(positions.max()) < S + padding
 
 
-def test_a_centre_that_is_no_number_has_nothing_inside(library):
-    positions, inside = support(library([[np.nan, 3.0]]), 1, library([7]), 9)
+def test_a_center_that_is_no_number_has_nothing_inside(library):
+    positions, inside = window_positions(library([[np.nan, 3.0]]), 1, library([7]), 9)
     assert positions[0].tolist() == [[0, 1, 2], [2, 3, 4]]
     assert inside[0].tolist() == [[False] * 3, [True] * 3]
 
 
 def test_a_source_of_a_million_words_costs_no_more(library):
-    positions, inside = support(library([[999_999.0, 500_000.5]]), 3, library([1_000_000]), 1_000_000)
+    positions, inside = window_positions(library([[999_999.0, 500_000.5]]), 3, library([1_000_000]), 1_000_000)
     assert positions.tolist() == [[list(range(999_993, 1_000_000)), list(range(499_998, 500_005))]]
     assert inside.tolist() == [[[False] * 3 + [True] * 4, [True] * 6 + [False]]]
 
 
 def test_one_sentence_needs_no_axis_for_the_batch(library):
-    of_batch = support(library([[3.0, 0.5, 6.2]]), 2, library([7]), 9)
-    alone = support(library([3.0, 0.5, 6.2]), 2, library(7), 9)
+    of_batch = window_positions(library([[3.0, 0.5, 6.2]]), 2, library([7]), 9)
+    alone = window_positions(library([3.0, 0.5, 6.2]), 2, library(7), 9)
     assert [x.tolist() for x in alone] == [x[0].tolist() for x in of_batch]
 
 
@@ -74,22 +74,22 @@ def test_the_gaussian_is_the_papers_equation(library):
     assert gaussian(library([[[1, 2]]]), single, 1).dtype == single.dtype
 
 
-def test_the_monotonic_centre_is_the_step_until_the_last_word():
+def test_the_monotonic_center_is_the_step_until_the_last_word():
     states, lengths = sentences()
     expected = [[float(min(t, S - 1)) for t in range(TGT)] for S in LENGTHS]
-    assert LocalMonotonic(D).centre(states, STEPS, lengths).tolist() == expected
+    assert LocalMonotonic(D).center(states, STEPS, lengths).tolist() == expected
 
 
-def test_the_predicted_centre_is_the_papers_equation():
+def test_the_predicted_center_is_the_papers_equation():
     states, lengths = sentences()
     torch.manual_seed(0)
     window = LocalPredictive(DEC, D).double()
     W_p, v_p = window.W_p.detach().numpy(), window.v_p.detach().numpy()
-    centre = window.centre(states, STEPS, lengths).detach().numpy()
+    center = window.center(states, STEPS, lengths).detach().numpy()
     for b, S in enumerate(LENGTHS):
         for t in range(TGT):
             share = 1 / (1 + math.exp(-v_p @ np.tanh(W_p @ states[b, t].numpy())))
-            assert centre[b, t] == pytest.approx(S * share, rel=1e-12)
+            assert center[b, t] == pytest.approx(S * share, rel=1e-12)
 
 
 @pytest.mark.parametrize("half_width", [True, 0, None, 2.5])

@@ -6,14 +6,19 @@ import torch
 from backward_annotations import AFTER, Experiment, HalfKeys, build, numbered, readers
 from package import build_vocabularies, held_out_sentences, load_pretrained
 
-from attnlib.data import encode
+from attnlib.data import encode_batch
 from attnlib.scores import Additive
 
 
 @pytest.mark.parametrize("units", [0, 5])
 def test_an_annotation_has_the_units_of_both_readers(units):
-    translator = build(Experiment("forward reader", units, hid=14, forward=units), *build_vocabularies(), emb=6, seed=0)
-    source = encode([pair.source for pair in held_out_sentences(1)[:3]], translator.source_vocabulary)
+    translator = build(
+        Experiment("forward reader", units, hidden_size=14, forward=units),
+        *build_vocabularies(),
+        embedding_dim=6,
+        seed=0,
+    )
+    source = encode_batch([pair.source for pair in held_out_sentences(1)[:3]], translator.source_vocabulary)
     encoded = translator.encoder(*source)
     assert encoded.annotations.shape[2] == units + 14
     changed = source[0].clone()
@@ -45,7 +50,7 @@ def test_keys_with_one_half_replaced_by_its_mean():
     score, lengths = Additive(3, 4, 5).double(), (5, 2)
     h = torch.randn(2, 5, 4, dtype=torch.float64)
     h[1, 2:] = 0
-    keys = HalfKeys(score, slice(0, 2)).keys(h)
+    keys = HalfKeys(score, slice(0, 2)).project_keys(h)
     for n, length in enumerate(lengths):
         mean = h[n, :length, :2].mean(0)
         for i in range(length):
@@ -55,9 +60,9 @@ def test_keys_with_one_half_replaced_by_its_mean():
 
 def test_the_readers_share_the_keys_variance_and_the_score_is_put_back():
     translator = load_pretrained("bahdanau")
-    score = translator.decoder.align.score
+    score = translator.decoder.attention.score
     lines = [*readers(translator)]
     assert [line["keys_without"] for line in lines] == ["nothing", "forward", "backward"]
     assert np.isclose(lines[1]["share_of_variance"] + lines[2]["share_of_variance"], 1)
-    assert translator.decoder.align.score is score
+    assert translator.decoder.attention.score is score
     assert lines[0]["exact_match"] > max(line["exact_match"] for line in lines[1:])

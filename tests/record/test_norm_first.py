@@ -5,13 +5,13 @@ import pytest
 import torch
 from norm_first import NormFirstEncoderLayer, chosen, norm_first_transformer, trials
 
-from attnlib.data import BOS, Vocabulary, encode
+from attnlib.data import BOS, Vocabulary, encode_batch
 from attnlib.transformer import transformer
 
 SOURCES = ("the", "cat", "sees", "a", "dog"), ("a", "cat")
 TARGETS = ("le", "chat", "voit", "un", "chien"), ("un", "chat", "le", "chien", "un")
-ENGLISH, FRENCH = Vocabulary.of(SOURCES), Vocabulary.of(TARGETS)
-SIZES = {"emb": 12, "hid": 20, "heads": 3, "layers": 2}
+ENGLISH, FRENCH = Vocabulary.from_sentences(SOURCES), Vocabulary.from_sentences(TARGETS)
+SIZES = {"d_model": 12, "dim_feedforward": 20, "num_heads": 3, "num_layers": 2}
 
 
 def test_the_layer_is_that_of_pytorch():
@@ -19,9 +19,9 @@ def test_the_layer_is_that_of_pytorch():
     theirs = torch.nn.TransformerEncoderLayer(
         12, 3, 20, dropout=0.0, batch_first=True, norm_first=True, dtype=torch.float64
     )
-    ours = layer.itself
+    ours = layer.self_attention
     with torch.no_grad():
-        for norm in (layer.add_itself.norm, layer.add_network.norm):
+        for norm in (layer.self_attention_norm.norm, layer.feed_forward_norm.norm):
             norm.weight.uniform_(0.5, 2)
             norm.bias.uniform_(-1, 1)
         theirs.self_attn.in_proj_weight.copy_(torch.cat([ours.W_Q, ours.W_K, ours.W_V]))
@@ -29,10 +29,10 @@ def test_the_layer_is_that_of_pytorch():
         theirs.self_attn.in_proj_bias.zero_()
         theirs.self_attn.out_proj.bias.zero_()
         for mine, other in (
-            (layer.network[0], theirs.linear1),
-            (layer.network[2], theirs.linear2),
-            (layer.add_itself.norm, theirs.norm1),
-            (layer.add_network.norm, theirs.norm2),
+            (layer.feed_forward[0], theirs.linear1),
+            (layer.feed_forward[2], theirs.linear2),
+            (layer.self_attention_norm.norm, theirs.norm1),
+            (layer.feed_forward_norm.norm, theirs.norm2),
         ):
             other.load_state_dict(mine.state_dict())
     x = torch.randn(2, 7, 12, dtype=torch.float64)
@@ -47,7 +47,7 @@ def translator():
 
 
 def test_a_step_computes_what_all_positions_together_do(translator):
-    source, lengths = encode(SOURCES, ENGLISH)
+    source, lengths = encode_batch(SOURCES, ENGLISH)
     target = torch.tensor([FRENCH.encode(words) for words in TARGETS])
     together = translator(source, lengths, target).logits
     state, words = translator.start(source, lengths), torch.full((2,), BOS)
@@ -58,13 +58,13 @@ def test_a_step_computes_what_all_positions_together_do(translator):
 
 
 def test_padding_changes_nothing(translator):
-    both, alone = (translator.encoder(*encode(sources, ENGLISH)) for sources in (SOURCES, SOURCES[1:]))
+    both, alone = (translator.encoder(*encode_batch(sources, ENGLISH)) for sources in (SOURCES, SOURCES[1:]))
     assert torch.allclose(both.annotations[1, :3], alone.annotations[0])
     assert not both.annotations[1, 3:].any()
 
 
 def test_annotations_are_normalized(translator):
-    annotations = translator.encoder(*encode([["the", "cat"]], ENGLISH)).annotations[0]
+    annotations = translator.encoder(*encode_batch([["the", "cat"]], ENGLISH)).annotations[0]
     assert torch.allclose(annotations.mean(1), torch.zeros(3, dtype=torch.float64), atol=1e-12)
     assert torch.allclose(annotations.var(1, correction=0), torch.ones(3, dtype=torch.float64), atol=1e-3)
 

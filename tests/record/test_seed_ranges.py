@@ -17,7 +17,7 @@ from interventions import (
 from package import TABLES, held_out_sentences, load_pretrained, recipe_seed
 from seed_ranges import MODELS, add, adjectives, measure, neighbors, translations, word_classes
 
-from attnlib.data import batch
+from attnlib.data import collate
 from attnlib.language import phrases
 
 PAIR = phrases.clause(
@@ -64,7 +64,7 @@ def bahdanau():
 
 
 def test_no_change_changes_nothing(bahdanau):
-    read = batch([PAIR], bahdanau.source_vocabulary, bahdanau.target_vocabulary)
+    read = collate([PAIR], bahdanau.source_vocabulary, bahdanau.target_vocabulary)
     expected = bahdanau(*read).logits
     with changed(bahdanau, lambda alpha, mask: alpha):
         assert torch.allclose(bahdanau(*read).logits, expected)
@@ -101,7 +101,7 @@ def test_hiding_a_word_that_is_not_there_changes_no_translation(bahdanau):
     assert unmoved_without(bahdanau, [pair], ["woman"]) == 1
     hidden = [word for word in PAIR.source if word != "the"]
     assert unmoved_without(bahdanau, [pair], hidden) == 0
-    assert "remember" not in vars(bahdanau.decoder.align), "the change is taken back"
+    assert "remember" not in vars(bahdanau.decoder.attention), "the change is taken back"
 
 
 def test_exchanged_sentences_differ_in_one_word_on_either_side():

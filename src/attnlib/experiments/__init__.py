@@ -5,7 +5,7 @@ and `comparisons`, their pictures. What most chapters use of them can be had fro
 """
 
 from attnlib.experiments.evaluation import compute_metrics, max_output_length, predict, window_centers
-from attnlib.experiments.models import between
+from attnlib.experiments.models import hybrid
 from attnlib.experiments.plan import ExperimentConfig, build_vocabularies, read_plan
 from attnlib.experiments.runs import (
     best_learning_rate,

@@ -19,7 +19,7 @@ from attnlib.checks import check_choice
 from attnlib.data import SentencePair
 from attnlib.experiments.plan import read_plan
 from attnlib.experiments.runs import RECORDED, read_details, read_table
-from attnlib.text.files import Gold, Words, split_words
+from attnlib.text.files import GoldAlignment, Words, split_words
 from attnlib.text.model import Translation
 
 LANGUAGES = {"german": "de", "french": "fr"}
@@ -35,7 +35,7 @@ class Caption(NamedTuple):
     ----------
     pair : SentencePair
         English and translation, without links.
-    gold : Gold
+    gold : GoldAlignment
         The sure links, and all that are possible.
     phenomena : set of str
         What it was written for: "adjective" after its noun in French, "compound" in German, "separable" verb in
@@ -43,7 +43,7 @@ class Caption(NamedTuple):
     """
 
     pair: SentencePair
-    gold: Gold
+    gold: GoldAlignment
     phenomena: frozenset[str]
 
 
@@ -115,5 +115,5 @@ def _weights(cells: list[list[int]] | None, target: Words, source: Words) -> Flo
 def _caption(shows: str, source: str, target: str, links: str) -> Caption:
     parsed = [(kind, (int(i), int(t))) for i, kind, t in re.findall(r"(\d+)([-?])(\d+)", links)]
     sure = frozenset(link for kind, link in parsed if kind == "-")
-    gold = Gold(sure, frozenset(link for _, link in parsed))
+    gold = GoldAlignment(sure, frozenset(link for _, link in parsed))
     return Caption(SentencePair(split_words(source), split_words(target)), gold, frozenset(shows.split(", ")))

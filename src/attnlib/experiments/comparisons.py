@@ -8,13 +8,13 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from attnlib.experiments.statistics import confidence_interval
-from attnlib.experiments.verdicts import CANNOT_BE_TOLD, DOES_NOT, HOLDS, METRICS
-from attnlib.pictures.cards import Table, table
-from attnlib.pictures.figures import CURVES
+from attnlib.experiments.verdicts import INCONCLUSIVE, METRICS, RULED_OUT, SUPPORTED
+from attnlib.plotting.cards import Table, table
+from attnlib.plotting.figures import CURVES
 
 _LOOKS = [look | {"linestyle": ""} for look in CURVES[:4]]
 _APART = 0.32  # from the first series of a line to its last, in lines
-_FILLED = {HOLDS: "full", DOES_NOT: "none", CANNOT_BE_TOLD: "left"}
+_FILLED = {SUPPORTED: "full", RULED_OUT: "none", INCONCLUSIVE: "left"}
 
 
 def plot_runs(runs: pd.Series, ax: Axes | None = None, *, xlabel: str = "") -> Axes:
@@ -67,8 +67,8 @@ def plot_claims(compared: pd.DataFrame) -> list[Axes]:
     -------
     list of Axes
         One a metric. Each claim has a line with its difference and the 95 per cent interval, one color a test set, and
-        a marker: full if the claim holds, empty if it does not, half if it cannot be told. Dotted to both sides of zero
-        is the metric's margin.
+        a marker: full if the claim is supported, empty if it is ruled out, half if the runs are inconclusive. Dotted to
+        both sides of zero is the metric's margin.
     """
     if compared.empty:
         raise ValueError("compared is empty; expected at least one claim")

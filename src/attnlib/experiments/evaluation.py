@@ -22,10 +22,10 @@ import torch
 from jaxtyping import Float
 
 from attnlib.checks import check_vocabularies, check_whole
-from attnlib.data import SentencePair, batch
-from attnlib.metrics import alignment_error_rate, bleu, exact_match, forced_links, sentence_losses
+from attnlib.data import SentencePair, collate
+from attnlib.metrics import alignment_error_rate, bleu, exact_match, forced_alignments, sentence_nll
 from attnlib.search import translate_all
-from attnlib.translator import Translator
+from attnlib.seq2seq import EncoderDecoder
 from attnlib.windows import LocalMonotonic, LocalPredictive
 
 
@@ -66,7 +66,7 @@ def max_output_length(source: Sequence[str]) -> int:
     return 2 * len(source) + 5
 
 
-def predict(translator: Translator, pairs: Sequence[SentencePair], beam_size: int = 5) -> Predictions:
+def predict(model: EncoderDecoder, pairs: Sequence[SentencePair], beam_size: int = 5) -> Predictions:
     """Translate sentences within `max_output_length`, and score the true translations.
 
     Parameters
@@ -77,20 +77,20 @@ def predict(translator: Translator, pairs: Sequence[SentencePair], beam_size: in
     Raises
     ------
     ValueError
-        If there is no pair, or the translator has no vocabularies, or `beam_size` is below 1.
+        If there is no pair, or the model has no vocabularies, or `beam_size` is below 1.
     """
     check_whole(beam_size=beam_size)
     if not len(pairs):
         raise ValueError("pairs is empty; expected at least one sentence pair")
     sources, most = [pair.source for pair in pairs], [max_output_length(pair.source) for pair in pairs]
-    window = _centered_window(translator)
-    followed = window_centers(translator, pairs) if window else None
+    window = _centered_window(model)
+    followed = window_centers(model, pairs) if window else None
     return Predictions(
         pairs,
-        sentence_losses(translator, pairs),
-        translate_all(translator, sources, max_length=most),
-        None if beam_size == 1 else translate_all(translator, sources, max_length=most, width=beam_size),
-        forced_links(translator, pairs) if translator.decoder.attends else None,
+        sentence_nll(model, pairs),
+        translate_all(model, sources, max_length=most),
+        None if beam_size == 1 else translate_all(model, sources, max_length=most, beam_size=beam_size),
+        forced_alignments(model, pairs) if model.decoder.has_attention else None,
         followed and [_distances(pair, p) for pair, p in zip(pairs, followed, strict=True)],
         followed and [_inside(pair, p, window.half_width) for pair, p in zip(pairs, followed, strict=True)],
     )
@@ -115,7 +115,7 @@ def compute_metrics(predictions: Predictions) -> dict[str, float | int | None]:
 
 
 @torch.no_grad()
-def window_centers(translator: Translator, pairs: Sequence[SentencePair]) -> list[Float[np.ndarray, "_"]]:
+def window_centers(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> list[Float[np.ndarray, "_"]]:
     """Return p_t, in source positions, for the true translations.
 
     One number for each target word, EOS apart.
@@ -123,18 +123,18 @@ def window_centers(translator: Translator, pairs: Sequence[SentencePair]) -> lis
     Raises
     ------
     ValueError
-        If the translator has no vocabularies, or its window no center.
+        If the model has no vocabularies, or its window no center.
     """
-    check_vocabularies(translator)
-    if not _centered_window(translator):
-        raise ValueError("translator has no window with a center; expected LocalMonotonic or LocalPredictive")
-    vocabularies = translator.source_vocabulary, translator.target_vocabulary
-    return [translator(*batch([pair], *vocabularies)).attended.centre[0, : len(pair.target)].numpy() for pair in pairs]
+    check_vocabularies(model)
+    if not _centered_window(model):
+        raise ValueError("model has no window with a center; expected LocalMonotonic or LocalPredictive")
+    vocabularies = model.source_vocabulary, model.target_vocabulary
+    return [model(*collate([pair], *vocabularies)).attention.center[0, : len(pair.target)].numpy() for pair in pairs]
 
 
-def _centered_window(translator: Translator) -> LocalMonotonic | LocalPredictive | None:
-    window = getattr(getattr(translator.decoder, "align", None), "window", None)
-    return window if hasattr(window, "centre") else None
+def _centered_window(model: EncoderDecoder) -> LocalMonotonic | LocalPredictive | None:
+    window = getattr(getattr(model.decoder, "attention", None), "window", None)
+    return window if hasattr(window, "center") else None
 
 
 def _distances(pair: SentencePair, p: Float[np.ndarray, "tgt"]) -> list[float]:

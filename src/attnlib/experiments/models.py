@@ -1,6 +1,6 @@
 r"""The models that the papers do not have: between Bahdanau's and Luong's, and Luong's with a part exchanged.
 
-`between` takes each part from the one paper or from the other:
+`hybrid` takes each part from the one paper or from the other:
 
 ================ ================================================ ===================================================
 part             as Bahdanau has it                               as Luong has it
@@ -24,24 +24,24 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from attnlib.alignment import Align
-from attnlib.attention import Attended, join
+from attnlib.alignment import AttentionLayer
+from attnlib.attention import AttentionOutput, join
 from attnlib.checks import check_choice, check_whole
 from attnlib.data import Tokenizer
-from attnlib.decoders import BahdanauDecoder, Decoder, DeepOutput, State
-from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, Encoded, StackedLSTM
+from attnlib.decoders import BahdanauDecoder, Decoder, DecoderState, DeepOutput
+from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, EncoderOutput, StackedLSTM
 from attnlib.layers import Embedding, gru_step, lstm_step, seeded, weight
 from attnlib.scores import Additive, Concat, General
-from attnlib.translator import Translator, luong
-from attnlib.windows import Everywhere
+from attnlib.seq2seq import EncoderDecoder, luong
+from attnlib.windows import GlobalWindow
 
 
 class AttentionalOutput(nn.Module):
     r"""Score the next word by :math:`W_y \tilde{s}`, :math:`\tilde{s} = \tanh(W_c [c; s])` (Luong et al., eq. 5, 6)."""
 
-    def __init__(self, *, vocab: int, dec: int, enc: int):
+    def __init__(self, *, vocab_size: int, decoder_size: int, encoder_size: int):
         super().__init__()
-        self.W_c, self.W_y = weight(dec, enc + dec), weight(vocab, dec)
+        self.W_c, self.W_y = weight(decoder_size, encoder_size + decoder_size), weight(vocab_size, decoder_size)
 
     def read(
         self, s: Float[Tensor, "*batch dec"], y: Float[Tensor, "*batch emb"], c: Float[Tensor, "*batch enc"]
@@ -50,7 +50,7 @@ class AttentionalOutput(nn.Module):
         return torch.tanh(linear(torch.cat([c, s], -1), self.W_c))
 
     @property
-    def output(self) -> Float[Tensor, "vocab dec"]:
+    def output_weight(self) -> Float[Tensor, "vocab dec"]:
         """Name the weights of the output layer."""
         return self.W_y
 
@@ -58,9 +58,9 @@ class AttentionalOutput(nn.Module):
 class Projected(nn.Module):
     r"""Begin at :math:`s_0 = \tanh(W_s h)`, `h` being where the reader from right to left ended; a memory cell at 0."""
 
-    def __init__(self, dec: int, hid: int):
+    def __init__(self, decoder_size: int, hidden_size: int):
         super().__init__()
-        self.W_s = weight(dec, hid)
+        self.W_s = weight(decoder_size, hidden_size)
 
     def forward(self, h: Float[Tensor, "batch enc"]) -> tuple[Tensor, Tensor]:
         """Turn the encoder's last state, of which the last features are read, into the decoder's first."""
@@ -86,7 +86,7 @@ class HybridDecoder(Decoder):
 
     def __init__(
         self,
-        align: Align,
+        attention: AttentionLayer,
         cell: nn.GRUCell | nn.LSTMCell,
         embedding: Embedding,
         readout: AttentionalOutput | DeepOutput,
@@ -95,24 +95,26 @@ class HybridDecoder(Decoder):
         feeds_readout: bool = False,
     ):
         super().__init__()
-        self.align, self.cell, self.embedding, self.readout, self.begin = align, cell, embedding, readout, begin
+        self.attention, self.cell, self.embedding, self.readout, self.begin = attention, cell, embedding, readout, begin
         self.feeds_readout, self.fed = feeds_readout, cell.input_size - embedding.embedding_dim
 
-    def start(self, encoded: Encoded) -> State:
+    def start(self, encoded: EncoderOutput) -> DecoderState:
         """Begin where the encoder says, or at a projection of that; what is fed first is 0."""
-        s_0, *cell = (x.flatten(1) for x in encoded.state)
+        s_0, *cell = (x.flatten(1) for x in encoded.initial_state)
         if self.begin:
             s_0, *cell = self.begin(s_0)
-        memory = self.align.remember(encoded.annotations, encoded.lengths)
-        return State(memory, (s_0, *cell, s_0.new_zeros(len(s_0), self.fed)), 0)
+        memory = self.attention.precompute(encoded.annotations, encoded.lengths)
+        return DecoderState(memory, (s_0, *cell, s_0.new_zeros(len(s_0), self.fed)), 0)
 
-    def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], Attended, State]:
+    def step(
+        self, ids: Int[Tensor, "batch"], state: DecoderState
+    ) -> tuple[Float[Tensor, "batch vocab"], AttentionOutput, DecoderState]:
         """Take the word before and score the next one."""
-        y_before = self.embedding(words)
+        y_before = self.embedding(ids)
         attended, after = self._next(self._words_share(y_before), y_before, state)
-        s, *_, fed = after.recurrent
+        s, *_, fed = after.cache
         read = fed if self.feeds_readout else self.readout.read(s, y_before, fed)
-        return linear(read, self.output), attended, after
+        return linear(read, self.output_weight), attended, after
 
     def _words_share(self, y):
         """Multiply the words beforehand: they wait for no step."""
@@ -121,29 +123,29 @@ class HybridDecoder(Decoder):
 
     def _next(self, x, y_before, state):
         """Step, and return where the new state looked, and the state of all."""
-        s_before, *cell, fed = state.recurrent
+        s_before, *cell, fed = state.cache
         W_hh = self.cell.weight_hh
         x = torch.addmm(x, fed, self.cell.weight_ih[:, -self.fed :].T)
         if cell:
             s, *cell = lstm_step(x, s_before, *cell, W_hh)
         else:
             s = gru_step(x, s_before, W_hh, self.cell.bias_hh)
-        attended = self.align.at(state.step, s, state.memory)
+        attended = self.attention.at(state.position, s, state.memory)
         c = attended.context.squeeze(1)
         fed = self.readout.read(s, y_before, c) if self.feeds_readout else c
-        return attended, State(state.memory, (s, *cell, fed), state.step + 1)
+        return attended, DecoderState(state.memory, (s, *cell, fed), state.position + 1)
 
-    def before_output(
-        self, words: Int[Tensor, "batch tgt"], encoded: Encoded
-    ) -> tuple[Float[Tensor, "batch tgt read"], Attended]:
+    def extract_features(
+        self, ids: Int[Tensor, "batch tgt"], encoded: EncoderOutput
+    ) -> tuple[Float[Tensor, "batch tgt read"], AttentionOutput]:
         """Compute what the output layer reads, at all positions, given for each the word before."""
-        y, state = self.embedding(words), self.start(encoded)
-        states, looks = [], []
+        y, state = self.embedding(ids), self.start(encoded)
+        states, outputs = [], []
         for x, y_before in zip(self._words_share(y).unbind(1), y.unbind(1), strict=True):
             look, state = self._next(x, y_before, state)
-            states.append(state.recurrent[0])
-            looks.append(look)
-        attended = join(looks)
+            states.append(state.cache[0])
+            outputs.append(look)
+        attended = join(outputs)
         return self.readout.read(torch.stack(states, 1), y, attended.context), attended
 
 
@@ -154,34 +156,36 @@ class LastStateDecoder(Decoder):
     ``4 * dec * (emb + dec) + vocab * dec`` multiply-adds.
     """
 
-    attends = False
+    has_attention = False
 
-    def __init__(self, embedding: Embedding, *, dec: int):
+    def __init__(self, embedding: Embedding, *, decoder_size: int):
         super().__init__()
         self.embedding = embedding
         vocab, emb = embedding.weight.shape
-        self.lstm = nn.LSTM(emb, dec, batch_first=True)
-        self.W_y = weight(vocab, dec)
+        self.lstm = nn.LSTM(emb, decoder_size, batch_first=True)
+        self.W_y = weight(vocab, decoder_size)
 
-    def step(self, words: Int[Tensor, "batch"], state: State) -> tuple[Float[Tensor, "batch vocab"], None, State]:
+    def step(
+        self, ids: Int[Tensor, "batch"], state: DecoderState
+    ) -> tuple[Float[Tensor, "batch vocab"], None, DecoderState]:
         """Take the word before and score the next one."""
-        s, after = self._read(self.embedding(words)[:, None], state.recurrent)
-        return linear(s[:, 0], self.W_y), None, State(state.memory, after, state.step + 1)
+        s, after = self._read(self.embedding(ids)[:, None], state.cache)
+        return linear(s[:, 0], self.W_y), None, DecoderState(state.memory, after, state.position + 1)
 
     def _read(self, y, recurrent):
         s, after = self.lstm(y, tuple(x.transpose(0, 1).contiguous() for x in recurrent))
         return s, tuple(x.transpose(0, 1) for x in after)
 
     @property
-    def output(self) -> Float[Tensor, "vocab dec"]:
+    def output_weight(self) -> Float[Tensor, "vocab dec"]:
         """Name the weights of the output layer."""
         return self.W_y
 
-    def before_output(
-        self, words: Int[Tensor, "batch tgt"], encoded: Encoded
+    def extract_features(
+        self, ids: Int[Tensor, "batch tgt"], encoded: EncoderOutput
     ) -> tuple[Float[Tensor, "batch tgt dec"], None]:
         """Compute the states at all positions, given for each the word before."""
-        return self._read(self.embedding(words), encoded.state)[0], None
+        return self._read(self.embedding(ids), encoded.initial_state)[0], None
 
 
 class ConcatWithIdentity(Concat):
@@ -195,100 +199,114 @@ class ConcatWithIdentity(Concat):
         self.dec = concat.dec
         self.W_a, self.v_a = nn.Parameter(concat.W_a[:, : concat.dec].detach().clone()), concat.v_a
 
-    def keys(self, h: Float[Tensor, "*batch src att"]) -> Float[Tensor, "*batch src att"]:
+    def project_keys(self, h: Float[Tensor, "*batch src att"]) -> Float[Tensor, "*batch src att"]:
         """Keep the annotations as they are."""
         return h
 
 
-def between(
+def hybrid(
     source_vocabulary: Tokenizer,
     target_vocabulary: Tokenizer,
     *,
-    asks_before: bool = False,
-    reader: str = "gru",
-    width: int | float = 2,
-    projected: bool = True,
+    query_from: str = "new",
+    encoder: str = "gru",
+    encoder_ratio: int | float = 2,
+    bridge: bool = True,
     score: str = "additive",
     maxout: bool = True,
-    feeds_readout: bool = False,
-    emb: int = 64,
-    hid: int = 128,
+    input_feed: str = "context",
+    embedding_dim: int = 64,
+    hidden_size: int = 128,
     seed: int = 0,
-) -> Translator:
+) -> EncoderDecoder:
     """Make a model between Bahdanau's and Luong's. The defaults are Bahdanau's, but the new state asks and is read.
 
     Parameters
     ----------
-    asks_before : bool
-        The state before asks, as in `BahdanauDecoder`. It has a GRU and a maxout layer.
-    reader : str
-        "gru": a GRU in both directions, and a GRU decodes. "both": an LSTM in both directions, "reversed": one from the
-        last word to the first, and an LSTM decodes.
-    width : number
-        Features of an annotation for each of a state. The reader "gru" always has 2, one for each direction.
-    projected : bool
-        Begin at a projection of where the backward reader ended; otherwise there itself, which a "reversed" reader of
-        width 1 can do. The reader "gru" always projects.
+    query_from : {"new", "previous"}
+        The state that is the query. With "previous", as in `BahdanauDecoder`, the decoder has a GRU and a maxout layer.
+    encoder : {"gru", "bidirectional", "backward"}
+        A bidirectional GRU, with a GRU as decoder; or a bidirectional LSTM, or one that reads from the last word to the
+        first, with an LSTM as decoder.
+    encoder_ratio : number
+        Features of an annotation for each of a decoder state. The encoder "gru" always has 2, one for each direction.
+    bridge : bool
+        Whether the decoder begins at a projection of the last state of the backward direction. Otherwise it begins at
+        that state itself, which needs the encoder "backward" with ratio 1. The encoder "gru" always has a bridge.
     score : str
         "additive" or "general".
     maxout : bool
-        The output reads a maxout layer of ``hid // 2`` units; otherwise an attentional state.
-    feeds_readout : bool
-        What is fed back is what the output reads; otherwise the context.
+        The output reads a maxout layer of ``hidden_size // 2`` units; otherwise an attentional state.
+    input_feed : {"context", "readout"}
+        What the next step is given: the context, or what the output layer reads.
 
     Raises
     ------
     ValueError
-        If `reader` or `score` is none of these names, or the parts do not fit.
+        If `query_from`, `encoder`, `score` or `input_feed` is none of these names, or the parts do not fit.
     """
-    check_whole(2, hid=hid)
-    enc = round(width * hid)
-    readers = {
-        "gru": lambda embedding: BidirectionalGRU(embedding, hid, hid),
-        "both": lambda embedding: BidirectionalLSTM(embedding, enc),
-        "reversed": lambda embedding: StackedLSTM(embedding, enc, reverse=True),
+    check_whole(2, hidden_size=hidden_size)
+    encoder_size = round(encoder_ratio * hidden_size)
+    encoders = {
+        "gru": lambda embedding: BidirectionalGRU(embedding, hidden_size, hidden_size),
+        "bidirectional": lambda embedding: BidirectionalLSTM(embedding, encoder_size),
+        "backward": lambda embedding: StackedLSTM(embedding, encoder_size, reverse=True),
     }
-    scores = {"additive": lambda: Additive(hid, enc, hid), "general": lambda: General(hid, enc)}
-    check_choice(readers, reader=reader)
+    scores = {
+        "additive": lambda: Additive(hidden_size, encoder_size, hidden_size),
+        "general": lambda: General(hidden_size, encoder_size),
+    }
+    check_choice(("new", "previous"), query_from=query_from)
+    check_choice(encoders, encoder=encoder)
     check_choice(scores, score=score)
-    _check_fit(reader, width, projected, asks_before, plain=maxout and not feeds_readout)
-    fed = (hid // 2 if maxout else hid) if feeds_readout else enc
-    output = {"vocab": len(target_vocabulary), "dec": hid, "enc": enc}
+    check_choice(("context", "readout"), input_feed=input_feed)
+    feeds_readout, queries_before = input_feed == "readout", query_from == "previous"
+    _check_fit(encoder, encoder_ratio, bridge, queries_before, plain=maxout and not feeds_readout)
+    fed = (hidden_size // 2 if maxout else hidden_size) if feeds_readout else encoder_size
+    sizes = {"decoder_size": hidden_size, "encoder_size": encoder_size}
+    output = {"vocab_size": len(target_vocabulary), **sizes}
     with seeded(seed):  # parts are drawn in the order in which those of the recorded runs were
-        align = Align(scores[score](), Everywhere())
-        encoder = readers[reader](Embedding(len(source_vocabulary), emb))
-        cell = (nn.GRUCell if reader == "gru" else nn.LSTMCell)(emb + fed, hid)
-        embedding = Embedding(len(target_vocabulary), emb)
-        readout = DeepOutput(**output, emb=emb, maxout=hid // 2) if maxout else AttentionalOutput(**output)
-        begin = Projected(hid, enc // 2 if reader == "both" else enc) if projected and reader != "gru" else None
-        decoder = HybridDecoder(align, cell, embedding, readout, begin, feeds_readout=feeds_readout)
-        if asks_before:
-            decoder = BahdanauDecoder(align, embedding, dec=hid, enc=enc, maxout=hid // 2, reads_new_state=True)
+        attention = AttentionLayer(scores[score](), GlobalWindow())
+        reader = encoders[encoder](Embedding(len(source_vocabulary), embedding_dim))
+        cell = (nn.GRUCell if encoder == "gru" else nn.LSTMCell)(embedding_dim + fed, hidden_size)
+        embedding = Embedding(len(target_vocabulary), embedding_dim)
+        deep = {"embedding_dim": embedding_dim, "maxout": hidden_size // 2}
+        readout = DeepOutput(**output, **deep) if maxout else AttentionalOutput(**output)
+        backward = encoder_size // 2 if encoder == "bidirectional" else encoder_size
+        begin = Projected(hidden_size, backward) if bridge and encoder != "gru" else None
+        decoder = HybridDecoder(attention, cell, embedding, readout, begin, feeds_readout=feeds_readout)
+        if queries_before:
+            decoder = BahdanauDecoder(attention, embedding, **sizes, maxout=hidden_size // 2, reads_new_state=True)
             decoder.cell, decoder.readout = cell, readout
-    return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
+    return EncoderDecoder(reader, decoder, source_vocabulary, target_vocabulary)
 
 
-def _check_fit(reader, width, projected, asks_before, *, plain):
-    if reader == "gru" and width != 2:
-        raise ValueError(f"width is {width}; expected 2 with the reader 'gru', which reads in both directions")
-    if not projected and (reader, width) != ("reversed", 1):
-        raise ValueError("projected is False; expected the reader 'reversed' and width 1")
-    if asks_before and not (reader == "gru" and plain):
-        raise ValueError("asks_before is True; expected the reader 'gru', a maxout layer, and no readout fed back")
+def _check_fit(encoder, encoder_ratio, bridge, queries_before, *, plain):
+    if encoder == "gru" and encoder_ratio != 2:
+        raise ValueError(f"encoder_ratio is {encoder_ratio}; expected 2 with the encoder 'gru', one for each direction")
+    if not bridge and (encoder, encoder_ratio) != ("backward", 1):
+        raise ValueError("bridge is False; expected the encoder 'backward' and encoder_ratio 1")
+    if queries_before and not (encoder == "gru" and plain):
+        raise ValueError("query_from is 'previous'; expected the encoder 'gru', a maxout layer, and the context fed")
 
 
 def luong_without_attention(
-    source_vocabulary: Tokenizer, target_vocabulary: Tokenizer, *, emb: int = 64, hid: int = 128, seed: int = 0
-) -> Translator:
+    source_vocabulary: Tokenizer,
+    target_vocabulary: Tokenizer,
+    *,
+    embedding_dim: int = 64,
+    hidden_size: int = 128,
+    seed: int = 0,
+) -> EncoderDecoder:
     """Make Luong's model without attention: the decoder begins where the reversed reader ended, and sees no more."""
     with seeded(seed):
-        encoder = StackedLSTM(Embedding(len(source_vocabulary), emb), hid, reverse=True)
-        decoder = LastStateDecoder(Embedding(len(target_vocabulary), emb), dec=hid)
-    return Translator(encoder, decoder, source_vocabulary, target_vocabulary)
+        encoder = StackedLSTM(Embedding(len(source_vocabulary), embedding_dim), hidden_size, reverse=True)
+        decoder = LastStateDecoder(Embedding(len(target_vocabulary), embedding_dim), decoder_size=hidden_size)
+    return EncoderDecoder(encoder, decoder, source_vocabulary, target_vocabulary)
 
 
-def luong_with_identity(source_vocabulary: Tokenizer, target_vocabulary: Tokenizer, **options: Any) -> Translator:
+def luong_with_identity(source_vocabulary: Tokenizer, target_vocabulary: Tokenizer, **options: Any) -> EncoderDecoder:
     """Make Luong's model with the concat score, whose half of W_a for the annotations is the identity."""
-    translator = luong(source_vocabulary, target_vocabulary, **options, score="concat")
-    translator.decoder.align.score = ConcatWithIdentity(translator.decoder.align.score)
-    return translator
+    model = luong(source_vocabulary, target_vocabulary, **options, score="concat")
+    model.decoder.attention.score = ConcatWithIdentity(model.decoder.attention.score)
+    return model

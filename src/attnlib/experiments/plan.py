@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from hashlib import sha256
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +17,16 @@ import pandas as pd
 
 from attnlib.checks import check_choice
 from attnlib.data import SentencePair, Vocabulary
-from attnlib.experiments.models import between, luong_with_identity, luong_without_attention
+from attnlib.experiments.models import hybrid, luong_with_identity, luong_without_attention
 from attnlib.language import german, grammar
+from attnlib.seq2seq import EncoderDecoder
 from attnlib.text.folder import PRESETS
-from attnlib.translator import Translator
 
 PLANS = Path(__file__).parent / "plans"
 """Where the plans are."""
 
-MODELS: Mapping[str, Callable[..., Translator]] = PRESETS | {
-    "between": between,
+MODELS: Mapping[str, Callable[..., EncoderDecoder]] = PRESETS | {
+    "hybrid": hybrid,
     "luong_without_attention": luong_without_attention,
     "luong_with_identity": luong_with_identity,
 }
@@ -40,7 +41,15 @@ WORDS: Mapping[str, Mapping[str, str]] = {
     | {"pairs": "num_pairs", "words": "max_tokens", "steps": "max_steps", "width": "beam_size"}
     | {"test_sentences": "num_test_sentences"},
     "effort": {"steps": "max_steps", "score_every": "eval_every", "beam": "beam_size"},
-    "row": _SIZES | {"preset": "model", "family": "tuning_group", "pairs": "num_pairs"},
+    "row": _SIZES
+    | {"preset": "model", "family": "tuning_group", "pairs": "num_pairs"}
+    | {"asks_before": "query_from", "reader": "encoder", "width": "encoder_ratio", "projected": "bridge"}
+    | {"feeds_readout": "input_feed"},
+    "model": {"between": "hybrid"},
+    "encoder": {"both": "bidirectional", "reversed": "backward", "forwards": "forward"},
+    "window": {"everywhere": "global", "monotonic": "local-m", "predictive": "local-p"},
+    "query_from": {True: "previous"},
+    "input_feed": {True: "readout"},
     "claim": {"says": "direction", "measure": "metric", "group": "test_set"},
     "metric": {
         "exact": "exact_match",
@@ -50,7 +59,8 @@ WORDS: Mapping[str, Mapping[str, str]] = {
     },
     "test_set": {"within": "seen lengths", "beyond": "longer"},
 }
-"""The words of the plans' files, for each part of them, and what they are called here; all other words are the same."""
+"""What the words of the plans' files are called here, for each part of a file or each option; all other words are the
+same."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +107,7 @@ class ExperimentConfig:
     """
 
     name: str
-    model: str | Callable[..., Translator]
+    model: str | Callable[..., EncoderDecoder]
     options: Mapping[str, Any] = field(default_factory=dict)
     language: str = "french"
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
@@ -132,11 +142,21 @@ class ExperimentConfig:
         """Return a copy with so many times the steps and pairs, and at most so many seeds."""
         return _scaled(self, times).replace(name=f"{self.name}-times{times:g}", seeds=self.seeds[:num_seeds])
 
-    def build_model(self, seed: int) -> Translator:
+    @property
+    def build(self) -> Callable[..., EncoderDecoder]:
+        """The function that builds the model."""
+        return MODELS[self.model] if isinstance(self.model, str) else self.model
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The sizes of the model, by the names that its function has for them."""
+        of_transformer = "d_model" in signature(self.build).parameters
+        names = ("d_model", "dim_feedforward") if of_transformer else ("embedding_dim", "hidden_size")
+        return dict(zip(names, (self.embedding_dim, self.hidden_size), strict=True))
+
+    def build_model(self, seed: int) -> EncoderDecoder:
         """Build the model, untrained."""
-        sizes = {"emb": self.embedding_dim, "hid": self.hidden_size}
-        build = MODELS[self.model] if isinstance(self.model, str) else self.model
-        return build(*build_vocabularies(self.language), **self.options, **sizes, seed=seed)
+        return self.build(*build_vocabularies(self.language), **self.options, **self.sizes, seed=seed)
 
     def training_sentences(self, seed: int) -> list[SentencePair]:
         """Draw the sentence pairs that a run learns from."""
@@ -253,7 +273,9 @@ def read_plan(plan: str | Path) -> Plan:
 def build_vocabularies(language: str = "french") -> tuple[Vocabulary, Vocabulary]:
     """Build the vocabularies of a grammar, English and the other language's."""
     pairs = LANGUAGES[language](2_000, seed=0)
-    return Vocabulary.of(pair.source for pair in pairs), Vocabulary.of(pair.target for pair in pairs)
+    return Vocabulary.from_sentences(pair.source for pair in pairs), Vocabulary.from_sentences(
+        pair.target for pair in pairs
+    )
 
 
 @lru_cache(maxsize=2)
@@ -296,7 +318,20 @@ def _scaled(config: ExperimentConfig, times: int | float) -> ExperimentConfig:
 
 def _renamed(part: str, entry: Mapping[str, Any]) -> dict[str, Any]:
     """Call what a part of a plan's file says by its name here, and make tuples of lists."""
-    return {WORDS[part].get(name, name): tuple(x) if isinstance(x, list) else x for name, x in entry.items()}
+    named = {WORDS[part].get(name, name): tuple(x) if isinstance(x, list) else x for name, x in entry.items()}
+    return {
+        name: WORDS[name].get(x, x) if name in ("model", "encoder", "window", "query_from", "input_feed") else x
+        for name, x in named.items()
+    }
+
+
+def rename_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return recorded settings of a training on a text, with the names that they have here."""
+    options = _renamed("row", settings["options"])
+    if settings["preset"] == "transformer":
+        names = {"embedding_dim": "d_model", "hidden_size": "dim_feedforward", "layers": "num_layers"}
+        options = {names.get(name, name): x for name, x in options.items()}
+    return {**settings, "options": options}
 
 
 def _wording(claim: Mapping[str, str]) -> str:

@@ -16,7 +16,7 @@ import pandas as pd
 from jaxtyping import Bool
 
 from attnlib.checks import check_choice
-from attnlib.experiments.plan import ExperimentConfig, Plan, read_plan
+from attnlib.experiments.plan import ExperimentConfig, Plan, read_plan, rename_settings
 
 RECORDED = Path(__file__).parent / "recorded"
 """Where the tables are."""
@@ -44,7 +44,7 @@ def read_details(plan: str | Plan, folder: Path = RECORDED) -> list[dict[str, An
     details = [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
     if not plan.learns_from_text and {run["plan"] for run in details} - {plan.digest}:
         raise ValueError(f"{path.name} has runs of another plan than {plan.name}: their hash differs")
-    return details
+    return [{**run, "settings": rename_settings(run["settings"])} if "settings" in run else run for run in details]
 
 
 def load_runs(plan: str | Plan, by: str = "test_set", folder: Path = RECORDED) -> pd.DataFrame:

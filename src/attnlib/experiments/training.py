@@ -9,11 +9,11 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from attnlib.checks import check_whole
-from attnlib.data import BOS, EOS, endless
+from attnlib.data import BOS, EOS, infinite_batches
 from attnlib.experiments.plan import ExperimentConfig, build_vocabularies
 from attnlib.experiments.runs import best_learning_rate
+from attnlib.seq2seq import EncoderDecoder
 from attnlib.training import History, train, warmup_cosine
-from attnlib.translator import Translator
 
 # What PyTorch's counter leaves out, in operations from shapes: a matrix by a vector, and an LSTM in one call.
 _NOT_COUNTED = {
@@ -24,7 +24,7 @@ _NOT_COUNTED = {
 
 def train_from_config(
     config: ExperimentConfig, seed: int, stop_after: int | None = None, **options: Any
-) -> tuple[Translator, History]:
+) -> tuple[EncoderDecoder, History]:
     """Train the model of a configuration.
 
     Parameters
@@ -47,7 +47,7 @@ def train_from_config(
     if stop_after:
         options = {"schedule": lambda done: warmup_cosine(done * (steps + 1) / (whole + 1))} | options
     model, pairs = config.build_model(seed), config.training_sentences(seed)
-    batches = endless(pairs, *build_vocabularies(config.language), max_tokens=config.max_tokens, seed=seed)
+    batches = infinite_batches(pairs, *build_vocabularies(config.language), max_tokens=config.max_tokens, seed=seed)
     return model, train(model, batches, **{"steps": steps, "learning_rate": rate, "progress": False} | options)
 
 
@@ -64,7 +64,7 @@ def count_products(work: Callable[[], object]) -> int:
 
 
 @torch.no_grad()
-def count_macs(model: Translator, source_length: int, prefix_length: int = 0) -> int:
+def count_macs(model: EncoderDecoder, source_length: int, prefix_length: int = 0) -> int:
     """Count the multiply-adds of one decoder step for one sentence, while the step is taken.
 
     Those of matrix products: what is done once for a sentence, and what is added or looked up, does not count.

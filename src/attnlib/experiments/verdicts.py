@@ -1,4 +1,4 @@
-"""The verdicts of a plan: each claim holds, or does not, or cannot be told, by the rule that the plan's file states."""
+"""The verdicts of a plan: by its rule, each claim is supported, ruled out, or inconclusive."""
 
 from typing import NamedTuple
 
@@ -8,8 +8,8 @@ import pandas as pd
 from attnlib.checks import check_choice
 from attnlib.experiments.statistics import confidence_interval, holm_correction, margin_test, paired_t_test
 
-HOLDS, DOES_NOT, CANNOT_BE_TOLD = "holds", "does not hold", "cannot be told"
-VERDICTS = (HOLDS, DOES_NOT, CANNOT_BE_TOLD)
+SUPPORTED, RULED_OUT, INCONCLUSIVE = "supported", "ruled out", "inconclusive"
+VERDICTS = (SUPPORTED, RULED_OUT, INCONCLUSIVE)
 """The three outcomes of a claim."""
 
 
@@ -74,7 +74,7 @@ def compare_models(
     positive, direction = compared["difference"] > 0, compared["direction"]
     as_claimed = (direction == "differs") | np.where(direction == "more", positive, ~positive)
     outcomes = [(compared["p_value"] < level) & as_claimed, compared["p_margin"] < level]
-    return compared.assign(verdict=np.select(outcomes, VERDICTS[:2], CANNOT_BE_TOLD))
+    return compared.assign(verdict=np.select(outcomes, VERDICTS[:2], INCONCLUSIVE))
 
 
 def name_test_sets(frame: pd.DataFrame) -> pd.Series:

@@ -5,8 +5,8 @@ from pathlib import Path
 import torch
 
 from attnlib.checks import check_choice
-from attnlib.text.model import Model
-from attnlib.text.model import load as load_folder
+from attnlib.seq2seq import EncoderDecoder
+from attnlib.text.folder import read_model
 
 FOLDER = Path(__file__).parent
 """Where the model folders are."""
@@ -17,7 +17,7 @@ def names() -> list[str]:
     return sorted(path.parent.name for path in FOLDER.glob("*/model.safetensors"))
 
 
-def load(name: str) -> Model:
+def load_pretrained(name: str) -> EncoderDecoder:
     """Open a model that came with the package, in float64 and with weights that stay as they are.
 
     Parameters
@@ -27,8 +27,8 @@ def load(name: str) -> Model:
 
     Returns
     -------
-    Model
-        Its ``config["made"]`` says how it was trained: row, seed, steps, losses, revision, processor.
+    TranslationModel
+        Its ``config["training_info"]`` says how it was trained: row, seed, steps, losses, revision, processor.
 
     Raises
     ------
@@ -36,6 +36,4 @@ def load(name: str) -> Model:
         If there is no model of this name, or a file of it is damaged.
     """
     check_choice(names(), name=name)
-    model = load_folder(FOLDER / name)
-    model.translator.to(torch.float64).requires_grad_(False)
-    return model
+    return read_model(FOLDER / name).to(torch.float64).requires_grad_(False)

@@ -21,17 +21,17 @@ class Architecture:
 
     preset: Literal["luong", "rnn_search", "rnn_encdec", "transformer"] | None = None
     """a paper's own model, instead of the default"""
-    encoder: Literal["both", "reversed", "forwards"] | None = None
-    """None: both; for --preset luong: reversed"""
+    encoder: Literal["bidirectional", "backward", "forward"] | None = None
+    """None: bidirectional; for --preset luong: backward"""
     score: Literal["dot", "general", "concat", "location"] | None = None
     """None: dot; for --preset luong: general"""
-    window: Literal["everywhere", "monotonic", "predictive"] | None = None
-    """None: everywhere"""
+    window: Literal["global", "local-m", "local-p"] | None = None
+    """None: global"""
     half_width: int | None = None
     """of a local window, in words; None: 10"""
     no_input_feeding: bool = False
     """do not show a step what the step before it made of the context"""
-    layers: int | None = None
+    num_layers: int | None = None
     """None: 1, and 2 for a transformer"""
     features: int = 256
     """of an embedding and of a state"""
@@ -49,18 +49,22 @@ class Architecture:
             If something is chosen that only Luong's model has, for another preset, or a width without a window.
         """
         preset, size = self.preset or "luong", self.features
-        if self.half_width is not None and self.window in (None, "everywhere"):
-            raise ValueError("half_width is of a local window; expected a monotonic or predictive window with it")
-        names = ("encoder", "score", "window", "half_width", "layers")
+        if self.half_width is not None and self.window in (None, "global"):
+            raise ValueError("half_width is of a local window; expected the window local-m or local-p with it")
+        names = ("encoder", "score", "window", "half_width", "num_layers")
         wanted = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         wanted |= {"input_feeding": False} if self.no_input_feeding else {}
-        own = {"luong": {*wanted}, "transformer": {"layers"}}.get(preset, set())
-        if other := [name for name in wanted if name not in own and (name, wanted[name]) != ("encoder", "both")]:
+        own = {"luong": {*wanted}, "transformer": {"num_layers"}}.get(preset, set())
+        if other := [
+            name for name in wanted if name not in own and (name, wanted[name]) != ("encoder", "bidirectional")
+        ]:
             name = "no_input_feeding" if other[0] == "input_feeding" else other[0]
             raise ValueError(f"{name} is a choice of Luong's model, not of {preset}; leave it or the preset out")
-        begin = {"encoder": "reversed"} if self.preset else {"encoder": "both", "score": "dot"}
+        begin = {"encoder": "backward"} if self.preset else {"encoder": "bidirectional", "score": "dot"}
         told = begin | wanted if preset == "luong" else {name: wanted[name] for name in own & {*wanted}}
-        sizes = {"emb": size, "hid": 4 * size if preset == "transformer" else size}
+        sizes = {"embedding_dim": size, "hidden_size": size}
+        if preset == "transformer":
+            sizes = {"d_model": size, "dim_feedforward": 4 * size}
         return preset, told | sizes | {
             "dropout": self.dropout,
             "embedding_dropout": self.embedding_dropout,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from attnlib.data import UNKNOWN, Corpus, SentencePair, Tokenizer, Vocabulary
+from attnlib.data import UNK, Corpus, SentencePair, Tokenizer, Vocabulary
 from attnlib.text.config import TrainingConfig
 from attnlib.text.subwords import Subwords
 
@@ -19,7 +19,7 @@ def build_vocabularies(pairs: Iterable[SentencePair], config: TrainingConfig) ->
     sides = ((pair.source for pair in pairs), "source"), ((pair.target for pair in pairs), "target")
     if config.words:
         limits = {"min_count": config.min_count or 2, "max_size": config.vocab_size}
-        source, target = (Vocabulary.of(sentences, **limits) for sentences, _ in sides)
+        source, target = (Vocabulary.from_sentences(sentences, **limits) for sentences, _ in sides)
     else:
         source, target = (_subwords(sentences, config.vocab_size, name) for sentences, name in sides)
     return source, target
@@ -27,7 +27,7 @@ def build_vocabularies(pairs: Iterable[SentencePair], config: TrainingConfig) ->
 
 def _subwords(sentences: Iterable[Sequence[str]], size: int, name: str) -> Subwords:
     try:
-        return Subwords.of(sentences, size)
+        return Subwords.train(sentences, size)
     except ValueError as error:
         raise ValueError(f"vocab_{error} of the {name} text") from None
 
@@ -45,7 +45,7 @@ def encode_text(
         sides = [known.encode(side) for known, side in zip(vocabularies, pair[:2], strict=True)]
         for n, side in enumerate(sides):
             words[n] += len(side) - 1
-            unknown[n] += side.count(UNKNOWN)
+            unknown[n] += side.count(UNK)
         if max(map(len, sides)) - 1 > longest:
             left_out += 1
             continue

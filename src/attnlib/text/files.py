@@ -23,7 +23,7 @@ from attnlib.language.grammar import sample
 Words = tuple[str, ...]
 
 
-class Gold(NamedTuple):
+class GoldAlignment(NamedTuple):
     """The word links of one sentence pair that a person drew: the sure ones, and all that are possible."""
 
     sure: frozenset[tuple[int, int]]
@@ -166,7 +166,7 @@ def format_pharaoh(links: Links[tuple[int, int]]) -> str:
     return " ".join(f"{i}-{t}" for i, t in sorted(links))
 
 
-def read_gold(path: str | Path, sides: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[Gold]:
+def read_gold(path: str | Path, sides: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[GoldAlignment]:
     """Read links in the Pharaoh format, a line for each pair of what is linked: ``i-j`` is sure, ``i?j`` possible."""
     lines, gold = list(read_lines(path)), []
     if len(lines) != len(sides):
@@ -182,7 +182,7 @@ def read_gold(path: str | Path, sides: Sequence[tuple[Sequence[str], Sequence[st
                 lengths = f"{len(source)} and {len(target)} words"
                 raise ValueError(f"{path}, line {number}: {link} lies beyond its {lengths}")
             links[ends[2]].add((i, t))
-        gold.append(Gold(frozenset(links["-"]), frozenset(links["-"] | links["?"])))
+        gold.append(GoldAlignment(frozenset(links["-"]), frozenset(links["-"] | links["?"])))
     return gold
 
 

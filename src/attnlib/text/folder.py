@@ -1,4 +1,4 @@
-"""A model folder: everything that makes up a translator, in files that contain no code.
+"""A model folder: everything that makes up a network, in files that contain no code.
 
 ===================== ==============================================================================================
 ``config.json``       how the model was made
@@ -29,13 +29,13 @@ from safetensors.torch import save as bytes_of
 from attnlib import processes
 from attnlib.checks import check_choice
 from attnlib.data import Tokenizer, Vocabulary
+from attnlib.seq2seq import EncoderDecoder, luong, rnn_encdec, rnn_search
 from attnlib.text.subwords import Subwords
 from attnlib.training import DevScore, TrainingState, init_training
 from attnlib.transformer import transformer
-from attnlib.translator import Translator, luong, rnn_encdec, rnn_search
 from attnlib.writing import add_path_to_errors, write_atomically
 
-PRESETS: Mapping[str, Callable[..., Translator]] = {
+PRESETS: Mapping[str, Callable[..., EncoderDecoder]] = {
     "luong": luong,
     "rnn_search": rnn_search,
     "rnn_encdec": rnn_encdec,
@@ -46,8 +46,8 @@ PRESETS: Mapping[str, Callable[..., Translator]] = {
 CONFIG, WEIGHTS, HISTORY, TRAINING = "config.json", "model.safetensors", "history.jsonl", "training.pt"
 
 
-def make(config: Mapping[str, Any], source_vocabulary: Tokenizer, target_vocabulary: Tokenizer) -> Translator:
-    """Make the translator of a configuration, untrained: its settings' ``preset``, with their ``options``.
+def make(config: Mapping[str, Any], source_vocabulary: Tokenizer, target_vocabulary: Tokenizer) -> EncoderDecoder:
+    """Make the network of a configuration, untrained: its settings' ``preset``, with their ``options``.
 
     Embeddings begin smaller than PyTorch's, by the settings' ``embedding_scale``: the vector of a rare word, which
     is hardly ever trained, then says little; if it were as long as all others, it would be noise. If all begin much
@@ -55,11 +55,11 @@ def make(config: Mapping[str, Any], source_vocabulary: Tokenizer, target_vocabul
     there.
     """
     preset, options = config["settings"]["preset"], config["settings"]["options"]
-    translator = PRESETS[preset](source_vocabulary, target_vocabulary, **options)
+    network = PRESETS[preset](source_vocabulary, target_vocabulary, **options)
     if preset != "transformer":  # whose embeddings are small from the first, and the output's weights too
-        for part in (translator.encoder, translator.decoder):
+        for part in (network.encoder, network.decoder):
             part.embedding.weight.data *= config["settings"]["embedding_scale"]
-    return translator
+    return network
 
 
 @contextmanager
@@ -131,11 +131,11 @@ def begin_folder(folder: Path, config: Mapping[str, Any], source: Tokenizer, tar
     write_config(folder, config)
 
 
-def complete_folder(folder: Path, translator: Translator, state: TrainingState, stop_reason: str) -> None:
+def complete_folder(folder: Path, network: EncoderDecoder, state: TrainingState, stop_reason: str) -> None:
     """Add the history, why training stopped and, last, the weights."""
     write_atomically(folder / HISTORY, _history(state, stop_reason))
     write_config(folder, read_config(folder) | {"ended": stop_reason})
-    tensors = {name: x.contiguous().cpu() for name, x in translator.state_dict().items()}
+    tensors = {name: x.contiguous().cpu() for name, x in network.state_dict().items()}
     write_atomically(folder / WEIGHTS, bytes_of(tensors))
 
 
@@ -163,19 +163,20 @@ def read_vocabularies(folder: Path) -> tuple[Tokenizer, Tokenizer]:
     return known.get("both") or known["source"], known.get("both") or known["target"]
 
 
-def read_model(folder: Path) -> tuple[Translator, dict[str, Any]]:
-    """Read the translator of a model folder, and its configuration. Errors as for `attnlib.text.model.load`."""
+def read_model(folder: Path) -> EncoderDecoder:
+    """Read the network of a model folder, with its configuration. Errors as for `attnlib.text.model.load`."""
     config = read_config(folder)
     if not (folder / WEIGHTS).exists():
         raise ValueError(
             f"{folder} is still being trained; the same command as before goes on with it, and Ctrl-C ends it early"
         )
     try:
-        translator = make(config, *read_vocabularies(folder))
-        translator.load_state_dict(load_file(folder / WEIGHTS))
+        network = make(config, *read_vocabularies(folder))
+        network.config = config
+        network.load_state_dict(load_file(folder / WEIGHTS))
     except (SafetensorError, RuntimeError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{folder} is damaged; restore it or train anew: {error}") from None
-    return translator.eval(), config
+    return network.eval()
 
 
 def load_history(folder: str | Path) -> list[dict[str, Any]]:
@@ -193,23 +194,23 @@ def load_history(folder: str | Path) -> list[dict[str, Any]]:
 
 def write_training(folder: Path, state: TrainingState) -> None:
     """Save a training under way: weights, optimiser, torch's generator and what was counted."""
-    parts = {name: x for name, x in vars(state).items() if name not in ("translator", "optimizer")}
-    parts |= {"weights": state.translator.state_dict(), "adam": state.optimizer.state_dict()}
+    parts = {name: x for name, x in vars(state).items() if name not in ("model", "optimizer")}
+    parts |= {"weights": state.model.state_dict(), "adam": state.optimizer.state_dict()}
     parts |= {"random": torch.get_rng_state(), "dev_scores": [tuple(score) for score in state.dev_scores]}
     content = BytesIO()
     torch.save(parts, content)
     write_atomically(folder / TRAINING, content.getvalue())
 
 
-def read_training(folder: Path, translator: Translator) -> TrainingState:
-    """Load a training to continue: set the translator's weights, and torch's generator as it was."""
+def read_training(folder: Path, network: EncoderDecoder) -> TrainingState:
+    """Load a training to continue: set the network's weights, and torch's generator as it was."""
     content = BytesIO((folder / TRAINING).read_bytes())
     try:
         parts = torch.load(content, map_location="cpu", weights_only=True)
     except Exception:  # of many kinds: what torch.load says of a torn file depends on where it was torn
         raise ValueError(f"{folder / TRAINING} is damaged; remove it to begin the training anew") from None
-    translator.load_state_dict(parts.pop("weights"))
-    state = init_training(translator)
+    network.load_state_dict(parts.pop("weights"))
+    state = init_training(network)
     state.optimizer.load_state_dict(parts.pop("adam"))
     torch.set_rng_state(parts.pop("random"))
     vars(state).update(parts, dev_scores=[DevScore(*score) for score in parts["dev_scores"]])

@@ -1,7 +1,7 @@
 """What a trained model does with sentences of words: translates them and links their words."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from io import IOBase
 from itertools import accumulate, islice
 from math import exp
@@ -14,14 +14,14 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attnlib.checks import check_whole
-from attnlib.data import EOS, SPECIAL, UNKNOWN, SentencePair, Tokenizer
-from attnlib.metrics import forced_weights, links, word_weights
+from attnlib.data import EOS, SPECIAL, UNK, SentencePair, Tokenizer
+from attnlib.metrics import forced_weights, hard_alignment, merge_subword_weights
 from attnlib.search import search_all
+from attnlib.seq2seq import EncoderDecoder
 from attnlib.text.files import Words, decode_line, format_pharaoh, split_words
 from attnlib.text.folder import read_model
 from attnlib.text.subwords import Subwords
 from attnlib.text.units import split_units, unit_weights
-from attnlib.translator import Translator
 from attnlib.writing import add_path_to_errors
 
 MAX_LINE = 1000
@@ -65,7 +65,7 @@ class Translation(NamedTuple):
 
     def links(self) -> set[tuple[int, int]]:
         """Link each unit to the source unit that it looked at most, as (source position, target position)."""
-        return links(self.weights, *self.units) if self.words else set()
+        return hard_alignment(self.weights, *self.units) if self.words else set()
 
     def with_unknown_replaced(self) -> "Translation":
         """Replace each unknown word by the source word that it looked at most.
@@ -74,33 +74,35 @@ class Translation(NamedTuple):
         -----
         Luong et al. 2015, section 4.1, after Jean et al. 2015.
         """
-        if not any(SPECIAL[UNKNOWN] in word for word in self.words):
+        if not any(SPECIAL[UNK] in word for word in self.words):
             return self
         asked = {t: self.units[0][i] for i, t in self.links()}
-        known = iter(asked[t] if SPECIAL[UNKNOWN] in unit else unit for t, unit in enumerate(self.units[1]))
+        known = iter(asked[t] if SPECIAL[UNK] in unit else unit for t, unit in enumerate(self.units[1]))
         sizes = [len(_units(((), (word,)), self.unspaced)[1]) for word in self.words]
         return self._replace(words=tuple("".join(islice(known, size)) for size in sizes))
 
 
 @dataclass(frozen=True)
-class Model:
-    """A translator and how it was made. ``attnlib.load`` opens one.
+class TranslationModel:
+    """A network and how it was made. ``attnlib.load`` opens one.
 
     Attributes
     ----------
-    translator : Translator
+    network : EncoderDecoder
         With its vocabularies, of words or of subwords.
-    config : mapping
-        As ``config.json`` holds it.
     """
 
-    translator: Translator
-    config: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    network: EncoderDecoder
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """The configuration of the network, as ``config.json`` holds it."""
+        return self.network.config
 
     @property
     def vocabularies(self) -> tuple[Tokenizer, Tokenizer]:
         """Those of source and target."""
-        return self.translator.source_vocabulary, self.translator.target_vocabulary
+        return self.network.source_vocabulary, self.network.target_vocabulary
 
     @property
     def unspaced(self) -> tuple[bool, bool]:
@@ -111,29 +113,29 @@ class Model:
 
     def check_attention(self, wanted: str) -> None:
         """Refuse a model without attention, where `wanted` needs weights."""
-        if not self.translator.decoder.attends:
+        if not self.network.decoder.has_attention:
             raise ValueError(f"{wanted} needs attention, and this model has none (preset rnn_encdec)")
 
-    def translate(self, sentence: str, *, beam: int = 5, max_length: int | None = None) -> Translation:
+    def translate(self, sentence: str, *, beam_size: int = 5, max_length: int | None = None) -> Translation:
         """Translate one sentence.
 
         Parameters
         ----------
         sentence : str
             Words separated by spaces. Those that the model does not know are read as unknown.
-        beam : int
+        beam_size : int
             Hypotheses that the search keeps; 1 takes the most probable word at each step.
         max_length : int, optional
             The most words, or pieces of words, of a translation, EOS among them. None: twice those of the source, and
             50 more.
         """
-        return self.translate_all([split_words(sentence)], beam=beam, max_length=max_length)[0]
+        return self.translate_all([split_words(sentence)], beam_size=beam_size, max_length=max_length)[0]
 
     def translate_all(
         self,
         sentences: Sequence[Words],
         *,
-        beam: int = 5,
+        beam_size: int = 5,
         max_length: int | None = None,
         replace_unknown: bool = False,
         prefer_finished: bool = False,
@@ -146,7 +148,7 @@ class Model:
         of the source, and to all where the greatest length is no greater than the source's. The rest is as for
         `translate`.
         """
-        check_whole(beam=beam, **{} if max_length is None else {"max_length": max_length})
+        check_whole(beam_size=beam_size, **{} if max_length is None else {"max_length": max_length})
         if replace_unknown:
             self.check_attention("replacing unknown words")
         translations = [Translation((), (), np.zeros((0, 0)), 1.0)] * len(sentences)
@@ -156,7 +158,7 @@ class Model:
         limits = [2 * size + 50 if max_length is None else max_length for size in sizes]
         both = zip(sizes, limits, strict=True)
         shortest = None if prefer_finished else [size // 2 if size < limit else limit + 1 for size, limit in both]
-        for n, ids, log_p, weights in search_all(self.translator, sources, limits, beam, shortest):
+        for n, ids, log_p, weights in search_all(self.network, sources, limits, beam_size, shortest):
             one = self._translation(sources[n], ids, log_p, weights)
             translations[full[n]] = one.with_unknown_replaced() if replace_unknown else one
         return translations
@@ -165,7 +167,7 @@ class Model:
         """Link the words of sentences and their given translations (forced decoding); an empty side has no links."""
         self.check_attention("align")
         full = [SentencePair(*sides) for sides in pairs if all(sides)]
-        linked = map(self._forced_links, full, forced_weights(self.translator, full))
+        linked = map(self._forced_links, full, forced_weights(self.network, full))
         return [next(linked) if all(sides) else set() for sides in pairs]
 
     def units_of(self, pairs: Sequence[tuple[Words, Words]]) -> list[tuple[Words, Words]]:
@@ -178,19 +180,23 @@ class Model:
         if weights is None:
             return one
         if not any(self.unspaced):
-            return one._replace(weights=word_weights(weights.numpy(), self.vocabularies[0].sizes(source), sizes))
+            return one._replace(
+                weights=merge_subword_weights(weights.numpy(), self.vocabularies[0].sizes(source), sizes)
+            )
         pieces = self.vocabularies[0].surfaces(source), self.vocabularies[1].names(ids)
         return one._replace(weights=unit_weights(weights.numpy(), *zip(one.units, pieces, strict=True)))
 
     def _forced_links(self, pair: SentencePair, weights: Float[np.ndarray, "tgt src"]) -> set[tuple[int, int]]:
         sides = [*zip(self.vocabularies, pair[:2], strict=True)]
         if not any(self.unspaced):
-            return links(word_weights(weights, *(known.sizes(words) for known, words in sides)), *pair[:2])
+            return hard_alignment(
+                merge_subword_weights(weights, *(known.sizes(words) for known, words in sides)), *pair[:2]
+            )
         units, pieces = _units(pair[:2], self.unspaced), [known.surfaces(words) for known, words in sides]
-        return links(unit_weights(weights, *zip(units, pieces, strict=True)), *units)
+        return hard_alignment(unit_weights(weights, *zip(units, pieces, strict=True)), *units)
 
 
-def load(folder: str | Path, device: str | torch.device = "cpu") -> Model:
+def load(folder: str | Path, device: str | torch.device = "cpu") -> TranslationModel:
     """Open a model folder.
 
     Parameters
@@ -205,12 +211,11 @@ def load(folder: str | Path, device: str | torch.device = "cpu") -> Model:
     OSError, ValueError
         If the folder is not a model folder or is not complete, or a file in it is damaged.
     """
-    translator, config = read_model(Path(folder))
-    return Model(translator.to(device), config)
+    return TranslationModel(read_model(Path(folder)).to(device))
 
 
 def translate_stream(
-    model: Model,
+    model: TranslationModel,
     source: IOBase,
     target: IOBase,
     *,
@@ -223,7 +228,7 @@ def translate_stream(
 
     Parameters
     ----------
-    model : Model
+    model : TranslationModel
     source, target : binary streams
         UTF-8 text in and out. An empty line gives an empty line.
     max_input_length : int
@@ -233,7 +238,7 @@ def translate_stream(
     log : function
         What to do with a sentence about a line that was cut, or whose translation was.
     **options
-        As for `Model.translate_all`.
+        As for `TranslationModel.translate_all`.
 
     Raises
     ------

@@ -12,7 +12,7 @@ from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from torch import Tensor
 
 from attnlib.checks import check_number, check_sentence, check_whole
-from attnlib.data import BOS, EOS, PAD, SPECIAL, UNKNOWN, until_end
+from attnlib.data import BOS, EOS, PAD, SPECIAL, UNK, until_end
 
 _SPACE = "\u2581"  # begins a piece that begins a word
 _INSIDE = str.maketrans({_SPACE: "\ufdd0", "\u2585": "\ufdd1"})  # letters that mean something to sentencepiece
@@ -28,12 +28,12 @@ class Subwords:
     Parameters
     ----------
     model : bytes
-        What sentencepiece has learnt; `Subwords.of` makes one.
+        What sentencepiece has learnt; `Subwords.train` makes one.
 
     Raises
     ------
     ValueError
-        If it is no model, or numbers `PAD`, `BOS`, `EOS` and `UNKNOWN` otherwise.
+        If it is no model, or numbers `PAD`, `BOS`, `EOS` and `UNK` otherwise.
     """
 
     def __init__(self, model: bytes):
@@ -43,12 +43,12 @@ class Subwords:
         except RuntimeError as error:
             raise ValueError(f"model is no sentencepiece model: {error}") from None
         cutter = self._cutter
-        if (cutter.pad_id(), cutter.bos_id(), cutter.eos_id(), cutter.unk_id()) != (PAD, BOS, EOS, UNKNOWN):
-            raise ValueError("model numbers its special pieces otherwise; expected one made with Subwords.of")
+        if (cutter.pad_id(), cutter.bos_id(), cutter.eos_id(), cutter.unk_id()) != (PAD, BOS, EOS, UNK):
+            raise ValueError("model numbers its special pieces otherwise; expected one made with Subwords.train")
         self._pieces = lru_cache(_REMEMBERED)(self._cut)
 
     @classmethod
-    def of(cls, sentences: Iterable[Sequence[str]], size: int) -> "Subwords":
+    def train(cls, sentences: Iterable[Sequence[str]], size: int) -> "Subwords":
         """Learn the pieces of all the sentences.
 
         Of more than 100,000 sentences only every second one is used, of more than 200,000 every fourth, and so on; the
@@ -93,7 +93,7 @@ class Subwords:
             max_sentence_length=1 << 20,
             num_threads=1,
             minloglevel=2,
-            **{f"{name}_id": number for name, number in zip(_NAMES, (PAD, BOS, EOS, UNKNOWN), strict=True)},
+            **{f"{name}_id": number for name, number in zip(_NAMES, (PAD, BOS, EOS, UNK), strict=True)},
             **{f"{name}_piece": f" {name}" for name in _NAMES},
             **({"required_chars": "".join(sorted(letters))} if every > 1 else {}),
         )
@@ -146,7 +146,7 @@ class Subwords:
         return tuple(words), sizes
 
     def _cut(self, word: str) -> list[int]:
-        return self._cutter.encode(word.translate(_INSIDE)) or [UNKNOWN]
+        return self._cutter.encode(word.translate(_INSIDE)) or [UNK]
 
     def _named(self, number: int) -> str:
         check_number(number, len(self))

@@ -11,15 +11,15 @@ import torch
 
 from attnlib import processes
 from attnlib.data import Corpus, SentencePair, Tokenizer
-from attnlib.metrics import bleu, chrf, sentence_losses
+from attnlib.metrics import bleu, chrf, sentence_nll
+from attnlib.seq2seq import EncoderDecoder
 from attnlib.text import folder as folders
 from attnlib.text.config import TrainingConfig
 from attnlib.text.corpus import build_vocabularies, encode_text
 from attnlib.text.files import ParallelText, digest
-from attnlib.text.model import Model, load
+from attnlib.text.model import TranslationModel, load
 from attnlib.text.units import lacks_spaces
 from attnlib.training import DevScore, TrainingState, init_training, train, warmup_constant, warmup_cosine
-from attnlib.translator import Translator
 
 
 def train_model(
@@ -32,7 +32,7 @@ def train_model(
     progress: bool | None = None,
     log: Callable[[str], Any] = lambda line: None,
     device: str | torch.device = "cpu",
-) -> Model:
+) -> TranslationModel:
     """Train a model on sentence pairs, into a folder; or go on where an earlier call was killed.
 
     The model ends with the same weights, bit for bit, whether it was killed in between or not, provided that the
@@ -81,11 +81,11 @@ def train_model(
                 raise ValueError(f"{folder} is not there for this process; expected a folder that all of them see")
             known = folders.read_vocabularies(folder) if begun else build_vocabularies(pairs, config)
             corpus = encode_text(pairs, known, config, log)
-            translator = folders.make(about, *known).to(device)
+            network = folders.make(about, *known).to(device)
             if not begun:
                 folders.begin_folder(folder, about, *known)
-            log(f"{sum(p.numel() for p in translator.parameters()):,} weights; vocabularies of {_sizes(known)}")
-        state = _resume(folder, translator, log)
+            log(f"{sum(p.numel() for p in network.parameters()):,} weights; vocabularies of {_sizes(known)}")
+        state = _resume(folder, network, log)
         watch = Watch(folder, dev, config, save_seconds, log)
         reason = _train(state, corpus, config, watch=watch, progress=progress)
         _finish(folder, state, reason)
@@ -105,13 +105,13 @@ def dev_metric(dev: Sequence[SentencePair]) -> str:
     return "BLEU" if runs >= len(references) and not lacks_spaces(references) else "chrF"
 
 
-def dev_score(translator: Any, dev: Sequence[SentencePair]) -> tuple[float, float]:
+def dev_score(network: Any, dev: Sequence[SentencePair]) -> tuple[float, float]:
     """Take the loss of true translations, in nats per word, and the `dev_metric` of greedy ones, words as they are."""
-    words = sum(len(translator.target_vocabulary.encode(pair.target)) for pair in dev)
+    words = sum(len(network.target_vocabulary.encode(pair.target)) for pair in dev)
     sources, references = [pair.source for pair in dev], [pair.target for pair in dev]
-    translations = [one.words for one in Model(translator).translate_all(sources, beam=1, max_length=200)]
+    translations = [one.words for one in TranslationModel(network).translate_all(sources, beam_size=1, max_length=200)]
     compare = {"BLEU": bleu, "chrF": chrf}[dev_metric(dev)]
-    return sum(sentence_losses(translator, dev)) / words, compare(translations, references).score
+    return sum(sentence_nll(network, dev)) / words, compare(translations, references).score
 
 
 @dataclass
@@ -133,7 +133,7 @@ class Watch:
     def __call__(self, state: TrainingState, last: bool) -> None:
         """Score, of several processes the first for all, and ask for an early end; save."""
         if self.dev and (state.step % self.every == 0 or last):
-            scores = (0.0, 0.0) if processes.rank() else dev_score(state.translator, self.dev)
+            scores = (0.0, 0.0) if processes.rank() else dev_score(state.model, self.dev)
             self.add(state, *processes.all_reduce_max(*scores))
         if not processes.rank() and monotonic() - self.saved >= self.save_seconds:
             folders.write_training(self.folder, state)
@@ -144,17 +144,17 @@ class Watch:
         state.dev_scores.append(DevScore(state.step, loss, score, self.metric))
         best = max(range(len(state.dev_scores)), key=lambda n: state.dev_scores[n].rank)  # of equal ones the first
         if best == len(state.dev_scores) - 1:
-            state.best = {name: x.detach().clone() for name, x in state.translator.state_dict().items()}
+            state.best = {name: x.detach().clone() for name, x in state.model.state_dict().items()}
         since = len(state.dev_scores) - 1 - best
         state.should_stop = self.config.patience is not None and since >= self.config.patience
         self.log(f"step {state.step:,}: dev loss {loss:.3f}, {self.metric} {score:.2f}")
 
 
-def _resume(folder: Path, translator: Translator, log: Callable[[str], Any]) -> TrainingState:
+def _resume(folder: Path, network: EncoderDecoder, log: Callable[[str], Any]) -> TrainingState:
     """Take up the training in the folder, or else a new one, and set torch's generator as it had it."""
     if not (folder / folders.TRAINING).exists():
-        return init_training(translator)
-    state = folders.read_training(folder, translator)
+        return init_training(network)
+    state = folders.read_training(folder, network)
     log(f"going on after step {state.step:,}")
     return state
 
@@ -172,8 +172,8 @@ def _train(
     epoch, share = corpus.in_one_epoch(**sizes), (processes.rank(), processes.world_size())
     watch.every = config.eval_every or epoch
     return train(
-        state.translator,
-        corpus.endless(**sizes, seed=config.seed, skip=state.step, share=share),
+        state.model,
+        corpus.infinite_batches(**sizes, seed=config.seed, skip=state.step, share=share),
         **config.length(epoch),
         seed=config.seed,
         learning_rate=config.learning_rate,
@@ -193,8 +193,8 @@ def _finish(folder: Path, state: TrainingState, reason: str) -> None:
             return
         folders.write_training(folder, state)
         if state.best is not None:
-            state.translator.load_state_dict(state.best)
-        folders.complete_folder(folder, state.translator, state, reason)
+            state.model.load_state_dict(state.best)
+        folders.complete_folder(folder, state.model, state, reason)
         if reason != "interrupted":
             (folder / folders.TRAINING).unlink(missing_ok=True)
 

@@ -13,9 +13,9 @@ INDEX = [("one", "seen")] * 3 + [("other", "seen")] + [("other", "longer")] * 2
 RUNS = pd.Series([0.9, 0.94, 0.92, 0.5, 0.1, 0.3], index=pd.MultiIndex.from_tuples(INDEX))
 COLUMNS = ["claim", "metric", "test_set", "difference", "ci_low", "ci_high", "p_value", "p_margin", "verdict", "margin"]
 CLAIMS = [
-    ("a more than b", "exact_match", "seen", 0.3, 0.2, 0.4, 0.0001, 1.0, "holds", 0.05),
-    ("a more than b", "exact_match", "longer", -0.3, -0.4, -0.2, 0.001, 0.001, "does not hold", 0.05),
-    ("b less than c", "exact_match", "seen", 0.0, -0.2, 0.2, 1.0, 1.0, "cannot be told", 0.05),
+    ("a more than b", "exact_match", "seen", 0.3, 0.2, 0.4, 0.0001, 1.0, "supported", 0.05),
+    ("a more than b", "exact_match", "longer", -0.3, -0.4, -0.2, 0.001, 0.001, "ruled out", 0.05),
+    ("b less than c", "exact_match", "seen", 0.0, -0.2, 0.2, 1.0, 1.0, "inconclusive", 0.05),
 ]
 COMPARED = pd.DataFrame(CLAIMS, columns=COLUMNS)
 
@@ -55,7 +55,9 @@ def test_one_series_needs_no_legend_and_given_axes_are_used():
 
 
 def test_the_same_claims_by_several_metrics_stand_side_by_side():
-    by_bleu = COMPARED.assign(metric="bleu_beam", margin=5.0, difference=9.0, ci_low=4.0, ci_high=14.0, verdict="holds")
+    by_bleu = COMPARED.assign(
+        metric="bleu_beam", margin=5.0, difference=9.0, ci_low=4.0, ci_high=14.0, verdict="supported"
+    )
     exact, bleu = plot_claims(pd.concat([COMPARED, by_bleu]))
     assert names(exact) == ["a more than\nb", "b less than\nc"]
     for ax, margin, intervals in (
@@ -73,7 +75,7 @@ def test_the_same_claims_by_several_metrics_stand_side_by_side():
         (-0.3, "s", "none"),
         (0.0, "o", "left"),
     ]
-    words = ["seen", "longer", "holds", "does not hold", "cannot be told"]
+    words = ["seen", "longer", "supported", "ruled out", "inconclusive"]
     assert [text.get_text() for text in legend.get_texts()] == words
 
 
@@ -92,6 +94,6 @@ def test_what_cannot_be_drawn_is_refused(refused, call, says):
 
 def test_a_table_tells_of_each_claim_what_a_verdict_holds():
     table = verdict_table(COMPARED)
-    assert table.rows[0] == ["a more than b", "seen", "holds", "+0.300", "[+0.200, +0.400]", "<0.001", "1.000"]
-    assert table.rows[2] == ["b less than c", "seen", "cannot be told", "+0.000", "[-0.200, +0.200]", *2 * ["1.000"]]
+    assert table.rows[0] == ["a more than b", "seen", "supported", "+0.300", "[+0.200, +0.400]", "<0.001", "1.000"]
+    assert table.rows[2] == ["b less than c", "seen", "inconclusive", "+0.000", "[-0.200, +0.200]", *2 * ["1.000"]]
     assert len(table.head) == len(table.rows[2])

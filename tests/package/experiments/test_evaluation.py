@@ -9,11 +9,11 @@ from torch.nn.functional import cross_entropy
 from torch.testing import assert_close
 
 from attnlib import metrics
-from attnlib.data import PAD, SentencePair, batch
+from attnlib.data import PAD, SentencePair, collate
 from attnlib.experiments.evaluation import Predictions, compute_metrics, max_output_length, predict, window_centers
 from attnlib.experiments.plan import read_plan
-from attnlib.metrics import sentence_losses
-from attnlib.translator import Translator
+from attnlib.metrics import sentence_nll
+from attnlib.seq2seq import EncoderDecoder
 
 SMALL = {"embedding_dim": 7, "hidden_size": 6, "num_test_sentences": 5, "test_seed": 0}
 CONFIGS = {name: config.replace(**SMALL) for name, config in read_plan("comparison").configs.items()}
@@ -25,17 +25,17 @@ def untrained(name):
 
 
 def nameless():
-    return Translator(untrained("bahdanau").encoder, untrained("bahdanau").decoder)
+    return EncoderDecoder(untrained("bahdanau").encoder, untrained("bahdanau").decoder)
 
 
 def test_the_losses_of_sentences_add_up_to_that_of_training(monkeypatch):
     monkeypatch.setattr(metrics, "_TOGETHER", 4)
     translator = untrained("global-general")
-    losses = sentence_losses(translator, PAIRS)
-    together = batch(PAIRS, translator.source_vocabulary, translator.target_vocabulary)
+    losses = sentence_nll(translator, PAIRS)
+    together = collate(PAIRS, translator.source_vocabulary, translator.target_vocabulary)
     mean = cross_entropy(translator(*together).logits.mT, together.target, ignore_index=PAD)
     assert sum(losses) / sum(len(pair.target) + 1 for pair in PAIRS) == pytest.approx(float(mean.detach()), rel=1e-5)
-    assert losses[3] == pytest.approx(sentence_losses(translator, PAIRS[3:4])[0], rel=1e-5)
+    assert losses[3] == pytest.approx(sentence_nll(translator, PAIRS[3:4])[0], rel=1e-5)
 
 
 def test_measures_by_hand():
@@ -82,18 +82,18 @@ def test_predictions_hold_what_a_model_has():
         assert inside == [abs(i - t) <= 4 for i, t in sorted(pair.links)]
 
 
-def test_the_centre_of_local_m_is_the_step_until_the_source_ends():
+def test_the_center_of_local_m_is_the_step_until_the_source_ends():
     for pair, p in zip(PAIRS, window_centers(untrained("local-m-dot-feeding"), PAIRS), strict=True):
         assert p.tolist() == [min(t, len(pair.source)) for t in range(len(pair.target))]  # EOS is a position, too
 
 
 @pytest.mark.parametrize("name", ["local-p-general", "local-p-general-feeding"])
-def test_the_centre_of_local_p_is_where_the_gaussian_is(name):
-    """All the weight that the Gaussian takes away is explained by the centre that was read off."""
+def test_the_center_of_local_p_is_where_the_gaussian_is(name):
+    """All the weight that the Gaussian takes away is explained by the center that was read off."""
     translator = untrained(name)
     pair = PAIRS[-1]
     p = torch.from_numpy(window_centers(translator, [pair])[0])
-    attended = translator(*batch([pair], translator.source_vocabulary, translator.target_vocabulary)).attended
+    attended = translator(*collate([pair], translator.source_vocabulary, translator.target_vocabulary)).attention
     weights, positions = attended.weights[0, : len(p)], attended.positions[0, : len(p)]
     gaussian = torch.exp(-((positions - p[:, None]) ** 2) / (2 * (10 / 2) ** 2))
     assert_close((weights / gaussian).sum(1), torch.ones(len(p)))
@@ -104,9 +104,9 @@ def test_the_centre_of_local_p_is_where_the_gaussian_is(name):
     [
         (lambda: predict(untrained("bahdanau"), []), "pairs is empty; expected at least one"),
         (lambda: predict(untrained("bahdanau"), PAIRS, 0), "beam_size is 0; expected at least 1"),
-        (lambda: predict(nameless(), PAIRS), "translator has no vocabularies"),
-        (lambda: window_centers(nameless(), PAIRS), "translator has no vocabularies"),
-        (lambda: window_centers(untrained("bahdanau"), PAIRS), "translator has no window with a center"),
+        (lambda: predict(nameless(), PAIRS), "model has no vocabularies"),
+        (lambda: window_centers(nameless(), PAIRS), "model has no vocabularies"),
+        (lambda: window_centers(untrained("bahdanau"), PAIRS), "model has no window with a center"),
     ],
 )
 def test_what_cannot_be_evaluated_is_refused(refused, call, says):

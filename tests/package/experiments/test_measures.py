@@ -9,7 +9,7 @@ from attnlib.data import SentencePair
 from attnlib.experiments.evaluation import Predictions, compute_metrics, max_output_length, predict
 from attnlib.experiments.plan import read_plan
 from attnlib.experiments.training import count_parameters, train_from_config
-from attnlib.metrics import sentence_losses
+from attnlib.metrics import sentence_nll
 
 COMPARISON = read_plan("comparison")
 FEW = {"num_test_sentences": 5, "test_clauses": (1, 2, 4), "num_pairs": 60, "max_tokens": 200}
@@ -102,7 +102,7 @@ def test_losses_by_position_add_up_to_those_of_the_sentences(config, trained, me
         pairs = config.test_sentences(clauses)
         counts = np.bincount(np.concatenate([np.arange(len(pair.target) + 1) // 5 for pair in pairs]))
         assert len(means) == len(counts)
-        total = sum(sentence_losses(trained[0], pairs))
+        total = sum(sentence_nll(trained[0], pairs))
         assert (means * counts).sum() == pytest.approx(total, abs=1e-4 * counts.sum())
 
 
@@ -118,7 +118,7 @@ def test_rates_are_chosen_on_other_sentences(small, config, monkeypatch):
     assert (config.max_steps, config.num_pairs) == (10, 30)
     model, _ = train_from_config(config, 100)
     pairs = [pair for clauses in (1, 2) for pair in config.dev_sentences(clauses)]
-    loss = sum(sentence_losses(model, pairs)) / sum(len(pair.target) + 1 for pair in pairs)
+    loss = sum(sentence_nll(model, pairs)) / sum(len(pair.target) + 1 for pair in pairs)
     (line,) = measure_rate(small, "early", config, 100, (1, 2)).tables["learning_rates"]
     key = {"tuning_group": "early", "learning_rate": 0.01, "seed": 100, "plan": small.digest}
     assert key.items() <= line.items()

@@ -8,39 +8,39 @@ from torch import nn
 from torch.testing import assert_close
 
 from attnlib.data import BOS, Vocabulary
-from attnlib.experiments.models import ConcatWithIdentity, between, luong_with_identity, luong_without_attention
+from attnlib.experiments.models import ConcatWithIdentity, hybrid, luong_with_identity, luong_without_attention
 from attnlib.experiments.training import count_macs
 from attnlib.scores import Concat
-from attnlib.translator import luong, rnn_search
+from attnlib.seq2seq import luong, rnn_search
 
 VOCABULARIES = Vocabulary(tuple("abcdefg")), Vocabulary(tuple("hijkl"))
-SIZES = {"emb": 5, "hid": 6}
+SIZES = {"embedding_dim": 5, "hidden_size": 6}
 SOURCE, LENGTHS = torch.tensor([[5, 7, 9, 4, 2], [6, 8, 2, 0, 0], [10, 2, 0, 0, 0]]), torch.tensor([5, 3, 2])
 TARGET = torch.tensor([[4, 6, 8, 2], [7, 2, 0, 0], [5, 5, 2, 0]])
-LUONGS = {"reader": "reversed", "width": 1, "projected": False, "score": "general", "maxout": False}
+LUONGS = {"encoder": "backward", "encoder_ratio": 1, "bridge": False, "score": "general", "maxout": False}
 MODELS = {
     "asks after": {},
     "general": {"score": "general"},
     "attentional": {"maxout": False},
-    "fed maxout": {"feeds_readout": True},
-    "fed, gru": {"maxout": False, "feeds_readout": True},
-    "lstm": {"reader": "both"},
-    "fed, lstm": {"reader": "both", "maxout": False, "feeds_readout": True},
-    "reversed": {"reader": "reversed"},
-    "narrow": {"reader": "reversed", "width": 1},
-    "odd": {"reader": "reversed", "width": 7 / 6},
-    "copied": {"reader": "reversed", "width": 1, "projected": False},
-    "luong": LUONGS | {"feeds_readout": True},
+    "fed maxout": {"input_feed": "readout"},
+    "fed, gru": {"maxout": False, "input_feed": "readout"},
+    "lstm": {"encoder": "bidirectional"},
+    "fed, lstm": {"encoder": "bidirectional", "maxout": False, "input_feed": "readout"},
+    "reversed": {"encoder": "backward"},
+    "narrow": {"encoder": "backward", "encoder_ratio": 1},
+    "odd": {"encoder": "backward", "encoder_ratio": 7 / 6},
+    "copied": {"encoder": "backward", "encoder_ratio": 1, "bridge": False},
+    "luong": LUONGS | {"input_feed": "readout"},
 }
 
 
 def made(name):
-    return between(*VOCABULARIES, **MODELS[name], **SIZES, seed=3).double()
+    return hybrid(*VOCABULARIES, **MODELS[name], **SIZES, seed=3).double()
 
 
 def test_if_the_state_before_asks_it_is_bahdanaus_model_given_the_new_state():
     bahdanau, ours = (
-        make(*VOCABULARIES, **SIZES).double() for make in (rnn_search, partial(between, asks_before=True))
+        make(*VOCABULARIES, **SIZES).double() for make in (rnn_search, partial(hybrid, query_from="previous"))
     )
     ours.load_state_dict(bahdanau.state_dict())
     bahdanau.decoder.reads_new_state = True
@@ -65,18 +65,18 @@ def test_steps_by_hand_are_those_taken_one_by_one_and_all_at_once(name):
     translator = made(name)
     decoder, at_once = translator.decoder, translator(SOURCE, LENGTHS, TARGET)
     state, word = translator.start(SOURCE, LENGTHS), torch.full((3,), BOS)
-    *states, fed = state.recurrent
+    *states, fed = state.cache
     for t in range(TARGET.shape[1]):
         y, lstm = decoder.embedding(word), isinstance(decoder.cell, nn.LSTMCell)
         moved = decoder.cell(torch.cat([y, fed], 1), states if lstm else states[0])
         states = moved if lstm else (moved,)
-        asked = decoder.align.at(t, states[0], state.memory)
+        asked = decoder.attention.at(t, states[0], state.memory)
         c = asked.context[:, 0]
         read = decoder.readout.read(states[0], y, c)
-        fed = read if MODELS[name].get("feeds_readout") else c
+        fed = read if MODELS[name].get("input_feed") else c
         logits, look, state = translator.step(word, state)
-        for scores, weights in ((logits, look.weights[:, 0]), (at_once.logits[:, t], at_once.attended.weights[:, t])):
-            assert_close(scores, read @ decoder.output.T)
+        for scores, weights in ((logits, look.weights[:, 0]), (at_once.logits[:, t], at_once.attention.weights[:, t])):
+            assert_close(scores, read @ decoder.output_weight.T)
             assert_close(weights, asked.weights[:, 0])
         word = TARGET[:, t]
 
@@ -85,17 +85,17 @@ def test_where_a_decoder_begins():
     both, wide, copied = made("lstm"), made("reversed"), made("copied")
     for translator, backwards in ((both, slice(6, None)), (wide, slice(None))):
         encoded = translator.encoder(SOURCE, LENGTHS)
-        s_0, cell, fed = translator.decoder.start(encoded).recurrent
+        s_0, cell, fed = translator.decoder.start(encoded).cache
         assert_close(s_0, torch.tanh(encoded.annotations[:, 0, backwards] @ translator.decoder.begin.W_s.T))
         assert not cell.any()
         assert not fed.any()
     encoded = copied.encoder(SOURCE, LENGTHS)
-    assert_close(copied.decoder.start(encoded).recurrent[:2], tuple(x[:, 0] for x in encoded.state))
+    assert_close(copied.decoder.start(encoded).cache[:2], tuple(x[:, 0] for x in encoded.initial_state))
 
 
 def test_the_same_seed_gives_the_same_weights_and_leaves_torch_alone():
     before = torch.random.get_rng_state()
-    for make in (between, luong_without_attention, luong_with_identity):
+    for make in (hybrid, luong_without_attention, luong_with_identity):
         first, second, other = (make(*VOCABULARIES, **SIZES, seed=seed).state_dict() for seed in (3, 3, 4))
         assert_close(first, second)
         assert not torch.equal(first["decoder.embedding.weight"], other["decoder.embedding.weight"])
@@ -109,7 +109,10 @@ def test_luong_without_attention_sees_the_last_state_only():
     encoded = model.encoder(SOURCE, LENGTHS)
     assert model.encoder.reverse
     words = torch.cat([torch.full((3, 1), BOS), TARGET[:, :-1]], 1)
-    states = (encoded.annotations[:, 0][None], encoded.state[1][:, 0][None])  # read in reverse, the first word is last
+    states = (
+        encoded.annotations[:, 0][None],
+        encoded.initial_state[1][:, 0][None],
+    )  # read in reverse, the first word is last
     s = model.decoder.lstm(model.decoder.embedding(words), states)[0]
     assert_close(logits, s @ model.decoder.W_y.T)
     state, before = model.start(SOURCE, LENGTHS), torch.full((3,), BOS)
@@ -123,11 +126,11 @@ def test_luong_without_attention_sees_the_last_state_only():
 
 def test_concat_with_the_identity_is_concat_whose_matrix_is_that():
     model = luong_with_identity(*VOCABULARIES, **SIZES, seed=3).double()
-    ours, concat = model.decoder.align.score, Concat(6, 6, 6).double()
+    ours, concat = model.decoder.attention.score, Concat(6, 6, 6).double()
     assert type(ours) is ConcatWithIdentity
     concat.load_state_dict({"W_a": torch.cat([ours.W_a, torch.eye(6)], 1), "v_a": ours.v_a})
     s, h = torch.randn(2, 3, 6).double(), torch.randn(2, 4, 6).double()
-    assert_close(ours(s, ours.keys(h)), concat(s, concat.keys(h)))
+    assert_close(ours(s, ours.project_keys(h)), concat(s, concat.project_keys(h)))
     model(SOURCE, LENGTHS, TARGET).logits.sum().backward()
     assert ours.W_a.grad.abs().sum() > 0
 
@@ -135,15 +138,26 @@ def test_concat_with_the_identity_is_concat_whose_matrix_is_that():
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"reader": "rnn"}, "reader is 'rnn'; expected one of gru, both, reversed"),
+        ({"encoder": "rnn"}, "encoder is 'rnn'; expected one of gru, bidirectional, backward"),
+        ({"query_from": "before"}, "query_from is 'before'; expected one of new, previous"),
+        ({"input_feed": True}, "input_feed is True; expected one of context, readout"),
         ({"score": "dot"}, "score is 'dot'; expected one of additive, general"),
-        ({"width": 1}, "width is 1; expected 2 with the reader 'gru'"),
-        ({"reader": "both", "projected": False}, "projected is False; expected the reader 'reversed' and width 1"),
-        ({"maxout": False, "asks_before": True}, "asks_before is True; expected the reader 'gru', a maxout layer"),
-        ({"feeds_readout": True, "asks_before": True}, "asks_before is True; expected the reader 'gru'"),
-        ({"reader": "both", "asks_before": True}, "asks_before is True; expected the reader 'gru'"),
-        ({"hid": 1}, "hid is 1; expected at least 2"),
+        ({"encoder_ratio": 1}, "encoder_ratio is 1; expected 2 with the encoder 'gru'"),
+        (
+            {"encoder": "bidirectional", "bridge": False},
+            "bridge is False; expected the encoder 'backward' and encoder_ratio 1",
+        ),
+        (
+            {"maxout": False, "query_from": "previous"},
+            "query_from is 'previous'; expected the encoder 'gru', a maxout layer",
+        ),
+        ({"input_feed": "readout", "query_from": "previous"}, "query_from is 'previous'; expected the encoder 'gru'"),
+        (
+            {"encoder": "bidirectional", "query_from": "previous"},
+            "query_from is 'previous'; expected the encoder 'gru'",
+        ),
+        ({"hidden_size": 1}, "hidden_size is 1; expected at least 2"),
     ],
 )
 def test_parts_that_do_not_fit_are_refused(options, says, refused):
-    refused(lambda: between(*VOCABULARIES, **(SIZES | options)), ValueError, says)
+    refused(lambda: hybrid(*VOCABULARIES, **(SIZES | options)), ValueError, says)

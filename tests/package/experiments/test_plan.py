@@ -37,7 +37,7 @@ def test_a_plan_is_what_its_file_says(small, small_file):
         tuning_group="early",
     )
     assert (other.model, other.clauses, other.options, other.beam_size) == ("rnn_search", (1, 2), {}, 2)
-    assert (local.model, local.options) == ("luong", {"window": "predictive", "half_width": 2})
+    assert (local.model, local.options) == ("luong", {"window": "local-p", "half_width": 2})
     first = [(config.name, seed) for config, seed in small.runs()[:3]]
     assert first == [("local-p", 10), ("local-p", 11), ("no-attention", 10)]
     assert small.claims("attention").to_dict("records") == [
@@ -153,4 +153,4 @@ def test_a_window_that_stays_misses_more_of_the_german_links_than_of_the_french(
 def test_every_configuration_of_a_text_is_a_model():
     few = Vocabulary(("a", "b"))
     for config in SENTENCES.configs.values():
-        assert MODELS[config.model](few, few, **config.options, emb=config.embedding_dim, hid=config.hidden_size)
+        assert MODELS[config.model](few, few, **config.options, **config.sizes)

@@ -8,10 +8,11 @@ import torch
 from recipes import RECIPES, TEXTS, Recipe, make
 from safetensors.torch import load_file
 
-from attnlib import pretrained
+from attnlib import load_pretrained, pretrained
 from attnlib.experiments import compute_metrics, load_runs, predict, prediction_interval, read_plan
 from attnlib.text import evaluation
 from attnlib.text.folder import load_history
+from attnlib.text.model import TranslationModel
 
 COMPLETE = [name for name, recipe in RECIPES.items() if recipe.steps == 700]
 SNAPSHOTS = [name for name, recipe in RECIPES.items() if recipe.steps < 700]
@@ -19,15 +20,15 @@ SNAPSHOTS = [name for name, recipe in RECIPES.items() if recipe.steps < 700]
 
 @pytest.mark.parametrize("name", [*RECIPES, *TEXTS])
 def test_each_model_is_of_the_present_recipe_and_computes_exactly_with_what_is_stored(name):
-    model, recipe = pretrained.load(name), (RECIPES | TEXTS)[name]
+    model, recipe = load_pretrained(name), (RECIPES | TEXTS)[name]
     for part, wanted in recipe.config().items():
         assert {key: model.config[part][key] for key in wanted} == wanted
     stored = load_file(pretrained.FOLDER / name / "model.safetensors")
-    weights = model.translator.state_dict()
+    weights = model.state_dict()
     assert {x.dtype for x in stored.values()} == {torch.float16}
     assert {x.dtype for x in weights.values()} == {torch.float64}
     assert all(torch.equal(weights[key], x.double()) for key, x in stored.items())
-    assert not any(w.requires_grad for w in model.translator.parameters())
+    assert not any(w.requires_grad for w in model.parameters())
 
 
 @pytest.mark.parametrize("name", COMPLETE)
@@ -35,7 +36,7 @@ def test_its_measures_lie_where_another_run_of_its_row_would(name):
     recipe = RECIPES[name]
     config = read_plan(recipe.plan).configs[recipe.row]
     assert recipe.seed not in config.seeds
-    predictions = predict(pretrained.load(name).translator, config.test_sentences(config.clauses), beam_size=1)
+    predictions = predict(load_pretrained(name), config.test_sentences(config.clauses), beam_size=1)
     runs = load_runs(recipe.plan)
     runs = runs[(runs["model"] == recipe.row) & (runs["test_set"] == "seen lengths")]
     for metric in ("exact_match", "perplexity"):
@@ -47,7 +48,7 @@ def test_its_measures_lie_where_another_run_of_its_row_would(name):
 def test_a_snapshot_is_of_the_training_that_went_on(name):
     recipe = RECIPES[name]
     whole = next(other for other in COMPLETE if RECIPES[other][:3] == recipe[:3])
-    losses, later = (pretrained.load(n).config["made"]["losses"] for n in (name, whole))
+    losses, later = (load_pretrained(n).config["training_info"]["losses"] for n in (name, whole))
     assert losses == later[: len(losses)]
     assert len(losses) == recipe.steps // 10
 
@@ -55,7 +56,7 @@ def test_a_snapshot_is_of_the_training_that_went_on(name):
 @pytest.mark.parametrize("name", TEXTS)
 def test_of_a_text_half_the_bytes_translate_as_well(name):
     dev = [pair[:2] for pair in TEXTS[name].text()[1]]
-    score = evaluation.evaluate(pretrained.load(name), dev, beam=1, tokenize="none").bleu
+    score = evaluation.evaluate(TranslationModel(load_pretrained(name)), dev, beam_size=1, tokenize="none").bleu
     history = load_history(pretrained.FOLDER / name)
     assert score == pytest.approx(max(line.get("dev_bleu", 0) for line in history), abs=1)
 
@@ -66,7 +67,7 @@ def test_nothing_else_is_there_and_all_are_small():
 
 
 def test_a_name_that_is_not_there_is_refused(refused):
-    refused(lambda: pretrained.load("bahdanov"), ValueError, "^name is 'bahdanov'; expected one of bahdanau,")
+    refused(lambda: load_pretrained("bahdanov"), ValueError, "^name is 'bahdanov'; expected one of bahdanau,")
 
 
 @pytest.fixture
@@ -91,7 +92,9 @@ def test_make_trains_what_is_missing_once_for_all_snapshots_and_the_same_again(t
     make(tmp_path / "one", messages.append)
     assert len(messages) == 1
     monkeypatch.setattr(pretrained.models, "FOLDER", tmp_path / "one")
-    start, half, whole = (pretrained.load(name).config["made"]["losses"] for name in ("start", "half", "whole"))
+    start, half, whole = (
+        load_pretrained(name).config["training_info"]["losses"] for name in ("start", "half", "whole")
+    )
     assert (start, half) == ([], whole[:1])
     assert len(whole) == 2
     weights = (tmp_path / "one" / "whole" / "model.safetensors").read_bytes()

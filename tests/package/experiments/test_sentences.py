@@ -14,13 +14,13 @@ from sentences import list_text_jobs, read_data, train_and_measure
 from attnlib.experiments.captions import load_caption_outputs, load_captions, load_word_counts
 from attnlib.experiments.runs import load_costs, load_learning_curves, load_runs, read_details
 from attnlib.language.grammar import sample
-from attnlib.metrics import looks
+from attnlib.metrics import attention_weights
 from attnlib.text.evaluation import evaluate
 from attnlib.text.model import load
 
 from .conftest import FEW
 
-HOW = {"beam": FEW["beam"], "max_length": FEW["max_length"]}
+HOW = {"beam_size": FEW["beam"], "max_length": FEW["max_length"]}
 WANTED = [("bahdanau", 0), ("no-attention", 0), ("no-attention", 1), ("subwords", 0)]
 
 
@@ -75,7 +75,7 @@ def details_of(plan, folder, model, seed=0):
 def test_a_run_says_how_it_was_made_and_what_came_of_it(sentences, folder, models, text_folder):
     assert recorded(sentences, folder) == {*WANTED}
     details = details_of(sentences, folder, "bahdanau")
-    assert details["settings"]["options"]["emb"] == 8
+    assert details["settings"]["options"]["embedding_dim"] == 8
     assert {"processor", "threads", "sentencepiece"} < details["environment"].keys()
     costs = load_costs(sentences, folder).loc["bahdanau"]
     assert (costs["steps"], costs["best_step"] in (2, 3), costs["seconds"] > 0) == (3, True, True)
@@ -112,7 +112,7 @@ def test_our_captions_are_translated_and_looked_at(sentences, folder, models):
     runs, ours = load_runs(sentences, folder=folder).query("test_set == 'captions'"), load_captions("german")
     run, model = runs.set_index("model").loc["subwords"], load(models / "subwords.0")
     evaluation = evaluate(model, [c.pair[:2] for c in ours], **HOW, gold=[c.gold for c in ours])
-    assert run["alignment_error_rate"] == pytest.approx(evaluation.alignment_error, abs=1e-4)
+    assert run["alignment_error_rate"] == pytest.approx(evaluation.alignment_error_rate, abs=1e-4)
     assert run["bleu_beam"] == pytest.approx(evaluation.bleu, abs=1e-4)
     assert run["seen_in_training"] == 0
     again = model.translate_all([c.pair.source for c in ours], **HOW)
@@ -120,7 +120,7 @@ def test_our_captions_are_translated_and_looked_at(sentences, folder, models):
         assert output.translation[:2] == other[:2]
         assert np.allclose(output.translation.weights, other.weights, atol=0.00501)
         assert output.translation.probability == pytest.approx(other.probability, rel=1e-3)
-        assert np.allclose(output.forced_attention, looks(model.translator, caption.pair), atol=0.00501)
+        assert np.allclose(output.forced_attention, attention_weights(model.network, caption.pair), atol=0.00501)
 
 
 def test_without_attention_there_is_nothing_to_look_at(sentences, folder):

@@ -8,10 +8,10 @@ import torch
 from torch import nn
 
 from attnlib.data import Vocabulary
-from attnlib.experiments.models import between
+from attnlib.experiments.models import hybrid
 from attnlib.experiments.training import count_macs, count_parameters, count_products, train_from_config
+from attnlib.seq2seq import luong, rnn_encdec, rnn_search
 from attnlib.transformer import transformer
-from attnlib.translator import luong, rnn_encdec, rnn_search
 
 VOCABULARIES = Vocabulary(tuple("abcdefg")), Vocabulary(tuple("hijkl"))
 E, H, V = 5, 6, len(VOCABULARIES[1])
@@ -19,20 +19,20 @@ DEEP = 2 * 3 * (H + E + 2 * H) + V * 3  # three maxout units, and annotations of
 LSTM, READ = 4 * H * (E + H), H * 2 * H + V * H
 FED = LSTM + 4 * H * H + READ  # Luong's, but for the score and the context
 BAHDANAU = 3 * H * (E + 2 * H + H) + DEEP  # Bahdanau's
-HYBRID = partial(between, reader="reversed", width=1, projected=False, maxout=False, feeds_readout=True)
+HYBRID = partial(hybrid, encoder="backward", encoder_ratio=1, bridge=False, maxout=False, input_feed="readout")
 WITHIN = {"half_width": 2}
 MODELS = {
     "no attention": (rnn_encdec, lambda src: BAHDANAU),
-    "bahdanau": (partial(rnn_search, att=7), lambda src: BAHDANAU + 7 * H + src * 7 + src * 2 * H),
+    "bahdanau": (partial(rnn_search, attention_size=7), lambda src: BAHDANAU + 7 * H + src * 7 + src * 2 * H),
     "dot": (partial(luong, score="dot"), lambda src: FED + 2 * src * H),
     "general, not fed": (partial(luong, input_feeding=False), lambda src: LSTM + READ + 2 * src * H),
     "concat, three layers": (
-        partial(luong, score="concat", layers=3),
+        partial(luong, score="concat", num_layers=3),
         lambda src: FED + 2 * 8 * H * H + H * H + 2 * src * H,
     ),
     "location": (partial(luong, score="location"), lambda src: FED + 2 * src * H),
-    "monotonic": (partial(luong, window="monotonic", **WITHIN), lambda src: FED + 2 * min(5, src) * H),
-    "predictive": (partial(luong, window="predictive", **WITHIN), lambda src: FED + 2 * min(5, src) * H + H * H + H),
+    "local-m": (partial(luong, window="local-m", **WITHIN), lambda src: FED + 2 * min(5, src) * H),
+    "local-p": (partial(luong, window="local-p", **WITHIN), lambda src: FED + 2 * min(5, src) * H + H * H + H),
     "hybrid": (HYBRID, lambda src: FED + H * H + 2 * src * H),
 }
 
@@ -47,12 +47,12 @@ def test_parameters_are_counted():
 @pytest.mark.parametrize("written", [0, 3])
 def test_multiply_adds_by_hand(name, src, written):
     make, by_hand = MODELS[name]
-    assert count_macs(make(*VOCABULARIES, emb=E, hid=H), src, written) == by_hand(src)
+    assert count_macs(make(*VOCABULARIES, embedding_dim=E, hidden_size=H), src, written) == by_hand(src)
 
 
 @pytest.mark.parametrize(("src", "written"), [(4, 0), (19, 2), (2, 10)])
 def test_a_transformer_looks_at_what_is_written_too(src, written):
-    model = transformer(*VOCABULARIES, emb=6, heads=2, layers=2, hid=11)
+    model = transformer(*VOCABULARIES, d_model=6, num_heads=2, num_layers=2, dim_feedforward=11)
     of_a_layer = (4 + 2) * 6 * 6 + 2 * 6 * 11 + 2 * 6 * src + 2 * 6 * (written + 1)
     assert count_macs(model, src, written) == 2 * of_a_layer + V * 6
 
@@ -69,7 +69,9 @@ def test_products_are_counted_whoever_takes_them():
     [(0, 0, "source_length is 0; expected at least 1"), (1, -1, "prefix_length is -1; expected at least 0")],
 )
 def test_what_cannot_be_counted_is_refused(src, written, says, refused):
-    refused(lambda: count_macs(rnn_encdec(*VOCABULARIES, emb=E, hid=H), src, written), ValueError, says)
+    refused(
+        lambda: count_macs(rnn_encdec(*VOCABULARIES, embedding_dim=E, hidden_size=H), src, written), ValueError, says
+    )
 
 
 def test_the_first_steps_of_a_training_are_those_of_the_whole_one(small):

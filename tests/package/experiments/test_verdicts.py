@@ -42,15 +42,15 @@ def test_the_recorded_runs_give_the_verdicts_that_they_gave_when_recorded(plan):
 @pytest.mark.parametrize(
     ("claim", "verdict"),
     [
-        (("good", "poor", "more", "exact_match"), "holds"),
-        (("good", "poor", "differs", "exact_match"), "holds"),
-        (("good", "poor", "less", "exact_match"), "does not hold"),
-        (("poor", "good", "less", "exact_match"), "holds"),
-        (("good", "poor", "less", "error"), "holds"),
-        (("same", "good", "more", "exact_match"), "does not hold"),
-        (("same", "good", "differs", "exact_match"), "does not hold"),
-        (("wild", "poor", "less", "exact_match"), "cannot be told"),
-        (("wild", "wild", "differs", "exact_match"), "does not hold"),
+        (("good", "poor", "more", "exact_match"), "supported"),
+        (("good", "poor", "differs", "exact_match"), "supported"),
+        (("good", "poor", "less", "exact_match"), "ruled out"),
+        (("poor", "good", "less", "exact_match"), "supported"),
+        (("good", "poor", "less", "error"), "supported"),
+        (("same", "good", "more", "exact_match"), "ruled out"),
+        (("same", "good", "differs", "exact_match"), "ruled out"),
+        (("wild", "poor", "less", "exact_match"), "inconclusive"),
+        (("wild", "wild", "differs", "exact_match"), "ruled out"),
     ],
 )
 def test_a_claim_alone(claim, verdict):
@@ -59,7 +59,7 @@ def test_a_claim_alone(claim, verdict):
 
 def test_a_claim_that_holds_by_less_than_the_margin_holds():
     compared = compare_models(RUNS, claims(("good", "poor", "more", "exact_match"), margin=0.9)).iloc[0]
-    assert (compared.verdict, compared.p_margin < 0.05) == ("holds", True)
+    assert (compared.verdict, compared.p_margin < 0.05) == ("supported", True)
 
 
 def test_claims_are_corrected_together_and_paired_by_seed():
@@ -81,13 +81,13 @@ def test_claims_about_exact_match_may_be_judged_by_another_metric():
     assert len(exact) == 1
     assert np.allclose(exact[NUMBERS], perplexity[NUMBERS])
     assert bleu["difference"][0] == pytest.approx(-100 * exact["difference"][0])
-    assert [exact["verdict"][0], bleu["verdict"][0]] == ["holds", "does not hold"]
+    assert [exact["verdict"][0], bleu["verdict"][0]] == ["supported", "ruled out"]
 
 
 def test_a_length_may_be_judged():
     by_clauses = RUNS.drop(columns="test_set").assign(clauses=8)
     asked = claims(("good", "poor", "more", "exact_match"), test_set="8 clauses")
-    assert [*compare_models(by_clauses, asked)["verdict"]] == ["holds"]
+    assert [*compare_models(by_clauses, asked)["verdict"]] == ["supported"]
 
 
 @pytest.mark.parametrize(

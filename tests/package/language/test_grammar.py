@@ -58,13 +58,15 @@ def test_nothing_stands_that_should_be_elided_or_contracted(seed):
 
 def test_the_sizes():
     pairs = sample(1500, seed=1)
-    english, french = (Vocabulary.of(side) for side in ([p.source for p in pairs], [p.target for p in pairs]))
+    english, french = (
+        Vocabulary.from_sentences(side) for side in ([p.source for p in pairs], [p.target for p in pairs])
+    )
     assert len(english.words) == 62
     assert len(french.words) == 93
     # all of the words come up soon: a model that has seen 1,000 pairs knows every word
     some = sample(1000, seed=2)
-    assert Vocabulary.of(pair.source for pair in some) == english
-    assert Vocabulary.of(pair.target for pair in some) == french
+    assert Vocabulary.from_sentences(pair.source for pair in some) == english
+    assert Vocabulary.from_sentences(pair.target for pair in some) == french
 
 
 def test_lengths_grow_with_the_number_of_clauses_from_3_to_60_words():

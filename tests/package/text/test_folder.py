@@ -23,7 +23,7 @@ from attnlib.text.training import train_model
 
 PAIRS = sample(30, seed=0, clauses=(1,))
 DEV = sample(4, seed=0, clauses=(1,), part="test")
-TINY = {"emb": 4, "hid": 4, "dropout": 0.2, "seed": 0}
+TINY = {"embedding_dim": 4, "hidden_size": 4, "dropout": 0.2, "seed": 0}
 CONFIG = TrainingConfig(options=TINY, vocab_size=60, steps=7, max_sentences=8, eval_every=3)
 WORDS = TrainingConfig(preset="rnn_search", options=TINY, words=True, min_count=1, steps=2)
 
@@ -44,7 +44,7 @@ torch.optim.Adam([torch.zeros(1, requires_grad=True)])  # imports much, once her
 os.fsync = lambda file: None  # a killed process, unlike a power cut, loses nothing that was written
 home = Path(sys.argv[2])
 pairs, dev = sample(30, seed=0, clauses=(1,)), sample(2, seed=0, clauses=(1,), part="test")
-options = {"emb": 4, "hid": 4, "dropout": 0.2, "seed": 0}
+options = {"embedding_dim": 4, "hidden_size": 4, "dropout": 0.2, "seed": 0}
 config = TrainingConfig(options=options, vocab_size=60, steps=9, max_sentences=8, eval_every=4)
 
 def run(folder, before=lambda: None):
@@ -117,9 +117,12 @@ def test_a_history_has_a_line_for_each_score_and_says_why_the_training_ended(tra
 
 @pytest.mark.parametrize("preset", ["luong", "rnn_search", "rnn_encdec"])
 def test_embeddings_begin_small_and_other_weights_as_they_do(preset):
-    known = [Vocabulary.of([("a", "b")])] * 2
-    settings = {"preset": preset, "options": {"emb": 6, "hid": 8, "seed": 0}, "embedding_scale": 0.25}
-    small, usual = folders.make({"settings": settings}, *known), folders.PRESETS[preset](*known, emb=6, hid=8)
+    known = [Vocabulary.from_sentences([("a", "b")])] * 2
+    settings = {"preset": preset, "options": {"embedding_dim": 6, "hidden_size": 8, "seed": 0}, "embedding_scale": 0.25}
+    small, usual = (
+        folders.make({"settings": settings}, *known),
+        folders.PRESETS[preset](*known, embedding_dim=6, hidden_size=8),
+    )
     for (name, mine), theirs in zip(small.named_parameters(), usual.parameters(), strict=True):
         torch.testing.assert_close(mine, theirs * (0.25 if "embedding" in name else 1), rtol=0, atol=0)
 
@@ -130,10 +133,10 @@ def test_loading_gives_the_model_back(trained, name, dev, config):
     made = train_model(trained / name, PAIRS, dev, config, log=messages.append)
     assert messages == [f"{trained / name} is complete already"]
     loaded = attnlib.load(str(trained / name))
-    translations = [model.translate(sentence, beam=1, max_length=9) for model in (loaded, made)]
+    translations = [model.translate(sentence, beam_size=1, max_length=9) for model in (loaded, made)]
     assert translations[0].words == translations[1].words
     assert translations[0].probability == translations[1].probability
-    assert load(trained / name, "meta").translator.decoder.output.device.type == "meta"
+    assert load(trained / name, "meta").network.decoder.output_weight.device.type == "meta"
 
 
 @pytest.mark.parametrize("kind", ["subwords", "words"])
@@ -182,7 +185,7 @@ def begun(tmp_path):
 
 
 def test_a_training_goes_on_and_its_damage_is_noticed(begun, trained):
-    whole, model = (begun / TRAINING).read_bytes(), load(trained / "subwords").translator
+    whole, model = (begun / TRAINING).read_bytes(), load(trained / "subwords").network
     assert len(read_training(begun, model).losses) == 4
     for part in (whole[:-100], whole[:1000], b""):
         (begun / TRAINING).write_bytes(part)
@@ -231,7 +234,7 @@ def test_a_second_training_into_the_same_folder_is_refused_at_once(tmp_path, tra
 
 
 def test_a_folder_of_another_configuration_or_text_is_refused(trained, begun):
-    other = replace(CONFIG, steps=8, options=TINY | {"hid": 6})
+    other = replace(CONFIG, steps=8, options=TINY | {"hidden_size": 6})
     for folder in (trained / "subwords", begun):
         with pytest.raises(ValueError, match=r"another configuration: options .*; steps 7, not 8"):
             train_model(folder, PAIRS, DEV, other)

@@ -79,7 +79,7 @@ def test_a_target_without_spaces_is_scored_and_linked_by_its_letters(run):
     assert one.units[1] == tuple("他们看见狗。")
 
 
-@pytest.mark.parametrize("options", [(), ("--max-length", "100"), ("--beam", "1", "--max-length", "100")])
+@pytest.mark.parametrize("options", [(), ("--max-length", "100"), ("--beam-size", "1", "--max-length", "100")])
 def test_a_long_line_keeps_its_translation_or_its_beginning_and_the_line_is_named(run, copying, options):
     words = [f"w{n * n % 7}" for n in range(120)]
     status, out, err = run("translate", "--model", str(copying), *options, given=f"w1 w2\n{' '.join(words)}\n")
@@ -95,11 +95,11 @@ def test_a_long_line_keeps_its_translation_or_its_beginning_and_the_line_is_name
 
 
 def test_every_letter_of_a_text_is_known_also_those_that_mean_something_to_sentencepiece():
-    known = Subwords.of([["zq", "▅", "w"], ["ab", "c"], ["▁x", "▁"], ["ab", "c"]], 8000)
+    known = Subwords.train([["zq", "▅", "w"], ["ab", "c"], ["▁x", "▁"], ["ab", "c"]], 8000)
     for words in (("zq", "▅", "w"), ("▁x", "▁"), ("q▅▁z",)):
         assert known.decode(known.encode(words)) == words
         assert "".join(known.surfaces(words)) == "".join(words)
-    assert Subwords.of([["▅"]] * 3, 100).decode(Subwords.of([["▅"]] * 3, 100).encode(["▅"])) == ("▅",)
+    assert Subwords.train([["▅"]] * 3, 100).decode(Subwords.train([["▅"]] * 3, 100).encode(["▅"])) == ("▅",)
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def copying(tmp_path_factory):
         lines.append(f"{words}\t{words}")
     (home / "train.tsv").write_text("".join(f"{line}\n" for line in lines))
     options = (
-        "--words --preset luong --window monotonic --half-width 2 --encoder forwards --features 48 --dropout 0 "
+        "--words --preset luong --window local-m --half-width 2 --encoder forward --features 48 --dropout 0 "
         "--embedding-dropout 0 --learning-rate 0.01 --steps 120 --max-sentences 32"
     )
     command = ["train", "--source", str(home / "train.tsv"), "--model", str(home / "run"), *options.split()]

@@ -6,33 +6,38 @@ import numpy as np
 import pytest
 import torch
 
-from attnlib.data import Corpus, Vocabulary, endless
+from attnlib.data import Corpus, Vocabulary, infinite_batches
 from attnlib.language.grammar import sample
+from attnlib.seq2seq import luong, rnn_encdec, rnn_search
 from attnlib.text.config import Architecture, TrainingConfig
 from attnlib.text.corpus import encode_text
 from attnlib.text.training import Watch
 from attnlib.training import init_training, train, warmup_constant
 from attnlib.transformer import transformer
-from attnlib.translator import luong, rnn_encdec, rnn_search
 
 PAIRS = sample(40, seed=0, clauses=(1,))
-VOCABULARIES = Vocabulary.of(pair.source for pair in PAIRS), Vocabulary.of(pair.target for pair in PAIRS)
+VOCABULARIES = (
+    Vocabulary.from_sentences(pair.source for pair in PAIRS),
+    Vocabulary.from_sentences(pair.target for pair in PAIRS),
+)
 MODELS = {
     "rnn_encdec": rnn_encdec,
     "rnn_search": rnn_search,
-    "luong": lambda *v, **o: luong(*v, **o, layers=2),
-    "luong all at once": lambda *v, **o: luong(*v, **o, layers=2, input_feeding=False),
-    "luong both": lambda *v, **o: luong(*v, **o, layers=2, encoder="both"),
-    "transformer": lambda *v, **o: transformer(*v, **o, heads=3),
+    "luong": lambda *v, **o: luong(*v, **o, num_layers=2),
+    "luong all at once": lambda *v, **o: luong(*v, **o, num_layers=2, input_feeding=False),
+    "luong both": lambda *v, **o: luong(*v, **o, num_layers=2, encoder="bidirectional"),
+    "transformer": lambda *v, embedding_dim, hidden_size, **o: transformer(
+        *v, **o, d_model=embedding_dim, dim_feedforward=hidden_size, num_heads=3
+    ),
 }
 
 
 def small(make=rnn_search, **options):
-    return make(*VOCABULARIES, emb=6, hid=8, seed=0, **options)
+    return make(*VOCABULARIES, embedding_dim=6, hidden_size=8, seed=0, **options)
 
 
 def some(words=80, **options):
-    return endless(PAIRS, *VOCABULARIES, max_tokens=words, seed=0, **options)
+    return infinite_batches(PAIRS, *VOCABULARIES, max_tokens=words, seed=0, **options)
 
 
 def same(one, other):
@@ -68,7 +73,7 @@ def test_a_look_sees_every_step_without_dropout_and_disturbs_nothing():
     seen = []
 
     def look(under_way, last):
-        seen.append((under_way.step, last, under_way.translator.training, torch.is_grad_enabled()))
+        seen.append((under_way.step, last, under_way.model.training, torch.is_grad_enabled()))
         torch.rand(3)
 
     watched, alone = small(dropout=0.3), small(dropout=0.3)
@@ -86,15 +91,15 @@ def test_the_best_weights_are_kept_and_patience_ends_the_training(monkeypatch, t
 
     def look(state, last):
         watch(state, last)
-        kept[state.step] = {name: x.clone() for name, x in state.translator.state_dict().items()}
+        kept[state.step] = {name: x.clone() for name, x in state.model.state_dict().items()}
 
-    history = train(state.translator, some(), steps=100, state=state, on_step=look)
+    history = train(state.model, some(), steps=100, state=state, on_step=look)
     assert history.stop_reason == "early"
     assert [score.step for score in history.dev_scores] == [2, 4, 6, 8, 10]
     assert len(history.losses) == 10
     assert all(torch.equal(x, kept[4][name]) for name, x in state.best.items())
     assert lines[1] == "step 4: dev loss 2.000, BLEU 5.00"
-    assert train(state.translator, some(), steps=100, state=state).stop_reason == "early"
+    assert train(state.model, some(), steps=100, state=state).stop_reason == "early"
 
 
 def test_a_text_is_encoded_pair_by_pair_and_what_is_too_long_is_left_out_and_counted():
@@ -102,7 +107,7 @@ def test_a_text_is_encoded_pair_by_pair_and_what_is_too_long_is_left_out_and_cou
     corpus = encode_text(PAIRS, VOCABULARIES, config, lines.append)
     fitting = [pair for pair in PAIRS if max(map(len, pair[:2])) <= 9]
     assert 0 < len(fitting) < len(PAIRS)
-    expected, batch = Corpus.of(fitting, *VOCABULARIES), np.arange(len(fitting))
+    expected, batch = Corpus.from_pairs(fitting, *VOCABULARIES), np.arange(len(fitting))
     assert all(map(torch.equal, corpus.batch(batch), expected.batch(batch)))
     assert corpus.ids.itemsize == 2
     assert lines[0] == f"left out: {len(PAIRS) - len(fitting)} pairs too long for the model"
@@ -137,14 +142,21 @@ def test_a_configuration_that_does_not_fit_is_refused_by_the_name_of_its_field(s
 
 def test_an_architecture_gives_a_preset_what_it_is_told_and_refuses_what_is_not_its_own():
     sizes = {"dropout": 0.3, "embedding_dropout": 0.2, "seed": 4}
-    assert Architecture().options(4) == ("luong", {"encoder": "both", "score": "dot", "emb": 256, "hid": 256, **sizes})
-    own = Architecture(preset="luong", no_input_feeding=True, window="monotonic", half_width=3, features=6)
-    told = {"encoder": "reversed", "window": "monotonic", "half_width": 3, "input_feeding": False}
-    assert own.options(4) == ("luong", told | {"emb": 6, "hid": 6, **sizes})
-    assert Architecture(preset="transformer", layers=3, features=8).options(4)[1] == {
-        "layers": 3, "emb": 8, "hid": 32, **sizes
+    assert Architecture().options(4) == (
+        "luong",
+        {"encoder": "bidirectional", "score": "dot", "embedding_dim": 256, "hidden_size": 256, **sizes},
+    )
+    own = Architecture(preset="luong", no_input_feeding=True, window="local-m", half_width=3, features=6)
+    told = {"encoder": "backward", "window": "local-m", "half_width": 3, "input_feeding": False}
+    assert own.options(4) == ("luong", told | {"embedding_dim": 6, "hidden_size": 6, **sizes})
+    assert Architecture(preset="transformer", num_layers=3, features=8).options(4)[1] == {
+        "num_layers": 3, "d_model": 8, "dim_feedforward": 32, **sizes
     }  # fmt: skip
-    assert Architecture(preset="rnn_search", encoder="both", features=8).options(4)[1] == {"emb": 8, "hid": 8, **sizes}
+    assert Architecture(preset="rnn_search", encoder="bidirectional", features=8).options(4)[1] == {
+        "embedding_dim": 8,
+        "hidden_size": 8,
+        **sizes,
+    }
     with pytest.raises(ValueError, match="no_input_feeding is a choice of Luong's model, not of rnn_search"):
         Architecture(preset="rnn_search", no_input_feeding=True).options()
     with pytest.raises(ValueError, match="half_width is of a local window"):
@@ -156,5 +168,5 @@ def test_bad_options_are_named():
         train(small(), some())
     with pytest.raises(ValueError, match="label_smoothing is 1"):
         train(small(), some(), steps=1, label_smoothing=1.0)
-    with pytest.raises(ValueError, match="encoder is 'sideways'; expected one of reversed, forwards, both"):
+    with pytest.raises(ValueError, match="encoder is 'sideways'; expected one of backward, forward, bidirectional"):
         small(luong, encoder="sideways")

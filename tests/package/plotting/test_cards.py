@@ -5,8 +5,8 @@ import torch
 from hatchling.builders.wheel import WheelBuilder
 from lxml import html
 
-from attnlib.pictures import table
-from attnlib.pictures.cards import (
+from attnlib.plotting import table
+from attnlib.plotting.cards import (
     Question,
     checked_mapping,
     checked_numbers,
@@ -49,8 +49,8 @@ def test_wide_letters_get_room():
 def test_scripts_and_styles_are_in_the_wheel(root):
     packed = {file.distribution_path for file in WheelBuilder(str(root)).recurse_included_files()}
     kinds = ("cards", "demo", "plane", "player", "page")
-    assert {f"attnlib/pictures/{kind}.{ending}" for kind in kinds for ending in ("css", "js")} <= packed
-    assert {"attnlib/pictures/equations.json", "attnlib/pictures/recurrent.js"} <= packed
+    assert {f"attnlib/plotting/{kind}.{ending}" for kind in kinds for ending in ("css", "js")} <= packed
+    assert {"attnlib/plotting/equations.json", "attnlib/plotting/recurrent.js"} <= packed
 
 
 @pytest.mark.parametrize(

@@ -269,14 +269,14 @@ attnlibCards.define("demo", (card, data) => {
     if (!words.length || stale()) return;
     if (shown !== words) build();
     fit();
-    const { steps, opened } = models[m], step = steps[t], { alpha, centre } = step, forced = now.looks[m].has(t);
+    const { steps, opened } = models[m], step = steps[t], { alpha, center } = step, forced = now.looks[m].has(t);
     ownWeights = forced && step.before ? opened.step(step.before, hand(m, t)).attended.alpha : alpha;
     stage.classList.toggle("at-none", !alpha);
     source.classList.toggle("at-forced", forced && ownWeights !== alpha);
     [...source.children].forEach((col, i) => {
       const weight = alpha?.[i] ?? 0, hidden = now.hidden.has(i),
         nudge = !found && asked() && i === data.question.bar && t === data.step;
-      const unseen = centre !== undefined && Math.abs(i - centre) > models[m].D;
+      const unseen = center !== undefined && Math.abs(i - center) > models[m].D;
       const marks = { "at-hidden": hidden, "at-held": forced && i === from, "at-nudge": nudge, "at-unseen": unseen };
       dress(col, { class: ["at-col", ...Object.keys(marks).filter(mark => marks[mark])].join(" "),
         style: `--w: ${weight.toFixed(3)}; --o: ${(ownWeights?.[i] ?? 0).toFixed(3)}` });
@@ -288,7 +288,7 @@ attnlibCards.define("demo", (card, data) => {
     });
     drawTarget(steps);
     drawChips(step);
-    drawLinks(steps, centre);
+    drawLinks(steps, center);
     drawNotes();
     dress(undo, past.length ? { disabled: undefined } : { disabled: "" }).textContent = past.length
       ? `Undo (${past.length})` : "Undo";
@@ -359,7 +359,7 @@ attnlibCards.define("demo", (card, data) => {
   }
 
   // Lines: all of a target word together are as thick as 1, side by side at its end.
-  function drawLinks(steps, centre) {
+  function drawLinks(steps, center) {
     const { left, top } = stage.getBoundingClientRect(), upright = !tall(), spot = (node, end) => {
       const box = node.getBoundingClientRect(), [x, y] = [box.left - left, box.top - top];
       return upright ? [x + box.width / 2, end ? y : y + box.height] : [end ? x : x + box.width, y + box.height / 2];
@@ -387,14 +387,14 @@ attnlibCards.define("demo", (card, data) => {
     });
     groups[t].classList.add("at-on");
     // on top
-    links.replaceChildren(...groups, ...(centre === undefined ? [] : [tick(froms, centre, upright)]), groups[t]);
+    links.replaceChildren(...groups, ...(center === undefined ? [] : [tick(froms, center, upright)]), groups[t]);
   }
 
   // where the window of local attention has its center, which is between words
-  function tick(froms, centre, upright) {
-    const before = clamp(Math.floor(centre), 0, froms.length - 1), after = Math.min(before + 1, froms.length - 1);
-    const [x, y] = froms[before].map((z, axis) => z + (centre - before) * (froms[after][axis] - z));
-    return make("path", { class: "at-centre", d: upright ? `M${x} ${y + 1}l-6 10h12z` : `M${x + 1} ${y}l10 -6v12z` });
+  function tick(froms, center, upright) {
+    const before = clamp(Math.floor(center), 0, froms.length - 1), after = Math.min(before + 1, froms.length - 1);
+    const [x, y] = froms[before].map((z, axis) => z + (center - before) * (froms[after][axis] - z));
+    return make("path", { class: "at-center", d: upright ? `M${x} ${y + 1}l-6 10h12z` : `M${x + 1} ${y}l10 -6v12z` });
   }
 
   const preview = n => [...links.querySelectorAll("g")].forEach((group, k, { length }) =>

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from attnlib.attention import attention
-from attnlib.pictures import Question, query_plane
-from attnlib.pictures.cards import Card, two_decimals
+from attnlib.plotting import Question, query_plane
+from attnlib.plotting.cards import Card, two_decimals
 
 WINDS = ["east", "north", "west", "south"]
 WIND_KEYS = 2 * np.array([[1.0, 0], [0, 1], [-1, 0], [0, -1]])

@@ -10,14 +10,14 @@ import torch
 from playwright.sync_api import Error, Page
 from recipes import RECIPES
 
-from attnlib import pretrained
-from attnlib.data import Vocabulary, encode
+from attnlib import load_pretrained
+from attnlib.data import Vocabulary, encode_batch
 from attnlib.language.grammar import sample
-from attnlib.pictures import packing
-from attnlib.pictures.packing import pack
-from attnlib.search import greedy
-from attnlib.translator import Translator, luong, rnn_search
-from attnlib.windows import Everywhere, View
+from attnlib.plotting import packing
+from attnlib.plotting.packing import pack
+from attnlib.search import greedy_search
+from attnlib.seq2seq import EncoderDecoder, luong, rnn_search
+from attnlib.windows import GlobalWindow, WindowMask
 
 SCRIPT = Path(packing.__file__).with_name("recurrent.js").read_text("utf-8")
 SENTENCES = [pair.source for clauses in range(1, 9) for pair in sample(25, 38 + clauses, [clauses], part="test")]
@@ -50,14 +50,14 @@ def compared(page) -> Callable:
     """Return a function that compares what the script and PyTorch make of the same sentences."""
 
     def compare(translator, sentences):
-        ids, lengths = encode(sentences, translator.source_vocabulary)
-        best = greedy(translator, ids, lengths, lengths + ROOM)
+        ids, lengths = encode_batch(sentences, translator.source_vocabulary)
+        best = greedy_search(translator, ids, lengths, lengths + ROOM)
         read = [row[:length].tolist() for row, length in zip(ids, lengths, strict=True)]
         words, packed = page.evaluate(TRANSLATE, [pack(translator), read, ROOM])
-        assert words == [row[:length].tolist() for row, length in zip(best.words, best.lengths, strict=True)]
+        assert words == [row[:length].tolist() for row, length in zip(best.ids, best.lengths, strict=True)]
         numbers, at = np.frombuffer(b64decode(packed)), 0
         for n, (source, target) in enumerate(zip(read, words, strict=True)):
-            src, tgt = len(source) * translator.decoder.attends, len(target)
+            src, tgt = len(source) * translator.decoder.has_attention, len(target)
             steps = numbers[at : (at := at + tgt * (src + 1))].reshape(tgt, src + 1)
             if src:
                 np.testing.assert_allclose(steps[:, :-1], best.weights[n, :tgt, :src], rtol=0, atol=1e-9)
@@ -70,25 +70,25 @@ def compared(page) -> Callable:
 @pytest.mark.parametrize("name", [name for name in RECIPES if RECIPES[name].steps == 700 and name != "transformer"])
 def test_pretrained_models_translate_as_in_pytorch(name, compared):
     """But for those that a chapter shows half-way, which are of the same parts as the whole."""
-    compared(pretrained.load(name).translator, SENTENCES)
+    compared(load_pretrained(name), SENTENCES)
 
 
 @pytest.mark.parametrize(
     "options",
     [
-        {"score": "dot", "layers": 2},
-        {"encoder": "both", "layers": 3},
-        {"score": "concat", "window": "predictive", "half_width": 2},
-        {"score": "general", "window": "monotonic", "half_width": 1, "input_feeding": False},
-        {"score": "location", "encoder": "forwards"},
+        {"score": "dot", "num_layers": 2},
+        {"encoder": "bidirectional", "num_layers": 3},
+        {"score": "concat", "window": "local-p", "half_width": 2},
+        {"score": "general", "window": "local-m", "half_width": 1, "input_feeding": False},
+        {"score": "location", "encoder": "forward"},
         None,
     ],
     ids=str,
 )
 def test_other_choices_translate_as_in_pytorch(options, compared):
     """Parts that no pretrained model has: drawn at random, large enough that the next words differ, in float16."""
-    words = Vocabulary.of(SENTENCES)
-    sizes = {"emb": 7, "hid": 6, "seed": 38}
+    words = Vocabulary.from_sentences(SENTENCES)
+    sizes = {"embedding_dim": 7, "hidden_size": 6, "seed": 38}
     translator = rnn_search(words, words, **sizes) if options is None else luong(words, words, **sizes, **options)
     if options is None:
         translator.decoder.reads_new_state = True
@@ -97,20 +97,20 @@ def test_other_choices_translate_as_in_pytorch(options, compared):
     compared(translator.half().double(), SENTENCES[::10])
 
 
-class AllBut(Everywhere):
+class AllBut(GlobalWindow):
     """A window that leaves one word out."""
 
     def forward(self, s, steps, lengths, mask):
         """See all words but the third."""
-        return View(mask & (torch.arange(mask.shape[-1]) != 2))
+        return WindowMask(mask & (torch.arange(mask.shape[-1]) != 2))
 
 
 def sharpened(translator):
-    translator.decoder.align.score.W_a.data.mul_(3)
+    translator.decoder.attention.score.W_a.data.mul_(3)
 
 
 def blinded(translator):
-    translator.decoder.align.window = AllBut()
+    translator.decoder.attention.window = AllBut()
 
 
 CHANGES = {
@@ -123,11 +123,13 @@ CHANGES = {
 def test_what_a_reader_changes_is_as_in_pytorch(name, page):
     """The general score times 3, and a window without one word."""
     change, script = CHANGES[name]
-    translator = pretrained.load("global").translator
+    translator = load_pretrained("global")
     packed = pack(translator)
     change(translator)
-    ids, lengths = encode([["the", "old", "man", "sees", "a", "big", "cat", "that"]], translator.source_vocabulary)
-    best = greedy(translator, ids, lengths, 20)
+    ids, lengths = encode_batch(
+        [["the", "old", "man", "sees", "a", "big", "cat", "that"]], translator.source_vocabulary
+    )
+    best = greedy_search(translator, ids, lengths, 20)
     words, weights = page.evaluate(
         f"""([packed, sentence]) => {{
         const model = attnlibRecurrent.open(packed), encoded = model.encode(sentence);
@@ -138,7 +140,7 @@ def test_what_a_reader_changes_is_as_in_pytorch(name, page):
     }}""",
         [packed, ids[0].tolist()],
     )
-    assert words == best.words[0].tolist()
+    assert words == best.ids[0].tolist()
     np.testing.assert_allclose(weights, best.weights[0], rtol=0, atol=1e-9)
 
 
@@ -151,7 +153,7 @@ def test_a_translation_can_go_on_from_any_step(page):
         const whole = [...model.greedy(encoded, 5)], begin = whole[2].before;
         return [numbers([...model.greedy(encoded, 5, undefined, undefined, begin)]), numbers(whole.slice(2))];
     }""",
-        pack(pretrained.load("global").translator),
+        pack(load_pretrained("global")),
     )
     assert again == whole
 
@@ -166,7 +168,7 @@ def test_one_step_looks_where_it_is_told_and_another_word_is_written(page):
         const { alpha, c } = steps[1];
         return [[...alpha], [...c], [...encoded.h[2]], steps[0].word, [...steps[0].p], [...plain[0].p]];
     }""",
-        pack(pretrained.load("bahdanau").translator),
+        pack(load_pretrained("bahdanau")),
     )
     assert weights == [0, 0, 1, 0]
     assert context == annotation
@@ -176,7 +178,7 @@ def test_one_step_looks_where_it_is_told_and_another_word_is_written(page):
 
 @pytest.mark.parametrize("damage", ["cut", "altered", "infinite"])
 def test_damaged_weights_are_refused(damage, page):
-    packed = pack(pretrained.load("global").translator)
+    packed = pack(load_pretrained("global"))
     whole = packed["weights"]["base64"]
     harmed = {"cut": whole[:-8], "altered": "A" + whole[1:], "infinite": "AHwA" + whole[4:]}[damage]
     assert harmed != whole
@@ -186,9 +188,9 @@ def test_damaged_weights_are_refused(damage, page):
 
 
 @pytest.fixture
-def small() -> Translator:
+def small() -> EncoderDecoder:
     words = Vocabulary(("a", "b"))
-    return luong(words, words, emb=2, hid=2, window="predictive", half_width=1)
+    return luong(words, words, embedding_dim=2, hidden_size=2, window="local-p", half_width=1)
 
 
 def too_large(translator):

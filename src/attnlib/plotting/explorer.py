@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attnlib.pictures.cards import (
+from attnlib.plotting.cards import (
     Card,
     card,
     check_all,
@@ -17,13 +17,13 @@ from attnlib.pictures.cards import (
     checked_text,
     checked_words,
 )
-from attnlib.pictures.demo import shown_data, still
+from attnlib.plotting.demo import shown_data, still
 
 _WHOLE = 10_000  # weights are kept as whole numbers of ten-thousandths
 _FIRST = 4  # the number of the first word: those below stand for no words of a sentence
 
 
-def explore(
+def attention_explorer(
     weights: Mapping[str, Any], source: Sequence[str], target: Sequence[str] | Mapping[str, Sequence[str]]
 ) -> Card:
     """Show where each target word looked, for a reader to point at, to step through, and to compare.

@@ -13,13 +13,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attnlib.data import EOS, UNKNOWN, SentencePair, encode
+from attnlib.data import EOS, UNK, SentencePair, encode_batch
 from attnlib.language import lexicon
 from attnlib.language.grammar import sample
-from attnlib.pictures.cards import Card, Question, card, checked_text, digest, two_decimals, width
-from attnlib.pictures.packing import pack
-from attnlib.search import greedy
-from attnlib.translator import Translator
+from attnlib.plotting.cards import Card, Question, card, checked_text, digest, two_decimals, width
+from attnlib.plotting.packing import pack
+from attnlib.search import greedy_search
+from attnlib.seq2seq import EncoderDecoder
 
 LEAST = 0.9
 """The weight that a bar has to be given until a question about it is answered."""
@@ -32,7 +32,7 @@ _BUNDLE = 12  # pixels: the lines of one target word together
 
 
 def attention_demo(
-    models: Mapping[str, Translator],
+    models: Mapping[str, EncoderDecoder],
     sentence: str | SentencePair | None = None,
     *,
     question: Question | None = None,
@@ -46,7 +46,7 @@ def attention_demo(
 
     Parameters
     ----------
-    models : for each title, a translator
+    models : for each title, a network
         One, or two to compare, of the English-French grammar, with the same vocabularies.
     sentence : str or SentencePair, optional
         What is translated at first. Of a pair the right translation is known. None: a sentence of two clauses.
@@ -66,7 +66,7 @@ def attention_demo(
     Raises
     ------
     TypeError
-        If `models` is not a mapping of titles to translators, or `sentence` is not one.
+        If `models` is not a mapping of titles to networks, or `sentence` is not one.
     ValueError
         If there are none or more than two, or their vocabularies differ, or a model cannot be packed, or the sentence
         has no word or one that the models do not know, or the question names words that are not there.
@@ -75,19 +75,19 @@ def attention_demo(
     -----
     In a chapter, with models that came with the book::
 
-        from attnlib import pretrained
-        from attnlib.pictures import attention_demo
+        from attnlib import load_pretrained
+        from attnlib.plotting import attention_demo
 
-        no_attention, bahdanau = (pretrained.load(name).translator for name in ("no-attention", "bahdanau"))
+        no_attention, bahdanau = (load_pretrained(name) for name in ("no-attention", "bahdanau"))
         attention_demo({"without attention": no_attention, "Bahdanau": bahdanau})
     """
-    translators = _checked(models)
-    first = _pair(sentence, translators[0])
-    packed = [pack(translator) for translator in translators]
-    steps = [_steps(translator, first.source) for translator in translators]
+    networks = _checked(models)
+    first = _pair(sentence, networks[0])
+    packed = [pack(network) for network in networks]
+    steps = [_steps(network, first.source) for network in networks]
     written = [
-        translator.target_vocabulary.decode([one["word"] for one in each])
-        for translator, each in zip(translators, steps, strict=True)
+        network.target_vocabulary.decode([one["word"] for one in each])
+        for network, each in zip(networks, steps, strict=True)
     ]
     asked = _asked(question, first.source, written[0]) if question else {}
     chosen = asked.get("step", step)
@@ -129,31 +129,31 @@ def shown_data(
     return {**empty, "names": names, "words": words, "models": models, "step": step}
 
 
-def _checked(models: Any) -> list[Translator]:
+def _checked(models: Any) -> list[EncoderDecoder]:
     if not isinstance(models, Mapping):
-        raise TypeError(f"models is a {type(models).__name__}; expected for each title a translator")
+        raise TypeError(f"models is a {type(models).__name__}; expected for each title a network")
     if len(models) not in (1, 2):
         raise ValueError(f"models holds {len(models)}; expected one, or two to compare")
-    for title, translator in models.items():
+    for title, network in models.items():
         checked_text(title, "a title")
-        if not isinstance(translator, Translator):
-            raise TypeError(f"models[{title!r}] is a {type(translator).__name__}; expected a Translator")
-    translators = list(models.values())
-    vocabularies = [(one.source_vocabulary, one.target_vocabulary) for one in translators]
+        if not isinstance(network, EncoderDecoder):
+            raise TypeError(f"models[{title!r}] is a {type(network).__name__}; expected an EncoderDecoder")
+    networks = list(models.values())
+    vocabularies = [(one.source_vocabulary, one.target_vocabulary) for one in networks]
     if vocabularies[0] != vocabularies[-1]:
         raise ValueError("the models have different vocabularies; expected the same words")
-    return translators
+    return networks
 
 
-def _pair(sentence: str | SentencePair | None, translator: Translator) -> SentencePair:
+def _pair(sentence: str | SentencePair | None, network: EncoderDecoder) -> SentencePair:
     if sentence is None:
         source, target = _pairs()[1][0]
         return SentencePair(tuple(source.split()), tuple(target.split()))
     given = isinstance(sentence, SentencePair)
     pair = sentence if given else SentencePair(tuple(checked_text(sentence, "sentence").split()), ())
-    numbers = translator.source_vocabulary.encode(pair.source)
-    if UNKNOWN in numbers:
-        raise ValueError(f"sentence holds {pair.source[numbers.index(UNKNOWN)]!r}; expected words that the models know")
+    numbers = network.source_vocabulary.encode(pair.source)
+    if UNK in numbers:
+        raise ValueError(f"sentence holds {pair.source[numbers.index(UNK)]!r}; expected words that the models know")
     return pair
 
 
@@ -178,25 +178,26 @@ def _asked(question: Question, source: Sequence[str], written: Sequence[str]) ->
 
 
 @torch.no_grad()
-def _steps(translator: Translator, words: Sequence[str]) -> list[dict[str, Any]]:
+def _steps(network: EncoderDecoder, words: Sequence[str]) -> list[dict[str, Any]]:
     """Translate a sentence as the script does: of each step the word, EOS among them, its weights and likeliest words.
 
     Weights are in ten-thousandths, probabilities in thousandths.
     """
-    source, lengths = encode([words], translator.source_vocabulary)
-    best = greedy(translator, source, lengths, 2 * len(words) + 6)
-    logits, attended = translator(source, lengths, best.words)
+    source, lengths = encode_batch([words], network.source_vocabulary)
+    best = greedy_search(network, source, lengths, 2 * len(words) + 6)
+    logits, attended = network(source, lengths, best.ids)
     steps = [
-        {"word": word, "likely": likely}
-        for word, likely in zip(best.words[0].tolist(), _likely(logits[0]), strict=True)
+        {"word": word, "likely": likely} for word, likely in zip(best.ids[0].tolist(), _likely(logits[0]), strict=True)
     ]
     if attended is None:
         return steps
-    for one, weights in zip(steps, (attended.dense(source.shape[1])[0] * 10_000).round().int().tolist(), strict=True):
+    for one, weights in zip(
+        steps, (attended.to_dense(source.shape[1])[0] * 10_000).round().int().tolist(), strict=True
+    ):
         one["weights"] = weights
-    if attended.centre is not None:
-        for one, centre in zip(steps, attended.centre[0].tolist(), strict=True):
-            one["centre"] = round(centre, 4)
+    if attended.center is not None:
+        for one, center in zip(steps, attended.center[0].tolist(), strict=True):
+            one["center"] = round(center, 4)
     return steps
 
 

@@ -8,14 +8,14 @@ import pytest
 from lxml import html
 from playwright.sync_api import Locator, Page, expect
 
-from attnlib import pretrained
-from attnlib.data import SentencePair, Vocabulary, encode
+from attnlib import load_pretrained
+from attnlib.data import SentencePair, Vocabulary, encode_batch
 from attnlib.language.grammar import sample
-from attnlib.pictures import Question, attention_demo
-from attnlib.pictures.cards import Card, two_decimals
-from attnlib.pictures.figures import explore
-from attnlib.search import greedy, translate
-from attnlib.translator import Translator, luong
+from attnlib.plotting import Question, attention_demo
+from attnlib.plotting.cards import Card, two_decimals
+from attnlib.plotting.figures import attention_explorer
+from attnlib.search import greedy_search, translate
+from attnlib.seq2seq import EncoderDecoder, luong
 
 SENTENCE = "the man sees the european economic area"
 PLAIN = ["l'", "homme", "voit", "la", "zone", "économique", "européenne", "(end)"]
@@ -24,8 +24,8 @@ STEP, BAR = 5, 4  # économique, european
 
 
 @pytest.fixture(scope="module")
-def bahdanau() -> Translator:
-    return pretrained.load("bahdanau").translator
+def bahdanau() -> EncoderDecoder:
+    return load_pretrained("bahdanau")
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def one(bahdanau) -> Card:
 
 @pytest.fixture(scope="module")
 def both(bahdanau) -> Card:
-    return attention_demo({"without": pretrained.load("no-attention").translator, "Bahdanau": bahdanau})
+    return attention_demo({"without": load_pretrained("no-attention"), "Bahdanau": bahdanau})
 
 
 def status(page: Page) -> Locator:
@@ -81,8 +81,8 @@ def drag(page: Page, i: int, share: float) -> None:
 
 
 def test_before_anything_is_touched_it_shows_what_pytorch_computes(one, bahdanau, opened):
-    source, lengths = encode([SENTENCE.split()], bahdanau.source_vocabulary)
-    best = greedy(bahdanau, source, lengths, 20)
+    source, lengths = encode_batch([SENTENCE.split()], bahdanau.source_vocabulary)
+    best = greedy_search(bahdanau, source, lengths, 20)
     page = opened(one)
     expect(french(page)).to_have_text(PLAIN)
     row = best.weights[0, STEP].tolist()
@@ -208,7 +208,7 @@ def test_sharpness_levels_the_weights_or_gives_all_to_one_word(one, opened):
 
 
 def test_a_word_is_hidden_from_both_models_and_the_other_one_is_marked(opened):
-    models = {name: pretrained.load(name).translator for name in ("global", "local-p")}
+    models = {name: load_pretrained(name) for name in ("global", "local-p")}
     page = opened(attention_demo(models, "the queen sees the european economic area", step=5))
     alone = page.get_by_text("local-p writes: ").inner_text()
     page.locator(".at-col", has_text="european").get_by_text("european").click()
@@ -218,10 +218,10 @@ def test_a_word_is_hidden_from_both_models_and_the_other_one_is_marked(opened):
     page.get_by_role("radio", name="local-p").check(force=True)
     expect(page.locator(".at-target")).to_have_attribute("aria-label", "French words, local-p")
     expect(page.locator(".at-hidden")).to_have_count(1)
-    assert page.locator(".at-centre").count() == 1
-    unseen, centre = page.locator(".at-unseen").count(), page.get_by_text("The triangle is the center of the window")
+    assert page.locator(".at-center").count() == 1
+    unseen, center = page.locator(".at-unseen").count(), page.get_by_text("The triangle is the center of the window")
     assert 0 < unseen < 8
-    assert centre.is_visible()
+    assert center.is_visible()
 
 
 def test_a_model_without_attention_says_so(both, opened):
@@ -362,7 +362,7 @@ NEAR = np.array([[0.25, 0.25, 0], [0, 1, 0], [0.1, 0.2, 0.3]])  # the rows do no
 
 def test_an_explorer_shows_weights_that_were_computed_before(opened):
     words = {"global": ["le", "chat"], "local-p": ["un", "chat", "dort"]}
-    page = opened(explore({"global": WEIGHTS, "local-p": NEAR}, ["the", "cat", "sleeps"], words))
+    page = opened(attention_explorer({"global": WEIGHTS, "local-p": NEAR}, ["the", "cat", "sleeps"], words))
     shares = page.locator(".at-share")
     assert shares.all_inner_texts() == ["0.50", "0.28", "0.22"]
     french(page).nth(1).click()
@@ -389,11 +389,11 @@ def asking(tried: dict) -> Question:
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
-        (lambda t: attention_demo([t]), TypeError, "models is a list; expected for each title a translator"),
+        (lambda t: attention_demo([t]), TypeError, "models is a list; expected for each title a network"),
         (lambda t: attention_demo({}), ValueError, "models holds 0; expected one, or two"),
         (lambda t: attention_demo({"a": t, "b": t, "c": t}), ValueError, "models holds 3"),
         (lambda t: attention_demo({1: t}), TypeError, "a title is 1; expected a str"),
-        (lambda t: attention_demo({"a": "b"}), TypeError, r"models\['a'\] is a str; expected a Translator"),
+        (lambda t: attention_demo({"a": "b"}), TypeError, r"models\['a'\] is a str; expected an EncoderDecoder"),
         (lambda t: attention_demo({"a": t, "b": luong(SMALL, SMALL)}), ValueError, "different vocabularies"),
         (lambda t: attention_demo({"a": t}, "the blue cat"), ValueError, "sentence holds 'blue'; expected words that"),
         (lambda t: attention_demo({"a": t}, ""), ValueError, "expected at least one word"),
@@ -409,11 +409,27 @@ def asking(tried: dict) -> Question:
             ValueError,
             "tried is {}; expected target and source",
         ),
-        (lambda t: explore(WEIGHTS, "abc", "de"), TypeError, "weights is a ndarray; expected for each title its numb"),
-        (lambda t: explore({1: WEIGHTS}, ["a"], ["b"]), TypeError, "a title of weights is 1; expected a str"),
-        (lambda t: explore(ONE, ["a"], {"b": ["c"]}), ValueError, "target has no words for 'a'"),
-        (lambda t: explore(ONE, ["a"], ["b"]), ValueError, r"a'\] has shape \(2, 3\); expected \(1, 1\), \(target"),
-        (lambda t: explore({"a": -WEIGHTS}, list("abc"), list("de")), ValueError, r"weights\['a'\] holds -.*0 to 1"),
+        (
+            lambda t: attention_explorer(WEIGHTS, "abc", "de"),
+            TypeError,
+            "weights is a ndarray; expected for each title its numb",
+        ),
+        (
+            lambda t: attention_explorer({1: WEIGHTS}, ["a"], ["b"]),
+            TypeError,
+            "a title of weights is 1; expected a str",
+        ),
+        (lambda t: attention_explorer(ONE, ["a"], {"b": ["c"]}), ValueError, "target has no words for 'a'"),
+        (
+            lambda t: attention_explorer(ONE, ["a"], ["b"]),
+            ValueError,
+            r"a'\] has shape \(2, 3\); expected \(1, 1\), \(target",
+        ),
+        (
+            lambda t: attention_explorer({"a": -WEIGHTS}, list("abc"), list("de")),
+            ValueError,
+            r"weights\['a'\] holds -.*0 to 1",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(call, error, says, bahdanau, refused):

@@ -95,7 +95,7 @@ window.attnlibRecurrent ??= (() => {
   const encoders = {
     BidirectionalGRU(w) {
       const W_s = w["encoder.W_s"], reader = side => gru(weights(w, `encoder.${side}.`, "_l0"));
-      const rightwards = reader("forwards"), leftwards = reader("backwards");
+      const rightwards = reader("forward_rnn"), leftwards = reader("backward_rnn");
       return xs => {
         const zero = new Float64Array(W_s.columns);
         const forwards = scan(rightwards, xs, zero), backwards = scanBack(leftwards, xs, zero);
@@ -113,8 +113,8 @@ window.attnlibRecurrent ??= (() => {
     },
     BidirectionalLSTM(w) {
       const layers = [], side = name => lstm(weights(w, `encoder.${name}.${layers.length}.`, "_l0"));
-      while (`encoder.forwards.${layers.length}.weight_hh_l0` in w) layers.push([side("forwards"), side("backwards")]);
-      const zero = new Float64Array(w["encoder.forwards.0.weight_hh_l0"].columns);
+      while (`encoder.forward_rnn.${layers.length}.weight_hh_l0` in w) layers.push([side("forward_rnn"), side("backward_rnn")]);
+      const zero = new Float64Array(w["encoder.forward_rnn.0.weight_hh_l0"].columns);
       return xs => {
         const state = layers.map(([rightwards, leftwards]) => {
           const forwards = scan(rightwards, xs, [zero, zero]), backwards = scanBack(leftwards, xs, [zero, zero]);
@@ -140,10 +140,10 @@ window.attnlibRecurrent ??= (() => {
     Location: w => ({ key: () => null, query: s => times(w.W_a, s), match: (query, _, i) => query[i] }),
   };
 
-  // --- Windows: the centre p_t if there is one, which positions are inside, and what multiplies their weights ---
-  const near = (p, D, factor) => ({ centre: p, inside: i => Math.abs(i - p) <= D, factor });
+  // --- Windows: the center p_t if there is one, which positions are inside, and what multiplies their weights ---
+  const near = (p, D, factor) => ({ center: p, inside: i => Math.abs(i - p) <= D, factor });
   const windows = {
-    Everywhere: () => () => ({ inside: () => true, factor: () => 1 }),
+    GlobalWindow: () => () => ({ inside: () => true, factor: () => 1 }),
     LocalMonotonic: (w, { D }) => (s, t, S) => near(Math.min(t, S - 1), D, () => 1),
     LocalPredictive: (w, { D }) => (s, t, S) => {
       const p = S * sigmoid(dot(w.v_p, tanh(times(w.W_p, s))));
@@ -156,16 +156,16 @@ window.attnlibRecurrent ??= (() => {
   const untouched = { looks: new Map(), hidden: new Set(), sharpness: 1 };
 
   function align(w, parts) {
-    const score = scores[parts.score](below(w, "decoder.align.score."), parts);
-    const view = windows[parts.window](below(w, "decoder.align.window."), parts);
+    const score = scores[parts.score](below(w, "decoder.attention.score."), parts);
+    const view = windows[parts.window](below(w, "decoder.attention.window."), parts);
     return {
       remember: h => ({ h, keys: h.map(score.key) }),
       at(t, s, { h, keys }, { looks, hidden, sharpness }) {
-        const { centre, inside, factor } = view(s, t, h.length), query = score.query(s);
+        const { center, inside, factor } = view(s, t, h.length), query = score.query(s);
         const shown = i => inside(i) && !hidden.has(i);
         const e = vector(h.length, i => shown(i) ? score.match(query, keys[i], i) : -Infinity);
         const alpha = looks.get(t) ?? softmax(e, sharpness).map((weight, i) => weight * factor(i));
-        return { asks: s, e, alpha, centre, c: average(alpha, h) };
+        return { asks: s, e, alpha, center, c: average(alpha, h) };
       },
     };
   }

@@ -8,7 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 from matplotlib.figure import Figure
 from playwright.sync_api import Page
 
-from attnlib.pictures.cards import Card
+from attnlib.plotting.cards import Card
 
 PAGE = """<!DOCTYPE html><html lang="en"><head><title>Made up</title><meta name="viewport" content="width=device-width">
 {head}</head><body class="jp-RenderedHTMLCommon bd-article"><main><h1>Made up</h1>{cards}</main></body></html>"""

@@ -7,7 +7,7 @@ from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.ttGlyphPen import TTGlyphPen
 from matplotlib.font_manager import fontManager
 
-from attnlib.pictures import figures
+from attnlib.plotting import figures
 
 RNG = np.random.default_rng(0)
 FOUR = ["la", "voiture", "internationale", "dort"]
@@ -17,7 +17,7 @@ FOUR = ["la", "voiture", "internationale", "dort"]
 def test_every_word_is_there_and_inside_the_picture(size, inside):
     source, target = [f"international{n}" for n in range(size)], [f"gouvernement{n}" for n in range(size + 2)]
     weights = RNG.dirichlet(np.ones(size), size=size + 2)
-    ax = figures.alignment(weights, source, target, title="attention")
+    ax = figures.plot_alignment(weights, source, target, title="attention")
     assert [text.get_text() for text in ax.get_xticklabels()] == source
     assert [text.get_text() for text in ax.get_yticklabels()] == target
     np.testing.assert_array_equal(ax.images[0].get_array(), weights)
@@ -27,7 +27,7 @@ def test_every_word_is_there_and_inside_the_picture(size, inside):
 
 def test_the_cells_of_a_small_picture_say_their_weight_in_a_legible_ink():
     weights = np.array([[0.0, 1.0], [0.55, 0.45]])
-    ax = figures.alignment(weights, ["the", "cat"], ["le", "chat"])
+    ax = figures.plot_alignment(weights, ["the", "cat"], ["le", "chat"])
     assert {(*map(int, text.get_position()), text.get_text()) for text in ax.texts} == {
         (0, 0, "0.00"),
         (1, 0, "1.00"),
@@ -35,10 +35,10 @@ def test_the_cells_of_a_small_picture_say_their_weight_in_a_legible_ink():
         (1, 1, "0.45"),
     }
     assert [text.get_color() for text in ax.texts] == ["black", "white", "black", "black"]
-    assert not figures.alignment(weights, ["the", "cat"], ["le", "chat"], values=False).texts
-    many = figures.alignment(np.full((9, 2), 0.5), ["the", "cat"], ["le"] * 9)
+    assert not figures.plot_alignment(weights, ["the", "cat"], ["le", "chat"], annotate=False).texts
+    many = figures.plot_alignment(np.full((9, 2), 0.5), ["the", "cat"], ["le"] * 9)
     assert not many.texts
-    assert len(figures.alignment(np.full((9, 2), 0.5), ["the", "cat"], ["le"] * 9, values=True).texts) == 18
+    assert len(figures.plot_alignment(np.full((9, 2), 0.5), ["the", "cat"], ["le"] * 9, annotate=True).texts) == 18
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def lydian(tmp_path, monkeypatch) -> list[str]:
 
 
 def test_letters_come_from_an_installed_font_that_has_them(lydian):
-    ax = figures.alignment(np.ones((1, 2)), ["the", "дом"], lydian[:1], title=lydian[0])
+    ax = figures.plot_alignment(np.ones((1, 2)), ["the", "дом"], lydian[:1], title=lydian[0])
     ax.figure.canvas.draw()
     assert ax.get_yticklabels()[0].get_text() == ax.get_title() == lydian[0]
     assert ax.get_xticklabels()[0].get_fontfamily() == [*plt.rcParams["font.family"], "Made Up"]
@@ -69,7 +69,7 @@ def test_letters_come_from_an_installed_font_that_has_them(lydian):
 
 def test_letters_that_no_font_has_are_named_once_and_drawn_as_boxes(lydian):
     with pytest.warns(UserWarning, match="no installed font has \U00010922 \U00010923: □ is drawn") as warned:
-        ax = figures.alignment(np.ones((2, 1)), ["the"], lydian)
+        ax = figures.plot_alignment(np.ones((2, 1)), ["the"], lydian)
     ax.figure.canvas.draw()
     assert len(warned) == 1
     assert [text.get_text() for text in ax.get_yticklabels()] == [lydian[0], "□□"]
@@ -82,7 +82,7 @@ def test_the_colours_grow_darker_with_the_weight():
 
 def test_it_draws_where_it_is_told_and_names_its_axes():
     given = plt.subplots(layout="constrained")[1]
-    ax = figures.alignment(np.eye(4), FOUR, FOUR, given, across="keys", down="queries", bar=False)
+    ax = figures.plot_alignment(np.eye(4), FOUR, FOUR, given, xlabel="keys", ylabel="queries", colorbar=False)
     assert ax is given
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("keys", "queries")
     assert len(ax.figure.axes) == 1
@@ -90,7 +90,7 @@ def test_it_draws_where_it_is_told_and_names_its_axes():
 
 def test_several_side_by_side_share_one_colour_scale():
     pictures = {"dot": np.eye(4), "general": np.full((4, 4), 0.25)}
-    axes = figures.alignments(pictures, FOUR, FOUR)
+    axes = figures.plot_alignments(pictures, FOUR, FOUR)
     assert [ax.get_title() for ax in axes] == ["dot", "general"]
     assert {ax.images[0].get_clim() for ax in axes} == {(0, 1)}
     assert len(axes[0].figure.axes) == 3
@@ -98,8 +98,8 @@ def test_several_side_by_side_share_one_colour_scale():
 
 def test_alignments_too_wide_for_a_column_are_stacked(inside):
     words = [f"word{n}" for n in range(12)]
-    few = figures.alignments({"a": np.eye(4), "b": np.eye(4)}, FOUR, FOUR)
-    many = figures.alignments({"a": np.eye(12), "b": np.eye(12)}, words, words)
+    few = figures.plot_alignments({"a": np.eye(4), "b": np.eye(4)}, FOUR, FOUR)
+    many = figures.plot_alignments({"a": np.eye(12), "b": np.eye(12)}, words, words)
     for axes in (few, many):
         inside(axes[0].figure)
         assert axes[0].figure.get_size_inches()[0] <= 12
@@ -109,7 +109,7 @@ def test_alignments_too_wide_for_a_column_are_stacked(inside):
 
 def test_bleu_against_length_shows_the_mean_and_student_s_interval():
     runs = np.array([[90.0, 80.0, 30.0], [94.0, 70.0, 32.0], [92.0, 75.0, 34.0]])
-    ax = figures.bleu_against_length([5, 10, 20], {"rnn_search": runs, "rnn_encdec": runs[:1]})
+    ax = figures.plot_bleu_by_length([5, 10, 20], {"rnn_search": runs, "rnn_encdec": runs[:1]})
     np.testing.assert_allclose(ax.lines[0].get_ydata(), runs.mean(0))
     (band,) = ax.collections  # one run alone has no interval
     half = 4.302652729911275 * np.array([2.0, 5.0, 2.0]) / np.sqrt(3)  # Student's t for 2 degrees of freedom
@@ -123,14 +123,14 @@ def test_bleu_against_length_shows_the_mean_and_student_s_interval():
 
 def test_learning_curves_show_the_mean_of_the_last_steps():
     curve = np.array([4.0, 2.0, 3.0, 1.0])
-    ax = figures.learning_curves({"a": curve, "b": np.array([1.0])}, window=2)
+    ax = figures.plot_losses({"a": curve, "b": np.array([1.0])}, window=2)
     np.testing.assert_allclose(ax.lines[0].get_xydata(), [[2, 3.0], [3, 2.5], [4, 2.0]])
     np.testing.assert_allclose(ax.lines[1].get_xydata(), [[1, 1.0]])
 
 
 EYE, ABC = np.eye(3), ["a", "b", "c"]
-alignment, alignments = figures.alignment, figures.alignments
-bleu, losses = figures.bleu_against_length, figures.learning_curves
+alignment, alignments = figures.plot_alignment, figures.plot_alignments
+bleu, losses = figures.plot_bleu_by_length, figures.plot_losses
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,12 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from attnlib.data import encode
+from attnlib.data import encode_batch
 from attnlib.decoders import BahdanauDecoder, LuongDecoder
-from attnlib.pictures.cards import Card, Question, card, checked_text, digest, two_decimals
-from attnlib.pictures.packing import pack
-from attnlib.search import greedy
-from attnlib.translator import Translator
+from attnlib.plotting.cards import Card, Question, card, checked_text, digest, two_decimals
+from attnlib.plotting.packing import pack
+from attnlib.search import greedy_search
+from attnlib.seq2seq import EncoderDecoder
 
 MOST_WORDS = 5
 """Of a sentence: as many as stand side by side on a telephone."""
@@ -86,7 +86,7 @@ _ACROSS, _CELL, _LEVELS, _WIDE, _HIGH, _BUNDLE = 12, 4, 5, 400, 48, 16  # as in 
 
 
 def step_player(
-    models: Mapping[str, Translator],
+    models: Mapping[str, EncoderDecoder],
     sentence: str,
     *,
     step: int = 0,
@@ -97,7 +97,7 @@ def step_player(
 
     Parameters
     ----------
-    models : for each title, a translator
+    models : for each title, a network
         One, or two to compare: `rnn_search` models, or `luong` models with the general score and a global window that
         feed nothing back, whose equations these are; with the same vocabularies.
     sentence : str
@@ -118,9 +118,9 @@ def step_player(
     words = checked_text(sentence, "sentence").split()
     if not 0 < len(words) <= MOST_WORDS:
         raise ValueError(f"sentence has {len(words)} words; expected 1 to {MOST_WORDS}")
-    for title, translator in models.items():
-        phases = _phases(checked_text(title, "a title"), translator)
-        packed.append(pack(translator))
+    for title, network in models.items():
+        phases = _phases(checked_text(title, "a title"), network)
+        packed.append(pack(network))
         late, listed = phases is LUONG, [phase._asdict() for phase in phases]
         shown.append({"title": title, "digest": digest(packed[-1]), "late": late, "phases": listed})
     if not 1 <= len(models) <= 2:
@@ -149,31 +149,31 @@ def step_player(
     return card("player", question.around(still) if question else still, data, told, packed)
 
 
-def _phases(title: str, translator: Translator) -> tuple[Phase, ...]:
+def _phases(title: str, network: EncoderDecoder) -> tuple[Phase, ...]:
     """Choose the phases and equations that are a model's own."""
-    decoder = translator.decoder
+    decoder = network.decoder
     if isinstance(decoder, BahdanauDecoder) and not decoder.reads_new_state:
         return BAHDANAU
     if isinstance(decoder, LuongDecoder) and not decoder.input_feeding:
-        parts = type(decoder.align.score).__name__, type(decoder.align.window).__name__
-        if parts == ("General", "Everywhere"):
+        parts = type(decoder.attention.score).__name__, type(decoder.attention.window).__name__
+        if parts == ("General", "GlobalWindow"):
             return LUONG
     raise ValueError(f"models[{title!r}] has other equations; expected one of rnn_search, or of luong: see step_player")
 
 
 @torch.no_grad()
-def _still(translator: Translator, words: Sequence[str], step: int) -> tuple[str, list[str], str]:
+def _still(network: EncoderDecoder, words: Sequence[str], step: int) -> tuple[str, list[str], str]:
     """Draw a step, list the words of the translation, and say in a sentence what the step does."""
-    source, lengths = encode([words], translator.source_vocabulary)
-    numbers = greedy(translator, source, lengths, 2 * len(words) + 6).words
-    written = translator.target_vocabulary.decode(numbers[0])
+    source, lengths = encode_batch([words], network.source_vocabulary)
+    numbers = greedy_search(network, source, lengths, 2 * len(words) + 6).ids
+    written = network.target_vocabulary.decode(numbers[0])
     if not 0 <= step < len(written):
         raise ValueError(f"step is {step}; expected the place of one of {' '.join(written)!r}")
-    logits, attended = translator(source, lengths, numbers)
-    annotations = translator.encoder(source, lengths).annotations[0].numpy()
-    weights, context = attended.dense(source.shape[1])[0, step].numpy(), attended.context[0, step].numpy()
+    logits, attended = network(source, lengths, numbers)
+    annotations = network.encoder(source, lengths).annotations[0].numpy()
+    weights, context = attended.to_dense(source.shape[1])[0, step].numpy(), attended.context[0, step].numpy()
     p = logits[0, step].softmax(0)
-    likely = [(translator.target_vocabulary.decode([n])[0], float(p[n])) for n in p.topk(3).indices.tolist() if n > 3]
+    likely = [(network.target_vocabulary.decode([n])[0], float(p[n])) for n in p.topk(3).indices.tolist() if n > 3]
     read, columns = [*words, "(end)"], (np.arange(len(words) + 1) + 0.5) * _WIDE / (len(words) + 1)
     parts, to = [], _WIDE / 2 - _BUNDLE / 2
     for x, word, annotation, weight in zip(columns, read, annotations, weights, strict=True):

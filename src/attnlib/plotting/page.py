@@ -8,12 +8,12 @@ from html import escape
 from typing import Any
 
 from attnlib.checks import check_whole
-from attnlib.pictures.cards import embedded, files, read
-from attnlib.pictures.demo import shown_data
-from attnlib.pictures.packing import network
+from attnlib.plotting.cards import embedded, files, read
+from attnlib.plotting.demo import shown_data
+from attnlib.plotting.packing import network
 from attnlib.scores import Location
+from attnlib.seq2seq import EncoderDecoder
 from attnlib.transformer import TransformerEncoder
-from attnlib.translator import Translator
 
 LARGEST = 64_000_000
 """What a page may take, in bytes."""
@@ -22,17 +22,17 @@ _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inl
 _PIECES = "It knows pieces of words: a piece with a dot before it goes on with a word. "
 
 
-def page_of(translator: Translator, title: str, *, beam: int, max_length: int) -> str:
+def page_of(model: EncoderDecoder, title: str, *, beam_size: int, max_length: int) -> str:
     """Write a model as a page of HTML.
 
     Parameters
     ----------
-    translator : Translator
+    model : EncoderDecoder
         Of recurrent networks. Where its source vocabulary has ``pieces``, sentences are cut into them, otherwise into
         its ``words``.
     title : str
         What the page calls it.
-    beam : int
+    beam_size : int
         How many beginnings the search keeps; in the page one may choose between this beam and greedy search.
     max_length : int
         How many words or pieces a translation may have.
@@ -40,7 +40,7 @@ def page_of(translator: Translator, title: str, *, beam: int, max_length: int) -
     Returns
     -------
     str
-        What it translates is what `translator` with its weights rounded to float16 translates, in float64.
+        What it translates is what `model` with its weights rounded to float16 translates, in float64.
 
     Raises
     ------
@@ -48,10 +48,10 @@ def page_of(translator: Translator, title: str, *, beam: int, max_length: int) -
         If the model is a Transformer, or a weight is too large for float16 or not finite, or the page would be larger
         than `LARGEST`.
     """
-    check_whole(beam=beam, max_length=max_length)
-    if isinstance(translator.encoder, TransformerEncoder):
+    check_whole(beam_size=beam_size, max_length=max_length)
+    if isinstance(model.encoder, TransformerEncoder):
         raise ValueError("a page needs recurrent networks, and this model is a Transformer: train another --preset")
-    page = _page(translator, title, {"beam": beam, "most": max_length})
+    page = _page(model, title, {"beam": beam_size, "most": max_length})
     if (size := len(page.encode())) > LARGEST:
         raise ValueError(
             f"the page would take {size / 1e6:.0f} MB; expected at most {LARGEST / 1e6:.0f} MB: "
@@ -60,17 +60,17 @@ def page_of(translator: Translator, title: str, *, beam: int, max_length: int) -
     return page
 
 
-def _page(translator: Translator, title: str, search: dict[str, int]) -> str:
-    weights = sum(weight.numel() for weight in translator.state_dict().values())
-    packed = network(translator)
-    pieces = hasattr(translator.source_vocabulary, "pieces")
+def _page(model: EncoderDecoder, title: str, search: dict[str, int]) -> str:
+    weights = sum(weight.numel() for weight in model.state_dict().values())
+    packed = network(model)
+    pieces = hasattr(model.source_vocabulary, "pieces")
     unit, hint = ("piece", _PIECES) if pieces else ("word", "")
-    model = {"title": title, "digest": "own", "D": packed["parts"].get("D"), "steps": []}
+    shown = {"title": title, "digest": "own", "D": packed["parts"].get("D"), "steps": []}
     data = {
-        **shown_data(("source", "target", "", "", unit), [], [model]),
-        "source": _listed(translator.source_vocabulary),
-        "target": _listed(translator.target_vocabulary),
-        "own": {"pieces": pieces, "positions": _positions(translator), **search},
+        **shown_data(("source", "target", "", "", unit), [], [shown]),
+        "source": _listed(model.source_vocabulary),
+        "target": _listed(model.target_vocabulary),
+        "own": {"pieces": pieces, "positions": _positions(model), **search},
     }
     names = files("demo", models=True)
     return (
@@ -88,9 +88,9 @@ def _page(translator: Translator, title: str, search: dict[str, int]) -> str:
     )
 
 
-def _positions(translator: Translator) -> int | None:
+def _positions(model: EncoderDecoder) -> int | None:
     """Say how many words or pieces a source may have: as many as a location score has weights for, EOS apart."""
-    score = translator.decoder.align.score if translator.decoder.attends else None
+    score = model.decoder.attention.score if model.decoder.has_attention else None
     return len(score.W_a) - 1 if isinstance(score, Location) else None
 
 

@@ -3,12 +3,12 @@
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from attnlib import pretrained
-from attnlib.data import encode
-from attnlib.pictures import Question, step_player
-from attnlib.pictures.cards import Card, two_decimals
-from attnlib.search import greedy
-from attnlib.translator import Translator, luong
+from attnlib import load_pretrained
+from attnlib.data import encode_batch
+from attnlib.plotting import Question, step_player
+from attnlib.plotting.cards import Card, two_decimals
+from attnlib.search import greedy_search
+from attnlib.seq2seq import EncoderDecoder, luong
 
 SENTENCE = "the black cat sleeps"
 ASKS_FIRST = ["asks", "scores", "softmax", "context", "word", "state"]
@@ -16,8 +16,8 @@ MOVES_FIRST = ["state", *ASKS_FIRST[:-1]]
 
 
 @pytest.fixture(scope="module")
-def models() -> dict[str, Translator]:
-    return {"Bahdanau": pretrained.load("bahdanau").translator, "Luong": pretrained.load("global").translator}
+def models() -> dict[str, EncoderDecoder]:
+    return {"Bahdanau": load_pretrained("bahdanau"), "Luong": load_pretrained("global")}
 
 
 @pytest.fixture(scope="module")
@@ -52,9 +52,9 @@ def test_the_phases_have_the_models_own_numbers(card, models, opened):
     player(page).press("Home")
     for title, model in models.items():
         switch(page, title)
-        ids, lengths = encode([SENTENCE.split()], model.source_vocabulary)
-        weights = greedy(model, ids, lengths, 20).weights[0, 2].tolist()
-        written = model.target_vocabulary.decode(greedy(model, ids, lengths, 20).words[0])
+        ids, lengths = encode_batch([SENTENCE.split()], model.source_vocabulary)
+        weights = greedy_search(model, ids, lengths, 20).weights[0, 2].tolist()
+        written = model.target_vocabulary.decode(greedy_search(model, ids, lengths, 20).ids[0])
         expect(words(page)).to_have_text([*written, "(end)"])
         expect(page.locator("[data-made=softmax] text")).to_have_text([two_decimals(x) for x in weights])
         likely = page.locator("[data-made=word] .at-start").first
@@ -145,7 +145,7 @@ def test_words_are_chosen_by_keys(card, opened):
             r"models\['a'\] has other equations; expected",
         ),
         (
-            lambda b: step_player({"a": pretrained.load("no-attention").translator}, "a cat sings"),
+            lambda b: step_player({"a": load_pretrained("no-attention")}, "a cat sings"),
             "has other equations",
         ),
     ],

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from attnlib import pretrained
-from attnlib.pictures import Question, attention_demo, query_plane, step_player
-from attnlib.pictures.cards import Card, without_carried
-from attnlib.pictures.figures import explore
+from attnlib import load_pretrained
+from attnlib.plotting import Question, attention_demo, query_plane, step_player
+from attnlib.plotting.cards import Card, without_carried
+from attnlib.plotting.figures import attention_explorer
 
 STORED = 60_000  # bytes
 SENTENCE = "the man sees the european economic area"
@@ -21,18 +21,18 @@ def asks(tried: dict) -> Question:
 
 
 def demo() -> Card:
-    model = pretrained.load("bahdanau").translator
+    model = load_pretrained("bahdanau")
     return attention_demo({"B": model}, SENTENCE, question=asks({"target": "économique", "source": "european"}))
 
 
 def two_models() -> Card:
-    models = {name: pretrained.load(name).translator for name in ("local-p", "no-attention")}
+    models = {name: load_pretrained(name) for name in ("local-p", "no-attention")}
     return attention_demo(models, SENTENCE, question=asks({"hidden": ["european"]}))
 
 
 def explorer() -> Card:
     weights = np.random.default_rng(0).dirichlet(np.ones(5), 4)
-    return explore(
+    return attention_explorer(
         {"a": weights, "<b>": weights[:3]},
         list("vwxyz"),
         {"a": ["$x$", "\\(x\\)", "</script>", "é"], "<b>": ["1", "2", "3"]},
@@ -45,7 +45,7 @@ def plane() -> Card:
 
 
 def player() -> Card:
-    models = {"B": pretrained.load("bahdanau").translator, "L": pretrained.load("global").translator}
+    models = {"B": load_pretrained("bahdanau"), "L": load_pretrained("global")}
     return step_player(models, "the black cat sleeps", step=2, previous=["beau"], question=asks({}))
 
 

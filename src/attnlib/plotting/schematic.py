@@ -26,7 +26,7 @@ _SHAPES = {"h": "round,pad=0.35", "s": "round,pad=0.35", "~": "round,pad=0.35", 
 
 
 @dataclass(frozen=True)
-class Layout:
+class ModelDiagram:
     """What a schematic shows of a model.
 
     Attributes
@@ -51,19 +51,19 @@ class Layout:
     writes_first: bool = False
 
 
-NO_ATTENTION = Layout(attends=False)
+NO_ATTENTION = ModelDiagram(attends=False)
 """The RNNencdec of Bahdanau et al. 2015, section 2.1, with an encoder that reads both ways, as their RNNsearch has."""
 
-BAHDANAU = Layout()
+BAHDANAU = ModelDiagram()
 """The RNNsearch of Bahdanau et al. 2015, section 3."""
 
-BAHDANAU_APPENDIX = Layout(writes_first=True)
+BAHDANAU_APPENDIX = ModelDiagram(writes_first=True)
 """The same as its appendix A.2.2 and its authors' code have it, and as `attnlib.decoders.BahdanauDecoder` is."""
 
 NO_ATTENTION_APPENDIX = replace(NO_ATTENTION, writes_first=True)
 """Without attention, a word written from the state before: as `attnlib.decoders.FixedContextDecoder` is."""
 
-LUONG_FEEDING = Layout(forwards=False, steps_first=True, feeds=True)
+LUONG_FEEDING = ModelDiagram(forwards=False, steps_first=True, feeds=True)
 """Global attention with the input feeding of Luong et al. 2015, sections 3.1 and 3.3, the source read reversed."""
 
 
@@ -84,16 +84,16 @@ class _Arrow(NamedTuple):
     colour: str = INK
 
 
-def schematic(model: Layout, *, since: Layout | None = None) -> Axes:
+def draw_model(model: ModelDiagram, *, compare_to: ModelDiagram | None = None) -> Axes:
     """Draw a model over two steps of its decoder: what is made from what, and which arrows carry a weight.
 
     Their thickness only illustrates: it comes from no trained model.
 
     Parameters
     ----------
-    model : Layout
+    model : ModelDiagram
         What it has.
-    since : Layout, optional
+    compare_to : ModelDiagram, optional
         A model that is known already: what it lacks is marked as new.
 
     Returns
@@ -109,7 +109,7 @@ def schematic(model: Layout, *, since: Layout | None = None) -> Axes:
     parts, arrows = _parts(model), _arrows(model)
     low, high = -0.4, parts["y1"].y + 0.4
     ax = plt.subplots(figsize=(5.5, 0.5 + 0.66 * (high - low)), dpi=120, layout="constrained")[1]
-    old_parts, old_arrows = (_parts(since), _arrows(since)) if since else (parts, arrows)
+    old_parts, old_arrows = (_parts(compare_to), _arrows(compare_to)) if compare_to else (parts, arrows)
     for name, part in parts.items():
         _draw_part(ax, name, part, new=name not in old_parts)
     for ends, arrow in arrows.items():
@@ -119,12 +119,12 @@ def schematic(model: Layout, *, since: Layout | None = None) -> Axes:
         ax.text(-0.65, y, names[row], ha="right", va="center", color=INK)
     ax.set(xlim=(-3.0, _WIDE + 0.55), ylim=(low, high))
     ax.axis("off")
-    if keys := _keys(model, since):
+    if keys := _keys(model, compare_to):
         ax.legend(handles=keys, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=len(keys), frameon=False)
     return ax
 
 
-def _parts(model: Layout) -> dict[str, _Part]:
+def _parts(model: ModelDiagram) -> dict[str, _Part]:
     """Lay out words and vectors: the row's letter and the number name each."""
     heights = _ROWS if model.steps_first else _ROWS | {"y": _ROWS["~"]}
     columns = np.linspace(0, _WIDE, len(_SOURCE)).tolist()
@@ -143,7 +143,7 @@ def _parts(model: Layout) -> dict[str, _Part]:
     return parts
 
 
-def _arrows(model: Layout) -> dict[tuple[str, str], _Arrow]:
+def _arrows(model: ModelDiagram) -> dict[tuple[str, str], _Arrow]:
     """List what is made from what, by the names of the parts."""
     src = len(_SOURCE)
     arrows = {(f"x{i}", f"h{i}"): _Arrow() for i in range(1, src + 1)}
@@ -194,13 +194,13 @@ def arrow_head(width: float) -> str:
     return f"-|>,head_width={0.12 + width / 25},head_length={0.22 + width / 20}"
 
 
-def _keys(model: Layout, since: Layout | None) -> list[Line2D]:
+def _keys(model: ModelDiagram, compare_to: ModelDiagram | None) -> list[Line2D]:
     """Explain the kinds of arrow that there are."""
-    newly_attends = since is not None and not since.attends
-    newly_asked = newly_attends or (since is not None and since.steps_first != model.steps_first)
+    newly_attends = compare_to is not None and not compare_to.attends
+    newly_asked = newly_attends or (compare_to is not None and compare_to.steps_first != model.steps_first)
     colour, asking = NEW if newly_attends else WEIGHT, NEW if newly_asked else INK
     kinds = [("weights: the thicker, the more", colour, 4.0, "-"), ("asks", asking, 1.6, (0, (3, 2)))]
-    kinds = kinds * model.attends + [("new", NEW, 2.5, "-")] * (since is not None)
+    kinds = kinds * model.attends + [("new", NEW, 2.5, "-")] * (compare_to is not None)
     return [
         Line2D([], [], color=ink, linewidth=width, linestyle=style, label=text) for text, ink, width, style in kinds
     ]

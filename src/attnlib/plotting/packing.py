@@ -10,15 +10,15 @@ import numpy as np
 from attnlib.data import Vocabulary
 from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LuongDecoder
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
-from attnlib.translator import Translator
+from attnlib.seq2seq import EncoderDecoder
 
 
-def pack(translator: Translator) -> dict[str, Any]:
-    """Write down all that ``recurrent.js`` needs to compute what a translator of words computes.
+def pack(model: EncoderDecoder) -> dict[str, Any]:
+    """Write down all that ``recurrent.js`` needs to compute what a model of words computes.
 
     Parameters
     ----------
-    translator : Translator
+    model : EncoderDecoder
         One of recurrent networks, whose vocabularies are of words. Its weights are rounded to float16, which leaves
         those of a pretrained model as they are.
 
@@ -33,19 +33,19 @@ def pack(translator: Translator) -> dict[str, Any]:
     ValueError
         As for `network`, or if the vocabularies are of pieces of words.
     """
-    vocabularies = translator.source_vocabulary, translator.target_vocabulary
+    vocabularies = model.source_vocabulary, model.target_vocabulary
     if not all(isinstance(vocabulary, Vocabulary) for vocabulary in vocabularies):
         raise ValueError("the vocabularies are not of whole words; expected two of the class Vocabulary")
     source, target = (list(vocabulary.words) for vocabulary in vocabularies)
-    return {**network(translator), "source": source, "target": target}
+    return {**network(model), "source": source, "target": target}
 
 
-def network(translator: Translator) -> dict[str, Any]:
-    """Write down what a translator is made of, ``parts``, and its ``weights``.
+def network(model: EncoderDecoder) -> dict[str, Any]:
+    """Write down what a model is made of, ``parts``, and its ``weights``.
 
     Parameters
     ----------
-    translator : Translator
+    model : EncoderDecoder
         Its weights are rounded to float16.
 
     Returns
@@ -58,8 +58,8 @@ def network(translator: Translator) -> dict[str, Any]:
     ValueError
         If the encoder or the decoder is not of recurrent networks, or a weight is too large for float16 or not finite.
     """
-    parts = _parts(translator.encoder, translator.decoder)
-    numbers = {name: weight.detach().cpu().numpy() for name, weight in translator.state_dict().items()}
+    parts = _parts(model.encoder, model.decoder)
+    numbers = {name: weight.detach().cpu().numpy() for name, weight in model.state_dict().items()}
     return {"parts": parts, "weights": _packed(numbers)}
 
 
@@ -72,10 +72,14 @@ def _parts(encoder: Any, decoder: Any) -> dict[str, Any]:
     parts = {"encoder": type(encoder).__name__, "decoder": type(decoder).__name__}
     if isinstance(encoder, StackedLSTM):
         parts["reverse"] = encoder.reverse
-    if not decoder.attends:
+    if not decoder.has_attention:
         return parts
-    score, window = decoder.align.score, decoder.align.window
-    parts |= {"score": type(score).__name__, "window": type(window).__name__, "dec": getattr(score, "dec", None)}
+    score, window = decoder.attention.score, decoder.attention.window
+    parts |= {
+        "score": type(score).__name__,
+        "window": type(window).__name__,
+        "dec": getattr(score, "dec", None),
+    }
     if window.half_width < inf:
         parts["D"] = window.half_width
     if isinstance(decoder, BahdanauDecoder):

@@ -4,13 +4,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from attnlib.pictures.schematic import (
+from attnlib.plotting.schematic import (
     BAHDANAU,
     BAHDANAU_APPENDIX,
     LUONG_FEEDING,
     NO_ATTENTION,
     NO_ATTENTION_APPENDIX,
-    schematic,
+    draw_model,
 )
 
 MODELS = [NO_ATTENTION, BAHDANAU, LUONG_FEEDING, BAHDANAU_APPENDIX, NO_ATTENTION_APPENDIX]
@@ -40,7 +40,7 @@ def new(ax) -> set[str]:
 
 
 def test_each_model_has_its_own_parts_and_arrows():
-    without, bahdanau, luong, appendix, fixed = (names(schematic(model)) for model in MODELS)
+    without, bahdanau, luong, appendix, fixed = (names(draw_model(model)) for model in MODELS)
     assert {"h1-c", "h4-c", "c-s1", "c-s2", "h1-s0"} <= without
     assert not FAN & without
     assert FAN | {"s0-c1", "c1-s1", "s1-c2", "c2-s2", "h1-h2", "h2-h1"} <= bahdanau
@@ -54,11 +54,11 @@ def test_each_model_has_its_own_parts_and_arrows():
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("since", MODELS)
 def test_what_the_other_model_lacks_is_marked_as_new(model, since):
-    assert new(schematic(model, since=since)) == names(schematic(model)) - names(schematic(since))
+    assert new(draw_model(model, compare_to=since)) == names(draw_model(model)) - names(draw_model(since))
 
 
 def test_arrows_are_as_thick_as_the_weights_and_those_of_a_step_make_one():
-    ax = schematic(BAHDANAU)
+    ax = draw_model(BAHDANAU)
     widths = np.array([[arrow(ax, f"h{i}-c{t}").get_linewidth() for i in range(1, 5)] for t in (1, 2)])
     np.testing.assert_allclose(((widths - 0.4) / 7).sum(axis=1), 1)
     assert widths.argmax(axis=1).tolist() == [0, 2], "the: le, cat: chat"
@@ -66,10 +66,10 @@ def test_arrows_are_as_thick_as_the_weights_and_those_of_a_step_make_one():
 
 @pytest.mark.parametrize("model", MODELS)
 def test_nothing_is_cut_off(model, inside):
-    ax = schematic(model, since=NO_ATTENTION)
+    ax = draw_model(model, compare_to=NO_ATTENTION)
     inside(ax.figure)
     assert not ax.axison
 
 
 def test_without_attention_there_is_nothing_to_explain():
-    assert schematic(NO_ATTENTION).get_legend() is None
+    assert draw_model(NO_ATTENTION).get_legend() is None

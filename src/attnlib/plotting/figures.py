@@ -15,9 +15,9 @@ from matplotlib.axes import Axes
 from scipy import stats
 
 from attnlib.checks import check_whole
-from attnlib.pictures.cards import check_all, checked_mapping, checked_numbers, checked_words
-from attnlib.pictures.explorer import explore  # noqa: F401, notebooks find it here
-from attnlib.pictures.letters import drawable
+from attnlib.plotting.cards import check_all, checked_mapping, checked_numbers, checked_words
+from attnlib.plotting.explorer import attention_explorer  # noqa: F401, notebooks find it here
+from attnlib.plotting.letters import drawable
 from attnlib.shapes import Array
 
 WEIGHTS = "Blues"
@@ -39,17 +39,17 @@ CURVES = (
 """How curves differ: in colours of Okabe and Ito, distinct under every common form of colour blindness, and in more."""
 
 
-def alignment(
+def plot_alignment(
     weights: Real[Array, "tgt src"],
     source: Sequence[str],
     target: Sequence[str],
     ax: Axes | None = None,
     *,
     title: str = "",
-    across: str = "source",
-    down: str = "target",
-    values: bool | None = None,
-    bar: bool = True,
+    xlabel: str = "source",
+    ylabel: str = "target",
+    annotate: bool | None = None,
+    colorbar: bool = True,
 ) -> Axes:
     """Draw where each target word looked: source words across, target words down, one cell per weight.
 
@@ -63,11 +63,11 @@ def alignment(
         Where to draw. None: a new figure, as large as the words need.
     title : str
         What stands above the picture.
-    across, down : str
+    xlabel, ylabel : str
         What the columns and the rows are.
-    values : bool, optional
+    annotate : bool, optional
         Whether each cell also shows its weight, to two decimals. None: where there are at most 8 words per side.
-    bar : bool
+    colorbar : bool
         Whether a colour bar stands at the side.
 
     Notes
@@ -80,37 +80,37 @@ def alignment(
     if ax is None:
         size = _room(source, target)
         ax = plt.subplots(figsize=size, layout="constrained")[1]
-    words, families = drawable([*source, *target, title, across, down])
-    source, target, (title, across, down) = words[: len(source)], words[len(source) : -3], words[-3:]
+    words, families = drawable([*source, *target, title, xlabel, ylabel])
+    source, target, (title, xlabel, ylabel) = words[: len(source)], words[len(source) : -3], words[-3:]
     font = {"fontfamily": families}
     image = ax.imshow(cells, cmap=WEIGHTS, vmin=0, vmax=1, aspect="equal", interpolation="nearest")
     ax.xaxis.tick_top()
     ax.xaxis.set_label_position("top")
     ax.set_xticks(range(len(source)), source, rotation=45, rotation_mode="anchor", ha="left", va="center", **font)
     ax.set_yticks(range(len(target)), target, **font)
-    ax.set_xlabel(across, **font)
-    ax.set_ylabel(down, **font)
+    ax.set_xlabel(xlabel, **font)
+    ax.set_ylabel(ylabel, **font)
     ax.set_title(title, **font)
     ax.tick_params(length=0)
     ax.set_xticks(np.arange(1, len(source)) - 0.5, minor=True)
     ax.set_yticks(np.arange(1, len(target)) - 0.5, minor=True)
     ax.grid(which="minor", color="0.85", linewidth=0.5)
     ax.tick_params(which="minor", length=0)
-    if values or (values is None and max(cells.shape) <= 8):
+    if annotate or (annotate is None and max(cells.shape) <= 8):
         for (t, i), weight in np.ndenumerate(cells):
             ink = "white" if _luminance(image.to_rgba(weight)) < _BLACK_OR_WHITE else "black"
             ax.text(i, t, f"{weight:.2f}", ha="center", va="center", color=ink, fontsize="small")
-    if bar:
+    if colorbar:
         ax.figure.colorbar(image, ax=ax, label="weight", fraction=0.05, pad=0.02)
     return ax
 
 
-def alignments(
+def plot_alignments(
     weights: Mapping[str, Real[Array, "tgt src"]],
     source: Sequence[str],
     target: Sequence[str],
     *,
-    values: bool | None = None,
+    annotate: bool | None = None,
 ) -> list[Axes]:
     """Draw several alignments of one pair, on one colour scale from 0 to 1: side by side if they fit, else stacked.
 
@@ -122,8 +122,8 @@ def alignments(
         The labels of all columns.
     target : words
         The labels of all rows.
-    values
-        As for `alignment`.
+    annotate
+        As for `plot_alignment`.
 
     Returns
     -------
@@ -137,12 +137,12 @@ def alignments(
     size = across * width, down * height
     figure, axes = plt.subplots(down, across, figsize=size, layout="constrained", squeeze=False)
     for ax, (title, picture) in zip(axes.flat, weights.items(), strict=True):
-        alignment(picture, source, target, ax, title=title, values=values, bar=False)
+        plot_alignment(picture, source, target, ax, title=title, annotate=annotate, colorbar=False)
     figure.colorbar(axes.flat[0].images[0], ax=axes, label="weight", fraction=0.05, pad=0.02)
     return list(axes.flat)
 
 
-def bleu_against_length(
+def plot_bleu_by_length(
     lengths: Sequence[int | float], scores: Mapping[str, Real[Array, "runs bins"]], ax: Axes | None = None
 ) -> Axes:
     """Draw BLEU by sentence length: for each model the mean of its runs and the 95 per cent interval of that mean.
@@ -181,7 +181,7 @@ def bleu_against_length(
     return ax
 
 
-def learning_curves(losses: Mapping[str, Real[Array, "steps"]], ax: Axes | None = None, *, window: int = 20) -> Axes:
+def plot_losses(losses: Mapping[str, Real[Array, "steps"]], ax: Axes | None = None, *, window: int = 20) -> Axes:
     """Draw the training loss by step, each point the mean of the last `window` steps.
 
     Parameters

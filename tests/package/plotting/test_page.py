@@ -9,27 +9,27 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from attnlib import pretrained
-from attnlib.data import Vocabulary, encode
+from attnlib import load_pretrained
+from attnlib.data import Vocabulary, encode_batch
 from attnlib.language.german import sample as german
 from attnlib.language.grammar import sample
-from attnlib.pictures import packing
-from attnlib.pictures import page as page_module
-from attnlib.pictures.packing import network
-from attnlib.pictures.page import page_of
-from attnlib.search import beam
+from attnlib.plotting import packing
+from attnlib.plotting import page as page_module
+from attnlib.plotting.packing import network
+from attnlib.plotting.page import page_of
+from attnlib.search import beam_search
+from attnlib.seq2seq import luong
 from attnlib.text.files import split_words
 from attnlib.text.folder import PRESETS
-from attnlib.text.model import Model
+from attnlib.text.model import TranslationModel
 from attnlib.text.subwords import Subwords
-from attnlib.translator import luong
 
 FOLDER = Path(packing.__file__).parent
 SCRIPTS = "".join((FOLDER / name).read_text("utf-8") for name in ("recurrent.js", "page.js"))
 PAIRS = [*sample(260, 1), *german(240, 2)]
 SENTENCES = [" ".join(side) for pair in PAIRS for side in pair[:2]]
-WORDS = Vocabulary.of([line.split() for line in SENTENCES[:400]], min_count=2)
-SUBWORDS = Subwords.of([line.split() for line in SENTENCES], 300)
+WORDS = Vocabulary.from_sentences([line.split() for line in SENTENCES[:400]], min_count=2)
+SUBWORDS = Subwords.train([line.split() for line in SENTENCES], 300)
 FEW = Vocabulary(tuple("abcdefgh"))
 ODD = [
     "Ünïcödé e\u0301té 東京 🙂🙂 ▁▁a a▁b naïve\u200bword ﬁsh \ufeffdog",
@@ -86,17 +86,17 @@ def opened(browser, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def subwords() -> Model:
-    return pretrained.load("enfr-subwords")
+def subwords() -> TranslationModel:
+    return TranslationModel(load_pretrained("enfr-subwords"))
 
 
 @pytest.fixture(scope="module")
-def words() -> Model:
-    return pretrained.load("bahdanau")
+def words() -> TranslationModel:
+    return TranslationModel(load_pretrained("bahdanau"))
 
 
-def written(model: Model, title: str = "enfr", *, beam: int = 5, max_length: int = 1000) -> str:
-    return page_of(model.translator, title, beam=beam, max_length=max_length)
+def written(model: TranslationModel, title: str = "enfr", *, beam_size: int = 5, max_length: int = 1000) -> str:
+    return page_of(model.network, title, beam_size=beam_size, max_length=max_length)
 
 
 def field(page: Page):
@@ -133,10 +133,10 @@ def test_pieces_are_put_together_as_in_python(scripted):
 
 
 OPTIONS = {
-    "default": ("luong", {"encoder": "both", "score": "dot", "layers": 2}),
-    "local": ("luong", {"window": "predictive", "half_width": 2, "layers": 3, "score": "concat"}),
-    "monotonic": ("luong", {"window": "monotonic", "half_width": 1, "input_feeding": False, "encoder": "both"}),
-    "location": ("luong", {"score": "location", "encoder": "forwards"}),
+    "default": ("luong", {"encoder": "bidirectional", "score": "dot", "num_layers": 2}),
+    "local": ("luong", {"window": "local-p", "half_width": 2, "num_layers": 3, "score": "concat"}),
+    "local-m": ("luong", {"window": "local-m", "half_width": 1, "input_feeding": False, "encoder": "bidirectional"}),
+    "location": ("luong", {"score": "location", "encoder": "forward"}),
     "rnn_search": ("rnn_search", {}),
     "rnn_encdec": ("rnn_encdec", {}),
 }
@@ -146,17 +146,17 @@ OPTIONS = {
 def test_the_beam_of_every_recurrent_model_is_as_in_pytorch(name, scripted):
     """Drawn at random, large enough that the next words differ, and rounded to float16."""
     preset, options = OPTIONS[name]
-    translator = PRESETS[preset](SUBWORDS, FEW, emb=6, hid=8, seed=3, **options)
+    translator = PRESETS[preset](SUBWORDS, FEW, embedding_dim=6, hidden_size=8, seed=3, **options)
     for weight in translator.parameters():
         weight.data.mul_(5)
     translator = translator.half().double().eval()
-    ids, lengths = encode([line.split() for line in SENTENCES[:40:4]], SUBWORDS)
-    hypotheses = beam(translator, ids, lengths, 25, 5)
+    ids, lengths = encode_batch([line.split() for line in SENTENCES[:40:4]], SUBWORDS)
+    hypotheses = beam_search(translator, ids, lengths, 25, 5)
     own = {"pieces": True, "positions": None, "most": 25, "beam": 5}
     read = [row[:length].tolist() for row, length in zip(ids, lengths, strict=True)]
     for n, (numbers, weights) in enumerate(scripted.evaluate(TRANSLATE, [network(translator), own, read])):
         tgt, src = int(hypotheses.lengths[n]), int(lengths[n])
-        assert numbers == hypotheses.words[n, :tgt].tolist()
+        assert numbers == hypotheses.ids[n, :tgt].tolist()
         if hypotheses.weights is not None:
             np.testing.assert_allclose(weights, hypotheses.weights[n, :tgt, :src], rtol=0, atol=1e-9)
 
@@ -171,14 +171,14 @@ def test_a_sentence_is_translated_as_the_command_does(subwords, opened):
     expect(page.locator(".at-text")).to_have_text(str(translation))
     expect(status(page)).to_have_text(f"enfr: {translation}.")
     pieces = page.get_by_role("group", name="source pieces").get_by_role("slider")
-    assert pieces.count() == len(subwords.translator.source_vocabulary.encode(split_words("the european cat sleeps")))
+    assert pieces.count() == len(subwords.network.source_vocabulary.encode(split_words("the european cat sleeps")))
 
 
 def test_the_other_search_is_one_choice_away(opened):
-    half_way, sentence = pretrained.load("bahdanau-after-50"), "the dogs see the red schools"
-    translations = {width: str(half_way.translate(sentence, beam=width, max_length=9)) for width in (3, 1)}
+    half_way, sentence = TranslationModel(load_pretrained("bahdanau-after-50")), "the dogs see the red schools"
+    translations = {width: str(half_way.translate(sentence, beam_size=width, max_length=9)) for width in (3, 1)}
     assert translations[1] != translations[3]
-    page = opened(written(half_way, beam=3, max_length=9))
+    page = opened(written(half_way, beam_size=3, max_length=9))
     field(page).fill(sentence)
     for label, width in (("beam of 3", 3), ("greedy", 1), ("beam of 3", 3)):
         page.get_by_label("search").select_option(label)
@@ -186,16 +186,21 @@ def test_the_other_search_is_one_choice_away(opened):
 
 
 def test_of_greedy_search_alone_there_is_no_choice(words, opened):
-    page = opened(written(words, beam=1))
+    page = opened(written(words, beam_size=1))
     field(page).fill("the dog sings")
-    expect(page.locator(".at-text")).to_have_text(str(words.translate("the dog sings", beam=1)))
+    expect(page.locator(".at-text")).to_have_text(str(words.translate("the dog sings", beam_size=1)))
     assert page.get_by_label("search").count() == 0
 
 
 def test_while_a_model_translates_the_page_is_free_and_what_stands_there_stays(opened):
     """A large model: a step takes longer than a bar may wait for."""
     many = Vocabulary(tuple(f"w{n}" for n in range(20_000)))
-    page = opened(written(Model(luong(many, many, emb=64, hid=64, window="predictive", half_width=2)), max_length=20))
+    page = opened(
+        written(
+            TranslationModel(luong(many, many, embedding_dim=64, hidden_size=64, window="local-p", half_width=2)),
+            max_length=20,
+        )
+    )
     field(page).fill("w1 w2 w3")
     target = page.get_by_role("listbox").get_by_role("option")
     expect(target).not_to_have_count(0, timeout=30_000)
@@ -282,7 +287,11 @@ def test_what_is_written_wrongly_gets_a_sentence(words, opened):
 
 
 def test_a_location_score_has_only_so_many_positions(opened):
-    page = opened(written(Model(luong(SUBWORDS, SUBWORDS, score="location", emb=2, hid=2)), max_length=5))
+    page = opened(
+        written(
+            TranslationModel(luong(SUBWORDS, SUBWORDS, score="location", embedding_dim=2, hidden_size=2)), max_length=5
+        )
+    )
     field(page).fill("zzzz " * 25)
     expect(status(page)).to_have_text("The sentence takes 100 positions; the model's location score has 99.")
 
@@ -305,14 +314,20 @@ def test_of_half_a_file_and_without_scripts_there_is_a_sentence(words, opened):
 
 def test_words_from_outside_are_no_html(opened):
     hostile = Vocabulary(("&amp;", "</script><script>alert(1)</script>", "<!--"))
-    page = opened(written(Model(luong(hostile, hostile, emb=2, hid=2)), "<script>alert(1)</script>", max_length=9))
+    page = opened(
+        written(
+            TranslationModel(luong(hostile, hostile, embedding_dim=2, hidden_size=2)),
+            "<script>alert(1)</script>",
+            max_length=9,
+        )
+    )
     assert page.get_by_role("heading").inner_text() == "<script>alert(1)</script>"
     field(page).fill(" ".join(hostile.words))
     expect(page.locator(".at-source .at-word")).to_have_text([*hostile.words, "(end)"], use_inner_text=False)
 
 
 def test_a_transformer_and_what_is_too_large_are_refused(refused, monkeypatch, words):
-    transformer = pretrained.load("transformer")
+    transformer = TranslationModel(load_pretrained("transformer"))
     refused(lambda: written(transformer), ValueError, "this model is a Transformer: train another --preset")
     size = len(written(words).encode())
     monkeypatch.setattr(page_module, "LARGEST", size - 1)

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float, Real
 
 from attnlib.attention import attention
-from attnlib.pictures.cards import Card, Question, card, check_all, checked_numbers, checked_words, two_decimals
+from attnlib.plotting.cards import Card, Question, card, check_all, checked_numbers, checked_words, two_decimals
 from attnlib.shapes import Array
 
 MOST_WORDS = 7

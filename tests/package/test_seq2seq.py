@@ -8,9 +8,9 @@ from torch.nn.functional import cross_entropy
 
 from attnlib.data import Vocabulary
 from attnlib.scores import Additive, Concat, Dot, General, Location
+from attnlib.seq2seq import BAHDANAU_SIZES, LUONG_SIZES, luong, rnn_encdec, rnn_search
 from attnlib.transformer import transformer
-from attnlib.translator import BAHDANAU_SIZES, LUONG_SIZES, luong, rnn_encdec, rnn_search
-from attnlib.windows import Everywhere, LocalMonotonic, LocalPredictive
+from attnlib.windows import GlobalWindow, LocalMonotonic, LocalPredictive
 
 
 def vocabulary(size):
@@ -19,7 +19,7 @@ def vocabulary(size):
 
 
 SOURCE, TARGET = vocabulary(23), vocabulary(29)
-SMALL = {"emb": 5, "hid": 8}
+SMALL = {"embedding_dim": 5, "hidden_size": 8}
 LENGTHS = (7, 3, 11, 1)
 small = partial(luong, SOURCE, TARGET, **SMALL)
 MODELS = {
@@ -27,11 +27,11 @@ MODELS = {
     "search": partial(rnn_search, SOURCE, TARGET, **SMALL),
     "dot": partial(small, score="dot", input_feeding=False),
     "general": small,
-    "concat": partial(small, score="concat", layers=2),
+    "concat": partial(small, score="concat", num_layers=2),
     "location": partial(small, score="location"),
-    "local-m": partial(small, window="monotonic", half_width=1),
-    "local-p": partial(small, window="predictive", half_width=2, input_feeding=False),
-    "transformer": partial(transformer, SOURCE, TARGET, emb=6, hid=5, heads=3),
+    "local-m": partial(small, window="local-m", half_width=1),
+    "local-p": partial(small, window="local-p", half_width=2, input_feeding=False),
+    "transformer": partial(transformer, SOURCE, TARGET, d_model=6, dim_feedforward=5, num_heads=3),
 }
 
 
@@ -70,8 +70,8 @@ def test_a_sentence_gets_alone_what_it_gets_in_a_batch(model, sentences):
     for b, S in enumerate(LENGTHS):
         alone = model(source[b : b + 1, :S], lengths[b : b + 1], target[b : b + 1])
         close(alone.logits[0], together.logits[b])
-        if alone.attended is not None:
-            close(alone.attended.dense(S)[0], together.attended.dense(13)[b, :, :S])
+        if alone.attention is not None:
+            close(alone.attention.to_dense(S)[0], together.attention.to_dense(13)[b, :, :S])
 
 
 def test_every_tensor_is_made_where_the_sentences_are(model, sentences):
@@ -80,7 +80,7 @@ def test_every_tensor_is_made_where_the_sentences_are(model, sentences):
         again = model(*sentences)
         model.step(sentences[2][:, 0], model.start(*sentences[:2]))
     close(again.logits, expected)
-    assert (again.attended is not None) == model.decoder.attends
+    assert (again.attention is not None) == model.decoder.has_attention
 
 
 @pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
@@ -127,27 +127,27 @@ def test_the_seed_alone_decides_where_the_weights_begin(name):
 @pytest.mark.parametrize(
     ("score", "window", "score_class", "window_class"),
     [
-        ("dot", "everywhere", Dot, Everywhere),
-        ("general", "monotonic", General, LocalMonotonic),
-        ("concat", "predictive", Concat, LocalPredictive),
-        ("location", "everywhere", Location, Everywhere),
+        ("dot", "global", Dot, GlobalWindow),
+        ("general", "local-m", General, LocalMonotonic),
+        ("concat", "local-p", Concat, LocalPredictive),
+        ("location", "global", Location, GlobalWindow),
     ],
 )
 def test_names_choose_the_pieces(score, window, score_class, window_class):
-    align = small(score=score, window=window, half_width=3).decoder.align
+    align = small(score=score, window=window, half_width=3).decoder.attention
     assert isinstance(align.score, score_class)
     assert isinstance(align.window, window_class)
-    assert window == "everywhere" or align.window.half_width == 3
+    assert window == "global" or align.window.half_width == 3
 
 
 def test_the_papers_luong_reads_in_reverse_one_layer_high_and_sees_ten_words_a_side():
-    model = small(window="monotonic")
+    model = small(window="local-m")
     assert (model.encoder.reverse, model.encoder.lstm.num_layers) == (True, 1)
-    assert model.decoder.align.window.half_width == 10
+    assert model.decoder.attention.window.half_width == 10
 
 
 def test_the_alignment_model_of_rnn_search_has_its_own_size():
-    scores = [rnn_search(SOURCE, TARGET, att=att, **SMALL).decoder.align.score for att in (None, 3)]
+    scores = [rnn_search(SOURCE, TARGET, attention_size=att, **SMALL).decoder.attention.score for att in (None, 3)]
     assert [len(score.v_a) for score in scores] == [8, 3]
     assert isinstance(scores[0], Additive)
 
@@ -158,7 +158,7 @@ def test_the_alignment_model_of_rnn_search_has_its_own_size():
         (rnn_search, 30_000, BAHDANAU_SIZES, 80_401_000),
         (rnn_encdec, 30_000, BAHDANAU_SIZES, 77_400_000),
         (luong, 50_000, LUONG_SIZES, 221_000_000),
-        (luong, 50_000, {**LUONG_SIZES, "window": "predictive"}, 222_001_000),
+        (luong, 50_000, {**LUONG_SIZES, "window": "local-p"}, 222_001_000),
         (luong, 50_000, {**LUONG_SIZES, "score": "dot", "input_feeding": False}, 216_000_000),
     ],
 )
@@ -181,15 +181,19 @@ IDS, S_LENGTHS = torch.tensor([[4, 5, 2], [4, 2, 0]]), torch.tensor([3, 2])
         (lambda: small().start(IDS + 21, S_LENGTHS), ValueError, "source holds 26; expected numbers from 0 to 22"),
         (lambda: small(score="location").start(torch.full((1, 101), 4), torch.tensor([101])), ValueError, "100$"),
         (lambda: small(score="genral"), ValueError, "score is 'genral'; expected one of dot, general, concat"),
-        (lambda: small(window="local"), ValueError, "window is 'local'; expected one of everywhere, monotonic, pred"),
-        (lambda: small(window="monotonic", half_width=0), ValueError, "half_width is 0"),
-        (lambda: small(score="location", window="predictive"), ValueError, r"expected Everywhere\(\)"),
-        (lambda: rnn_encdec(SOURCE, TARGET, hid=1), ValueError, "hid is 1; expected at least 2"),
-        (lambda: rnn_search(SOURCE, TARGET, att=-1), ValueError, "att is -1; expected at least 1"),
+        (lambda: small(window="local"), ValueError, "window is 'local'; expected one of global, local-m, local-p"),
+        (lambda: small(window="local-m", half_width=0), ValueError, "half_width is 0"),
+        (lambda: small(score="location", window="local-p"), ValueError, r"expected GlobalWindow\(\)"),
+        (lambda: rnn_encdec(SOURCE, TARGET, hidden_size=1), ValueError, "hidden_size is 1; expected at least 2"),
+        (
+            lambda: rnn_search(SOURCE, TARGET, attention_size=-1),
+            ValueError,
+            "attention_size is -1; expected at least 1",
+        ),
         (lambda: rnn_search(SOURCE, TARGET, dropout=1.0), ValueError, "dropout is 1.0; expected a share"),
-        (lambda: luong(SOURCE, TARGET, hid=1.5), TypeError, "hid is 1.5; expected a whole number"),
-        (lambda: luong(SOURCE, TARGET, emb=0), ValueError, "emb is 0; expected at least 1"),
-        (lambda: luong(SOURCE, TARGET, layers=0), ValueError, "layers is 0; expected at least 1"),
+        (lambda: luong(SOURCE, TARGET, hidden_size=1.5), TypeError, "hidden_size is 1.5; expected a whole number"),
+        (lambda: luong(SOURCE, TARGET, embedding_dim=0), ValueError, "embedding_dim is 0; expected at least 1"),
+        (lambda: luong(SOURCE, TARGET, num_layers=0), ValueError, "layers is 0; expected at least 1"),
         (lambda: luong(SOURCE, TARGET, embedding_dropout=1), ValueError, "embedding_dropout is 1; expected a share"),
         (lambda: luong(SOURCE, TARGET, dropout=None), ValueError, "dropout is None"),
     ],
