@@ -15,7 +15,7 @@ from attnlib.checks import check_choice
 from attnlib.data import SentencePair
 from attnlib.language import german_words
 from attnlib.language.grammar import Grammar, by_class, draw
-from attnlib.language.phrases import concatenate, english_verb, lay, parsed, words
+from attnlib.language.phrases import combine, concatenate, english_verb, parsed, words
 
 _NOUNS = {word: noun for noun in german_words.NOUNS for word in (noun.english, noun.english_plural)}
 _ADJECTIVES = {adjective.english: adjective for adjective in german_words.ADJECTIVES}
@@ -82,7 +82,7 @@ def noun_phrase(english: str) -> GermanPhrase:
     return GermanPhrase(pairs, gender)
 
 
-def both(first: GermanPhrase, second: GermanPhrase) -> GermanPhrase:
+def coordinate(first: GermanPhrase, second: GermanPhrase) -> GermanPhrase:
     """Join two phrases by "and", which makes a plural."""
     pairs = {case: concatenate(pair, words("and", "und"), second.pairs[case]) for case, pair in first.pairs.items()}
     return GermanPhrase(pairs, "p")
@@ -119,10 +119,10 @@ def clause(
     if complement:
         english.append(complement.pairs["accusative"])
         german["complement"] = 2, english[2]
-    return lay(english, [german[name] for name in _ORDERS[order] if name in german])
+    return combine(english, [german[name] for name in _ORDERS[order] if name in german])
 
 
-def who(
+def subject_relative(
     antecedent: GermanPhrase, verb: str, complement: GermanPhrase | None = None, *, negated: bool = False
 ) -> GermanPhrase:
     """Let the antecedent do something: "the cat that sees the man", "die Katze die den Mann sieht"."""
@@ -131,7 +131,9 @@ def who(
     return _followed(antecedent, clause(that, verb, complement, negated=negated, order="verb last"))
 
 
-def whom(antecedent: GermanPhrase, subject: GermanPhrase, verb: str, *, negated: bool = False) -> GermanPhrase:
+def object_relative(
+    antecedent: GermanPhrase, subject: GermanPhrase, verb: str, *, negated: bool = False
+) -> GermanPhrase:
     """Let somebody do something to the antecedent: "the cat that the man sees", "die Katze die der Mann sieht"."""
     that = words("that", german_words.article(True, antecedent.gender, "accusative"))
     return _followed(antecedent, concatenate(that, clause(subject, verb, negated=negated, order="verb last")))
@@ -176,4 +178,6 @@ def _linked(source: tuple[str, ...], german: str, positions: list[int]) -> Sente
 
 
 _SORTED = by_class(german_words.ADJECTIVES)
-_GRAMMAR = Grammar(german_words.NOUNS, _SORTED, german_words.VERBS, noun_phrase, both, clause, who, whom)
+_GRAMMAR = Grammar(
+    german_words.NOUNS, _SORTED, german_words.VERBS, noun_phrase, coordinate, clause, subject_relative, object_relative
+)

@@ -9,7 +9,16 @@ from typing import Any, NamedTuple
 from attnlib.checks import check_whole
 from attnlib.data import SentencePair
 from attnlib.language import lexicon
-from attnlib.language.phrases import both, clause, concatenate, noun_phrase, of, who, whom, words
+from attnlib.language.phrases import (
+    clause,
+    concatenate,
+    coordinate,
+    noun_phrase,
+    object_relative,
+    possessive,
+    subject_relative,
+    words,
+)
 
 _BEINGS = "animal,person"
 _TEST = 64  # of 256: the share of all sentences that is kept for the part "test"
@@ -71,11 +80,11 @@ class Grammar(NamedTuple):
     adjectives: Mapping[str, list[list[str]]]  # as `by_class` sorts them
     verbs: Sequence[Any]
     noun_phrase: Callable[[str], Any]
-    both: Callable[[Any, Any], Any]
+    coordinate: Callable[[Any, Any], Any]
     clause: Callable[..., SentencePair]
-    who: Callable[..., Any]
-    whom: Callable[..., Any]
-    of: Callable[[Any, Any], Any] | None = None  # if the grammar says whose something is
+    subject_relative: Callable[..., Any]
+    object_relative: Callable[..., Any]
+    possessive: Callable[[Any, Any], Any] | None = None  # if the grammar says whose something is
 
     def any_clause(self, rng: Random, relatives: int, **order: str) -> SentencePair:
         """Make up a clause with so many relatives, and with its `order`, if the grammar has several."""
@@ -84,7 +93,7 @@ class Grammar(NamedTuple):
         negated = rng.random() < 0.25
         subject = self._any_phrase(rng, _BEINGS, relative=of_subject > 0)
         if rng.random() < 0.1:
-            subject = self.both(subject, self._any_phrase(rng, _BEINGS))
+            subject = self.coordinate(subject, self._any_phrase(rng, _BEINGS))
         complement = self._any_complement(rng, verb, negated, relative=relatives > of_subject)
         return self.clause(subject, verb.english, complement, negated=negated, **order)
 
@@ -92,14 +101,16 @@ class Grammar(NamedTuple):
         noun = choose(rng, [noun for noun in self.nouns if noun.kind in kinds])
         phrase = self.noun_phrase(self._any_english(rng, noun, definite))
         if not relative:
-            owned = self.of and noun.kind != "person" and rng.random() < 0.2
-            return self.of(phrase, self._any_phrase(rng, "person")) if owned else phrase
+            owned = self.possessive and noun.kind != "person" and rng.random() < 0.2
+            return self.possessive(phrase, self._any_phrase(rng, "person")) if owned else phrase
         negated = rng.random() < 0.25
         if noun.kind in _BEINGS and rng.random() < 0.5:
             verb = choose(rng, self.verbs)
-            return self.who(phrase, verb.english, self._any_complement(rng, verb, negated), negated=negated)
+            return self.subject_relative(
+                phrase, verb.english, self._any_complement(rng, verb, negated), negated=negated
+            )
         verb = choose(rng, [verb for verb in self.verbs if noun.kind in verb.kinds and verb.direct])
-        return self.whom(phrase, self._any_phrase(rng, _BEINGS), verb.english, negated=negated)
+        return self.object_relative(phrase, self._any_phrase(rng, _BEINGS), verb.english, negated=negated)
 
     def _any_complement(self, rng: Random, verb: Any, negated: bool, *, relative: bool = False) -> Any:
         """Make up what the verb wants, if anything; an indefinite one would change the negation, to "de" or "kein"."""
@@ -142,4 +153,14 @@ def _any_sentence(rng: Random, clauses: int) -> SentencePair:
 
 
 _SORTED = by_class(lexicon.ADJECTIVES)
-_GRAMMAR = Grammar(lexicon.NOUNS, _SORTED, lexicon.VERBS, noun_phrase, both, clause, who, whom, of)
+_GRAMMAR = Grammar(
+    lexicon.NOUNS,
+    _SORTED,
+    lexicon.VERBS,
+    noun_phrase,
+    coordinate,
+    clause,
+    subject_relative,
+    object_relative,
+    possessive,
+)

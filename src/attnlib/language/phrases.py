@@ -1,6 +1,6 @@
 """Phrases and sentences in English and French at once, with every word linked to its translation.
 
-`lay` is the only way to put them together: the English stays in order, the French may take another, and where
+`combine` is the only way to put them together: the English stays in order, the French may take another, and where
 two French words meet they are elided or contracted. So every phrase, of whatever size, is right as it stands, and
 the French is a function of the English.
 """
@@ -38,10 +38,10 @@ def concatenate(*parts: SentencePair, mirrored: bool = False) -> SentencePair:
     if not parts:
         raise ValueError("parts is empty; expected at least one phrase")
     numbered = [*enumerate(parts)]
-    return lay(parts, numbered[::-1] if mirrored else numbered)
+    return combine(parts, numbered[::-1] if mirrored else numbered)
 
 
-def lay(english: Sequence[SentencePair], foreign: Iterable[tuple[int, SentencePair]]) -> SentencePair:
+def combine(english: Sequence[SentencePair], foreign: Iterable[tuple[int, SentencePair]]) -> SentencePair:
     """Lay English parts side by side, and foreign ones, each with the number of the English part its links are of."""
     starts = [*accumulate((len(part.source) for part in english), initial=0)]
     numbers, parts = zip(*foreign, strict=True)
@@ -73,12 +73,12 @@ def noun_phrase(english: str) -> Phrase:
     return Phrase(concatenate(words(article, lexicon.article(article == "the", noun, plural)), pair), plural)
 
 
-def of(possessed: Phrase, owner: Phrase) -> Phrase:
+def possessive(possessed: Phrase, owner: Phrase) -> Phrase:
     """Say whose it is: "the book of the man", "le livre de l' homme"."""
     return Phrase(concatenate(possessed.pair, words("of", "de"), owner.pair), possessed.plural)
 
 
-def both(first: Phrase, second: Phrase) -> Phrase:
+def coordinate(first: Phrase, second: Phrase) -> Phrase:
     """Join two phrases by "and", which makes a plural."""
     return Phrase(concatenate(first.pair, words("and", "et"), second.pair), plural=True)
 
@@ -95,13 +95,15 @@ def clause(subject: Phrase, verb: str, complement: Phrase | None = None, *, nega
     return concatenate(*parts, complement.pair) if complement else concatenate(*parts)
 
 
-def who(antecedent: Phrase, verb: str, complement: Phrase | None = None, *, negated: bool = False) -> Phrase:
+def subject_relative(
+    antecedent: Phrase, verb: str, complement: Phrase | None = None, *, negated: bool = False
+) -> Phrase:
     """Let the antecedent do something: "the cat that sleeps", "le chat qui dort"."""
     that = Phrase(words("that", "qui"), antecedent.plural)
     return Phrase(concatenate(antecedent.pair, clause(that, verb, complement, negated=negated)), antecedent.plural)
 
 
-def whom(antecedent: Phrase, subject: Phrase, verb: str, *, negated: bool = False) -> Phrase:
+def object_relative(antecedent: Phrase, subject: Phrase, verb: str, *, negated: bool = False) -> Phrase:
     """Let somebody do something to the antecedent: "the cat that a man sees", "le chat qu' un homme voit"."""
     that = words("that", "que")
     return Phrase(concatenate(antecedent.pair, that, clause(subject, verb, negated=negated)), antecedent.plural)
