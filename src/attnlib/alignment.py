@@ -83,8 +83,8 @@ class AttentionLayer(nn.Module):
     Examples
     --------
     >>> import torch
+    >>> from attnlib import AttentionLayer, GlobalWindow
     >>> from attnlib.scores import Dot
-    >>> from attnlib.windows import GlobalWindow
     >>> layer = AttentionLayer(Dot(), GlobalWindow())
     >>> memory = layer.precompute(torch.ones(1, 5, 8), lengths=torch.tensor([5]))
     >>> layer(torch.zeros(1, 3, 8), memory, torch.arange(3)).context.shape

@@ -32,6 +32,7 @@ class AttentionOutput(NamedTuple):
     Examples
     --------
     >>> import numpy as np
+    >>> from attnlib import AttentionOutput
     >>> output = AttentionOutput(np.ones((1, 2)), weights=np.array([[0.25, 0.75]]), positions=np.array([[1, 2]]))
     >>> output.to_dense(4).tolist()
     [[0.0, 0.25, 0.75, 0.0]]
@@ -47,23 +48,34 @@ class AttentionOutput(NamedTuple):
         return AttentionOutput(*(None if x is None else x[rows] for x in self))
 
     def to_dense(self, src_len: int) -> Float[Array, "*batch tgt {src_len}"]:
-        """Return the weights of all source positions, 0 outside the window.
+        r"""Return the weights of all source positions, 0 outside the window.
+
+        Parameters
+        ----------
+        src_len : int
+            The number of source positions.
+
+        Returns
+        -------
+        array, shape (\*batch, tgt, src_len)
+            One row per query.
 
         Raises
         ------
         ValueError
-            If the weights reach beyond `src_len`, the number of source positions.
+            If the weights reach beyond `src_len`.
         """
         xp = array_namespace(self.weights)
         if self.positions is None:
             if self.weights.shape[-1] != src_len:
                 raise ValueError(
-                    f"src_len is {src_len}, but the weights cover {self.weights.shape[-1]} source positions"
+                    f"src_len is {src_len}; expected {self.weights.shape[-1]}, the number of source positions"
                 )
             return self.weights
         inside = (self.positions >= 0) & (self.positions < src_len)
         if bool(xp.any(~inside & (self.weights != 0))):
-            raise ValueError(f"src_len is {src_len}, but the weights reach position {int(xp.max(self.positions))}")
+            reached = int(xp.max(self.positions))
+            raise ValueError(f"src_len is {src_len}; expected a number above {reached}, the last position")
         source = xp.arange(src_len, device=device(self.positions))
         looks = range(self.weights.shape[-1])  # one by one: side by side they would need as many times the memory
         return sum(xp.where(self.positions[..., n, None] == source, self.weights[..., n, None], 0.0) for n in looks)
@@ -110,6 +122,7 @@ def masked_softmax(
     Examples
     --------
     >>> import numpy as np
+    >>> from attnlib import masked_softmax
     >>> mask = np.array([True, True, False])
     >>> masked_softmax(np.zeros(3), mask).tolist()
     [0.5, 0.5, 0.0]
@@ -165,6 +178,7 @@ def attend(
     Examples
     --------
     >>> import numpy as np
+    >>> from attnlib import attend
     >>> output = attend(np.zeros((1, 2)), values=np.array([[1.0, 0.0], [3.0, 4.0]]))
     >>> output.context.tolist()
     [[2.0, 2.0]]

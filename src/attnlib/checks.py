@@ -99,7 +99,7 @@ def check_number(number: int, vocab: int) -> None:
         The size of the vocabulary.
     """
     if not 0 <= number < vocab:
-        raise ValueError(f"ids holds {number}; expected numbers from 0 to {vocab - 1}")
+        raise ValueError(f"ids holds {number}; expected ids from 0 to {vocab - 1}")
 
 
 def check_words(name: str, words: Sequence[str]) -> None:
@@ -130,4 +130,4 @@ def check_sentence(words: Sequence[str]) -> Sequence[str]:
 def check_vocabularies(model: Any) -> None:
     """Raise a ValueError if a model lacks a vocabulary."""
     if model.source_vocabulary is None or model.target_vocabulary is None:
-        raise ValueError("model has no vocabularies; expected a model with both")
+        raise ValueError("model has no vocabularies; expected a model with both vocabularies")

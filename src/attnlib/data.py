@@ -38,6 +38,7 @@ class SentencePair(NamedTuple):
 
     Examples
     --------
+    >>> from attnlib import SentencePair
     >>> pair = SentencePair(("the", "cat"), ("le", "chat"), frozenset({(0, 0), (1, 1)}))
     >>> pair.target
     ('le', 'chat')
@@ -79,6 +80,7 @@ class Vocabulary:
 
     Examples
     --------
+    >>> from attnlib import Vocabulary
     >>> known = Vocabulary.from_sentences([["the", "cat"], ["the", "dog"]])
     >>> known.encode(["the", "bird"]), known.decode([6, 4, 2])
     ([6, 3, 2], ('the', 'cat'))
@@ -90,7 +92,7 @@ class Vocabulary:
         check_words("words", self.words)
         known = set(self.words)
         if len(known) < len(self.words) or SPECIAL[UNK] in known:
-            raise ValueError(f"words holds {len(self.words)} words; expected each once, and not {SPECIAL[UNK]}")
+            raise ValueError(f"words holds {len(self.words)} words; expected distinct words, without {SPECIAL[UNK]}")
 
     @classmethod
     def from_sentences(
@@ -375,6 +377,7 @@ def encode_batch(
 
     Examples
     --------
+    >>> from attnlib import Vocabulary, encode_batch
     >>> ids, lengths = encode_batch([["a", "b"], ["b"]], Vocabulary(("a", "b")))
     >>> ids.tolist(), lengths.tolist()
     ([[4, 5, 2], [5, 2, 0]], [3, 2])
@@ -403,6 +406,7 @@ def collate(pairs: Iterable[SentencePair], source_vocabulary: Tokenizer, target_
 
     Examples
     --------
+    >>> from attnlib import SentencePair, Vocabulary, collate
     >>> words = Vocabulary(("a", "b"))
     >>> collate([SentencePair(("a", "b"), ("b",))], words, words).target.tolist()
     [[5, 2]]
@@ -443,6 +447,7 @@ def batches(
 
     Examples
     --------
+    >>> from attnlib import SentencePair, Vocabulary, batches
     >>> words, pairs = Vocabulary(("a", "b")), [SentencePair(("a",), ("b",))] * 6
     >>> [len(batch.lengths) for batch in batches(pairs, words, words, max_tokens=4, seed=0)]
     [2, 2, 2]
@@ -481,6 +486,7 @@ def infinite_batches(
 
     Examples
     --------
+    >>> from attnlib import SentencePair, Vocabulary, infinite_batches
     >>> words, pairs = Vocabulary(("a", "b")), [SentencePair(("a",), ("b",))] * 6
     >>> next(infinite_batches(pairs, words, words, max_tokens=4, seed=0)).source.tolist()
     [[4, 2], [4, 2]]

@@ -28,7 +28,7 @@ def resolve_device(name: str | None = None) -> torch.device:
     known = ["cpu", *(["cuda"] * bool(here)), *(f"cuda:{n}" for n in range(here))]
     name = name or ("cuda" if here else "cpu")
     if name not in known:
-        raise ValueError(f"device is {name!r}; expected one that is here: {', '.join(known)}")
+        raise ValueError(f"device is {name!r}; expected a device of this machine: {', '.join(known)}")
     return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0"))) if name == "cuda" else torch.device(name)
 
 
@@ -37,6 +37,16 @@ def bfloat16_autocast(device: torch.device) -> torch.autocast:
 
     A bfloat16 number has the range of float32 and 8 bits of precision. The factors and the results of products are
     rounded to it. Weights, their gradients, losses, and probabilities stay in float32.
+
+    Parameters
+    ----------
+    device : torch.device
+        The device of the model. On a GPU, or on a processor without such units, the context has no effect.
+
+    Returns
+    -------
+    torch.autocast
+        The context.
     """
     able = getattr(torch.cpu, "get_capabilities", dict)()  # a PyTorch that cannot tell counts as no
     units = any(able.get(name, False) for name in ("avx512_bf16", "amx_bf16"))

@@ -25,6 +25,16 @@ def weight(*shape: int) -> nn.Parameter:
     uses torch's global generator; see `seeded`.
 
     For the papers' initial values, see Bahdanau et al. 2015, appendix B.1; Luong et al. 2015, section 4.1.
+
+    Parameters
+    ----------
+    *shape : int
+        The sizes of the weight.
+
+    Returns
+    -------
+    torch.nn.Parameter
+        The weight.
     """
     bound = 1 / sqrt(shape[-1])
     return nn.Parameter(torch.empty(shape).uniform_(-bound, bound))

@@ -91,11 +91,11 @@ def alignment_error_rate(
     P = S if possible is None else _sentences(possible)
     if not len(A) == len(S) == len(P):
         raise ValueError(
-            f"predicted, sure, possible have {len(A)}, {len(S)}, {len(P)} sentences; expected as many each"
+            f"predicted, sure, possible have {len(A)}, {len(S)}, {len(P)} sentences; expected equal numbers"
         )
     impossible = sum(len(s - p) for s, p in zip(S, P, strict=True))
     if impossible:
-        raise ValueError(f"possible lacks {impossible} of the links in sure; expected it to include them")
+        raise ValueError(f"possible lacks {impossible} of the links in sure; expected all of them")
     total = sum(map(len, A)) + sum(map(len, S))
     if not total:
         raise ValueError("predicted and sure hold no link; expected at least one")
@@ -107,6 +107,16 @@ def oracle_alignment_error_rate(pairs: Sequence[SentencePair]) -> float:
 
     It is above 0: "du" translates "of the", and one link cannot cover two words. For sentences of 1 to 3 clauses of
     `attnlib.language.grammar` it is about 0.05.
+
+    Parameters
+    ----------
+    pairs : sequence of SentencePair
+        Sentences with gold links.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
     """
     if not any(pair.target for pair in pairs):
         raise ValueError(f"pairs has {len(pairs)} sentence pairs; expected at least one target word")
@@ -292,7 +302,7 @@ def bleu_metric(tokenize: str) -> BLEU:
     try:
         return BLEU(tokenize=tokenize, force=True)  # force: tokens that stand apart are what we have
     except (OSError, RuntimeError) as error:
-        raise ValueError(f"tokenize is {tokenize!r}, which sacrebleu cannot use here: {error}") from None
+        raise ValueError(f"tokenize is {tokenize!r}; expected a tokenizer that sacrebleu has here: {error}") from None
 
 
 def bleu(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]], tokenize: str = "none") -> Bleu:
@@ -436,7 +446,7 @@ def _check_translations(translations: Sequence[Sequence[str]], references: Seque
             check_words(f"{name}[{n}]", words)
     if len(translations) != len(references) or not len(references):
         counts = f"{len(translations)} sentences, the references {len(references)}"
-        raise ValueError(f"translations has {counts}; expected equally many, and at least one")
+        raise ValueError(f"translations has {counts}; expected equal numbers of sentences, and at least one")
 
 
 def _check_links(pairs: Sequence[SentencePair]) -> None:

@@ -205,7 +205,17 @@ class Location(nn.Module):
         self.W_a = weight(max_src, decoder_size)
 
     def project_keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src 0"]:
-        """Return keys without features, one for each source position.
+        r"""Return keys without features, one for each source position.
+
+        Parameters
+        ----------
+        h : tensor, shape (\*batch, src, enc)
+            Annotations.
+
+        Returns
+        -------
+        tensor, shape (\*batch, src, 0)
+            Keys.
 
         Raises
         ------

@@ -89,7 +89,7 @@ def greedy_search(
 
     Examples
     --------
-    >>> from attnlib import encode_batch, load_pretrained
+    >>> from attnlib import encode_batch, greedy_search, load_pretrained
     >>> model = load_pretrained("bahdanau")
     >>> ids, lengths = encode_batch([["the", "cat", "sleeps"]], model.source_vocabulary)
     >>> model.target_vocabulary.decode(greedy_search(model, ids, lengths, max_length=10).ids[0])
@@ -166,7 +166,7 @@ def beam_search(
 
     Examples
     --------
-    >>> from attnlib import encode_batch, load_pretrained
+    >>> from attnlib import beam_search, encode_batch, load_pretrained
     >>> model = load_pretrained("bahdanau")
     >>> ids, lengths = encode_batch([["the", "cat", "sleeps"]], model.source_vocabulary)
     >>> model.target_vocabulary.decode(beam_search(model, ids, lengths, max_length=10, beam_size=5).ids[0])
@@ -219,7 +219,7 @@ def translate(model: EncoderDecoder, sentence: str, max_length: int = 100) -> st
 
     Examples
     --------
-    >>> from attnlib import load_pretrained
+    >>> from attnlib import load_pretrained, translate
     >>> translate(load_pretrained("bahdanau"), "the cat sleeps")
     'le chat dort'
     """
@@ -259,7 +259,7 @@ def translate_all(
 
     Examples
     --------
-    >>> from attnlib import load_pretrained
+    >>> from attnlib import load_pretrained, translate_all
     >>> translate_all(load_pretrained("bahdanau"), [["the", "cat", "sleeps"]], max_length=10, beam_size=5)
     [('le', 'chat', 'dort')]
     """
@@ -267,7 +267,7 @@ def translate_all(
     check_whole(beam_size=beam_size)
     limits = [*max_length] if isinstance(max_length, Iterable) else [max_length] * len(sentences)
     if len(limits) != len(sentences):
-        raise ValueError(f"max_length has {len(limits)} numbers; expected {len(sentences)}, one for each sentence")
+        raise ValueError(f"max_length has {len(limits)} numbers; expected {len(sentences)}, a number for each sentence")
     translations = {
         n: model.target_vocabulary.decode(words) for n, words, _, _ in search_all(model, sentences, limits, beam_size)
     }

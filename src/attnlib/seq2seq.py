@@ -242,7 +242,7 @@ def rnn_encdec(
 
     Examples
     --------
-    >>> from attnlib import Vocabulary
+    >>> from attnlib import Vocabulary, rnn_encdec
     >>> words = Vocabulary(("a", "b"))
     >>> rnn_encdec(words, words).decoder.has_attention
     False
@@ -297,7 +297,7 @@ def rnn_search(
 
     Examples
     --------
-    >>> from attnlib import Vocabulary
+    >>> from attnlib import Vocabulary, rnn_search
     >>> words = Vocabulary(("a", "b"))
     >>> rnn_search(words, words, hidden_size=8).decoder.attention.score
     Additive()
@@ -376,7 +376,7 @@ def luong(
 
     Examples
     --------
-    >>> from attnlib import Vocabulary
+    >>> from attnlib import Vocabulary, luong
     >>> words = Vocabulary(("a", "b"))
     >>> luong(words, words, window="local-p", half_width=2).decoder.attention.window
     LocalPredictive(half_width=2)

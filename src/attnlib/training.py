@@ -124,8 +124,17 @@ class TrainingState:
 def warmup_cosine(fraction: float) -> float:
     """Return the factor of a learning rate with warmup and cosine decay.
 
-    The factor rises to its maximum during the first twentieth of the training, then falls along a cosine to 0. The
-    argument is the fraction of the training that is done, from 0 to 1.
+    The factor rises to its maximum during the first twentieth of the training, then falls along a cosine to 0.
+
+    Parameters
+    ----------
+    fraction : float
+        The fraction of the training that is done, from 0 to 1.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
     """
     return warmup_constant(fraction) * (1 + cos(pi * fraction)) / 2
 
@@ -208,7 +217,7 @@ def train(
 
     Examples
     --------
-    >>> from attnlib import infinite_batches, luong, sample, Vocabulary
+    >>> from attnlib import Vocabulary, infinite_batches, luong, sample, train
     >>> pairs = sample(20, seed=0, clauses=[1])
     >>> words = [Vocabulary.from_sentences(side) for side in zip(*((p.source, p.target) for p in pairs))]
     >>> model = luong(*words, embedding_dim=8, hidden_size=8)
@@ -242,6 +251,11 @@ def interruptible() -> Iterator[Callable[[], bool]]:
 
     A second Ctrl-C raises KeyboardInterrupt. In a thread other than the main one, and where another handler is set, the
     function returns False.
+
+    Yields
+    ------
+    function
+        Returns whether Ctrl-C was pressed.
     """
     if current_thread() is not main_thread() or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield lambda: False
@@ -272,7 +286,7 @@ def _step(
 ) -> float:
     """Learn, all processes together, from a batch, or each from its part of it: return its mean loss."""
     if batch is None:
-        raise ValueError(f"batches ended after {state.step} steps; expected one for each step")
+        raise ValueError(f"batches ended after {state.step} steps; expected a batch for each step")
     model, words = state.model, int((batch.target != PAD).sum())
     words_of_all = processes.all_reduce_sum(words)
     state.optimizer.param_groups[0]["lr"] = learning_rate
@@ -352,7 +366,7 @@ def _check(
     label_smoothing: float,
 ) -> None:
     if steps is None and minutes is None:
-        raise ValueError("steps and minutes are None; expected one of them")
+        raise ValueError("steps and minutes are None; expected a number for one of them")
     check_whole(**{} if steps is None else {"steps": steps})
     check_whole(0, seed=seed)
     check_finite(learning_rate=learning_rate)

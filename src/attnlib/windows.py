@@ -103,6 +103,7 @@ def gaussian(
     Examples
     --------
     >>> import numpy as np
+    >>> from attnlib import gaussian
     >>> gaussian(np.array([[0, 1, 2]]), np.array([1.0]), half_width=1).round(2).tolist()
     [[0.14, 1.0, 0.14]]
     """
@@ -115,7 +116,7 @@ class GlobalWindow(nn.Module):
 
     Examples
     --------
-    >>> from attnlib import AttentionLayer
+    >>> from attnlib import AttentionLayer, GlobalWindow
     >>> from attnlib.scores import General
     >>> AttentionLayer(General(8, 8), GlobalWindow()).window.half_width
     inf
@@ -167,6 +168,7 @@ class LocalMonotonic(nn.Module):
     Examples
     --------
     >>> import torch
+    >>> from attnlib import LocalMonotonic
     >>> window = LocalMonotonic(half_width=2)
     >>> window.center(torch.zeros(1, 4, 8), torch.arange(4), lengths=torch.tensor([3])).tolist()
     [[0.0, 1.0, 2.0, 2.0]]
@@ -184,7 +186,7 @@ class LocalMonotonic(nn.Module):
     def center(
         self, s: Float[Tensor, "batch tgt dec"], steps: Int[Tensor, "tgt"], lengths: Int[Tensor, "batch"]
     ) -> Float[Tensor, "batch tgt"]:
-        """Return the centers p_t = min(t, S - 1).
+        """Return the centers p_t = min(t, S - 1) (Luong et al. 2015, section 3.2).
 
         Parameters
         ----------
@@ -258,6 +260,7 @@ class LocalPredictive(nn.Module):
     Examples
     --------
     >>> import torch
+    >>> from attnlib import LocalPredictive
     >>> window = LocalPredictive(dec=8, half_width=2)
     >>> window.center(torch.zeros(1, 1, 8), torch.arange(1), lengths=torch.tensor([6])).tolist()
     [[3.0]]

@@ -27,6 +27,16 @@ def atomic_open(path: Path) -> Iterator[BufferedWriter]:
 
     A reader sees the old file or the new one, both whole. If writing fails, the old file stays.
 
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Yields
+    ------
+    BufferedWriter
+        The new file.
+
     Raises
     ------
     OSError
@@ -59,6 +69,11 @@ def add_path_to_errors(path: Path | str, beside: Path | None = None) -> Iterator
         The path that an error names, if it names none.
     beside : Path, optional
         A temporary path, which is replaced by `path` in errors. If None, there is none.
+
+    Yields
+    ------
+    None
+        The block runs once.
     """
     try:
         yield

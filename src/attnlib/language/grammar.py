@@ -25,30 +25,37 @@ _TEST = 64  # of 256: the share of all sentences that is kept for the part "test
 
 
 def sample(n: int, seed: int, clauses: Sequence[int] = (1, 2, 3), part: str = "train") -> list[SentencePair]:
-    """Draw sentence pairs, the same on every platform.
+    """Draw English-French sentence pairs, the same ones on every platform.
 
     Parameters
     ----------
     n : int
-        How many pairs.
+        The number of pairs.
     seed : int
         The same seed gives the same pairs.
-    clauses : numbers
-        How many clauses, relative ones among them, a sentence has at least; each number is equally likely.
-    part : str
-        "train" or "test". A hash of the English sentence tells which part it belongs to, so that they never share one.
+    clauses : sequence of int, default (1, 2, 3)
+        The least number of clauses of a sentence, relative ones included. Each number is equally likely.
+    part : {"train", "test"}
+        The part of all sentences. It depends on a hash of the English sentence, so that the parts share no sentence.
 
     Returns
     -------
     list of SentencePair
-        One clause has 3 words or more, 9 on average; three have 22, eight 59. The French has 6 per cent fewer.
+        One clause has 3 words or more, 9 on average; three have 22, eight 59. The French has 6 percent fewer.
 
     Raises
     ------
     TypeError
-        If `n`, `seed` or a number of clauses is no whole number.
+        If `n`, `seed` or a number of clauses is not an integer.
     ValueError
-        If `n` or a number of clauses is below 1, or there is no number of clauses, or `part` is neither.
+        If `n` or a number of clauses is below 1, `clauses` is empty, or `part` is neither.
+
+    Examples
+    --------
+    >>> from attnlib import sample
+    >>> [pair] = sample(1, seed=0, clauses=[1])
+    >>> " ".join(pair.target)
+    "les hommes écoutent le chien européen qui aime l' arbre"
     """
     return draw(_any_sentence, n, seed, clauses, part)
 
@@ -56,7 +63,24 @@ def sample(n: int, seed: int, clauses: Sequence[int] = (1, 2, 3), part: str = "t
 def draw(
     any_sentence: Callable[[Random, int], SentencePair], n: int, seed: int, clauses: Sequence[int], part: str
 ) -> list[SentencePair]:
-    """Draw sentence pairs of any grammar that makes one of so many clauses at random. For the rest see `sample`."""
+    """Draw sentence pairs of a grammar.
+
+    Parameters
+    ----------
+    any_sentence : function
+        Returns a random sentence pair, given a generator and a number of clauses.
+    n, seed : int
+        As for `sample`.
+    clauses : sequence of int
+        As for `sample`.
+    part : {"train", "test"}
+        As for `sample`.
+
+    Returns
+    -------
+    list of SentencePair
+        The pairs of the part, in the order in which they were drawn.
+    """
     check_whole(n=n)
     check_whole(0, seed=seed)
     if any(isinstance(c, bool) or not isinstance(c, int) for c in clauses):
@@ -74,7 +98,23 @@ def draw(
 
 
 class Grammar(NamedTuple):
-    """What makes up clauses and phrases at random: words, and the functions that put them together."""
+    """Vocabulary of a grammar, with the functions that combine its words.
+
+    Attributes
+    ----------
+    nouns, verbs : sequence
+        The rows of the lexicon.
+    adjectives : mapping of str to list of list of str
+        The adjectives of each kind of noun, as `by_class` groups them.
+    noun_phrase : function
+        Translates an English noun phrase.
+    coordinate, possessive : function
+        Combine two phrases. If `possessive` is None, the grammar has no possessives.
+    clause : function
+        Builds a clause.
+    subject_relative, object_relative : function
+        Build a phrase with a relative clause.
+    """
 
     nouns: Sequence[Any]
     adjectives: Mapping[str, list[list[str]]]  # as `by_class` sorts them
@@ -87,7 +127,22 @@ class Grammar(NamedTuple):
     possessive: Callable[[Any, Any], Any] | None = None  # if the grammar says whose something is
 
     def any_clause(self, rng: Random, relatives: int, **order: str) -> SentencePair:
-        """Make up a clause with so many relatives, and with its `order`, if the grammar has several."""
+        """Draw a clause.
+
+        Parameters
+        ----------
+        rng : Random
+            The generator.
+        relatives : int
+            The number of relative clauses, 0 to 2.
+        **order : str
+            The word order, if the grammar has several.
+
+        Returns
+        -------
+        SentencePair
+            The clause.
+        """
         verb = choose(rng, [verb for verb in self.verbs if verb.kinds or relatives < 2])
         of_subject = relatives - (1 if verb.kinds and (relatives == 2 or rng.random() < 0.5) else 0)
         negated = rng.random() < 0.25
@@ -128,7 +183,7 @@ class Grammar(NamedTuple):
 
 
 def by_class(adjectives: Sequence[Any]) -> dict[str, list[list[str]]]:
-    """Sort the adjectives that go with each kind of noun by their classes, in the order in which they are given."""
+    """Return the adjectives of each kind of noun, grouped by their classes."""
     suitable = defaultdict(lambda: defaultdict(list))
     for adjective in adjectives:
         for kind in adjective.kinds.split(","):
@@ -137,7 +192,20 @@ def by_class(adjectives: Sequence[Any]) -> dict[str, list[list[str]]]:
 
 
 def choose(rng: Random, options: Sequence[Any]) -> Any:
-    """Take one of several, each equally likely."""
+    """Draw one of several options, each equally likely.
+
+    Parameters
+    ----------
+    rng : Random
+        The generator.
+    options : sequence
+        What to choose from.
+
+    Returns
+    -------
+    object
+        One option.
+    """
     return options[int(rng.random() * len(options))]  # of Random's methods, random() alone is fixed for good
 
 

@@ -37,6 +37,7 @@ def load_pretrained(name: str) -> EncoderDecoder:
 
     Examples
     --------
+    >>> from attnlib import load_pretrained
     >>> model = load_pretrained("bahdanau")
     >>> sum(weight.numel() for weight in model.parameters())
     263136
