@@ -230,10 +230,8 @@ def _reverse(x: Float[Tensor, "batch src f"], lengths: Int[Tensor, "batch"]) -> 
 def _read(
     lstm: nn.LSTM, x: Float[Tensor, "batch src emb"], lengths: Int[Tensor, "batch"]
 ) -> tuple[Float[Tensor, "batch src hid"], tuple[Tensor, Tensor]]:
-    """Read up to the end of the shortest sentences, set these aside, and read on with the rest.
-
-    Packed sequences do the same, but their backward pass writes zeros as large as the whole input at every step.
-    """
+    """Read up to the end of the shortest sentences, set these aside, and read on with the rest."""
+    # packed sequences do the same, but their backward pass writes zeros as large as the whole input at every step
     lengths, order = lengths.sort(descending=True, stable=True)
     x, back = x[order], order.argsort()
     ends, counts = lengths.flip(0).unique_consecutive(return_counts=True)

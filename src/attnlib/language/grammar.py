@@ -210,10 +210,8 @@ def choose(rng: Random, options: Sequence[Any]) -> Any:
 
 
 def _any_sentence(rng: Random, clauses: int) -> SentencePair:
-    """Up to three clauses make a main clause with its relatives; what is left follows after "and".
-
-    Of a clause without relatives the complement may get one, which is not counted: every record rests on these draws.
-    """
+    """Draw a main clause with its relatives, up to three clauses; the others follow after "and"."""
+    # the complement of a clause without relatives may get one, which is not counted: all records rest on these draws
     relatives = int(rng.random() * min(clauses, 3))
     first = _GRAMMAR.any_clause(rng, relatives)
     left = clauses - 1 - relatives
