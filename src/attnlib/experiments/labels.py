@@ -34,9 +34,9 @@ _MODELS = {
     "luong_without_attention": "Luong without attention",
 }
 _VERBS = {
-    "alignment_error_rate": "aligns better than",
-    "missed_left": "misses to the left less often than",
-    "missed_right": "misses to the right more often than",
+    "alignment error": "aligns better than",
+    "missed left": "misses to the left less often than",
+    "missed right": "misses to the right more often than",
     "perplexity": "beats",
 }
 _CLAIMS = {"more": "beats", "less": "is worse than", "differs": "differs from"}
@@ -57,7 +57,7 @@ def label_claims(claims: pd.DataFrame, plan: Plan) -> pd.Series:
     Parameters
     ----------
     claims : DataFrame
-        As `attnlib.experiments.plan.Plan.claims` gives it.
+        As `attnlib.experiments.plan.Plan.claims` gives it, or `attnlib.experiments.verdicts.compare_models`.
     plan : Plan
 
     Returns
@@ -102,7 +102,8 @@ def _label(claim: tuple, plan: Plan) -> str:
         return label_model(first)
     if second.model == "hybrid":
         return f"{_PATHS[claim.second.partition('-')[0]]}: {_LAST[claim.second]}"
-    verb = _VERBS.get(claim.metric, _CLAIMS[claim.direction])
+    planned_metric = claim.claim.partition(", ")[2]
+    verb = _VERBS.get(planned_metric, _CLAIMS[claim.direction])
     parts, others = _parts(first), _parts(second)
     apart = [name for name in parts if parts[name] != others.get(name)]
     if len(apart) > 1 or len(parts) != len(others):

@@ -50,6 +50,11 @@ def test_a_claim_names_what_its_models_differ_in(table, n, label):
     assert label_claims(PLAN.claims(table), PLAN)[n] == label
 
 
+def test_a_claim_has_one_name_by_whatever_metric_it_is_judged():
+    claims = PLAN.claims("luong")
+    assert [*label_claims(claims.assign(metric="perplexity"), PLAN)] == [*label_claims(claims, PLAN)]
+
+
 def test_different_claims_have_different_names():
     for table in PLAN.contents["tables"]:
         claims = PLAN.claims(table)
