@@ -10,13 +10,14 @@ from matplotlib.lines import Line2D
 
 from attnlib.experiments.statistics import confidence_interval
 from attnlib.experiments.verdicts import INCONCLUSIVE, METRICS, REVERSED, RULED_OUT, SUPPORTED
-from attnlib.plotting.cards import Card, Table, card
+from attnlib.plotting.cards import Card, card
 from attnlib.plotting.figures import CURVES
 
 _LOOKS = [look | {"linestyle": ""} for look in CURVES[:4]]
 _APART = 0.32  # from the first series of a line to its last, in lines
 _FILLED = {SUPPORTED: "full", REVERSED: "none", RULED_OUT: "none", INCONCLUSIVE: "left"}
 _DIGITS = {"exact_match": 3, "bleu_beam": 1}
+_COLUMNS = {"exact_match": "exact match", "bleu_beam": "BLEU", "perplexity": "perplexity"}
 
 
 def plot_runs(runs: pd.Series, ax: Axes | None = None, *, xlabel: str = "") -> Axes:
@@ -102,9 +103,9 @@ def verdict_table(compared: pd.DataFrame, jointly: pd.DataFrame | None = None) -
     """
     if compared.empty:
         raise ValueError("compared is empty; expected at least one claim")
-    names = compared["metric"].map(lambda metric: METRICS[metric].label if metric in METRICS else "alignment")
+    names = compared["metric"].map(_COLUMNS).fillna("alignment")
     head = ["claim", "sentences", *names.unique(), *([] if jointly is None else ["corrected together"])]
-    rows, cells = [], []
+    lines = []
     for (claim, test_set), part in compared.assign(column=names).groupby(["claim", "test_set"], sort=False):
         by_column = {v.column: v for v in part.itertuples()}
         entries = [by_column.get(column) for column in names.unique()]
@@ -114,15 +115,14 @@ def verdict_table(compared: pd.DataFrame, jointly: pd.DataFrame | None = None) -
             after = jointly.loc[part.index, "verdict"]
             changes = zip(part["column"], part["verdict"], after, strict=True)
             row.append("; ".join(f"{column}: {new}" for column, old, new in changes if old != new))
-        rows.append(row)
-        words = map(escape, row)
-        cells.append(f'<tr><th scope="row">{next(words)}</th>')
-        cells[-1] += "".join(f"{mark}{word}</td>" for mark, word in zip(["<td>", *marks, "<td>"], words, strict=False))
+        first, *words = map(escape, row)
+        rest = "".join(f"{mark}{word}</td>" for mark, word in zip(["<td>", *marks, "<td>"], words, strict=False))
+        lines.append(f'<tr><th scope="row">{first}</th>{rest}</tr>')
     columns = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
-    lines = "</tr>\n".join(cells)
-    inside = f"<thead><tr>{columns}</tr></thead>\n<tbody>{lines}</tr></tbody>"
+    rows = "\n".join(lines)
+    inside = f"<thead><tr>{columns}</tr></thead>\n<tbody>{rows}</tbody>"
     body = f'<div class="at-scroll" tabindex="0" role="region" aria-label="verdicts"><table>{inside}</table></div>\n'
-    return card("sorter", body, {}, repr(Table(head, rows)))
+    return card("sorter", body, {}, f"{len(lines)} verdicts: {', '.join(head)}")
 
 
 def _entry(v: tuple) -> str:

@@ -3,19 +3,20 @@ attnlibCards.define("sorter", card => {
   const { make } = attnlibCards, body = card.querySelector("tbody"), heads = [...card.querySelectorAll("thead th")];
   const status = card.appendChild(make("p", { role: "status", class: "at-aloud" }));
 
-  function compare(one, other, n) {
-    const [a, b] = [one, other].map(row => row.cells[n].dataset.size ?? row.cells[n].textContent);
-    if (one.cells[n].dataset.size && other.cells[n].dataset.size) return Number(b) - Number(a);   // greatest first
-    return !a - !b || a.localeCompare(b, "en", { numeric: true });   // empty cells last
+  function compare(one, other, n, sign) {
+    const [a, b] = [one.cells[n], other.cells[n]], [x, y] = [a, b].map(cell => cell.textContent);
+    if (!x || !y) return !x - !y;   // empty cells last
+    const sized = a.dataset.size && b.dataset.size;
+    return sign * (sized ? b.dataset.size - a.dataset.size : x.localeCompare(y, "en", { numeric: true }));
   }
 
   function sort(n) {
-    const sign = heads[n].dataset.sorted === "first" ? -1 : 1;
-    const rows = [...body.rows].sort((one, other) => sign * compare(one, other, n));
-    for (const head of heads) delete head.dataset.sorted, head.removeAttribute("aria-sort");
-    const falling = Boolean(rows[0].cells[n].dataset.size) === (sign > 0);
-    heads[n].dataset.sorted = sign > 0 ? "first" : "second";
-    heads[n].setAttribute("aria-sort", falling ? "descending" : "ascending");
+    const sign = heads[n].dataset.sorted === "1" ? -1 : 1;
+    const rows = [...body.rows].sort((one, other) => compare(one, other, n, sign));
+    for (const head of heads) for (const name of ["data-sorted", "aria-sort"]) head.removeAttribute(name);
+    const greatestFirst = Boolean(rows[0].cells[n].dataset.size) === (sign > 0);
+    heads[n].dataset.sorted = sign;
+    heads[n].setAttribute("aria-sort", greatestFirst ? "descending" : "ascending");
     body.append(...rows);
     status.textContent = `Sorted by ${heads[n].textContent}.`;
   }
