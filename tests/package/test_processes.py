@@ -40,9 +40,11 @@ from attnlib.text.training import Watch, train_model
 from attnlib.seq2seq import luong
 from attnlib.data import Vocabulary
 
-torch.set_num_threads(1) torch.optim.Adam([torch.zeros(1, requires_grad=True)])  # imports much, once here instead of in
-each child pairs = sample(23, seed=0, clauses=(1,)) known = Vocabulary.from_sentences(pair.source for pair in pairs),
-Vocabulary.from_sentences(pair.target for pair in pairs) home = Path(sys.argv[2])
+torch.set_num_threads(1)
+torch.optim.Adam([torch.zeros(1, requires_grad=True)])  # imports much, once here instead of in each child
+pairs = sample(23, seed=0, clauses=(1,))
+known = [Vocabulary.from_sentences(pair[side] for pair in pairs) for side in (0, 1)]
+home = Path(sys.argv[2])
 
 def together(n, name, call):
     """Run a function in n processes, each told which it is, and give how each ended."""
