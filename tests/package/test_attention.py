@@ -271,21 +271,13 @@ EYE, WHOLE = np.eye(3), np.arange(9).reshape(3, 3)
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "says"),
+    ("call", "says"),
     [
-        (lambda: attention(EYE, torch.ones(3, 3), EYE), TypeError, "Multiple namespaces"),
-        (
-            lambda: AttentionOutput(EYE, EYE).to_dense(4),
-            ValueError,
-            "src_len is 4, but the weights cover 3 source positions",
-        ),
-        (
-            lambda: AttentionOutput(EYE, EYE, WHOLE).to_dense(8),
-            ValueError,
-            "src_len is 8, but the weights reach position 8",
-        ),
-        (lambda: AttentionOutput(EYE, EYE, -WHOLE).to_dense(9), ValueError, "src_len is 9"),
+        (lambda: attention(EYE, torch.ones(3, 3), EYE), "TypeError: Multiple namespaces"),
+        (lambda: AttentionOutput(EYE, EYE).to_dense(4), "src_len is 4, but the weights cover 3 source positions"),
+        (lambda: AttentionOutput(EYE, EYE, WHOLE).to_dense(8), "src_len is 8, but the weights reach position 8"),
+        (lambda: AttentionOutput(EYE, EYE, -WHOLE).to_dense(9), "src_len is 9"),
     ],
 )
-def test_what_does_not_fit_is_refused(call, error, says, refused):
-    refused(call, error, says)
+def test_what_does_not_fit_is_refused(call, says, refused):
+    refused(call, says)

@@ -74,7 +74,7 @@ def test_what_does_not_fit_is_refused(small_file, tmp_path, refused, change, say
     text = small_file.read_text()
     assert change[0] in text
     (tmp_path / "other.toml").write_text(text.replace(*change))
-    refused(lambda: read_plan(tmp_path / "other.toml"), ValueError, says)
+    refused(lambda: read_plan(tmp_path / "other.toml"), says)
 
 
 @pytest.mark.parametrize("name", PLAN_NAMES)

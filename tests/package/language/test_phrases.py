@@ -179,7 +179,7 @@ WRONG = ["", "cat", "the", "the blue cat", "this cat", "the black big cat", "a o
 
 @pytest.mark.parametrize("english", [*WRONG, "the cat big"])
 def test_what_is_no_noun_phrase_is_refused(english, refused):
-    refused(lambda: noun_phrase(english), ValueError, f"english is '{english}'; expected an article that fits")
+    refused(lambda: noun_phrase(english), f"english is '{english}'; expected an article that fits")
 
 
 @pytest.mark.parametrize(
@@ -192,4 +192,4 @@ def test_what_is_no_noun_phrase_is_refused(english, refused):
     ],
 )
 def test_what_does_not_fit_is_refused(call, says, refused):
-    refused(call, ValueError, says)
+    refused(call, says)

@@ -144,11 +144,8 @@ def test_words_are_chosen_by_keys(card, opened):
             lambda b: step_player({"a": luong(b.source_vocabulary, b.target_vocabulary)}, "a cat sings"),
             r"models\['a'\] has other equations; expected",
         ),
-        (
-            lambda b: step_player({"a": load_pretrained("no-attention")}, "a cat sings"),
-            "has other equations",
-        ),
+        (lambda b: step_player({"a": load_pretrained("no-attention")}, "a cat sings"), "has other equations"),
     ],
 )
 def test_what_does_not_fit_is_refused(call, says, models, refused):
-    refused(lambda: call(models["Bahdanau"]), ValueError, says)
+    refused(lambda: call(models["Bahdanau"]), says)
