@@ -1,21 +1,21 @@
 """The axis names, and the kind of array, that every signature in this package uses.
 
-========= ======================================================================
-axis      what it counts
-========= ======================================================================
-``batch`` sentences side by side
-``tgt``   target positions, written `t` in equations; the queries ask from here
-``src``   source positions, written `i` in equations; keys and values lie here
+========== ======================================================================
+axis       what it counts
+========== ======================================================================
+``batch``  sentences side by side
+``tgt``    target positions, written `t` in equations; the queries ask from here
+``src``    source positions, written `i` in equations; keys and values lie here
 ``window`` the source positions that a window lets the decoder look at
-``vocab`` words of a vocabulary
-``emb``   features of a word embedding
-``enc``   features of an annotation, which is what the encoder says of a word
-``dec``   features of a decoder state
-``att``   hidden units of an additive score
-``key``   features of an annotation as a score keeps it
-``d``     features of a query and of a key
-``v``     features of a value
-========= ======================================================================
+``vocab``  words of a vocabulary
+``emb``    features of a word embedding
+``enc``    features of an annotation, which is what the encoder says of a word
+``dec``    features of a decoder state
+``att``    hidden units of an additive score
+``key``    features of an annotation as a score keeps it
+``d``      features of a query and of a key
+``v``      features of a value
+========== ======================================================================
 
 A shape such as ``"*batch tgt d"`` reads: any number of leading axes, then `tgt`, then `d`. A `#` marks an
 axis that may also be 1 or missing, and is then repeated. Within one signature a name stands for one size.

@@ -12,6 +12,7 @@ from notebook_rules import Cells
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg=="
 ALT = "A square of one pixel, which is the smallest figure that there can be"
 TOP = "Reading takes about 5 minutes, running all cells about 20 seconds."
+FOLDED = f"<details>\n<summary>Why</summary>\n\n{'word ' * 999}\n\n</details>"
 TITLE, IMPORTS, SECTION, STREAM, VALUE, FIGURE, IGNORED, CHECK, LAST = range(9)
 
 
@@ -21,7 +22,9 @@ def cells() -> Cells:
     made = [
         new_markdown_cell(f"# Title\n\nText with $a < b$, `<code>` and a [link](other.md).\n\n{TOP}"),
         new_code_cell("if False:\n    %pip install attnlib\n\nfrom attnlib import attention"),
-        new_markdown_cell("## Section\n\n$$x \\tag{1.1}$$\n\nBy (1.1), so:\n\n```python\nx = {}[`<b>`]\n```"),
+        new_markdown_cell(
+            f"## Section\n\n{FOLDED}\n\n$$x \\tag{{1.1}}$$\n\nBy (1.1), so:\n\n```python\nx = {{}}[`<b>`]\n```"
+        ),
         new_code_cell("print(0.25)", outputs=[new_output("stream", text="0.2500 0.98522025\n")]),
         new_code_cell("12 + 5", outputs=[new_output("execute_result", {"text/plain": "17"})]),
         new_code_cell("draw()", metadata=image, outputs=[new_output("display_data", {"image/png": PIXEL})]),
@@ -96,7 +99,7 @@ OFFENCES: dict[str, list[Tampering]] = {
     "honest_minutes": [
         *(at(TITLE, source=f"# Title\n\n{TOP}".replace("5", minutes)) for minutes in ("some", "15")),
         writes("word " * 1200),
-        lambda made: made.extend(new_code_cell("y = 1") for _ in range(9)),
+        lambda made: made.extend(new_code_cell("y = 1") for _ in range(90)),
     ],
 }
 

@@ -23,7 +23,7 @@ import pytest
 import yaml
 from axe_playwright_python.sync_playwright import Axe
 from lxml import html
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
@@ -431,6 +431,51 @@ def test_the_first_page_can_be_touched_at_once(visit, address):
     assert len([url for url in seen.requests if "_static/models/" in url]) == 1
 
 
+def draw_three(card: Locator) -> None:
+    for _ in range(3):
+        before = card.get_by_label("English sentence").input_value()
+        card.get_by_role("button", name="New sentence").click()
+        expect(card.get_by_label("English sentence")).not_to_have_value(before)
+        expect(card.locator("[role=status].at-aloud")).to_contain_text("without attention: ")
+        card.page.wait_for_timeout(400)
+
+
+def look_at_old(card: Locator) -> None:
+    card.get_by_role("slider", name="old").press("End")
+    expect(card.get_by_role("listbox", name="French words")).to_contain_text("petitevieillevoiturerouge")
+
+
+def put_chat_before(card: Locator) -> None:
+    card.get_by_role("group", name="The step").press("Home")
+    card.get_by_label("word before").select_option("chat")
+
+
+def pull_the_query(card: Locator) -> None:
+    for _ in range(26):
+        card.get_by_role("button", name="query").press("+")
+
+
+def choose_each_head(card: Locator) -> None:
+    for n in range(4, 0, -1):
+        card.get_by_role("radio", name=f"head {n}").check(force=True)
+
+
+def test_each_picture_of_the_fifteen_minutes_can_be_answered(visit, address):
+    """All wait with their weights for a touch, and those of one model are read once."""
+    seen = visit(f"{address}book/attention-in-fifteen-minutes.html")
+    cards = seen.page.locator(".attnlib-card")
+    acts = [draw_three, look_at_old, put_chat_before, pull_the_query, choose_each_head]
+    expect(cards).to_have_count(len(acts))
+    assert not [url for url in seen.requests if "_static/models/" in url]
+    for card, act in zip(cards.all(), acts, strict=True):
+        expect(card.locator("details")).not_to_have_attribute("open", "")
+        act(card)
+        expect(card.locator(".at-came")).to_have_count(1)
+        expect(card.locator("details")).to_have_attribute("open", "")
+    assert len([url for url in seen.requests if "_static/models/" in url]) == 2
+    assert is_accessible(seen) == []
+
+
 def test_the_first_page_gives_the_times_of_the_chapters(notebook_path, root):
     """Those that each chapter gives at its top, in the same words."""
     top = " ".join(nbformat.read(notebook_path, as_version=4).cells[0].source.split())
@@ -441,10 +486,11 @@ def test_the_first_page_gives_the_times_of_the_chapters(notebook_path, root):
 
 
 def test_the_evidence_lists_what_was_executed(built):
-    """Here that is the first page; the notebooks show what they store."""
+    """Here that is the first page and the one after it; the notebooks show what they store."""
     rows = parsed(built / "book" / "evidence.html").xpath("//table//tbody/tr")
-    assert [row.xpath(".//a/@href") for row in rows] == [["index.html"]]
-    assert float(rows[0].xpath("./td[4]")[0].text_content()) > 0
+    pages = ["attention-in-fifteen-minutes.html", "index.html"]
+    assert sorted(link for row in rows for link in row.xpath(".//a/@href")) == pages
+    assert all(float(row.xpath("./td[4]")[0].text_content()) > 0 for row in rows)
 
 
 # --- Every check bites ---

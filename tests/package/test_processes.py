@@ -43,7 +43,7 @@ from attnlib.data import Vocabulary
 torch.set_num_threads(1)
 torch.optim.Adam([torch.zeros(1, requires_grad=True)])  # imports much, once here instead of in each child
 pairs = sample(23, seed=0, clauses=(1,))
-known = [Vocabulary.from_sentences(pair[side] for pair in pairs) for side in (0, 1)]
+known = tuple(Vocabulary.from_sentences(side) for side in zip(*((pair.source, pair.target) for pair in pairs)))
 home = Path(sys.argv[2])
 
 def together(n, name, call):

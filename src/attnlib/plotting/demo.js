@@ -19,6 +19,7 @@ attnlibCards.define("demo", (card, data) => {
     forced: models.map(() => new Map()) });
   let words = data.words, shown, now = nothing(), past = [], latest, m = 0, t = data.step, from = data.bar;
   let job = 0, found = data.question?.bar === undefined, complaint = "", sentences = 0, ownWeights, ruled = "";
+  const chosen = new Set([0]);   // the models that have been shown
 
   const name = word => NAMES[word] ?? data.target[word - NAMES.length],
     written = steps => steps.map(({ word }) => name(word));
@@ -438,10 +439,10 @@ attnlibCards.define("demo", (card, data) => {
   function judge() {
     // what moves on the page waits for the hand
     if (!data.question || source.classList.contains("at-dragging")) return;
-    const { bar, least, hidden, clauses, right } = data.question,
+    const { bar, least, hidden, clauses, titles, right } = data.question,
       alike = (set, list) => set.size === list.length && list.every(i => set.has(i));
-    const done = clauses ? sentences >= 3 : words.join(" ") === data.first[0] && now.sharpness === 1
-      && models.every((_, n) => !now.forced[n].size)
+    const done = titles ? chosen.size === models.length : clauses ? sentences >= 3
+      : words.join(" ") === data.first[0] && now.sharpness === 1 && models.every((_, n) => !now.forced[n].size)
       && (hidden ? alike(now.hidden, hidden) && models.every((_, n) => !now.looks[n].size)
         : !now.hidden.size && !m && now.looks[0].size === 1 && now.looks[0].get(data.step)?.[bar] >= least);
     if (done) tried(right);
@@ -478,8 +479,10 @@ attnlibCards.define("demo", (card, data) => {
   const switches = choices("model", models.map(({ title }) => title), n => {
     m = n;
     t = clamp(t, 0, models[m].steps.length - 1);
+    chosen.add(m);
     draw();
     report();
+    judge();
   });
   const line = (...parts) => make("div", { class: "at-line" }, ...parts.filter(Boolean));
   const writing = live ? [line(field,
@@ -492,7 +495,7 @@ attnlibCards.define("demo", (card, data) => {
     status);
   switches.parentNode.hidden = models.length < 2;
   field.value = words.join(" ");
-  clauses.value = 1;
+  clauses.value = (data.question?.clauses ?? 2) - 1;
   card.querySelector(".at-still").replaceWith(bench);
   for (const model of models) [model.plain, model.plainFor] = [model.steps, words];
   card.addEventListener("keydown",

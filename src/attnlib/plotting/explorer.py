@@ -10,6 +10,7 @@ import numpy as np
 
 from attnlib.plotting.cards import (
     Card,
+    Question,
     card,
     check_all,
     checked_mapping,
@@ -24,7 +25,11 @@ _FIRST = 4  # the number of the first word: those below stand for no words of a 
 
 
 def attention_explorer(
-    weights: Mapping[str, Any], source: Sequence[str], target: Sequence[str] | Mapping[str, Sequence[str]]
+    weights: Mapping[str, Any],
+    source: Sequence[str],
+    target: Sequence[str] | Mapping[str, Sequence[str]],
+    *,
+    question: Question | None = None,
 ) -> Card:
     """Show where each target word looked, for a reader to point at, to step through, and to compare.
 
@@ -36,6 +41,8 @@ def attention_explorer(
         What was looked at.
     target : words, or for each title words
         What looked; where models translated differently, one list for each.
+    question : Question, optional
+        It is answered when each of the titles has been chosen.
 
     Returns
     -------
@@ -55,9 +62,12 @@ def attention_explorer(
         for name, (words, shares) in rows.items()
     ]
     data = shown_data(("source", "target", "", "", "word"), source, models) | {"target": known}
+    if question:
+        data["question"] = {"right": question.right, "titles": True}
     title, (words, shares) = next(iter(rows.items()))
+    picture = f'<div class="at-still">{still(title, source, words, shares, 0)}</div>\n'
     text = f"Explorer of {len(words)} words that look at {len(source)}: {'; '.join(weights)}"
-    return card("demo", f'<div class="at-still">{still(title, source, words, shares, 0)}</div>\n', data, text)
+    return card("demo", question.around(picture) if question else picture, data, text)
 
 
 def _checked(name: Any, weights: Any, src: int, target: Any) -> tuple[list[str], list[list[int]]]:
