@@ -13,7 +13,6 @@ from attnlib.data import (
     BOS,
     EOS,
     PAD,
-    UNK,
     Corpus,
     SentencePair,
     Vocabulary,
@@ -36,19 +35,7 @@ def cut(pairs, words, seed=0):
 # --- Vocabularies ---
 
 
-def test_three_words_by_hand():
-    assert (PAD, BOS, EOS, UNK) == (0, 1, 2, 3)
-    assert VOCABULARY.words == ("cat", "dog", "sleeps", "the")
-    assert len(VOCABULARY) == 8
-    assert VOCABULARY.encode(["the", "cat", "barks"]) == [7, 4, UNK, EOS]
-    assert VOCABULARY.decode([7, 4, UNK, EOS, PAD, 5]) == ("the", "cat", "<unknown>")
-    assert VOCABULARY.decode([7, 4]) == ("the", "cat")
-
-
-@given(
-    known=st.sets(st.text("aé '", min_size=1, max_size=2)),
-    words=st.lists(st.text("aé '<", max_size=2), min_size=1),
-)
+@given(known=st.sets(st.text("aé '", min_size=1, max_size=2)), words=st.lists(st.text("aé '<", max_size=2), min_size=1))
 def test_decoding_undoes_encoding_but_for_words_not_known(known, words):
     vocabulary = Vocabulary(tuple(sorted(known)))
     numbers = vocabulary.encode(words)

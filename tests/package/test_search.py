@@ -172,16 +172,6 @@ class Choice(Table):
         return self.logits[words], None, state
 
 
-def test_a_beam_of_2_sees_further_than_greedy_by_hand():
-    first = greedy_search(Choice(), *ONE, 5)
-    assert first.ids.tolist() == [[4, EOS]]
-    assert first.log_probabilities.exp().tolist() == pytest.approx([0.24])
-    second = beam_search(Choice(), *ONE, 5, 2)
-    assert second.ids.tolist() == [[5, EOS]]
-    assert second.log_probabilities.exp().tolist() == pytest.approx([0.4])
-    assert second.weights is None
-
-
 def test_a_translation_that_does_not_end_is_cut_and_has_no_end(search):
     translator = Choice()
     translator.logits[:, EOS] = -torch.inf

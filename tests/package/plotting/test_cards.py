@@ -6,14 +6,7 @@ from hatchling.builders.wheel import WheelBuilder
 from lxml import html
 
 from attnlib.plotting import table
-from attnlib.plotting.cards import (
-    Question,
-    checked_mapping,
-    checked_numbers,
-    checked_words,
-    two_decimals,
-    width,
-)
+from attnlib.plotting.cards import Question, checked_mapping, checked_numbers, checked_words, two_decimals, width
 
 HEAD = ["model", "exact", "runs"]
 ROWS = [("<a> & b", 0.125, 5), ("longer", 1.0, 10)]

@@ -329,30 +329,6 @@ def test_a_pair_brings_its_right_translation(bahdanau, opened):
     assert page.get_by_role("option", name="un, wrong").count() == 1
 
 
-MOVE = """() => {
-    const bar = document.querySelectorAll(".at-bar")[3], { left, top, width, height } = bar.getBoundingClientRect();
-    const at = share => ({ clientX: left + width * share, clientY: top + height * (1 - share), pointerId: 1 });
-    bar.setPointerCapture = () => {};
-    bar.dispatchEvent(new PointerEvent("pointerdown", at(0.5)));
-    return [...Array(60).keys()].map(n => {
-        const began = performance.now();
-        bar.dispatchEvent(new PointerEvent("pointermove", at(0.2 + 0.02 * (n % 30))));
-        document.body.offsetHeight;   // what was drawn is laid out
-        return performance.now() - began;
-    });
-}"""
-
-
-def test_a_dragged_bar_of_20_words_answers_at_once_on_a_quarter_of_this_processor(bahdanau, opened):
-    """Once at least in 60 movements: other work on this machine, which is not to be measured, lengthens the others."""
-    sentence = next(" ".join(pair.source) for pair in sample(99, 5, [3]) if len(pair.source) == 20)
-    page = opened(attention_demo({"B": bahdanau}, sentence))
-    field(page).focus()
-    page.wait_for_timeout(500)
-    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
-    assert min(page.evaluate(MOVE)) < 100
-
-
 # --- Without a model ---
 
 

@@ -16,7 +16,7 @@ from attnlib.language.grammar import sample
 from attnlib.plotting import packing
 from attnlib.plotting.packing import pack
 from attnlib.search import greedy_search
-from attnlib.seq2seq import EncoderDecoder, luong, rnn_search
+from attnlib.seq2seq import EncoderDecoder, luong
 from attnlib.windows import GlobalWindow, WindowMask
 
 SCRIPT = Path(packing.__file__).with_name("recurrent.js").read_text("utf-8")
@@ -73,30 +73,6 @@ def test_pretrained_models_translate_as_in_pytorch(name, compared):
     compared(load_pretrained(name), SENTENCES)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"score": "dot", "num_layers": 2},
-        {"encoder": "bidirectional", "num_layers": 3},
-        {"score": "concat", "window": "local-p", "half_width": 2},
-        {"score": "general", "window": "local-m", "half_width": 1, "input_feeding": False},
-        {"score": "location", "encoder": "forward"},
-        None,
-    ],
-    ids=str,
-)
-def test_other_choices_translate_as_in_pytorch(options, compared):
-    """Parts that no pretrained model has: drawn at random, large enough that the next words differ, in float16."""
-    words = Vocabulary.from_sentences(SENTENCES)
-    sizes = {"embedding_dim": 7, "hidden_size": 6, "seed": 38}
-    translator = rnn_search(words, words, **sizes) if options is None else luong(words, words, **sizes, **options)
-    if options is None:
-        translator.decoder.reads_new_state = True
-    for weight in translator.parameters():
-        weight.data.mul_(8)
-    compared(translator.half().double(), SENTENCES[::10])
-
-
 class AllBut(GlobalWindow):
     """A window that leaves one word out."""
 
@@ -113,10 +89,7 @@ def blinded(translator):
     translator.decoder.attention.window = AllBut()
 
 
-CHANGES = {
-    "sharpness 3": (sharpened, "hand.sharpness = 3"),
-    "a hidden word": (blinded, "hand.hidden.add(2)"),
-}
+CHANGES = {"sharpness 3": (sharpened, "hand.sharpness = 3"), "a hidden word": (blinded, "hand.hidden.add(2)")}
 
 
 @pytest.mark.parametrize("name", CHANGES)

@@ -16,10 +16,7 @@ from attnlib.training import init_training, train, warmup_constant
 from attnlib.transformer import transformer
 
 PAIRS = sample(40, seed=0, clauses=(1,))
-VOCABULARIES = (
-    Vocabulary.from_sentences(pair.source for pair in PAIRS),
-    Vocabulary.from_sentences(pair.target for pair in PAIRS),
-)
+VOCABULARIES = tuple(Vocabulary.from_sentences(pair[side] for pair in PAIRS) for side in (0, 1))
 MODELS = {
     "rnn_encdec": rnn_encdec,
     "rnn_search": rnn_search,
