@@ -75,11 +75,6 @@ def test_letters_that_no_font_has_are_named_once_and_drawn_as_boxes(lydian):
     assert [text.get_text() for text in ax.get_yticklabels()] == [lydian[0], "□□"]
 
 
-def test_the_colours_grow_darker_with_the_weight():
-    colours = [figures._luminance(plt.get_cmap(figures.WEIGHTS)(w)) for w in np.linspace(0, 1, 50)]
-    assert np.all(np.diff(colours) < 0)
-
-
 def test_it_draws_where_it_is_told_and_names_its_axes():
     given = plt.subplots(layout="constrained")[1]
     ax = figures.plot_alignment(np.eye(4), FOUR, FOUR, given, xlabel="keys", ylabel="queries", colorbar=False)
