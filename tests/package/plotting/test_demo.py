@@ -377,14 +377,8 @@ def asking(tried: dict) -> Question:
         (lambda t: attention_demo({"a": t}, "a cat sings", step=4), "step is 4; expected the place of one"),
         (lambda t: attention_demo({"a": t}, question=asking({"hidden": ["x"]})), "tried names 'x'; expected"),
         (lambda t: attention_demo({"a": t}, question=asking({})), "tried is {}; expected target and source"),
-        (
-            lambda t: attention_explorer(WEIGHTS, "abc", "de"),
-            "TypeError: weights is a ndarray; expected for each title its numb",
-        ),
-        (
-            lambda t: attention_explorer({1: WEIGHTS}, ["a"], ["b"]),
-            "TypeError: a title of weights is 1; expected a str",
-        ),
+        (lambda t: attention_explorer(WEIGHTS, "abc", "de"), "TypeError: weights is a ndarray; expected for each"),
+        (lambda t: attention_explorer({1: WEIGHTS}, ["a"], ["b"]), "TypeError: a title of weights is 1"),
         (lambda t: attention_explorer(ONE, ["a"], {"b": ["c"]}), "target has no words for 'a'"),
         (lambda t: attention_explorer(ONE, ["a"], ["b"]), r"a'\] has shape \(2, 3\); expected \(1, 1\), \(target"),
         (lambda t: attention_explorer({"a": -WEIGHTS}, list("abc"), list("de")), r"weights\['a'\] holds -.*0 to 1"),
