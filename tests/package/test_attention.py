@@ -249,8 +249,8 @@ EYE, WHOLE = np.eye(3), np.arange(9).reshape(3, 3)
     ("call", "says"),
     [
         (lambda: attention(EYE, torch.ones(3, 3), EYE), "TypeError: Multiple namespaces"),
-        (lambda: AttentionOutput(EYE, EYE).to_dense(4), "src_len is 4, but the weights cover 3 source positions"),
-        (lambda: AttentionOutput(EYE, EYE, WHOLE).to_dense(8), "src_len is 8, but the weights reach position 8"),
+        (lambda: AttentionOutput(EYE, EYE).to_dense(4), "src_len is 4; expected 3, the number of source positions"),
+        (lambda: AttentionOutput(EYE, EYE, WHOLE).to_dense(8), "src_len is 8; expected a number above 8"),
         (lambda: AttentionOutput(EYE, EYE, -WHOLE).to_dense(9), "src_len is 9"),
     ],
 )

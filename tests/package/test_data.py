@@ -151,12 +151,12 @@ def draw(**options):
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: Vocabulary(("cat", "cat")), "words holds 2 words; expected each once"),
-        (lambda: Vocabulary(("<unknown>",)), "each once, and not <unknown>"),
+        (lambda: Vocabulary(("cat", "cat")), "words holds 2 words; expected distinct"),
+        (lambda: Vocabulary(("<unknown>",)), "distinct words, without <unknown>"),
         (lambda: Vocabulary("ab"), "TypeError: words is the string 'ab'; expected a sequence of words"),
         (lambda: VOCABULARY.encode("the cat"), "TypeError: words is the string 'the cat'"),
         (lambda: VOCABULARY.encode([]), "words is empty"),
-        (lambda: VOCABULARY.decode([8]), "ids holds 8; expected numbers from 0 to 7"),
+        (lambda: VOCABULARY.decode([8]), "ids holds 8; expected ids from 0 to 7"),
         (lambda: encode_batch([], VOCABULARY), "sentences is empty; expected at least one sentence"),
         (lambda: collate([], VOCABULARY, VOCABULARY), "pairs is empty"),
         (lambda: cut([], 9), "pairs is empty; expected at least one sentence pair"),

@@ -30,7 +30,7 @@ def test_a_gpu_is_chosen_where_there_is_one_and_each_process_has_its_own(monkeyp
 @pytest.mark.parametrize("name", ["cuda", "cuda:3", "meta"])
 def test_a_device_that_is_not_there_is_refused(monkeypatch, name, refused):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    refused(lambda: resolve_device(name), f"device is '{name}'; expected one that is here: cpu$")
+    refused(lambda: resolve_device(name), f"device is '{name}'; expected a device of this machine: cpu$")
 
 
 @pytest.fixture

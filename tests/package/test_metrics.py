@@ -152,7 +152,7 @@ ONE = [("u", "v")]
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: alignment_error_rate([{(0, 0)}], [{(0, 0)}] * 2), "have 1, 2, 2 sentences; expected as"),
+        (lambda: alignment_error_rate([{(0, 0)}], [{(0, 0)}] * 2), "have 1, 2, 2 sentences; expected equal"),
         (lambda: alignment_error_rate({(0, 0)}, {(0, 0)}, {(1, 1)}), "possible lacks 1 of the links"),
         (lambda: alignment_error_rate([], []), "predicted and sure hold no link; expected at least one"),
         (lambda: oracle_alignment_error_rate([]), "pairs has 0 sentence pairs; expected"),
@@ -166,7 +166,7 @@ ONE = [("u", "v")]
         (lambda: forced_alignments(small(rnn_encdec), [PAIR]), "model has no attention; expected a model with"),
         (lambda: forced_alignments(unnamed(), [PAIR]), "model has no vocabularies"),
         (lambda: attention_weights(small(), PAIR._replace(target=())), "words is empty"),
-        (lambda: bleu([], []), "translations has 0 sentences, the references 0; expected equally"),
+        (lambda: bleu([], []), "translations has 0 sentences, the references 0; expected equal"),
         (lambda: bleu(["u v"], ONE), r"TypeError: translations\[0\] is the string 'u v'"),
         (lambda: bleu(ONE, ["u v"]), r"TypeError: references\[0\] is the string 'u v'"),
         (lambda: bleu(ONE, ONE, "foo"), "tokenize is 'foo'; expected one of"),

@@ -69,6 +69,14 @@ def plot_claims(compared: pd.DataFrame) -> list[Axes]:
         One a metric. Each claim has a line with its difference and the 95 per cent interval, one color a test set, and
         a marker: full if the claim is supported, empty if it is ruled out, half if the runs are inconclusive. Dotted to
         both sides of zero is the metric's margin.
+
+    Examples
+    --------
+    >>> from attnlib import plot_claims
+    >>> from attnlib.experiments import compare_models, load_runs, read_plan
+    >>> compared = compare_models(load_runs("comparison"), read_plan("comparison").claims("chain"), "bleu_beam")
+    >>> len(plot_claims(compared))
+    1
     """
     if compared.empty:
         raise ValueError("compared is empty; expected at least one claim")
