@@ -210,6 +210,13 @@ def load(folder: str | Path, device: str | torch.device = "cpu") -> TranslationM
     ------
     OSError, ValueError
         If the folder is not a model folder or is not complete, or a file in it is damaged.
+
+    Examples
+    --------
+    >>> from attnlib import load
+    >>> from attnlib.pretrained import FOLDER
+    >>> load(FOLDER / "bahdanau").translate("the cat sleeps").words
+    ('le', 'chat', 'dort')
     """
     return TranslationModel(read_model(Path(folder)).to(device))
 
