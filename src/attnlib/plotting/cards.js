@@ -62,15 +62,17 @@ window.attnlibCards ??= (() => {
 
   // Call a function once, when a reader touches the card or comes near it.
   function whenTouched(card, wake) {
+    const waiting = new AbortController(), { signal } = waiting;
     const once = () => {
-      for (const touch of ["pointerover", "focusin"]) card.removeEventListener(touch, once);
+      if (signal.aborted) return;
+      waiting.abort();
       near.disconnect();
       wake();
     };
     const seen = entries => entries.some(one => one.isIntersecting) && once();
     const near = new IntersectionObserver(seen, { rootMargin: "300px" });
-    for (const touch of ["pointerover", "focusin"]) card.addEventListener(touch, once);
-    addEventListener("scroll", () => near.observe(card), { once: true, passive: true });
+    for (const touch of ["pointerover", "focusin"]) card.addEventListener(touch, once, { signal });
+    addEventListener("scroll", () => near.observe(card), { once: true, passive: true, signal });
   }
 
   // --- The question: a guess first; when the reader has tried, it says what came out, and why ---

@@ -278,7 +278,8 @@ attnlibCards.define("demo", (card, data) => {
       const weight = alpha?.[i] ?? 0, hidden = now.hidden.has(i),
         nudge = !found && asked() && i === data.question.bar && t === data.step;
       const unseen = center !== undefined && Math.abs(i - center) > models[m].D;
-      const marks = { "at-hidden": hidden, "at-held": forced && i === from, "at-nudge": nudge, "at-unseen": unseen };
+      const marks = { "at-hidden": hidden, "at-held": forced && i === from, "at-nudge": nudge, "at-unseen": unseen,
+        "at-much": weight > 0.5 };
       dress(col, { class: ["at-col", ...Object.keys(marks).filter(mark => marks[mark])].join(" "),
         style: `--w: ${weight.toFixed(3)}; --o: ${(ownWeights?.[i] ?? 0).toFixed(3)}` });
       if (live) dress(col, { "aria-valuenow": Math.round(100 * weight),

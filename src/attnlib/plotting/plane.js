@@ -2,6 +2,8 @@
 attnlibCards.define("plane", (card, data) => {
   const { make, dress, two, clamp, question } = attnlibCards, SIZE = 276, UNIT = 42, MIDDLE = SIZE / 2, GRID = 46;
   const FAR = 3, LONGEST = 2.8;   // how long a query and a key may be; UNIT: pixels of 1
+  // the width of a letter in pixels, and where the axes' names stand
+  const LETTER = 7.6, ENDS = [{ x: 42, y: 18, half: 42 }, { x: SIZE - 50, y: SIZE - 8, half: 50 }];
   const HUES = [[230, 159, 0], [0, 114, 178], [0, 158, 115], [213, 94, 0], [204, 121, 167], [86, 180, 233],
     [120, 120, 120]];
   const { words, values, names, hidden } = data, tried = question(card),
@@ -94,21 +96,29 @@ attnlibCards.define("plane", (card, data) => {
     const places = values.map(place), [x, y] = place(value), angle = Math.atan2(query[1], query[0]), way = [];
     for (let size = 0; pulled && size <= 12; size += 0.1)
       way.push(place(attend([size * Math.cos(angle), size * Math.sin(angle)]).value).map(z => z.toFixed(1)));
-    const left = x > 0.6 * SIZE, below = y < SIZE - 40;
+    const named = places.map(([px, py], i) =>
+      ({ x: clamp(px, 24, SIZE - 24), y: py < MIDDLE ? py - 14 : py + 22, half: LETTER * words[i].length / 2 }));
+    const beside = spot([x, y], LETTER * told(value).length / 2,
+      [...named, ...places.map(([px, py]) => ({ x: px, y: py + 5, half: 8 })), ...ENDS]);
     sky.replaceChildren(make("rect", { class: "at-edge", width: SIZE, height: SIZE }),
       make("polygon", { class: "at-hull", points: hull(places).join(" ") }),
       ...places.map((spot, i) => dress(line(spot, [x, y], "at-pull"),
         { "stroke-width": (14 * weights[i]).toFixed(2) })),
       make("path", { class: "at-way", d: way.length ? `M${way.join("L")}` : "" }),
       ...places.map(([cx, cy], i) => make("circle", { class: "at-value", cx, cy, r: 8, fill: rgb(HUES[i]) })),
-      ...places.map(([px, py], i) =>
-        make("text", { x: clamp(px, 24, SIZE - 24), y: py < MIDDLE ? py - 14 : py + 22, "text-anchor": "middle" },
-        words[i])),
+      ...named.map(({ x, y }, i) => make("text", { x, y, "text-anchor": "middle" }, words[i])),
       make("circle", { class: "at-answered", cx: x, cy: y, r: 10, fill: rgb(hue) }),
-      make("text", { x: left ? x - 16 : x + 16, y: below ? y + 5 : y - 12, "text-anchor": left ? "end" : "start",
-        "font-weight": 700 }, told(value)),
+      make("text", { ...beside, "text-anchor": "middle", "font-weight": 700 }, told(value)),
       make("text", { class: "at-soft", x: SIZE - 6, y: SIZE - 8, "text-anchor": "end" }, `${names[0][0]} →`),
       make("text", { class: "at-soft", x: 8, y: 18 }, `↑ ${names[1][0]}`));
+  }
+
+  // Where the numbers of the answer stand: on its first side where they cover no name and no value.
+  function spot([x, y], half, taken) {
+    const sides = [[16 + half, 5], [-16 - half, 5], [0, -18], [0, 28]].map(([u, v]) => ({ x: x + u, y: y + v }));
+    const free = side => side.x > half && side.x < SIZE - half && side.y > 16 && side.y < SIZE
+      && taken.every(one => Math.abs(one.x - side.x) > one.half + half || Math.abs(one.y - side.y) > 15);
+    return sides.find(free) ?? sides[x > MIDDLE ? 1 : 0];
   }
 
   function hull(points) {   // of all that lie around the others, from the left on (Andrew's monotone chain)

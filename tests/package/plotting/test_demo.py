@@ -290,6 +290,18 @@ def test_three_long_sentences_answer_a_question_about_them(bahdanau, opened):
     expect(page.locator(".at-came")).to_have_count(1)
 
 
+def test_scrolling_does_not_stop_the_translation_of_a_drawn_sentence(bahdanau, opened):
+    """The first touch wakes the card, and a scroll soon after does not wake it again."""
+    page = opened(attention_demo({"B": bahdanau}, question=Question("?", ["a", "b"], 0, "c", {"clauses": 8})))
+    page.evaluate("""() => {
+        const button = [...document.querySelectorAll("button")].find(one => one.textContent === "New sentence");
+        button.dispatchEvent(new PointerEvent("pointerover", { bubbles: true }));
+        button.click();
+        dispatchEvent(new Event("scroll"));
+    }""")
+    expect(status(page)).to_have_text(f"B: {translate(bahdanau, field(page).input_value())}.")
+
+
 @pytest.mark.parametrize(
     ("written", "says"),
     [
