@@ -1,10 +1,11 @@
 """What is compared, how it is measured, and what was recorded.
 
-`models` (that no paper has) and `plan`, `evaluation` and `training`, `runs`, `statistics` and `verdicts`, `captions`,
-and `comparisons`, their pictures. What most chapters use of them can be had from here.
+`models` (that no paper has), `plan` and `labels`, `evaluation` and `training`, `runs`, `statistics` and `verdicts`,
+`captions`, and `comparisons`, their pictures and tables. What most chapters use of them can be had from here.
 """
 
 from attnlib.experiments.evaluation import compute_metrics, max_output_length, predict, window_centers
+from attnlib.experiments.labels import label_claims, label_model, split_lengths
 from attnlib.experiments.models import hybrid
 from attnlib.experiments.plan import ExperimentConfig, build_vocabularies, read_plan
 from attnlib.experiments.runs import (
@@ -28,4 +29,4 @@ from attnlib.experiments.statistics import (
     within_model_correlation,
 )
 from attnlib.experiments.training import count_macs, count_parameters, train_from_config
-from attnlib.experiments.verdicts import compare_models
+from attnlib.experiments.verdicts import compare_by_metrics, compare_models

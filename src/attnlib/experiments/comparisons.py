@@ -1,6 +1,7 @@
-"""Pictures and tables of a comparison: every run of every model, and what the runs say of each claim."""
+"""Pictures and tables of a comparison: every run of every model, and the verdict on each claim."""
 
 from collections.abc import Sequence
+from html import escape
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -8,13 +9,15 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from attnlib.experiments.statistics import confidence_interval
-from attnlib.experiments.verdicts import INCONCLUSIVE, METRICS, RULED_OUT, SUPPORTED
-from attnlib.plotting.cards import Table, table
+from attnlib.experiments.verdicts import INCONCLUSIVE, METRICS, REVERSED, RULED_OUT, SUPPORTED
+from attnlib.plotting.cards import Card, card
 from attnlib.plotting.figures import CURVES
 
 _LOOKS = [look | {"linestyle": ""} for look in CURVES[:4]]
 _APART = 0.32  # from the first series of a line to its last, in lines
-_FILLED = {SUPPORTED: "full", RULED_OUT: "none", INCONCLUSIVE: "left"}
+_FILLED = {SUPPORTED: "full", REVERSED: "none", RULED_OUT: "none", INCONCLUSIVE: "left"}
+_DIGITS = {"exact_match": 3, "bleu_beam": 1}
+_COLUMNS = {"exact_match": "exact match", "bleu_beam": "BLEU", "perplexity": "perplexity"}
 
 
 def plot_runs(runs: pd.Series, ax: Axes | None = None, *, xlabel: str = "") -> Axes:
@@ -67,8 +70,8 @@ def plot_claims(compared: pd.DataFrame) -> list[Axes]:
     -------
     list of Axes
         One a metric. Each claim has a line with its difference and the 95 per cent interval, one color a test set, and
-        a marker: full if the claim is supported, empty if it is ruled out, half if the runs are inconclusive. Dotted to
-        both sides of zero is the metric's margin.
+        a marker: full if the claim is supported, crossed if it is reversed, empty if it is ruled out, half if the runs
+        are inconclusive. Dotted to both sides of zero is the metric's margin.
     """
     if compared.empty:
         raise ValueError("compared is empty; expected at least one claim")
@@ -85,17 +88,50 @@ def plot_claims(compared: pd.DataFrame) -> list[Axes]:
     return [*axes[0]]
 
 
-def verdict_table(compared: pd.DataFrame) -> Table:
-    """Lay out the verdicts on claims: the difference and its interval, and both p-values, which are corrected.
+def verdict_table(compared: pd.DataFrame, jointly: pd.DataFrame | None = None) -> Card:
+    """Lay out the verdicts on claims, a row for each claim and test set, colored by verdict.
 
-    The first p-value is of no difference, the second of one as large as the margin.
+    Where there are scripts, the rows can be sorted by the column whose heading is pressed.
+
+    Parameters
+    ----------
+    compared : DataFrame
+        As `attnlib.experiments.verdicts.compare_by_metrics` gives it. Each of its metrics is a column, with the
+        difference, the verdict and the corrected p-value of no difference; those about alignments share the last one.
+    jointly : DataFrame, optional
+        The same claims in the same order, corrected jointly. A last column then says which verdicts change.
     """
-    rows = []
-    for v in compared.itertuples():
-        interval = f"[{v.ci_low:+z.3f}, {v.ci_high:+z.3f}]"
-        p_values = _p_value(v.p_value), _p_value(v.p_margin)
-        rows.append([v.claim, v.test_set, v.verdict, f"{v.difference:+z.3f}", interval, *p_values])
-    return table(["claim", "group", "verdict", "difference", "interval", "p", "p, as large"], rows)
+    if compared.empty:
+        raise ValueError("compared is empty; expected at least one claim")
+    names = compared["metric"].map(_COLUMNS).fillna("alignment")
+    head = ["claim", "sentences", *names.unique(), *([] if jointly is None else ["corrected together"])]
+    lines = []
+    for (claim, test_set), part in compared.assign(column=names).groupby(["claim", "test_set"], sort=False):
+        by_column = {v.column: v for v in part.itertuples()}
+        entries = [by_column.get(column) for column in names.unique()]
+        row = [claim, test_set, *("" if v is None else _entry(v) for v in entries)]
+        marks = ["".join(["<td", "" if v is None else _mark(v), ">"]) for v in entries]
+        if jointly is not None:
+            after = jointly.loc[part.index, "verdict"]
+            changes = zip(part["column"], part["verdict"], after, strict=True)
+            row.append("; ".join(f"{column}: {new}" for column, old, new in changes if old != new))
+        first, *words = map(escape, row)
+        rest = "".join(f"{mark}{word}</td>" for mark, word in zip(["<td>", *marks, "<td>"], words, strict=False))
+        lines.append(f'<tr><th scope="row">{first}</th>{rest}</tr>')
+    columns = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
+    rows = "\n".join(lines)
+    inside = f"<thead><tr>{columns}</tr></thead>\n<tbody>{rows}</tbody>"
+    body = f'<div class="at-scroll" tabindex="0" role="region" aria-label="verdicts"><table>{inside}</table></div>\n'
+    return card("sorter", body, {}, f"{len(lines)} verdicts: {', '.join(head)}")
+
+
+def _entry(v: tuple) -> str:
+    digits = _DIGITS.get(v.metric, 2)
+    return f"{v.difference:+z.{digits}f} {v.verdict}, p {_p_value(v.p_value)}"
+
+
+def _mark(v: tuple) -> str:
+    return f' class="at-{v.verdict.replace(" ", "-")}" data-size="{v.difference:.6f}"'
 
 
 def _draw_claims(compared: pd.DataFrame, ax: Axes, lines: Sequence[str]) -> list[Line2D]:
@@ -111,9 +147,16 @@ def _draw_claims(compared: pd.DataFrame, ax: Axes, lines: Sequence[str]) -> list
         look, y = looks[v.test_set], lines.index(v.claim) + away[v.test_set]
         ax.plot([v.ci_low, v.ci_high], [y, y], color=look["color"], linewidth=1.8)
         ax.plot(v.difference, y, **look, markersize=7, fillstyle=_FILLED[v.verdict], markerfacecoloralt="white")
+        if v.verdict == REVERSED:
+            ax.plot(v.difference, y, "x", color=look["color"], markersize=4)
     colors = [Line2D([], [], **look, label=test_set) for test_set, look in looks.items()]
     gray = {"color": "0.4", "marker": "o", "linestyle": "", "markersize": 7, "markerfacecoloralt": "white"}
-    return colors + [Line2D([], [], **gray, fillstyle=fill, label=verdict) for verdict, fill in _FILLED.items()]
+    present = [verdict for verdict in _FILLED if verdict != REVERSED or verdict in {*compared["verdict"]}]
+    crossed = {REVERSED: {"marker": "$\\otimes$", "markeredgewidth": 0.5}}
+    return colors + [
+        Line2D([], [], **gray | crossed.get(verdict, {}), fillstyle=_FILLED[verdict], label=verdict)
+        for verdict in present
+    ]
 
 
 def _p_value(p: float) -> str:

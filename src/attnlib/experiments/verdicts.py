@@ -1,4 +1,4 @@
-"""The verdicts of a plan: by its rule, each claim is supported, ruled out, or inconclusive."""
+"""The verdicts of a plan: by its rule, each claim is supported, reversed, ruled out, or inconclusive."""
 
 from typing import NamedTuple
 
@@ -8,9 +8,12 @@ import pandas as pd
 from attnlib.checks import check_choice
 from attnlib.experiments.statistics import confidence_interval, holm_correction, margin_test, paired_t_test
 
-SUPPORTED, RULED_OUT, INCONCLUSIVE = "supported", "ruled out", "inconclusive"
-VERDICTS = (SUPPORTED, RULED_OUT, INCONCLUSIVE)
-"""The three outcomes of a claim."""
+SUPPORTED, REVERSED, RULED_OUT, INCONCLUSIVE = "supported", "reversed", "ruled out", "inconclusive"
+VERDICTS = (SUPPORTED, REVERSED, RULED_OUT, INCONCLUSIVE)
+"""The four outcomes of a claim: the difference is found, its opposite is, one by the margin is ruled out, or neither.
+
+The plans' files have no name of their own for the second: in them it is one way not to hold.
+"""
 
 
 class Metric(NamedTuple):
@@ -59,22 +62,30 @@ def compare_models(
     ValueError
         If two models of a claim have fewer than 2 seeds in common, or `metric` is none of `METRICS`.
     """
-    if metric is not None:
-        check_choice(METRICS, metric=metric)
-        of_exact_match = claims[claims["metric"] == "exact_match"]
-        claims = of_exact_match.assign(metric=metric, margin=METRICS[metric].margin)
-        runs = runs.assign(perplexity=-np.log(runs["perplexity"]))
-    claims = claims.reset_index(drop=True)
-    values = runs.assign(test_set=name_test_sets(runs)).set_index(["model", "test_set", "seed"]).sort_index()
-    differences = [_differences(values, claim) for claim in claims.itertuples()]
-    intervals = pd.DataFrame(map(confidence_interval, differences), columns=["difference", "ci_low", "ci_high"])
-    p_values = holm_correction([paired_t_test(x) for x in differences])
-    against = [_against(x, claim) for x, claim in zip(differences, claims.itertuples(), strict=True)]
-    compared = claims.join(intervals).assign(p_value=p_values, p_margin=holm_correction(against))
-    positive, direction = compared["difference"] > 0, compared["direction"]
-    as_claimed = (direction == "differs") | np.where(direction == "more", positive, ~positive)
-    outcomes = [(compared["p_value"] < level) & as_claimed, compared["p_margin"] < level]
-    return compared.assign(verdict=np.select(outcomes, VERDICTS[:2], INCONCLUSIVE))
+    return _judge(_test(runs, claims, metric), level)
+
+
+def compare_by_metrics(
+    runs: pd.DataFrame, claims: pd.DataFrame, level: float = 0.05, *, jointly: bool = False
+) -> pd.DataFrame:
+    """Judge claims as planned, and those about exact match by each of the other `METRICS`, too.
+
+    Parameters
+    ----------
+    runs, claims, level
+        As for `compare_models`.
+    jointly : bool
+        Whether p-values are corrected for the tests of all metrics together. If False, for each metric by itself.
+
+    Returns
+    -------
+    DataFrame
+        As `compare_models` gives it: first the planned verdicts, then the other metrics', one below the other.
+    """
+    tested = [_test(runs, claims, metric) for metric in (None, *METRICS) if metric != "exact_match"]
+    if jointly:
+        return _judge(pd.concat(tested, ignore_index=True), level)
+    return pd.concat([_judge(part, level) for part in tested], ignore_index=True)
 
 
 def name_test_sets(frame: pd.DataFrame) -> pd.Series:
@@ -86,6 +97,31 @@ def name_test_sets(frame: pd.DataFrame) -> pd.Series:
         clauses = frame["clauses"].astype("Int64").astype(str)
         names = names.fillna(clauses + np.where(frame["clauses"] == 1, " clause", " clauses"))
     return names.fillna(frame["words"] + " words") if "words" in frame else names
+
+
+def _test(runs: pd.DataFrame, claims: pd.DataFrame, metric: str | None) -> pd.DataFrame:
+    """Test claims, each by itself: the columns of `compare_models` but for the verdict, not corrected."""
+    if metric is not None:
+        check_choice(METRICS, metric=metric)
+        of_exact_match = claims[claims["metric"] == "exact_match"]
+        claims = of_exact_match.assign(metric=metric, margin=METRICS[metric].margin)
+        runs = runs.assign(perplexity=-np.log(runs["perplexity"]))
+    claims = claims.reset_index(drop=True)
+    values = runs.assign(test_set=name_test_sets(runs)).set_index(["model", "test_set", "seed"]).sort_index()
+    differences = [_differences(values, claim) for claim in claims.itertuples()]
+    intervals = pd.DataFrame(map(confidence_interval, differences), columns=["difference", "ci_low", "ci_high"])
+    against = [_against(x, claim) for x, claim in zip(differences, claims.itertuples(), strict=True)]
+    return claims.join(intervals).assign(p_value=[paired_t_test(x) for x in differences], p_margin=against)
+
+
+def _judge(tested: pd.DataFrame, level: float) -> pd.DataFrame:
+    """Correct the p-values of tests, and give each claim its verdict."""
+    p_value, p_margin = (holm_correction(tested[name]) for name in ("p_value", "p_margin"))
+    positive, direction = tested["difference"] > 0, tested["direction"]
+    as_claimed = (direction == "differs") | np.where(direction == "more", positive, ~positive)
+    outcomes = [(p_value < level) & as_claimed, p_value < level, p_margin < level]
+    verdict = np.select(outcomes, VERDICTS[:3], INCONCLUSIVE)
+    return tested.assign(p_value=p_value, p_margin=p_margin, verdict=verdict)
 
 
 def _differences(values: pd.DataFrame, claim: tuple) -> pd.Series:

@@ -1,5 +1,7 @@
 """The runs and the verdicts that a picture shows can be read back from it."""
 
+import re
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -82,6 +84,7 @@ def test_the_same_claims_by_several_metrics_stand_side_by_side():
 @pytest.mark.parametrize(
     ("call", "says"),
     [
+        (lambda: verdict_table(COMPARED[:0]), "compared is empty; expected at least one claim"),
         (lambda: plot_claims(COMPARED[:0]), "compared is empty; expected at least one claim"),
         (lambda: plot_claims(COMPARED.assign(claim="a").iloc[[0] * 5].assign(test_set=[*"abcde"])), "has 5 series"),
         (lambda: plot_runs(RUNS[:0]), "runs has 0 missing of 0 numbers; expected at least one"),
@@ -92,8 +95,29 @@ def test_what_cannot_be_drawn_is_refused(refused, call, says):
     refused(call, ValueError, says)
 
 
-def test_a_table_tells_of_each_claim_what_a_verdict_holds():
-    table = verdict_table(COMPARED)
-    assert table.rows[0] == ["a more than b", "seen", "supported", "+0.300", "[+0.200, +0.400]", "<0.001", "1.000"]
-    assert table.rows[2] == ["b less than c", "seen", "inconclusive", "+0.000", "[-0.200, +0.200]", *2 * ["1.000"]]
-    assert len(table.head) == len(table.rows[2])
+def test_a_reversed_claim_is_crossed():
+    (ax,) = plot_claims(COMPARED.replace({"ruled out": "reversed"}))
+    assert drawn(ax, lambda line: line.get_marker() == "x") == [(0, [-0.3])]
+    words = ["seen", "longer", "supported", "reversed", "ruled out", "inconclusive"]
+    assert [text.get_text() for text in ax.figure.legends[0].get_texts()] == words
+
+
+def test_a_table_has_a_colored_cell_for_each_verdict_of_a_claim():
+    by_bleu = COMPARED.assign(metric="bleu_beam", difference=-9.0, verdict="reversed", p_value=0.002)
+    by_error = COMPARED[:1].assign(metric="missed_left", claim="<b> & c")
+    compared = pd.concat([COMPARED, by_bleu, by_error], ignore_index=True)
+    jointly = compared.assign(verdict=compared["verdict"].where(compared.index != 3, "inconclusive"))
+    html, text = (of(verdict_table(compared, jointly)) for of in (lambda card: card.html, repr))
+    (head, first, _, third, last) = re.findall(r"<tr>(.*?)</tr>", html)
+    names = ["claim", "sentences", "exact match", "BLEU", "alignment", "corrected together"]
+    assert re.findall(r">([^<>]+)</th>", head) == names
+    assert first == (
+        '<th scope="row">a more than b</th><td>seen</td>'
+        '<td class="at-supported" data-size="0.300000">+0.300 supported, p &lt;0.001</td>'
+        '<td class="at-reversed" data-size="-9.000000">-9.0 reversed, p 0.002</td><td></td>'
+        "<td>BLEU: inconclusive</td>"
+    )
+    assert third.endswith("<td></td><td></td>")
+    assert "+0.000 inconclusive, p 1.000" in third
+    assert '<th scope="row">&lt;b&gt; &amp; c</th>' in last
+    assert text == f"4 verdicts: {', '.join(names)}"

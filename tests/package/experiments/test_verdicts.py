@@ -1,4 +1,4 @@
-"""Verdicts: each of the three by hand, the same as ever for all recorded runs, and corrected together."""
+"""Verdicts: each of the four by hand, the same as ever for all recorded runs, and corrected together."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ import pytest
 from attnlib.experiments.plan import PLANS, read_plan
 from attnlib.experiments.runs import load_runs
 from attnlib.experiments.statistics import holm_correction
-from attnlib.experiments.verdicts import compare_models
+from attnlib.experiments.verdicts import compare_by_metrics, compare_models
 
 WAVE = np.array([0.0, 0.01, -0.01, 0.02, -0.02, 0.005, 0.03])
 EXACT = {"good": 0.8 + WAVE, "poor": 0.4 - WAVE, "same": 0.801 + WAVE[::-1] / 20, "wild": 20 * WAVE}
@@ -44,7 +44,8 @@ def test_the_recorded_runs_give_the_verdicts_that_they_gave_when_recorded(plan):
     [
         (("good", "poor", "more", "exact_match"), "supported"),
         (("good", "poor", "differs", "exact_match"), "supported"),
-        (("good", "poor", "less", "exact_match"), "ruled out"),
+        (("good", "poor", "less", "exact_match"), "reversed"),
+        (("poor", "good", "more", "exact_match"), "reversed"),
         (("poor", "good", "less", "exact_match"), "supported"),
         (("good", "poor", "less", "error"), "supported"),
         (("same", "good", "more", "exact_match"), "ruled out"),
@@ -81,7 +82,22 @@ def test_claims_about_exact_match_may_be_judged_by_another_metric():
     assert len(exact) == 1
     assert np.allclose(exact[NUMBERS], perplexity[NUMBERS])
     assert bleu["difference"][0] == pytest.approx(-100 * exact["difference"][0])
-    assert [exact["verdict"][0], bleu["verdict"][0]] == ["supported", "ruled out"]
+    assert [exact["verdict"][0], bleu["verdict"][0]] == ["supported", "reversed"]
+
+
+def test_all_metrics_are_corrected_each_by_itself_or_jointly():
+    asked = claims(("same", "good", "more", "exact_match"), ("wild", "poor", "less", "error"))
+    each, jointly = (compare_by_metrics(RUNS, asked, jointly=jointly) for jointly in (False, True))
+    alone = [compare_models(RUNS, asked), *(compare_models(RUNS, asked, m) for m in ("bleu_beam", "perplexity"))]
+    columns = ["metric", *NUMBERS, "verdict"]
+    assert each[columns].equals(pd.concat(alone, ignore_index=True)[columns])
+    assert [*each["metric"]] == ["exact_match", "error", "bleu_beam", "perplexity"]
+    one_by_one = [compare_models(RUNS, asked[k : k + 1], m) for k, m in ((0, None), (1, None), (0, "bleu_beam"))]
+    one_by_one.append(compare_models(RUNS, asked[:1], "perplexity"))
+    for name in ("p_value", "p_margin"):
+        raw = [float(part[name].iloc[0]) for part in one_by_one]
+        assert jointly[name].to_numpy() == pytest.approx(holm_correction(raw))
+    assert jointly["difference"].equals(each["difference"])
 
 
 def test_a_length_may_be_judged():

@@ -1,0 +1,60 @@
+"""A table of verdicts that sorts, in a real browser: by words, by size, and complete without scripts."""
+
+import pandas as pd
+import pytest
+
+from attnlib.experiments.comparisons import verdict_table
+from attnlib.plotting.cards import Card, without_carried
+
+CLAIMS = [
+    ("b beats c", "exact_match", "10 clauses", 0.01, "inconclusive"),
+    ("a beats b", "exact_match", "8 clauses", -0.3, "reversed"),
+    ("c beats d", "exact_match", "longer", 0.2, "supported"),
+    ("a beats b", "bleu_beam", "8 clauses", 2.0, "ruled out"),
+]
+COMPARED = pd.DataFrame(CLAIMS, columns=["claim", "metric", "test_set", "difference", "verdict"]).assign(p_value=0.5)
+
+
+@pytest.fixture
+def table() -> Card:
+    return verdict_table(COMPARED)
+
+
+def first_column(page):
+    return page.locator("tbody th").all_inner_texts()
+
+
+def test_a_heading_sorts_and_pressed_again_reverses(table, opened):
+    page = opened(table)
+    assert first_column(page) == ["b beats c", "a beats b", "c beats d"]
+    for heading, order, direction in [
+        ("claim", "abc", "ascending"),
+        ("claim", "cba", "descending"),
+        ("sentences", "abc", "ascending"),
+        ("exact match", "cba", "descending"),
+        ("exact match", "abc", "ascending"),
+    ]:
+        button = page.get_by_role("button", name=heading)
+        button.focus()
+        page.keyboard.press("Enter")
+        assert [text[0] for text in first_column(page)] == [*order], heading
+        assert page.locator("th[aria-sort]").get_attribute("aria-sort") == direction
+        assert page.get_by_role("status").inner_text() == f"Sorted by {heading}."
+
+
+def test_claims_that_a_metric_does_not_judge_come_last_in_both_orders(table, opened):
+    page = opened(table)
+    for _ in range(2):
+        page.get_by_role("button", name="BLEU").click()
+        assert first_column(page)[0] == "a beats b"
+
+
+def test_verdicts_differ_in_color_and_need_none(table, opened):
+    page = opened(table)
+    cells = page.locator("tbody td[class]")
+    colors = cells.evaluate_all("cells => cells.map(cell => getComputedStyle(cell).backgroundColor)")
+    assert len(set(colors)) == 4
+    stored = opened(Card(without_carried(table.html), ""), script=False)
+    assert stored.locator("tbody tr").count() == 3
+    assert stored.get_by_text("-0.300 reversed, p 0.500").is_visible()
+    assert not stored.get_by_role("button").count()
