@@ -51,28 +51,33 @@ def plot_alignment(
     annotate: bool | None = None,
     colorbar: bool = True,
 ) -> Axes:
-    """Draw where each target word looked: source words across, target words down, one cell per weight.
+    """Plot attention weights as a heat map, a column for each source word.
 
     Parameters
     ----------
-    weights : ``"tgt src"``
-        The weights, without a unit; the colours span 0 to 1 whatever they are.
-    source, target : words
-        The labels of the columns and of the rows.
+    weights : array, shape (tgt, src)
+        Weights. The colors always span 0 to 1.
+    source, target : sequence of str
+        Labels of the columns and of the rows.
     ax : Axes, optional
-        Where to draw. None: a new figure, as large as the words need.
-    title : str
-        What stands above the picture.
-    xlabel, ylabel : str
-        What the columns and the rows are.
+        Axes to plot on. If None, a new figure, as large as the words need.
+    title : str, default ""
+        Title of the plot.
+    xlabel, ylabel : str, default "source" and "target"
+        Labels of the axes.
     annotate : bool, optional
-        Whether each cell also shows its weight, to two decimals. None: where there are at most 8 words per side.
-    colorbar : bool
-        Whether a colour bar stands at the side.
+        Whether each cell shows its weight, to two decimals. If None, only with at most 8 words per side.
+    colorbar : bool, default True
+        Whether there is a color bar.
+
+    Returns
+    -------
+    Axes
+        The axes of the plot.
 
     Notes
     -----
-    The picture of Bahdanau et al. 2015, figure 3.
+    The plot of Bahdanau et al. 2015, figure 3.
     """
     source, target = checked_words(source, "source"), checked_words(target, "target")
     cells = checked_numbers(weights, "weights", (len(target), len(source)), "(target words, source words)")
@@ -112,23 +117,23 @@ def plot_alignments(
     *,
     annotate: bool | None = None,
 ) -> list[Axes]:
-    """Draw several alignments of one pair, on one colour scale from 0 to 1: side by side if they fit, else stacked.
+    """Plot several alignments of one sentence pair, on one color scale.
+
+    The plots are side by side if they fit, otherwise one below the other.
 
     Parameters
     ----------
-    weights : for each title, ``"tgt src"``
-        The pictures, from left to right and from the top.
-    source : words
-        The labels of all columns.
-    target : words
-        The labels of all rows.
-    annotate
-        As for `plot_alignment`.
+    weights : mapping of str to array, shape (tgt, src)
+        Weights by title. The colors always span 0 to 1.
+    source, target : sequence of str
+        Labels of the columns and of the rows of all plots.
+    annotate : bool, optional
+        Whether each cell shows its weight, to two decimals. If None, only with at most 8 words per side.
 
     Returns
     -------
     list of Axes
-        One a picture, in the order of `weights`, all in one new figure.
+        One for each title, in order, in one new figure.
     """
     checked_mapping(weights, "weights", "title")
     width, height = _room(checked_words(source, "source"), checked_words(target, "target"))
@@ -145,20 +150,25 @@ def plot_alignments(
 def plot_bleu_by_length(
     lengths: Sequence[int | float], scores: Mapping[str, Real[Array, "runs bins"]], ax: Axes | None = None
 ) -> Axes:
-    """Draw BLEU by sentence length: for each model the mean of its runs and the 95 per cent interval of that mean.
+    """Plot BLEU by sentence length: mean and 95 percent interval of the runs.
 
     Parameters
     ----------
-    lengths : "bins"
-        Where each bin of sentences lies, in words.
-    scores : for each model, ``"runs bins"``
-        BLEU, 0 to 100, one row for each run (a seed); NaN leaves a gap. The interval is Student's; one run has none.
+    lengths : sequence of float, length bins
+        Position of each bin of sentences, in words.
+    scores : mapping of str to array, shape (runs, bins)
+        BLEU by model, 0 to 100. NaN leaves a gap. The interval is Student's; a single run has none.
     ax : Axes, optional
-        Where to draw. None: a new figure.
+        Axes to plot on. If None, a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes of the plot.
 
     Notes
     -----
-    The picture of Bahdanau et al. 2015, figure 2, and of Luong et al. 2015, figure 6.
+    The plot of Bahdanau et al. 2015, figure 2, and of Luong et al. 2015, figure 6.
     """
     places = checked_numbers(lengths, "lengths")
     if places.ndim != 1 or not np.isfinite(places).all():
@@ -182,16 +192,21 @@ def plot_bleu_by_length(
 
 
 def plot_losses(losses: Mapping[str, Real[Array, "steps"]], ax: Axes | None = None, *, window: int = 20) -> Axes:
-    """Draw the training loss by step, each point the mean of the last `window` steps.
+    """Plot the training loss by step, as a moving average.
 
     Parameters
     ----------
-    losses : for each model, ``"steps"``
-        The loss of every step, in nats per word, as in ``History.losses``; NaN leaves a gap.
+    losses : mapping of str to array, shape (steps,)
+        Loss of every step by model, in nats per word, as in ``History.losses``. NaN leaves a gap.
     ax : Axes, optional
-        Where to draw. None: a new figure.
-    window : int
-        How many steps are averaged, at least 1. A shorter curve is averaged as a whole.
+        Axes to plot on. If None, a new figure.
+    window : int, default 20
+        Number of steps of an average, at least 1. A shorter curve is averaged as a whole.
+
+    Returns
+    -------
+    Axes
+        The axes of the plot.
     """
     check_whole(window=window)
     ax = _curve_axes(losses, ax, "losses")

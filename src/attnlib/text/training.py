@@ -218,7 +218,7 @@ def _train(
     watch: Watch,
     progress: bool | None,
 ) -> str:
-    """Run the remaining steps, and return the reason for the end of training."""
+    """Take the steps that are left, and name what ended them."""
     sizes = {"max_tokens": config.max_tokens, "max_sentences": config.max_sentences}
     epoch, share = corpus.in_one_epoch(**sizes), (processes.rank(), processes.world_size())
     watch.every = config.eval_every or epoch
