@@ -107,9 +107,9 @@ def train(
             config = replace(training, preset=preset, options=options)
             config.check()
             if len(dev) > 2:
-                raise ValueError(f"dev is {len(dev)} files; expected two, or one of pairs with a tab between")
+                raise ValueError(f"dev is {len(dev)} files; expected two files, or one of tab-separated pairs")
             if not dev and (config.patience or config.eval_every):
-                raise ValueError("patience and eval_every are about dev scores; expected --dev with them")
+                raise ValueError("patience and eval_every need dev scores; expected dev files (--dev)")
             pairs = ParallelText(source, target, max_length=config.max_input_length)
             kept = read_parallel(*dev, max_length=config.max_input_length) if dev else None
             if kept:
@@ -147,7 +147,7 @@ def translate(
 
     for number, what in enumerate(("the sentences come from", "the translations go to")):
         if links and links.is_file() and os.path.samestat(links.stat(), os.fstat(number)):
-            raise ValueError(f"links is {links}, the file that {what}; expected another")
+            raise ValueError(f"links is {links}, the file that {what}; expected another file")
     options = vars(search) | {"replace_unknown": replace_unknown, "max_input_length": max_input_length}
     with _products(common), atomic_open(links) if links else nullcontext() as linked:
         model = _load(common)

@@ -109,7 +109,7 @@ def load_caption_outputs(model: str, folder: Path = RECORDED) -> list[CaptionOut
     """
     runs = [run for run in read_details("sentences", folder) if (run["model"], run["seed"]) == (model, 0)]
     if not runs:
-        raise ValueError(f"model is {model!r}; expected one with a recorded run of seed 0")
+        raise ValueError(f"model is {model!r}; expected a model with a recorded run of seed 0")
     (run,), outputs = runs, []
     for n, caption in enumerate(load_captions(read_plan("sentences").configs[model].language)):
         weights, forced = (run[name][n] if run[name] else None for name in ("weights", "forced_attention"))

@@ -40,7 +40,7 @@ def plot_runs(runs: pd.Series, ax: Axes | None = None, *, xlabel: str = "") -> A
     """
     if runs.empty or runs.isna().any():
         raise ValueError(
-            f"runs has {runs.isna().sum()} missing of {len(runs)} numbers; expected at least one, all there"
+            f"runs has {runs.isna().sum()} missing of {len(runs)} numbers; expected at least one number, none missing"
         )
     names = [*runs.index.unique(0)]
     series = [*runs.index.unique(1)] if runs.index.nlevels > 1 else [""]

@@ -218,7 +218,7 @@ def within_model_correlation(runs: pd.DataFrame, first: str, second: str) -> Cor
 def _interval(runs: Runs, level: float, of_one_run: int) -> Interval:
     x = np.asarray(runs, dtype=float)
     if len(x) < 2:
-        raise ValueError(f"runs holds {len(x)}; expected at least 2")
+        raise ValueError(f"runs has length {len(x)}; expected at least 2 numbers")
     if not 0 < level < 1:
         raise ValueError(f"level is {level}; expected a share between 0 and 1")
     half = stats.t.ppf((1 + level) / 2, len(x) - 1) * x.std(ddof=1) * sqrt(of_one_run + 1 / len(x))

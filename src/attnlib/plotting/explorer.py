@@ -74,7 +74,7 @@ def _checked(name: Any, weights: Any, src: int, target: Any) -> tuple[list[str],
     """Check the weights of a title, and return its words and rounded weights."""
     checked_text(name, "a title of weights")
     if isinstance(target, Mapping) and name not in target:
-        raise ValueError(f"target has no words for {name!r}; expected them for each title of weights")
+        raise ValueError(f"target has no words for {name!r}; expected words for each title of weights")
     words = target[name] if isinstance(target, Mapping) else target
     words = checked_words(words, f"target[{name!r}]" if isinstance(target, Mapping) else "target")
     place = f"weights[{name!r}]"

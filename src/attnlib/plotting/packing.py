@@ -36,7 +36,7 @@ def pack(model: EncoderDecoder) -> dict[str, Any]:
     """
     vocabularies = model.source_vocabulary, model.target_vocabulary
     if not all(isinstance(vocabulary, Vocabulary) for vocabulary in vocabularies):
-        raise ValueError("the vocabularies are not of whole words; expected two of the class Vocabulary")
+        raise ValueError("the vocabularies are not of whole words; expected vocabularies of words")
     source, target = (list(vocabulary.words) for vocabulary in vocabularies)
     return {**network(model), "source": source, "target": target}
 
@@ -94,7 +94,7 @@ def _packed(weights: Mapping[str, np.ndarray]) -> dict[str, Any]:
         halves = {name: weight.astype("<f2") for name, weight in weights.items()}
     wrong = [name for name, weight in halves.items() if not np.isfinite(weight).all()]
     if wrong:
-        raise ValueError(f"{wrong[0]} holds a number that float16 has not; expected finite ones, at most 65504")
+        raise ValueError(f"{wrong[0]} holds a number outside float16's range; expected finite numbers, at most 65504")
     flat = np.concatenate([weight.ravel() for weight in halves.values()])
     powers = np.full(flat.size, 31, np.uint32)
     powers[-1] = 1

@@ -71,7 +71,7 @@ def query_plane(
     """
     words = checked_words(words, "words")
     if len(words) > MOST_WORDS:
-        raise ValueError(f"words holds {len(words)}; expected at most {MOST_WORDS}")
+        raise ValueError(f"words has {len(words)} words; expected at most {MOST_WORDS} words")
     asked = _points(query, "query", (2,), "two features", _FAR)
     keys = _points(keys, "keys", (len(words), 2), "two features for each word", _LONGEST)
     values = _points(values, "values", (len(words), 2), "two numbers for each word", np.inf)

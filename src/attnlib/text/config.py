@@ -63,7 +63,7 @@ class Architecture:
         """
         preset, size = self.preset or "luong", self.features
         if self.half_width is not None and self.window in (None, "global"):
-            raise ValueError("half_width is of a local window; expected the window local-m or local-p with it")
+            raise ValueError("half_width is set without a local window; expected the window local-m or local-p")
         names = ("encoder", "score", "window", "half_width", "num_layers")
         wanted = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         wanted |= {"input_feeding": False} if self.no_input_feeding else {}
@@ -72,7 +72,7 @@ class Architecture:
             name for name in wanted if name not in own and (name, wanted[name]) != ("encoder", "bidirectional")
         ]:
             name = "no_input_feeding" if other[0] == "input_feeding" else other[0]
-            raise ValueError(f"{name} is a choice of Luong's model, not of {preset}; leave it or the preset out")
+            raise ValueError(f"{name} is an option of Luong's model, not of {preset}; leave out one of them")
         begin = {"encoder": "backward"} if self.preset else {"encoder": "bidirectional", "score": "dot"}
         told = begin | wanted if preset == "luong" else {name: wanted[name] for name in own & {*wanted}}
         sizes = {"embedding_dim": size, "hidden_size": size}

@@ -83,7 +83,7 @@ def encode_text(
             ids.extend(side)
             lengths.append(len(side))
     if not lengths:
-        raise ValueError(f"no pair is left: all are longer than {longest} subwords or words; expected a shorter one")
+        raise ValueError(f"no pair is left: all are longer than {longest} subwords or words; expected a shorter pair")
     if left_out:
         log(f"left out: {left_out:,} pairs too long for the model")
     for name, known, part, whole in zip(("source", "target"), vocabularies, unknown, words, strict=True):

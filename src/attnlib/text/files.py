@@ -119,7 +119,7 @@ def iter_parallel(source: str | Path, target: str | Path | None = None) -> Itera
         for number, line in enumerate(read_lines(source), 1):
             sides = line.split("\t")
             if len(sides) != 2:
-                raise ValueError(f"{source}, line {number}: {len(sides) - 1} tabs; expected one, between two sentences")
+                raise ValueError(f"{source}, line {number}: {len(sides) - 1} tabs; expected one tab between sentences")
             yield split_words(sides[0]), split_words(sides[1])
         return
     beside = zip_longest(read_lines(source), read_lines(target))
@@ -128,7 +128,7 @@ def iter_parallel(source: str | Path, target: str | Path | None = None) -> Itera
             longer = before + 1 + sum(1 for _ in beside)
             counts = [before if line is None else longer for line in lines]
             raise ValueError(
-                f"{source} has {counts[0]:,} lines, {target} {counts[1]:,}; expected as many, line by line translations"
+                f"{source} has {counts[0]:,} lines, {target} {counts[1]:,}; expected the same number of lines"
             )
         yield split_words(lines[0]), split_words(lines[1])
 
@@ -241,7 +241,7 @@ def read_gold(path: str | Path, sides: Sequence[tuple[Sequence[str], Sequence[st
     """
     lines, gold = list(read_lines(path)), []
     if len(lines) != len(sides):
-        raise ValueError(f"{path} has {len(lines):,} lines; expected {len(sides):,}, one for each sentence pair")
+        raise ValueError(f"{path} has {len(lines):,} lines; expected {len(sides):,} lines, one for each pair")
     for number, (line, (source, target)) in enumerate(zip(lines, sides, strict=True), 1):
         links: dict[str, set[tuple[int, int]]] = {"-": set(), "?": set()}
         for link in line.split():

@@ -44,7 +44,7 @@ class Subwords:
             raise ValueError(f"model is no sentencepiece model: {error}") from None
         cutter = self._cutter
         if (cutter.pad_id(), cutter.bos_id(), cutter.eos_id(), cutter.unk_id()) != (PAD, BOS, EOS, UNK):
-            raise ValueError("model numbers its special pieces otherwise; expected one made with Subwords.train")
+            raise ValueError("model has other ids of special pieces; expected a model made by Subwords.train")
         self._pieces = lru_cache(_REMEMBERED)(self._cut)
 
     @classmethod

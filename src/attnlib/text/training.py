@@ -71,7 +71,7 @@ def train_model(
     Several processes share each batch: see `attnlib.processes`. The first one writes the folder, which all must see.
     """
     if isinstance(pairs, Iterator):
-        raise TypeError(f"pairs is a {type(pairs).__name__}; expected what can be gone through several times")
+        raise TypeError(f"pairs is a {type(pairs).__name__}; expected an iterable that can be read twice")
     folder, config = Path(folder), config or TrainingConfig()
     config.check()
     with folders.alone(folder, log), torch.random.fork_rng(devices=[]):
@@ -85,7 +85,7 @@ def train_model(
                 log(f"{folder} is complete already")
                 return load(folder, device)
             if not begun and processes.rank():
-                raise ValueError(f"{folder} is not there for this process; expected a folder that all of them see")
+                raise ValueError(f"{folder} is missing for this process; expected a folder that all processes share")
             known = folders.read_vocabularies(folder) if begun else build_vocabularies(pairs, config)
             corpus = encode_text(pairs, known, config, log)
             network = folders.make(about, *known).to(device)
