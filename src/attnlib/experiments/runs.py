@@ -245,7 +245,7 @@ def load_correct(
     plan = read_plan(plan) if isinstance(plan, str) else plan
     runs = [(run, config) for run, config in _with_configs(plan, folder) if run["model"] == model]
     if not runs:
-        raise ValueError(f"model is {model!r}; expected a model with recorded runs")
+        raise ValueError(f"model is {model!r}; expected one with recorded runs")
     config = runs[0][1]
     seen = np.repeat(config.test_clauses, config.num_test_sentences) <= max(config.clauses)
     bits = [np.unpackbits(np.frombuffer(bytes.fromhex(run["correct"]), np.uint8), count=len(seen)) for run, _ in runs]
@@ -277,7 +277,7 @@ def best_learning_rate(plan: str | Plan, group: str, folder: Path = RECORDED) ->
     rates = load_learning_rates(plan, folder)
     losses = rates[rates["tuning_group"] == group].fillna({"loss": np.inf}).groupby("learning_rate")["loss"].mean()
     if not np.isfinite(losses).any():
-        raise ValueError(f"group is {group!r}; expected a tuning group with a recorded loss")
+        raise ValueError(f"group is {group!r}; expected a tuning group that some learning rate trains")
     return float(losses.idxmin())
 
 

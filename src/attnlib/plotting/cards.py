@@ -220,7 +220,7 @@ class Question:
 
     def __post_init__(self) -> None:
         if not 0 <= self.right < len(self.choices):
-            raise ValueError(f"right is {self.right}; expected the index of one of {len(self.choices)} choices")
+            raise ValueError(f"right is {self.right}; expected the place of one of {len(self.choices)} choices")
 
     def around(self, still: str) -> str:
         """Return HTML with the question above a still picture and its answer below."""
@@ -354,7 +354,7 @@ def checked_mapping(x: Any, name: str, kind: str) -> Mapping[str, Any]:
         If it is not a mapping, or is empty.
     """
     if not isinstance(x, Mapping):
-        raise TypeError(f"{name} is a {type(x).__name__}; expected a mapping from each {kind} to its numbers")
+        raise TypeError(f"{name} is a {type(x).__name__}; expected for each {kind} its numbers")
     if not x:
         raise ValueError(f"{name} is empty; expected at least one {kind}")
     return x

@@ -92,7 +92,7 @@ def attention_demo(
     asked = _asked(question, first.source, written[0]) if question else {}
     chosen = asked.get("step", step)
     if not 0 <= chosen < len(steps[0]):
-        raise ValueError(f"step is {chosen}; expected the position of one of {len(steps[0])} words")
+        raise ValueError(f"step is {chosen}; expected the place of one of the {len(steps[0])} words of the translation")
     shown = [
         {"title": title, "digest": digest(model), "D": model["parts"].get("D"), "steps": each}
         for title, model, each in zip(models, packed, steps, strict=True)
@@ -147,9 +147,9 @@ def shown_data(
 
 def _checked(models: Any) -> list[EncoderDecoder]:
     if not isinstance(models, Mapping):
-        raise TypeError(f"models is a {type(models).__name__}; expected a mapping from titles to networks")
+        raise TypeError(f"models is a {type(models).__name__}; expected for each title a network")
     if len(models) not in (1, 2):
-        raise ValueError(f"models has {len(models)} entries; expected one model, or two to compare")
+        raise ValueError(f"models holds {len(models)}; expected one, or two to compare")
     for title, network in models.items():
         checked_text(title, "a title")
         if not isinstance(network, EncoderDecoder):

@@ -136,7 +136,7 @@ def step_player(
         late, listed = phases is LUONG, [phase._asdict() for phase in phases]
         shown.append({"title": title, "digest": digest(packed[-1]), "late": late, "phases": listed})
     if not 1 <= len(models) <= 2:
-        raise ValueError(f"models has {len(models)} entries; expected one model, or two to compare")
+        raise ValueError(f"models holds {len(models)}; expected one, or two to compare")
     first = next(iter(models.values()))
     svg, written, told = _still(first, words, step)
     equations = json.loads(Path(__file__).with_name("equations.json").read_text("utf-8"))
@@ -170,7 +170,7 @@ def _phases(title: str, network: EncoderDecoder) -> tuple[Phase, ...]:
         parts = type(decoder.attention.score).__name__, type(decoder.attention.window).__name__
         if parts == ("General", "GlobalWindow"):
             return LUONG
-    raise ValueError(f"models[{title!r}] has other equations; expected a model of rnn_search or luong")
+    raise ValueError(f"models[{title!r}] has other equations; expected one of rnn_search, or of luong: see step_player")
 
 
 @torch.no_grad()
@@ -180,7 +180,7 @@ def _still(network: EncoderDecoder, words: Sequence[str], step: int) -> tuple[st
     numbers = greedy_search(network, source, lengths, 2 * len(words) + 6).ids
     written = network.target_vocabulary.decode(numbers[0])
     if not 0 <= step < len(written):
-        raise ValueError(f"step is {step}; expected the position of a word of {' '.join(written)!r}")
+        raise ValueError(f"step is {step}; expected the place of one of {' '.join(written)!r}")
     logits, attended = network(source, lengths, numbers)
     annotations = network.encoder(source, lengths).annotations[0].numpy()
     weights, context = attended.to_dense(source.shape[1])[0, step].numpy(), attended.context[0, step].numpy()

@@ -93,7 +93,7 @@ def test_what_is_missing_or_of_another_plan_is_refused(small, folder, refused, t
         (lambda: runs.load_runs(small, "length"), "by is 'length'; expected one of test_set, clauses, words"),
         (
             lambda: runs.load_correct(small, "nobody", folder=folder),
-            "model is 'nobody'; expected a model with recorded runs",
+            "model is 'nobody'; expected one with recorded runs",
         ),
         (lambda: runs.load_correct(small, "bahdanau", "test", folder), "test_set is 'test'"),
         (lambda: runs.best_learning_rate("comparison", "nobody"), "group is 'nobody'; expected a tuning group"),

@@ -62,7 +62,7 @@ def test_scripts_and_styles_are_in_the_wheel(root):
         (lambda: checked_numbers(torch.ones(2, requires_grad=True), "x"), TypeError, "x is a Tensor that is no array"),
         (lambda: checked_mapping({}, "x", "title"), ValueError, "x is empty; expected at least one title"),
         (lambda: table(HEAD, [("a", 1, 2), ("a", 1)]), ValueError, r"rows\[1\] has 2 cells; expected 3, as many as"),
-        (lambda: Question("?", ["a"], 1, "", {}), ValueError, "right is 1; expected the index of one of 1 choices"),
+        (lambda: Question("?", ["a"], 1, "", {}), ValueError, "right is 1; expected the place of one of 1 choices"),
         (lambda: table([], [()]), ValueError, r"rows\[0\] has 0 cells; expected 0, as many as head, at least one"),
     ],
 )

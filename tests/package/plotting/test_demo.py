@@ -389,16 +389,16 @@ def asking(tried: dict) -> Question:
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
-        (lambda t: attention_demo([t]), TypeError, "models is a list; expected a mapping from titles to networks"),
-        (lambda t: attention_demo({}), ValueError, "models has 0 entries; expected one model, or two"),
-        (lambda t: attention_demo({"a": t, "b": t, "c": t}), ValueError, "models has 3 entries"),
+        (lambda t: attention_demo([t]), TypeError, "models is a list; expected for each title a network"),
+        (lambda t: attention_demo({}), ValueError, "models holds 0; expected one, or two"),
+        (lambda t: attention_demo({"a": t, "b": t, "c": t}), ValueError, "models holds 3"),
         (lambda t: attention_demo({1: t}), TypeError, "a title is 1; expected a str"),
         (lambda t: attention_demo({"a": "b"}), TypeError, r"models\['a'\] is a str; expected an EncoderDecoder"),
         (lambda t: attention_demo({"a": t, "b": luong(SMALL, SMALL)}), ValueError, "different vocabularies"),
         (lambda t: attention_demo({"a": t}, "the blue cat"), ValueError, "sentence holds 'blue'; expected words that"),
         (lambda t: attention_demo({"a": t}, ""), ValueError, "expected at least one word"),
         (lambda t: attention_demo({"a": t}, 3), TypeError, "sentence is 3; expected a str"),
-        (lambda t: attention_demo({"a": t}, "a cat sings", step=4), ValueError, "step is 4; expected the position of one"),
+        (lambda t: attention_demo({"a": t}, "a cat sings", step=4), ValueError, "step is 4; expected the place of one"),
         (
             lambda t: attention_demo({"a": t}, question=asking({"hidden": ["x"]})),
             ValueError,
@@ -412,7 +412,7 @@ def asking(tried: dict) -> Question:
         (
             lambda t: attention_explorer(WEIGHTS, "abc", "de"),
             TypeError,
-            "weights is a ndarray; expected a mapping from each title to its numb",
+            "weights is a ndarray; expected for each title its numb",
         ),
         (
             lambda t: attention_explorer({1: WEIGHTS}, ["a"], ["b"]),

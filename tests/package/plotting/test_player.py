@@ -137,9 +137,9 @@ def test_words_are_chosen_by_keys(card, opened):
         (lambda b: step_player({"a": b}, "the black cat that sleeps sings"), "sentence has 6 words; expected 1 to 5"),
         (
             lambda b: step_player({"a": b}, "a cat sings", step=3),
-            "step is 3; expected the position of a word of 'un chat chante'",
+            "step is 3; expected the place of one of 'un chat chante'",
         ),
-        (lambda b: step_player(dict.fromkeys("abc", b), "a cat sings"), "models has 3 entries; expected one model, or two"),
+        (lambda b: step_player(dict.fromkeys("abc", b), "a cat sings"), "models holds 3; expected one, or two"),
         (
             lambda b: step_player({"a": luong(b.source_vocabulary, b.target_vocabulary)}, "a cat sings"),
             r"models\['a'\] has other equations; expected",
