@@ -16,15 +16,36 @@ from attnlib.scores import Location
 
 
 def sequence_mask(lengths: Int[Tensor, "batch"], src_len: int) -> Bool[Tensor, "batch {src_len}"]:
-    """Tell the real words of each sentence, which come first, from its padding."""
+    """Return a mask that is True at the words of each sentence and False at its padding.
+
+    Parameters
+    ----------
+    lengths : tensor of int, shape (batch,)
+        The number of words of each sentence.
+    src_len : int
+        The length of the padded sentences.
+
+    Returns
+    -------
+    tensor of bool, shape (batch, src_len)
+        The words come first.
+    """
     return torch.arange(src_len, device=lengths.device) < lengths[:, None]
 
 
 class Memory(NamedTuple):
-    """Hold what a batch of sentences needs once, however many steps ask.
+    """Keys, values, lengths, and mask of a batch of sentences, computed once for all decoder steps.
 
-    The `keys` are the annotations as the score keeps them; contexts are weighted sums of the `values`. The `mask`
-    is True at real words, of which each sentence has `lengths`; its axis of size 1 serves all target positions.
+    Attributes
+    ----------
+    keys : tensor, shape (batch, src, key)
+        The annotations as the score projects them.
+    values : tensor, shape (batch, src, enc)
+        The annotations that contexts are weighted sums of.
+    lengths : tensor of int, shape (batch,)
+        The number of words of each sentence, EOS among them.
+    mask : tensor of bool, shape (batch, 1, src)
+        True at words. The axis of size 1 serves all target positions.
     """
 
     keys: Float[Tensor, "batch src key"]
@@ -33,24 +54,41 @@ class Memory(NamedTuple):
     mask: Bool[Tensor, "batch 1 src"]
 
     def select(self, rows: Int[Tensor, "chosen"]) -> "Memory":
-        """Keep the chosen rows of the batch; keys that are the annotations themselves are gathered once."""
+        """Return the chosen rows of the batch only; keys that are the values themselves are gathered once."""
         chosen = {x: x.index_select(0, rows) for x in {*self}}
         return Memory(*(chosen[x] for x in self))
 
 
 class AttentionLayer(nn.Module):
-    """Attention: score the annotations that the window shows, take the softmax, average.
+    """Attention over annotations, with a score and a window.
 
-    The `score` is one of `attnlib.scores`, the `window` one of `attnlib.windows`. Only a `Location` score and a local
-    window do not go together: it has a weight for each absolute position and reads no annotation, so that gathered
-    annotations tell it nothing. The paper has no such model either.
+    Parameters
+    ----------
+    score : module
+        One of `attnlib.scores`.
+    window : module
+        One of `attnlib.windows`. A `Location` score needs the `GlobalWindow`, since it has a weight for each absolute
+        position and does not use the annotations.
 
+    Notes
+    -----
     Bahdanau et al. 2015, section 3.1; Luong et al. 2015, sections 3.1 and 3.2.
 
-    A call costs the score's own cost and ``batch * tgt * window * enc`` multiply-adds for the contexts, `window` being
-    `src` everywhere and at most ``min(2 * half_width + 1, src)`` in a local window. Where that is narrower than the
-    source, what it shows is copied, ``batch * tgt * window * (key + enc)`` numbers, and the cost of a step does not
-    grow with the source, except in a backward pass, which adds into gradients as large as the keys and annotations.
+    A call costs the score's own cost and ``batch * tgt * window * enc`` multiply-adds for the contexts. In a global
+    window, `window` is `src`; in a local one, at most ``min(2 * half_width + 1, src)``. If that is less than the
+    length of the source, the keys and values in the window are copied, ``batch * tgt * window * (key + enc)`` numbers,
+    and the cost of a step does not grow with the source. The backward pass adds into gradients as large as all keys
+    and annotations.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from attnlib import AttentionLayer, GlobalWindow
+    >>> from attnlib.scores import Dot
+    >>> layer = AttentionLayer(Dot(), GlobalWindow())
+    >>> memory = layer.precompute(torch.ones(1, 5, 8), lengths=torch.tensor([5]))
+    >>> layer(torch.zeros(1, 3, 8), memory, torch.arange(3)).context.shape
+    torch.Size([1, 3, 8])
     """
 
     def __init__(self, score: nn.Module, window: nn.Module):
@@ -60,15 +98,40 @@ class AttentionLayer(nn.Module):
         self.score, self.window = score, window
 
     def precompute(self, h: Float[Tensor, "batch src enc"], lengths: Int[Tensor, "batch"]) -> Memory:
-        """Prepare what each sentence needs once, the score's keys among it.
+        """Compute keys, values, and mask once for a batch of sentences.
 
-        Annotations of padding have weight 0 and may be any numbers, but must be finite: 0 times NaN is NaN.
+        Parameters
+        ----------
+        h : tensor, shape (batch, src, enc)
+            Annotations. Those of padding get weight 0, and must be finite: 0 times NaN is NaN.
+        lengths : tensor of int, shape (batch,)
+            The number of words of each sentence, EOS among them.
+
+        Returns
+        -------
+        Memory
+            The input of every step.
         """
         h = h.contiguous()
         return Memory(self.score.project_keys(h), h, lengths, sequence_mask(lengths, h.shape[1])[:, None])
 
     def forward(self, s: Float[Tensor, "batch tgt dec"], memory: Memory, steps: Int[Tensor, "tgt"]) -> AttentionOutput:
-        """Look at the source from each state, the `steps` telling which target positions these are, from 0."""
+        """Compute one context for each decoder state.
+
+        Parameters
+        ----------
+        s : tensor, shape (batch, tgt, dec)
+            Decoder states, the queries.
+        memory : Memory
+            The result of `precompute`.
+        steps : tensor of int, shape (tgt,)
+            The target positions of the states, from 0.
+
+        Returns
+        -------
+        AttentionOutput
+            Contexts, weights, and for a local window positions and centers.
+        """
         view = self.window(s, steps, memory.lengths, memory.mask)
         if view.positions is None or view.positions.shape[-1] == memory.mask.shape[-1]:
             attended = attend(self.score(s, memory.keys), memory.values, view.mask, view.factor)
@@ -80,7 +143,22 @@ class AttentionLayer(nn.Module):
         return attended._replace(positions=view.positions, center=view.center)
 
     def at(self, t: int, s: Float[Tensor, "batch dec"], memory: Memory) -> AttentionOutput:
-        """Look at the source from one state of each sentence, at target step `t`, from 0; the result's `tgt` is 1."""
+        """Compute the context of one decoder state of each sentence.
+
+        Parameters
+        ----------
+        t : int
+            The target position of the states, from 0.
+        s : tensor, shape (batch, dec)
+            Decoder states.
+        memory : Memory
+            The result of `precompute`.
+
+        Returns
+        -------
+        AttentionOutput
+            Contexts and weights, with ``tgt = 1``.
+        """
         return self(s[:, None], memory, torch.tensor([t], device=s.device))
 
 

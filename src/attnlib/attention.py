@@ -15,19 +15,27 @@ from attnlib.shapes import Array, typechecked
 
 
 class AttentionOutput(NamedTuple):
-    """Tell what the queries received, and from where.
+    r"""Output of attention: one context and one row of weights per query.
 
     Attributes
     ----------
-    context : ``"*batch tgt v"``
+    context : array, shape (\*batch, tgt, v)
         The weighted sum of the values, one for each query.
-    weights : ``"*batch tgt window"``
-        The share of each value. A row sums to 1; to 0 where there was nothing to look at, to less where a factor was
-        applied.
-    positions : ``"*batch tgt window"``, or None
-        The source position of each weight. None: the weights cover the whole source in order.
-    center : ``"*batch tgt"``, or None
-        The center :math:`p_t` of the window, in source positions from 0. None: there is no window.
+    weights : array, shape (\*batch, tgt, window)
+        The weight of each value, from 0 to 1. A row sums to 1. A row without any unmasked position sums to 0, and a row
+        that was multiplied by a factor sums to less than 1.
+    positions : array of int, shape (\*batch, tgt, window), optional
+        The source position of each weight, from 0. If None, the weights cover the whole source in order.
+    center : array, shape (\*batch, tgt), optional
+        The center :math:`p_t` of the window, in source positions from 0. If None, there is no window.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnlib import AttentionOutput
+    >>> output = AttentionOutput(np.ones((1, 2)), weights=np.array([[0.25, 0.75]]), positions=np.array([[1, 2]]))
+    >>> output.to_dense(4).tolist()
+    [[0.0, 0.25, 0.75, 0.0]]
     """
 
     context: Float[Array, "*batch tgt v"]
@@ -36,28 +44,45 @@ class AttentionOutput(NamedTuple):
     center: Float[Array, "*batch tgt"] | None = None
 
     def select(self, rows: Int[Array, "chosen"]) -> "AttentionOutput":
-        """Take the chosen rows of the batch only, in that order."""
+        """Return the chosen rows of the batch only, in that order."""
         return AttentionOutput(*(None if x is None else x[rows] for x in self))
 
     def to_dense(self, src_len: int) -> Float[Array, "*batch tgt {src_len}"]:
-        """Return the weights of all source positions, 0 outside the window; none may lie beyond `src_len`."""
+        r"""Return the weights of all source positions, 0 outside the window.
+
+        Parameters
+        ----------
+        src_len : int
+            The number of source positions.
+
+        Returns
+        -------
+        array, shape (\*batch, tgt, src_len)
+            One row per query.
+
+        Raises
+        ------
+        ValueError
+            If the weights reach beyond `src_len`.
+        """
         xp = array_namespace(self.weights)
         if self.positions is None:
             if self.weights.shape[-1] != src_len:
                 raise ValueError(
-                    f"src_len is {src_len}, but the weights cover {self.weights.shape[-1]} source positions"
+                    f"src_len is {src_len}; expected {self.weights.shape[-1]}, the number of source positions"
                 )
             return self.weights
         inside = (self.positions >= 0) & (self.positions < src_len)
         if bool(xp.any(~inside & (self.weights != 0))):
-            raise ValueError(f"src_len is {src_len}, but the weights reach position {int(xp.max(self.positions))}")
+            reached = int(xp.max(self.positions))
+            raise ValueError(f"src_len is {src_len}; expected a number above {reached}, the last position")
         source = xp.arange(src_len, device=device(self.positions))
         looks = range(self.weights.shape[-1])  # one by one: side by side they would need as many times the memory
         return sum(xp.where(self.positions[..., n, None] == source, self.weights[..., n, None], 0.0) for n in looks)
 
 
 def join(looks: Sequence[AttentionOutput]) -> AttentionOutput:
-    """Put the looks of consecutive steps, all through the same window, side by side as one look of all of them."""
+    """Concatenate the outputs of consecutive steps, which share one window, along the target axis."""
     xp = array_namespace(looks[0].weights)
     context, weights, positions, centers = zip(*looks, strict=True)
     return AttentionOutput(
@@ -72,20 +97,35 @@ def join(looks: Sequence[AttentionOutput]) -> AttentionOutput:
 def masked_softmax(
     e: Real[Array, "*shape"], mask: Bool[Array, "#*shape"] | None = None, axis: int = -1
 ) -> Float[Array, "*shape"]:
-    r"""Turn scores into weights, :math:`\alpha_i = \exp(e_i) / \sum_k \exp(e_k)`, over the unmasked positions.
+    r"""Compute the softmax of scores over the unmasked positions.
+
+    :math:`\alpha_i = \exp(e_i) / \sum_k \exp(e_k)`
 
     Parameters
     ----------
-    e : ``"*shape"``
-        Scores, however large. One of minus infinity counts as masked.
-    mask : Boolean, broadcast against `e`, optional
-        True: a real word. Elsewhere the weight is exactly 0, whatever the score.
-    axis : int
-        The axis along which the weights sum to 1. A row that is all masked is all 0, never NaN.
+    e : array, shape (\*shape)
+        Scores of any size. A score of minus infinity counts as masked.
+    mask : array of bool, broadcast against `e`, optional
+        True at positions that may receive weight; all others get exactly 0. If None, all positions may.
+    axis : int, default -1
+        The axis along which the weights sum to 1.
+
+    Returns
+    -------
+    array, shape (\*shape)
+        Weights from 0 to 1. A row without an unmasked position is all 0, never NaN.
 
     Notes
     -----
     Bahdanau et al. 2015, eq. 6; Luong et al. 2015, eq. 7.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnlib import masked_softmax
+    >>> mask = np.array([True, True, False])
+    >>> masked_softmax(np.zeros(3), mask).tolist()
+    [0.5, 0.5, 0.0]
     """
     return _softmax(*_as_floating(e), mask, axis)
 
@@ -112,12 +152,36 @@ def attend(
     mask: Bool[Array, "#*batch #tgt src"] | Bool[Array, "src"] | None = None,
     factor: Float[Array, "*batch tgt src"] | None = None,
 ) -> AttentionOutput:
-    """Average the values by the softmax of the scores; a `factor` multiplies the weights, which are not made 1 again.
+    r"""Compute the average of the values, weighted by the softmax of the scores.
 
-    Masked positions have weight exactly 0. Their values may be any numbers, but must be finite: 0 times NaN is NaN.
+    Parameters
+    ----------
+    scores : array, shape (\*batch, tgt, src)
+        One score for each query and value.
+    values : array, shape (\*batch, src, v)
+        Finite numbers, also at masked positions: 0 times NaN is NaN.
+    mask : array of bool, broadcast against `scores`, optional
+        True at positions that may receive weight; all others get exactly 0. If None, all positions may.
+    factor : array, shape (\*batch, tgt, src), optional
+        Multiplies the weights after the softmax. They are not normalized again.
 
+    Returns
+    -------
+    AttentionOutput
+        Contexts and weights.
+
+    Notes
+    -----
     Costs ``batch * tgt * src * v`` multiply-adds. Bahdanau et al. 2015, eq. 5 and 6; Luong et al. 2015,
     section 3.1, eq. 7, and with a `factor` eq. 10.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnlib import attend
+    >>> output = attend(np.zeros((1, 2)), values=np.array([[1.0, 0.0], [3.0, 4.0]]))
+    >>> output.context.tolist()
+    [[2.0, 2.0]]
     """
     weights = _softmax(scores, mask)
     if factor is not None:
@@ -133,20 +197,27 @@ def attention(
     mask: Bool[Array, "#*batch #tgt src"] | Bool[Array, "src"] | None = None,
     scale: float | None = None,
 ) -> AttentionOutput:
-    r"""Answer each query with the average of the values, weighted by how well their keys match it.
+    r"""Compute the average of the values for each query, weighted by how well their keys match the query.
 
     :math:`\mathrm{attention}(Q, K, V) = \mathrm{softmax}(\mathrm{scale} \cdot Q K^\top)\, V`
 
-    Integers become float64.
-
     Parameters
     ----------
-    queries, keys, values
-        What is asked for, what each source position is found by, and what it answers with.
-    mask : Boolean, broadcast against ``"*batch tgt src"``, optional
-        True: a real word. See `attend`.
+    queries : array, shape (\*batch, tgt, d)
+        One vector for each target position. Integers become float64, here and in the keys and values.
+    keys : array, shape (\*batch, src, d)
+        The vector that each query is compared with, one for each source position.
+    values : array, shape (\*batch, src, v)
+        The vector that is averaged, one for each source position.
+    mask : array of bool, broadcast against (\*batch, tgt, src), optional
+        True at positions that may receive weight; all others get exactly 0. If None, all positions may.
     scale : float, optional
-        What the scores are multiplied by before the softmax. None: :math:`1 / \sqrt{d}`.
+        Multiplies the scores before the softmax. If None, :math:`1 / \sqrt{d}`.
+
+    Returns
+    -------
+    AttentionOutput
+        Contexts and weights.
 
     Notes
     -----

@@ -14,7 +14,22 @@ from attnlib.shapes import Array
 
 
 def check_whole(at_least: int = 1, /, **numbers: Any) -> None:
-    """Refuse what is not a whole number, and what is below `at_least`."""
+    """Raise an error if a number is not a whole number, or is too small.
+
+    Parameters
+    ----------
+    at_least : int, default 1
+        The least number that is valid.
+    **numbers
+        The numbers, by the names that the error gives them.
+
+    Raises
+    ------
+    TypeError
+        If a number is not an integer.
+    ValueError
+        If a number is below `at_least`.
+    """
     for name, number in numbers.items():
         if isinstance(number, bool) or not isinstance(number, Integral):
             raise TypeError(f"{name} is {number!r}; expected a whole number")
@@ -23,14 +38,14 @@ def check_whole(at_least: int = 1, /, **numbers: Any) -> None:
 
 
 def check_finite(**numbers: Any) -> None:
-    """Refuse what is not a number, and NaN and infinity."""
+    """Raise a ValueError for anything but a finite number."""
     for name, number in numbers.items():
         if isinstance(number, bool) or not isinstance(number, Real) or not isfinite(number):
             raise ValueError(f"{name} is {number!r}; expected a finite number")
 
 
 def check_share(**numbers: Any) -> None:
-    """Refuse what is not a number from 0 to below 1."""
+    """Raise a ValueError for anything but a number from 0 to below 1."""
     check_finite(**numbers)
     for name, number in numbers.items():
         if not 0 <= number < 1:
@@ -38,14 +53,31 @@ def check_share(**numbers: Any) -> None:
 
 
 def check_choice(choices: Collection[Any], /, **given: Any) -> None:
-    """Refuse what is none of the choices."""
+    """Raise a ValueError if an argument is none of the choices.
+
+    Parameters
+    ----------
+    choices : collection
+        The valid values.
+    **given
+        The arguments, by the names that the error gives them.
+    """
     for name, choice in given.items():
         if choice not in choices:
             raise ValueError(f"{name} is {choice!r}; expected one of {', '.join(map(str, choices))}")
 
 
 def check_range(least: int, most: int | float, /, **numbers: Int[Array, "..."]) -> None:
-    """Refuse an empty tensor, and one whose numbers are out of a range; on a GPU, where a look would wait, none."""
+    """Raise a ValueError for an empty tensor, and for numbers out of range.
+
+    Parameters
+    ----------
+    least, most : int
+        The least and the greatest valid number.
+    **numbers
+        The tensors, by the names that the error gives them. The numbers of a tensor on a GPU are not checked, since
+        that would make the program wait.
+    """
     for name, x in numbers.items():
         if not x.numel():
             raise ValueError(f"{name} has shape {tuple(x.shape)}; expected at least one number")
@@ -57,13 +89,29 @@ def check_range(least: int, most: int | float, /, **numbers: Int[Array, "..."]) 
 
 
 def check_number(number: int, vocab: int) -> None:
-    """Refuse a number that no word of a vocabulary has."""
+    """Raise a ValueError if an id is out of a vocabulary's range.
+
+    Parameters
+    ----------
+    number : int
+        The id of a word.
+    vocab : int
+        The size of the vocabulary.
+    """
     if not 0 <= number < vocab:
-        raise ValueError(f"ids holds {number}; expected numbers from 0 to {vocab - 1}")
+        raise ValueError(f"ids holds {number}; expected ids from 0 to {vocab - 1}")
 
 
 def check_words(name: str, words: Sequence[str]) -> None:
-    """Refuse one string, whose letters would be taken for words, and what is no word."""
+    """Raise a TypeError for anything but a sequence of words.
+
+    Parameters
+    ----------
+    name : str
+        The name that the error gives the words.
+    words : sequence of str
+        The words. A string is refused, since its letters would be taken for words.
+    """
     if isinstance(words, str):
         raise TypeError(f"{name} is the string {words!r}; expected a sequence of words, as from split()")
     for word in words:
@@ -72,7 +120,7 @@ def check_words(name: str, words: Sequence[str]) -> None:
 
 
 def check_sentence(words: Sequence[str]) -> Sequence[str]:
-    """Refuse a sentence without words; any other is returned."""
+    """Return a sentence, or raise an error if it has no words."""
     check_words("words", words)
     if not len(words):
         raise ValueError("words is empty; expected at least one word")
@@ -80,6 +128,6 @@ def check_sentence(words: Sequence[str]) -> Sequence[str]:
 
 
 def check_vocabularies(model: Any) -> None:
-    """Refuse a model that does not know which number is which word."""
+    """Raise a ValueError if a model lacks a vocabulary."""
     if model.source_vocabulary is None or model.target_vocabulary is None:
-        raise ValueError("model has no vocabularies; expected a model with both")
+        raise ValueError("model has no vocabularies; expected a model with both vocabularies")

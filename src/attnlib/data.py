@@ -27,7 +27,22 @@ SPECIAL = ("<pad>", "<start>", "<end>", "<unknown>")
 
 
 class SentencePair(NamedTuple):
-    """Two sentences without `EOS`, and their gold links: (source position, target position), both from 0."""
+    """A source sentence and its translation, without `EOS`.
+
+    Attributes
+    ----------
+    source, target : tuple of str
+        The words.
+    links : frozenset of (source position, target position), default empty
+        The gold links, positions from 0.
+
+    Examples
+    --------
+    >>> from attnlib import SentencePair
+    >>> pair = SentencePair(("the", "cat"), ("le", "chat"), frozenset({(0, 0), (1, 1)}))
+    >>> pair.target
+    ('le', 'chat')
+    """
 
     source: tuple[str, ...]
     target: tuple[str, ...]
@@ -36,27 +51,40 @@ class SentencePair(NamedTuple):
 
 @runtime_checkable
 class Tokenizer(Protocol):
-    """Turn words into numbers and back: a `Vocabulary`, or pieces of words, as in `attnlib.text.subwords`."""
+    """Protocol of mappings between words and integer ids: a `Vocabulary`, or `attnlib.text.subwords.Subwords`."""
 
     def __len__(self) -> int:
         """Count the numbers, from 0; the first are `PAD`, `BOS`, `EOS` and `UNK`."""
 
     def encode(self, words: Sequence[str]) -> list[int]:
-        """Turn the words of a sentence into numbers, and append `EOS`."""
+        """Return the ids of a sentence's words, with `EOS` at the end."""
 
     def decode(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[str, ...]:
-        """Name the words up to the first `EOS`."""
+        """Return the words up to the first `EOS`."""
 
     def grouped(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[tuple[str, ...], list[int]]:
-        """Name the words, and count how many numbers each takes."""
+        """Return the words, and the number of ids that each word takes."""
 
     def sizes(self, words: Sequence[str]) -> list[int]:
-        """Count how many numbers each word takes."""
+        """Return the number of ids that each word takes."""
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Number the words that a model knows, all distinct, from 4 on: `PAD`, `BOS`, `EOS` and `UNK` come before."""
+    """Mapping between words and integer ids; `PAD`, `BOS`, `EOS`, and `UNK` come first.
+
+    Attributes
+    ----------
+    words : tuple of str
+        The known words, all distinct, with ids from 4 on.
+
+    Examples
+    --------
+    >>> from attnlib import Vocabulary
+    >>> known = Vocabulary.from_sentences([["the", "cat"], ["the", "dog"]])
+    >>> known.encode(["the", "bird"]), known.decode([6, 4, 2])
+    ([6, 3, 2], ('the', 'cat'))
+    """
 
     words: tuple[str, ...]
 
@@ -64,24 +92,50 @@ class Vocabulary:
         check_words("words", self.words)
         known = set(self.words)
         if len(known) < len(self.words) or SPECIAL[UNK] in known:
-            raise ValueError(f"words holds {len(self.words)} words; expected each once, and not {SPECIAL[UNK]}")
+            raise ValueError(f"words holds {len(self.words)} words; expected distinct words, without {SPECIAL[UNK]}")
 
     @classmethod
     def from_sentences(
         cls, sentences: Iterable[Sequence[str]], *, min_count: int = 1, max_size: int | None = None
     ) -> "Vocabulary":
-        """Collect the words of all the sentences, in alphabetical order.
+        """Build a vocabulary of the words of sentences, in alphabetical order.
 
-        Known are words that occur `min_count` times, at most `max_size` of them, those that occur most often; of
-        equally frequent ones, the first of the alphabet. The word ``<unknown>`` means here what it means in a
-        translation.
+        Parameters
+        ----------
+        sentences : iterable of sequence of str
+            The words of each sentence. The word ``<unknown>`` is counted as an unknown word.
+        min_count : int, default 1
+            The least number of occurrences of a known word.
+        max_size : int, optional
+            The greatest number of known words. The most frequent ones are kept; among equally frequent ones, the first
+            of the alphabet. If None, all are kept.
+
+        Returns
+        -------
+        Vocabulary
+            The known words.
         """
         counts = Counter(word for words in sentences for word in check_sentence(words))
         return cls.from_counts(counts, min_count=min_count, max_size=max_size)
 
     @classmethod
     def from_counts(cls, counts: Counter[str], *, min_count: int = 1, max_size: int | None = None) -> "Vocabulary":
-        """Collect words that were counted. As for `from_sentences`."""
+        """Build a vocabulary of counted words.
+
+        Parameters
+        ----------
+        counts : Counter
+            The number of occurrences of each word.
+        min_count : int, default 1
+            The least number of occurrences of a known word.
+        max_size : int, optional
+            The greatest number of known words. If None, all are kept.
+
+        Returns
+        -------
+        Vocabulary
+            As from `from_sentences`.
+        """
         check_whole(min_count=min_count, **{} if max_size is None else {"max_size": max_size})
         frequent = (word for word, n in counts.items() if n >= min_count and word != SPECIAL[UNK])
         known = sorted(frequent, key=lambda word: (-counts[word], word))[:max_size]
@@ -91,20 +145,20 @@ class Vocabulary:
         return len(SPECIAL) + len(self.words)
 
     def encode(self, words: Sequence[str]) -> list[int]:
-        """Turn the words of a sentence into numbers, unknown words into `UNK`, and append `EOS`."""
+        """Return the ids of a sentence's words, `UNK` for unknown words, with `EOS` at the end."""
         return [self._numbers.get(word, UNK) for word in check_sentence(words)] + [EOS]
 
     def decode(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[str, ...]:
-        """Name the words up to the first `EOS`, without it, or all of them if there is none."""
+        """Return the words up to the first `EOS`, or all of them if there is none."""
         return tuple(self._named(int(n)) for n in until_end(ids))
 
     def grouped(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[tuple[str, ...], list[int]]:
-        """Name the words as `decode` does, and count how many numbers each takes: here always one."""
+        """Return the words as `decode` does, and the number of ids that each word takes, here always 1."""
         words = self.decode(ids)
         return words, [1] * len(words)
 
     def sizes(self, words: Sequence[str]) -> list[int]:
-        """Count how many numbers each word takes in `encode`: here always one."""
+        """Return the number of ids that each word takes in `encode`, here always 1."""
         return [1] * len(words)
 
     def _named(self, number: int) -> str:
@@ -117,7 +171,7 @@ class Vocabulary:
 
 
 def until_end(ids: Iterable[int] | Tensor) -> Iterator[int]:
-    """Take the numbers before the first `EOS`."""
+    """Yield the ids before the first `EOS`."""
     for number in ids.tolist() if isinstance(ids, Tensor) else ids:
         if number == EOS:
             return
@@ -125,7 +179,17 @@ def until_end(ids: Iterable[int] | Tensor) -> Iterator[int]:
 
 
 class Batch(NamedTuple):
-    """Lay sentence pairs side by side, filled up with `PAD`; every sentence ends in `EOS`, and `lengths` counts it."""
+    """Encoded sentence pairs side by side, padded with `PAD`.
+
+    Attributes
+    ----------
+    source : tensor of int, shape (batch, src)
+        Ids of the source words. Each sentence ends in `EOS`.
+    lengths : tensor of int, shape (batch,)
+        The number of ids of each source, `EOS` among them.
+    target : tensor of int, shape (batch, tgt)
+        Ids of the target words. Each sentence ends in `EOS`.
+    """
 
     source: Int[Tensor, "batch src"]
     lengths: Int[Tensor, "batch"]
@@ -134,10 +198,16 @@ class Batch(NamedTuple):
 
 @dataclass(frozen=True)
 class Corpus:
-    """Hold sentence pairs as numbers, one after another: in memory, or in files that are mapped into it.
+    """Encoded sentence pairs in one array, in memory or mapped from a file.
 
-    The `ids` hold the source of each pair, then its target, both with `EOS`; a pair begins at its place in `starts`,
-    and `lengths` counts how many numbers source and target have.
+    Attributes
+    ----------
+    ids : array of int, shape (ids,)
+        The ids of each pair's source, then of its target, both with `EOS`.
+    starts : array of int, shape (pairs,)
+        The index at which each pair begins.
+    lengths : array of int, shape (pairs, 2)
+        The number of ids of source and target, `EOS` among them.
     """
 
     ids: Integer[np.ndarray, "ids"]
@@ -148,7 +218,20 @@ class Corpus:
     def from_pairs(
         cls, pairs: Iterable[SentencePair], source_vocabulary: Tokenizer, target_vocabulary: Tokenizer
     ) -> "Corpus":
-        """Turn the words of sentence pairs into numbers."""
+        """Encode the words of sentence pairs.
+
+        Parameters
+        ----------
+        pairs : iterable of SentencePair
+            The sentences.
+        source_vocabulary, target_vocabulary : Tokenizer
+            The mappings from words to ids.
+
+        Returns
+        -------
+        Corpus
+            The encoded pairs, in the same order.
+        """
         ids, lengths = array("q"), array("q")
         for pair in pairs:
             for side in (source_vocabulary.encode(pair.source), target_vocabulary.encode(pair.target)):
@@ -161,7 +244,7 @@ class Corpus:
         return len(self.starts)
 
     def batch(self, rows: Integer[np.ndarray, "batch"]) -> Batch:
-        """Lay pairs side by side."""
+        """Return the chosen pairs side by side."""
         starts, (source, target) = self.starts[rows], self.lengths[rows].T.astype(np.int64, order="C")
         return Batch(
             _side_by_side(self.ids, starts, source),
@@ -170,10 +253,21 @@ class Corpus:
         )
 
     def cut(self, max_tokens: int, max_sentences: int | None, rng: Random) -> Iterator[Integer[np.ndarray, "batch"]]:
-        """Cut into batches of pairs of about the same length: the numbers of each batch's pairs, from lengths alone.
+        """Yield batches of pairs of similar length in random order, as the row numbers of their pairs.
 
-        A batch holds at most `max_tokens` words on one side, `EOS` and `PAD` counted, and `max_sentences` pairs. What
-        `rng` draws decides which of several pairs of one length share a batch, and the order of the batches.
+        Parameters
+        ----------
+        max_tokens : int
+            The greatest number of ids that a batch may hold on one side, `EOS` and `PAD` counted.
+        max_sentences : int or None
+            The greatest number of pairs of a batch. If None, there is no limit.
+        rng : Random
+            Decides which of several pairs of one length share a batch, and the order of the batches.
+
+        Yields
+        ------
+        array of int, shape (batch,)
+            Row numbers.
         """
         uniform = _uniform(rng)
         longest = self.lengths.max(1)
@@ -184,7 +278,20 @@ class Corpus:
             yield order[bounds[part] : bounds[part + 1]]
 
     def in_one_epoch(self, *, max_tokens: int, max_sentences: int | None = None) -> int:
-        """Count the `batches` that hold each pair once; it is the same number whatever the seed."""
+        """Return the number of batches that contain each pair once, which is the same for every seed.
+
+        Parameters
+        ----------
+        max_tokens : int
+            The greatest number of ids that a batch may hold on one side, `EOS` and `PAD` counted.
+        max_sentences : int, optional
+            The greatest number of pairs of a batch. If None, there is no limit.
+
+        Returns
+        -------
+        int
+            Number of batches.
+        """
         self.check_fit(max_tokens, max_sentences)
         return len(_bounds(np.sort(self.lengths.max(1)), max_tokens, max_sentences)) - 1
 
@@ -197,11 +304,27 @@ class Corpus:
         skip: int = 0,
         share: tuple[int, int] = (0, 1),
     ) -> Iterator[Batch]:
-        """Draw `batches` without end, as `attnlib.data.infinite_batches` does, for one of several processes.
+        """Return an endless iterator of batches, for one of several processes.
 
-        The first `skip` are left out: those that a training which goes on has learnt from already.
-        Of n processes, process k, from 0, gets every n-th pair of each batch from the k-th on: the `share` (k, n).
-        Together they see what one process would; when a batch has fewer than n pairs, at least one of them gets none.
+        Parameters
+        ----------
+        max_tokens : int
+            The greatest number of ids that a batch may hold on one side, `EOS` and `PAD` counted.
+        seed : int
+            The same seed gives the same batches.
+        max_sentences : int, optional
+            The greatest number of pairs of a batch. If None, there is no limit.
+        skip : int, default 0
+            The number of batches to leave out at the beginning, when a training continues.
+        share : (int, int), default (0, 1)
+            The number of the process, from 0, and the number of processes n. The process gets every n-th pair of each
+            batch. Together the processes see what one process would. If a batch has fewer than n pairs, some of them
+            get none.
+
+        Returns
+        -------
+        iterator of Batch
+            Batches as from `attnlib.data.infinite_batches`.
         """
         which, processes = share
         check_whole(0, seed=seed, skip=skip, share=which)
@@ -216,7 +339,15 @@ class Corpus:
         return (self.batch(rows[which::processes]) for rows in islice(epochs(), skip, None))
 
     def check_fit(self, max_tokens: int, max_sentences: int | None) -> None:
-        """Refuse to cut a corpus without a pair, and one that has a sentence too long for any batch."""
+        """Raise a ValueError for a corpus without pairs, or with a sentence too long for any batch.
+
+        Parameters
+        ----------
+        max_tokens : int
+            The greatest number of ids that a batch may hold on one side, `EOS` and `PAD` counted.
+        max_sentences : int or None
+            The greatest number of pairs of a batch. If None, there is no limit.
+        """
         check_whole(max_tokens=max_tokens, **{} if max_sentences is None else {"max_sentences": max_sentences})
         if not len(self):
             raise ValueError("pairs is empty; expected at least one sentence pair")
@@ -228,9 +359,28 @@ class Corpus:
 def encode_batch(
     sentences: Iterable[Sequence[str]], vocabulary: Tokenizer
 ) -> tuple[Int[Tensor, "batch src"], Int[Tensor, "batch"]]:
-    """Turn the words of several sentences into numbers and lay them side by side: each, then `EOS`, then `PAD`.
+    """Encode sentences and place them side by side, padded with `PAD`.
 
-    Returned beside them is how many words each has, `EOS` included.
+    Parameters
+    ----------
+    sentences : iterable of sequence of str
+        The words of each sentence.
+    vocabulary : Tokenizer
+        The mapping from words to ids.
+
+    Returns
+    -------
+    ids : tensor of int, shape (batch, src)
+        The ids of each sentence, then `EOS`, then `PAD`.
+    lengths : tensor of int, shape (batch,)
+        The number of ids of each sentence, `EOS` among them.
+
+    Examples
+    --------
+    >>> from attnlib import Vocabulary, encode_batch
+    >>> ids, lengths = encode_batch([["a", "b"], ["b"]], Vocabulary(("a", "b")))
+    >>> ids.tolist(), lengths.tolist()
+    ([[4, 5, 2], [5, 2, 0]], [3, 2])
     """
     numbered = [vocabulary.encode(words) for words in sentences]
     if not numbered:
@@ -240,7 +390,27 @@ def encode_batch(
 
 
 def collate(pairs: Iterable[SentencePair], source_vocabulary: Tokenizer, target_vocabulary: Tokenizer) -> Batch:
-    """Lay sentence pairs side by side, in their order."""
+    """Encode sentence pairs and place them side by side, in their order.
+
+    Parameters
+    ----------
+    pairs : iterable of SentencePair
+        The sentences, at least one pair.
+    source_vocabulary, target_vocabulary : Tokenizer
+        The mappings from words to ids.
+
+    Returns
+    -------
+    Batch
+        The encoded pairs.
+
+    Examples
+    --------
+    >>> from attnlib import SentencePair, Vocabulary, collate
+    >>> words = Vocabulary(("a", "b"))
+    >>> collate([SentencePair(("a", "b"), ("b",))], words, words).target.tolist()
+    [[5, 2]]
+    """
     encoded = Corpus.from_pairs(pairs, source_vocabulary, target_vocabulary)
     if not len(encoded):
         raise ValueError("pairs is empty; expected at least one sentence pair")
@@ -255,17 +425,32 @@ def batches(
     max_tokens: int,
     seed: int,
 ) -> list[Batch]:
-    """Cut a corpus into batches of pairs of about the same length, in random order.
+    """Split sentence pairs into batches of similar length, in random order.
 
-    Few `PAD` are computed that way: neighbours in length share a batch, and which of several pairs of one length
-    share it is left to `seed`.
+    Batches of similar length contain little padding.
 
     Parameters
     ----------
+    pairs : iterable of SentencePair
+        The sentences.
+    source_vocabulary, target_vocabulary : Tokenizer
+        The mappings from words to ids.
     max_tokens : int
-        The most words that a batch may hold on one side, `EOS` and `PAD` counted.
+        The greatest number of ids that a batch may hold on one side, `EOS` and `PAD` counted.
     seed : int
-        The same seed gives the same batches in the same order.
+        Decides which of several pairs of one length share a batch, and the order of the batches.
+
+    Returns
+    -------
+    list of Batch
+        Each pair is in one batch.
+
+    Examples
+    --------
+    >>> from attnlib import SentencePair, Vocabulary, batches
+    >>> words, pairs = Vocabulary(("a", "b")), [SentencePair(("a",), ("b",))] * 6
+    >>> [len(batch.lengths) for batch in batches(pairs, words, words, max_tokens=4, seed=0)]
+    [2, 2, 2]
     """
     check_whole(0, seed=seed)
     encoded = Corpus.from_pairs(pairs, source_vocabulary, target_vocabulary)
@@ -281,7 +466,31 @@ def infinite_batches(
     max_tokens: int,
     seed: int,
 ) -> Iterator[Batch]:
-    """Draw all `batches` of the corpus, then all again, cut and ordered anew, without end."""
+    """Yield training batches indefinitely, shuffled again in every epoch.
+
+    Parameters
+    ----------
+    pairs : iterable of SentencePair
+        The sentences.
+    source_vocabulary, target_vocabulary : Tokenizer
+        The mappings from words to ids.
+    max_tokens : int
+        The greatest number of ids that a batch may hold on one side, `EOS` and `PAD` counted.
+    seed : int
+        The same seed gives the same batches.
+
+    Returns
+    -------
+    iterator of Batch
+        The `batches` of each epoch.
+
+    Examples
+    --------
+    >>> from attnlib import SentencePair, Vocabulary, infinite_batches
+    >>> words, pairs = Vocabulary(("a", "b")), [SentencePair(("a",), ("b",))] * 6
+    >>> next(infinite_batches(pairs, words, words, max_tokens=4, seed=0)).source.tolist()
+    [[4, 2], [4, 2]]
+    """
     return Corpus.from_pairs(pairs, source_vocabulary, target_vocabulary).infinite_batches(
         max_tokens=max_tokens, seed=seed
     )

@@ -25,10 +25,16 @@ from attnlib.layers import Embedding, gru_step, lstm_step, weight
 
 
 class DecoderState(NamedTuple):
-    """Keep what a decoder knows between two words.
+    """Decoder state carried from one target position to the next.
 
-    Of the source, the same at every step, a `Memory` or the summary; of the words so far, what one step hands to the
-    next, batch first; and how many words it has taken.
+    Attributes
+    ----------
+    memory : Memory or tensor, shape (batch, enc)
+        The source, the same at every step. Without attention, the summary.
+    cache : tuple of tensor, batch first
+        The recurrent states, or what else depends on the words so far.
+    position : int
+        The number of words read so far.
     """
 
     memory: Memory | Tensor
@@ -36,18 +42,18 @@ class DecoderState(NamedTuple):
     position: int
 
     def select(self, rows: Int[Tensor, "chosen"]) -> "DecoderState":
-        """Go on with the chosen rows of the batch only, in that order; a row may be chosen several times."""
+        """Return the chosen rows of the batch only, in that order; a row may be chosen several times."""
         memory = self.memory.index_select(0, rows) if isinstance(self.memory, Tensor) else self.memory.select(rows)
         return DecoderState(memory, tuple(x.index_select(0, rows) for x in self.cache), self.position)
 
 
 class Decoder(nn.Module):
-    """Begin, and score all words at once, as every decoder does that has its own `step` and `extract_features`.
+    """Base class of decoders; subclasses define `step` and `extract_features`.
 
-    The weights `output_weight`, its `readout`'s unless it says otherwise, make scores of words from what
-    ``extract_features(ids, encoded)`` computes, which is what `forward` takes and, beside scores, returns. A decoder
-    that `has_attention` attends to the source, by `attention`: its `step` returns an `AttentionOutput`, and None
-    otherwise.
+    A decoder that `has_attention` has an attribute `attention`, and its `step` returns an `AttentionOutput`; otherwise
+    the `step` returns None. The features that ``extract_features(ids, encoded)`` computes, multiplied by
+    `output_weight`, are the scores of words. The `output_weight` is that of the `readout`, unless a subclass has
+    another.
     """
 
     has_attention = True
@@ -58,7 +64,7 @@ class Decoder(nn.Module):
         return self.readout.output_weight
 
     def start(self, encoded: EncoderOutput) -> DecoderState:
-        """Begin where the encoder says, at Bahdanau's s_0 for instance."""
+        """Return the state before the first word, from the output of the encoder."""
         memory = (
             self.attention.precompute(encoded.annotations, encoded.lengths) if self.has_attention else encoded.summary
         )
@@ -67,16 +73,40 @@ class Decoder(nn.Module):
     def forward(
         self, ids: Int[Tensor, "batch tgt"], encoded: EncoderOutput
     ) -> tuple[Float[Tensor, "batch tgt vocab"], AttentionOutput | None]:
-        """Score all words, given the word before each."""
+        """Compute the scores of all words at all positions, given the word before each (teacher forcing).
+
+        Parameters
+        ----------
+        ids : tensor of int, shape (batch, tgt)
+            The word before each target word, BOS at first.
+        encoded : EncoderOutput
+            The output of the encoder.
+
+        Returns
+        -------
+        logits : tensor, shape (batch, tgt, vocab)
+            Scores of words.
+        attended : AttentionOutput or None
+            The attention of all steps. None without attention.
+        """
         read, attended = self.extract_features(ids, encoded)
         return linear(read, self.output_weight), attended
 
 
 class DeepOutput(nn.Module):
-    r"""Score the next word by a maxout layer, :math:`W_o\,\mathrm{maxout}(U_o s + V_o y + C_o c)`.
+    r"""Output layer with one maxout layer, :math:`W_o\,\mathrm{maxout}(U_o s + V_o y + C_o c)`.
 
-    The layer has `maxout` units, each the larger of two numbers.
+    Parameters
+    ----------
+    vocab_size : int
+        Words of the vocabulary.
+    embedding_dim, decoder_size, encoder_size : int
+        Features of an embedding, of a decoder state, and of an annotation.
+    maxout : int
+        Units of the maxout layer, each the larger of two numbers.
 
+    Notes
+    -----
     Bahdanau et al. 2015, eq. 4 and appendix A.2.2. Costs
     ``2 * maxout * (dec + emb + enc) + vocab * maxout`` multiply-adds per word.
     """
@@ -89,29 +119,70 @@ class DeepOutput(nn.Module):
     def forward(
         self, s: Float[Tensor, "*batch dec"], y: Float[Tensor, "*batch emb"], c: Float[Tensor, "*batch enc"]
     ) -> Float[Tensor, "*batch vocab"]:
-        """Score every word, given a state, the embedding of the word before, and a context."""
+        r"""Compute the score of every word.
+
+        Parameters
+        ----------
+        s : tensor, shape (\*batch, dec)
+            Decoder states.
+        y : tensor, shape (\*batch, emb)
+            Embeddings of the words before.
+        c : tensor, shape (\*batch, enc)
+            Contexts.
+
+        Returns
+        -------
+        tensor, shape (\*batch, vocab)
+            Scores.
+        """
         return linear(self.read(s, y, c), self.W_o)
 
     def read(
         self, s: Float[Tensor, "*batch dec"], y: Float[Tensor, "*batch emb"], c: Float[Tensor, "*batch enc"]
     ) -> Float[Tensor, "*batch maxout"]:
-        """Compute the layer that the scores are made from."""
+        r"""Compute the maxout layer.
+
+        Parameters
+        ----------
+        s : tensor, shape (\*batch, dec)
+            Decoder states.
+        y : tensor, shape (\*batch, emb)
+            Embeddings of the words before.
+        c : tensor, shape (\*batch, enc)
+            Contexts.
+
+        Returns
+        -------
+        tensor, shape (\*batch, maxout)
+            The features that W_o multiplies.
+        """
         pre_maxout = linear(s, self.U_o) + linear(y, self.V_o) + linear(c, self.C_o)
         return torch.maximum(pre_maxout[..., 0::2], pre_maxout[..., 1::2])
 
     @property
     def output_weight(self) -> Float[Tensor, "vocab maxout"]:
-        """The weights that make scores of it, W_o."""
+        """The weights of the output, W_o."""
         return self.W_o
 
 
 class FixedContextDecoder(Decoder):
-    r"""The decoder without attention: the same context, the sentence's summary, at every step.
+    r"""Decoder without attention; the context at every step is the summary of the sentence.
 
     :math:`s_t = \mathrm{GRU}(s_{t-1}, [y_{t-1}; c])`, then `DeepOutput` of :math:`s_{t-1}, y_{t-1}, c`.
 
-    In training, `dropout` sets to 0 a share of the maxout layer.
+    Parameters
+    ----------
+    embedding : Embedding
+        The target embedding.
+    decoder_size, encoder_size : int
+        Features of a decoder state, and of the summary.
+    maxout : int
+        Units of the maxout layer.
+    dropout : float, default 0.0
+        Share of the maxout layer that is set to 0 in training.
 
+    Notes
+    -----
     The RNNencdec of Bahdanau et al. 2015, section 2.1, after Cho et al. 2014. The GRU is PyTorch's, which differs from
     the papers': see `attnlib.layers.gru_step`. All steps are one call of it, ``3 * dec * (emb + enc + dec)``
     multiply-adds per word, plus the output's.
@@ -133,7 +204,24 @@ class FixedContextDecoder(Decoder):
     def step(
         self, ids: Int[Tensor, "batch"], state: DecoderState
     ) -> tuple[Float[Tensor, "batch vocab"], None, DecoderState]:
-        """Take the word before and score the next one (Bahdanau et al. 2015, section 2.1, eq. 3)."""
+        """Compute the scores of the next word (Bahdanau et al. 2015, section 2.1, eq. 3).
+
+        Parameters
+        ----------
+        ids : tensor of int, shape (batch,)
+            The word before, of each sentence.
+        state : DecoderState
+            The state after the word before that. It is not changed.
+
+        Returns
+        -------
+        logits : tensor, shape (batch, vocab)
+            Scores of words.
+        attended : None
+            There is no attention.
+        state : DecoderState
+            The new state.
+        """
         c, (s_before,) = state.memory, state.cache
         y_before = self.embedding(ids)
         s = self.gru(torch.cat([y_before, c], 1)[:, None], s_before[None].contiguous())[1][0]
@@ -143,7 +231,22 @@ class FixedContextDecoder(Decoder):
     def extract_features(
         self, ids: Int[Tensor, "batch tgt"], encoded: EncoderOutput
     ) -> tuple[Float[Tensor, "batch tgt maxout"], None]:
-        """Compute the maxout layer at all positions, given the word before each."""
+        """Compute the maxout layer at all positions, given the word before each.
+
+        Parameters
+        ----------
+        ids : tensor of int, shape (batch, tgt)
+            The word before each target word, BOS at first.
+        encoded : EncoderOutput
+            The output of the encoder.
+
+        Returns
+        -------
+        features : tensor, shape (batch, tgt, maxout)
+            The features that the output layer reads.
+        attended : None
+            There is no attention.
+        """
         y, (s_0,) = self.embedding(ids), encoded.initial_state
         c = encoded.summary[:, None].expand(-1, ids.shape[1], -1)
         s = self.gru(torch.cat([y, c], 2), s_0[None].contiguous())[0]
@@ -152,18 +255,32 @@ class FixedContextDecoder(Decoder):
 
 
 class BahdanauDecoder(Decoder):
-    r"""Attend from the state before, then step (Bahdanau et al. 2015).
+    r"""Decoder of Bahdanau et al. 2015, which attends from the previous state and then steps.
 
-    :math:`c_t = \mathrm{align}(s_{t-1})`, :math:`s_t = \mathrm{GRU}(s_{t-1}, [y_{t-1}; c_t])`, then `DeepOutput` of
-    :math:`s_{t-1}, y_{t-1}, c_t`: the paper's appendix and the authors' code give it the state before.
+    :math:`c_t = \mathrm{attention}(s_{t-1})`, :math:`s_t = \mathrm{GRU}(s_{t-1}, [y_{t-1}; c_t])`, then `DeepOutput` of
+    :math:`s_{t-1}, y_{t-1}, c_t`: the paper's appendix and the authors' code give it the previous state.
 
-    The paper's attention is ``AttentionLayer(Additive(...), GlobalWindow())``. With `reads_new_state` the output is
-    given :math:`s_t` instead, as the paper's body writes it. Dropout is that of `FixedContextDecoder`.
+    Parameters
+    ----------
+    attention : AttentionLayer
+        In the paper, ``AttentionLayer(Additive(...), GlobalWindow())``.
+    embedding : Embedding
+        The target embedding.
+    decoder_size, encoder_size : int
+        Features of a decoder state, and of an annotation.
+    maxout : int
+        Units of the maxout layer.
+    reads_new_state : bool, default False
+        Give the output layer :math:`s_t`, as the paper's body writes it.
+    dropout : float, default 0.0
+        Share of the maxout layer that is set to 0 in training.
 
-    The GRU is PyTorch's, which differs from the paper's: see `attnlib.layers.gru_step`. A step costs what `attention`
-    costs and ``3 * batch * dec * (enc + dec)`` multiply-adds; the words' share, ``3 * dec * emb`` each, and the
-    output layer need not wait for any step. With an additive score, training keeps every step's hidden layer:
-    ``batch * tgt * src * att`` numbers.
+    Notes
+    -----
+    The GRU is PyTorch's, which differs from the paper's: see `attnlib.layers.gru_step`. A step costs the cost of
+    `attention` and ``3 * batch * dec * (enc + dec)`` multiply-adds. The products of the embeddings, ``3 * dec * emb``
+    each, and the output layer are computed for all steps at once. With an additive score, training keeps every step's
+    hidden layer: ``batch * tgt * src * att`` numbers.
     """
 
     def __init__(
@@ -189,7 +306,24 @@ class BahdanauDecoder(Decoder):
     def step(
         self, ids: Int[Tensor, "batch"], state: DecoderState
     ) -> tuple[Float[Tensor, "batch vocab"], AttentionOutput, DecoderState]:
-        """Take the word before and score the next one (Bahdanau et al. 2015, eq. 4 and 5, appendix A.2.2)."""
+        """Compute the scores of the next word (Bahdanau et al. 2015, eq. 4 and 5, appendix A.2.2).
+
+        Parameters
+        ----------
+        ids : tensor of int, shape (batch,)
+            The word before, of each sentence.
+        state : DecoderState
+            The state after the word before that. It is not changed.
+
+        Returns
+        -------
+        logits : tensor, shape (batch, vocab)
+            Scores of words.
+        attended : AttentionOutput
+            The attention of this step, with ``tgt = 1``.
+        state : DecoderState
+            The new state.
+        """
         (s_before,) = state.cache
         y_before = self.embedding(ids)
         attended = self.attention.at(state.position, s_before, state.memory)
@@ -201,7 +335,22 @@ class BahdanauDecoder(Decoder):
     def extract_features(
         self, ids: Int[Tensor, "batch tgt"], encoded: EncoderOutput
     ) -> tuple[Float[Tensor, "batch tgt maxout"], AttentionOutput]:
-        """Compute the maxout layer at all positions, given the word before each."""
+        """Compute the maxout layer at all positions, given the word before each.
+
+        Parameters
+        ----------
+        ids : tensor of int, shape (batch, tgt)
+            The word before each target word, BOS at first.
+        encoded : EncoderOutput
+            The output of the encoder.
+
+        Returns
+        -------
+        features : tensor, shape (batch, tgt, maxout)
+            The features that the output layer reads.
+        attended : AttentionOutput
+            The attention of all steps.
+        """
         memory, (s_0,), _ = self.start(encoded)
         y = self.embedding(ids)
         W_y, W_c = self.cell.weight_ih.split([y.shape[2], self.enc], dim=1)
@@ -216,17 +365,32 @@ class BahdanauDecoder(Decoder):
 
 
 class LuongDecoder(Decoder):
-    r"""Step, then attend from the new state (Luong et al. 2015).
+    r"""Decoder of Luong et al. 2015, which steps and then attends from the new state.
 
-    :math:`s_t = \mathrm{LSTM}(s_{t-1}, [y_{t-1}; \tilde{s}_{t-1}])`, :math:`c_t = \mathrm{align}(s_t)`,
+    :math:`s_t = \mathrm{LSTM}(s_{t-1}, [y_{t-1}; \tilde{s}_{t-1}])`, :math:`c_t = \mathrm{attention}(s_t)`,
     :math:`\tilde{s}_t = \tanh(W_c [c_t; s_t])`, and :math:`W_y \tilde{s}_t` scores the next word.
 
-    The stack has as many layers as the encoder's; the top one attends. Without `input_feeding` (section 3.3) the LSTM
-    reads the words only, and one call of the LSTM and one of `attention` do all steps. In training, `dropout` sets to 0
-    a share of what one layer hands to the next and of the attentional states as the output reads them.
+    Parameters
+    ----------
+    attention : AttentionLayer
+        Called with the states of the top layer.
+    embedding : Embedding
+        The target embedding.
+    decoder_size, encoder_size : int
+        Features of a decoder state, and of an annotation.
+    num_layers : int, default 1
+        Number of LSTMs, the same as in the encoder.
+    input_feeding : bool, default True
+        Feed the attentional state to the next step (section 3.3). Without it, one call of the LSTM and one of
+        `attention` do all steps.
+    dropout : float, default 0.0
+        In training, the share that is set to 0 of the features between layers, and of the attentional states that the
+        output layer reads.
 
+    Notes
+    -----
     A word costs ``4 * dec * (emb + dec)`` multiply-adds in the first layer (``4 * dec²`` more with input feeding) and
-    ``8 * dec²`` in each above, ``dec * (enc + dec) + vocab * dec`` for the output, and what `attention` costs.
+    ``8 * dec²`` in each above, ``dec * (enc + dec) + vocab * dec`` for the output, and the cost of `attention`.
     """
 
     def __init__(
@@ -251,7 +415,7 @@ class LuongDecoder(Decoder):
         self.input_feeding = input_feeding
 
     def start(self, encoded: EncoderOutput) -> DecoderState:
-        """Begin where each layer of the encoder ended; what is fed first is 0."""
+        """Return the last states of the encoder's layers, with an attentional state of 0."""
         s, cell = encoded.initial_state
         fed = (torch.zeros_like(s[:, -1]),) if self.input_feeding else ()
         return DecoderState(self.attention.precompute(encoded.annotations, encoded.lengths), (s, cell, *fed), 0)
@@ -259,7 +423,24 @@ class LuongDecoder(Decoder):
     def step(
         self, ids: Int[Tensor, "batch"], state: DecoderState
     ) -> tuple[Float[Tensor, "batch vocab"], AttentionOutput, DecoderState]:
-        """Take the word before and score the next one (Luong et al. 2015, sections 3 and 3.3, eq. 2, 3, 5 and 6)."""
+        """Compute the scores of the next word (Luong et al. 2015, sections 3 and 3.3, eq. 2, 3, 5 and 6).
+
+        Parameters
+        ----------
+        ids : tensor of int, shape (batch,)
+            The word before, of each sentence.
+        state : DecoderState
+            The state after the word before that. It is not changed.
+
+        Returns
+        -------
+        logits : tensor, shape (batch, vocab)
+            Scores of words.
+        attended : AttentionOutput
+            The attention of this step, with ``tgt = 1``.
+        state : DecoderState
+            The new state.
+        """
         s_before, cell_before, *fed = state.cache
         y_before = self.embedding(ids)
         s, cell = self._lstm_step(torch.cat([y_before, *fed], 1), s_before, cell_before)
@@ -281,13 +462,28 @@ class LuongDecoder(Decoder):
 
     @property
     def output_weight(self) -> Float[Tensor, "vocab dec"]:
-        """The weights of the output layer."""
+        """The weights of the output layer, W_y."""
         return self.W_y
 
     def extract_features(
         self, ids: Int[Tensor, "batch tgt"], encoded: EncoderOutput
     ) -> tuple[Float[Tensor, "batch tgt dec"], AttentionOutput]:
-        """Compute the attentional states at all positions, given the word before each."""
+        """Compute the attentional states at all positions, given the word before each.
+
+        Parameters
+        ----------
+        ids : tensor of int, shape (batch, tgt)
+            The word before each target word, BOS at first.
+        encoded : EncoderOutput
+            The output of the encoder.
+
+        Returns
+        -------
+        features : tensor, shape (batch, tgt, dec)
+            The attentional states.
+        attended : AttentionOutput
+            The attention of all steps.
+        """
         chain = self._one_by_one if self.input_feeding else self._all_at_once
         s_tilde, attended = chain(self.embedding(ids), self.start(encoded))
         return self.dropout(s_tilde), attended

@@ -16,10 +16,26 @@ from attnlib.layers import Embedding, weight
 
 
 class EncoderOutput(NamedTuple):
-    """Hand to a decoder one vector for each word, 0 at padding; the sentences' lengths; and where it begins.
+    """Output of an encoder: annotations, lengths, and initial decoder state.
 
-    The `summary` is the whole sentence in one vector, the last state of each direction; the `state`, batch first, is
-    where the decoder's recurrence begins.
+    Attributes
+    ----------
+    annotations : tensor, shape (batch, src, enc)
+        One vector per word, 0 at padding.
+    lengths : tensor of int, shape (batch,)
+        The number of words of each sentence, EOS among them.
+    summary : tensor, shape (batch, enc)
+        The whole sentence in one vector: the last state of each direction.
+    initial_state : tuple of tensor, batch first
+        The first states of the decoder.
+
+    Examples
+    --------
+    >>> from attnlib import Vocabulary, encode_batch, rnn_search
+    >>> words = Vocabulary(("a", "b"))
+    >>> output = rnn_search(words, words, hidden_size=8).encoder(*encode_batch([["a", "b"]], words))
+    >>> type(output).__name__, output.annotations.shape, output.lengths.tolist()
+    ('EncoderOutput', torch.Size([1, 3, 16]), [3])
     """
 
     annotations: Float[Tensor, "batch src enc"]
@@ -29,16 +45,24 @@ class EncoderOutput(NamedTuple):
 
 
 class BidirectionalGRU(nn.Module):
-    r"""Read the sentence in both directions, :math:`h_j = [\overrightarrow{h}_j; \overleftarrow{h}_j]`.
+    r"""Bidirectional GRU encoder, :math:`h_j = [\overrightarrow{h}_j; \overleftarrow{h}_j]`.
 
-    The decoder begins at :math:`s_0 = \tanh(W_s \overleftarrow{h}_1)`: the backward state at the first word has
+    The initial decoder state is :math:`s_0 = \tanh(W_s \overleftarrow{h}_1)`. The backward state at the first word has
     read the whole sentence.
 
-    Features: `emb` of a word's embedding, `hid` of a state in one direction, twice as many of an annotation, `dec` of
-    the decoder's state.
+    Parameters
+    ----------
+    embedding : Embedding
+        The source embedding, `emb` features per word.
+    hidden_size : int
+        Features `hid` of a state in one direction. An annotation has twice as many.
+    decoder_size : int
+        Features of a decoder state.
 
+    Notes
+    -----
     Bahdanau et al. 2015, section 3.2 and eq. 7; s_0 is in appendix A.2.2. Costs
-    ``6 * batch * src * hid * (emb + hid)`` multiply-adds, `src` steps one after the other in each direction. The GRU is
+    ``6 * batch * src * hid * (emb + hid)`` multiply-adds, in `src` sequential steps per direction. The GRU is
     PyTorch's, which differs from the paper's: see `attnlib.layers.gru_step`.
     """
 
@@ -50,7 +74,20 @@ class BidirectionalGRU(nn.Module):
         self.W_s = weight(decoder_size, hidden_size)
 
     def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> EncoderOutput:
-        """Annotate each word with ``2 * hid`` features; s_0 is the only state."""
+        """Compute annotations with ``2 * hid`` features; s_0 is the only state.
+
+        Parameters
+        ----------
+        source : tensor of int, shape (batch, src)
+            Ids of words, padded at the end.
+        lengths : tensor of int, shape (batch,)
+            The number of words of each sentence, EOS among them.
+
+        Returns
+        -------
+        EncoderOutput
+            Annotations, and s_0 as the initial state.
+        """
         x = self.embedding(source)
         forwards = self.forward_rnn(x)[0]
         backwards = _reverse(self.backward_rnn(_reverse(x, lengths))[0], lengths)
@@ -62,17 +99,29 @@ class BidirectionalGRU(nn.Module):
 
 
 class StackedLSTM(nn.Module):
-    """Read the sentence in one direction through a stack of LSTMs; the top layer's states are the annotations.
+    """Unidirectional encoder of stacked LSTMs; annotations are the states of the top layer.
 
-    The decoder begins where each layer ended.
+    The initial decoder states are the last states of each layer.
 
-    With `reverse` it reads from the last word to the first, as the paper does by reversing the source; the annotations
-    still come in the source's own order, so that positions and links keep their meaning. In training, `dropout` sets to
-    0 a share of what one layer hands to the next.
+    Parameters
+    ----------
+    embedding : Embedding
+        The source embedding, `emb` features per word.
+    hidden_size : int
+        Features `hid` of a state and of an annotation.
+    num_layers : int, default 1
+        Number of LSTMs.
+    reverse : bool, default False
+        Read from the last word to the first, as the paper does by reversing the source. Annotations keep the order of
+        the source, so that positions and links keep their meaning.
+    dropout : float, default 0.0
+        Share of the features between layers that is set to 0 in training.
 
+    Notes
+    -----
     Luong et al. 2015, section 2; the top layer's states are in section 3, the reversed source in section 4.2. Costs
     ``4 * batch * src * hid * (emb + hid)`` multiply-adds for the first layer and ``8 * batch * src * hid²`` for each
-    one above, `src` steps one after the other.
+    one above, in `src` sequential steps.
     """
 
     def __init__(
@@ -90,7 +139,20 @@ class StackedLSTM(nn.Module):
         self.lstm = nn.LSTM(embedding.embedding_dim, hidden_size, num_layers, batch_first=True, dropout=between)
 
     def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> EncoderOutput:
-        """Annotate each word with `hid` features; the states are the last states and cells, ``"batch layers hid"``."""
+        """Compute annotations with `hid` features.
+
+        Parameters
+        ----------
+        source : tensor of int, shape (batch, src)
+            Ids of words, padded at the end.
+        lengths : tensor of int, shape (batch,)
+            The number of words of each sentence, EOS among them.
+
+        Returns
+        -------
+        EncoderOutput
+            Annotations, and the last states and cells as the initial state, shape (batch, layers, hid) each.
+        """
         x = self.embedding(source)
         if not self.reverse:
             annotations, (h, c) = _read(self.lstm, x, lengths)
@@ -101,15 +163,25 @@ class StackedLSTM(nn.Module):
 
 
 class BidirectionalLSTM(nn.Module):
-    """Read the sentence in both directions through a stack of LSTMs, at the width of one.
+    """Bidirectional encoder of stacked LSTMs, with annotations as wide as those of `StackedLSTM`.
 
-    A state in one direction has ``hid / 2`` features, so that annotations and the decoder's first states are as wide
-    as those of `StackedLSTM`: either suits the same decoder.
+    Both directions of one layer are read by both directions of the next.
 
-    Both directions of one layer are read by both of the next.
+    Parameters
+    ----------
+    embedding : Embedding
+        The source embedding, `emb` features per word.
+    hidden_size : int
+        Features `hid` of an annotation, an even number. A state in one direction has ``hid / 2``.
+    num_layers : int, default 1
+        Number of layers.
+    dropout : float, default 0.0
+        Share of the features between layers that is set to 0 in training.
 
-    Neither paper has it: it is Luong's LSTM, reading as Bahdanau's GRU does. A layer costs
-    ``4 * batch * src * hid * (read + hid / 2)`` multiply-adds, `read` being `emb`, or `hid` above the first layer.
+    Notes
+    -----
+    Neither paper has this encoder: it is Luong's LSTM, reading as Bahdanau's GRU does. A layer costs
+    ``4 * batch * src * hid * (read + hid / 2)`` multiply-adds, where `read` is `emb`, or `hid` above the first layer.
     """
 
     def __init__(self, embedding: Embedding, hidden_size: int, num_layers: int = 1, *, dropout: float = 0.0):
@@ -122,7 +194,20 @@ class BidirectionalLSTM(nn.Module):
         self.backward_rnn = nn.ModuleList(nn.LSTM(n, hidden_size // 2, batch_first=True) for n in read)
 
     def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> EncoderOutput:
-        """Annotate each word as `StackedLSTM` does; its states and cells are those of both directions, side by side."""
+        """Compute annotations with `hid` features.
+
+        Parameters
+        ----------
+        source : tensor of int, shape (batch, src)
+            Ids of words, padded at the end.
+        lengths : tensor of int, shape (batch,)
+            The number of words of each sentence, EOS among them.
+
+        Returns
+        -------
+        EncoderOutput
+            Annotations, and the last states and cells of both directions side by side, shape (batch, layers, hid) each.
+        """
         x, ends = self.embedding(source), []
         for layer, (forwards, backwards) in enumerate(zip(self.forward_rnn, self.backward_rnn, strict=True)):
             if layer:
@@ -145,10 +230,8 @@ def _reverse(x: Float[Tensor, "batch src f"], lengths: Int[Tensor, "batch"]) -> 
 def _read(
     lstm: nn.LSTM, x: Float[Tensor, "batch src emb"], lengths: Int[Tensor, "batch"]
 ) -> tuple[Float[Tensor, "batch src hid"], tuple[Tensor, Tensor]]:
-    """Read up to the end of the shortest sentences, set these aside, and read on with the rest.
-
-    Packed sequences do the same, but their backward pass writes zeros as large as the whole input at every step.
-    """
+    """Read up to the end of the shortest sentences, set these aside, and read on with the rest."""
+    # packed sequences do the same, but their backward pass writes zeros as large as the whole input at every step
     lengths, order = lengths.sort(descending=True, stable=True)
     x, back = x[order], order.argsort()
     ends, counts = lengths.flip(0).unique_consecutive(return_counts=True)

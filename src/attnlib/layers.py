@@ -20,17 +20,38 @@ from attnlib.checks import check_whole
 def weight(*shape: int) -> nn.Parameter:
     r"""Draw a weight from the uniform distribution between plus and minus :math:`1 / \sqrt{n}`.
 
-    The last size of the shape is `n`, how many numbers one output is the weighted sum of. So PyTorch begins its own
-    layers; Bahdanau's values (N(0, 0.001²), zeros) suit Adadelta and weeks of training. `seeded` makes the draw known.
+    The last size of the shape is `n`, the number of terms in one output's weighted sum. PyTorch initializes its own
+    layers in the same way. Bahdanau's values (N(0, 0.001²), zeros) suit Adadelta and weeks of training. The draw
+    uses torch's global generator; see `seeded`.
 
-    How the papers begin: Bahdanau et al. 2015, appendix B.1; Luong et al. 2015, section 4.1.
+    For the papers' initial values, see Bahdanau et al. 2015, appendix B.1; Luong et al. 2015, section 4.1.
+
+    Parameters
+    ----------
+    *shape : int
+        The sizes of the weight.
+
+    Returns
+    -------
+    torch.nn.Parameter
+        The weight.
     """
     bound = 1 / sqrt(shape[-1])
     return nn.Parameter(torch.empty(shape).uniform_(-bound, bound))
 
 
 class Embedding(nn.Embedding):
-    """Hold one vector for each word of a vocabulary; in training, a share of the features is set to 0."""
+    """Embedding layer, one vector per word, with dropout of features.
+
+    Parameters
+    ----------
+    vocab_size : int
+        Number of words, the special symbols among them.
+    embedding_dim : int
+        Features of a vector.
+    dropout : float, default 0.0
+        Share of features that is set to 0 in training.
+    """
 
     def __init__(self, vocab_size: int, embedding_dim: int, dropout: float = 0.0):
         check_whole(vocab_size=vocab_size, embedding_dim=embedding_dim)
@@ -38,13 +59,13 @@ class Embedding(nn.Embedding):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, words: Int[Tensor, "*batch"]) -> Float[Tensor, "*batch emb"]:
-        """Look the words up."""
+        """Return the vectors of words, given as ids."""
         return self.dropout(super().forward(words))
 
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Seed torch's global generator for a block, and leave it as it was before."""
+    """Seed torch's global generator for a block, and restore its state afterward."""
     check_whole(0, seed=seed)
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
@@ -57,14 +78,29 @@ def gru_step(
     W_hh: Float[Tensor, "gates dec"],
     b_hh: Float[Tensor, "gates"],
 ) -> Float[Tensor, "batch dec"]:
-    """Step a GRU whose input is already multiplied, as `torch.nn.GRUCell` would.
+    """Compute one step of a GRU from an input that is already multiplied.
 
-    The input `x` is W_ih times what the cell reads, plus b_ih: reset gate, update gate, candidate. A step costs
-    ``3 * batch * dec²`` multiply-adds.
+    Parameters
+    ----------
+    x : tensor, shape (batch, gates)
+        W_ih times the input of the cell, plus b_ih: reset gate, update gate, candidate.
+    s : tensor, shape (batch, dec)
+        The state before.
+    W_hh : tensor, shape (gates, dec)
+        The recurrent weights, in PyTorch's order.
+    b_hh : tensor, shape (gates,)
+        The recurrent biases.
 
-    PyTorch's GRU resets after the recurrent product and keeps the old state where the update gate is 1. The
-    GRU of Bahdanau et al. 2015, appendix A.1.1, resets the state before the product and takes the candidate
-    where the gate is 1.
+    Returns
+    -------
+    tensor, shape (batch, dec)
+        The new state, as from `torch.nn.GRUCell`.
+
+    Notes
+    -----
+    A step costs ``3 * batch * dec²`` multiply-adds. PyTorch's GRU resets after the recurrent product and keeps the old
+    state where the update gate is 1. The GRU of Bahdanau et al. 2015, appendix A.1.1, resets the state before the
+    product and takes the candidate where the gate is 1.
     """
     dec = s.shape[1]
     gates, candidate = x.split([2 * dec, dec], dim=1)
@@ -79,14 +115,28 @@ def lstm_step(
     cell: Float[Tensor, "batch dec"],
     W_hh: Float[Tensor, "gates recurrent"],
 ) -> tuple[Float[Tensor, "batch dec"], Float[Tensor, "batch dec"]]:
-    """Step an LSTM whose input is already multiplied, as `torch.nn.LSTMCell` would.
+    """Compute one step of an LSTM from an input that is already multiplied.
 
-    The input `x` is W_ih times what the cell reads, plus both biases: input gate, forget gate, candidate, output gate.
-    Beside the state before, `s` holds whatever else was not multiplied beforehand, and `W_hh` its weights. Returned are
-    state and memory cell; a step costs ``4 * batch * dec * recurrent`` multiply-adds.
+    Parameters
+    ----------
+    x : tensor, shape (batch, gates)
+        W_ih times the input of the cell, plus both biases: input gate, forget gate, candidate, output gate.
+    s : tensor, shape (batch, recurrent)
+        The state before, and any other input that was not multiplied in advance.
+    cell : tensor, shape (batch, dec)
+        The memory cell before.
+    W_hh : tensor, shape (gates, recurrent)
+        The weights of `s`.
 
-    The unit of Luong et al. 2015, section 2: that of Hochreiter and Schmidhuber 1997, with the
-    forget gate of Gers et al. 2000.
+    Returns
+    -------
+    tuple of tensor, shape (batch, dec)
+        The new state and the new memory cell, as from `torch.nn.LSTMCell`.
+
+    Notes
+    -----
+    A step costs ``4 * batch * dec * recurrent`` multiply-adds. The unit is that of Luong et al. 2015, section 2: that
+    of Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000.
     """
     dec = cell.shape[1]
     gates, candidate, out = torch.addmm(x, s, W_hh.T).split([2 * dec, dec, dec], dim=1)

@@ -19,18 +19,30 @@ def linear_cross_entropy(
     target: Int[Tensor, "batch tgt"],
     label_smoothing: float = 0.0,
 ) -> Float[Tensor, ""]:
-    """Take the mean cross-entropy of the scores ``linear(read, weight)``, in nats, without ever holding all of them.
+    """Compute the mean cross-entropy of the scores ``linear(read, weight)``, in nats per word.
 
-    Real words count, EOS among them; PAD costs nothing. With `label_smoothing`, the true word counts
-    ``1 - label_smoothing``, and all words of the vocabulary share the rest. The loss can be differentiated only once.
+    Parameters
+    ----------
+    read : tensor, shape (batch, tgt, read)
+        The input of the output layer.
+    weight : tensor, shape (vocab, read)
+        The weights of the output layer.
+    target : tensor of int, shape (batch, tgt)
+        The true words. EOS counts; PAD costs nothing.
+    label_smoothing : float, default 0.0
+        The share of the target distribution that is spread over all words of the vocabulary.
 
-    `read` is what the output layer reads, and `weight` its weights.
+    Returns
+    -------
+    tensor, shape ()
+        The loss, which can be differentiated only once.
 
     Notes
     -----
     Luong et al. 2015, eq. 4, where it is the sum over all sentences, and there is no smoothing.
 
-    Costs ``3 * words * vocab * read`` multiply-adds, all of them before the backward pass.
+    The scores of all words are never in memory together. Costs ``3 * words * vocab * read`` multiply-adds, all of them
+    before the backward pass.
     """
     real = (target.flatten() != PAD).nonzero().squeeze(1)
     return _LinearCrossEntropy.apply(read.flatten(0, 1)[real], weight, target.flatten()[real], label_smoothing)

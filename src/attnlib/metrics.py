@@ -24,14 +24,32 @@ _TOGETHER, _POSITIONS = 64, 6_400  # pairs of a batch, and the positions of one 
 
 
 class Bleu(NamedTuple):
-    """A BLEU or chrF score, 0 to 100, and sacrebleu's account of how it was computed."""
+    """A BLEU or chrF score.
+
+    Attributes
+    ----------
+    score : float
+        0 to 100.
+    signature : str
+        sacrebleu's description of how it was computed.
+    """
 
     score: float
     signature: str
 
 
 class Bin(NamedTuple):
-    """The BLEU of the sentences whose source has from `shortest` to `longest` words."""
+    """BLEU of the sentences in one range of source lengths.
+
+    Attributes
+    ----------
+    shortest, longest : int
+        The range, in words without EOS, both ends included.
+    sentences : int
+        Number of sentences.
+    bleu : Bleu
+        Their score.
+    """
 
     shortest: int
     longest: int
@@ -42,15 +60,28 @@ class Bin(NamedTuple):
 def alignment_error_rate(
     predicted: Links | Sequence[Links], sure: Links | Sequence[Links], possible: Links | Sequence[Links] | None = None
 ) -> float:
-    r"""Compare word links with a reference: 0 is perfect, 1 is all wrong.
+    r"""Compute the alignment error rate of links: 0 is perfect, 1 has no correct link.
 
     :math:`\mathrm{AER} = 1 - (|A \cap S| + |A \cap P|) / (|A| + |S|)`, counted over all sentences together.
 
     Parameters
     ----------
-    predicted, sure, possible : set of (source position, target position), or a list of them
-        The links :math:`A`, :math:`S` and :math:`P`, of one sentence or of one sentence after another. The possible
-        links include the sure ones. None: they are the sure ones.
+    predicted : set of (source position, target position), or a sequence of them
+        The links :math:`A`, of one sentence or of each.
+    sure : set of (source position, target position), or a sequence of them
+        The links :math:`S` of the reference that are certain.
+    possible : set of (source position, target position), or a sequence of them, optional
+        The links :math:`P` of the reference that are possible, the sure ones among them. If None, the sure ones.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Raises
+    ------
+    ValueError
+        If the numbers of sentences differ, a sure link is not possible, or there is no link.
 
     Notes
     -----
@@ -60,11 +91,11 @@ def alignment_error_rate(
     P = S if possible is None else _sentences(possible)
     if not len(A) == len(S) == len(P):
         raise ValueError(
-            f"predicted, sure, possible have {len(A)}, {len(S)}, {len(P)} sentences; expected as many each"
+            f"predicted, sure, possible have {len(A)}, {len(S)}, {len(P)} sentences; expected equal numbers"
         )
     impossible = sum(len(s - p) for s, p in zip(S, P, strict=True))
     if impossible:
-        raise ValueError(f"possible lacks {impossible} of the links in sure; expected it to include them")
+        raise ValueError(f"possible lacks {impossible} of the links in sure; expected all of them")
     total = sum(map(len, A)) + sum(map(len, S))
     if not total:
         raise ValueError("predicted and sure hold no link; expected at least one")
@@ -72,10 +103,20 @@ def alignment_error_rate(
 
 
 def oracle_alignment_error_rate(pairs: Sequence[SentencePair]) -> float:
-    """Find how good links can be that give each target word exactly one source word, as `links` does.
+    """Return the least alignment error rate of links that give each target word exactly one source word.
 
-    It is not 0: "du" translates "of the", and one link cannot cover two words. For sentences of 1 to 3 clauses of
+    It is above 0: "du" translates "of the", and one link cannot cover two words. For sentences of 1 to 3 clauses of
     `attnlib.language.grammar` it is about 0.05.
+
+    Parameters
+    ----------
+    pairs : sequence of SentencePair
+        Sentences with gold links.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
     """
     if not any(pair.target for pair in pairs):
         raise ValueError(f"pairs has {len(pairs)} sentence pairs; expected at least one target word")
@@ -90,20 +131,20 @@ def oracle_alignment_error_rate(pairs: Sequence[SentencePair]) -> float:
 def hard_alignment(
     weights: Real[Array, "tgt src"], source: Sequence[str], target: Sequence[str]
 ) -> set[tuple[int, int]]:
-    """Link each target word to the source word that it looked at most.
+    """Return the link of each target word to the source word with the greatest weight.
 
     Parameters
     ----------
-    weights : ``"tgt src"``
-        At least a row for each target word and a column for each source word. What comes after, the row and the
-        column of EOS and padding, does not count.
-    source, target : words
-        The sentences, without EOS.
+    weights : array, shape (tgt, src)
+        At least a row for each target word and a column for each source word. Further rows and columns, of EOS and
+        padding, are ignored.
+    source, target : sequence of str
+        The words of the sentences, without EOS.
 
     Returns
     -------
     set of (source position, target position)
-        One link for each target word. Of equal weights the first source word is taken.
+        One link for each target word. Among equal weights the first source word is taken.
 
     Notes
     -----
@@ -124,24 +165,62 @@ def hard_alignment(
 
 
 def attention_weights(model: EncoderDecoder, pair: SentencePair) -> Float[np.ndarray, "tgt src"]:
-    """See what each target word looked at in a model that is given the true words.
+    """Return the attention weights for a reference translation.
 
-    The weights are those of the words; those of EOS, beside and below them, are left out.
+    Parameters
+    ----------
+    model : EncoderDecoder
+        A model with attention and with its vocabularies.
+    pair : SentencePair
+        The source and the reference.
+
+    Returns
+    -------
+    array, shape (tgt, src)
+        The weights of the words, without the row and the column of EOS.
     """
     return next(_word_weights(model, [pair]))
 
 
 def forced_alignments(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> list[set[tuple[int, int]]]:
-    """Read the links of sentence pairs off a model that is given the true words (forced decoding).
+    """Return the links of a model that is given the reference translations (forced decoding).
 
-    They are in the order of `pairs`, as `alignment_error_rate` takes them.
+    Parameters
+    ----------
+    model : EncoderDecoder
+        A model with attention and with its vocabularies.
+    pairs : sequence of SentencePair
+        The sources and the references.
+
+    Returns
+    -------
+    list of set of (source position, target position)
+        The links of each pair, in order.
     """
     both = zip(_word_weights(model, pairs), pairs, strict=True)
     return [hard_alignment(weights, pair.source, pair.target) for weights, pair in both]
 
 
 def forced_weights(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Iterator[Float[np.ndarray, "tgt src"]]:
-    """See what each number, of a word or of a piece of one, looked at, with rows and columns of EOS and padding."""
+    """Yield the attention weights for reference translations, one row and column for each id.
+
+    Parameters
+    ----------
+    model : EncoderDecoder
+        A model with attention and with its vocabularies.
+    pairs : sequence of SentencePair
+        The sources and the references.
+
+    Yields
+    ------
+    array, shape (tgt, src)
+        The weights of one pair, with the rows and columns of EOS and padding.
+
+    Raises
+    ------
+    ValueError
+        If the model has no attention.
+    """
     for _, (source, _, _), scored in _forced(model, pairs):
         if scored.attention is None:
             raise ValueError("model has no attention; expected a model with attention")
@@ -151,14 +230,21 @@ def forced_weights(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Iter
 def merge_subword_weights(
     weights: Float[np.ndarray, "tgt src"], source_sizes: Sequence[int], target_sizes: Sequence[int]
 ) -> Float[np.ndarray, "target_words source_words"]:
-    """Turn the weights of pieces into weights of words: sum over a source word's pieces, mean over a target word's.
+    """Compute the weights of words from the weights of subwords.
+
+    The weights are summed over the subwords of a source word, and averaged over those of a target word.
 
     Parameters
     ----------
-    weights : ``"tgt src"``
-        What comes after the last word's pieces, the row and the column of EOS and padding, does not count.
-    source_sizes, target_sizes : numbers
-        How many pieces each word has.
+    weights : array, shape (tgt, src)
+        Weights of subwords. Further rows and columns, of EOS and padding, are ignored.
+    source_sizes, target_sizes : sequence of int
+        The number of subwords of each word.
+
+    Returns
+    -------
+    array, shape (target_words, source_words)
+        Weights of words.
     """
     if not source_sizes or not target_sizes:
         return np.zeros((len(target_sizes), len(source_sizes)))
@@ -169,12 +255,38 @@ def merge_subword_weights(
 
 
 def sentence_nll(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> list[float]:
-    """Take the negative log probability of each true translation, EOS included, in nats: see `token_nll`."""
+    """Compute the negative log probability of each reference translation, EOS included, in nats.
+
+    Parameters
+    ----------
+    model : EncoderDecoder
+        A model with its vocabularies.
+    pairs : sequence of SentencePair
+        The sources and the references.
+
+    Returns
+    -------
+    list of float
+        One number per pair.
+    """
     return [float(losses.sum()) for losses in token_nll(model, pairs)]
 
 
 def token_nll(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> list[Float[np.ndarray, "_"]]:
-    """Take the negative log probability of each word of each true translation, EOS included, in nats."""
+    """Compute the negative log probability of each word of reference translations, EOS included, in nats.
+
+    Parameters
+    ----------
+    model : EncoderDecoder
+        A model with its vocabularies.
+    pairs : sequence of SentencePair
+        The sources and the references.
+
+    Returns
+    -------
+    list of array, shape (tgt,)
+        One number per word of each pair.
+    """
     order = sorted(range(len(pairs)), key=lambda n: len(pairs[n].target))
     losses: dict[int, np.ndarray] = {}
     for _, (_, _, target), scored in _forced(model, [pairs[n] for n in order]):
@@ -185,21 +297,49 @@ def token_nll(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> list[Floa
 
 
 def bleu_metric(tokenize: str) -> BLEU:
-    """Make sacrebleu's BLEU, or refuse a way to cut words that it does not have, or cannot use here."""
+    """Return sacrebleu's BLEU with a tokenizer, or raise a ValueError if sacrebleu has no such tokenizer here."""
     check_choice(BLEU.TOKENIZERS, tokenize=tokenize)
     try:
         return BLEU(tokenize=tokenize, force=True)  # force: tokens that stand apart are what we have
     except (OSError, RuntimeError) as error:
-        raise ValueError(f"tokenize is {tokenize!r}, which sacrebleu cannot use here: {error}") from None
+        raise ValueError(f"tokenize is {tokenize!r}; expected a tokenizer that sacrebleu has here: {error}") from None
 
 
 def bleu(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]], tokenize: str = "none") -> Bleu:
-    """Compute BLEU with sacrebleu over all sentences together, words as they are or cut anew as `tokenize` says."""
+    """Compute corpus BLEU with sacrebleu.
+
+    Parameters
+    ----------
+    translations : sequence of sequence of str
+        The words of each translation.
+    references : sequence of sequence of str
+        The words of each reference.
+    tokenize : str, default "none"
+        One of sacrebleu's tokenizers. "none" keeps the words as they are.
+
+    Returns
+    -------
+    Bleu
+        Score and signature.
+    """
     return _scored(bleu_metric(tokenize), translations, references)
 
 
 def chrf(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Bleu:
-    """Compute chrF, which compares runs of letters, with sacrebleu over all sentences together."""
+    """Compute corpus chrF, which compares sequences of characters, with sacrebleu.
+
+    Parameters
+    ----------
+    translations : sequence of sequence of str
+        The words of each translation.
+    references : sequence of sequence of str
+        The words of each reference.
+
+    Returns
+    -------
+    Bleu
+        Score and signature.
+    """
     return _scored(CHRF(), translations, references)
 
 
@@ -213,19 +353,20 @@ def bleu_by_length(
 
     Parameters
     ----------
-    translations : list of words
-        What a model made of each source.
-    pairs : sentence pairs
+    translations : sequence of sequence of str
+        The words of each translation.
+    pairs : sequence of SentencePair
         The sources and the references.
-    edges : int, ascending
-        Where bins of source lengths begin; the last edge ends the last bin and is outside it. Sentences outside all
-        bins do not count, and bins without a sentence are left out.
-    tokenize : str
+    edges : sequence of int, ascending
+        The source lengths at which bins begin. The last edge ends the last bin and is outside it. Sentences outside all
+        bins are ignored, and bins without a sentence are left out.
+    tokenize : str, default "none"
         As for `bleu`.
 
     Returns
     -------
     list of Bin
+        The bins, shortest sentences first.
     """
     _check_translations(translations, [pair.target for pair in pairs])
     if len(edges) < 2 or any(first >= second for first, second in pairwise(edges)):
@@ -243,7 +384,20 @@ def bleu_by_length(
 
 
 def exact_match(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> float:
-    """Give the share of translations, 0 to 1, that are the reference word for word."""
+    """Compute the share of translations that equal their reference word for word.
+
+    Parameters
+    ----------
+    translations : sequence of sequence of str
+        The words of each translation.
+    references : sequence of sequence of str
+        The words of each reference.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+    """
     _check_translations(translations, references)
     pairs = zip(translations, references, strict=True)
     return sum(tuple(words) == tuple(reference) for words, reference in pairs) / len(references)
@@ -292,7 +446,7 @@ def _check_translations(translations: Sequence[Sequence[str]], references: Seque
             check_words(f"{name}[{n}]", words)
     if len(translations) != len(references) or not len(references):
         counts = f"{len(translations)} sentences, the references {len(references)}"
-        raise ValueError(f"translations has {counts}; expected equally many, and at least one")
+        raise ValueError(f"translations has {counts}; expected equal numbers of sentences, and at least one")
 
 
 def _check_links(pairs: Sequence[SentencePair]) -> None:

@@ -20,23 +20,23 @@ _LONGEST_WAIT = timedelta(hours=2)  # for another process, which may be making v
 
 
 def world_size() -> int:
-    """Count the processes that train together; 1: there is no other."""
+    """Return the number of processes that train together."""
     return dist.get_world_size() if dist.is_initialized() else 1
 
 
 def rank() -> int:
-    """Tell which of the processes this is, from 0."""
+    """Return the number of this process, from 0."""
     return dist.get_rank() if dist.is_initialized() else 0
 
 
 @contextmanager
 def init_distributed(device: torch.device | str = "cpu") -> Iterator[None]:
-    """Join the processes that torchrun started, if it started any.
+    """Join the processes that torchrun started, if there are any.
 
     Parameters
     ----------
-    device : torch.device or str
-        Where gradients are: they go from process to process over gloo from processors, over nccl from GPUs.
+    device : torch.device or str, default "cpu"
+        The device of the gradients, which are sent over gloo between processors and over nccl between GPUs.
     """
     if os.environ.get("WORLD_SIZE", "1") == "1":
         yield
@@ -52,9 +52,9 @@ def init_distributed(device: torch.device | str = "cpu") -> Iterator[None]:
 
 @contextmanager
 def main_process_first() -> Iterator[None]:
-    """Let the first process do what is inside, and all the others once it has done so.
+    """Run the enclosed block on the main process first, then on the others.
 
-    If it raises an error, which it will report, the others end without a word.
+    If the block raises an error in the main process, which reports it, the others exit without a message.
     """
     if rank() and not all_reduce_max(0.0)[0]:
         sys.exit(2)
@@ -68,19 +68,29 @@ def main_process_first() -> Iterator[None]:
 
 
 def all_reduce_max(*numbers: float) -> Sequence[float]:
-    """Replace each number by the greatest that any process has there."""
+    """Return the greatest value of each number over all processes."""
     return _all_reduce(torch.tensor(numbers, dtype=torch.float64), dist.ReduceOp.MAX).tolist()
 
 
 def all_reduce_sum(number: int) -> int:
-    """Add up all processes' numbers."""
+    """Return the sum of a number over all processes."""
     return int(_all_reduce(torch.tensor(number)))
 
 
 def all_reduce_gradients(parameters: Iterable[Tensor], loss: Tensor) -> Tensor:
-    """Replace each gradient by the sum of all processes' gradients, and return the sum of their losses.
+    """Replace each gradient by its sum over all processes.
 
-    The parameters are the same in each process, in the same order. What has no gradient counts as one of zeros.
+    Parameters
+    ----------
+    parameters : iterable of tensor
+        The parameters, in the same order in every process. A missing gradient counts as zeros.
+    loss : tensor, shape ()
+        The loss of this process.
+
+    Returns
+    -------
+    tensor, shape ()
+        The sum of the losses.
     """
     if world_size() == 1:
         return loss

@@ -27,8 +27,22 @@ from attnlib.shapes import Array
 
 
 def dot(s: Float[Array, "*batch tgt d"], h: Float[Array, "*batch src d"]) -> Float[Array, "*batch tgt src"]:
-    r"""Score every query against every key by their dot product, :math:`e_{t,i} = s_t \cdot h_i`, without a scale.
+    r"""Compute the dot product of every query with every key, :math:`e_{t,i} = s_t \cdot h_i`, without a scale.
 
+    Parameters
+    ----------
+    s : array, shape (\*batch, tgt, d)
+        Queries.
+    h : array, shape (\*batch, src, d)
+        Keys.
+
+    Returns
+    -------
+    array, shape (\*batch, tgt, src)
+        Scores.
+
+    Notes
+    -----
     Costs ``batch * tgt * src * d`` multiply-adds. Luong et al. 2015, section 3.1, "dot".
     """
     return s @ h.mT
@@ -37,11 +51,24 @@ def dot(s: Float[Array, "*batch tgt d"], h: Float[Array, "*batch src d"]) -> Flo
 def additive(
     queries: Float[Array, "*batch tgt att"], keys: Float[Array, "*batch src att"], v_a: Float[Array, "att"]
 ) -> Float[Array, "*batch tgt src"]:
-    r"""Score by a network with one hidden layer, :math:`e_{t,i} = v_a \cdot \tanh(W_a s_{t-1} + U_a h_i)`.
+    r"""Compute scores by a network with one hidden layer, :math:`e_{t,i} = v_a \cdot \tanh(W_a s_{t-1} + U_a h_i)`.
 
-    The `queries` are the decoder states as the hidden layer sees them, :math:`W_a s`, the `keys` the annotations,
-    :math:`U_a h`.
+    Parameters
+    ----------
+    queries : array, shape (\*batch, tgt, att)
+        Projected decoder states, :math:`W_a s`.
+    keys : array, shape (\*batch, src, att)
+        Projected annotations, :math:`U_a h`.
+    v_a : array, shape (att,)
+        The weights of the output.
 
+    Returns
+    -------
+    array, shape (\*batch, tgt, src)
+        Scores.
+
+    Notes
+    -----
     Costs ``batch * tgt * src * att`` hyperbolic tangents, and memory for as many numbers: the most expensive score.
     Bahdanau et al. 2015, appendix A.1.2; Luong et al. 2015, section 3.1, "concat".
     """
@@ -50,28 +77,44 @@ def additive(
 
 
 class Dot(nn.Module):
-    """Score by `dot`, so states and annotations need equally many features (Luong et al. 2015, section 3.1, "dot")."""
+    """The dot score (Luong et al. 2015, section 3.1, "dot").
+
+    States and annotations need the same number of features.
+    """
 
     def project_keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src enc"]:
-        """Keep the annotations as they are."""
+        """Return the annotations unchanged."""
         return h
 
     def forward(
         self, s: Float[Tensor, "*batch tgt key"], keys: Float[Tensor, "*batch src key"]
     ) -> Float[Tensor, "*batch tgt src"]:
-        """Score states against keys: see `dot`."""
+        r"""Compute scores by `dot`.
+
+        Parameters
+        ----------
+        s : tensor, shape (\*batch, tgt, key)
+            Decoder states.
+        keys : tensor, shape (\*batch, src, key)
+            The result of `project_keys`.
+
+        Returns
+        -------
+        tensor, shape (\*batch, tgt, src)
+            Scores.
+        """
         return dot(s, keys)
 
 
 class General(Dot):
-    """Score by `dot` with a matrix between, s · W_a h (Luong et al. 2015, section 3.1, "general")."""
+    """The general score, s · W_a h (Luong et al. 2015, section 3.1, "general")."""
 
     def __init__(self, decoder_size: int, encoder_size: int):
         super().__init__()
         self.W_a = weight(decoder_size, encoder_size)
 
     def project_keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src dec"]:
-        """Bring the annotations into the decoder's space, W_a h: ``batch * src * enc * dec`` multiply-adds."""
+        """Compute the keys W_a h: ``batch * src * enc * dec`` multiply-adds."""
         return linear(h, self.W_a)
 
 
@@ -87,18 +130,31 @@ class Additive(nn.Module):
         )
 
     def project_keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src att"]:
-        """Prepare the half that never changes, U_a h: ``batch * src * enc * att`` multiply-adds."""
+        """Compute the keys U_a h, which no state changes: ``batch * src * enc * att`` multiply-adds."""
         return linear(h, self.U_a)
 
     def forward(
         self, s: Float[Tensor, "*batch tgt dec"], keys: Float[Tensor, "*batch src att"]
     ) -> Float[Tensor, "*batch tgt src"]:
-        """Score states against keys: see `additive`."""
+        r"""Compute scores by `additive`.
+
+        Parameters
+        ----------
+        s : tensor, shape (\*batch, tgt, dec)
+            Decoder states.
+        keys : tensor, shape (\*batch, src, att)
+            The result of `project_keys`.
+
+        Returns
+        -------
+        tensor, shape (\*batch, tgt, src)
+            Scores.
+        """
         return additive(linear(s, self.W_a), keys, self.v_a)
 
 
 class Concat(nn.Module):
-    """Score by `additive` with one matrix for state and annotation, v_a · tanh(W_a [s; h]).
+    """The concat score, v_a · tanh(W_a [s; h]): `additive` with one matrix for state and annotation.
 
     The product of a matrix and two stacked vectors is the sum of two products, so this is `Additive` with
     W_a = [W_a, U_a] (Luong et al. 2015, section 3.1, "concat").
@@ -110,20 +166,38 @@ class Concat(nn.Module):
         self.W_a, self.v_a = weight(attention_size, decoder_size + encoder_size), weight(attention_size)
 
     def project_keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src att"]:
-        """Prepare the half that never changes: ``batch * src * enc * att`` multiply-adds."""
+        """Compute the annotations' part of the hidden layer: ``batch * src * enc * att`` multiply-adds."""
         return linear(h, self.W_a[:, self.dec :])
 
     def forward(
         self, s: Float[Tensor, "*batch tgt dec"], keys: Float[Tensor, "*batch src att"]
     ) -> Float[Tensor, "*batch tgt src"]:
-        """Score states against keys: see `additive`."""
+        r"""Compute scores by `additive`.
+
+        Parameters
+        ----------
+        s : tensor, shape (\*batch, tgt, dec)
+            Decoder states.
+        keys : tensor, shape (\*batch, src, att)
+            The result of `project_keys`.
+
+        Returns
+        -------
+        tensor, shape (\*batch, tgt, src)
+            Scores.
+        """
         return additive(linear(s, self.W_a[:, : self.dec]), keys, self.v_a)
 
 
 class Location(nn.Module):
-    """Score positions by the state alone, W_a s (Luong et al. 2015, eq. 8): what a word says does not count.
+    """The location score, W_a s (Luong et al. 2015, eq. 8), which does not depend on the annotations.
 
-    Row `i` of W_a is for position `i`: a source may have `max_src` words at most.
+    Parameters
+    ----------
+    decoder_size : int
+        Features of a decoder state.
+    max_src : int
+        The most words that a source may have, EOS among them. Row `i` of W_a is for position `i`.
     """
 
     def __init__(self, decoder_size: int, max_src: int):
@@ -131,7 +205,23 @@ class Location(nn.Module):
         self.W_a = weight(max_src, decoder_size)
 
     def project_keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src 0"]:
-        """Keep nothing of the annotations but how many there are: a ValueError if more than `max_src`."""
+        r"""Return keys without features, one for each source position.
+
+        Parameters
+        ----------
+        h : tensor, shape (\*batch, src, enc)
+            Annotations.
+
+        Returns
+        -------
+        tensor, shape (\*batch, src, 0)
+            Keys.
+
+        Raises
+        ------
+        ValueError
+            If there are more than `max_src` source positions.
+        """
         if h.shape[-2] > self.W_a.shape[0]:
             raise ValueError(f"h has {h.shape[-2]} source positions; expected at most max_src, {self.W_a.shape[0]}")
         return h[..., :0]
@@ -139,5 +229,18 @@ class Location(nn.Module):
     def forward(
         self, s: Float[Tensor, "*batch tgt dec"], keys: Float[Tensor, "*batch src 0"]
     ) -> Float[Tensor, "*batch tgt src"]:
-        """Score positions: ``batch * tgt * src * dec`` multiply-adds."""
+        r"""Compute scores of positions: ``batch * tgt * src * dec`` multiply-adds.
+
+        Parameters
+        ----------
+        s : tensor, shape (\*batch, tgt, dec)
+            Decoder states.
+        keys : tensor, shape (\*batch, src, 0)
+            The result of `project_keys`.
+
+        Returns
+        -------
+        tensor, shape (\*batch, tgt, src)
+            Scores.
+        """
         return linear(s, self.W_a[: keys.shape[-2]])

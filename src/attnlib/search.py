@@ -22,11 +22,19 @@ _POSITIONS = 32_000  # of sources that these look at, padding counted: memory gr
 
 
 class Hypotheses(NamedTuple):
-    """Hold one translation of each sentence.
+    """Translations of a batch of sentences, one for each.
 
-    The `ids` are numbers, filled up with `PAD`; a sentence ends in `EOS`, which `lengths` counts, unless it reached
-    the greatest length first. The `log_probabilities` are natural logarithms, not normalised by length. The `weights`
-    tell what each word looked at, 0 after the end; None: a model without attention.
+    Attributes
+    ----------
+    ids : tensor of int, shape (batch, tgt)
+        Ids of the words, padded with `PAD`.
+    lengths : tensor of int, shape (batch,)
+        The number of ids of each translation. It counts the `EOS`, which is missing in a translation of the greatest
+        length.
+    log_probabilities : tensor, shape (batch,)
+        Natural logarithms, not normalized by length.
+    weights : tensor, shape (batch, tgt, src), or None
+        Attention weights, 0 after the end. None for a model without attention.
     """
 
     ids: Int[Tensor, "batch tgt"]
@@ -51,16 +59,23 @@ def greedy_search(
     lengths: Int[Tensor, "batch"],
     max_length: int | Int[Tensor, "batch"],
 ) -> Hypotheses:
-    """Take the most probable word at every step, until `EOS`.
+    """Return the translation that has the most probable word at every step.
 
     Parameters
     ----------
     model : EncoderDecoder
-        In evaluation mode, or features are dropped.
-    source, lengths
+        A model in evaluation mode. In training mode, dropout is active.
+    source : tensor of int, shape (batch, src)
         Encoded sentences, as from `attnlib.data.encode_batch`.
-    max_length : int, or ``"batch"``
-        The most words a translation may have, `EOS` included: of all, or of each.
+    lengths : tensor of int, shape (batch,)
+        The number of words of each sentence, `EOS` among them.
+    max_length : int or tensor of int, shape (batch,)
+        The greatest number of words of a translation, `EOS` included: of all, or of each.
+
+    Returns
+    -------
+    Hypotheses
+        One translation per sentence.
 
     Raises
     ------
@@ -69,8 +84,16 @@ def greedy_search(
 
     Notes
     -----
-    Costs one step of the decoder for each word of the longest translation in the batch; a sentence that has ended
-    is not stepped any more.
+    Costs one step of the decoder for each word of the longest translation in the batch; finished sentences are not
+    stepped any more.
+
+    Examples
+    --------
+    >>> from attnlib import encode_batch, greedy_search, load_pretrained
+    >>> model = load_pretrained("bahdanau")
+    >>> ids, lengths = encode_batch([["the", "cat", "sleeps"]], model.source_vocabulary)
+    >>> model.target_vocabulary.decode(greedy_search(model, ids, lengths, max_length=10).ids[0])
+    ('le', 'chat', 'dort')
     """
     limits = _limits(max_length, lengths)
     state = model.start(source, lengths)
@@ -103,29 +126,51 @@ def beam_search(
     length_penalty: float = 1.0,
     min_length: int | Int[Tensor, "batch"] = 0,
 ) -> Hypotheses:
-    """Keep the `beam_size` most probable beginnings at every step, and take the best translation.
+    """Return the best translation that a beam search finds.
 
-    A hypothesis that has ended keeps its place in the beam, so ever fewer go on. Among those that have ended, the
-    greatest score, ``log_probability / length ** length_penalty``, wins; where none has, the greatest of the others
-    does.
+    At every step, the `beam_size` most probable hypotheses are kept. A finished hypothesis keeps its place in the beam.
+    The finished hypothesis with the greatest score, ``log_probability / length ** length_penalty``, is returned; if
+    none is finished, the unfinished one with the greatest score.
 
     Parameters
     ----------
-    model, source, lengths, max_length
-        As for `greedy_search`, which it is with a `beam_size` of 1.
+    model : EncoderDecoder
+        A model in evaluation mode. In training mode, dropout is active.
+    source : tensor of int, shape (batch, src)
+        Encoded sentences, as from `attnlib.data.encode_batch`.
+    lengths : tensor of int, shape (batch,)
+        The number of words of each sentence, `EOS` among them.
+    max_length : int or tensor of int, shape (batch,)
+        The greatest number of words of a translation, `EOS` included: of all, or of each.
     beam_size : int
-        How many hypotheses are kept for each sentence.
-    length_penalty : float
-        0 favours short translations; 1 takes the mean of the words' log probabilities.
-    min_length : int, or ``"batch"``
-        Where the best of those that have ended is shorter than this, one that reached `max_length` first wins if its
-        score is greater.
+        The number of hypotheses kept for each sentence. With 1, the result is that of `greedy_search`.
+    length_penalty : float, default 1.0
+        The exponent of the length. 0 favors short translations; 1 takes the mean of the words' log probabilities.
+    min_length : int or tensor of int, shape (batch,), default 0
+        If the best finished hypothesis is shorter than this, an unfinished one of greater score is returned.
+
+    Returns
+    -------
+    Hypotheses
+        One translation per sentence.
+
+    Raises
+    ------
+    FloatingPointError
+        If a translation's probability is not a number, as when the model's weights hold NaN.
 
     Notes
     -----
-    A step costs at most `beam_size` times what it costs in `greedy_search`: hypotheses that have ended are not stepped
-    any more. The weights of those that are stepped, at most ``batch * beam_size * src`` numbers, are kept for every
-    step.
+    A step costs at most `beam_size` times the cost of a step of `greedy_search`: finished hypotheses are not stepped
+    any more. The weights of the others, at most ``batch * beam_size * src`` numbers, are kept for every step.
+
+    Examples
+    --------
+    >>> from attnlib import beam_search, encode_batch, load_pretrained
+    >>> model = load_pretrained("bahdanau")
+    >>> ids, lengths = encode_batch([["the", "cat", "sleeps"]], model.source_vocabulary)
+    >>> model.target_vocabulary.decode(beam_search(model, ids, lengths, max_length=10, beam_size=5).ids[0])
+    ('le', 'chat', 'dort')
     """
     check_whole(beam_size=beam_size)
     check_finite(length_penalty=length_penalty)
@@ -156,10 +201,27 @@ def beam_search(
 
 @typechecked
 def translate(model: EncoderDecoder, sentence: str, max_length: int = 100) -> str:
-    """Translate one sentence of one's own, the most probable word at each step.
+    """Translate one sentence by greedy search.
 
-    The sentence is words separated by spaces, and so is its translation, which has `max_length` words at most. Words
-    that the vocabulary lacks are read as `UNK`, with a warning.
+    Parameters
+    ----------
+    model : EncoderDecoder
+        A model with its vocabularies.
+    sentence : str
+        Words separated by spaces. Words that the vocabulary lacks are read as `UNK`, with a warning.
+    max_length : int, default 100
+        The greatest number of words of the translation, `EOS` included.
+
+    Returns
+    -------
+    str
+        Words separated by spaces.
+
+    Examples
+    --------
+    >>> from attnlib import load_pretrained, translate
+    >>> translate(load_pretrained("bahdanau"), "the cat sleeps")
+    'le chat dort'
     """
     words = sentence.split()
     (translation,) = translate_all(model, [words], max_length=max_length)
@@ -177,24 +239,35 @@ def translate_all(
     max_length: int | Sequence[int],
     beam_size: int = 1,
 ) -> list[tuple[str, ...]]:
-    """Translate many sentences of words, sorted by length so that batches waste little, and return them in order.
+    """Translate many sentences, in batches of similar length.
 
     Parameters
     ----------
     model : EncoderDecoder
-        With its vocabularies.
-    sentences : list of words
-        The sources.
-    max_length : int, or numbers
-        The most words a translation may have, `EOS` included: of all, or of each sentence.
-    beam_size : int
-        1: `greedy_search`. Otherwise the width of `beam_search`.
+        A model with its vocabularies.
+    sentences : sequence of sequence of str
+        The words of each source sentence.
+    max_length : int, or sequence of int
+        The greatest number of words of a translation, `EOS` included: of all, or of each.
+    beam_size : int, default 1
+        1 uses `greedy_search`; greater numbers use `beam_search` with as many hypotheses.
+
+    Returns
+    -------
+    list of tuple of str
+        The words of each translation, in the order of the sentences.
+
+    Examples
+    --------
+    >>> from attnlib import load_pretrained, translate_all
+    >>> translate_all(load_pretrained("bahdanau"), [["the", "cat", "sleeps"]], max_length=10, beam_size=5)
+    [('le', 'chat', 'dort')]
     """
     check_vocabularies(model)
     check_whole(beam_size=beam_size)
     limits = [*max_length] if isinstance(max_length, Iterable) else [max_length] * len(sentences)
     if len(limits) != len(sentences):
-        raise ValueError(f"max_length has {len(limits)} numbers; expected {len(sentences)}, one for each sentence")
+        raise ValueError(f"max_length has {len(limits)} numbers; expected {len(sentences)}, a number for each sentence")
     translations = {
         n: model.target_vocabulary.decode(words) for n, words, _, _ in search_all(model, sentences, limits, beam_size)
     }
@@ -208,9 +281,31 @@ def search_all(
     beam_size: int,
     min_lengths: Sequence[int] | None = None,
 ) -> Iterator[tuple[int, Int[Tensor, "tgt"], float, Float[Tensor, "tgt_ src"] | None]]:
-    """Search for translations as `translate_all` does: each sentence's number, words, log probability and weights.
+    """Yield a translation of each sentence, shortest sentences first.
 
-    The `min_lengths`, one for each sentence, are for `beam_search`.
+    Parameters
+    ----------
+    model : EncoderDecoder
+        A model with its vocabularies.
+    sentences : sequence of sequence of str
+        The words of each source sentence.
+    limits : sequence of int
+        The greatest number of words of each translation, `EOS` included.
+    beam_size : int
+        1 uses `greedy_search`; greater numbers use `beam_search` with as many hypotheses.
+    min_lengths : sequence of int, optional
+        The least length of each translation: see `beam_search`. If None, 0.
+
+    Yields
+    ------
+    n : int
+        The index of the sentence.
+    ids : tensor of int, shape (tgt,)
+        The ids of its translation.
+    log_probability : float
+        Natural logarithm of the translation's probability.
+    weights : tensor, shape (tgt, src), or None
+        Attention weights, padding included. None for a model without attention.
     """
     device = next(model.parameters()).device
     sizes = [sum(model.source_vocabulary.sizes(words)) for words in sentences]
@@ -227,7 +322,24 @@ def search_all(
 
 
 def parted(order: Iterable[int], sizes: Sequence[int], batch_size: int, positions: int) -> Iterator[list[int]]:
-    """Part sentences where one more would make them too many, or too long side by side."""
+    """Yield groups of sentences that fit into one batch.
+
+    Parameters
+    ----------
+    order : iterable of int
+        Indices of sentences.
+    sizes : sequence of int
+        The length of each sentence.
+    batch_size : int
+        The greatest number of sentences of a group.
+    positions : int
+        The greatest number of positions of a group, padding counted. A longer sentence has a group of its own.
+
+    Yields
+    ------
+    list of int
+        Indices of sentences, in their order.
+    """
     part: list[int] = []
     for n in order:
         longest = max(sizes[m] for m in (*part, n))

@@ -57,17 +57,45 @@ _ENCODERS = {"backward": partial(StackedLSTM, reverse=True), "forward": StackedL
 
 
 class Seq2SeqOutput(NamedTuple):
-    """What a model says of given target sentences: ``logits[:, t]`` scores every word as ``target[:, t]``."""
+    """Output of a model for given target sentences.
+
+    Attributes
+    ----------
+    logits : tensor, shape (batch, tgt, vocab)
+        Scores of words: ``logits[:, t]`` scores every word as ``target[:, t]``.
+    attention : AttentionOutput or None
+        The attention of all steps. None for a model without attention.
+    """
 
     logits: Float[Tensor, "batch tgt vocab"]
     attention: AttentionOutput | None
 
 
 class EncoderDecoder(nn.Module):
-    """From source sentences to target sentences.
+    """Encoder-decoder model that maps source sentences to target sentences.
 
-    The encoder is one of `attnlib.encoders`, the decoder one of `attnlib.decoders`. Those who train or translate need
-    the vocabularies, which say which number is which word. The `config` of a model from a folder says how it was made.
+    Parameters
+    ----------
+    encoder : module
+        One of `attnlib.encoders`.
+    decoder : module
+        One of `attnlib.decoders`.
+    source_vocabulary, target_vocabulary : Tokenizer, optional
+        The mappings between words and ids. Training and translation need them.
+
+    Attributes
+    ----------
+    config : mapping
+        How a model from a folder was made.
+
+    Examples
+    --------
+    >>> from attnlib import Vocabulary, encode_batch, luong
+    >>> words = Vocabulary(("a", "b"))
+    >>> model = luong(words, words)
+    >>> ids, lengths = encode_batch([["a", "b"]], words)
+    >>> type(model).__name__, model(ids, lengths, target=ids).logits.shape
+    ('EncoderDecoder', torch.Size([1, 3, 6]))
     """
 
     def __init__(
@@ -86,10 +114,21 @@ class EncoderDecoder(nn.Module):
     def forward(
         self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"], target: Int[Tensor, "batch tgt"]
     ) -> Seq2SeqOutput:
-        """Score given translations, each word from the true words before it (teacher forcing).
+        """Compute the scores of given translations, each word from the true words before it (teacher forcing).
 
-        Sentences are word numbers, each ends in EOS and is padded at the end; `lengths` counts the words of the
-        sources, EOS among them. BOS is put before the target here. The scores at padding mean nothing.
+        Parameters
+        ----------
+        source : tensor of int, shape (batch, src)
+            Ids of the source words. Each sentence ends in EOS and is padded at the end.
+        lengths : tensor of int, shape (batch,)
+            The number of words of each source sentence, EOS among them.
+        target : tensor of int, shape (batch, tgt)
+            Ids of the target words, in the same form, without BOS.
+
+        Returns
+        -------
+        Seq2SeqOutput
+            Scores and attention. The scores at padding have no meaning.
         """
         return Seq2SeqOutput(*self.decoder(*self._inputs(source, lengths, target)))
 
@@ -97,21 +136,58 @@ class EncoderDecoder(nn.Module):
     def extract_features(
         self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"], target: Int[Tensor, "batch tgt"]
     ) -> Float[Tensor, "batch tgt read"]:
-        """Compute what `forward` makes its logits of, by the decoder's weights `output_weight`."""
+        """Compute the features that the decoder's `output_weight` multiplies.
+
+        Parameters
+        ----------
+        source, lengths, target : tensor of int
+            As for `forward`.
+
+        Returns
+        -------
+        tensor, shape (batch, tgt, read)
+            The features.
+        """
         return self.decoder.extract_features(*self._inputs(source, lengths, target))[0]
 
     @typechecked
     def start(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> DecoderState:
-        """Read the source sentences and stand before the first target word."""
+        """Return the decoder state before the first word.
+
+        Parameters
+        ----------
+        source : tensor of int, shape (batch, src)
+            Ids of the source words. Each sentence ends in EOS and is padded at the end.
+        lengths : tensor of int, shape (batch,)
+            The number of words of each source sentence, EOS among them.
+
+        Returns
+        -------
+        DecoderState
+            The state for the first `step`.
+        """
         return self.decoder.start(self._encode(source, lengths))
 
     def step(
         self, ids: Int[Tensor, "batch"], state: DecoderState
     ) -> tuple[Float[Tensor, "batch vocab"], AttentionOutput | None, DecoderState]:
-        """Score the next word of each sentence.
+        """Compute the scores of the next word of each sentence.
 
-        Before each stands one of `ids`, BOS at first. The state is from `start` or from the step before, and stays as
-        it was; what the step looked at has ``tgt = 1``.
+        Parameters
+        ----------
+        ids : tensor of int, shape (batch,)
+            The word before, of each sentence; BOS at first.
+        state : DecoderState
+            The state from `start` or from the step before. It is not changed.
+
+        Returns
+        -------
+        logits : tensor, shape (batch, vocab)
+            Scores of words.
+        attended : AttentionOutput or None
+            The attention of this step, with ``tgt = 1``. None for a model without attention.
+        state : DecoderState
+            The new state.
         """
         return self.decoder.step(ids, state)
 
@@ -137,10 +213,39 @@ def rnn_encdec(
     embedding_dropout: float = 0.0,
     seed: int = 0,
 ) -> EncoderDecoder:
-    """Make the model without attention: the decoder sees the sentence's summary only.
+    """Build the model without attention, whose decoder reads only the summary of the sentence.
 
-    With `rnn_search` it shares everything but the context, so that what differs is due to attention. The RNNencdec of
-    Bahdanau et al. 2015 reads in one direction only.
+    Parameters
+    ----------
+    source_vocabulary, target_vocabulary : Tokenizer
+        The mappings between words and ids, stored with the model.
+    embedding_dim : int, default 64
+        Features of an embedding.
+    hidden_size : int, default 128
+        Features of a state in one direction. The maxout layer has half as many units.
+    dropout : float, default 0.0
+        Share of the maxout layer that is set to 0 in training.
+    embedding_dropout : float, default 0.0
+        Share of the features of embeddings that is set to 0 in training.
+    seed : int, default 0
+        Decides the initial weights. The state of torch's generator is not changed.
+
+    Returns
+    -------
+    EncoderDecoder
+        The untrained model.
+
+    Notes
+    -----
+    The model differs from `rnn_search` in the context only, so that differences in results are due to attention. The
+    RNNencdec of Bahdanau et al. 2015 reads in one direction only.
+
+    Examples
+    --------
+    >>> from attnlib import Vocabulary, rnn_encdec
+    >>> words = Vocabulary(("a", "b"))
+    >>> rnn_encdec(words, words).decoder.has_attention
+    False
     """
     check_whole(2, hidden_size=hidden_size)
     check_share(dropout=dropout, embedding_dropout=embedding_dropout)
@@ -166,20 +271,36 @@ def rnn_search(
     embedding_dropout: float = 0.0,
     seed: int = 0,
 ) -> EncoderDecoder:
-    """Make the model of Bahdanau et al. 2015: the additive score, everywhere, asked by the state before.
+    """Build the model of Bahdanau et al. 2015: additive attention over the whole source.
 
     Parameters
     ----------
     source_vocabulary, target_vocabulary : Tokenizer
-        They travel with the model.
+        The mappings between words and ids, stored with the model.
     attention_size : int, optional
-        Hidden units of the score. None: `hidden_size`, as in the paper.
-    embedding_dim, hidden_size : int
-        Features of an embedding, and of a state in one direction; the maxout layer has half as many as the latter.
-    dropout, embedding_dropout : float
-        In training, the share of features that is set to 0: of the maxout layer, and of embeddings.
-    seed : int
-        Where the weights begin. Torch's own generator stays as it was.
+        Hidden units of the score. If None, `hidden_size`, as in the paper.
+    embedding_dim : int, default 64
+        Features of an embedding.
+    hidden_size : int, default 128
+        Features of a state in one direction. The maxout layer has half as many units.
+    dropout : float, default 0.0
+        Share of the maxout layer that is set to 0 in training.
+    embedding_dropout : float, default 0.0
+        Share of the features of embeddings that is set to 0 in training.
+    seed : int, default 0
+        Decides the initial weights. The state of torch's generator is not changed.
+
+    Returns
+    -------
+    EncoderDecoder
+        The untrained model.
+
+    Examples
+    --------
+    >>> from attnlib import Vocabulary, rnn_search
+    >>> words = Vocabulary(("a", "b"))
+    >>> rnn_search(words, words, hidden_size=8).decoder.attention.score
+    Additive()
     """
     check_whole(2, hidden_size=hidden_size)
     attention_size = hidden_size if attention_size is None else attention_size
@@ -218,28 +339,47 @@ def luong(
     embedding_dropout: float = 0.0,
     seed: int = 0,
 ) -> EncoderDecoder:
-    """Make a model of Luong et al. 2015: stacked LSTMs, attention asked by the new state.
+    """Build a model of Luong et al. 2015: stacked LSTMs, with attention from the new state.
 
     Parameters
     ----------
-    score : str
-        "dot", "general", "concat" or "location". The last goes with the window "global" only, and with
-        sources of at most `LONGEST_LOCATION_SOURCE` words.
-    window : str
-        "global", "local-m" or "local-p".
-    half_width : int
+    source_vocabulary, target_vocabulary : Tokenizer
+        The mappings between words and ids, stored with the model.
+    score : {"general", "dot", "concat", "location"}
+        The score. "location" needs the window "global", and sources of at most `LONGEST_LOCATION_SOURCE` words.
+    window : {"global", "local-m", "local-p"}
+        The window: the whole source, a window that moves one word per step, or one whose center is predicted.
+    half_width : int, default 10
         `D` of a local window, in source positions; 10 in the paper.
-    input_feeding : bool
+    input_feeding : bool, default True
         Feed the attentional state to the next step.
-    num_layers, embedding_dim, hidden_size : int
-        Height of the stacks; features of an embedding; of a state and of an annotation.
-    encoder : str
-        "backward", from the last word to the first as in the paper; "forward"; or "bidirectional", which is not the
-        paper's: two directions of ``hidden_size / 2`` features each.
-    dropout, embedding_dropout : float
-        In training, the share of features that is set to 0: see `LuongDecoder`. Some of the paper's models have 0.2.
-    source_vocabulary, target_vocabulary, seed
-        As for `rnn_search`.
+    num_layers : int, default 1
+        Number of LSTMs of the encoder and of the decoder.
+    embedding_dim : int, default 64
+        Features of an embedding.
+    hidden_size : int, default 128
+        Features of a state and of an annotation.
+    encoder : {"backward", "forward", "bidirectional"}
+        The direction of reading. The paper's is "backward", from the last word to the first. "bidirectional" is not in
+        the paper: two directions of ``hidden_size / 2`` features each.
+    dropout : float, default 0.0
+        Share of features that is set to 0 in training: see `LuongDecoder`. Some of the paper's models have 0.2.
+    embedding_dropout : float, default 0.0
+        Share of the features of embeddings that is set to 0 in training.
+    seed : int, default 0
+        Decides the initial weights. The state of torch's generator is not changed.
+
+    Returns
+    -------
+    EncoderDecoder
+        The untrained model.
+
+    Examples
+    --------
+    >>> from attnlib import Vocabulary, luong
+    >>> words = Vocabulary(("a", "b"))
+    >>> luong(words, words, window="local-p", half_width=2).decoder.attention.window
+    LocalPredictive(half_width=2)
     """
     check_whole(hidden_size=hidden_size, num_layers=num_layers)
     check_choice(_SCORES, score=score)

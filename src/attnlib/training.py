@@ -26,7 +26,19 @@ from attnlib.seq2seq import EncoderDecoder
 
 
 class DevScore(NamedTuple):
-    """How a model did on sentences kept apart, after so many steps: nats per word, and BLEU or chrF, 0 to 100."""
+    """Result of an evaluation on the development set.
+
+    Attributes
+    ----------
+    step : int
+        The number of training steps before it.
+    loss : float
+        Cross-entropy, in nats per word.
+    score : float
+        BLEU or chrF, 0 to 100.
+    metric : {"BLEU", "chrF"}
+        Which of the two it is.
+    """
 
     step: int
     loss: float
@@ -35,22 +47,23 @@ class DevScore(NamedTuple):
 
     @property
     def rank(self) -> tuple[float, float]:
-        """Order scores, the better one greater: by BLEU or chrF and, where that is equal, by smaller loss."""
+        """A sort key, greater for better scores: BLEU or chrF, then the smaller loss."""
         return self.score, -self.loss
 
 
 class History(NamedTuple):
-    """What happened in training.
+    """Losses, speed, and evaluations of a training.
 
     Attributes
     ----------
-    losses : ``"steps"``
-        The mean loss of each step's real target words, in nats per word, before the step.
+    losses : array, shape (steps,)
+        The mean loss of each batch before its step, in nats per target word, EOS among them.
     words_per_second : float
-        Real target words, EOS among them.
+        Target words, EOS among them.
     dev_scores : tuple of DevScore
-    stop_reason : str
-        "steps", "minutes", "early" or "interrupted".
+        Evaluations on the development set.
+    stop_reason : {"steps", "minutes", "early", "interrupted"}
+        What ended the training.
     """
 
     losses: Float[np.ndarray, "steps"]
@@ -61,21 +74,26 @@ class History(NamedTuple):
 
 @dataclass
 class TrainingState:
-    """A training under way: with torch's generator, all that is needed to go on with it.
+    """State of a training; with torch's generator, all that is needed to continue it.
 
     Attributes
     ----------
-    model, optimizer
-        As they are now.
+    model : EncoderDecoder
+        The model that is trained.
+    optimizer : torch.optim.Optimizer
+        Its optimizer.
     losses : list of float
-        One per step.
-    words, seconds
-        Real target words learnt from, and what the steps took.
+        One per step, in nats per word.
+    words : int
+        The number of target words of all steps, EOS among them.
+    seconds : float
+        The time that the steps took.
     dev_scores : list of DevScore
+        Evaluations on the development set.
     best : state dict, optional
-        The weights at the best of the scores.
+        The weights with the best score.
     should_stop : bool
-        Whether to end before the next step, which whoever looks on may ask for.
+        Whether to end before the next step. A callback may set it.
     """
 
     model: nn.Module
@@ -89,37 +107,47 @@ class TrainingState:
 
     @property
     def step(self) -> int:
-        """How many steps were taken."""
+        """The number of steps taken."""
         return len(self.losses)
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
+        """The device of the weights."""
         return next(self.model.parameters()).device
 
     @property
     def words_per_second(self) -> float:
-        """How many words were learnt from in a second."""
+        """The number of target words per second of training."""
         return self.words / (self.seconds or 1.0)
 
 
 def warmup_cosine(fraction: float) -> float:
-    """Raise the learning rate over the first twentieth of the training, then let it fall along a cosine to 0.
+    """Return the factor of a learning rate with warmup and cosine decay.
 
-    From the fraction of the training that is done, 0 to 1, comes what the learning rate is multiplied by.
+    The factor rises to its maximum during the first twentieth of the training, then falls along a cosine to 0.
+
+    Parameters
+    ----------
+    fraction : float
+        The fraction of the training that is done, from 0 to 1.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
     """
     return warmup_constant(fraction) * (1 + cos(pi * fraction)) / 2
 
 
 def warmup_constant(fraction: float) -> float:
-    """Raise the learning rate over the first twentieth of the training, then keep it."""
+    """Return the factor of a learning rate that is constant after warmup, the first twentieth of the training."""
     if not 0 <= fraction <= 1:
         raise ValueError(f"fraction is {fraction}; expected a share from 0 to 1")
     return min(1.0, 20 * fraction)
 
 
 def init_training(model: EncoderDecoder) -> TrainingState:
-    """Stand before the first step."""
+    """Return the initial training state of a model, with a new optimizer."""
     if not any(weight.requires_grad for weight in model.parameters()):
         raise ValueError("model has only frozen weights; expected trainable weights: call model.requires_grad_()")
     return TrainingState(model, torch.optim.Adam(model.parameters(), fused=True))
@@ -140,34 +168,62 @@ def train(
     state: TrainingState | None = None,
     on_step: Callable[[TrainingState, bool], Any] | None = None,
 ) -> History:
-    """Change the model's weights so that it gives the true translations a greater probability.
+    """Train a model with Adam on the cross-entropy of the true words.
 
-    The same batches and the same seed give the same weights on one machine with the same number of threads. Torch's
-    own generator stays as it was. Ctrl-C ends the training after the step under way, and what was learnt stays.
-
+    The same batches and the same seed give the same weights on one machine with the same number of threads. The state
+    of torch's generator is not changed. Ctrl-C ends the training after the current step and keeps the weights.
     Several processes, each given its share of every batch, end with the same weights: see `attnlib.processes`.
 
     Parameters
     ----------
+    model : EncoderDecoder
+        The model, which is changed in place.
     batches : iterable of Batch
-        What to learn from, one a step: see `attnlib.data.infinite_batches`. Of several processes, each its share.
-    steps, minutes : optional
-        How many batches to learn from, and how long at most. One of them is needed.
-    seed : int
-        Which features dropout sets to 0.
-    learning_rate, schedule
-        Adam's, at its highest, and what it is multiplied by: see `warmup_cosine`.
-    max_grad_norm : float
-        The greatest norm of the gradient of all weights together. A longer one is shortened to it.
-    label_smoothing : float
+        One batch per step: see `attnlib.data.infinite_batches`. With several processes, the share of this one.
+    steps : int, optional
+        The number of steps. If None, the training ends after `minutes`.
+    minutes : float, optional
+        The longest time of training. If None, there is no limit.
+    seed : int, default 0
+        Decides which features dropout sets to 0.
+    learning_rate : float, default 5e-3
+        Adam's learning rate at its maximum.
+    max_grad_norm : float, default 1.0
+        The greatest norm of the gradient of all weights together. Longer gradients are scaled down to it.
+    label_smoothing : float, default 0.0
         See `attnlib.losses.linear_cross_entropy`.
+    schedule : function, default `warmup_cosine`
+        Returns the factor of the learning rate, given the fraction of the training that is done.
     progress : bool, optional
-        Whether to show a bar. None: only on a terminal.
+        Whether to show a progress bar. If None, only in a terminal.
     state : TrainingState, optional
-        One to go on with: the model has its weights, torch its generator's state, and `batches` follow its own.
+        A training to continue. The model has its weights, torch's generator its state, and `batches` continue its
+        batches. If None, a new training.
     on_step : function, optional
-        Called after each step with the state and whether the training ends with it, while the model drops nothing.
-        It may ask for an early end: see `TrainingState`.
+        Called after each step, in evaluation mode, with the state and whether the training ends with this step. It may
+        set ``state.should_stop``.
+
+    Returns
+    -------
+    History
+        Losses, speed, and the reason of the end.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or the batches end before the training.
+    FloatingPointError
+        If the loss is not finite.
+
+    Examples
+    --------
+    >>> from attnlib import Vocabulary, infinite_batches, luong, sample, train
+    >>> pairs = sample(20, seed=0, clauses=[1])
+    >>> words = [Vocabulary.from_sentences(side) for side in zip(*((p.source, p.target) for p in pairs))]
+    >>> model = luong(*words, embedding_dim=8, hidden_size=8)
+    >>> history = train(model, infinite_batches(pairs, *words, max_tokens=60, seed=0), steps=3, progress=False)
+    >>> len(history.losses), history.stop_reason
+    (3, 'steps')
     """
     fixed = {"seed": seed, "max_grad_norm": max_grad_norm, "label_smoothing": label_smoothing}
     _check(steps, minutes, learning_rate=learning_rate, **fixed)
@@ -191,9 +247,15 @@ def train(
 
 @contextmanager
 def interruptible() -> Iterator[Callable[[], bool]]:
-    """Let Ctrl-C ask for an end instead of tearing off what is under way; a second one does tear it off.
+    """Yield a function that tells whether Ctrl-C was pressed in the enclosed block.
 
-    It yields a function: whether it was asked. Never in another thread, nor where another handler is set.
+    A second Ctrl-C raises KeyboardInterrupt. In a thread other than the main one, and where another handler is set, the
+    function returns False.
+
+    Yields
+    ------
+    function
+        Returns whether Ctrl-C was pressed.
     """
     if current_thread() is not main_thread() or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield lambda: False
@@ -224,7 +286,7 @@ def _step(
 ) -> float:
     """Learn, all processes together, from a batch, or each from its part of it: return its mean loss."""
     if batch is None:
-        raise ValueError(f"batches ended after {state.step} steps; expected one for each step")
+        raise ValueError(f"batches ended after {state.step} steps; expected a batch for each step")
     model, words = state.model, int((batch.target != PAD).sum())
     words_of_all = processes.all_reduce_sum(words)
     state.optimizer.param_groups[0]["lr"] = learning_rate
@@ -304,7 +366,7 @@ def _check(
     label_smoothing: float,
 ) -> None:
     if steps is None and minutes is None:
-        raise ValueError("steps and minutes are None; expected one of them")
+        raise ValueError("steps and minutes are None; expected a number for one of them")
     check_whole(**{} if steps is None else {"steps": steps})
     check_whole(0, seed=seed)
     check_finite(learning_rate=learning_rate)

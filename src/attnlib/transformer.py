@@ -30,11 +30,25 @@ KeysValues = tuple[Tensor, Tensor]
 
 
 def sinusoidal_positions(steps: Int[Tensor, "*batch tgt"], d_model: int) -> Float[Tensor, "*batch tgt emb"]:
-    r"""Make each position a vector, :math:`[\sin \omega_0 t, \cos \omega_0 t, \sin \omega_1 t, \ldots]`.
+    r"""Compute a vector for each position, :math:`[\sin \omega_0 t, \cos \omega_0 t, \sin \omega_1 t, \ldots]`.
 
-    Positions count from 0; :math:`\omega_k = 10000^{-2k / d}` radians per position, with an even number `d` of
-    features. The vector of position t + k is that of t, each pair turned by an angle that k alone decides.
+    :math:`\omega_k = 10000^{-2k / d}` radians per position. The vector of position t + k is that of t, with each pair
+    rotated by an angle that depends on k alone.
 
+    Parameters
+    ----------
+    steps : tensor of int, shape (\*batch, tgt)
+        Positions, from 0.
+    d_model : int
+        Features of a vector, an even number.
+
+    Returns
+    -------
+    tensor, shape (\*batch, tgt, emb)
+        Numbers from -1 to 1.
+
+    Notes
+    -----
     Vaswani et al. 2017, section 3.5.
     """
     omega = 10_000.0 ** (-torch.arange(0, d_model, 2, device=steps.device) / d_model)
@@ -43,8 +57,19 @@ def sinusoidal_positions(steps: Int[Tensor, "*batch tgt"], d_model: int) -> Floa
 
 
 class PositionalEmbedding(Embedding):
-    """Add a word's vector, times the square root of how many features it has, and its position's.
+    """Embedding scaled by the square root of its features, plus the vector of the position.
 
+    Parameters
+    ----------
+    vocab_size : int
+        Number of words, the special symbols among them.
+    d_model : int
+        Features of a vector, an even number.
+    dropout : float, default 0.0
+        Share of the word's features that is set to 0 in training.
+
+    Notes
+    -----
     Vaswani et al. 2017, sections 3.4 and 3.5.
     """
 
@@ -57,7 +82,20 @@ class PositionalEmbedding(Embedding):
     def forward(
         self, ids: Int[Tensor, "batch tgt"], offset: int | Int[Tensor, "batch 1"] = 0
     ) -> Float[Tensor, "batch tgt emb"]:
-        """Look words up, the first of them at position `offset`, which each sentence may have for itself."""
+        """Return the vectors of words at their positions.
+
+        Parameters
+        ----------
+        ids : tensor of int, shape (batch, tgt)
+            Ids of words.
+        offset : int or tensor of int, shape (batch, 1), default 0
+            The position of the first word, of all sentences or of each.
+
+        Returns
+        -------
+        tensor, shape (batch, tgt, emb)
+            One vector per word.
+        """
         steps = offset + torch.arange(ids.shape[1], device=ids.device)
         places = sinusoidal_positions(steps, self.embedding_dim).to(self.weight.dtype)
         return super().forward(ids) * sqrt(self.embedding_dim) + places
@@ -83,13 +121,28 @@ class MultiHeadAttention(nn.Module):
         self.W_Q, self.W_K, self.W_V, self.W_O = (weight(d_model, d_model) for _ in range(4))
 
     def project_keys_values(self, x: Float[Tensor, "batch src emb"]) -> KeysValues:
-        """Compute keys and values of what can be asked, once: ``2 * batch * src * emb²`` multiply-adds."""
+        """Compute the keys and values of all heads: ``2 * batch * src * emb²`` multiply-adds."""
         return self._apart(linear(x, self.W_K)), self._apart(linear(x, self.W_V))
 
     def forward(
         self, x: Float[Tensor, "batch tgt emb"], remembered: KeysValues, mask: Bool[Tensor, "#batch 1 #tgt src"]
     ) -> AttentionOutput:
-        """Ask: context ``"batch tgt emb"``, and each head's weights ``"batch heads tgt src"``."""
+        """Compute the attention of all heads.
+
+        Parameters
+        ----------
+        x : tensor, shape (batch, tgt, emb)
+            The vectors that queries are projected from.
+        remembered : KeysValues
+            The result of `project_keys_values`.
+        mask : tensor of bool, shape (batch, 1, tgt, src)
+            True at positions that may receive weight. The sizes of batch and tgt may be 1.
+
+        Returns
+        -------
+        AttentionOutput
+            Contexts, shape (batch, tgt, emb), and each head's weights, shape (batch, heads, tgt, src).
+        """
         queries, (keys, values) = self._apart(linear(x, self.W_Q)), remembered
         scale = 1 / sqrt(queries.shape[-1])
         context, weights, *_ = attend((queries * scale) @ keys.mT, values, mask)
@@ -100,7 +153,17 @@ class MultiHeadAttention(nn.Module):
 
 
 class AddNorm(nn.Module):
-    """Add what is new to what was there, and normalise: LayerNorm(x + new) (Vaswani et al. 2017, section 3.1)."""
+    """Residual connection followed by layer normalization, LayerNorm(x + new).
+
+    Vaswani et al. 2017, section 3.1.
+
+    Parameters
+    ----------
+    d_model : int
+        Features of a vector.
+    dropout : float
+        Share of `new` that is set to 0 in training (section 5.4).
+    """
 
     def __init__(self, d_model: int, dropout: float):
         super().__init__()
@@ -109,17 +172,55 @@ class AddNorm(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch tgt emb"], new: Float[Tensor, "batch tgt emb"]
     ) -> Float[Tensor, "batch tgt emb"]:
-        """Take the layer norm of the sum; in training a share of what is new is dropped (section 5.4)."""
+        """Compute the layer norm of the sum.
+
+        Parameters
+        ----------
+        x : tensor, shape (batch, tgt, emb)
+            The input of a sublayer.
+        new : tensor, shape (batch, tgt, emb)
+            Its output.
+
+        Returns
+        -------
+        tensor, shape (batch, tgt, emb)
+            The normalized sum.
+        """
         return self.norm(x + self.dropout(new))
 
 
 def feed_forward(d_model: int, dim_feedforward: int) -> nn.Sequential:
-    """Build what each position goes through on its own, W_2 max(0, W_1 x + b_1) + b_2 (Vaswani et al. 2017, eq. 2)."""
+    """Build the position-wise network W_2 max(0, W_1 x + b_1) + b_2 (Vaswani et al. 2017, eq. 2).
+
+    Parameters
+    ----------
+    d_model : int
+        Features of a vector.
+    dim_feedforward : int
+        Inner units.
+
+    Returns
+    -------
+    torch.nn.Sequential
+        The network.
+    """
     return nn.Sequential(nn.Linear(d_model, dim_feedforward), nn.ReLU(), nn.Linear(dim_feedforward, d_model))
 
 
 class EncoderLayer(nn.Module):
-    """Look at the sentence itself, then take each word on its own (Vaswani et al. 2017, section 3.1)."""
+    """Encoder layer: self-attention, then a position-wise network (Vaswani et al. 2017, section 3.1).
+
+    Parameters
+    ----------
+    d_model : int
+        Features of a vector.
+    dim_feedforward : int
+        Inner units of the position-wise network.
+    num_heads : int
+        Number of heads, a divisor of `d_model`.
+    dropout : float, default 0.0
+        Share of each sublayer's output that is set to 0 in training.
+    """
 
     def __init__(self, d_model: int, dim_feedforward: int, num_heads: int, dropout: float = 0.0):
         super().__init__()
@@ -132,7 +233,20 @@ class EncoderLayer(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch src emb"], mask: Bool[Tensor, "batch 1 1 src"]
     ) -> Float[Tensor, "batch src emb"]:
-        """Read the sentence once more."""
+        """Compute the output of the layer.
+
+        Parameters
+        ----------
+        x : tensor, shape (batch, src, emb)
+            One vector per word.
+        mask : tensor of bool, shape (batch, 1, 1, src)
+            True at words.
+
+        Returns
+        -------
+        tensor, shape (batch, src, emb)
+            One vector per word.
+        """
         x = self.self_attention_norm(
             x, self.self_attention(x, self.self_attention.project_keys_values(x), mask).context
         )
@@ -140,7 +254,19 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Look at what is written, at the source, then take each word on its own (Vaswani et al. 2017, section 3.1)."""
+    """Decoder layer: self-attention, cross-attention, then a position-wise network (Vaswani et al. 2017, section 3.1).
+
+    Parameters
+    ----------
+    d_model : int
+        Features of a vector.
+    dim_feedforward : int
+        Inner units of the position-wise network.
+    num_heads : int
+        Number of heads, a divisor of `d_model`.
+    dropout : float, default 0.0
+        Share of each sublayer's output that is set to 0 in training.
+    """
 
     def __init__(self, d_model: int, dim_feedforward: int, num_heads: int, dropout: float = 0.0):
         super().__init__()
@@ -161,7 +287,30 @@ class DecoderLayer(nn.Module):
         written: Bool[Tensor, "1 1 tgt all"],
         real: Bool[Tensor, "batch 1 1 src"],
     ) -> tuple[Float[Tensor, "batch tgt emb"], AttentionOutput, KeysValues]:
-        """Go on from the words before, whose keys and values are `past`; those of all words are returned too."""
+        """Compute the output of the layer for the next words.
+
+        Parameters
+        ----------
+        x : tensor, shape (batch, tgt, emb)
+            One vector per new word.
+        past : KeysValues
+            Keys and values of the words before.
+        source : KeysValues
+            Keys and values of the source.
+        written : tensor of bool, shape (1, 1, tgt, all)
+            True where a new word may attend to a target word.
+        real : tensor of bool, shape (batch, 1, 1, src)
+            True at the words of the source.
+
+        Returns
+        -------
+        x : tensor, shape (batch, tgt, emb)
+            One vector per new word.
+        attended : AttentionOutput
+            The attention to the source.
+        past : KeysValues
+            Keys and values of all words.
+        """
         keys, values = (
             torch.cat(both, 2) for both in zip(past, self.self_attention.project_keys_values(x), strict=True)
         )
@@ -172,15 +321,29 @@ class DecoderLayer(nn.Module):
 
 
 class TransformerEncoder(nn.Module):
-    """Annotate each word, having looked at all words of the sentence in every layer.
+    """Stack of encoder layers with self-attention.
 
-    Sizes: `d_model` features of a word in every layer, `dim_feedforward` inner units of a feed-forward network. In
-    training, `dropout` sets to 0 a share of what each sublayer adds, and each pair of sentences begins at a position
-    drawn from 0 to `latest_start`; None: all begin at 0, as translations always do.
+    Parameters
+    ----------
+    embedding : PositionalEmbedding
+        The source embedding. Its size is the number of features of every layer.
+    dim_feedforward : int
+        Inner units of the position-wise networks.
+    num_heads : int
+        Number of heads.
+    num_layers : int
+        Number of layers.
+    dropout : float, default 0.0
+        Share of each sublayer's output that is set to 0 in training.
+    latest_start : int, optional
+        In training, each pair of sentences begins at a position drawn from 0 to this number. If None, all begin at 0,
+        as translations always do.
 
+    Notes
+    -----
     Random positions are those of Kiyono et al. 2021, with the same one for source and target; the rest is that of
     Vaswani et al. 2017, section 3.1. A layer costs ``batch * src * (4 * emb² + 2 * emb * hid + 2 * src * emb)``
-    multiply-adds, all positions at once. The summary, which the Transformer has no use for, is the annotation of EOS.
+    multiply-adds, all positions at once. The summary, which the Transformer does not use, is the annotation of EOS.
     """
 
     def __init__(
@@ -199,7 +362,20 @@ class TransformerEncoder(nn.Module):
         self.layers = nn.ModuleList(EncoderLayer(*sizes, dropout) for _ in range(num_layers))
 
     def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> EncoderOutput:
-        """Annotate each word of each sentence; annotations of padding are 0."""
+        """Compute the annotation of each word; annotations of padding are 0.
+
+        Parameters
+        ----------
+        source : tensor of int, shape (batch, src)
+            Ids of words, padded at the end.
+        lengths : tensor of int, shape (batch,)
+            The number of words of each sentence, EOS among them.
+
+        Returns
+        -------
+        EncoderOutput
+            Annotations, and the drawn positions as the initial state, if there are any.
+        """
         real = sequence_mask(lengths, source.shape[1])
         first = self._starts(len(source), source.device)
         x = self.embedding(source, *first)
@@ -218,14 +394,29 @@ class TransformerEncoder(nn.Module):
 
 
 class TransformerDecoder(Decoder):
-    """Write a word having looked, in every layer, at the words before it and at the source.
+    """Stack of decoder layers with masked self-attention and cross-attention.
 
-    Instead of annotations and what a score keeps of them, the memory holds every layer's values and keys,
-    ``"batch layers heads src d"``; a step hands the same to the next, for the words written. What a step is said to
-    have looked at is the last layer's attention to the source, averaged over its heads.
+    The memory holds every layer's keys and values of the source, shape (batch, layers, heads, src, d); the cache holds
+    those of the words so far. The attention of a step is the last layer's attention to the source, averaged over its
+    heads.
 
-    Vaswani et al. 2017, sections 3.1 and 3.2.3. The embedding's weights are the output's too, as in section 3.4. The
-    cost of a step grows with what is written: see `attnlib.experiments.training.count_macs`.
+    Parameters
+    ----------
+    embedding : PositionalEmbedding
+        The target embedding. Its size is the number of features of every layer, and its weights are the output's too.
+    dim_feedforward : int
+        Inner units of the position-wise networks.
+    num_heads : int
+        Number of heads.
+    num_layers : int
+        Number of layers.
+    dropout : float, default 0.0
+        Share of each sublayer's output that is set to 0 in training.
+
+    Notes
+    -----
+    Vaswani et al. 2017, sections 3.1, 3.2.3, and 3.4. The cost of a step grows with the number of words before it: see
+    `attnlib.experiments.training.count_macs`.
     """
 
     def __init__(
@@ -243,7 +434,7 @@ class TransformerDecoder(Decoder):
         self.layers = nn.ModuleList(DecoderLayer(*sizes, dropout) for _ in range(num_layers))
 
     def start(self, encoded: EncoderOutput) -> DecoderState:
-        """Stand before the first word: the source's keys and values are computed, and nothing is written."""
+        """Return the state before the first word, with the keys and values of the source."""
         remembered = (layer.cross_attention.project_keys_values(encoded.annotations) for layer in self.layers)
         keys, values = (torch.stack(x, 1) for x in zip(*remembered, strict=True))
         real = sequence_mask(encoded.lengths, keys.shape[3])
@@ -253,9 +444,25 @@ class TransformerDecoder(Decoder):
     def decode(
         self, ids: Int[Tensor, "batch tgt"], state: DecoderState, offset: int | Int[Tensor, "batch 1"] = 0
     ) -> tuple[Float[Tensor, "batch tgt emb"], list[AttentionOutput], DecoderState]:
-        """Take the words that come next: what the output reads, each layer's looks at the source, and the state.
+        """Compute the features of the words that come next.
 
-        The sentences began at the position `offset`.
+        Parameters
+        ----------
+        ids : tensor of int, shape (batch, tgt)
+            The next words, one or several per sentence.
+        state : DecoderState
+            The state after the words before. It is not changed.
+        offset : int or tensor of int, shape (batch, 1), default 0
+            The position at which the sentences began.
+
+        Returns
+        -------
+        read : tensor, shape (batch, tgt, emb)
+            The features that the output layer reads.
+        outputs : list of AttentionOutput
+            Each layer's attention to the source.
+        state : DecoderState
+            The new state.
         """
         memory, past, first = state
         x, outputs, kept = self.embedding(ids, offset + first), [], []
@@ -274,7 +481,24 @@ class TransformerDecoder(Decoder):
     def step(
         self, ids: Int[Tensor, "batch"], state: DecoderState
     ) -> tuple[Float[Tensor, "batch vocab"], AttentionOutput, DecoderState]:
-        """Take the word before and score the next one."""
+        """Compute the scores of the next word.
+
+        Parameters
+        ----------
+        ids : tensor of int, shape (batch,)
+            The word before, of each sentence.
+        state : DecoderState
+            The state after the word before that. It is not changed.
+
+        Returns
+        -------
+        logits : tensor, shape (batch, vocab)
+            Scores of words.
+        attended : AttentionOutput
+            The attention of this step, with ``tgt = 1``.
+        state : DecoderState
+            The new state.
+        """
         read, outputs, state = self.decode(ids[:, None], state)
         return linear(read[:, 0], self.output_weight), _mean_of_heads(outputs[-1]), state
 
@@ -286,7 +510,22 @@ class TransformerDecoder(Decoder):
     def extract_features(
         self, ids: Int[Tensor, "batch tgt"], encoded: EncoderOutput
     ) -> tuple[Float[Tensor, "batch tgt emb"], AttentionOutput]:
-        """Compute the last layer at all positions, given the word before each, beginning where the source does."""
+        """Compute the output of the last layer at all positions, given the word before each.
+
+        Parameters
+        ----------
+        ids : tensor of int, shape (batch, tgt)
+            The word before each target word, BOS at first.
+        encoded : EncoderOutput
+            The output of the encoder.
+
+        Returns
+        -------
+        features : tensor, shape (batch, tgt, emb)
+            The features that the output layer reads.
+        attended : AttentionOutput
+            The attention of all steps.
+        """
         read, outputs, _ = self.decode(ids, self.start(encoded), *encoded.initial_state)
         return read, _mean_of_heads(outputs[-1])
 
@@ -304,10 +543,34 @@ def transformer(
     latest_start: int | None = None,
     seed: int = 0,
 ) -> EncoderDecoder:
-    """Make the model of Vaswani et al. 2017; its base model has 512, 2048, 8 and 6, and dropout of 0.1.
+    """Build the model of Vaswani et al. 2017.
 
-    For encoder and decoder see `TransformerEncoder`; the paper's two sides share one vocabulary and its embedding. The
-    `seed` decides where the weights begin; torch's own generator stays as it was.
+    Parameters
+    ----------
+    source_vocabulary, target_vocabulary : Tokenizer
+        The mappings between words and ids, stored with the model. The paper's two sides share one vocabulary and its
+        embedding.
+    d_model : int, default 64
+        Features of a vector, an even number; 512 in the paper's base model.
+    dim_feedforward : int, default 256
+        Inner units of the position-wise networks; 2048 in the base model.
+    num_heads : int, default 4
+        Number of heads; 8 in the base model.
+    num_layers : int, default 2
+        Number of layers of encoder and decoder; 6 in the base model.
+    dropout : float, default 0.0
+        Share of each sublayer's output that is set to 0 in training; 0.1 in the base model.
+    embedding_dropout : float, default 0.0
+        Share of the features of embeddings that is set to 0 in training.
+    latest_start : int, optional
+        The latest position at which sentences begin in training: see `TransformerEncoder`. If None, all begin at 0.
+    seed : int, default 0
+        Decides the initial weights. The state of torch's generator is not changed.
+
+    Returns
+    -------
+    EncoderDecoder
+        The untrained model.
     """
     check_whole(
         d_model=d_model,

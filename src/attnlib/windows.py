@@ -22,11 +22,18 @@ from attnlib.shapes import Array
 
 
 class WindowMask(NamedTuple):
-    """Tell what a window lets the decoder see.
+    """Source positions that a window exposes to each decoder state.
 
-    Where it sees a real word, `mask` is True. The source `positions` to gather are all valid indices; None: the whole
-    source in order. After the softmax, weights are multiplied by the `factor`; None: 1. The `center` is p_t in source
-    positions from 0; None: there is none.
+    Attributes
+    ----------
+    mask : tensor of bool, shape (batch, tgt, window)
+        True at words that the window exposes. The first two sizes may be 1.
+    positions : tensor of int, shape (batch, tgt, window), optional
+        The source positions to gather, all of them valid indices. If None, the whole source in order.
+    factor : tensor, shape (batch, tgt, window), optional
+        Multiplies the weights after the softmax. If None, they are not multiplied.
+    center : tensor, shape (batch, tgt), optional
+        The center :math:`p_t` in source positions, from 0. If None, there is no center.
     """
 
     mask: Bool[Tensor, "#batch #tgt window"]
@@ -38,11 +45,28 @@ class WindowMask(NamedTuple):
 def window_positions(
     p: Float[Array, "*batch tgt"], half_width: int, lengths: Int[Array, "*batch"], src: int
 ) -> tuple[Int[Array, "*batch tgt window"], Bool[Array, "*batch tgt window"]]:
-    """List the positions around each center, ``min(2 * half_width + 1, src)``, and tell which are in the window.
+    r"""Return the source positions around each center, and a mask of those that are inside the window.
 
-    A list that would reach past an end of the padded source is moved inwards. In the window is a real word at most
-    `half_width` from the center, which need not be whole; none, if that is NaN.
+    Parameters
+    ----------
+    p : array, shape (\*batch, tgt)
+        The centers, in source positions from 0. They need not be whole. A window around NaN is empty.
+    half_width : int
+        The greatest distance from the center, in source positions.
+    lengths : array of int, shape (\*batch)
+        The number of words of each source sentence, EOS among them.
+    src : int
+        The length of the padded sources.
 
+    Returns
+    -------
+    positions : array of int, shape (\*batch, tgt, window)
+        ``min(2 * half_width + 1, src)`` consecutive positions, moved inward at the ends of the padded source.
+    inside : array of bool, shape (\*batch, tgt, window)
+        True at words at most `half_width` from the center.
+
+    Notes
+    -----
     Luong et al. 2015, section 3.2. Costs time and memory for ``batch * tgt * window`` numbers, however long the source.
     """
     xp = array_namespace(p, lengths)
@@ -56,18 +80,47 @@ def window_positions(
 def gaussian(
     i: Int[Array, "*batch tgt window"], p: Float[Array, "*batch tgt"], half_width: int
 ) -> Float[Array, "*batch tgt window"]:
-    r"""Favour positions near the center, :math:`\exp(-(i - p_t)^2 / 2 \sigma^2)` with :math:`\sigma = D / 2`.
+    r"""Compute a Gaussian around each center, :math:`\exp(-(i - p_t)^2 / 2 \sigma^2)` with :math:`\sigma = D / 2`.
 
-    The factor is 1 at the center `p`, and exp(-2), about 0.14, at the window's ends.
+    Parameters
+    ----------
+    i : array of int, shape (\*batch, tgt, window)
+        Source positions.
+    p : array, shape (\*batch, tgt)
+        The centers, in source positions.
+    half_width : int
+        `D`, in source positions.
 
+    Returns
+    -------
+    array, shape (\*batch, tgt, window)
+        1 at the center, and exp(-2), about 0.14, at the ends of the window.
+
+    Notes
+    -----
     Luong et al. 2015, eq. 10.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnlib import gaussian
+    >>> gaussian(np.array([[0, 1, 2]]), np.array([1.0]), half_width=1).round(2).tolist()
+    [[0.14, 1.0, 0.14]]
     """
     xp = array_namespace(i, p)
     return xp.exp(-((xp.astype(i, p.dtype) - p[..., None]) ** 2) / (2 * (half_width / 2) ** 2))
 
 
 class GlobalWindow(nn.Module):
-    """All of the sentence, as in Bahdanau's model and in Luong's global attention."""
+    """A window that exposes the whole sentence, as in Bahdanau's model and in Luong's global attention.
+
+    Examples
+    --------
+    >>> from attnlib import AttentionLayer, GlobalWindow
+    >>> from attnlib.scores import General
+    >>> AttentionLayer(General(8, 8), GlobalWindow()).window.half_width
+    inf
+    """
 
     half_width = inf
 
@@ -78,16 +131,47 @@ class GlobalWindow(nn.Module):
         lengths: Int[Tensor, "batch"],
         mask: Bool[Tensor, "batch 1 src"],
     ) -> WindowMask:
-        """See every real word."""
+        """Return a mask of all words.
+
+        Parameters
+        ----------
+        s : tensor, shape (batch, tgt, dec)
+            Decoder states.
+        steps : tensor of int, shape (tgt,)
+            Their target positions, from 0.
+        lengths : tensor of int, shape (batch,)
+            The number of words of each source sentence, EOS among them.
+        mask : tensor of bool, shape (batch, 1, src)
+            True at the words of the sources.
+
+        Returns
+        -------
+        WindowMask
+            The mask alone.
+        """
         return WindowMask(mask)
 
 
 class LocalMonotonic(nn.Module):
     """A window that moves one word per step, p_t = t, and stops at the last word ("local-m").
 
-    `half_width` is `D`, in source positions (Luong et al. 2015, section 3.2). Where the target is longer than the
-    source, the paper ignores what lies outside of the sentence, until nothing is left in the window; here the center is
-    min(t, S - 1).
+    Parameters
+    ----------
+    half_width : int
+        `D`, in source positions.
+
+    Notes
+    -----
+    Luong et al. 2015, section 3.2. Where the target is longer than the source, the paper ignores positions outside the
+    sentence, until the window is empty. Here the center is min(t, S - 1).
+
+    Examples
+    --------
+    >>> import torch
+    >>> from attnlib import LocalMonotonic
+    >>> window = LocalMonotonic(half_width=2)
+    >>> window.center(torch.zeros(1, 4, 8), torch.arange(4), lengths=torch.tensor([3])).tolist()
+    [[0.0, 1.0, 2.0, 2.0]]
     """
 
     def __init__(self, half_width: int):
@@ -102,7 +186,22 @@ class LocalMonotonic(nn.Module):
     def center(
         self, s: Float[Tensor, "batch tgt dec"], steps: Int[Tensor, "tgt"], lengths: Int[Tensor, "batch"]
     ) -> Float[Tensor, "batch tgt"]:
-        """Follow the steps, p_t = min(t, S - 1), in source positions from 0 (Luong et al. 2015, section 3.2)."""
+        """Return the centers p_t = min(t, S - 1) (Luong et al. 2015, section 3.2).
+
+        Parameters
+        ----------
+        s : tensor, shape (batch, tgt, dec)
+            Decoder states, which have no effect.
+        steps : tensor of int, shape (tgt,)
+            Target positions, from 0.
+        lengths : tensor of int, shape (batch,)
+            The number of words of each source sentence, EOS among them.
+
+        Returns
+        -------
+        tensor, shape (batch, tgt)
+            Source positions, from 0.
+        """
         return torch.minimum(steps, lengths[:, None] - 1).to(_exact(s.dtype))
 
     def forward(
@@ -112,7 +211,24 @@ class LocalMonotonic(nn.Module):
         lengths: Int[Tensor, "batch"],
         mask: Bool[Tensor, "batch 1 src"],
     ) -> WindowMask:
-        """See the real words at most `half_width` from the center."""
+        """Return the words at most `half_width` from the center.
+
+        Parameters
+        ----------
+        s : tensor, shape (batch, tgt, dec)
+            Decoder states, which have no effect.
+        steps : tensor of int, shape (tgt,)
+            Target positions, from 0.
+        lengths : tensor of int, shape (batch,)
+            The number of words of each source sentence, EOS among them.
+        mask : tensor of bool, shape (batch, 1, src)
+            True at the words of the sources.
+
+        Returns
+        -------
+        WindowMask
+            Positions, their mask, and centers.
+        """
         p = self.center(s, steps, lengths)
         positions, inside = window_positions(p, self.half_width, lengths, mask.shape[-1])
         return WindowMask(inside, positions, center=p)
@@ -123,15 +239,31 @@ class LocalPredictive(nn.Module):
 
     :math:`p_t = S\,\mathrm{sigmoid}(v_p \cdot \tanh(W_p s_t))`
 
+    Parameters
+    ----------
+    dec : int
+        Features of a decoder state.
+    half_width : int
+        `D`, in source positions.
+
+    Notes
+    -----
     A Gaussian around :math:`p_t` multiplies the weights after the softmax over the window, and they are not
-    normalised again. Only through the Gaussian does a gradient reach `W_p` and `v_p`. Where :math:`p_t` passes
-    a point at which a position enters or leaves the window, the weights jump; the gradient is that of the
-    piece on which :math:`p_t` lies and knows nothing of the jump.
+    normalized again. Only the Gaussian passes a gradient to `W_p` and `v_p`. The weights jump where a position
+    enters or leaves the window; the gradient ignores these jumps.
 
     The paper counts positions from 1, so that its p_t reaches the last word; here, from 0, :math:`p_t = S` would be the
-    place just after it. The authors' code has :math:`(S - 1)\,\mathrm{sigmoid}(\ldots)`, which ends at the last word.
+    position after it. The authors' code has :math:`(S - 1)\,\mathrm{sigmoid}(\ldots)`, which ends at the last word.
 
     Luong et al. 2015, eq. 9 and eq. 10.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from attnlib import LocalPredictive
+    >>> window = LocalPredictive(dec=8, half_width=2)
+    >>> window.center(torch.zeros(1, 1, 8), torch.arange(1), lengths=torch.tensor([6])).tolist()
+    [[3.0]]
     """
 
     def __init__(self, dec: int, half_width: int):
@@ -147,7 +279,22 @@ class LocalPredictive(nn.Module):
     def center(
         self, s: Float[Tensor, "batch tgt dec"], steps: Int[Tensor, "tgt"], lengths: Int[Tensor, "batch"]
     ) -> Float[Tensor, "batch tgt"]:
-        """Predict p_t in source positions (Luong et al. 2015, eq. 9): ``batch * tgt * dec²`` multiply-adds."""
+        """Compute the centers p_t (Luong et al. 2015, eq. 9): ``batch * tgt * dec²`` multiply-adds.
+
+        Parameters
+        ----------
+        s : tensor, shape (batch, tgt, dec)
+            Decoder states.
+        steps : tensor of int, shape (tgt,)
+            Their target positions, which have no effect.
+        lengths : tensor of int, shape (batch,)
+            The number of words of each source sentence, EOS among them.
+
+        Returns
+        -------
+        tensor, shape (batch, tgt)
+            Source positions, from 0 to the length.
+        """
         share = torch.sigmoid(torch.tanh(linear(s, self.W_p)) @ self.v_p)
         return share.to(_exact(s.dtype)) * lengths[:, None]
 
@@ -158,7 +305,24 @@ class LocalPredictive(nn.Module):
         lengths: Int[Tensor, "batch"],
         mask: Bool[Tensor, "batch 1 src"],
     ) -> WindowMask:
-        """See the real words at most `half_width` from the center, those nearest to it best."""
+        """Return the words at most `half_width` from the center, with the Gaussian as their factor.
+
+        Parameters
+        ----------
+        s : tensor, shape (batch, tgt, dec)
+            Decoder states.
+        steps : tensor of int, shape (tgt,)
+            Their target positions, which have no effect.
+        lengths : tensor of int, shape (batch,)
+            The number of words of each source sentence, EOS among them.
+        mask : tensor of bool, shape (batch, 1, src)
+            True at the words of the sources.
+
+        Returns
+        -------
+        WindowMask
+            Positions, their mask, factors, and centers.
+        """
         p = self.center(s, steps, lengths)
         positions, inside = window_positions(p.detach(), self.half_width, lengths, mask.shape[-1])
         return WindowMask(inside, positions, gaussian(positions, p, self.half_width), p)

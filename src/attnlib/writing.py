@@ -8,19 +8,39 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file, in a folder that is there, as `atomic_open` does."""
+    """Write a file, so that a reader sees either the old content or the new.
+
+    Parameters
+    ----------
+    path : Path
+        The file. Its folder exists.
+    content : bytes
+        The whole content.
+    """
     with atomic_open(path) as file:
         file.write(content)
 
 
 @contextmanager
 def atomic_open(path: Path) -> Iterator[BufferedWriter]:
-    """Write a file beside the old one, then put it in its place: a reader sees the old one or the new one, both whole.
+    """Open a file for writing that replaces the old one when the block ends.
+
+    A reader sees the old file or the new one, both whole. If writing fails, the old file stays.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Yields
+    ------
+    BufferedWriter
+        The new file.
 
     Raises
     ------
     OSError
-        With the name of the file, if there is no space left, for instance; what was there before stays.
+        If the file cannot be written, for instance because the disk is full. The error names the file.
     """
     if path.exists() and not path.is_file():  # a device or a pipe, which nothing may replace
         with add_path_to_errors(path), path.open("wb") as file:
@@ -41,7 +61,20 @@ def atomic_open(path: Path) -> Iterator[BufferedWriter]:
 
 @contextmanager
 def add_path_to_errors(path: Path | str, beside: Path | None = None) -> Iterator[None]:
-    """Let an error of the system name the path that was asked for, where it names none, or what is written beside."""
+    """Add a path to the system errors of the enclosed block.
+
+    Parameters
+    ----------
+    path : Path or str
+        The path that an error names, if it names none.
+    beside : Path, optional
+        A temporary path, which is replaced by `path` in errors. If None, there is none.
+
+    Yields
+    ------
+    None
+        The block runs once.
+    """
     try:
         yield
     except OSError as error:

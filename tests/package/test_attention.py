@@ -277,12 +277,12 @@ EYE, WHOLE = np.eye(3), np.arange(9).reshape(3, 3)
         (
             lambda: AttentionOutput(EYE, EYE).to_dense(4),
             ValueError,
-            "src_len is 4, but the weights cover 3 source positions",
+            "src_len is 4; expected 3, the number of source positions",
         ),
         (
             lambda: AttentionOutput(EYE, EYE, WHOLE).to_dense(8),
             ValueError,
-            "src_len is 8, but the weights reach position 8",
+            "src_len is 8; expected a number above 8",
         ),
         (lambda: AttentionOutput(EYE, EYE, -WHOLE).to_dense(9), ValueError, "src_len is 9"),
     ],

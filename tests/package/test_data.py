@@ -164,12 +164,12 @@ def draw(**options):
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
-        (lambda: Vocabulary(("cat", "cat")), ValueError, "words holds 2 words; expected each once"),
-        (lambda: Vocabulary(("<unknown>",)), ValueError, "each once, and not <unknown>"),
+        (lambda: Vocabulary(("cat", "cat")), ValueError, "words holds 2 words; expected distinct"),
+        (lambda: Vocabulary(("<unknown>",)), ValueError, "distinct words, without <unknown>"),
         (lambda: Vocabulary("ab"), TypeError, "words is the string 'ab'; expected a sequence of words"),
         (lambda: VOCABULARY.encode("the cat"), TypeError, "words is the string 'the cat'"),
         (lambda: VOCABULARY.encode([]), ValueError, "words is empty"),
-        (lambda: VOCABULARY.decode([8]), ValueError, "ids holds 8; expected numbers from 0 to 7"),
+        (lambda: VOCABULARY.decode([8]), ValueError, "ids holds 8; expected ids from 0 to 7"),
         (lambda: encode_batch([], VOCABULARY), ValueError, "sentences is empty; expected at least one sentence"),
         (lambda: collate([], VOCABULARY, VOCABULARY), ValueError, "pairs is empty"),
         (lambda: cut([], 9), ValueError, "pairs is empty; expected at least one sentence pair"),

@@ -33,9 +33,9 @@ def test_a_gpu_is_chosen_where_there_is_one_and_each_process_has_its_own(monkeyp
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("cuda", "device is 'cuda'; expected one that is here: cpu$"),
-        ("cuda:3", "device is 'cuda:3'; expected one that is here: cpu$"),
-        ("meta", "device is 'meta'; expected one that is here: cpu$"),
+        ("cuda", "device is 'cuda'; expected a device of this machine: cpu$"),
+        ("cuda:3", "device is 'cuda:3'; expected a device of this machine: cpu$"),
+        ("meta", "device is 'meta'; expected a device of this machine: cpu$"),
     ],
 )
 def test_a_device_that_is_not_there_is_refused(monkeypatch, name, says):

@@ -171,7 +171,11 @@ ONE = [("u", "v")]
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
-        (lambda: alignment_error_rate([{(0, 0)}], [{(0, 0)}] * 2), ValueError, "have 1, 2, 2 sentences; expected as"),
+        (
+            lambda: alignment_error_rate([{(0, 0)}], [{(0, 0)}] * 2),
+            ValueError,
+            "have 1, 2, 2 sentences; expected equal",
+        ),
         (lambda: alignment_error_rate({(0, 0)}, {(0, 0)}, {(1, 1)}), ValueError, "possible lacks 1 of the links"),
         (lambda: alignment_error_rate([], []), ValueError, "predicted and sure hold no link; expected at least one"),
         (lambda: oracle_alignment_error_rate([]), ValueError, "pairs has 0 sentence pairs; expected"),
@@ -193,7 +197,7 @@ ONE = [("u", "v")]
         ),
         (lambda: forced_alignments(unnamed(), [PAIR]), ValueError, "model has no vocabularies"),
         (lambda: attention_weights(small(), PAIR._replace(target=())), ValueError, "words is empty"),
-        (lambda: bleu([], []), ValueError, "translations has 0 sentences, the references 0; expected equally"),
+        (lambda: bleu([], []), ValueError, "translations has 0 sentences, the references 0; expected equal"),
         (lambda: bleu(["u v"], ONE), TypeError, r"translations\[0\] is the string 'u v'"),
         (lambda: bleu(ONE, ["u v"]), TypeError, r"references\[0\] is the string 'u v'"),
         (lambda: bleu(ONE, ONE, "foo"), ValueError, "tokenize is 'foo'; expected one of"),

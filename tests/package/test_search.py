@@ -326,7 +326,7 @@ def many(sentences, model=None, limits=3, **options):
         (lambda: many(["ab"]), TypeError, "words is the string 'ab'"),
         (lambda: many([], beam_size=0), ValueError, "beam_size is 0"),
         (lambda: many([("a",)], unnamed()), ValueError, "model has no vocabularies"),
-        (lambda: many(SENTENCES, limits=[3, 4]), ValueError, "max_length has 2 numbers; expected 5, one for each"),
+        (lambda: many(SENTENCES, limits=[3, 4]), ValueError, "max_length has 2 numbers; expected 5, a number for each"),
         (lambda: many(SENTENCES, limits=[3, 4, 0, 1, 1]), ValueError, "max_length holds 0"),
     ],
 )

@@ -15,7 +15,7 @@ from attnlib.checks import check_choice
 from attnlib.data import SentencePair
 from attnlib.language import german_words
 from attnlib.language.grammar import Grammar, by_class, draw
-from attnlib.language.phrases import concatenate, english_verb, lay, parsed, words
+from attnlib.language.phrases import combine, concatenate, english_verb, parsed, words
 
 _NOUNS = {word: noun for noun in german_words.NOUNS for word in (noun.english, noun.english_plural)}
 _ADJECTIVES = {adjective.english: adjective for adjective in german_words.ADJECTIVES}
@@ -28,25 +28,38 @@ _ORDERS = {
 
 
 def sample(n: int, seed: int, clauses: Sequence[int] = (1, 2, 3), part: str = "train") -> list[SentencePair]:
-    """Draw sentence pairs, the same on every platform.
+    """Draw English-German sentence pairs, the same ones on every platform.
 
     Parameters
     ----------
-    n, seed, part
-        As for `attnlib.language.grammar.sample`.
-    clauses : numbers
-        How many clauses, relative and subordinate ones among them, a sentence has at least; each is equally likely.
+    n : int
+        The number of pairs.
+    seed : int
+        The same seed gives the same pairs.
+    clauses : sequence of int, default (1, 2, 3)
+        The least number of clauses of a sentence, relative and subordinate ones included. Each number is equally
+        likely.
+    part : {"train", "test"}
+        The part of all sentences, as for `attnlib.language.grammar.sample`.
 
     Returns
     -------
     list of SentencePair
-        Errors as for `attnlib.language.grammar.sample`.
+        Errors are those of `attnlib.language.grammar.sample`.
     """
     return draw(_any_sentence, n, seed, clauses, part)
 
 
 class GermanPhrase(NamedTuple):
-    """A noun phrase in both languages, in each case, and its gender: m, f, n, or p in the plural."""
+    """A noun phrase in English and German.
+
+    Attributes
+    ----------
+    pairs : dict of str to SentencePair
+        The phrase by its case, "nominative" or "accusative".
+    gender : {"m", "f", "n", "p"}
+        Masculine, feminine, neuter, or plural.
+    """
 
     pairs: dict[str, SentencePair]
     gender: str
@@ -59,12 +72,22 @@ class GermanPhrase(NamedTuple):
 
 @cache
 def noun_phrase(english: str) -> GermanPhrase:
-    """Translate an article, adjectives and a noun, such as "the small black cat", word by word.
+    """Translate an article, adjectives, and a noun, such as "the small black cat", word by word.
+
+    Parameters
+    ----------
+    english : str
+        Words separated by spaces.
+
+    Returns
+    -------
+    GermanPhrase
+        The phrase in both languages.
 
     Raises
     ------
     ValueError
-        If `english` holds words that the grammar does not know, or has no article that fits.
+        If `english` contains words that the grammar does not know, or has no article that fits.
     """
     first, adjectives, last = parsed(english, _NOUNS, _ADJECTIVES)
     noun, definite = _NOUNS[last], first == "the"
@@ -82,8 +105,19 @@ def noun_phrase(english: str) -> GermanPhrase:
     return GermanPhrase(pairs, gender)
 
 
-def both(first: GermanPhrase, second: GermanPhrase) -> GermanPhrase:
-    """Join two phrases by "and", which makes a plural."""
+def coordinate(first: GermanPhrase, second: GermanPhrase) -> GermanPhrase:
+    """Combine two phrases by "and".
+
+    Parameters
+    ----------
+    first, second : GermanPhrase
+        The phrases.
+
+    Returns
+    -------
+    GermanPhrase
+        A plural phrase.
+    """
     pairs = {case: concatenate(pair, words("and", "und"), second.pairs[case]) for case, pair in first.pairs.items()}
     return GermanPhrase(pairs, "p")
 
@@ -96,21 +130,30 @@ def clause(
     negated: bool = False,
     order: str = "verb second",
 ) -> SentencePair:
-    """Say what the subject does, or does not, and to what. The verb is in its plain form, without its particle.
+    """Build a clause from a subject, a verb, and a complement.
 
     Parameters
     ----------
-    subject, complement : GermanPhrase
+    subject : GermanPhrase
+        The subject.
     verb : str
-        In its plain form, without its particle.
-    negated : bool
-    order : str
-        Of the German: "verb second", "verb first" or "verb last".
+        The English verb in its plain form, without its particle.
+    complement : GermanPhrase, optional
+        The object, or the phrase after the particle. If None, the clause has none.
+    negated : bool, default False
+        Whether the clause is negated.
+    order : {"verb second", "verb first", "verb last"}
+        The word order of the German.
+
+    Returns
+    -------
+    SentencePair
+        The clause.
 
     Raises
     ------
     ValueError
-        If the grammar does not know the verb, or `order` is none of these.
+        If the grammar does not know the verb or the order.
     """
     check_choice(_ORDERS, order=order)
     first, parts = subject.pairs["nominative"], _verb(verb, subject.plural, negated)
@@ -119,20 +162,56 @@ def clause(
     if complement:
         english.append(complement.pairs["accusative"])
         german["complement"] = 2, english[2]
-    return lay(english, [german[name] for name in _ORDERS[order] if name in german])
+    return combine(english, [german[name] for name in _ORDERS[order] if name in german])
 
 
-def who(
+def subject_relative(
     antecedent: GermanPhrase, verb: str, complement: GermanPhrase | None = None, *, negated: bool = False
 ) -> GermanPhrase:
-    """Let the antecedent do something: "the cat that sees the man", "die Katze die den Mann sieht"."""
+    """Add a relative clause with the antecedent as its subject, such as "that sees the man", "die den Mann sieht".
+
+    Parameters
+    ----------
+    antecedent : GermanPhrase
+        The phrase that the clause modifies.
+    verb : str
+        The English verb in its plain form, without its particle.
+    complement : GermanPhrase, optional
+        The object, or the phrase after the particle. If None, the clause has none.
+    negated : bool, default False
+        Whether the relative clause is negated.
+
+    Returns
+    -------
+    GermanPhrase
+        The longer phrase.
+    """
     pronoun = german_words.article(True, antecedent.gender, "nominative")
     that = GermanPhrase({"nominative": words("that", pronoun)}, antecedent.gender)
     return _followed(antecedent, clause(that, verb, complement, negated=negated, order="verb last"))
 
 
-def whom(antecedent: GermanPhrase, subject: GermanPhrase, verb: str, *, negated: bool = False) -> GermanPhrase:
-    """Let somebody do something to the antecedent: "the cat that the man sees", "die Katze die der Mann sieht"."""
+def object_relative(
+    antecedent: GermanPhrase, subject: GermanPhrase, verb: str, *, negated: bool = False
+) -> GermanPhrase:
+    """Add a relative clause with the antecedent as its object, such as "that the man sees", "die der Mann sieht".
+
+    Parameters
+    ----------
+    antecedent : GermanPhrase
+        The phrase that the clause modifies.
+    subject : GermanPhrase
+        The subject of the relative clause.
+    verb : str
+        The English verb in its plain form, without its particle.
+    negated : bool, default False
+        Whether the relative clause is negated.
+
+    Returns
+    -------
+    GermanPhrase
+        The longer phrase.
+    """
     that = words("that", german_words.article(True, antecedent.gender, "accusative"))
     return _followed(antecedent, concatenate(that, clause(subject, verb, negated=negated, order="verb last")))
 
@@ -176,4 +255,6 @@ def _linked(source: tuple[str, ...], german: str, positions: list[int]) -> Sente
 
 
 _SORTED = by_class(german_words.ADJECTIVES)
-_GRAMMAR = Grammar(german_words.NOUNS, _SORTED, german_words.VERBS, noun_phrase, both, clause, who, whom)
+_GRAMMAR = Grammar(
+    german_words.NOUNS, _SORTED, german_words.VERBS, noun_phrase, coordinate, clause, subject_relative, object_relative
+)

@@ -9,7 +9,17 @@ from attnlib.language.lexicon import read_table
 
 
 class GermanNoun(NamedTuple):
-    """A noun in both languages. Its kind, animal, person or thing, tells which words go with it."""
+    """A noun in English and German.
+
+    Attributes
+    ----------
+    english, english_plural, german, german_plural : str
+        Its forms.
+    gender : {"m", "f", "n"}
+        The gender of the German noun.
+    kind : {"animal", "person", "thing"}
+        The class of meaning, which decides on the words that go with it.
+    """
 
     english: str
     english_plural: str
@@ -20,7 +30,19 @@ class GermanNoun(NamedTuple):
 
 
 class GermanAdjective(NamedTuple):
-    """An adjective, and the German stem that endings are put to."""
+    """An adjective in English and German.
+
+    Attributes
+    ----------
+    english : str
+        The English form.
+    word_class : str
+        The class of meaning. A noun has at most one adjective of a class.
+    stem : str
+        The German stem, to which endings are added.
+    kinds : str
+        The kinds of noun that it goes with, separated by commas.
+    """
 
     english: str
     word_class: str
@@ -30,7 +52,21 @@ class GermanAdjective(NamedTuple):
 
 
 class GermanVerb(NamedTuple):
-    """A verb in both languages, third person. A separable verb has a prefix that a main clause puts to its end."""
+    """A verb in English and German, third person.
+
+    Attributes
+    ----------
+    english : str
+        The plain form.
+    particle : str
+        The words after it, or an empty string.
+    german, german_plural : str
+        The German forms, without the prefix.
+    prefix : str
+        The separable prefix, which stands at the end of a main clause, or an empty string.
+    kinds : str
+        The kinds of noun that its complement may be, separated by commas.
+    """
 
     english: str
     particle: str
@@ -95,12 +131,42 @@ _ARTICLES = {  # definite: masculine, feminine, neuter, plural; then indefinite,
 
 
 def article(definite: bool, gender: str, case: str) -> str:
-    """Choose the article, or with `definite` the relative pronoun, by gender (m, f, n; p in the plural) and case."""
+    """Return the German article, or the relative pronoun, which is like the definite article.
+
+    Parameters
+    ----------
+    definite : bool
+        Whether the article is definite.
+    gender : {"m", "f", "n", "p"}
+        The gender of its noun, or "p" for the plural.
+    case : {"nominative", "accusative"}
+        The case.
+
+    Returns
+    -------
+    str
+        One word.
+    """
     return _ARTICLES[case][0 if definite else 1][gender]
 
 
 def ending(definite: bool, gender: str, case: str) -> str:
-    """Choose the ending of an adjective by the article before it."""
+    """Return the ending of a German adjective after an article.
+
+    Parameters
+    ----------
+    definite : bool
+        Whether the article is definite.
+    gender : {"m", "f", "n", "p"}
+        The gender of the noun, or "p" for the plural.
+    case : {"nominative", "accusative"}
+        The case.
+
+    Returns
+    -------
+    str
+        The letters after the stem.
+    """
     if gender == "p" or (gender, case) == ("m", "accusative"):
         return "en"
     return "e" if definite or gender == "f" else {"m": "er", "n": "es"}[gender]

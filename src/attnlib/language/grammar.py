@@ -9,37 +9,53 @@ from typing import Any, NamedTuple
 from attnlib.checks import check_whole
 from attnlib.data import SentencePair
 from attnlib.language import lexicon
-from attnlib.language.phrases import both, clause, concatenate, noun_phrase, of, who, whom, words
+from attnlib.language.phrases import (
+    clause,
+    concatenate,
+    coordinate,
+    noun_phrase,
+    object_relative,
+    possessive,
+    subject_relative,
+    words,
+)
 
 _BEINGS = "animal,person"
 _TEST = 64  # of 256: the share of all sentences that is kept for the part "test"
 
 
 def sample(n: int, seed: int, clauses: Sequence[int] = (1, 2, 3), part: str = "train") -> list[SentencePair]:
-    """Draw sentence pairs, the same on every platform.
+    """Draw English-French sentence pairs, the same ones on every platform.
 
     Parameters
     ----------
     n : int
-        How many pairs.
+        The number of pairs.
     seed : int
         The same seed gives the same pairs.
-    clauses : numbers
-        How many clauses, relative ones among them, a sentence has at least; each number is equally likely.
-    part : str
-        "train" or "test". A hash of the English sentence tells which part it belongs to, so that they never share one.
+    clauses : sequence of int, default (1, 2, 3)
+        The least number of clauses of a sentence, relative ones included. Each number is equally likely.
+    part : {"train", "test"}
+        The part of all sentences. It depends on a hash of the English sentence, so that the parts share no sentence.
 
     Returns
     -------
     list of SentencePair
-        One clause has 3 words or more, 9 on average; three have 22, eight 59. The French has 6 per cent fewer.
+        One clause has 3 words or more, 9 on average; three have 22, eight 59. The French has 6 percent fewer.
 
     Raises
     ------
     TypeError
-        If `n`, `seed` or a number of clauses is no whole number.
+        If `n`, `seed` or a number of clauses is not an integer.
     ValueError
-        If `n` or a number of clauses is below 1, or there is no number of clauses, or `part` is neither.
+        If `n` or a number of clauses is below 1, `clauses` is empty, or `part` is neither.
+
+    Examples
+    --------
+    >>> from attnlib import sample
+    >>> [pair] = sample(1, seed=0, clauses=[1])
+    >>> " ".join(pair.target)
+    "les hommes écoutent le chien européen qui aime l' arbre"
     """
     return draw(_any_sentence, n, seed, clauses, part)
 
@@ -47,7 +63,24 @@ def sample(n: int, seed: int, clauses: Sequence[int] = (1, 2, 3), part: str = "t
 def draw(
     any_sentence: Callable[[Random, int], SentencePair], n: int, seed: int, clauses: Sequence[int], part: str
 ) -> list[SentencePair]:
-    """Draw sentence pairs of any grammar that makes one of so many clauses at random. For the rest see `sample`."""
+    """Draw sentence pairs of a grammar.
+
+    Parameters
+    ----------
+    any_sentence : function
+        Returns a random sentence pair, given a generator and a number of clauses.
+    n, seed : int
+        As for `sample`.
+    clauses : sequence of int
+        As for `sample`.
+    part : {"train", "test"}
+        As for `sample`.
+
+    Returns
+    -------
+    list of SentencePair
+        The pairs of the part, in the order in which they were drawn.
+    """
     check_whole(n=n)
     check_whole(0, seed=seed)
     if any(isinstance(c, bool) or not isinstance(c, int) for c in clauses):
@@ -65,26 +98,57 @@ def draw(
 
 
 class Grammar(NamedTuple):
-    """What makes up clauses and phrases at random: words, and the functions that put them together."""
+    """Vocabulary of a grammar, with the functions that combine its words.
+
+    Attributes
+    ----------
+    nouns, verbs : sequence
+        The rows of the lexicon.
+    adjectives : mapping of str to list of list of str
+        The adjectives of each kind of noun, as `by_class` groups them.
+    noun_phrase : function
+        Translates an English noun phrase.
+    coordinate, possessive : function
+        Combine two phrases. If `possessive` is None, the grammar has no possessives.
+    clause : function
+        Builds a clause.
+    subject_relative, object_relative : function
+        Build a phrase with a relative clause.
+    """
 
     nouns: Sequence[Any]
     adjectives: Mapping[str, list[list[str]]]  # as `by_class` sorts them
     verbs: Sequence[Any]
     noun_phrase: Callable[[str], Any]
-    both: Callable[[Any, Any], Any]
+    coordinate: Callable[[Any, Any], Any]
     clause: Callable[..., SentencePair]
-    who: Callable[..., Any]
-    whom: Callable[..., Any]
-    of: Callable[[Any, Any], Any] | None = None  # if the grammar says whose something is
+    subject_relative: Callable[..., Any]
+    object_relative: Callable[..., Any]
+    possessive: Callable[[Any, Any], Any] | None = None  # if the grammar says whose something is
 
     def any_clause(self, rng: Random, relatives: int, **order: str) -> SentencePair:
-        """Make up a clause with so many relatives, and with its `order`, if the grammar has several."""
+        """Draw a clause.
+
+        Parameters
+        ----------
+        rng : Random
+            The generator.
+        relatives : int
+            The number of relative clauses, 0 to 2.
+        **order : str
+            The word order, if the grammar has several.
+
+        Returns
+        -------
+        SentencePair
+            The clause.
+        """
         verb = choose(rng, [verb for verb in self.verbs if verb.kinds or relatives < 2])
         of_subject = relatives - (1 if verb.kinds and (relatives == 2 or rng.random() < 0.5) else 0)
         negated = rng.random() < 0.25
         subject = self._any_phrase(rng, _BEINGS, relative=of_subject > 0)
         if rng.random() < 0.1:
-            subject = self.both(subject, self._any_phrase(rng, _BEINGS))
+            subject = self.coordinate(subject, self._any_phrase(rng, _BEINGS))
         complement = self._any_complement(rng, verb, negated, relative=relatives > of_subject)
         return self.clause(subject, verb.english, complement, negated=negated, **order)
 
@@ -92,14 +156,16 @@ class Grammar(NamedTuple):
         noun = choose(rng, [noun for noun in self.nouns if noun.kind in kinds])
         phrase = self.noun_phrase(self._any_english(rng, noun, definite))
         if not relative:
-            owned = self.of and noun.kind != "person" and rng.random() < 0.2
-            return self.of(phrase, self._any_phrase(rng, "person")) if owned else phrase
+            owned = self.possessive and noun.kind != "person" and rng.random() < 0.2
+            return self.possessive(phrase, self._any_phrase(rng, "person")) if owned else phrase
         negated = rng.random() < 0.25
         if noun.kind in _BEINGS and rng.random() < 0.5:
             verb = choose(rng, self.verbs)
-            return self.who(phrase, verb.english, self._any_complement(rng, verb, negated), negated=negated)
+            return self.subject_relative(
+                phrase, verb.english, self._any_complement(rng, verb, negated), negated=negated
+            )
         verb = choose(rng, [verb for verb in self.verbs if noun.kind in verb.kinds and verb.direct])
-        return self.whom(phrase, self._any_phrase(rng, _BEINGS), verb.english, negated=negated)
+        return self.object_relative(phrase, self._any_phrase(rng, _BEINGS), verb.english, negated=negated)
 
     def _any_complement(self, rng: Random, verb: Any, negated: bool, *, relative: bool = False) -> Any:
         """Make up what the verb wants, if anything; an indefinite one would change the negation, to "de" or "kein"."""
@@ -117,7 +183,7 @@ class Grammar(NamedTuple):
 
 
 def by_class(adjectives: Sequence[Any]) -> dict[str, list[list[str]]]:
-    """Sort the adjectives that go with each kind of noun by their classes, in the order in which they are given."""
+    """Return the adjectives of each kind of noun, grouped by their classes."""
     suitable = defaultdict(lambda: defaultdict(list))
     for adjective in adjectives:
         for kind in adjective.kinds.split(","):
@@ -126,15 +192,26 @@ def by_class(adjectives: Sequence[Any]) -> dict[str, list[list[str]]]:
 
 
 def choose(rng: Random, options: Sequence[Any]) -> Any:
-    """Take one of several, each equally likely."""
+    """Draw one of several options, each equally likely.
+
+    Parameters
+    ----------
+    rng : Random
+        The generator.
+    options : sequence
+        What to choose from.
+
+    Returns
+    -------
+    object
+        One option.
+    """
     return options[int(rng.random() * len(options))]  # of Random's methods, random() alone is fixed for good
 
 
 def _any_sentence(rng: Random, clauses: int) -> SentencePair:
-    """Up to three clauses make a main clause with its relatives; what is left follows after "and".
-
-    Of a clause without relatives the complement may get one, which is not counted: every record rests on these draws.
-    """
+    """Draw a main clause with its relatives, up to three clauses; the others follow after "and"."""
+    # the complement of a clause without relatives may get one, which is not counted: all records rest on these draws
     relatives = int(rng.random() * min(clauses, 3))
     first = _GRAMMAR.any_clause(rng, relatives)
     left = clauses - 1 - relatives
@@ -142,4 +219,14 @@ def _any_sentence(rng: Random, clauses: int) -> SentencePair:
 
 
 _SORTED = by_class(lexicon.ADJECTIVES)
-_GRAMMAR = Grammar(lexicon.NOUNS, _SORTED, lexicon.VERBS, noun_phrase, both, clause, who, whom, of)
+_GRAMMAR = Grammar(
+    lexicon.NOUNS,
+    _SORTED,
+    lexicon.VERBS,
+    noun_phrase,
+    coordinate,
+    clause,
+    subject_relative,
+    object_relative,
+    possessive,
+)

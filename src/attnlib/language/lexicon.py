@@ -4,7 +4,17 @@ from typing import NamedTuple
 
 
 class Noun(NamedTuple):
-    """A noun in both languages. Its kind (animal, person, thing or matter) tells which words go with it."""
+    """A noun in English and French.
+
+    Attributes
+    ----------
+    english, english_plural, french, french_plural : str
+        Its forms.
+    gender : {"m", "f"}
+        The gender of the French noun.
+    kind : {"animal", "person", "thing", "matter"}
+        The class of meaning, which decides on the words that go with it.
+    """
 
     english: str
     english_plural: str
@@ -15,9 +25,20 @@ class Noun(NamedTuple):
 
 
 class Adjective(NamedTuple):
-    """An adjective, with the French forms that agree with the noun, and the kinds of noun it goes with.
+    """An adjective in English and French.
 
-    A noun has at most one adjective of a class, such as the colours. The place is where French puts the adjective.
+    Attributes
+    ----------
+    english : str
+        The English form.
+    place : {"before", "after"}
+        The place of the French adjective beside its noun.
+    word_class : str
+        The class of meaning, such as the colors. A noun has at most one adjective of a class.
+    masculine, before_vowel, feminine, masculine_plural, feminine_plural : str
+        The French forms. The second is masculine too.
+    kinds : str
+        The kinds of noun that it goes with, separated by commas.
     """
 
     english: str
@@ -32,7 +53,21 @@ class Adjective(NamedTuple):
 
 
 class Verb(NamedTuple):
-    """A verb in both languages, third person. ``to`` translates the particle, where it has a word of its own."""
+    """A verb in English and French, third person.
+
+    Attributes
+    ----------
+    english : str
+        The plain form.
+    particle : str
+        The words after it, or an empty string.
+    french, french_plural : str
+        The French forms.
+    to : str
+        The French word for the particle, or an empty string.
+    kinds : str
+        The kinds of noun that its complement may be, separated by commas.
+    """
 
     english: str
     particle: str
@@ -43,12 +78,25 @@ class Verb(NamedTuple):
 
     @property
     def direct(self) -> bool:
-        """Whether nothing stands between the French verb and what it is done to."""
+        """Whether the French verb has a direct object."""
         return not self.to
 
 
 def read_table(row: type, text: str) -> list:
-    """Read one row a line. A dash is an empty cell."""
+    """Read rows from the lines of a table, in which a dash is an empty cell.
+
+    Parameters
+    ----------
+    row : type
+        The class of a row.
+    text : str
+        One row per line, cells separated by spaces.
+
+    Returns
+    -------
+    list
+        The rows.
+    """
     return [row(*("" if cell == "-" else cell for cell in line.split())) for line in text.strip().splitlines()]
 
 
@@ -105,17 +153,49 @@ _CONTRACTED = {("de", "le"): "du", ("de", "les"): "des", ("Ã ", "le"): "au", ("Ã
 
 
 def an(english: str) -> str:
-    """Choose the English indefinite article by the word after it."""
+    """Return the English indefinite article before a word."""
     return "an" if english[0] in "aeiou" and english != "european" else "a"
 
 
 def article(definite: bool, noun: Noun, plural: bool) -> str:
-    """Choose the French article by gender and number, before any elision. An indefinite noun is never plural here."""
+    """Return the French article before any elision.
+
+    Parameters
+    ----------
+    definite : bool
+        Whether the article is definite.
+    noun : Noun
+        Its noun.
+    plural : bool
+        Whether the noun is plural. The indefinite article has no plural here.
+
+    Returns
+    -------
+    str
+        One word.
+    """
     return "les" if plural else {"m": ("un", "le"), "f": ("une", "la")}[noun.gender][definite]
 
 
 def agreeing(adjective: Adjective, noun: Noun, plural: bool, following: str = "") -> str:
-    """Choose the French form of an adjective by its noun and by the word after it, such as "vieil" before "homme"."""
+    """Return the French form of an adjective that agrees with its noun.
+
+    Parameters
+    ----------
+    adjective : Adjective
+        The adjective.
+    noun : Noun
+        Its noun.
+    plural : bool
+        Whether the noun is plural.
+    following : str, default ""
+        The French word after the adjective, such as "homme" after "vieil".
+
+    Returns
+    -------
+    str
+        One word.
+    """
     if noun.gender == "f":
         return adjective.feminine_plural if plural else adjective.feminine
     if plural:
@@ -124,7 +204,18 @@ def agreeing(adjective: Adjective, noun: Noun, plural: bool, following: str = ""
 
 
 def meet(left: str, right: str) -> tuple[str, ...]:
-    """Write two French words side by side: elided before a vowel, contracted to one word, or as they are."""
+    """Return two adjacent French words: elided before a vowel, contracted to one word, or unchanged.
+
+    Parameters
+    ----------
+    left, right : str
+        The words.
+
+    Returns
+    -------
+    tuple of str
+        One or two words.
+    """
     if left in _ELIDED and _sounds_like_vowel(right):
         return _ELIDED[left], right
     if (left, right) in _CONTRACTED:

@@ -1,6 +1,6 @@
 """Phrases and sentences in English and French at once, with every word linked to its translation.
 
-`lay` is the only way to put them together: the English stays in order, the French may take another, and where
+`combine` is the only way to put them together: the English stays in order, the French may take another, and where
 two French words meet they are elided or contracted. So every phrase, of whatever size, is right as it stands, and
 the French is a function of the English.
 """
@@ -20,7 +20,15 @@ _VERBS = {verb.english: verb for verb in lexicon.VERBS}
 
 
 class Phrase(NamedTuple):
-    """A noun phrase in both languages, and whether its verb must be plural."""
+    """A noun phrase in English and French.
+
+    Attributes
+    ----------
+    pair : SentencePair
+        The words and their links.
+    plural : bool
+        Whether its verb is plural.
+    """
 
     pair: SentencePair
     plural: bool
@@ -28,21 +36,58 @@ class Phrase(NamedTuple):
 
 @cache
 def words(english: str, french: str) -> SentencePair:
-    """Link every word of `english` to every word of `french`."""
+    """Return words with a link from every English word to every French word.
+
+    Parameters
+    ----------
+    english, french : str
+        Words separated by spaces.
+
+    Returns
+    -------
+    SentencePair
+        The linked words.
+    """
     source, target = tuple(english.split()), tuple(french.split())
     return SentencePair(source, target, frozenset((i, t) for i in range(len(source)) for t in range(len(target))))
 
 
 def concatenate(*parts: SentencePair, mirrored: bool = False) -> SentencePair:
-    """Put phrases together: the English in order, the French in order or, if `mirrored`, the last part first."""
+    """Concatenate phrases, the English in order.
+
+    Parameters
+    ----------
+    *parts : SentencePair
+        The phrases.
+    mirrored : bool, default False
+        Whether the French has the last part first.
+
+    Returns
+    -------
+    SentencePair
+        The longer phrase.
+    """
     if not parts:
         raise ValueError("parts is empty; expected at least one phrase")
     numbered = [*enumerate(parts)]
-    return lay(parts, numbered[::-1] if mirrored else numbered)
+    return combine(parts, numbered[::-1] if mirrored else numbered)
 
 
-def lay(english: Sequence[SentencePair], foreign: Iterable[tuple[int, SentencePair]]) -> SentencePair:
-    """Lay English parts side by side, and foreign ones, each with the number of the English part its links are of."""
+def combine(english: Sequence[SentencePair], foreign: Iterable[tuple[int, SentencePair]]) -> SentencePair:
+    """Combine English parts and foreign parts, which may have another order.
+
+    Parameters
+    ----------
+    english : sequence of SentencePair
+        The English parts, in order.
+    foreign : iterable of (int, SentencePair)
+        The foreign parts in order, each with the index of the English part that its links belong to.
+
+    Returns
+    -------
+    SentencePair
+        The whole, with the links of all parts.
+    """
     starts = [*accumulate((len(part.source) for part in english), initial=0)]
     numbers, parts = zip(*foreign, strict=True)
     target, places = _side_by_side([part.target for part in parts])
@@ -53,15 +98,25 @@ def lay(english: Sequence[SentencePair], foreign: Iterable[tuple[int, SentencePa
 
 @cache
 def noun_phrase(english: str) -> Phrase:
-    """Translate an article, adjectives and a noun, such as "the european economic area".
+    """Translate an article, adjectives, and a noun, such as "the european economic area".
 
     The adjectives that French puts before the noun come first. Those that follow it do so in reverse order, as in
     Bahdanau et al. 2015, figure 3: "la zone économique européenne".
 
+    Parameters
+    ----------
+    english : str
+        Words separated by spaces.
+
+    Returns
+    -------
+    Phrase
+        The phrase in both languages.
+
     Raises
     ------
     ValueError
-        If `english` is something else, or holds words that the grammar does not know.
+        If `english` has another form, or contains words that the grammar does not know.
     """
     article, adjectives, word = parsed(english, _NOUNS, _ADJECTIVES)
     noun = _NOUNS[word]
@@ -73,18 +128,56 @@ def noun_phrase(english: str) -> Phrase:
     return Phrase(concatenate(words(article, lexicon.article(article == "the", noun, plural)), pair), plural)
 
 
-def of(possessed: Phrase, owner: Phrase) -> Phrase:
-    """Say whose it is: "the book of the man", "le livre de l' homme"."""
+def possessive(possessed: Phrase, owner: Phrase) -> Phrase:
+    """Combine a phrase with its owner: "the book of the man", "le livre de l' homme".
+
+    Parameters
+    ----------
+    possessed, owner : Phrase
+        The phrases.
+
+    Returns
+    -------
+    Phrase
+        The longer phrase, plural if the possessed is.
+    """
     return Phrase(concatenate(possessed.pair, words("of", "de"), owner.pair), possessed.plural)
 
 
-def both(first: Phrase, second: Phrase) -> Phrase:
-    """Join two phrases by "and", which makes a plural."""
+def coordinate(first: Phrase, second: Phrase) -> Phrase:
+    """Combine two phrases by "and".
+
+    Parameters
+    ----------
+    first, second : Phrase
+        The phrases.
+
+    Returns
+    -------
+    Phrase
+        A plural phrase.
+    """
     return Phrase(concatenate(first.pair, words("and", "et"), second.pair), plural=True)
 
 
 def clause(subject: Phrase, verb: str, complement: Phrase | None = None, *, negated: bool = False) -> SentencePair:
-    """Say what the subject does, or does not, and to what. The verb is in its plain form, without its particle.
+    """Build a clause from a subject, a verb, and a complement.
+
+    Parameters
+    ----------
+    subject : Phrase
+        The subject.
+    verb : str
+        The English verb in its plain form, without its particle.
+    complement : Phrase, optional
+        The object, or the phrase after the particle. If None, the clause has none.
+    negated : bool, default False
+        Whether the clause is negated.
+
+    Returns
+    -------
+    SentencePair
+        The clause.
 
     Raises
     ------
@@ -95,14 +188,50 @@ def clause(subject: Phrase, verb: str, complement: Phrase | None = None, *, nega
     return concatenate(*parts, complement.pair) if complement else concatenate(*parts)
 
 
-def who(antecedent: Phrase, verb: str, complement: Phrase | None = None, *, negated: bool = False) -> Phrase:
-    """Let the antecedent do something: "the cat that sleeps", "le chat qui dort"."""
+def subject_relative(
+    antecedent: Phrase, verb: str, complement: Phrase | None = None, *, negated: bool = False
+) -> Phrase:
+    """Add a relative clause whose subject is the antecedent: "the cat that sleeps", "le chat qui dort".
+
+    Parameters
+    ----------
+    antecedent : Phrase
+        The phrase that the clause modifies.
+    verb : str
+        The English verb in its plain form, without its particle.
+    complement : Phrase, optional
+        The object, or the phrase after the particle. If None, the clause has none.
+    negated : bool, default False
+        Whether the relative clause is negated.
+
+    Returns
+    -------
+    Phrase
+        The longer phrase.
+    """
     that = Phrase(words("that", "qui"), antecedent.plural)
     return Phrase(concatenate(antecedent.pair, clause(that, verb, complement, negated=negated)), antecedent.plural)
 
 
-def whom(antecedent: Phrase, subject: Phrase, verb: str, *, negated: bool = False) -> Phrase:
-    """Let somebody do something to the antecedent: "the cat that a man sees", "le chat qu' un homme voit"."""
+def object_relative(antecedent: Phrase, subject: Phrase, verb: str, *, negated: bool = False) -> Phrase:
+    """Add a relative clause whose object is the antecedent: "the cat that a man sees", "le chat qu' un homme voit".
+
+    Parameters
+    ----------
+    antecedent : Phrase
+        The phrase that the clause modifies.
+    subject : Phrase
+        The subject of the relative clause.
+    verb : str
+        The English verb in its plain form, without its particle.
+    negated : bool, default False
+        Whether the relative clause is negated.
+
+    Returns
+    -------
+    Phrase
+        The longer phrase.
+    """
     that = words("that", "que")
     return Phrase(concatenate(antecedent.pair, that, clause(subject, verb, negated=negated)), antecedent.plural)
 
@@ -132,13 +261,52 @@ def _verb(verb: str, plural: bool, negated: bool) -> SentencePair:
 
 
 def english_verb(verb: str, particle: str, plural: bool, negated: bool) -> tuple[str, ...]:
-    """Say "looks at", "look at", "does not look at" or "do not look at"."""
+    """Return an English verb in the third person: "looks at", "look at", "does not look at", or "do not look at".
+
+    Parameters
+    ----------
+    verb : str
+        The plain form.
+    particle : str
+        The words after it, or an empty string.
+    plural : bool
+        Whether the subject is plural.
+    negated : bool
+        Whether the verb is negated.
+
+    Returns
+    -------
+    tuple of str
+        The words.
+    """
     auxiliary = ("do" if plural else "does", "not") if negated else ()
     return *auxiliary, verb if plural or negated else f"{verb}s", *particle.split()
 
 
 def parsed(english: str, nouns: Mapping[str, Any], adjectives: Mapping[str, Any]) -> tuple[str, list[Any], str]:
-    """Split a noun phrase into its article, its adjectives and the word for its noun, or raise an error."""
+    """Split a noun phrase into its article, its adjectives, and its noun.
+
+    Parameters
+    ----------
+    english : str
+        Words separated by spaces.
+    nouns, adjectives : mapping
+        The lexicon, by English word.
+
+    Returns
+    -------
+    article : str
+        The first word.
+    adjectives : list
+        The rows of the adjectives.
+    noun : str
+        The last word.
+
+    Raises
+    ------
+    ValueError
+        If `english` has another form, or contains words that the lexicon lacks.
+    """
     *given, noun = english.split() or [""]
     between = [adjectives[word] for word in given[1:] if word in adjectives]
     places = [adjective.place for adjective in between]

@@ -13,12 +13,12 @@ FOLDER = Path(__file__).parent
 
 
 def names() -> list[str]:
-    """List the models that came with the package."""
+    """Return the names of the models that come with the package."""
     return sorted(path.parent.name for path in FOLDER.glob("*/model.safetensors"))
 
 
 def load_pretrained(name: str) -> EncoderDecoder:
-    """Open a model that came with the package, in float64 and with weights that stay as they are.
+    """Load a model that comes with the package, in float64 and with frozen weights.
 
     Parameters
     ----------
@@ -27,13 +27,20 @@ def load_pretrained(name: str) -> EncoderDecoder:
 
     Returns
     -------
-    TranslationModel
-        Its ``config["training_info"]`` says how it was trained: row, seed, steps, losses, revision, processor.
+    EncoderDecoder
+        Its ``config["training_info"]`` holds the row, seed, steps, losses, revision, and processor of the training.
 
     Raises
     ------
     ValueError
         If there is no model of this name, or a file of it is damaged.
+
+    Examples
+    --------
+    >>> from attnlib import load_pretrained
+    >>> model = load_pretrained("bahdanau")
+    >>> sum(weight.numel() for weight in model.parameters())
+    263136
     """
     check_choice(names(), name=name)
     return read_model(FOLDER / name).to(torch.float64).requires_grad_(False)

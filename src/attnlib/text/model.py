@@ -280,8 +280,8 @@ def load(folder: str | Path, device: str | torch.device = "cpu") -> TranslationM
     Examples
     --------
     >>> from attnlib import load
-    >>> from attnlib.pretrained import models
-    >>> str(load(models.FOLDER / "bahdanau").translate("the cat sleeps"))
+    >>> from attnlib.pretrained import FOLDER
+    >>> str(load(FOLDER / "bahdanau").translate("the cat sleeps"))
     'le chat dort'
     """
     return TranslationModel(read_model(Path(folder)).to(device))

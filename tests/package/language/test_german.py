@@ -3,7 +3,7 @@
 import pytest
 
 from attnlib.language import german_words
-from attnlib.language.german import both, clause, noun_phrase, sample, who, whom
+from attnlib.language.german import clause, coordinate, noun_phrase, object_relative, sample, subject_relative
 
 CAT, MAN, DOGS = map(noun_phrase, ("the cat", "a small man", "the old dogs"))
 
@@ -56,17 +56,17 @@ def test_articles_and_endings_agree(english, nominative, accusative):
             "die Katze einen kleinen Mann anruft",
         ),
         (
-            clause(both(CAT, MAN), "arrive", order="verb last", negated=True),
+            clause(coordinate(CAT, MAN), "arrive", order="verb last", negated=True),
             "the cat and a small man do not arrive",
             "die Katze und ein kleiner Mann nicht ankommen",
         ),
         (
-            clause(who(MAN, "look", DOGS), "love", whom(CAT, DOGS, "see")),
+            clause(subject_relative(MAN, "look", DOGS), "love", object_relative(CAT, DOGS, "see")),
             "a small man that looks at the old dogs loves the cat that the old dogs see",
             "ein kleiner Mann der die alten Hunde ansieht liebt die Katze die die alten Hunde sehen",
         ),
         (
-            clause(CAT, "see", whom(MAN, CAT, "call", negated=True)),
+            clause(CAT, "see", object_relative(MAN, CAT, "call", negated=True)),
             "the cat sees a small man that the cat does not call",
             "die Katze sieht einen kleinen Mann den die Katze nicht anruft",
         ),

@@ -3,7 +3,16 @@
 import pytest
 
 from attnlib.language.lexicon import ADJECTIVES, NOUNS, an
-from attnlib.language.phrases import both, clause, concatenate, noun_phrase, of, who, whom, words
+from attnlib.language.phrases import (
+    clause,
+    concatenate,
+    coordinate,
+    noun_phrase,
+    object_relative,
+    possessive,
+    subject_relative,
+    words,
+)
 
 the_cat, the_man, the_woman = noun_phrase("the cat"), noun_phrase("the man"), noun_phrase("the woman")
 the_dogs, a_bird = noun_phrase("the dogs"), noun_phrase("a bird")
@@ -77,13 +86,13 @@ def test_articles_and_adjectives_agree_with_their_noun(noun):
             "0-0 1-2 2-1 3-3",
         ),
         (
-            clause(the_cat, "see", of(noun_phrase("the european economic area"), the_man)),
+            clause(the_cat, "see", possessive(noun_phrase("the european economic area"), the_man)),
             "the cat sees the european economic area of the man",
             "le chat voit la zone économique européenne de l' homme",
             "0-0 1-1 2-2 3-3 4-6 5-5 6-4 7-7 8-8 9-9",
         ),
         (
-            clause(of(noun_phrase("the house"), noun_phrase("the old men")), "sing", negated=True),
+            clause(possessive(noun_phrase("the house"), noun_phrase("the old men")), "sing", negated=True),
             "the house of the old men does not sing",
             "la maison des vieux hommes ne chante pas",
             "0-0 1-1 2-2 3-2 4-3 5-4 6-6 7-5 7-7 8-6",
@@ -119,19 +128,19 @@ def test_articles_and_adjectives_agree_with_their_noun(noun):
             "0-0 1-1 2-2 3-3 4-4 5-5",
         ),
         (
-            clause(who(the_cat, "listen", the_woman), "sleep"),
+            clause(subject_relative(the_cat, "listen", the_woman), "sleep"),
             "the cat that listens to the woman sleeps",
             "le chat qui écoute la femme dort",
             "0-0 1-1 2-2 3-3 4-3 5-4 6-5 7-6",
         ),
         (
-            clause(the_woman, "see", whom(the_dogs, noun_phrase("an old man"), "look", negated=True)),
+            clause(the_woman, "see", object_relative(the_dogs, noun_phrase("an old man"), "look", negated=True)),
             "the woman sees the dogs that an old man does not look at",
             "la femme voit les chiens qu' un vieil homme ne regarde pas",
             "0-0 1-1 2-2 3-3 4-4 5-5 6-6 7-7 8-8 9-10 10-9 10-11 11-10 12-10",
         ),
         (
-            clause(both(the_cat, noun_phrase("the queen")), "sleep"),
+            clause(coordinate(the_cat, noun_phrase("the queen")), "sleep"),
             "the cat and the queen sleep",
             "le chat et la reine dorment",
             "0-0 1-1 2-2 3-3 4-4 5-5",
@@ -162,7 +171,7 @@ def test_the_contractions():
         "a woman": "d' une femme",
     }
     for owner, expected in phrases.items():
-        assert french(of(owned, noun_phrase(owner)).pair) == f"le livre {expected}"
+        assert french(possessive(owned, noun_phrase(owner)).pair) == f"le livre {expected}"
 
 
 def test_joining_is_associative_whatever_is_contracted():
@@ -186,8 +195,8 @@ def test_what_is_no_noun_phrase_is_refused(english, refused):
     ("call", "says"),
     [
         (lambda: clause(the_cat, "eat"), "verb is 'eat'; expected one of sleep, sing"),
-        (lambda: who(the_cat, ""), "verb is ''"),
-        (lambda: whom(the_cat, the_man, None), "verb is None"),
+        (lambda: subject_relative(the_cat, ""), "verb is ''"),
+        (lambda: object_relative(the_cat, the_man, None), "verb is None"),
         (concatenate, "parts is empty; expected at least one phrase"),
     ],
 )
