@@ -67,6 +67,11 @@ def max_output_length(source: Sequence[str]) -> int:
     """Return the maximum length of a translation, EOS counted.
 
     It is twice the number of source words, plus five.
+
+    Returns
+    -------
+    int
+        Maximum number of words.
     """
     return 2 * len(source) + 5
 
@@ -114,6 +119,11 @@ def compute_metrics(predictions: Predictions) -> dict[str, float | int | None]:
     """Compute the metrics of all predictions, rounded to 4 decimals.
 
     The table at the top of this module describes them.
+
+    Returns
+    -------
+    dict
+        The metrics by name.
     """
     pairs, losses, translations, beam, links, distances, inside = predictions
     references, gold = [pair.target for pair in pairs], [pair.links for pair in pairs]

@@ -47,6 +47,11 @@ def label_model(config: ExperimentConfig) -> str:
 
     Default settings are omitted: a window of half-width 10, no input feeding, a backward encoder, French, and training
     sentences of one to three clauses.
+
+    Returns
+    -------
+    str
+        The label.
     """
     return ", ".join(part for part in _parts(config).values() if part not in _USUAL)
 

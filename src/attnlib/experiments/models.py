@@ -100,6 +100,11 @@ class Projected(nn.Module):
         """Compute the initial state and memory cell from the encoder's final state.
 
         Only the last `hidden_size` features are read.
+
+        Returns
+        -------
+        tuple of two tensors, shape (batch, dec)
+            Initial state and memory cell.
         """
         s_0 = torch.tanh(linear(h[:, -self.W_s.shape[1] :], self.W_s))
         return s_0, torch.zeros_like(s_0)

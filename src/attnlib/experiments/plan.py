@@ -202,6 +202,11 @@ class ExperimentConfig:
         """Return the sentences for the choice of learning rates.
 
         They are disjoint from training and test sentences.
+
+        Returns
+        -------
+        list of SentencePair
+            The sentences.
         """
         tested = {pair.source for pair in self.test_sentences(clauses)}
         drawn = _test_sentences(self.language, 2 * self.num_test_sentences, 1000 + clauses, clauses)

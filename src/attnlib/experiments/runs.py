@@ -322,6 +322,11 @@ def _with_configs(plan: Plan, folder: Path) -> Iterator[tuple[dict[str, Any], Ex
     """Yield each run with its configuration.
 
     A model that was trained again for longer shares the configuration of the first training.
+
+    Yields
+    ------
+    tuple of (dict, ExperimentConfig)
+        A run and its configuration.
     """
     for run in read_details(plan, folder):
         yield run, plan.configs[run["model"].partition("-times")[0]]

@@ -199,6 +199,11 @@ def _steps(network: EncoderDecoder, words: Sequence[str]) -> list[dict[str, Any]
 
     A step has the word, EOS counted, its weights in ten-thousandths, and its likeliest words with their probabilities
     in thousandths.
+
+    Returns
+    -------
+    list of dict
+        The steps.
     """
     source, lengths = encode_batch([words], network.source_vocabulary)
     best = greedy_search(network, source, lengths, 2 * len(words) + 6)
@@ -304,6 +309,11 @@ def _pairs() -> list[list[list[str]]]:
     """Return the sentences that the reader can draw, by least number of clauses.
 
     None of them is a training sentence.
+
+    Returns
+    -------
+    list of lists of (source, target)
+        Sentence pairs for each least number of clauses.
     """
     drawn = (sample(_EACH, 38 + clauses, [clauses], part="test") for clauses in range(1, _CLAUSES + 1))
     return [[[" ".join(pair.source), " ".join(pair.target)] for pair in pairs] for pairs in drawn]
@@ -314,6 +324,11 @@ def _kinds() -> dict[str, str]:
     """Return the kind of each noun and verb, whose words have the same positions.
 
     Any other word is its own kind.
+
+    Returns
+    -------
+    dict
+        Kind of each noun and verb.
     """
     kinds = {}
     for noun in lexicon.NOUNS:
@@ -328,6 +343,11 @@ def _follow() -> dict[str, list[str]]:
     """Return the kinds of words that can follow each kind.
 
     The first word follows "". An asterisk marks a singular noun phrase: only singular nouns follow "big*".
+
+    Returns
+    -------
+    dict
+        Kinds of words that follow each kind.
     """
     follow = defaultdict(set)
     for pair in sample(_GRAMMAR, 38):

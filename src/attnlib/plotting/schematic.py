@@ -100,8 +100,10 @@ def draw_model(model: ModelDiagram, *, compare_to: ModelDiagram | None = None) -
     Axes
         Axes of a new figure, without ticks or frame.
 
-    Notes ----- After Bahdanau et al. 2015, figure 1, and Luong et al. 2015, figures 2 to 4. Further inputs of the
-    output layer, such as the context in Bahdanau's readout, are left out.
+    Notes
+    -----
+    After Bahdanau et al. 2015, figure 1, and Luong et al. 2015, figures 2 to 4. Further inputs of the output layer,
+    such as the context in Bahdanau's readout, are left out.
     """
     parts, arrows = _parts(model), _arrows(model)
     low, high = -0.4, parts["y1"].y + 0.4

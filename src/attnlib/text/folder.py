@@ -61,9 +61,11 @@ def make(config: Mapping[str, Any], source_vocabulary: Tokenizer, target_vocabul
     EncoderDecoder
         The network, with its initial weights.
 
-    Notes ----- Initial embeddings are scaled by ``embedding_scale``, except for a Transformer. At PyTorch's scale, the
-    nearly untrained vectors of rare words act as noise. At a much smaller scale, all annotations begin nearly equal,
-    and attention may settle on EOS for every query.
+    Notes
+    -----
+    Initial embeddings are scaled by ``embedding_scale``, except for a Transformer. At PyTorch's scale, the nearly
+    untrained vectors of rare words act as noise. At a much smaller scale, all annotations begin nearly equal, and
+    attention may settle on EOS for every query.
     """
     preset, options = config["settings"]["preset"], config["settings"]["options"]
     network = PRESETS[preset](source_vocabulary, target_vocabulary, **options)
@@ -207,6 +209,11 @@ def complete_folder(folder: Path, network: EncoderDecoder, state: TrainingState,
 def read_config(folder: Path) -> dict[str, Any]:
     """Read the configuration of a model folder.
 
+    Returns
+    -------
+    dict
+        Contents of ``config.json``.
+
     Raises
     ------
     OSError, ValueError
@@ -244,6 +251,11 @@ def read_vocabularies(folder: Path) -> tuple[Tokenizer, Tokenizer]:
 
 def read_model(folder: Path) -> EncoderDecoder:
     """Read the network of a model folder, in evaluation mode.
+
+    Returns
+    -------
+    EncoderDecoder
+        The network.
 
     Raises
     ------

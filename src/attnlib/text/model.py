@@ -76,6 +76,11 @@ class Translation(NamedTuple):
     def with_unknown_replaced(self) -> "Translation":
         """Return a copy with unknown words replaced by their aligned source words.
 
+        Returns
+        -------
+        Translation
+            The copy.
+
         Notes
         -----
         Luong et al. 2015, section 4.1, after Jean et al. 2015.
@@ -375,6 +380,11 @@ def _shortened(vocabulary: Tokenizer, words: Words, longest: int) -> Words:
     """Return the first words that take at most `longest` positions.
 
     If the first word alone takes more, a part of it is returned.
+
+    Returns
+    -------
+    tuple of str
+        The words.
     """
     ends = accumulate(vocabulary.sizes(words[:longest]))
     kept = words[: sum(end <= longest for end in ends)]

@@ -123,6 +123,11 @@ class Subwords:
         """Return the letters of each piece of a sentence, without EOS.
 
         Unknown pieces keep their letters.
+
+        Returns
+        -------
+        list of str
+            Letters of each piece.
         """
         cut = (self._cutter.encode(word.translate(_INSIDE), out_type=str) or [word] for word in words)
         return [_letters(piece) for pieces in cut for piece in pieces]

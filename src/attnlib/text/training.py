@@ -65,8 +65,10 @@ def train_model(
         If a file cannot be written; `pairs` can be read only once; the folder holds something else, or a model of
         another configuration or text; or another process trains into it.
 
-    Notes ----- The final weights are the same, bit for bit, with and without interruptions, on the same machine with
-    the same number of threads and processes, unless `minutes` set the length of training.
+    Notes
+    -----
+    The final weights are the same, bit for bit, with and without interruptions, on the same machine with the same
+    number of threads and processes, unless `minutes` set the length of training.
 
     Several processes share each batch: see `attnlib.processes`. The first one writes the folder, which all must see.
     """
@@ -106,6 +108,11 @@ def dev_metric(dev: Sequence[SentencePair]) -> str:
 
     BLEU counts 4-grams. In a text with few of them, good translations can have a BLEU of 0. BLEU is therefore chosen
     only if the references have at least as many 4-grams as sentences, and spaces between words.
+
+    Returns
+    -------
+    {"BLEU", "chrF"}
+        The metric.
     """
     references = [pair.target for pair in dev]
     runs = sum(max(0, len(words) - 3) for words in references)

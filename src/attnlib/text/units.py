@@ -20,6 +20,11 @@ def lacks_spaces(sentences: Sequence[Sequence[str]]) -> bool:
     """Return whether a text has no spaces between words, as in Chinese or Thai.
 
     A text in such a script that was split into words has several short words per sentence, and does not lack spaces.
+
+    Returns
+    -------
+    bool
+        Whether spaces are missing.
     """
     words = [*chain.from_iterable(sentences)]
     unspaced = [found for word in words if (found := _UNSPACED.findall(word))]
@@ -33,6 +38,11 @@ def split_units(words: Sequence[str]) -> Words:
     """Split words of scripts without spaces into letters, each with its marks.
 
     Other words stay whole.
+
+    Returns
+    -------
+    tuple of str
+        The units.
     """
     units: list[str] = []
     for word in words:
@@ -96,6 +106,11 @@ def _overlap(units: Sequence[str], pieces: Sequence[str]) -> Bool[np.ndarray, "p
     """Return which subwords share letters with which units.
 
     A subword without letters belongs to the next letter, or to the last one.
+
+    Returns
+    -------
+    bool array, shape (pieces, units)
+        True where a subword and a unit share letters.
     """
     last = sum(map(len, units)) - 1
     unit_ends, piece_ends = (np.cumsum([*map(len, parts)]) for parts in (units, pieces))
