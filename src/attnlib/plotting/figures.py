@@ -21,7 +21,7 @@ from attnlib.plotting.letters import drawable
 from attnlib.shapes import Array
 
 WEIGHTS = "Blues"
-"""The colour map of every weight: white is 0, dark blue is 1."""
+"""Color map of all weights: white is 0, dark blue is 1."""
 
 _CELL = 0.42  # inches per word, wide enough for a weight of two decimals and for words on a slant
 _LETTER = 0.09  # inches per letter of the default font
@@ -36,7 +36,7 @@ CURVES = (
     {"color": "#E69F00", "marker": "P", "linestyle": (0, (8, 2))},
     {"color": "#56B4E9", "marker": "X", "linestyle": (0, (3, 1))},
 )
-"""How curves differ: in colours of Okabe and Ito, distinct under every common form of colour blindness, and in more."""
+"""Styles of curves: colors of Okabe and Ito, distinct under common forms of color blindness, markers and dashes."""
 
 
 def plot_alignment(
@@ -245,6 +245,6 @@ def _curve_axes(curves: Mapping[str, Array], ax: Axes | None, name: str) -> Axes
 
 
 def _luminance(colour: Sequence[float]) -> float:
-    """Relative luminance of an sRGB colour (WCAG 2), 0 for black and 1 for white."""
+    """Return the relative luminance of an sRGB color (WCAG 2), 0 for black and 1 for white."""
     rgb = np.asarray(colour[:3])
     return float(np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722])

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 INK, WEIGHT, NEW = "#444444", "#0072B2", "#C44500"
-"""The colours of what is drawn, of weights, and of what is new or acts."""
+"""Colors of ordinary parts, of weights, and of new parts."""
 
 _ROWS = {"x": 0.0, "h": 1.0, "c": 2.6, "s": 3.8, "~": 4.9, "y": 5.9}  # heights of the rows of parts
 _WIDE = 4.8  # from the first to the last column

@@ -41,7 +41,7 @@ PRESETS: Mapping[str, Callable[..., EncoderDecoder]] = {
     "rnn_encdec": rnn_encdec,
     "transformer": transformer,
 }
-"""The models that a folder may hold, by name."""
+"""Functions that build the networks of model folders, by name."""
 
 CONFIG, WEIGHTS, HISTORY, TRAINING = "config.json", "model.safetensors", "history.jsonl", "training.pt"
 

@@ -25,7 +25,7 @@ from attnlib.text.units import split_units, unit_weights
 from attnlib.writing import add_path_to_errors
 
 MAX_LINE = 1000
-"""The most words, or pieces of words, that are read of a line."""
+"""Most words or subwords of a line."""
 
 _TOGETHER = 1000  # lines that are in memory at once
 
