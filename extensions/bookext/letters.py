@@ -30,8 +30,7 @@ class Place(NamedTuple):
         """
         if not where:
             return 1
-        pages = any(self.page.startswith(page) for page in where)
-        return 3 if self.equations.intersection(where) else 2 if pages else 0
+        return 3 if self.equations.intersection(where) else 2 * self.page.startswith(tuple(where))
 
 
 ANYWHERE = Place("")

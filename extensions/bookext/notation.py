@@ -35,12 +35,8 @@ def explain(app: Sphinx, page: str, template: str, context: dict[str, Any], doct
 
     def link(name: str, text: str) -> str:
         """Lead to an equation by its number, or by a full name to its place in the reference."""
-        at = (
-            (objects[name].docname, objects[name].node_id)
-            if name in objects
-            else (equations[name][0], f"equation-{name}")
-        )
-        return f'<a href="{app.builder.get_relative_uri(page, at[0])}#{at[1]}">{text}</a>'
+        at, anchor = objects[name][:2] if name in objects else (equations[name][0], f"equation-{name}")
+        return f'<a href="{app.builder.get_relative_uri(page, at)}#{anchor}">{text}</a>'
 
     def html(markdown: str) -> str:
         """Convert mathematics, code, and numbers of equations, which become links."""

@@ -517,10 +517,7 @@ OFFENCES = [
     (draws_its_icons, '<span class="fa-solid fa-bars"></span>'),
     (is_accessible, "<button></button>"),
     (is_accessible, '<p style="color: #aaa; background: #fff">Pale text.</p>'),
-    (
-        has_contrast_in_the_dark,
-        "<style>[data-theme=dark] p { color: #222; background: #000 }</style><p>Dark text.</p>",
-    ),
+    (has_contrast_in_the_dark, "<style>[data-theme=dark] p { color: #222; background: #000 }</style><p>Dark text.</p>"),
     (fits_a_telephone, '<pre style="width: 500px">wide</pre>'),
     (fits_a_telephone, f'<img src="{BROAD}" alt="A line" style="max-width: 100%">'),
     (fits_a_telephone, '<div class="at-equation" style="overflow: auto"><p style="width: 500px">x</p></div>'),

@@ -81,8 +81,7 @@ def test_the_files_that_no_builder_reads_link_to_what_is_there(root):
 
 
 @pytest.mark.parametrize(
-    ("schema", "files"),
-    [("github-workflows", ".github/workflows/*.yml"), ("citation-file-format", "CITATION.cff")],
+    ("schema", "files"), [("github-workflows", ".github/workflows/*.yml"), ("citation-file-format", "CITATION.cff")]
 )
 def test_what_github_reads_keeps_to_its_schema(root, schema, files):
     check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", *root.glob(files)]

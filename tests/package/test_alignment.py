@@ -81,15 +81,6 @@ def test_every_combination_is_the_loop(align):
             assert attended.center is None if p is None else attended.center[b, t].item() == pytest.approx(p)
 
 
-def test_three_words_by_hand():
-    align = AttentionLayer(Dot(), LocalMonotonic(1))
-    h = torch.tensor([[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [9.0, 9.0]]])
-    attended = align.at(2, torch.tensor([[0.0, 0.0]]), align.precompute(h, torch.tensor([3])))
-    assert attended.to_dense(4).tolist() == [[[0.0, 0.5, 0.5, 0.0]]]
-    assert attended.context.tolist() == [[[0.5, 1.0]]]
-    assert attended.center.tolist() == [[2.0]]
-
-
 def test_one_step_is_what_it_is_among_all(align):
     """Of which there are as many as source positions, so that nothing tells the two apart by their number."""
     _, h, lengths = sentences()

@@ -46,26 +46,6 @@ def attention_by_loop(queries, keys, values, mask):
     return attend_by_loop(scores, values, np.broadcast_to(mask, (len(queries), len(keys))), 1.0)
 
 
-def test_the_documents_example_to_its_last_digit():
-    words = np.array([[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]])
-    legacy = np.random.RandomState(42)
-    to_query, to_key, to_value = (legacy.randint(3, size=(3, 3)) for _ in range(3))
-    context = attention(words @ to_query, words @ to_key, words @ to_value).context
-    assert str(context) == (
-        "[[0.98522025 1.74174051 0.75652026]\n"
-        " [0.90965265 1.40965265 0.5       ]\n"
-        " [0.99851226 1.75849334 0.75998108]\n"
-        " [0.99560386 1.90407309 0.90846923]]"
-    )
-
-
-def test_a_hand_made_case(library):
-    """Scores 0, log 2 and log 5 have the shares 1, 2 and 5 of eight; a score of minus infinity counts as masked."""
-    assert np.allclose(masked_softmax(library(np.log([1, 2, 5]))), [1 / 8, 2 / 8, 5 / 8])
-    assert np.allclose(masked_softmax(library(np.log([1, 2, 5])), library([True, True, False])), [1 / 3, 2 / 3, 0])
-    assert not masked_softmax(library([-np.inf, -np.inf])).any()
-
-
 # --- The softmax ---
 
 
@@ -100,11 +80,6 @@ def test_whatever_the_scores_weights_are_shares_and_masked_is_exactly_zero(score
 
 
 # --- Averages ---
-
-
-@pytest.mark.parametrize("precision", ["float32", "float64"])
-def test_huge_scores_stay_finite(library, precision):
-    assert masked_softmax(library(np.array([1e4, -1e4, 9e3], dtype=precision))).tolist() == [1, 0, 0]
 
 
 def test_attend_is_the_loop(library):
@@ -271,21 +246,13 @@ EYE, WHOLE = np.eye(3), np.arange(9).reshape(3, 3)
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "says"),
+    ("call", "says"),
     [
-        (lambda: attention(EYE, torch.ones(3, 3), EYE), TypeError, "Multiple namespaces"),
-        (
-            lambda: AttentionOutput(EYE, EYE).to_dense(4),
-            ValueError,
-            "src_len is 4; expected 3, the number of source positions",
-        ),
-        (
-            lambda: AttentionOutput(EYE, EYE, WHOLE).to_dense(8),
-            ValueError,
-            "src_len is 8; expected a number above 8",
-        ),
-        (lambda: AttentionOutput(EYE, EYE, -WHOLE).to_dense(9), ValueError, "src_len is 9"),
+        (lambda: attention(EYE, torch.ones(3, 3), EYE), "TypeError: Multiple namespaces"),
+        (lambda: AttentionOutput(EYE, EYE).to_dense(4), "src_len is 4; expected 3, the number of source positions"),
+        (lambda: AttentionOutput(EYE, EYE, WHOLE).to_dense(8), "src_len is 8; expected a number above 8"),
+        (lambda: AttentionOutput(EYE, EYE, -WHOLE).to_dense(9), "src_len is 9"),
     ],
 )
-def test_what_does_not_fit_is_refused(call, error, says, refused):
-    refused(call, error, says)
+def test_what_does_not_fit_is_refused(call, says, refused):
+    refused(call, says)

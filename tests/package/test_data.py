@@ -13,7 +13,6 @@ from attnlib.data import (
     BOS,
     EOS,
     PAD,
-    UNK,
     Corpus,
     SentencePair,
     Vocabulary,
@@ -36,19 +35,7 @@ def cut(pairs, words, seed=0):
 # --- Vocabularies ---
 
 
-def test_three_words_by_hand():
-    assert (PAD, BOS, EOS, UNK) == (0, 1, 2, 3)
-    assert VOCABULARY.words == ("cat", "dog", "sleeps", "the")
-    assert len(VOCABULARY) == 8
-    assert VOCABULARY.encode(["the", "cat", "barks"]) == [7, 4, UNK, EOS]
-    assert VOCABULARY.decode([7, 4, UNK, EOS, PAD, 5]) == ("the", "cat", "<unknown>")
-    assert VOCABULARY.decode([7, 4]) == ("the", "cat")
-
-
-@given(
-    known=st.sets(st.text("aé '", min_size=1, max_size=2)),
-    words=st.lists(st.text("aé '<", max_size=2), min_size=1),
-)
+@given(known=st.sets(st.text("aé '", min_size=1, max_size=2)), words=st.lists(st.text("aé '<", max_size=2), min_size=1))
 def test_decoding_undoes_encoding_but_for_words_not_known(known, words):
     vocabulary = Vocabulary(tuple(sorted(known)))
     numbers = vocabulary.encode(words)
@@ -162,30 +149,26 @@ def draw(**options):
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "says"),
+    ("call", "says"),
     [
-        (lambda: Vocabulary(("cat", "cat")), ValueError, "words holds 2 words; expected distinct"),
-        (lambda: Vocabulary(("<unknown>",)), ValueError, "distinct words, without <unknown>"),
-        (lambda: Vocabulary("ab"), TypeError, "words is the string 'ab'; expected a sequence of words"),
-        (lambda: VOCABULARY.encode("the cat"), TypeError, "words is the string 'the cat'"),
-        (lambda: VOCABULARY.encode([]), ValueError, "words is empty"),
-        (lambda: VOCABULARY.decode([8]), ValueError, "ids holds 8; expected ids from 0 to 7"),
-        (lambda: encode_batch([], VOCABULARY), ValueError, "sentences is empty; expected at least one sentence"),
-        (lambda: collate([], VOCABULARY, VOCABULARY), ValueError, "pairs is empty"),
-        (lambda: cut([], 9), ValueError, "pairs is empty; expected at least one sentence pair"),
-        (lambda: cut([CAT], 9), ValueError, "max_tokens is 9; expected at least 10, which the longest sentence needs"),
-        (lambda: cut([CAT], 10.5), TypeError, "max_tokens is 10.5; expected a whole number"),
-        (lambda: cut([CAT], 10, None), TypeError, "seed is None"),
-        (lambda: draw(seed=-1), ValueError, "seed is -1; expected"),
-        (lambda: draw(skip=-1), ValueError, "skip is -1; expected"),
-        (lambda: draw(max_sentences=0), ValueError, "max_sentences is 0; expected"),
-        (lambda: draw(share=(2, 2)), ValueError, "processes is 2; expected"),
-        (
-            lambda: Corpus.from_pairs([CAT], *BOTH).in_one_epoch(max_tokens=9),
-            ValueError,
-            "max_tokens is 9; expected at least",
-        ),
+        (lambda: Vocabulary(("cat", "cat")), "words holds 2 words; expected distinct"),
+        (lambda: Vocabulary(("<unknown>",)), "distinct words, without <unknown>"),
+        (lambda: Vocabulary("ab"), "TypeError: words is the string 'ab'; expected a sequence of words"),
+        (lambda: VOCABULARY.encode("the cat"), "TypeError: words is the string 'the cat'"),
+        (lambda: VOCABULARY.encode([]), "words is empty"),
+        (lambda: VOCABULARY.decode([8]), "ids holds 8; expected ids from 0 to 7"),
+        (lambda: encode_batch([], VOCABULARY), "sentences is empty; expected at least one sentence"),
+        (lambda: collate([], VOCABULARY, VOCABULARY), "pairs is empty"),
+        (lambda: cut([], 9), "pairs is empty; expected at least one sentence pair"),
+        (lambda: cut([CAT], 9), "max_tokens is 9; expected at least 10, which the longest sentence needs"),
+        (lambda: cut([CAT], 10.5), "TypeError: max_tokens is 10.5; expected a whole number"),
+        (lambda: cut([CAT], 10, None), "TypeError: seed is None"),
+        (lambda: draw(seed=-1), "seed is -1; expected"),
+        (lambda: draw(skip=-1), "skip is -1; expected"),
+        (lambda: draw(max_sentences=0), "max_sentences is 0; expected"),
+        (lambda: draw(share=(2, 2)), "processes is 2; expected"),
+        (lambda: Corpus.from_pairs([CAT], *BOTH).in_one_epoch(max_tokens=9), "max_tokens is 9; expected at least"),
     ],
 )
-def test_what_does_not_fit_is_refused(call, error, says, refused):
-    refused(call, error, says)
+def test_what_does_not_fit_is_refused(call, says, refused):
+    refused(call, says)

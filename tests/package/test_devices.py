@@ -14,10 +14,7 @@ from attnlib.transformer import transformer
 from attnlib.windows import LocalMonotonic, LocalPredictive
 
 PAIRS = sample(23, seed=0, clauses=(1,))
-VOCABULARIES = (
-    Vocabulary.from_sentences(pair.source for pair in PAIRS),
-    Vocabulary.from_sentences(pair.target for pair in PAIRS),
-)
+VOCABULARIES = tuple(Vocabulary.from_sentences(pair[side] for pair in PAIRS) for side in (0, 1))
 
 
 def test_a_gpu_is_chosen_where_there_is_one_and_each_process_has_its_own(monkeypatch):
@@ -30,18 +27,10 @@ def test_a_gpu_is_chosen_where_there_is_one_and_each_process_has_its_own(monkeyp
     assert resolve_device() == torch.device("cuda:1")
 
 
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        ("cuda", "device is 'cuda'; expected a device of this machine: cpu$"),
-        ("cuda:3", "device is 'cuda:3'; expected a device of this machine: cpu$"),
-        ("meta", "device is 'meta'; expected a device of this machine: cpu$"),
-    ],
-)
-def test_a_device_that_is_not_there_is_refused(monkeypatch, name, says):
+@pytest.mark.parametrize("name", ["cuda", "cuda:3", "meta"])
+def test_a_device_that_is_not_there_is_refused(monkeypatch, name, refused):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(ValueError, match=says):
-        resolve_device(name)
+    refused(lambda: resolve_device(name), f"device is '{name}'; expected a device of this machine: cpu$")
 
 
 @pytest.fixture

@@ -29,11 +29,11 @@ def test_the_seed_decides_what_is_drawn_inside_and_nothing_outside():
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "says"),
+    ("call", "says"),
     [
-        (lambda: seeded("one").__enter__(), TypeError, "seed is 'one'"),
-        (lambda: seeded(-1).__enter__(), ValueError, "seed is -1; expected at least 0"),
+        (lambda: seeded("one").__enter__(), "TypeError: seed is 'one'"),
+        (lambda: seeded(-1).__enter__(), "seed is -1; expected at least 0"),
     ],
 )
-def test_what_does_not_fit_is_refused(call, error, says, refused):
-    refused(call, error, says)
+def test_what_does_not_fit_is_refused(call, says, refused):
+    refused(call, says)

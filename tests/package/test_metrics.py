@@ -30,13 +30,8 @@ from attnlib.transformer import transformer
 LINKS = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 6)), max_size=11)
 
 
-def test_error_rate_by_hand():
-    sure = {(0, 0), (1, 1)}
-    assert alignment_error_rate(sure, sure) == 0
-    assert alignment_error_rate({(0, 1), (1, 0)}, sure) == 1
-    # one of two right, one of the two merely possible: 1 - (1 + 2) / (2 + 2)
-    assert alignment_error_rate({(0, 0), (2, 1)}, sure, sure | {(2, 1)}) == 0.25
-    # the first sentence all right, the second all wrong: counted together, not averaged: 1 - 2 * 2 / (3 + 4)
+def test_links_of_all_sentences_are_counted_together_and_rates_not_averaged():
+    sure = {(0, 0), (1, 1)}  # the first sentence all right, the second all wrong: 1 - 2 * 2 / (3 + 4)
     assert alignment_error_rate([sure, {(0, 0)}], [sure, {(1, 0), (1, 1)}]) == pytest.approx(3 / 7)
 
 
@@ -61,14 +56,6 @@ def test_the_floor_by_hand():
     # a target word without a gold link gets a link too, which is wrong: 1 - 2 * 2 / (3 + 3)
     longer = pair._replace(target=("du", "chat", "donc"))
     assert oracle_alignment_error_rate([longer]) == pytest.approx(1 / 3)
-
-
-def test_the_floor_of_the_grammar():
-    pairs = sample(300, seed=3)
-    chosen = [{min(link for link in pair.links if link[1] == t) for t in range(len(pair.target))} for pair in pairs]
-    floor = oracle_alignment_error_rate(pairs)
-    assert floor == pytest.approx(alignment_error_rate(chosen, [pair.links for pair in pairs]))
-    assert 0.04 < floor < 0.06
 
 
 WORDS, MOTS = Vocabulary(("a", "b", "c")), Vocabulary(("u", "v"))
@@ -132,12 +119,6 @@ def test_bleu_takes_a_full_stop_for_a_word_and_does_not_warn(caplog):
     assert caplog.messages == []
 
 
-def test_two_edges_make_one_bin():
-    pair = SentencePair(("a", "b"), ("c", "d", "e", "f"))
-    (only,) = bleu_by_length([pair.target, ("c",)], [pair, SentencePair(("a",), ("c",))], (2, 3))
-    assert only == (2, 2, 1, bleu([pair.target], [pair.target]))
-
-
 def test_bleu_by_length_is_the_bleu_of_each_bin():
     pairs = sample(200, seed=4)
     translations = [pair.target[: 4 + len(pair.target) // 2] for pair in pairs]
@@ -169,42 +150,30 @@ ONE = [("u", "v")]
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "says"),
+    ("call", "says"),
     [
-        (
-            lambda: alignment_error_rate([{(0, 0)}], [{(0, 0)}] * 2),
-            ValueError,
-            "have 1, 2, 2 sentences; expected equal",
-        ),
-        (lambda: alignment_error_rate({(0, 0)}, {(0, 0)}, {(1, 1)}), ValueError, "possible lacks 1 of the links"),
-        (lambda: alignment_error_rate([], []), ValueError, "predicted and sure hold no link; expected at least one"),
-        (lambda: oracle_alignment_error_rate([]), ValueError, "pairs has 0 sentence pairs; expected"),
-        (lambda: oracle_alignment_error_rate([PAIR._replace(links={(0, 2)})]), ValueError, r"pairs\[0\] has the link"),
-        (lambda: oracle_alignment_error_rate([PAIR._replace(links={(0, -1)})]), ValueError, r"link \(0, -1\)"),
-        (
-            lambda: hard_alignment(EYE, ABC, ["d"] * 4),
-            ValueError,
-            r"weights has shape \(3, 3\); expected at least \(4, 3\)",
-        ),
-        (lambda: hard_alignment(EYE, ["d"] * 4, ABC), ValueError, r"expected at least \(3, 4\)"),
-        (lambda: hard_alignment(EYE, [], ["d"]), ValueError, "and a source word"),
-        (lambda: hard_alignment(EYE * np.nan, ABC, ABC), ValueError, r"weights has shape \(3, 3\) and holds NaN"),
-        (lambda: hard_alignment(EYE, ABC, "abc"), TypeError, "target is the string 'abc'"),
-        (
-            lambda: forced_alignments(small(rnn_encdec), [PAIR]),
-            ValueError,
-            "model has no attention; expected a model with",
-        ),
-        (lambda: forced_alignments(unnamed(), [PAIR]), ValueError, "model has no vocabularies"),
-        (lambda: attention_weights(small(), PAIR._replace(target=())), ValueError, "words is empty"),
-        (lambda: bleu([], []), ValueError, "translations has 0 sentences, the references 0; expected equal"),
-        (lambda: bleu(["u v"], ONE), TypeError, r"translations\[0\] is the string 'u v'"),
-        (lambda: bleu(ONE, ["u v"]), TypeError, r"references\[0\] is the string 'u v'"),
-        (lambda: bleu(ONE, ONE, "foo"), ValueError, "tokenize is 'foo'; expected one of"),
-        (lambda: exact_match(ONE, []), ValueError, "translations has 1 sentences, the references 0"),
-        (lambda: bleu_by_length(ONE, [PAIR], [3]), ValueError, r"edges is \[3\]; expected at least 2 lengths"),
-        (lambda: bleu_by_length(ONE, [PAIR], [3, 3]), ValueError, r"edges is \[3, 3\]"),
+        (lambda: alignment_error_rate([{(0, 0)}], [{(0, 0)}] * 2), "have 1, 2, 2 sentences; expected equal"),
+        (lambda: alignment_error_rate({(0, 0)}, {(0, 0)}, {(1, 1)}), "possible lacks 1 of the links"),
+        (lambda: alignment_error_rate([], []), "predicted and sure hold no link; expected at least one"),
+        (lambda: oracle_alignment_error_rate([]), "pairs has 0 sentence pairs; expected"),
+        (lambda: oracle_alignment_error_rate([PAIR._replace(links={(0, 2)})]), r"pairs\[0\] has the link"),
+        (lambda: oracle_alignment_error_rate([PAIR._replace(links={(0, -1)})]), r"link \(0, -1\)"),
+        (lambda: hard_alignment(EYE, ABC, ["d"] * 4), r"weights has shape \(3, 3\); expected at least \(4, 3\)"),
+        (lambda: hard_alignment(EYE, ["d"] * 4, ABC), r"expected at least \(3, 4\)"),
+        (lambda: hard_alignment(EYE, [], ["d"]), "and a source word"),
+        (lambda: hard_alignment(EYE * np.nan, ABC, ABC), r"weights has shape \(3, 3\) and holds NaN"),
+        (lambda: hard_alignment(EYE, ABC, "abc"), "TypeError: target is the string 'abc'"),
+        (lambda: forced_alignments(small(rnn_encdec), [PAIR]), "model has no attention; expected a model with"),
+        (lambda: forced_alignments(unnamed(), [PAIR]), "model has no vocabularies"),
+        (lambda: attention_weights(small(), PAIR._replace(target=())), "words is empty"),
+        (lambda: bleu([], []), "translations has 0 sentences, the references 0; expected equal"),
+        (lambda: bleu(["u v"], ONE), r"TypeError: translations\[0\] is the string 'u v'"),
+        (lambda: bleu(ONE, ["u v"]), r"TypeError: references\[0\] is the string 'u v'"),
+        (lambda: bleu(ONE, ONE, "foo"), "tokenize is 'foo'; expected one of"),
+        (lambda: exact_match(ONE, []), "translations has 1 sentences, the references 0"),
+        (lambda: bleu_by_length(ONE, [PAIR], [3]), r"edges is \[3\]; expected at least 2 lengths"),
+        (lambda: bleu_by_length(ONE, [PAIR], [3, 3]), r"edges is \[3, 3\]"),
     ],
 )
-def test_what_does_not_fit_is_refused(call, error, says, refused):
-    refused(call, error, says)
+def test_what_does_not_fit_is_refused(call, says, refused):
+    refused(call, says)

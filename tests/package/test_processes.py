@@ -19,10 +19,7 @@ from attnlib.language.grammar import sample
 from attnlib.text.model import load
 
 PAIRS = sample(23, seed=0, clauses=(1,))
-VOCABULARIES = (
-    Vocabulary.from_sentences(pair.source for pair in PAIRS),
-    Vocabulary.from_sentences(pair.target for pair in PAIRS),
-)
+VOCABULARIES = tuple(Vocabulary.from_sentences(pair[side] for pair in PAIRS) for side in (0, 1))
 
 MANY = '''
 import json, os, signal, sys

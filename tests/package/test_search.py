@@ -172,16 +172,6 @@ class Choice(Table):
         return self.logits[words], None, state
 
 
-def test_a_beam_of_2_sees_further_than_greedy_by_hand():
-    first = greedy_search(Choice(), *ONE, 5)
-    assert first.ids.tolist() == [[4, EOS]]
-    assert first.log_probabilities.exp().tolist() == pytest.approx([0.24])
-    second = beam_search(Choice(), *ONE, 5, 2)
-    assert second.ids.tolist() == [[5, EOS]]
-    assert second.log_probabilities.exp().tolist() == pytest.approx([0.4])
-    assert second.weights is None
-
-
 def test_a_translation_that_does_not_end_is_cut_and_has_no_end(search):
     translator = Choice()
     translator.logits[:, EOS] = -torch.inf
@@ -303,35 +293,23 @@ def many(sentences, model=None, limits=3, **options):
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "says"),
+    ("call", "says"),
     [
-        (lambda: greedy_search(None, SOURCE, LENGTHS, 0), ValueError, "max_length holds 0; expected numbers from 1"),
-        (
-            lambda: beam_search(None, SOURCE, LENGTHS, LENGTHS - 2, 2),
-            ValueError,
-            "max_length holds 0; expected numbers from 1",
-        ),
-        (lambda: many(SENTENCES, limits=torch.tensor([3, 4]).numpy()), ValueError, "max_length has 2 numbers"),
-        (
-            lambda: beam_search(untrained("luong"), SOURCE, LENGTHS, 5, 0),
-            ValueError,
-            "beam_size is 0; expected at least 1",
-        ),
-        (
-            lambda: beam_search(None, SOURCE, LENGTHS, 3, 2, length_penalty=torch.nan),
-            ValueError,
-            "length_penalty is nan",
-        ),
-        (lambda: translate(untrained("luong"), " "), ValueError, "words is empty; expected at least one word"),
-        (lambda: many(["ab"]), TypeError, "words is the string 'ab'"),
-        (lambda: many([], beam_size=0), ValueError, "beam_size is 0"),
-        (lambda: many([("a",)], unnamed()), ValueError, "model has no vocabularies"),
-        (lambda: many(SENTENCES, limits=[3, 4]), ValueError, "max_length has 2 numbers; expected 5, a number for each"),
-        (lambda: many(SENTENCES, limits=[3, 4, 0, 1, 1]), ValueError, "max_length holds 0"),
+        (lambda: greedy_search(None, SOURCE, LENGTHS, 0), "max_length holds 0; expected numbers from 1"),
+        (lambda: beam_search(None, SOURCE, LENGTHS, LENGTHS - 2, 2), "max_length holds 0; expected numbers from 1"),
+        (lambda: many(SENTENCES, limits=torch.tensor([3, 4]).numpy()), "max_length has 2 numbers"),
+        (lambda: beam_search(untrained("luong"), SOURCE, LENGTHS, 5, 0), "beam_size is 0; expected at least 1"),
+        (lambda: beam_search(None, SOURCE, LENGTHS, 3, 2, length_penalty=torch.nan), "length_penalty is nan"),
+        (lambda: translate(untrained("luong"), " "), "words is empty; expected at least one word"),
+        (lambda: many(["ab"]), "TypeError: words is the string 'ab'"),
+        (lambda: many([], beam_size=0), "beam_size is 0"),
+        (lambda: many([("a",)], unnamed()), "model has no vocabularies"),
+        (lambda: many(SENTENCES, limits=[3, 4]), "max_length has 2 numbers; expected 5, a number for each"),
+        (lambda: many(SENTENCES, limits=[3, 4, 0, 1, 1]), "max_length holds 0"),
     ],
 )
-def test_what_does_not_fit_is_refused(call, error, says, refused):
-    refused(call, error, says)
+def test_what_does_not_fit_is_refused(call, says, refused):
+    refused(call, says)
 
 
 def test_a_search_keeps_where_each_step_looked_and_not_what_it_received(search, monkeypatch):

@@ -173,30 +173,26 @@ IDS, S_LENGTHS = torch.tensor([[4, 5, 2], [4, 2, 0]]), torch.tensor([3, 2])
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "says"),
+    ("call", "says"),
     [
-        (lambda: small()(IDS, S_LENGTHS, IDS[:, :0]), ValueError, r"target has shape \(2, 0\); expected at least one"),
-        (lambda: small()(IDS, S_LENGTHS, IDS + 27), ValueError, "target holds 32; expected numbers from 0 to 28"),
-        (lambda: small()(IDS, S_LENGTHS - 2, IDS), ValueError, "lengths holds 0; expected numbers from 1 to 3"),
-        (lambda: small().start(IDS + 21, S_LENGTHS), ValueError, "source holds 26; expected numbers from 0 to 22"),
-        (lambda: small(score="location").start(torch.full((1, 101), 4), torch.tensor([101])), ValueError, "100$"),
-        (lambda: small(score="genral"), ValueError, "score is 'genral'; expected one of dot, general, concat"),
-        (lambda: small(window="local"), ValueError, "window is 'local'; expected one of global, local-m, local-p"),
-        (lambda: small(window="local-m", half_width=0), ValueError, "half_width is 0"),
-        (lambda: small(score="location", window="local-p"), ValueError, r"expected GlobalWindow\(\)"),
-        (lambda: rnn_encdec(SOURCE, TARGET, hidden_size=1), ValueError, "hidden_size is 1; expected at least 2"),
-        (
-            lambda: rnn_search(SOURCE, TARGET, attention_size=-1),
-            ValueError,
-            "attention_size is -1; expected at least 1",
-        ),
-        (lambda: rnn_search(SOURCE, TARGET, dropout=1.0), ValueError, "dropout is 1.0; expected a share"),
-        (lambda: luong(SOURCE, TARGET, hidden_size=1.5), TypeError, "hidden_size is 1.5; expected a whole number"),
-        (lambda: luong(SOURCE, TARGET, embedding_dim=0), ValueError, "embedding_dim is 0; expected at least 1"),
-        (lambda: luong(SOURCE, TARGET, num_layers=0), ValueError, "layers is 0; expected at least 1"),
-        (lambda: luong(SOURCE, TARGET, embedding_dropout=1), ValueError, "embedding_dropout is 1; expected a share"),
-        (lambda: luong(SOURCE, TARGET, dropout=None), ValueError, "dropout is None"),
+        (lambda: small()(IDS, S_LENGTHS, IDS[:, :0]), r"target has shape \(2, 0\); expected at least one"),
+        (lambda: small()(IDS, S_LENGTHS, IDS + 27), "target holds 32; expected numbers from 0 to 28"),
+        (lambda: small()(IDS, S_LENGTHS - 2, IDS), "lengths holds 0; expected numbers from 1 to 3"),
+        (lambda: small().start(IDS + 21, S_LENGTHS), "source holds 26; expected numbers from 0 to 22"),
+        (lambda: small(score="location").start(torch.full((1, 101), 4), torch.tensor([101])), "100$"),
+        (lambda: small(score="genral"), "score is 'genral'; expected one of dot, general, concat"),
+        (lambda: small(window="local"), "window is 'local'; expected one of global, local-m, local-p"),
+        (lambda: small(window="local-m", half_width=0), "half_width is 0"),
+        (lambda: small(score="location", window="local-p"), r"expected GlobalWindow\(\)"),
+        (lambda: rnn_encdec(SOURCE, TARGET, hidden_size=1), "hidden_size is 1; expected at least 2"),
+        (lambda: rnn_search(SOURCE, TARGET, attention_size=-1), "attention_size is -1; expected at least 1"),
+        (lambda: rnn_search(SOURCE, TARGET, dropout=1.0), "dropout is 1.0; expected a share"),
+        (lambda: luong(SOURCE, TARGET, hidden_size=1.5), "TypeError: hidden_size is 1.5; expected a whole number"),
+        (lambda: luong(SOURCE, TARGET, embedding_dim=0), "embedding_dim is 0; expected at least 1"),
+        (lambda: luong(SOURCE, TARGET, num_layers=0), "layers is 0; expected at least 1"),
+        (lambda: luong(SOURCE, TARGET, embedding_dropout=1), "embedding_dropout is 1; expected a share"),
+        (lambda: luong(SOURCE, TARGET, dropout=None), "dropout is None"),
     ],
 )
-def test_what_does_not_fit_is_refused(call, error, says, refused):
-    refused(call, error, says)
+def test_what_does_not_fit_is_refused(call, says, refused):
+    refused(call, says)

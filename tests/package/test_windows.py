@@ -23,15 +23,6 @@ def in_window(p, half_width, S):
     return [i for i in range(S) if abs(i - p) <= half_width]
 
 
-@pytest.mark.parametrize(
-    ("p", "expected"),
-    [(3.0, [1, 2, 3, 4, 5]), (3.5, [2, 3, 4, 5]), (0.0, [0, 1, 2]), (6.0, [4, 5, 6]), (7.0, [5, 6]), (0.2, [0, 1, 2])],
-)
-def test_seven_words_by_hand(library, p, expected):
-    positions, inside = window_positions(library([[p]]), 2, library([7]), 9)
-    assert [i for i, seen in zip(positions[0, 0].tolist(), inside[0, 0].tolist(), strict=True) if seen] == expected
-
-
 @given(
     share=st.floats(0, 1) | st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]),
     half_width=st.integers(1, 6),
@@ -94,5 +85,6 @@ def test_the_predicted_center_is_the_papers_equation():
 
 @pytest.mark.parametrize("half_width", [True, 0, None, 2.5])
 def test_a_width_is_a_whole_number_of_words(half_width, refused):
+    error = "" if half_width == 0 else "TypeError: "
     for make in (LocalMonotonic, lambda half_width: LocalPredictive(3, half_width)):
-        refused(lambda make=make: make(half_width), ValueError if half_width == 0 else TypeError, "half_width is ")
+        refused(lambda make=make: make(half_width), f"{error}half_width is ")

@@ -385,10 +385,14 @@ def checked_text(text: Any, name: str) -> str:
     return text
 
 
-def width(words: Sequence[str]) -> int:
+def letters(words: Iterable[str]) -> int:
+    """Count the letters of the longest word; Chinese, Japanese and Korean ones are as wide as two."""
+    return max(sum(1 + (unicodedata.east_asian_width(letter) in "WF") for letter in word) for word in words)
+
+
+def width(words: Iterable[str]) -> int:
     """Estimate how many pixels the longest word takes, rather too many than too few."""
-    letters = (sum(1 + (unicodedata.east_asian_width(letter) in "WF") for letter in word) for word in words)
-    return ceil(max(letters) * _LETTER)
+    return ceil(letters(words) * _LETTER)
 
 
 def two_decimals(number: int | float) -> str:

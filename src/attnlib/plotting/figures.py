@@ -1,27 +1,34 @@
 """Pictures. Each function takes data and, if wanted, the axes to draw on, and returns axes.
 
 Words label the axes, weights share one sequential colour map that stays readable without colour, curves differ in
-colour, in marker and in dash. No global setting of matplotlib is changed, and the same data give the same picture.
+colour, in marker and in dash. Matplotlib's own font has the letters of Europe, and few of Asia: for words of another
+language an installed font is found. No global setting of matplotlib is changed, and the same data give the same
+picture.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from itertools import cycle
-from unicodedata import east_asian_width
+from warnings import warn
 
 import matplotlib.pyplot as plt
 import numpy as np
 from jaxtyping import Real
+from matplotlib import rcParams
 from matplotlib.axes import Axes
+from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
 from scipy import stats
 
 from attnlib.checks import check_whole
-from attnlib.plotting.cards import check_all, checked_mapping, checked_numbers, checked_words
+from attnlib.plotting.cards import check_all, checked_mapping, checked_numbers, checked_words, letters
 from attnlib.plotting.explorer import attention_explorer  # noqa: F401, notebooks find it here
-from attnlib.plotting.letters import drawable
 from attnlib.shapes import Array
 
 WEIGHTS = "Blues"
 """Color map of all weights: white is 0, dark blue is 1."""
+
+INSTEAD = "□"
+"""What is drawn for a letter that no installed font has."""
 
 _CELL = 0.42  # inches per word, wide enough for a weight of two decimals and for words on a slant
 _LETTER = 0.09  # inches per letter of the default font
@@ -224,15 +231,56 @@ def plot_losses(losses: Mapping[str, Real[Array, "steps"]], ax: Axes | None = No
     return ax
 
 
+def drawable(words: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Find fonts that have the letters of some words.
+
+    Returns
+    -------
+    list of str
+        The words. A letter that no installed font has is `INSTEAD`, and a warning names it.
+    list of str
+        The families of fonts: those of ``rcParams``, then as few others as it takes.
+    """
+    words, families = list(words), list(rcParams["font.family"])
+    missing = {*"".join(words)} - {"\n"}
+    for family in families:
+        missing -= _known(missing, findfont(FontProperties(family=[family])))
+    fonts = ((font.name, font.fname) for font in fontManager.ttflist if (font.style, font.weight) == ("normal", 400))
+    others = _enough(frozenset(missing), tuple(sorted(fonts))) if missing else {}
+    missing = missing.difference(*others.values())
+    if missing:
+        warn(
+            f"no installed font has {' '.join(sorted(missing))}: {INSTEAD} is drawn instead. Install a font that has "
+            "these letters, or add its file by matplotlib.font_manager.fontManager.addfont",
+            stacklevel=3,
+        )
+        words = [word.translate(dict.fromkeys(map(ord, missing), INSTEAD)) for word in words]
+    return words, families + list(others)
+
+
+@cache
+def _enough(wanted: frozenset[str], fonts: tuple[tuple[str, str], ...]) -> dict[str, set[str]]:
+    """Choose, for letters, the families of fonts that have most of them, and say which letters each has."""
+    fonts = [(name, path) for name, path in fonts if not name.startswith("Last Resort")]  # a sign for every letter
+    chosen, left = {}, {*wanted}
+    while left:
+        name, path = max(fonts, key=lambda font: len(_known(left, font[1])))
+        if not (known := _known(left, path)):
+            break
+        chosen[name] = known
+        left -= known
+    return chosen
+
+
+def _known(wanted: Iterable[str], path: str) -> set[str]:
+    font = get_font(path)
+    return {letter for letter in wanted if font.get_char_index(ord(letter))}
+
+
 def _room(source: Sequence[str], target: Sequence[str]) -> tuple[float, float]:
     """Find the width and height, in inches, that an alignment needs: cells, words, and what stands around them."""
-    across, down = (_LETTER * max(map(_letters, words)) for words in (source, target))
+    across, down = (_LETTER * letters(words) for words in (source, target))
     return 1.1 * len(source) * _CELL + down + 0.7 * across + 1.5, len(target) * _CELL + 0.8 * across + 0.9
-
-
-def _letters(word: str) -> int:
-    """Count letters; Chinese, Japanese and Korean ones are as wide as two."""
-    return sum(1 + (east_asian_width(letter) in "FW") for letter in word)
 
 
 def _curve_axes(curves: Mapping[str, Array], ax: Axes | None, name: str) -> Axes:

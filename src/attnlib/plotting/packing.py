@@ -76,11 +76,7 @@ def _parts(encoder: Any, decoder: Any) -> dict[str, Any]:
     if not decoder.has_attention:
         return parts
     score, window = decoder.attention.score, decoder.attention.window
-    parts |= {
-        "score": type(score).__name__,
-        "window": type(window).__name__,
-        "dec": getattr(score, "dec", None),
-    }
+    parts |= {"score": type(score).__name__, "window": type(window).__name__, "dec": getattr(score, "dec", None)}
     if window.half_width < inf:
         parts["D"] = window.half_width
     if isinstance(decoder, BahdanauDecoder):

@@ -56,10 +56,7 @@ BAHDANAU = (
     Phase(
         "word",
         "A word is written",
-        (
-            r"p(y_t) = \mathrm{softmax}\big(W_o\, \mathrm{maxout}(",
-            r"U_o s_{t-1} + V_o E y_{t-1} + C_o c_t)\big)",
-        ),
+        (r"p(y_t) = \mathrm{softmax}\big(W_o\, \mathrm{maxout}(", r"U_o s_{t-1} + V_o E y_{t-1} + C_o c_t)\big)"),
         "2.8",
     ),
     Phase("state", "The state moves on", (r"s_t = f(s_{t-1},\, y_{t-1},\, c_t)",), "2.7"),

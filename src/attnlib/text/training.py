@@ -217,14 +217,7 @@ def _resume(folder: Path, network: EncoderDecoder, log: Callable[[str], Any]) ->
     return state
 
 
-def _train(
-    state: TrainingState,
-    corpus: Corpus,
-    config: TrainingConfig,
-    *,
-    watch: Watch,
-    progress: bool | None,
-) -> str:
+def _train(state: TrainingState, corpus: Corpus, config: TrainingConfig, *, watch: Watch, progress: bool | None) -> str:
     """Take the steps that are left, and name what ended them."""
     sizes = {"max_tokens": config.max_tokens, "max_sentences": config.max_sentences}
     epoch, share = corpus.in_one_epoch(**sizes), (processes.rank(), processes.world_size())

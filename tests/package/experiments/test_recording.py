@@ -114,6 +114,6 @@ def test_the_command(monkeypatch, capsys, small, tmp_path, refused):
     tyro.cli(main, args=["small", "--costs", *where])
     assert len((tmp_path / "small.costs.csv").read_text().splitlines()) == 1 + len(small.configs)
     for wrong in ("0/5", "6/5", "2", "2/5/1", "-1/5"):
-        refused(lambda wrong=wrong: main("small", share=wrong), ValueError, f"share is '{wrong}'; expected one as 2/5")
-    refused(lambda: main("small", only=("x",)), ValueError, "learns from no text; expected no --only")
-    refused(lambda: main("small", workers=0), ValueError, "workers is 0")
+        refused(lambda wrong=wrong: main("small", share=wrong), f"share is '{wrong}'; expected one as 2/5")
+    refused(lambda: main("small", only=("x",)), "learns from no text; expected no --only")
+    refused(lambda: main("small", workers=0), "workers is 0")

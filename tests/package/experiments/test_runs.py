@@ -91,21 +91,16 @@ def test_a_model_fails_when_all_its_runs_are_there_and_one_is_below_the_bar(smal
 def test_what_is_missing_or_of_another_plan_is_refused(small, folder, refused, tmp_path):
     for call, says in (
         (lambda: runs.load_runs(small, "length"), "by is 'length'; expected one of test_set, clauses, words"),
-        (
-            lambda: runs.load_correct(small, "nobody", folder=folder),
-            "model is 'nobody'; expected one with recorded runs",
-        ),
+        (lambda: runs.load_correct(small, "nobody", folder=folder), "model is 'nobody'; expected one with"),
         (lambda: runs.load_correct(small, "bahdanau", "test", folder), "test_set is 'test'"),
         (lambda: runs.best_learning_rate("comparison", "nobody"), "group is 'nobody'; expected a tuning group"),
     ):
-        refused(call, ValueError, says)
+        refused(call, says)
     for name in ("small.jsonl", "small.learning_rates.csv"):
         path = folder / name
         path.write_text(path.read_text().replace(small.digest, "0" * 64) if path.exists() else "loss,plan\n1,0\n")
     for load in (runs.load_runs, runs.load_learning_curves, runs.load_learning_rates):
-        refused(
-            lambda load=load: load(small, folder=folder), ValueError, r"of another plan than small: their hash differs"
-        )
+        refused(lambda load=load: load(small, folder=folder), r"of another plan than small: their hash differs")
 
 
 def test_where_it_was_run_is_said(monkeypatch):

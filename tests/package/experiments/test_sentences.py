@@ -189,4 +189,4 @@ def test_the_command_runs_what_is_asked_for(sentences, text_folder, tmp_path, mo
         ({"data": text_folder, "only": ("rnn",)}, "only is 'rnn'; expected one of no-attention"),
         ({"data": tmp_path}, f"--data is {tmp_path}, which lacks train.lc.norm.tok.en"),
     ):
-        refused(lambda given=given: main("sentences", **given, **where), ValueError, says)
+        refused(lambda given=given: main("sentences", **given, **where), says)

@@ -113,4 +113,4 @@ def test_links_reach_further_than_a_step():
     ],
 )
 def test_what_is_no_phrase_is_refused(refused, call, says):
-    refused(call, ValueError, says)
+    refused(call, says)

@@ -95,16 +95,16 @@ def test_the_sample_is_the_same_on_every_platform():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "error", "says"),
+    ("wrong", "says"),
     [
-        ({"n": 0}, ValueError, "n is 0; expected at least 1"),
-        ({"n": 1.5}, TypeError, "n is 1.5"),
-        ({"seed": "one"}, TypeError, "seed is 'one'"),
-        ({"clauses": ()}, ValueError, r"clauses is \(\); expected one or more numbers"),
-        ({"clauses": (2, 0)}, ValueError, r"clauses is \(2, 0\); .* each at least 1"),
-        ({"clauses": (1.5,)}, TypeError, r"clauses is \(1.5,\); expected whole numbers"),
-        ({"part": "dev"}, ValueError, "part is 'dev'; expected 'train' or 'test'"),
+        ({"n": 0}, "n is 0; expected at least 1"),
+        ({"n": 1.5}, "TypeError: n is 1.5"),
+        ({"seed": "one"}, "TypeError: seed is 'one'"),
+        ({"clauses": ()}, r"clauses is \(\); expected one or more numbers"),
+        ({"clauses": (2, 0)}, r"clauses is \(2, 0\); .* each at least 1"),
+        ({"clauses": (1.5,)}, r"TypeError: clauses is \(1.5,\); expected whole numbers"),
+        ({"part": "dev"}, "part is 'dev'; expected 'train' or 'test'"),
     ],
 )
-def test_what_does_not_fit_is_refused(wrong, error, says, refused):
-    refused(lambda: sample(**{"n": 1, "seed": 0} | wrong), error, says)
+def test_what_does_not_fit_is_refused(wrong, says, refused):
+    refused(lambda: sample(**{"n": 1, "seed": 0} | wrong), says)

@@ -33,25 +33,17 @@ def test_each_english_word_is_there_once_and_the_feminines_are_regular():
 @pytest.mark.parametrize(
     ("english", "expected"),
     [
-        ("the european economic area", "la zone économique européenne"),
         ("the famous european economic areas", "les zones économiques européennes célèbres"),
-        ("an agreement", "un accord"),
         ("an economic agreement", "un accord économique"),
-        ("a european school", "une école européenne"),
         ("the school", "l' école"),
         ("the old school", "la vieille école"),
         ("the man", "l' homme"),
         ("an old man", "un vieil homme"),
-        ("the old men", "les vieux hommes"),
-        ("the old cat", "le vieux chat"),
         ("the beautiful bird", "le bel oiseau"),
-        ("the beautiful birds", "les beaux oiseaux"),
         ("the beautiful old tree", "le beau vieil arbre"),
         ("the beautiful old queens", "les belles vieilles reines"),
         ("the beautiful small red cars", "les belles petites voitures rouges"),
-        ("the big black cat", "le grand chat noir"),
         ("a beautiful famous black european dog", "un beau chien européen noir célèbre"),
-        ("the children", "les enfants"),
     ],
 )
 def test_noun_phrases(english, expected):
@@ -79,12 +71,7 @@ def test_articles_and_adjectives_agree_with_their_noun(noun):
 @pytest.mark.parametrize(
     ("pair", "english", "expected", "links"),
     [
-        (
-            clause(noun_phrase("the red car"), "sleep"),
-            "the red car sleeps",
-            "la voiture rouge dort",
-            "0-0 1-2 2-1 3-3",
-        ),
+        (clause(noun_phrase("the red car"), "sleep"), "the red car sleeps", "la voiture rouge dort", "0-0 1-2 2-1 3-3"),
         (
             clause(the_cat, "see", possessive(noun_phrase("the european economic area"), the_man)),
             "the cat sees the european economic area of the man",
@@ -188,7 +175,7 @@ WRONG = ["", "cat", "the", "the blue cat", "this cat", "the black big cat", "a o
 
 @pytest.mark.parametrize("english", [*WRONG, "the cat big"])
 def test_what_is_no_noun_phrase_is_refused(english, refused):
-    refused(lambda: noun_phrase(english), ValueError, f"english is '{english}'; expected an article that fits")
+    refused(lambda: noun_phrase(english), f"english is '{english}'; expected an article that fits")
 
 
 @pytest.mark.parametrize(
@@ -201,4 +188,4 @@ def test_what_is_no_noun_phrase_is_refused(english, refused):
     ],
 )
 def test_what_does_not_fit_is_refused(call, says, refused):
-    refused(call, ValueError, says)
+    refused(call, says)

@@ -53,31 +53,41 @@ def inside() -> Callable[[Figure], None]:
 
 
 @pytest.fixture
-def opened(browser) -> Iterator[Callable[..., Page]]:
-    """Return a function that opens cards in a page that may ask for nothing and must not complain.
+def new_page(browser) -> Iterator[Callable[..., Page]]:
+    """Return a function that makes a page that may ask for nothing, but for its own file, and must not complain."""
+    contexts, unwanted = [], []
+
+    def make(file: str = "", **how: object) -> Page:
+        contexts.append(context := browser.new_context(**how))
+        page = context.new_page()
+        page.on("request", lambda request: request.url == file or unwanted.append(request.url))
+        page.on("pageerror", lambda error: unwanted.append(error.message))
+        page.on("console", lambda message: unwanted.append(message.text))
+        return page
+
+    yield make
+    for context in contexts:
+        context.close()
+    assert unwanted == []
+
+
+@pytest.fixture
+def opened(new_page) -> Callable[..., Page]:
+    """Return a function that opens cards in a page.
 
     The page may have the style of a hostile theme. What comes later is put in as JupyterLab puts outputs in.
     """
-    contexts, unwanted = [], []
 
     def open_page(*cards: Card, hostile=False, wide=1280, script=True, later=False, scheme="light") -> Page:
         size = {"width": wide, "height": 800}
-        context = browser.new_context(viewport=size, java_script_enabled=script, color_scheme=scheme)
-        contexts.append(context)
-        context.route("**", lambda route: (unwanted.append(route.request.url), route.abort()))
-        page = context.new_page()
-        page.on("pageerror", lambda error: unwanted.append(error.message))
-        page.on("console", lambda message: unwanted.append(message.text))
+        page = new_page(viewport=size, java_script_enabled=script, color_scheme=scheme)
         html = "".join(card._repr_html_() for card in cards)
         page.set_content(PAGE.format(head=HOSTILE if hostile else "", cards="" if later else html))
         if later:
             page.evaluate(PUT_IN, html)
         return page
 
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert unwanted == []
+    return open_page
 
 
 @pytest.fixture(scope="session")

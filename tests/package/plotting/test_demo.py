@@ -329,30 +329,6 @@ def test_a_pair_brings_its_right_translation(bahdanau, opened):
     assert page.get_by_role("option", name="un, wrong").count() == 1
 
 
-MOVE = """() => {
-    const bar = document.querySelectorAll(".at-bar")[3], { left, top, width, height } = bar.getBoundingClientRect();
-    const at = share => ({ clientX: left + width * share, clientY: top + height * (1 - share), pointerId: 1 });
-    bar.setPointerCapture = () => {};
-    bar.dispatchEvent(new PointerEvent("pointerdown", at(0.5)));
-    return [...Array(60).keys()].map(n => {
-        const began = performance.now();
-        bar.dispatchEvent(new PointerEvent("pointermove", at(0.2 + 0.02 * (n % 30))));
-        document.body.offsetHeight;   // what was drawn is laid out
-        return performance.now() - began;
-    });
-}"""
-
-
-def test_a_dragged_bar_of_20_words_answers_at_once_on_a_quarter_of_this_processor(bahdanau, opened):
-    """Once at least in 60 movements: other work on this machine, which is not to be measured, lengthens the others."""
-    sentence = next(" ".join(pair.source) for pair in sample(99, 5, [3]) if len(pair.source) == 20)
-    page = opened(attention_demo({"B": bahdanau}, sentence))
-    field(page).focus()
-    page.wait_for_timeout(500)
-    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
-    assert min(page.evaluate(MOVE)) < 100
-
-
 # --- Without a model ---
 
 
@@ -387,50 +363,26 @@ def asking(tried: dict) -> Question:
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "says"),
+    ("call", "says"),
     [
-        (lambda t: attention_demo([t]), TypeError, "models is a list; expected for each title a network"),
-        (lambda t: attention_demo({}), ValueError, "models holds 0; expected one, or two"),
-        (lambda t: attention_demo({"a": t, "b": t, "c": t}), ValueError, "models holds 3"),
-        (lambda t: attention_demo({1: t}), TypeError, "a title is 1; expected a str"),
-        (lambda t: attention_demo({"a": "b"}), TypeError, r"models\['a'\] is a str; expected an EncoderDecoder"),
-        (lambda t: attention_demo({"a": t, "b": luong(SMALL, SMALL)}), ValueError, "different vocabularies"),
-        (lambda t: attention_demo({"a": t}, "the blue cat"), ValueError, "sentence holds 'blue'; expected words that"),
-        (lambda t: attention_demo({"a": t}, ""), ValueError, "expected at least one word"),
-        (lambda t: attention_demo({"a": t}, 3), TypeError, "sentence is 3; expected a str"),
-        (lambda t: attention_demo({"a": t}, "a cat sings", step=4), ValueError, "step is 4; expected the place of one"),
-        (
-            lambda t: attention_demo({"a": t}, question=asking({"hidden": ["x"]})),
-            ValueError,
-            "tried names 'x'; expected",
-        ),
-        (
-            lambda t: attention_demo({"a": t}, question=asking({})),
-            ValueError,
-            "tried is {}; expected target and source",
-        ),
-        (
-            lambda t: attention_explorer(WEIGHTS, "abc", "de"),
-            TypeError,
-            "weights is a ndarray; expected for each title its numb",
-        ),
-        (
-            lambda t: attention_explorer({1: WEIGHTS}, ["a"], ["b"]),
-            TypeError,
-            "a title of weights is 1; expected a str",
-        ),
-        (lambda t: attention_explorer(ONE, ["a"], {"b": ["c"]}), ValueError, "target has no words for 'a'"),
-        (
-            lambda t: attention_explorer(ONE, ["a"], ["b"]),
-            ValueError,
-            r"a'\] has shape \(2, 3\); expected \(1, 1\), \(target",
-        ),
-        (
-            lambda t: attention_explorer({"a": -WEIGHTS}, list("abc"), list("de")),
-            ValueError,
-            r"weights\['a'\] holds -.*0 to 1",
-        ),
+        (lambda t: attention_demo([t]), "TypeError: models is a list; expected for each title a network"),
+        (lambda t: attention_demo({}), "models holds 0; expected one, or two"),
+        (lambda t: attention_demo({"a": t, "b": t, "c": t}), "models holds 3"),
+        (lambda t: attention_demo({1: t}), "TypeError: a title is 1; expected a str"),
+        (lambda t: attention_demo({"a": "b"}), r"TypeError: models\['a'\] is a str; expected an EncoderDecoder"),
+        (lambda t: attention_demo({"a": t, "b": luong(SMALL, SMALL)}), "different vocabularies"),
+        (lambda t: attention_demo({"a": t}, "the blue cat"), "sentence holds 'blue'; expected words that"),
+        (lambda t: attention_demo({"a": t}, ""), "expected at least one word"),
+        (lambda t: attention_demo({"a": t}, 3), "TypeError: sentence is 3; expected a str"),
+        (lambda t: attention_demo({"a": t}, "a cat sings", step=4), "step is 4; expected the place of one"),
+        (lambda t: attention_demo({"a": t}, question=asking({"hidden": ["x"]})), "tried names 'x'; expected"),
+        (lambda t: attention_demo({"a": t}, question=asking({})), "tried is {}; expected target and source"),
+        (lambda t: attention_explorer(WEIGHTS, "abc", "de"), "TypeError: weights is a ndarray; expected for each"),
+        (lambda t: attention_explorer({1: WEIGHTS}, ["a"], ["b"]), "TypeError: a title of weights is 1"),
+        (lambda t: attention_explorer(ONE, ["a"], {"b": ["c"]}), "target has no words for 'a'"),
+        (lambda t: attention_explorer(ONE, ["a"], ["b"]), r"a'\] has shape \(2, 3\); expected \(1, 1\), \(target"),
+        (lambda t: attention_explorer({"a": -WEIGHTS}, list("abc"), list("de")), r"weights\['a'\] holds -.*0 to 1"),
     ],
 )
-def test_what_does_not_fit_is_refused(call, error, says, bahdanau, refused):
-    refused(lambda: call(bahdanau), error, says)
+def test_what_does_not_fit_is_refused(call, says, bahdanau, refused):
+    refused(lambda: call(bahdanau), says)

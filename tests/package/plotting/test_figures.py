@@ -75,11 +75,6 @@ def test_letters_that_no_font_has_are_named_once_and_drawn_as_boxes(lydian):
     assert [text.get_text() for text in ax.get_yticklabels()] == [lydian[0], "□□"]
 
 
-def test_the_colours_grow_darker_with_the_weight():
-    colours = [figures._luminance(plt.get_cmap(figures.WEIGHTS)(w)) for w in np.linspace(0, 1, 50)]
-    assert np.all(np.diff(colours) < 0)
-
-
 def test_it_draws_where_it_is_told_and_names_its_axes():
     given = plt.subplots(layout="constrained")[1]
     ax = figures.plot_alignment(np.eye(4), FOUR, FOUR, given, xlabel="keys", ylabel="queries", colorbar=False)
@@ -134,25 +129,21 @@ bleu, losses = figures.plot_bleu_by_length, figures.plot_losses
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "says"),
+    ("call", "says"),
     [
-        (
-            lambda: alignment(EYE, FOUR, FOUR),
-            ValueError,
-            r"weights has shape \(3, 3\); expected \(4, 4\), \(target words",
-        ),
-        (lambda: alignment(np.ones((0, 3)), ABC, []), ValueError, "target is empty; expected at least one word"),
-        (lambda: alignment(EYE * np.nan, ABC, ABC), ValueError, "weights holds nan; expected finite numbers"),
-        (lambda: alignment(EYE, ABC, None), TypeError, "target is None"),
-        (lambda: alignments([EYE], ABC, ABC), TypeError, "weights is a list; expected for each"),
-        (lambda: bleu([1], [[1]]), TypeError, "scores is a list; expected for each model its numbers"),
-        (lambda: bleu([1, 2], {"a": [[1.0]]}), ValueError, r"scores\['a'\] has shape \(1, 1\); expected \(runs, 2\)"),
-        (lambda: bleu([1], {"a": [[np.inf]]}), ValueError, r"scores\['a'\] holds inf; expected numbers from 0"),
-        (lambda: bleu([np.nan], {}), ValueError, r"lengths has shape \(1,\); expected \(bins,\), finite"),
-        (lambda: losses({"a": []}), ValueError, r"losses\['a'\] has shape \(0,\); expected \(steps,\), at least one"),
-        (lambda: losses({"a": [0.0]}), ValueError, r"losses\['a'\] has no number above 0"),
-        (lambda: losses({"a": [1.0]}, window=0), ValueError, "window is 0; expected at least 1"),
+        (lambda: alignment(EYE, FOUR, FOUR), r"weights has shape \(3, 3\); expected \(4, 4\), \(target words"),
+        (lambda: alignment(np.ones((0, 3)), ABC, []), "target is empty; expected at least one word"),
+        (lambda: alignment(EYE * np.nan, ABC, ABC), "weights holds nan; expected finite numbers"),
+        (lambda: alignment(EYE, ABC, None), "TypeError: target is None"),
+        (lambda: alignments([EYE], ABC, ABC), "TypeError: weights is a list; expected for each"),
+        (lambda: bleu([1], [[1]]), "TypeError: scores is a list; expected for each model its numbers"),
+        (lambda: bleu([1, 2], {"a": [[1.0]]}), r"scores\['a'\] has shape \(1, 1\); expected \(runs, 2\)"),
+        (lambda: bleu([1], {"a": [[np.inf]]}), r"scores\['a'\] holds inf; expected numbers from 0"),
+        (lambda: bleu([np.nan], {}), r"lengths has shape \(1,\); expected \(bins,\), finite"),
+        (lambda: losses({"a": []}), r"losses\['a'\] has shape \(0,\); expected \(steps,\), at least one"),
+        (lambda: losses({"a": [0.0]}), r"losses\['a'\] has no number above 0"),
+        (lambda: losses({"a": [1.0]}, window=0), "window is 0; expected at least 1"),
     ],
 )
-def test_what_does_not_fit_is_refused(call, error, says, refused):
-    refused(call, error, says)
+def test_what_does_not_fit_is_refused(call, says, refused):
+    refused(call, says)

@@ -99,4 +99,4 @@ def test_many_features_without_the_root_saturate_the_softmax_and_the_root_helps(
 )
 def test_what_does_not_fit_is_refused(change, says, refused):
     given = {"query": ASKED, "keys": WIND_KEYS, "values": BRINGS, "words": WINDS} | change
-    refused(lambda: query_plane(*given.values()), ValueError, says)
+    refused(lambda: query_plane(*given.values()), says)

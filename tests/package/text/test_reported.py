@@ -99,24 +99,6 @@ def test_every_letter_of_a_text_is_known_also_those_that_mean_something_to_sente
     assert Subwords.train([["▅"]] * 3, 100).decode(Subwords.train([["▅"]] * 3, 100).encode(["▅"])) == ("▅",)
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"a b\tc\nd\tx\0y\n", "train.tsv, line 2: letter 4 is NUL, as in UTF-16; expected UTF-8"),
-        ("a b\tc\n".encode("utf-16-le"), "train.tsv, line 1: letter 2 is NUL, as in UTF-16; expected UTF-8"),
-        (
-            b"a b\tc\rd\te\r",
-            r"train.tsv, line 1: a carriage return (CR) inside; expected lines that end in LF or CR LF",
-        ),
-    ],
-)
-def test_other_encodings_and_line_ends_are_named_as_what_they_are(run, content, message):
-    Path("train.tsv").write_bytes(content)
-    status, _, err = run(*TRAIN)
-    assert status == 2
-    assert message in err
-
-
 def test_more_letters_than_subwords_are_refused_by_the_options_name_and_the_side(run):
     letters = [chr(0x4E00 + n) for n in range(300)]
     write("train.tsv", [f"a b\t{''.join(letters[n : n + 10])}" for n in range(0, 300, 10)])
@@ -137,14 +119,6 @@ def test_links_into_the_file_that_translations_go_to_are_refused(run):
             ended = subprocess.run([*command, links], check=False, **how)
         assert ended.returncode == 2
         assert f"--links is {Path(links)}, the file that the" in ended.stderr
-
-
-def test_a_finished_run_that_shall_be_longer_is_told_what_can_be_done(run):
-    write("train.tsv", ["a b\tb a"] * 3)
-    assert run(*TRAIN, "--epochs", "1", "--words")[0] == 0
-    status, _, err = run(*TRAIN, "--epochs", "2", "--words")
-    assert status == 2
-    assert "epochs 1, not 2. A training cannot be made longer: its learning rate has fallen by its length." in err
 
 
 @pytest.mark.parametrize("how", [errno.ENOSYS, errno.ENOLCK])

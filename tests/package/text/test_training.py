@@ -16,10 +16,7 @@ from attnlib.training import init_training, train, warmup_constant
 from attnlib.transformer import transformer
 
 PAIRS = sample(40, seed=0, clauses=(1,))
-VOCABULARIES = (
-    Vocabulary.from_sentences(pair.source for pair in PAIRS),
-    Vocabulary.from_sentences(pair.target for pair in PAIRS),
-)
+VOCABULARIES = tuple(Vocabulary.from_sentences(pair[side] for pair in PAIRS) for side in (0, 1))
 MODELS = {
     "rnn_encdec": rnn_encdec,
     "rnn_search": rnn_search,
@@ -137,7 +134,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("says", REFUSED)
 def test_a_configuration_that_does_not_fit_is_refused_by_the_name_of_its_field(says, refused):
-    refused(lambda: TrainingConfig(**REFUSED[says]).check(), ValueError, says)
+    refused(lambda: TrainingConfig(**REFUSED[says]).check(), says)
 
 
 def test_an_architecture_gives_a_preset_what_it_is_told_and_refuses_what_is_not_its_own():
