@@ -386,12 +386,12 @@ def checked_text(text: Any, name: str) -> str:
 
 
 def letters(words: Iterable[str]) -> int:
-    """Count the letters of the longest word; Chinese, Japanese and Korean ones are as wide as two."""
+    """Return the length of the longest word; East Asian wide letters count twice."""
     return max(sum(1 + (unicodedata.east_asian_width(letter) in "WF") for letter in word) for word in words)
 
 
 def width(words: Iterable[str]) -> int:
-    """Estimate how many pixels the longest word takes, rather too many than too few."""
+    """Estimate the width of the longest word in pixels, from above."""
     return ceil(letters(words) * _LETTER)
 
 

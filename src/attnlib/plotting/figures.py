@@ -1,9 +1,8 @@
-"""Pictures. Each function takes data and, if wanted, the axes to draw on, and returns axes.
+"""Plots with Matplotlib. Each function takes data and, optionally, axes, and returns axes.
 
-Words label the axes, weights share one sequential colour map that stays readable without colour, curves differ in
-colour, in marker and in dash. Matplotlib's own font has the letters of Europe, and few of Asia: for words of another
-language an installed font is found. No global setting of matplotlib is changed, and the same data give the same
-picture.
+Labels of the axes are words, weights share one sequential color map that is also readable in gray, and curves differ in
+color, marker and dash. For words that Matplotlib's font cannot draw, as in most languages of Asia, an installed font is
+used. No global setting of Matplotlib is changed, and the same data give the same plot.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +27,7 @@ WEIGHTS = "Blues"
 """Color map of all weights: white is 0, dark blue is 1."""
 
 INSTEAD = "□"
-"""What is drawn for a letter that no installed font has."""
+"""Character drawn for a letter that no installed font has."""
 
 _CELL = 0.42  # inches per word, wide enough for a weight of two decimals and for words on a slant
 _LETTER = 0.09  # inches per letter of the default font
@@ -234,12 +233,17 @@ def plot_losses(losses: Mapping[str, Real[Array, "steps"]], ax: Axes | None = No
 def drawable(words: Iterable[str]) -> tuple[list[str], list[str]]:
     """Find fonts that have the letters of some words.
 
+    Parameters
+    ----------
+    words : iterable of str
+        The words.
+
     Returns
     -------
-    list of str
-        The words. A letter that no installed font has is `INSTEAD`, and a warning names it.
-    list of str
-        The families of fonts: those of ``rcParams``, then as few others as it takes.
+    words : list of str
+        The words. A letter that no installed font has is replaced by `INSTEAD`, and a warning names it.
+    families : list of str
+        Font families: those of ``rcParams``, then as few others as possible.
     """
     words, families = list(words), list(rcParams["font.family"])
     missing = {*"".join(words)} - {"\n"}
@@ -260,7 +264,7 @@ def drawable(words: Iterable[str]) -> tuple[list[str], list[str]]:
 
 @cache
 def _enough(wanted: frozenset[str], fonts: tuple[tuple[str, str], ...]) -> dict[str, set[str]]:
-    """Choose, for letters, the families of fonts that have most of them, and say which letters each has."""
+    """Return the font families that have most of some letters, with their letters."""
     fonts = [(name, path) for name, path in fonts if not name.startswith("Last Resort")]  # a sign for every letter
     chosen, left = {}, {*wanted}
     while left:
@@ -278,13 +282,13 @@ def _known(wanted: Iterable[str], path: str) -> set[str]:
 
 
 def _room(source: Sequence[str], target: Sequence[str]) -> tuple[float, float]:
-    """Find the width and height, in inches, that an alignment needs: cells, words, and what stands around them."""
+    """Return the width and height of an alignment plot, in inches."""
     across, down = (_LETTER * letters(words) for words in (source, target))
     return 1.1 * len(source) * _CELL + down + 0.7 * across + 1.5, len(target) * _CELL + 0.8 * across + 0.9
 
 
 def _curve_axes(curves: Mapping[str, Array], ax: Axes | None, name: str) -> Axes:
-    """Find or make the axes for curves, of which there must be some."""
+    """Return axes for curves, after a check that there are curves."""
     checked_mapping(curves, name, "model")
     ax = plt.subplots(figsize=(6, 3.7), layout="constrained")[1] if ax is None else ax
     ax.grid(color="0.9")

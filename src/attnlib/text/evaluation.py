@@ -42,7 +42,7 @@ class EvaluationResult(NamedTuple):
             f"{self.sentences:,} sentences",
             f"BLEU {self.bleu:.2f}   {self.signatures[0]}",
             f"chrF {self.chrf:.2f}   {self.signatures[1]}",
-            f"exact match {100 * self.exact_match:.2f} per cent",
+            f"exact match {100 * self.exact_match:.2f} percent",
             *(
                 f"BLEU {bleu.score:.2f}   {sentences:,} sentences of {shortest} to {longest} source words"
                 for shortest, longest, sentences, bleu in self.by_length

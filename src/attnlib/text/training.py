@@ -218,7 +218,7 @@ def _resume(folder: Path, network: EncoderDecoder, log: Callable[[str], Any]) ->
 
 
 def _train(state: TrainingState, corpus: Corpus, config: TrainingConfig, *, watch: Watch, progress: bool | None) -> str:
-    """Take the steps that are left, and name what ended them."""
+    """Run the remaining steps, and return the reason for the end of training."""
     sizes = {"max_tokens": config.max_tokens, "max_sentences": config.max_sentences}
     epoch, share = corpus.in_one_epoch(**sizes), (processes.rank(), processes.world_size())
     watch.every = config.eval_every or epoch
