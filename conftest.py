@@ -7,7 +7,7 @@ from nbval.plugin import IPyNbCell
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Say what of a cell's output is not compared."""
+    """Configure which parts of a cell's output are not compared."""
     config.option.nbval_sanitize_with = config.rootpath / "tests" / "carried.cfg"
 
 

@@ -49,7 +49,10 @@ def measure_training():
 
 
 def most_of_its_own(process):
-    """Look a hundred times a second how much memory a process has for itself until it ends, and give the most MiB."""
+    """Return the most memory, in MiB, that a process has for itself.
+
+    It is sampled a hundred times per second.
+    """
     most = 0
     while process.poll() is None:
         held = Path(f"/proc/{process.pid}/status").read_text().partition("RssAnon:")[2]

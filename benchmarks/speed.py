@@ -50,7 +50,7 @@ def made_up(batches, sentences=SENTENCES):
 
 
 def compare(title, amount, unit, works, rounds=ROUNDS):
-    """Let works that give their seconds take turns, and print how much faster the first is than each other."""
+    """Time functions in turns, and print the first one's relative speed."""
     taken = {name: [] for name in works}
     for n in range(rounds + 1):
         for name in list(works)[:: 1 if n % 2 else -1]:
@@ -110,7 +110,7 @@ def opennmt_loss(model, source, lengths, target):
 
 
 def joeynmt_batch(source, lengths, target):
-    """Give the special words the numbers that joeynmt has for them."""
+    """Return a batch with joeynmt's ids of the special words."""
     number = torch.arange(WORDS)
     number[[UNK, PAD, BOS, EOS]] = torch.arange(4)
     source, target = number[source], number[target]

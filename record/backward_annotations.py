@@ -99,7 +99,10 @@ def build(
 
 
 def numbered(pairs: Sequence[SentencePair], numbers: int, seed: int) -> list[SentencePair]:
-    """Give each adjective that follows its noun in French a random number, the same in both languages."""
+    """Assign random numbers to adjectives that follow their noun in French.
+
+    An adjective has the same number in both languages.
+    """
     if numbers == 1:
         return [*pairs]
     rng = np.random.default_rng(seed)
@@ -202,7 +205,7 @@ def _spread(translator: EncoderDecoder, pairs: Sequence[SentencePair], half: sli
 
 
 def main() -> None:
-    """Do what the tables lack."""
+    """Run the experiments that the tables lack."""
     parser = ArgumentParser(description="Record the runs of the plan backward-annotations.")
     parser.add_argument("--weights", type=Path, default=Path("_build/record"), help="for trained weights (%(default)s)")
     parser.add_argument("--tables", type=Path, default=TABLES, help="for the tables (in the package)")

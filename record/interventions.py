@@ -44,7 +44,7 @@ def changed(translator: EncoderDecoder, change: Change) -> Iterator[None]:
 
 
 def hiding(position: int) -> Change:
-    """Give a source position no weight, and scale up the others."""
+    """Return a change that sets the weight of one source position to 0."""
 
     def change(alpha, mask):
         alpha = alpha.index_fill(2, torch.tensor([position]), 0.0)
@@ -140,14 +140,23 @@ def exchanges() -> list[Exchange]:
 
 
 def transplanted(translator: EncoderDecoder, exchange: Exchange, places: Sequence[int]) -> tuple[bool, float]:
-    """Replace annotations of the first sentence by the other's, and ask for the adjective after the words before it.
+    """Replace annotations by another sentence's, and predict the adjective.
+
+    Parameters
+    ----------
+    translator : EncoderDecoder
+        The model.
+    exchange : Exchange
+        The two sentences.
+    places : sequence of int
+        Source positions whose annotations are replaced.
 
     Returns
     -------
     changed : bool
         Whether the other sentence's adjective comes first.
     probability : float
-        The probability of the other sentence's adjective.
+        Probability of the other sentence's adjective.
     """
     one, other = (
         translator.encoder(*encode_batch([pair.source], translator.source_vocabulary)) for pair in exchange[:2]
@@ -159,7 +168,7 @@ def transplanted(translator: EncoderDecoder, exchange: Exchange, places: Sequenc
 
 
 def kept_when_hidden(translator: EncoderDecoder, exchange: Exchange) -> bool:
-    """Tell whether the first sentence's French adjective is written although its English one is hidden."""
+    """Return whether the French adjective appears with the English one hidden."""
     with changed(translator, hiding(exchange.adjective)):
         (words,) = translate_all(translator, [exchange.one.source], max_length=20)
     return exchange.one.target[exchange.written] in words

@@ -151,7 +151,7 @@ def chosen(losses: pd.DataFrame) -> float:
 
 
 def main(folder: Path = TABLES) -> None:
-    """Do the runs that the tables lack."""
+    """Run the trainings that the tables lack."""
     torch.set_num_threads(1)
     row, path = successor(norm_first_transformer), folder / "norm_first.learning_rates.csv"
     losses = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=[*KEY, "loss"])
@@ -172,7 +172,7 @@ def main(folder: Path = TABLES) -> None:
 
 
 def recorded(folder: Path, key: Mapping) -> bool:
-    """Tell whether the tables have a run."""
+    """Return whether the tables have a run."""
     path = folder / "norm_first.csv"
     return path.exists() and bool((pd.read_csv(path)[[*key]] == pd.Series(key)).all(axis=1).any())
 

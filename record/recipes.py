@@ -44,12 +44,12 @@ class Recipe(NamedTuple):
     steps: int
 
     def experiment(self) -> ExperimentConfig:
-        """Find the configuration in its plan, with the learning rate that was chosen for it."""
+        """Return the configuration of its plan, with the chosen learning rate."""
         config = read_plan(self.plan).configs[self.row]
         return config.replace(learning_rate=best_learning_rate(self.plan, config.tuning_group))
 
     def config(self) -> dict[str, Any]:
-        """Describe how the model is made, as ``config.json`` has it apart from losses and environment."""
+        """Return the data of ``config.json``, without losses and environment."""
         config = self.experiment()
         options = {**config.options, **config.sizes, "seed": self.seed}
         settings = {"preset": config.model, "options": options, "embedding_scale": 1.0}
@@ -72,7 +72,7 @@ class TextRecipe(NamedTuple):
         return train, dev
 
     def config(self) -> dict[str, Any]:
-        """Say how the model is made, as ``config.json`` has it apart from environment."""
+        """Return the data of ``config.json``, without the environment."""
         made = self._asdict()
         settings, (train, dev) = asdict(made.pop("settings")), self.text()
         return {"settings": settings, "text": {"pairs": digest(train), "dev": digest(dev)}, "training_info": made}

@@ -99,7 +99,7 @@ def record(plan: Plan, folder: Path, workers: int = 2, share: slice = ALL, say: 
 
 
 def do(jobs: Jobs, plan: Plan, folder: Path, workers: int, say: Callable[[str], Any]) -> set[tuple[Any, ...]]:
-    """Do runs and write each when it is done. Return those whose training failed."""
+    """Run jobs and write each result when it is done; return those that failed."""
     failed = set()
     for key, result in _results(jobs, workers):
         began = time.perf_counter()

@@ -44,7 +44,7 @@ NOT_QUIET = {  # in outputs
 
 
 def code(cells: Cells) -> list[tuple[int, NotebookNode]]:
-    """List the cells of code, with their numbers."""
+    """Return the code cells with their numbers."""
     return [(i, cell) for i, cell in enumerate(cells) if cell.cell_type == "code"]
 
 
@@ -60,7 +60,7 @@ def shown(cell: NotebookNode) -> list[tuple[str, str]]:
 
 
 def prose(cell: NotebookNode) -> str:
-    """Take code and mathematics out of a text."""
+    """Remove code and mathematics from a text."""
     without_code = re.sub(r"^```\w*\n.*?^```|`[^`\n]+`", "\0", cell.source, flags=re.MULTILINE | re.DOTALL)
     return re.sub(r"\$\$.+?\$\$|\$[^$]+\$", "\1", without_code, flags=re.DOTALL)
 

@@ -16,14 +16,14 @@ ADDRESS = r"(?=.{1,39}/)[A-Za-z0-9]+(-[A-Za-z0-9]+)*/(?!\.{1,2}$)(?!.*\.git$)[A-
 
 
 def site(address: str) -> str:
-    """Say where GitHub publishes a repository's pages: below its owner's host, or at the root of that host."""
+    """Return the address where GitHub publishes a repository's pages."""
     owner, name = address.split("/")
     host = f"https://{owner.lower()}.github.io/"
     return host if host == f"https://{name.lower()}/" else f"{host}{name}/"
 
 
 def rewritten(text: str, old: str, new: str) -> str:
-    """Put the new address in the place of the old one: repository, pages, and where the 404 page finds its files."""
+    """Replace the old address by the new one, of repository, pages, and 404 page."""
     text = re.sub(rf"(github\.com/|/github/|/gh/){re.escape(old)}(?![\w-])", rf"\g<1>{new}", text)
     text = text.replace(site(old), site(new))
     return re.sub(r"(\n *notfound_urls_prefix: )/.*", rf"\g<1>/{site(new).split('/', 3)[3]}", text)

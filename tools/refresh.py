@@ -35,7 +35,7 @@ def executed(notebook: NotebookNode, folder: Path) -> NotebookNode:
 
 
 def normalised(notebook: NotebookNode) -> NotebookNode:
-    """Keep what the reader sees, and drop what differs from run to run."""
+    """Normalize a notebook: drop what differs from run to run."""
     seen = Counter()
     notebook.metadata = nbformat.from_dict(METADATA)
     notebook.nbformat_minor = 5
@@ -53,7 +53,7 @@ def normalised(notebook: NotebookNode) -> NotebookNode:
 
 
 def refresh(path: Path) -> bool:
-    """Execute and normalise one notebook. Say whether its bytes changed."""
+    """Execute and normalize one notebook, and return whether its bytes changed."""
     before = path.read_text(encoding="utf-8")
     notebook = normalised(executed(nbformat.reads(before, as_version=4), path.parent))
     after = nbformat.writes(notebook) + "\n"

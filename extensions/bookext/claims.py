@@ -14,7 +14,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class Failure(NamedTuple):
-    """A cell that raised: its number, counted from 0 as in the notebook, its code and its error."""
+    """A cell that raised an error: its number, counted from 0, its code and its error."""
 
     number: int
     code: str
@@ -44,7 +44,10 @@ def listed(failed: list[Failure]) -> Iterator[str]:
 
 
 def show(app: Sphinx, page: nodes.document) -> None:
-    """Put what did not hold at the top of its page, with the code of the first, which may not be on the page."""
+    """Insert a list of the failed claims at the top of their page.
+
+    It includes the code of the first one, which may not be on the page.
+    """
     if failed := failures(app, app.env.docname):
         told = f"On the machine that made this page, {len(failed)} of its cells ended with an error."
         items = (nodes.list_item("", nodes.paragraph(text=line)) for line in listed(failed))
@@ -55,7 +58,7 @@ def show(app: Sphinx, page: nodes.document) -> None:
 
 
 def report(app: Sphinx, error: Exception | None) -> None:
-    """Say, last of all, which claims did not hold and where the pages are; the build then counts as failed."""
+    """Report the failed claims and their pages at the end, and fail the build."""
     path = Path(app.outdir, REPORT)
     path.unlink(missing_ok=True)
     pages = {} if error else {page: failures(app, page) for page in sorted(app.env.found_docs)}
@@ -74,7 +77,7 @@ def report(app: Sphinx, error: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Tell Sphinx."""
+    """Register the extension."""
     app.connect("doctree-read", show)
     app.connect("build-finished", report)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

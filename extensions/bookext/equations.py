@@ -78,7 +78,7 @@ def note(app: Sphinx, page: nodes.document) -> None:
 
 
 def link(app: Sphinx, page: nodes.document, name: str) -> None:
-    """Make a link of every number of an equation in the text."""
+    """Replace every number of an equation in the text by a link."""
     at = app.env.get_domain("math").equations
     for text in [*page.findall(nodes.Text)]:
         if isinstance(text.parent, nodes.paragraph) and len(parts := CITED.split(text)) > 1:
@@ -116,7 +116,7 @@ def finish(app: Sphinx, error: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Tell Sphinx."""
+    """Register the extension."""
     app.add_html_math_renderer("mathml", inline_renderers=(inline, None), block_renderers=(block, None))
     app.connect("doctree-read", note)
     app.connect("doctree-resolved", link)

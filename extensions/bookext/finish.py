@@ -47,11 +47,10 @@ REPAIRS: tuple[tuple[str, str | Callable[[re.Match], str]], ...] = (
 
 
 def scripts(page: str) -> str:
-    """Let no script hold the page up, except those that others depend on.
+    """Defer all scripts of a page, except those that others depend on.
 
-    The scripts that run cells in the page are removed, since Jupyter Book sets them twice, and so is the theme's script
-    that draws icons: it weighs 1.5 MB, and the style sheet has the icons as letters of a font. What a page needs first
-    does not share the line with scripts that can wait.
+    The scripts that run cells in the page are removed, since Jupyter Book adds them twice. The theme's script that
+    draws icons is removed too: it has 1.5 MB, and the style sheet has the icons as letters of a font.
     """
 
     def mended(script: re.Match) -> str:
@@ -63,7 +62,7 @@ def scripts(page: str) -> str:
 
 
 def pictures(page: str, files: Mapping[str, Path]) -> str:
-    """Let each picture come when the reader is near it, into the room that is kept for it; `files` finds it by name."""
+    """Load each picture lazily, in a space of its size; `files` finds it by name."""
 
     def kept(picture: re.Match) -> str:
         width, height = get_image_size(files[picture[2]])
@@ -73,7 +72,7 @@ def pictures(page: str, files: Mapping[str, Path]) -> str:
 
 
 def structure(page: str) -> str:
-    """Mend what readers of a page by ear or by key would stumble over."""
+    """Correct what hinders readers with a screen reader or a keyboard."""
     for fault, cure in REPAIRS:
         page = re.sub(fault, cure, page, flags=re.DOTALL)
     return page
@@ -101,7 +100,7 @@ def icons(app: Sphinx, error: Exception | None) -> None:
 
 
 def begin(app: Sphinx) -> None:
-    """Have every page pass through here when it has been made."""
+    """Process every page after it has been written."""
     if app.builder.format != "html":
         return
     make = app.builder.templates.render
@@ -119,7 +118,7 @@ def begin(app: Sphinx) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Tell Sphinx."""
+    """Register the extension."""
     app.connect("builder-inited", begin)
     app.connect("build-finished", icons)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

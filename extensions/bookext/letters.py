@@ -24,7 +24,10 @@ class Place(NamedTuple):
     equations: frozenset[str] = frozenset()
 
     def holds(self, where: list[str]) -> int:
-        """Say how closely this place is one of some equations and pages, 0 if it is not: any place is one of none."""
+        """Return how closely this place matches equations or pages, 0 if it does not.
+
+        Any place matches an empty list.
+        """
         if not where:
             return 1
         return 3 if self.equations.intersection(where) else 2 * self.page.startswith(tuple(where))

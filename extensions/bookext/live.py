@@ -37,9 +37,9 @@ def packed() -> dict[str, str]:
 
 
 def place(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
-    """Take out what the cards of a page carry, put in what a script needs that no card before has, write weights apart.
+    """Move scripts and weights of a page's cards to where they are loaded once.
 
-    The script stands beside its card, since the page would jump if it came later.
+    A script is beside the first card that needs it, since the page would shift if it loaded later.
     """
     there: set[str] = set()
 
@@ -65,6 +65,6 @@ def write(folder: Path, name: str, page: str) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Tell Sphinx."""
+    """Register the extension."""
     app.connect("html-page-context", place)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

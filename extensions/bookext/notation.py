@@ -15,13 +15,13 @@ NAME = re.compile(r'(?<!<span class="o">\.</span>)<span class="(n|pre)">(\w+)</s
 
 
 def fill(app: Sphinx, page: str, source: list[str]) -> None:
-    """Put the tables into the page Notation, whose source is a template."""
+    """Insert the tables into the page Notation, whose source is a template."""
     if page == "book/notation":
         source[0] = app.builder.templates.render_string(source[0], {"table": table()})
 
 
 def explain(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None) -> None:
-    """Say in the code of a chapter what its names stand for, and give the template what is on the page."""
+    """Mark names in a chapter's code with their meanings, for the cards."""
     if not page.startswith("notebooks/") or doctree is None:
         return
     equations, objects = app.env.get_domain("math").equations, app.env.get_domain("py").objects
@@ -52,7 +52,7 @@ def explain(app: Sphinx, page: str, template: str, context: dict[str, Any], doct
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Tell Sphinx."""
+    """Register the extension."""
     app.connect("source-read", fill)
     app.connect("html-page-context", explain)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

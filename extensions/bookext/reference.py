@@ -25,27 +25,27 @@ PACKAGE = "attnlib"
 
 
 def module(page: str) -> str:
-    """Name the module that is at a path below `src`."""
+    """Return the name of the module at a path below `src`."""
     return page.removeprefix("src/").replace("/", ".")
 
 
 class ModuleParser(RSTParser):
-    """Read a Python file as the page of its module."""
+    """A parser that reads a Python file as the page of its module."""
 
     supported = ("python",)
 
     def parse(self, inputstring: str, document: nodes.document) -> None:
-        """Ask autodoc for all of the module."""
+        """Parse the page that autodoc makes of the module."""
         name = module(self.env.docname)
         page = [name, "=" * len(name), "", ".. default-role:: name", "", f".. automodule:: {name}"]
         super().parse("\n".join([*page, "   :members:", "   :special-members: __call__"]), document)
 
 
 class ModulesInReadingOrder(SphinxDirective):
-    """List the modules that are below this page in the table of contents, with the first sentence of each."""
+    """A list of the modules below this page in the table of contents, with the first sentence of each."""
 
     def run(self) -> list[nodes.Node]:
-        """Write the list and have it parsed."""
+        """Build the list and parse it."""
         lines = [".. default-role:: name", ""]
         for part in self.config.external_site_map[self.env.docname].subtrees:
             for page in map(str, part.items):
@@ -58,15 +58,15 @@ class ModulesInReadingOrder(SphinxDirective):
 
 
 class ConstantDocumenter(DataDocumenter):
-    """Show the value of a constant only if it is short, and not a path of this machine."""
+    """A documenter that shows the value of a constant only if it is short, and not a path of this machine."""
 
     def should_suppress_value_header(self) -> bool:
-        """Say whether to leave the value out."""
+        """Return whether the value is left out."""
         return len(repr(self.object)) > 60 or isinstance(self.object, Path)
 
 
 def show_signature(app: Sphinx, what: str, name: str, obj: object, options: object, *parts: str | None) -> tuple:
-    """Call an array of any library what the source calls it, and leave out a default that Python cannot write."""
+    """Rename arrays as in the source, and omit defaults that are not Python."""
     parts = (part and part.replace("[Any, '", f"[~{PACKAGE}.shapes.Array, '") for part in parts)
     return tuple(part and re.sub("<[^<>]*>", "...", part) for part in parts)
 
@@ -77,7 +77,7 @@ def skip(app: Sphinx, what: str, name: str, obj: object, *_: object) -> bool | N
 
 
 def own_names(node: nodes.Node) -> Iterator[str]:
-    """Name the parameters of the functions and classes that a node describes."""
+    """Yield the parameters of the functions and classes that a node describes."""
     while node := node.parent:
         if isinstance(node, addnodes.desc):
             for parameter in node.findall(addnodes.desc_parameter):
@@ -85,7 +85,10 @@ def own_names(node: nodes.Node) -> Iterator[str]:
 
 
 def resolve(app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, text: nodes.Node) -> nodes.Node | None:
-    """Find what a name or a type of the package leads to, the nearest first; leave any other as it is."""
+    """Return a link to a name or type of the package, the nearest one first.
+
+    Any other name stays as it is.
+    """
     if node["reftype"] not in {"name", "class"}:
         return None
     name, python = node["reftarget"], env.get_domain("py")
@@ -99,13 +102,16 @@ def resolve(app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, tex
 
 
 def let_links_find_names(app: Sphinx, env: BuildEnvironment) -> None:
-    """Let a link in Markdown, `attention.py#attnlib.attention.attention`, lead to that place on the module's page."""
+    """Register the names of the package as anchors for links in Markdown.
+
+    A link is written ``attention.py#attnlib.attention.attention``.
+    """
     for name, entry in env.get_domain("py").objects.items():
         env.metadata[entry.docname].setdefault("myst_slugs", {})[name] = (0, entry.node_id, name)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Tell Sphinx."""
+    """Register the extension."""
     for extension in ("autodoc", "napoleon", "viewcode"):
         app.setup_extension(f"sphinx.ext.{extension}")
     app.add_autodocumenter(ConstantDocumenter, override=True)

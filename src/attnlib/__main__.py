@@ -1,7 +1,7 @@
-"""The command `attnlib`: learn to translate from two files, then translate, evaluate, align, make a page.
+"""The command `attnlib`: train a model on parallel text, then translate, evaluate, align, or export a page.
 
-Each command is a thin shell over a function: see `attnlib.text.training`, `attnlib.text.model`,
-`attnlib.text.evaluation` and `attnlib.plotting.page`. What is wrong is said in one sentence, with the exit status 2.
+Each command is a thin layer over a function of `attnlib.text.files`, `attnlib.text.training`, `attnlib.text.model`,
+`attnlib.text.evaluation` or `attnlib.plotting.page`. An error is one sentence, with the exit status 2.
 """
 
 import errno
@@ -23,34 +23,39 @@ from attnlib.writing import atomic_open, write_atomically
 
 @dataclass(frozen=True)
 class Common:
-    """Which model, and where it computes."""
+    """Model and device."""
 
     model: Path
     """the model's folder"""
     device: str | None = None
-    """cpu, cuda, or cuda:1 and so on; None: a GPU if there is one"""
+    """cpu, cuda, or cuda:1 and so on. None: a GPU if there is one"""
     float32: bool = False
-    """multiply in float32, also where the processor has units for bfloat16"""
+    """multiply matrices in float32, even if the processor has units for bfloat16"""
 
 
 @dataclass(frozen=True)
 class Search:
-    """How translations are searched for."""
+    """Beam search."""
 
     beam_size: int = 5
-    """hypotheses that the search keeps; 1 is greedy"""
+    """hypotheses of the beam search; 1 is greedy search"""
     max_length: int | None = None
-    """most words or subwords of a translation; None: twice those of its source, and 50 more"""
+    """most words or subwords of a translation. None: twice those of its source, and 50 more"""
 
 
 def toy(folder: Positional[Path], train: int = 20_000, dev: int = 200, seed: int = 1) -> None:
-    """Write a text to try the other commands on: English and French sentences of a small grammar.
+    """Write a small English-French text to try the other commands on.
 
-    Args:
-        folder: where the files go
-        train: sentence pairs to learn from
-        dev: sentence pairs kept apart
-        seed: another seed gives other sentences
+    Parameters
+    ----------
+    folder : path
+        folder of the files
+    train : int, default 20,000
+        number of training pairs
+    dev : int, default 200
+        number of dev pairs
+    seed : int, default 1
+        seed of the sentences
     """
     from attnlib.text.files import write_toy  # noqa: PLC0415, help should not wait for torch
 
@@ -68,15 +73,26 @@ def train(
     dev: tuple[Path, ...] = (),
     save_seconds: float = 60.0,
 ) -> None:
-    """Learn from sentence pairs; the same command again goes on with a run that was killed.
+    """Train a model on sentence pairs, or continue an interrupted training.
 
     Example: attnlib train --source train.de --target train.en --dev dev.de dev.en --model runs/deen
 
-    Args:
-        source: sentences, one a line; .gz too
-        target: their translations; without it, --source has pairs with tabs
-        dev: two such files, or one, kept apart to choose the best
-        save_seconds: from one save of a run to the next
+    Parameters
+    ----------
+    common : Common
+        Model and device.
+    source : path
+        sentences, one a line; .gz too
+    architecture : Architecture
+        Network. None stands for the setting of the preset's paper; without a preset: Luong's decoder, dot score.
+    training : TrainingConfig
+        Training. The epochs count unless steps or minutes are given. The defaults were tuned on 29,000 captions.
+    target : path, optional
+        their translations; without it, --source has pairs with tabs
+    dev : paths, optional
+        two dev files, or one with tabs; the weights with the best dev score are kept
+    save_seconds : float, default 60
+        seconds between two saves of the training
     """
     from attnlib import processes  # noqa: PLC0415
     from attnlib.devices import resolve_device  # noqa: PLC0415
@@ -91,9 +107,9 @@ def train(
             config = replace(training, preset=preset, options=options)
             config.check()
             if len(dev) > 2:
-                raise ValueError(f"dev is {len(dev)} files; expected two, or one of pairs with a tab between")
+                raise ValueError(f"dev is {len(dev)} files; expected two files, or one of tab-separated pairs")
             if not dev and (config.patience or config.eval_every):
-                raise ValueError("patience and eval_every are about dev scores; expected --dev with them")
+                raise ValueError("patience and eval_every need dev scores; expected dev files (--dev)")
             pairs = ParallelText(source, target, max_length=config.max_input_length)
             kept = read_parallel(*dev, max_length=config.max_input_length) if dev else None
             if kept:
@@ -114,16 +130,24 @@ def translate(
 
     Example: attnlib translate --model runs/deen < new.de > new.en
 
-    Args:
-        links: also write which word comes from which, as i-j, into this file
-        replace_unknown: replace an unknown word by the source word that it looked at most
-        max_input_length: most words or subwords of a line; a longer one is cut to them
+    Parameters
+    ----------
+    common : Common
+        Model and device.
+    search : Search
+        Beam search.
+    links : path, optional
+        file for the word links, as i-j
+    replace_unknown : bool, default False
+        replace each unknown word by the source word of greatest weight
+    max_input_length : int, default 1000
+        most words or subwords of a line; a longer line is cut
     """
     from attnlib.text.model import translate_stream  # noqa: PLC0415
 
     for number, what in enumerate(("the sentences come from", "the translations go to")):
         if links and links.is_file() and os.path.samestat(links.stat(), os.fstat(number)):
-            raise ValueError(f"links is {links}, the file that {what}; expected another")
+            raise ValueError(f"links is {links}, the file that {what}; expected another file")
     options = vars(search) | {"replace_unknown": replace_unknown, "max_input_length": max_input_length}
     with _products(common), atomic_open(links) if links else nullcontext() as linked:
         model = _load(common)
@@ -140,17 +164,26 @@ def evaluate(
     tokenize: str | None = None,
     replace_unknown: bool = False,
 ) -> None:
-    """Translate a text and compare with its translation.
+    """Translate a text and score the translations against its references.
 
     Example: attnlib evaluate --model runs/deen test.de test.en --gold test.links
 
-    Args:
-        source: sentences, one a line; without a target, pairs with tabs
-        target: their translations
-        gold: word links, i-j sure and i?j possible: alignment error rate
-        tokenize: how sacrebleu cuts words for BLEU; None: none for whole words, 13a for subwords, zh or char for
-            languages without spaces
-        replace_unknown: replace an unknown word by the source word that it looked at most
+    Parameters
+    ----------
+    common : Common
+        Model and device.
+    source : path
+        sentences, one a line; without a target, pairs with tabs
+    search : Search
+        Beam search.
+    target : path, optional
+        their references
+    gold : path, optional
+        gold word links, i-j sure and i?j possible, for the alignment error rate
+    tokenize : str, optional
+        sacrebleu's tokenizer for BLEU. None: none for words, 13a for subwords, zh or char without spaces
+    replace_unknown : bool, default False
+        replace each unknown word by the source word of greatest weight
     """
     from attnlib.text import evaluation  # noqa: PLC0415
     from attnlib.text.files import iter_parallel, read_gold  # noqa: PLC0415
@@ -163,13 +196,18 @@ def evaluate(
 
 
 def align(common: OmitArgPrefixes[Common], source: Positional[Path], target: Positional[Path | None] = None) -> None:
-    """Link the words of a text and its translation, as i-j, a line for each pair.
+    """Link the words of sentence pairs, as i-j, a line for each pair.
 
     Example: attnlib align --model runs/deen test.de test.en > test.links
 
-    Args:
-        source: sentences, one a line; without a target, pairs with tabs
-        target: their translations
+    Parameters
+    ----------
+    common : Common
+        Model and device.
+    source : path
+        sentences, one a line; without a target, pairs with tabs
+    target : path, optional
+        their translations
     """
     from attnlib.text.files import format_pharaoh, iter_parallel  # noqa: PLC0415
 
@@ -184,14 +222,20 @@ def page(
     beam_size: int = 5,
     max_length: int = 200,
 ) -> None:
-    """Write the model itself as a page, in which one can type sentences and change where it looks.
+    """Export a model as a web page to translate and to edit attention in.
 
     Example: attnlib page --model runs/deen -o deen.html
 
-    Args:
-        output: the page, one HTML file
-        beam_size: hypotheses that the search keeps
-        max_length: most words or subwords of a translation
+    Parameters
+    ----------
+    common : Common
+        Model and device.
+    output : path
+        the page, one HTML file
+    beam_size : int, default 5
+        hypotheses of the beam search
+    max_length : int, default 200
+        most words or subwords of a translation
     """
     from attnlib.plotting.page import page_of  # noqa: PLC0415
 
@@ -203,12 +247,17 @@ def page(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line, and give its exit status: 0, 2 for what is wrong with what was asked, or 130 after Ctrl-C.
+    """Run a command line and return its exit status.
 
     Parameters
     ----------
-    arguments : words, optional
-        None: those that the process was called with.
+    arguments : sequence of str, optional
+        The command line. If None, the arguments of the process.
+
+    Returns
+    -------
+    int
+        0 for success, 2 for an error in the request or its files, 130 after Ctrl-C.
     """
     given = sys.argv[1:] if arguments is None else arguments
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, or errors would go to the output
@@ -234,7 +283,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _products(common: Common) -> AbstractContextManager[Any]:
-    """Choose how a command multiplies matrices."""
+    """Return the context in which a command multiplies matrices."""
     from attnlib.devices import bfloat16_autocast, resolve_device  # noqa: PLC0415
 
     return nullcontext() if common.float32 else bfloat16_autocast(resolve_device(common.device))
@@ -248,7 +297,7 @@ def _load(common: Common) -> Any:
 
 
 def _with_options(why: str) -> str:
-    """Name options as the command does, where a refusal begins with the name of an argument."""
+    """Replace the name of an argument in an error message by its option."""
     names = {one.name for cls in (Architecture, TrainingConfig, Search) for one in fields(cls)} | {"dev", "links"}
     return " ".join(
         f"--{word.replace('_', '-')}" if word in names and (n == 0 or "_" in word) else word
@@ -266,7 +315,7 @@ def _explain(error: OSError) -> str:
 
 
 def _let_go_of_the_output() -> None:
-    """Write what is still to be written nowhere, so that it does not fail again when the process ends."""
+    """Redirect the output to nowhere, so that it does not fail again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -1,7 +1,8 @@
-"""What is compared, how it is measured, and what was recorded.
+"""Comparison of models: plans, metrics, statistics, and the recorded runs.
 
-`models` (that no paper has), `plan` and `labels`, `evaluation` and `training`, `runs`, `statistics` and `verdicts`,
-`captions`, and `comparisons`, their pictures and tables. What most chapters use of them can be had from here.
+`models` defines models that no paper has; `plan` and `labels` describe what is compared; `evaluation` and `training`
+run it; `runs`, `statistics`, `verdicts` and `captions` load and judge the results; `comparisons` plots them. This
+package exports what most chapters use.
 """
 
 from attnlib.experiments.evaluation import compute_metrics, max_output_length, predict, window_centers

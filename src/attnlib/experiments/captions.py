@@ -1,8 +1,8 @@
-"""Sixty captions of our own in English, German and French, whose words were linked by hand.
+"""Sixty captions written for this book in English, German and French, with hand-drawn word links.
 
-They hold what the papers show, and what real text has: adjectives after their nouns, compounds, verbs whose particle
-stands apart, verbs at the end of their clause, negation in two words, rare words, numbers, and one sentence of 40
-words. The file itself, ``captions.txt``, says by which rules they were linked.
+They contain the phenomena that the papers show and that real text has: adjectives after their nouns, compounds,
+separable verbs, verbs at the end of their clause, negation in two words, rare words, numbers, and one sentence of 40
+words. The file ``captions.txt`` states the rules of the links.
 """
 
 import re
@@ -23,23 +23,23 @@ from attnlib.text.files import GoldAlignment, Words, split_words
 from attnlib.text.model import Translation
 
 LANGUAGES = {"german": "de", "french": "fr"}
-"""What the English is translated to, with the endings of files in these languages."""
+"""Target languages, with the ending of their files."""
 
 _FILE = Path(__file__).with_name("captions.txt")
 
 
 class Caption(NamedTuple):
-    """A caption, its translation, and their links.
+    """A caption, its translation, and their gold links.
 
     Attributes
     ----------
     pair : SentencePair
         English and translation, without links.
     gold : GoldAlignment
-        The sure links, and all that are possible.
+        Sure and possible links.
     phenomena : set of str
-        What it was written for: "adjective" after its noun in French, "compound" in German, "separable" verb in
-        German, "verb last" in German, "negation" in two words in French, "rare" words, "number", "long".
+        Phenomena that it was written for: "adjective" after its noun in French, "compound" in German, "separable" verb
+        in German, "verb last" in German, "negation" in two words in French, "rare" words, "number", "long".
     """
 
     pair: SentencePair
@@ -53,9 +53,9 @@ class CaptionOutput(NamedTuple):
     Attributes
     ----------
     translation : Translation, or None
-        Of beam search, with its weights if the model has attention. None if it is not recorded.
+        Translation of beam search, with its weights if the model has attention. None if it is not recorded.
     forced_attention : array, shape (tgt, src), or None
-        The weights for the true translation. None if they are not recorded, or the model has no attention.
+        Attention weights for the reference translation. None if they are not recorded, or the model has no attention.
     """
 
     translation: Translation | None
@@ -64,12 +64,22 @@ class CaptionOutput(NamedTuple):
 
 @cache
 def load_captions(language: str) -> tuple[Caption, ...]:
-    """Load the captions in English and another language; the same English ones, in the same order, for both.
+    """Load the captions in English and another language.
+
+    Parameters
+    ----------
+    language : {"german", "french"}
+        The other language. The English captions and their order are the same for both.
+
+    Returns
+    -------
+    tuple of Caption
+        The sixty captions.
 
     Raises
     ------
     ValueError
-        If `language` is neither "german" nor "french".
+        If there are no captions in the language.
     """
     check_choice(LANGUAGES, language=language)
     lines = [line for line in _FILE.read_text("utf-8").splitlines() if line and not line.startswith("#")]
@@ -78,7 +88,19 @@ def load_captions(language: str) -> tuple[Caption, ...]:
 
 
 def load_caption_outputs(model: str, folder: Path = RECORDED) -> list[CaptionOutput]:
-    """Load how a model of the plan "sentences", trained with seed 0, translates the captions.
+    """Load the recorded outputs for the captions of a model with seed 0.
+
+    Parameters
+    ----------
+    model : str
+        Name of a model in the plan "sentences".
+    folder : Path, optional
+        Folder of the recorded runs.
+
+    Returns
+    -------
+    list of CaptionOutput
+        An output for each caption.
 
     Raises
     ------
@@ -87,7 +109,7 @@ def load_caption_outputs(model: str, folder: Path = RECORDED) -> list[CaptionOut
     """
     runs = [run for run in read_details("sentences", folder) if (run["model"], run["seed"]) == (model, 0)]
     if not runs:
-        raise ValueError(f"model is {model!r}; expected one with a recorded run of seed 0")
+        raise ValueError(f"model is {model!r}; expected a model with a recorded run of seed 0")
     (run,), outputs = runs, []
     for n, caption in enumerate(load_captions(read_plan("sentences").configs[model].language)):
         weights, forced = (run[name][n] if run[name] else None for name in ("weights", "forced_attention"))
@@ -101,14 +123,27 @@ def load_caption_outputs(model: str, folder: Path = RECORDED) -> list[CaptionOut
 
 
 def load_word_counts(language: str, folder: Path = RECORDED) -> tuple[Counter[str], Counter[str]]:
-    """Load how often the words of the captions, English and the language's, occur in the training text."""
+    """Load the training-text counts of the words of the captions.
+
+    Parameters
+    ----------
+    language : {"german", "french"}
+        Target language of the training text.
+    folder : Path, optional
+        Folder of the recorded runs.
+
+    Returns
+    -------
+    tuple of two Counter
+        Counts of the English words and of the other language's words.
+    """
     counts = read_table("sentences.word_counts", folder).query("target == @language")
     sides = ("english", language)
     return tuple(Counter(counts[counts["side"] == side].set_index("word")["count"].to_dict()) for side in sides)
 
 
 def _weights(cells: list[list[int]] | None, target: Words, source: Words) -> Float[np.ndarray, "tgt src"] | None:
-    """Turn recorded hundredths into weights."""
+    """Convert recorded hundredths to weights."""
     return None if cells is None else np.array(cells, dtype=float).reshape(len(target), len(source)) / 100
 
 

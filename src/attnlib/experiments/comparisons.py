@@ -1,4 +1,4 @@
-"""Pictures and tables of a comparison: every run of every model, and the verdict on each claim."""
+"""Plots and tables of a comparison: all runs of the models, and the verdict on each claim."""
 
 from collections.abc import Sequence
 from html import escape
@@ -21,21 +21,26 @@ _COLUMNS = {"exact_match": "exact match", "bleu_beam": "BLEU", "perplexity": "pe
 
 
 def plot_runs(runs: pd.Series, ax: Axes | None = None, *, xlabel: str = "") -> Axes:
-    """Plot each run as a dot, and the mean of a line's runs with its 95 per cent interval.
+    """Plot each run as a dot, with the mean and 95 percent interval of its line.
 
     Parameters
     ----------
     runs : Series
-        A number for each run. The first level of the index names its line; lines stand one below the other, in the
-        order in which they come. A second level, if there is one, names its series, close together in a line.
+        A number for each run. The first level of the index names its line; the lines are ordered as they first occur. A
+        second level, if any, names its series within a line.
     ax : Axes, optional
-        Where to plot. If None, a new figure, as high as the lines need.
-    xlabel : str
-        What the numbers are.
+        Axes to plot on. If None, a new figure, as high as the lines need.
+    xlabel : str, default ""
+        Label of the numbers.
+
+    Returns
+    -------
+    Axes
+        The axes of the plot.
     """
     if runs.empty or runs.isna().any():
         raise ValueError(
-            f"runs has {runs.isna().sum()} missing of {len(runs)} numbers; expected at least one, all there"
+            f"runs has {runs.isna().sum()} missing of {len(runs)} numbers; expected at least one number, none missing"
         )
     names = [*runs.index.unique(0)]
     series = [*runs.index.unique(1)] if runs.index.nlevels > 1 else [""]
@@ -58,28 +63,28 @@ def plot_runs(runs: pd.Series, ax: Axes | None = None, *, xlabel: str = "") -> A
 
 
 def plot_claims(compared: pd.DataFrame) -> list[Axes]:
-    """Plot verdicts on the same claims by several metrics, side by side.
+    r"""Plot the verdicts on claims, with one panel for each metric.
 
     Parameters
     ----------
     compared : DataFrame
-        As `attnlib.experiments.verdicts.compare_models` gives it, for one or several metrics. Right of zero, the first
-        model is better.
+        Verdicts, as `attnlib.experiments.verdicts.compare_models` returns them, for one or several metrics. To the
+        right of zero, the first model is better.
 
     Returns
     -------
     list of Axes
-        One a metric. Each claim has a line with its difference and the 95 per cent interval, one color a test set, and
-        a marker: full if the claim is supported, crossed if it is reversed, empty if it is ruled out, half if the runs
-        are inconclusive. Dotted to both sides of zero is the metric's margin.
+        One for each metric. Each claim has a line with its difference and the 95 percent interval, in one color for
+        each test set, and a marker: full if the claim is supported, crossed if it is reversed, empty if it is ruled
+        out, half full if the runs are inconclusive. The dotted lines mark the metric's margin.
 
     Examples
     --------
     >>> from attnlib import plot_claims
     >>> from attnlib.experiments import compare_models, load_runs, read_plan
-    >>> compared = compare_models(load_runs("comparison"), read_plan("comparison").claims("chain"), "bleu_beam")
-    >>> len(plot_claims(compared))
-    1
+    >>> plan = read_plan("comparison")
+    >>> [ax.get_xlabel() for ax in plot_claims(compare_models(load_runs(plan), plan.claims("chain")))]
+    ['exact,\nshare of sentences']
     """
     if compared.empty:
         raise ValueError("compared is empty; expected at least one claim")
@@ -97,17 +102,22 @@ def plot_claims(compared: pd.DataFrame) -> list[Axes]:
 
 
 def verdict_table(compared: pd.DataFrame, jointly: pd.DataFrame | None = None) -> Card:
-    """Lay out the verdicts on claims, a row for each claim and test set, colored by verdict.
-
-    Where there are scripts, the rows can be sorted by the column whose heading is pressed.
+    """Build a sortable table of verdicts, a row for each claim and test set.
 
     Parameters
     ----------
     compared : DataFrame
-        As `attnlib.experiments.verdicts.compare_by_metrics` gives it. Each of its metrics is a column, with the
-        difference, the verdict and the corrected p-value of no difference; those about alignments share the last one.
+        Verdicts, as `attnlib.experiments.verdicts.compare_by_metrics` returns them. Each of its metrics is a column,
+        with the difference, the verdict and the corrected p-value of no difference; metrics of alignments share the
+        last one.
     jointly : DataFrame, optional
-        The same claims in the same order, corrected jointly. A last column then says which verdicts change.
+        The same claims in the same order, with p-values corrected jointly. A last column then lists the verdicts that
+        change.
+
+    Returns
+    -------
+    Card
+        The table, colored by verdict. With scripts, a click on a heading sorts the rows by its column.
     """
     if compared.empty:
         raise ValueError("compared is empty; expected at least one claim")
@@ -143,7 +153,7 @@ def _mark(v: tuple) -> str:
 
 
 def _draw_claims(compared: pd.DataFrame, ax: Axes, lines: Sequence[str]) -> list[Line2D]:
-    """Draw verdicts on axes that have a line for each claim, and return what a legend needs."""
+    """Draw verdicts, a line for each claim, and return legend handles."""
     test_sets = [*compared["test_set"].unique()]
     _check_few(test_sets, "compared")
     margin = compared["margin"].iloc[0]

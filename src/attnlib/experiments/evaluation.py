@@ -1,15 +1,15 @@
 """Predictions of a model for test sentences, and their metrics.
 
-The metrics of a group of sentences, greedy translation unless a name ends in ``_beam``:
+Metrics of a set of sentences. They refer to greedy search unless the name ends in ``_beam``:
 
 ======================== ===================================================================================
-``sentences``            how many the group has
-``perplexity``           of a target word, EOS among them, given the true words before it
+``sentences``            number of sentences
+``perplexity``           of a target word, EOS counted, given the reference words before it
 ``bleu_greedy``          BLEU, 0 to 100; ``bleu_beam`` that of beam search
-``exact_match``          share of translations that are right word for word; ``exact_match_beam`` of beam search
-``alignment_error_rate`` of the links read off under forced decoding; None without attention, or gold links
-``center_distance``      mean distance of p_t from the middle of the gold links, in words; None without center
-``links_in_window``      share of the gold links that the window around p_t holds; None without center
+``exact_match``          share of translations that equal the reference; ``exact_match_beam`` of beam search
+``alignment_error_rate`` of the links under forced decoding; None without attention, or gold links
+``center_distance``      mean distance of p_t from the mean of the gold links, in words; None without center
+``links_in_window``      share of the gold links inside the window around p_t; None without center
 ======================== ===================================================================================
 """
 
@@ -30,22 +30,24 @@ from attnlib.windows import LocalMonotonic, LocalPredictive
 
 
 class Predictions(NamedTuple):
-    """Output of a model for some sentences, one entry a sentence.
+    """Output of a model for several sentences, one entry for each sentence.
 
     Attributes
     ----------
-    pairs : sentence pairs
+    pairs : sequence of SentencePair
+        Sources and references.
     losses : list of float
-        The negative log probability of the true translation, in nats a sentence.
+        Negative log probability of the reference, in nats per sentence.
     translations : list of words
-        Of greedy search.
+        Translations of greedy search.
     beam_translations : list of words, or None
-        Of beam search, if there was one.
-    links : list of links, or None
-    distances : lists of float, or None
-        How far p_t is from the middle of the gold links of each target word that has any, in words.
-    inside : lists of bool, or None
-        Whether the window around p_t holds each gold link.
+        Translations of beam search. None without beam search.
+    links : list of set, or None
+        Links under forced decoding. None without attention.
+    distances : list of list of float, or None
+        Distance of p_t from the mean of the gold links, in words, for each target word that has gold links.
+    inside : list of list of bool, or None
+        Whether the window around p_t contains each gold link.
     """
 
     pairs: Sequence[SentencePair]
@@ -57,22 +59,39 @@ class Predictions(NamedTuple):
     inside: Sequence[Sequence[bool]] | None
 
     def select(self, rows: Sequence[int]) -> "Predictions":
-        """Return the predictions for the chosen sentences, in that order."""
+        """Return the predictions for selected sentences, in the given order."""
         return Predictions(*(None if entries is None else [entries[n] for n in rows] for entries in self))
 
 
 def max_output_length(source: Sequence[str]) -> int:
-    """Return how many words a translation may have, EOS among them: twice those of its source, and five."""
+    """Return the maximum length of a translation, EOS counted.
+
+    It is twice the number of source words, plus five.
+
+    Returns
+    -------
+    int
+        Maximum number of words.
+    """
     return 2 * len(source) + 5
 
 
 def predict(model: EncoderDecoder, pairs: Sequence[SentencePair], beam_size: int = 5) -> Predictions:
-    """Translate sentences within `max_output_length`, and score the true translations.
+    """Translate sentences within `max_output_length`, and score their references.
 
     Parameters
     ----------
-    beam_size : int
-        Hypotheses of a beam search beside the greedy one. With 1, there is none.
+    model : EncoderDecoder
+        The model, with its vocabularies.
+    pairs : sequence of SentencePair
+        Sources and references.
+    beam_size : int, default 5
+        Hypotheses of a beam search beside greedy search. With 1, there is no beam search.
+
+    Returns
+    -------
+    Predictions
+        The model's output.
 
     Raises
     ------
@@ -97,7 +116,15 @@ def predict(model: EncoderDecoder, pairs: Sequence[SentencePair], beam_size: int
 
 
 def compute_metrics(predictions: Predictions) -> dict[str, float | int | None]:
-    """Compute the metrics of all sentences together, to 4 decimals: see the table at the top of this module."""
+    """Compute the metrics of all predictions, rounded to 4 decimals.
+
+    The table at the top of this module describes them.
+
+    Returns
+    -------
+    dict
+        The metrics by name.
+    """
     pairs, losses, translations, beam, links, distances, inside = predictions
     references, gold = [pair.target for pair in pairs], [pair.links for pair in pairs]
     metrics = {
@@ -116,9 +143,19 @@ def compute_metrics(predictions: Predictions) -> dict[str, float | int | None]:
 
 @torch.no_grad()
 def window_centers(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> list[Float[np.ndarray, "_"]]:
-    """Return p_t, in source positions, for the true translations.
+    """Return the window centers p_t for reference translations.
 
-    One number for each target word, EOS apart.
+    Parameters
+    ----------
+    model : EncoderDecoder
+        A model with a local window.
+    pairs : sequence of SentencePair
+        Sources and references.
+
+    Returns
+    -------
+    list of array, shape (tgt,)
+        Source position of the center for each target word, EOS not counted.
 
     Raises
     ------

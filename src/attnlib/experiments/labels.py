@@ -1,4 +1,4 @@
-"""The models and the claims of a grammar's plan, in words."""
+"""Labels of models and claims in plain words, for plots and tables."""
 
 from collections.abc import Mapping
 
@@ -43,39 +43,58 @@ _CLAIMS = {"more": "beats", "less": "is worse than", "differs": "differs from"}
 
 
 def label_model(config: ExperimentConfig) -> str:
-    """Name a model of a grammar's plan in words, for example "Luong global, dot, input feeding".
+    """Return the label of a grammar model, as "Luong global, dot, input feeding".
 
-    Usual settings are left out: a window of half-width 10, no input feeding, a backward encoder, French, and training
+    Default settings are omitted: a window of half-width 10, no input feeding, a backward encoder, French, and training
     sentences of one to three clauses.
+
+    Returns
+    -------
+    str
+        The label.
     """
     return ", ".join(part for part in _parts(config).values() if part not in _USUAL)
 
 
 def label_claims(claims: pd.DataFrame, plan: Plan) -> pd.Series:
-    """Put claims in words.
+    """Return the labels of claims.
 
     Parameters
     ----------
     claims : DataFrame
-        As `attnlib.experiments.plan.Plan.claims` gives it, or `attnlib.experiments.verdicts.compare_models`.
+        Claims, as `attnlib.experiments.plan.Plan.claims` or `attnlib.experiments.verdicts.compare_models` returns them.
     plan : Plan
+        The plan of the claims.
 
     Returns
     -------
     Series
-        Where two models differ in one setting, a claim names what they share, and then the two settings.
+        A label for each claim. If its models differ in one setting, it names the shared settings, then the two values.
     """
     return pd.Series([_label(claim, plan) for claim in claims.itertuples()], claims.index, dtype=object)
 
 
 def split_lengths(claims: pd.DataFrame, clauses: tuple[int, ...] = (4, 5, 6, 8)) -> pd.DataFrame:
-    """Ask each claim about longer sentences once for each number of clauses."""
+    """Return the claims about longer sentences, split by number of clauses.
+
+    Parameters
+    ----------
+    claims : DataFrame
+        Claims, as `attnlib.experiments.plan.Plan.claims` returns them.
+    clauses : tuple of int, default (4, 5, 6, 8)
+        Numbers of clauses.
+
+    Returns
+    -------
+    DataFrame
+        The new claims, with a ``test_set`` such as "4 clauses".
+    """
     longer = claims[claims["test_set"] == "longer"]
     return pd.concat([longer.assign(test_set=f"{n} clauses") for n in clauses], ignore_index=True)
 
 
 def _parts(config: ExperimentConfig) -> Mapping[str, str]:
-    """List the settings of a model, in words."""
+    """Return the settings of a model in words."""
     options, parts = config.options, {}
     if config.model == "hybrid":
         path = config.name.partition("-")[0]

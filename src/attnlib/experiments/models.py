@@ -1,20 +1,21 @@
-r"""The models that the papers do not have: between Bahdanau's and Luong's, and Luong's with a part exchanged.
+r"""Models between Bahdanau's and Luong's, and Luong's model with a part exchanged.
 
-`hybrid` takes each part from the one paper or from the other:
+`hybrid` takes each part from one of the two papers:
 
 ================ ================================================ ===================================================
-part             as Bahdanau has it                               as Luong has it
+part             Bahdanau et al.                                  Luong et al.
 ================ ================================================ ===================================================
-who asks         :math:`s_{t-1}`; :math:`c_t` enters the step     :math:`s_t`; what is fed back enters the next step
+query            :math:`s_{t-1}`; :math:`c_t` enters the step     :math:`s_t`; the fed vector enters the next step
 cell             GRU                                              LSTM
 readout          maxout of s, y and c                             :math:`\tilde{s}_t`
-fed back         nothing                                          :math:`\tilde{s}_t`
-begins           :math:`s_0 = \tanh(W_s \overleftarrow{h}_1)`     where the encoder ended
-encoder reads    in both directions                               from the last word to the first
+input feeding    none                                             :math:`\tilde{s}_t`
+initial state    :math:`s_0 = \tanh(W_s \overleftarrow{h}_1)`     the encoder's final state
+encoder          bidirectional                                    backward, from the last word to the first
 ================ ================================================ ===================================================
 
-The output reads :math:`s_t`, as Luong has it; Bahdanau's reads :math:`s_{t-1}`. If the state before asks, the decoder
-is a `BahdanauDecoder`. Otherwise it is a `HybridDecoder`, which with all of Luong's parts computes what theirs does.
+The output layer reads :math:`s_t`, as in Luong's model; in Bahdanau's it reads :math:`s_{t-1}`. If the previous state
+is the query, the decoder is a `BahdanauDecoder`. Otherwise it is a `HybridDecoder`, which with all of Luong's parts
+computes the same as Luong's decoder.
 """
 
 from typing import Any
@@ -37,7 +38,17 @@ from attnlib.windows import GlobalWindow
 
 
 class AttentionalOutput(nn.Module):
-    r"""Score the next word by :math:`W_y \tilde{s}`, :math:`\tilde{s} = \tanh(W_c [c; s])` (Luong et al., eq. 5, 6)."""
+    r"""Output layer on an attentional state, :math:`W_y \tilde{s}` with :math:`\tilde{s} = \tanh(W_c [c; s])`.
+
+    Parameters
+    ----------
+    vocab_size, decoder_size, encoder_size : int
+        Sizes of the target vocabulary, of a decoder state and of an annotation.
+
+    Notes
+    -----
+    Luong et al. 2015, equations 5 and 6.
+    """
 
     def __init__(self, *, vocab_size: int, decoder_size: int, encoder_size: int):
         super().__init__()
@@ -46,42 +57,79 @@ class AttentionalOutput(nn.Module):
     def read(
         self, s: Float[Tensor, "*batch dec"], y: Float[Tensor, "*batch emb"], c: Float[Tensor, "*batch enc"]
     ) -> Float[Tensor, "*batch dec"]:
-        """Compute what the scores are made from; the word before, `y`, has no part in it."""
+        r"""Compute the attentional state.
+
+        Parameters
+        ----------
+        s : tensor, shape (\*batch, dec)
+            Decoder states.
+        y : tensor, shape (\*batch, emb)
+            Embeddings of the previous words, which are ignored.
+        c : tensor, shape (\*batch, enc)
+            Contexts.
+
+        Returns
+        -------
+        tensor, shape (\*batch, dec)
+            Attentional states.
+        """
         return torch.tanh(linear(torch.cat([c, s], -1), self.W_c))
 
     @property
     def output_weight(self) -> Float[Tensor, "vocab dec"]:
-        """Name the weights of the output layer."""
+        """Weight matrix of the output layer."""
         return self.W_y
 
 
 class Projected(nn.Module):
-    r"""Begin at :math:`s_0 = \tanh(W_s h)`, `h` being where the reader from right to left ended; a memory cell at 0."""
+    r"""Projection of an encoder state to an initial decoder state, :math:`s_0 = \tanh(W_s h)`.
+
+    Here `h` is the final state of the backward direction. An LSTM's memory cell starts at 0.
+
+    Parameters
+    ----------
+    decoder_size, hidden_size : int
+        Sizes of a decoder state and of the encoder state.
+    """
 
     def __init__(self, decoder_size: int, hidden_size: int):
         super().__init__()
         self.W_s = weight(decoder_size, hidden_size)
 
     def forward(self, h: Float[Tensor, "batch enc"]) -> tuple[Tensor, Tensor]:
-        """Turn the encoder's last state, of which the last features are read, into the decoder's first."""
+        """Compute the initial state and memory cell from the encoder's final state.
+
+        Only the last `hidden_size` features are read.
+
+        Returns
+        -------
+        tuple of two tensors, shape (batch, dec)
+            Initial state and memory cell.
+        """
         s_0 = torch.tanh(linear(h[:, -self.W_s.shape[1] :], self.W_s))
         return s_0, torch.zeros_like(s_0)
 
 
 class HybridDecoder(Decoder):
-    r"""A decoder whose new state asks, of the parts in the table at the top of this module.
+    r"""A decoder whose new state is the query, with parts from the table at the top of this module.
 
     :math:`s_t = \mathrm{cell}(s_{t-1}, [y_{t-1}; f_{t-1}])` and :math:`c_t = \mathrm{align}(s_t)`, where the fed
     :math:`f_t` is :math:`c_t` or what the output layer reads, and :math:`f_0 = 0`.
 
     Parameters
     ----------
+    attention : AttentionLayer
+        Score and window.
     cell : nn.GRUCell or nn.LSTMCell
-        From the features of an embedding and of what is fed, to those of a state.
+        Recurrent cell, whose input is an embedding and the fed vector.
+    embedding : Embedding
+        Embedding of target words.
+    readout : AttentionalOutput or DeepOutput
+        Output layer.
     begin : Projected, optional
-        None: begin where the encoder says, one layer high.
-    feeds_readout : bool
-        Feed what the output layer reads.
+        Projection to the initial state. If None, the encoder's initial state is used, which must have one layer.
+    feeds_readout : bool, default False
+        Whether the fed vector is the output layer's input. Otherwise it is the context.
     """
 
     def __init__(
@@ -99,7 +147,7 @@ class HybridDecoder(Decoder):
         self.feeds_readout, self.fed = feeds_readout, cell.input_size - embedding.embedding_dim
 
     def start(self, encoded: EncoderOutput) -> DecoderState:
-        """Begin where the encoder says, or at a projection of that; what is fed first is 0."""
+        """Return the initial state, in which the fed vector is 0."""
         s_0, *cell = (x.flatten(1) for x in encoded.initial_state)
         if self.begin:
             s_0, *cell = self.begin(s_0)
@@ -109,7 +157,24 @@ class HybridDecoder(Decoder):
     def step(
         self, ids: Int[Tensor, "batch"], state: DecoderState
     ) -> tuple[Float[Tensor, "batch vocab"], AttentionOutput, DecoderState]:
-        """Take the word before and score the next one."""
+        """Compute the scores of the next word from the previous word.
+
+        Parameters
+        ----------
+        ids : tensor, shape (batch,)
+            Ids of the previous words.
+        state : DecoderState
+            State before the step.
+
+        Returns
+        -------
+        scores : tensor, shape (batch, vocab)
+            Scores of the next word, before the softmax.
+        attention : AttentionOutput
+            Context and weights.
+        state : DecoderState
+            State after the step.
+        """
         y_before = self.embedding(ids)
         attended, after = self._next(self._words_share(y_before), y_before, state)
         s, *_, fed = after.cache
@@ -117,12 +182,12 @@ class HybridDecoder(Decoder):
         return linear(read, self.output_weight), attended, after
 
     def _words_share(self, y):
-        """Multiply the words beforehand: they wait for no step."""
+        """Return the product of the words with the input weights, for all steps."""
         lstm = isinstance(self.cell, nn.LSTMCell)
         return linear(y, self.cell.weight_ih[:, : y.shape[-1]], self.cell.bias_ih + self.cell.bias_hh * lstm)
 
     def _next(self, x, y_before, state):
-        """Step, and return where the new state looked, and the state of all."""
+        """Return the attention output and the decoder state of one step."""
         s_before, *cell, fed = state.cache
         W_hh = self.cell.weight_hh
         x = torch.addmm(x, fed, self.cell.weight_ih[:, -self.fed :].T)
@@ -138,7 +203,22 @@ class HybridDecoder(Decoder):
     def extract_features(
         self, ids: Int[Tensor, "batch tgt"], encoded: EncoderOutput
     ) -> tuple[Float[Tensor, "batch tgt read"], AttentionOutput]:
-        """Compute what the output layer reads, at all positions, given for each the word before."""
+        """Compute the input of the output layer at all positions, by teacher forcing.
+
+        Parameters
+        ----------
+        ids : tensor, shape (batch, tgt)
+            Ids of the previous words.
+        encoded : EncoderOutput
+            Output of the encoder.
+
+        Returns
+        -------
+        features : tensor, shape (batch, tgt, read)
+            Input of the output layer.
+        attention : AttentionOutput
+            Contexts and weights.
+        """
         y, state = self.embedding(ids), self.start(encoded)
         states, outputs = [], []
         for x, y_before in zip(self._words_share(y).unbind(1), y.unbind(1), strict=True):
@@ -150,10 +230,20 @@ class HybridDecoder(Decoder):
 
 
 class LastStateDecoder(Decoder):
-    r"""Begin where the encoder ended, and never look back (Luong et al. 2015, section 2).
+    r"""An LSTM decoder without attention, which starts at the encoder's final state.
 
-    :math:`s_t = \mathrm{LSTM}(s_{t-1}, y_{t-1})`, and :math:`W_y s_t` scores the next word:
-    ``4 * dec * (emb + dec) + vocab * dec`` multiply-adds.
+    :math:`s_t = \mathrm{LSTM}(s_{t-1}, y_{t-1})`, and :math:`W_y s_t` scores the next word.
+
+    Parameters
+    ----------
+    embedding : Embedding
+        Embedding of target words.
+    decoder_size : int
+        Size of a decoder state.
+
+    Notes
+    -----
+    Luong et al. 2015, section 2. A step takes ``4 * dec * (emb + dec) + vocab * dec`` multiply-adds.
     """
 
     has_attention = False
@@ -168,7 +258,24 @@ class LastStateDecoder(Decoder):
     def step(
         self, ids: Int[Tensor, "batch"], state: DecoderState
     ) -> tuple[Float[Tensor, "batch vocab"], None, DecoderState]:
-        """Take the word before and score the next one."""
+        """Compute the scores of the next word from the previous word.
+
+        Parameters
+        ----------
+        ids : tensor, shape (batch,)
+            Ids of the previous words.
+        state : DecoderState
+            State before the step.
+
+        Returns
+        -------
+        scores : tensor, shape (batch, vocab)
+            Scores of the next word, before the softmax.
+        attention : None
+            There is no attention.
+        state : DecoderState
+            State after the step.
+        """
         s, after = self._read(self.embedding(ids)[:, None], state.cache)
         return linear(s[:, 0], self.W_y), None, DecoderState(state.memory, after, state.position + 1)
 
@@ -178,20 +285,42 @@ class LastStateDecoder(Decoder):
 
     @property
     def output_weight(self) -> Float[Tensor, "vocab dec"]:
-        """Name the weights of the output layer."""
+        """Weight matrix of the output layer."""
         return self.W_y
 
     def extract_features(
         self, ids: Int[Tensor, "batch tgt"], encoded: EncoderOutput
     ) -> tuple[Float[Tensor, "batch tgt dec"], None]:
-        """Compute the states at all positions, given for each the word before."""
+        """Compute the states at all positions, by teacher forcing.
+
+        Parameters
+        ----------
+        ids : tensor, shape (batch, tgt)
+            Ids of the previous words.
+        encoded : EncoderOutput
+            Output of the encoder.
+
+        Returns
+        -------
+        features : tensor, shape (batch, tgt, dec)
+            Decoder states.
+        attention : None
+            There is no attention.
+        """
         return self._read(self.embedding(ids), encoded.initial_state)[0], None
 
 
 class ConcatWithIdentity(Concat):
-    r"""Concat's score, its matrix for annotations being the identity, :math:`v_a \cdot \tanh(W_a s + h)`.
+    r"""Concat score with the identity as matrix of the annotations, :math:`v_a \cdot \tanh(W_a s + h)`.
 
-    It is what the experiments of Luong et al. 2015 had: section 5.2, on why their concat score may do badly.
+    Parameters
+    ----------
+    concat : Concat
+        The concat score whose other weights are used.
+
+    Notes
+    -----
+    The experiments of Luong et al. 2015 used this score: section 5.2, where it explains the low scores of concat.
     """
 
     def __init__(self, concat: Concat):
@@ -200,7 +329,7 @@ class ConcatWithIdentity(Concat):
         self.W_a, self.v_a = nn.Parameter(concat.W_a[:, : concat.dec].detach().clone()), concat.v_a
 
     def project_keys(self, h: Float[Tensor, "*batch src att"]) -> Float[Tensor, "*batch src att"]:
-        """Keep the annotations as they are."""
+        """Return the annotations unchanged."""
         return h
 
 
@@ -219,31 +348,46 @@ def hybrid(
     hidden_size: int = 128,
     seed: int = 0,
 ) -> EncoderDecoder:
-    """Make a model between Bahdanau's and Luong's. The defaults are Bahdanau's, but the new state asks and is read.
+    """Build a model between Bahdanau's and Luong's.
+
+    The defaults are Bahdanau's, except that the new state is the query and is read by the output layer.
 
     Parameters
     ----------
-    query_from : {"new", "previous"}
-        The state that is the query. With "previous", as in `BahdanauDecoder`, the decoder has a GRU and a maxout layer.
-    encoder : {"gru", "bidirectional", "backward"}
-        A bidirectional GRU, with a GRU as decoder; or a bidirectional LSTM, or one that reads from the last word to the
+    source_vocabulary, target_vocabulary : Vocabulary or Subwords
+        The vocabularies.
+    query_from : {"new", "previous"}, default "new"
+        Decoder state that is the query. With "previous", as in `BahdanauDecoder`, the decoder has a GRU and a maxout
+        layer.
+    encoder : {"gru", "bidirectional", "backward"}, default "gru"
+        A bidirectional GRU, with a GRU as decoder; or a bidirectional LSTM or one that reads from the last word to the
         first, with an LSTM as decoder.
-    encoder_ratio : number
-        Features of an annotation for each of a decoder state. The encoder "gru" always has 2, one for each direction.
-    bridge : bool
-        Whether the decoder begins at a projection of the last state of the backward direction. Otherwise it begins at
-        that state itself, which needs the encoder "backward" with ratio 1. The encoder "gru" always has a bridge.
-    score : str
-        "additive" or "general".
-    maxout : bool
-        The output reads a maxout layer of ``hidden_size // 2`` units; otherwise an attentional state.
-    input_feed : {"context", "readout"}
-        What the next step is given: the context, or what the output layer reads.
+    encoder_ratio : float, default 2
+        Size of an annotation, relative to a decoder state. The encoder "gru" always has 2, one for each direction.
+    bridge : bool, default True
+        Whether the initial state is a projection of the final state of the backward direction. Otherwise it is that
+        state itself, which needs the encoder "backward" with ratio 1. The encoder "gru" always has a bridge.
+    score : {"additive", "general"}, default "additive"
+        Attention score.
+    maxout : bool, default True
+        Whether the output layer reads a maxout layer of ``hidden_size // 2`` units. Otherwise it reads an attentional
+        state.
+    input_feed : {"context", "readout"}, default "context"
+        Vector that is fed to the next step: the context, or the input of the output layer.
+    embedding_dim, hidden_size : int, default 64 and 128
+        Sizes of an embedding and of a decoder state.
+    seed : int, default 0
+        Seed of the initial weights.
+
+    Returns
+    -------
+    EncoderDecoder
+        The model, untrained.
 
     Raises
     ------
     ValueError
-        If `query_from`, `encoder`, `score` or `input_feed` is none of these names, or the parts do not fit.
+        If `query_from`, `encoder`, `score` or `input_feed` has another value, or the parts do not fit together.
     """
     check_whole(2, hidden_size=hidden_size)
     encoder_size = round(encoder_ratio * hidden_size)
@@ -298,7 +442,24 @@ def luong_without_attention(
     hidden_size: int = 128,
     seed: int = 0,
 ) -> EncoderDecoder:
-    """Make Luong's model without attention: the decoder begins where the reversed reader ended, and sees no more."""
+    """Build Luong's model without attention.
+
+    The decoder starts at the final state of the backward encoder, and reads nothing else of the source.
+
+    Parameters
+    ----------
+    source_vocabulary, target_vocabulary : Vocabulary or Subwords
+        The vocabularies.
+    embedding_dim, hidden_size : int, default 64 and 128
+        Sizes of an embedding and of a state.
+    seed : int, default 0
+        Seed of the initial weights.
+
+    Returns
+    -------
+    EncoderDecoder
+        The model, untrained.
+    """
     with seeded(seed):
         encoder = StackedLSTM(Embedding(len(source_vocabulary), embedding_dim), hidden_size, reverse=True)
         decoder = LastStateDecoder(Embedding(len(target_vocabulary), embedding_dim), decoder_size=hidden_size)
@@ -306,7 +467,20 @@ def luong_without_attention(
 
 
 def luong_with_identity(source_vocabulary: Tokenizer, target_vocabulary: Tokenizer, **options: Any) -> EncoderDecoder:
-    """Make Luong's model with the concat score, whose half of W_a for the annotations is the identity."""
+    """Build Luong's model with a concat score that uses `ConcatWithIdentity`.
+
+    Parameters
+    ----------
+    source_vocabulary, target_vocabulary : Vocabulary or Subwords
+        The vocabularies.
+    **options
+        Further arguments of `attnlib.seq2seq.luong`.
+
+    Returns
+    -------
+    EncoderDecoder
+        The model, untrained.
+    """
     model = luong(source_vocabulary, target_vocabulary, **options, score="concat")
     model.decoder.attention.score = ConcatWithIdentity(model.decoder.attention.score)
     return model

@@ -1,7 +1,7 @@
-"""A plan: which models are compared, by which metrics, with which seeds, and what would count as an answer.
+"""Plans of comparisons: models, metrics, seeds, and claims, fixed before the first run.
 
-A plan is a file, written before the first run. Each run is recorded with the hash of its plan, so that nobody, not even
-its authors, changes the question when the answer is known. Each chapter that compares models has one.
+Each run is recorded with the hash of its plan's file, so that the question cannot be changed once the answer is known.
+Each chapter that compares models has a plan.
 """
 
 import tomllib
@@ -23,17 +23,17 @@ from attnlib.seq2seq import EncoderDecoder
 from attnlib.text.folder import PRESETS
 
 PLANS = Path(__file__).parent / "plans"
-"""Where the plans are."""
+"""Folder of the plans."""
 
 MODELS: Mapping[str, Callable[..., EncoderDecoder]] = PRESETS | {
     "hybrid": hybrid,
     "luong_without_attention": luong_without_attention,
     "luong_with_identity": luong_with_identity,
 }
-"""The models that a plan may train, by name."""
+"""Functions that build the models of a plan, by name."""
 
 LANGUAGES = {"french": grammar.sample, "german": german.sample}
-"""For each target language of the grammars, the function that draws sentence pairs."""
+"""Functions that sample sentence pairs of a grammar, by target language."""
 
 _SIZES = {"emb": "embedding_dim", "hid": "hidden_size"}
 WORDS: Mapping[str, Mapping[str, str]] = {
@@ -59,51 +59,57 @@ WORDS: Mapping[str, Mapping[str, str]] = {
     },
     "test_set": {"within": "seen lengths", "beyond": "longer"},
 }
-"""What the words of the plans' files are called here, for each part of a file or each option; all other words are the
-same."""
+"""Terms of the plans' files that differ from this package's names, for each part of a file or each option."""
 
 
 @dataclass(frozen=True)
 class ExperimentConfig:
-    """A model, the sentences that it learns from, and those that it is tested on.
+    """A model, its training sentences, and its test sentences.
 
     Attributes
     ----------
     name : str
-        The name of the model in its plan.
+        Name of the model in its plan.
     model : str or callable
         One of `MODELS`, or another function from vocabularies, sizes and a seed to a model.
     options : mapping
         Further arguments of that function.
-    language : {"french", "german"}
-        What English is translated to.
+    language : {"french", "german"}, default "french"
+        Target language. The source language is English.
     seeds : tuple of int
-        Each is a run, with its own initial weights, training sentences and batches.
+        Seeds of the runs: of initial weights, training sentences and batches.
     embedding_dim, hidden_size : int
-        Features of an embedding, and of a state in one direction.
+        Sizes of an embedding, and of a state in one direction.
     clauses : tuple of int
         Numbers of clauses of the training sentences, as the grammars count them.
     num_pairs : int, optional
-        Training pairs. If None, all pairs of a text.
+        Number of training pairs. If None, all pairs of a text.
     max_tokens : int
-        Most words of a batch on one side.
+        Most words of a batch on one side, padding counted.
     max_steps : int
-        Training steps.
+        Number of training steps.
     learning_rate : float, optional
-        Adam's highest learning rate. If None, the best of the tuning group, as recorded.
+        Adam's highest learning rate. If None, the best recorded one of the tuning group.
     test_clauses : tuple of int
         Numbers of clauses of the test sentences.
     num_test_sentences : int
-        Test sentences for each number of clauses.
+        Number of test sentences for each number of clauses.
     test_seed : int
         Seed of the test sentences, which are the same for all models and runs.
     beam_size : int
         Hypotheses of the beam search. With 1, test sentences are only translated greedily.
-    plan, table, phase, tuning_group
-        Where a plan has it; configurations of phase 1 run first, and a tuning group shares a learning rate.
-    subwords, eval_every, max_length
-        Of a plan that learns from a text: whether words are cut into subwords, the steps from one score of the dev part
-        to the next, and the greatest length of a translation.
+    plan, table : str
+        Names of the plan and of its table.
+    phase : int
+        Phase of the plan; configurations of phase 1 run first.
+    tuning_group : str
+        Group of models that share a learning rate.
+    subwords : bool
+        Whether words are split into subwords, in a plan that learns from a text.
+    eval_every : int, optional
+        Steps between two dev scores, in a plan that learns from a text.
+    max_length : int, optional
+        Greatest length of a translation, in a plan that learns from a text.
     """
 
     name: str
@@ -135,21 +141,34 @@ class ExperimentConfig:
             check_choice(MODELS, model=self.model)
 
     def replace(self, **changes: Any) -> "ExperimentConfig":
-        """Return a copy with some attributes changed."""
+        """Return a copy with changed attributes."""
         return replace(self, **changes)
 
     def longer(self, times: int | float, num_seeds: int) -> "ExperimentConfig":
-        """Return a copy with so many times the steps and pairs, and at most so many seeds."""
+        """Return a copy with a multiple of the steps and pairs.
+
+        Parameters
+        ----------
+        times : float
+            Factor of the numbers of steps and pairs.
+        num_seeds : int
+            Most seeds.
+
+        Returns
+        -------
+        ExperimentConfig
+            The copy, with the factor in its name.
+        """
         return _scaled(self, times).replace(name=f"{self.name}-times{times:g}", seeds=self.seeds[:num_seeds])
 
     @property
     def build(self) -> Callable[..., EncoderDecoder]:
-        """The function that builds the model."""
+        """Function that builds the model."""
         return MODELS[self.model] if isinstance(self.model, str) else self.model
 
     @property
     def sizes(self) -> dict[str, int]:
-        """The sizes of the model, by the names that its function has for them."""
+        """Sizes of the model, by the argument names of its function."""
         of_transformer = "d_model" in signature(self.build).parameters
         names = ("d_model", "dim_feedforward") if of_transformer else ("embedding_dim", "hidden_size")
         return dict(zip(names, (self.embedding_dim, self.hidden_size), strict=True))
@@ -159,23 +178,36 @@ class ExperimentConfig:
         return self.build(*build_vocabularies(self.language), **self.options, **self.sizes, seed=seed)
 
     def training_sentences(self, seed: int) -> list[SentencePair]:
-        """Draw the sentence pairs that a run learns from."""
+        """Return the training pairs of a run."""
         return [*_training_sentences(self.language, self.num_pairs, seed, self.clauses)]
 
     def test_sentences(self, clauses: int | Sequence[int] | None = None) -> list[SentencePair]:
-        """Draw the test sentences, from which no run learns.
+        """Return the test sentences, which are disjoint from all training sentences.
 
         Parameters
         ----------
         clauses : int or sequence of int, optional
-            How many clauses they have. If None, all of `test_clauses`.
+            Numbers of clauses. If None, all of `test_clauses`.
+
+        Returns
+        -------
+        list of SentencePair
+            The sentences, ordered by number of clauses.
         """
         wanted = self.test_clauses if clauses is None else (clauses,) if isinstance(clauses, int) else clauses
         n, seed = self.num_test_sentences, self.test_seed
         return [pair for c in wanted for pair in _test_sentences(self.language, n, seed + c, c)]
 
     def dev_sentences(self, clauses: int) -> list[SentencePair]:
-        """Draw sentences to choose learning rates by, which are neither tested on nor learned from."""
+        """Return the sentences for the choice of learning rates.
+
+        They are disjoint from training and test sentences.
+
+        Returns
+        -------
+        list of SentencePair
+            The sentences.
+        """
         tested = {pair.source for pair in self.test_sentences(clauses)}
         drawn = _test_sentences(self.language, 2 * self.num_test_sentences, 1000 + clauses, clauses)
         return [pair for pair in drawn if pair.source not in tested][: self.num_test_sentences]
@@ -183,16 +215,18 @@ class ExperimentConfig:
 
 @dataclass(frozen=True)
 class Plan:
-    """A plan, as its file has it.
+    """A plan of a comparison.
 
     Attributes
     ----------
+    name : str
+        Name of the plan.
     digest : str
-        The SHA-256 of the file.
+        SHA-256 of the file.
     contents : mapping
-        The file, in its own words.
+        Contents of the file, in its own terms.
     configs : mapping
-        Each configuration, by name, in the file's order.
+        Configurations by name, in the file's order.
     """
 
     name: str
@@ -202,21 +236,26 @@ class Plan:
 
     @property
     def learns_from_text(self) -> bool:
-        """Whether the models learn from a text, and not from sentences of a grammar."""
+        """Whether the models are trained on a text, not on grammar sentences."""
         return "effort" in self.contents
 
     @property
     def tuning_groups(self) -> Mapping[str, str]:
-        """The model that the learning rate of each tuning group is chosen with."""
+        """Model that the learning rate of each tuning group is chosen with."""
         return {} if self.learns_from_text else self.contents["learning_rates"]["families"]
 
     def claims(self, table: str) -> pd.DataFrame:
         """Return the claims of a table.
 
+        Parameters
+        ----------
+        table : str
+            Name of the table.
+
         Returns
         -------
         DataFrame
-            A line for each ``claim``, in words: that model ``first`` has "more" or "less" (``direction``) of a
+            A row for each ``claim``, in words: that model ``first`` has "more" or "less" (``direction``) of a
             ``metric`` on a ``test_set`` than model ``second``, or that it "differs"; and the ``margin`` of a large
             difference.
         """
@@ -228,12 +267,12 @@ class Plan:
         return frame.assign(**translated, margin=self.contents["verdicts"]["margin"])
 
     def runs(self) -> list[tuple[ExperimentConfig, int]]:
-        """List each configuration with each of its seeds, in the order in which they are to be run."""
+        """Return each configuration with each of its seeds, in running order."""
         runs = [(config, seed) for config in self.configs.values() for seed in config.seeds]
         return sorted(runs, key=lambda run: (run[0].phase, run[1]))
 
     def shortened(self, config: ExperimentConfig) -> ExperimentConfig:
-        """Return a configuration with as many steps, and pairs in proportion, as learning rates are chosen with."""
+        """Return a configuration shortened for the learning-rate search."""
         return config.longer(self.contents["learning_rates"]["share_of_steps"], len(config.seeds))
 
 
@@ -243,14 +282,19 @@ def read_plan(plan: str | Path) -> Plan:
     Parameters
     ----------
     plan : str or Path
-        The name of one of `PLANS`, or a file.
+        Name of one of `PLANS`, or a file.
+
+    Returns
+    -------
+    Plan
+        The plan.
 
     Raises
     ------
     OSError
         If the file cannot be read.
     ValueError
-        If there is no plan of this name, or a name in it is there twice or not at all.
+        If there is no plan of this name, or a name in it occurs twice or is missing.
     """
     path = plan
     if isinstance(plan, str):
@@ -271,7 +315,7 @@ def read_plan(plan: str | Path) -> Plan:
 
 @cache
 def build_vocabularies(language: str = "french") -> tuple[Vocabulary, Vocabulary]:
-    """Build the vocabularies of a grammar, English and the other language's."""
+    """Build the vocabularies of a grammar, of English and of the target language."""
     pairs = LANGUAGES[language](2_000, seed=0)
     return Vocabulary.from_sentences(pair.source for pair in pairs), Vocabulary.from_sentences(
         pair.target for pair in pairs
@@ -307,7 +351,7 @@ def _of_text(entry: Mapping[str, Any], where: dict[str, Any], contents: Mapping[
 
 
 def _config(given: Mapping[str, Any]) -> ExperimentConfig:
-    """Make a configuration; what is no attribute of it is an option of the model."""
+    """Build a configuration; entries that it lacks are model options."""
     named = {name: value for name, value in given.items() if name in ExperimentConfig.__dataclass_fields__}
     return ExperimentConfig(**named, options={name: value for name, value in given.items() if name not in named})
 
@@ -317,7 +361,7 @@ def _scaled(config: ExperimentConfig, times: int | float) -> ExperimentConfig:
 
 
 def _renamed(part: str, entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Call what a part of a plan's file says by its name here, and make tuples of lists."""
+    """Rename the entries of a part of a plan's file, and convert lists to tuples."""
     named = {WORDS[part].get(name, name): tuple(x) if isinstance(x, list) else x for name, x in entry.items()}
     return {
         name: WORDS[name].get(x, x) if name in ("model", "encoder", "window", "query_from", "input_feed") else x
@@ -326,7 +370,7 @@ def _renamed(part: str, entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def rename_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return recorded settings of a training on a text, with the names that they have here."""
+    """Return recorded settings of a training on a text, with current names."""
     options = _renamed("row", settings["options"])
     if settings["preset"] == "transformer":
         names = {"embedding_dim": "d_model", "hidden_size": "dim_feedforward", "layers": "num_layers"}
@@ -335,7 +379,7 @@ def rename_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _wording(claim: Mapping[str, str]) -> str:
-    """Put a claim in words, without its test set, and without its metric if that is exact match."""
+    """Return a claim in words, without its test set and the metric exact match."""
     words = {"more": "more than", "less": "less than", "differs": "differs from"}[claim["says"]]
     metric = "" if claim["measure"] == "exact" else f", {claim['measure'].replace('_', ' ')}"
     return f"{claim['first']} {words} {claim['second']}{metric}"

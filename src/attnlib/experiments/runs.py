@@ -1,9 +1,9 @@
-"""The recorded runs of the plans, as tables.
+"""Tables of the recorded runs.
 
-Beside each other are, for the plan ``comparison``: ``comparison.csv``, the metrics of each run on each test set, and
+The plan ``comparison``, for example, has ``comparison.csv``, the metrics of each run on each test set;
 ``comparison.clauses.csv`` and ``comparison.words.csv``, the same by length of the test sentences;
-``comparison.learning_rates.csv`` and ``comparison.costs.csv``; and ``comparison.jsonl``, what is no table: a line for
-each run. The metrics are described in `attnlib.experiments.evaluation`.
+``comparison.learning_rates.csv`` and ``comparison.costs.csv``; and ``comparison.jsonl``, with further details of each
+run. The metrics are described in `attnlib.experiments.evaluation`.
 """
 
 import json
@@ -19,25 +19,50 @@ from attnlib.checks import check_choice
 from attnlib.experiments.plan import ExperimentConfig, Plan, read_plan, rename_settings
 
 RECORDED = Path(__file__).parent / "recorded"
-"""Where the tables are."""
+"""Folder of the tables."""
 
 BY = ("test_set", "clauses", "words")
-"""What test sentences are grouped by, a table each."""
+"""Groupings of the test sentences, with a table each."""
 
 
 def read_table(name: str, folder: Path = RECORDED) -> pd.DataFrame:
-    """Read a table of recorded numbers, each as it was written; a table that does not exist yet has no lines."""
+    """Read a recorded table; one that does not exist yet is empty.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file, without ``.csv``.
+    folder : Path, optional
+        Folder of the recorded runs.
+
+    Returns
+    -------
+    DataFrame
+        The table.
+    """
     path = folder / f"{name}.csv"
     return pd.read_csv(path, keep_default_na=False, na_values=[""]) if path.exists() else pd.DataFrame()
 
 
 def read_details(plan: str | Plan, folder: Path = RECORDED) -> list[dict[str, Any]]:
-    """Read what is recorded of each run beside its metrics.
+    """Read the recorded details of each run of a plan.
+
+    Parameters
+    ----------
+    plan : str or Plan
+        The plan, or its name.
+    folder : Path, optional
+        Folder of the recorded runs.
+
+    Returns
+    -------
+    list of dict
+        An entry for each run.
 
     Raises
     ------
     ValueError
-        If a run was recorded under another plan: with another hash.
+        If a run was recorded under another version of the plan.
     """
     plan = read_plan(plan) if isinstance(plan, str) else plan
     path = folder / f"{plan.name}.jsonl"
@@ -53,20 +78,23 @@ def load_runs(plan: str | Plan, by: str = "test_set", folder: Path = RECORDED) -
     Parameters
     ----------
     plan : str or Plan
-    by : {"test_set", "clauses", "words"}
-        What the test sentences are grouped by: whether they have as many clauses as the training sentences ("seen
-        lengths") or more ("longer"); their number of clauses; or their number of words, in tens. Of a plan that learns
-        from a text the test sets are "test" and "captions".
+        The plan, or its name.
+    by : {"test_set", "clauses", "words"}, default "test_set"
+        Grouping of the test sentences: by as many clauses as in training ("seen lengths") or more ("longer"); by number
+        of clauses; or by number of words, in tens. The test sets of a plan that learns from a text are "test" and
+        "captions".
+    folder : Path, optional
+        Folder of the recorded runs.
 
     Returns
     -------
     DataFrame
-        A line for each model, group of test sentences and seed; a column for each metric.
+        A row for each model, group of test sentences and seed; a column for each metric.
 
     Raises
     ------
     ValueError
-        If `by` is another word, or a run was recorded under another plan.
+        If `by` has another value, or a run was recorded under another version of the plan.
     """
     check_choice(BY, by=by)
     plan = read_plan(plan) if isinstance(plan, str) else plan
@@ -75,26 +103,57 @@ def load_runs(plan: str | Plan, by: str = "test_set", folder: Path = RECORDED) -
 
 
 def load_learning_rates(plan: str | Plan, folder: Path = RECORDED) -> pd.DataFrame:
-    """Load the losses that learning rates were chosen by, NaN where training failed."""
-    return _load("learning_rates", plan, folder)
+    """Load the dev losses of the learning-rate search.
 
-
-def load_costs(plan: str | Plan, folder: Path = RECORDED) -> pd.DataFrame:
-    """Load what models cost.
+    Parameters
+    ----------
+    plan : str or Plan
+        The plan, or its name.
+    folder : Path, optional
+        Folder of the recorded runs.
 
     Returns
     -------
     DataFrame
-        With an index ``model``: ``parameters``; ``macs``, the multiply-adds of a decoder's step; ``words_per_second``
-        of training, ``seconds`` and ``peak_memory`` in MiB. Of a plan that learns from a text, a line for each run.
+        A row for each ``tuning_group``, ``learning_rate`` and ``seed``; the ``loss`` is NaN if training failed.
+    """
+    return _load("learning_rates", plan, folder)
+
+
+def load_costs(plan: str | Plan, folder: Path = RECORDED) -> pd.DataFrame:
+    """Load the costs of the models of a plan.
+
+    Parameters
+    ----------
+    plan : str or Plan
+        The plan, or its name.
+    folder : Path, optional
+        Folder of the recorded runs.
+
+    Returns
+    -------
+    DataFrame
+        With an index ``model``: ``parameters``; ``macs``, the multiply-adds of a decoder step; ``words_per_second`` of
+        training, ``seconds`` and ``peak_memory`` in MiB. A plan that learns from a text has a row for each run.
     """
     return _load("costs", plan, folder).set_index("model")
 
 
 def load_learning_curves(plan: str | Plan, folder: Path = RECORDED) -> pd.DataFrame:
-    """Load the training loss of each run, the mean of ten steps, by the step in their middle.
+    """Load the training loss of each run by step.
 
-    Of a plan that learns from a text it is the mean up to a ``step``, with the loss and BLEU of the dev part there.
+    Parameters
+    ----------
+    plan : str or Plan
+        The plan, or its name.
+    folder : Path, optional
+        Folder of the recorded runs.
+
+    Returns
+    -------
+    DataFrame
+        Means over ten steps, in nats per word, by the ``step`` in their middle. A plan that learns from a text has the
+        mean up to each ``step``, with the loss and BLEU of the dev sentences.
     """
     curves = []
     for run in read_details(plan, folder):
@@ -108,7 +167,20 @@ def load_learning_curves(plan: str | Plan, folder: Path = RECORDED) -> pd.DataFr
 
 
 def load_losses_by_position(plan: str | Plan, folder: Path = RECORDED) -> pd.DataFrame:
-    """Load the mean loss of five target positions after another, by the position in their middle, from 1."""
+    """Load the mean loss of each run by target position.
+
+    Parameters
+    ----------
+    plan : str or Plan
+        The plan, or its name.
+    folder : Path, optional
+        Folder of the recorded runs.
+
+    Returns
+    -------
+    DataFrame
+        Means over five positions, in nats per word, by the ``position`` in their middle, from 1.
+    """
     plan = read_plan(plan) if isinstance(plan, str) else plan
     parts = []
     for run, config in _with_configs(plan, folder):
@@ -119,9 +191,20 @@ def load_losses_by_position(plan: str | Plan, folder: Path = RECORDED) -> pd.Dat
 
 
 def load_alignment_offsets(plan: str | Plan, folder: Path = RECORDED) -> pd.DataFrame:
-    """Load how many links of each run miss the nearest gold link by how many words.
+    """Load the distribution of each run's offsets from the gold links.
 
-    A negative ``offset`` is to the left; the first and the last offset count all links that are further away.
+    Parameters
+    ----------
+    plan : str or Plan
+        The plan, or its name.
+    folder : Path, optional
+        Folder of the recorded runs.
+
+    Returns
+    -------
+    DataFrame
+        Number of links by ``offset`` from the nearest gold link, in words. A negative offset is to the left. The first
+        and the last offset include all links that are further away.
     """
     parts = []
     for run in read_details(plan, folder):
@@ -135,12 +218,28 @@ def load_alignment_offsets(plan: str | Plan, folder: Path = RECORDED) -> pd.Data
 def load_correct(
     plan: str | Plan, model: str, test_set: str = "seen lengths", folder: Path = RECORDED
 ) -> Bool[np.ndarray, "runs sentences"]:
-    """Load which test sentences each run of a model translates correctly, the seeds in order.
+    """Load which test sentences each run of a model translates correctly.
+
+    Parameters
+    ----------
+    plan : str or Plan
+        The plan, or its name.
+    model : str
+        Name of the model.
+    test_set : {"seen lengths", "longer"}, default "seen lengths"
+        Test set.
+    folder : Path, optional
+        Folder of the recorded runs.
+
+    Returns
+    -------
+    bool array, shape (runs, sentences)
+        True for a correct translation; runs are ordered by seed.
 
     Raises
     ------
     ValueError
-        If no run of the model is recorded, or `test_set` is neither "seen lengths" nor "longer".
+        If no run of the model is recorded, or there is no such test set.
     """
     check_choice(("seen lengths", "longer"), test_set=test_set)
     plan = read_plan(plan) if isinstance(plan, str) else plan
@@ -156,6 +255,20 @@ def load_correct(
 def best_learning_rate(plan: str | Plan, group: str, folder: Path = RECORDED) -> float:
     """Return the learning rate of a tuning group with the least mean loss.
 
+    Parameters
+    ----------
+    plan : str or Plan
+        The plan, or its name.
+    group : str
+        Name of the tuning group.
+    folder : Path, optional
+        Folder of the recorded runs.
+
+    Returns
+    -------
+    float
+        The learning rate.
+
     Raises
     ------
     ValueError
@@ -169,7 +282,20 @@ def best_learning_rate(plan: str | Plan, group: str, folder: Path = RECORDED) ->
 
 
 def failed_configs(plan: str | Plan, folder: Path = RECORDED) -> list[ExperimentConfig]:
-    """List the configurations of which a run failed to converge, as they are trained again: for longer."""
+    """Return longer configurations of models with a run that failed.
+
+    Parameters
+    ----------
+    plan : str or Plan
+        The plan, or its name.
+    folder : Path, optional
+        Folder of the recorded runs.
+
+    Returns
+    -------
+    list of ExperimentConfig
+        The configurations with which these models are trained again.
+    """
     plan = read_plan(plan) if isinstance(plan, str) else plan
     rule, runs = plan.contents.get("lost", {"tables": ()}), load_runs(plan, folder=folder)
     if runs.empty:
@@ -184,7 +310,7 @@ def failed_configs(plan: str | Plan, folder: Path = RECORDED) -> list[Experiment
 
 
 def _load(name: str, plan: str | Plan, folder: Path) -> pd.DataFrame:
-    """Read a table of which each line has the hash of its plan and the revision of the code."""
+    """Load a table whose rows have a plan's hash and the code's revision."""
     plan = read_plan(plan) if isinstance(plan, str) else plan
     table = read_table(f"{plan.name}.{name}", folder)
     if "plan" in table and {*table["plan"]} - {plan.digest}:
@@ -193,7 +319,15 @@ def _load(name: str, plan: str | Plan, folder: Path) -> pd.DataFrame:
 
 
 def _with_configs(plan: Plan, folder: Path) -> Iterator[tuple[dict[str, Any], ExperimentConfig]]:
-    """Pair each run with its configuration, which a model that was trained again shares with the first one."""
+    """Yield each run with its configuration.
+
+    A model that was trained again for longer shares the configuration of the first training.
+
+    Yields
+    ------
+    tuple of (dict, ExperimentConfig)
+        A run and its configuration.
+    """
     for run in read_details(plan, folder):
         yield run, plan.configs[run["model"].partition("-times")[0]]
 

@@ -1,4 +1,4 @@
-"""Statistics of several runs: intervals, paired tests, corrections for many tests, and correlations."""
+"""Statistics of several runs: intervals, paired tests, correction for multiple tests, and correlations."""
 
 from collections.abc import Sequence
 from math import sqrt
@@ -13,7 +13,15 @@ Runs = Sequence[float] | Real[np.ndarray, "runs"] | pd.Series
 
 
 class Interval(NamedTuple):
-    """A mean, and the ends of an interval around it."""
+    """Mean of several numbers, with an interval around it.
+
+    Attributes
+    ----------
+    mean : float
+        Mean.
+    low, high : float
+        Ends of the interval.
+    """
 
     mean: float
     low: float
@@ -21,16 +29,34 @@ class Interval(NamedTuple):
 
 
 class Correlation(NamedTuple):
-    """A rank correlation, from -1 to 1, and its p-value."""
+    """Rank correlation with its p-value.
+
+    Attributes
+    ----------
+    rho : float
+        Correlation, from -1 to 1.
+    p_value : float
+        Two-sided p-value.
+    """
 
     rho: float
     p_value: float
 
 
 def confidence_interval(runs: Runs, level: float = 0.95) -> Interval:
-    r"""Return the mean of several runs, and its confidence interval by Student's t.
+    r"""Compute the mean of several runs and its confidence interval.
 
-    :math:`\bar{x} \pm t\,s / \sqrt{n}`.
+    Parameters
+    ----------
+    runs : array, shape (runs,)
+        A number for each run.
+    level : float, default 0.95
+        Confidence level, between 0 and 1.
+
+    Returns
+    -------
+    Interval
+        :math:`\bar{x} \pm t\,s / \sqrt{n}`, with Student's t.
 
     Raises
     ------
@@ -41,17 +67,43 @@ def confidence_interval(runs: Runs, level: float = 0.95) -> Interval:
 
 
 def prediction_interval(runs: Runs, level: float = 0.95) -> Interval:
-    r"""Return the mean of several runs, and the interval in which one more run lies. Errors as `confidence_interval`.
+    r"""Compute the mean of several runs and its prediction interval.
 
-    :math:`\bar{x} \pm t\,s \sqrt{1 + 1/n}`. It does not shrink to nothing with more runs.
+    Parameters
+    ----------
+    runs : array, shape (runs,)
+        A number for each run.
+    level : float, default 0.95
+        Probability that the interval contains one more run, between 0 and 1.
+
+    Returns
+    -------
+    Interval
+        :math:`\bar{x} \pm t\,s \sqrt{1 + 1/n}`, with Student's t. With more runs it does not shrink to 0.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 2 runs, or `level` is not between 0 and 1.
     """
     return _interval(runs, level, 1)
 
 
 def paired_t_test(differences: Runs) -> float:
-    """Return the two-sided p-value of a mean difference of 0, by Student's t-test of the differences.
+    """Compute the two-sided p-value of Student's paired t-test.
 
-    If they are all the same, it is 1 if they are 0, otherwise 0.
+    The null hypothesis is a mean difference of 0. If all differences are equal, the p-value is 1 if they are 0, and 0
+    otherwise.
+
+    Parameters
+    ----------
+    differences : array, shape (runs,)
+        Difference of each pair of runs.
+
+    Returns
+    -------
+    float
+        The p-value.
 
     Raises
     ------
@@ -62,7 +114,25 @@ def paired_t_test(differences: Runs) -> float:
 
 
 def margin_test(differences: Runs, margin: float) -> float:
-    """Return the one-sided p-value of a mean difference of `margin` or more. Errors as for `paired_t_test`."""
+    """Compute the one-sided p-value of a mean difference of at least the margin.
+
+    Parameters
+    ----------
+    differences : array, shape (runs,)
+        Difference of each pair of runs.
+    margin : float
+        Smallest mean difference under the null hypothesis.
+
+    Returns
+    -------
+    float
+        The p-value, by Student's t-test.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 2 differences, or one is NaN.
+    """
     x = np.asarray(differences, dtype=float)
     if len(x) < 2 or np.isnan(x).any():
         raise ValueError(f"differences is {x}; expected at least 2 numbers")
@@ -71,7 +141,7 @@ def margin_test(differences: Runs, margin: float) -> float:
 
 
 def holm_correction(p_values: Runs) -> Float[np.ndarray, "tests"]:
-    """Correct p-values of several tests that are judged together (Holm 1979)."""
+    """Correct the p-values of several tests by Holm's method (Holm 1979)."""
     p = pd.Series(np.asarray(p_values, dtype=float)).sort_values()
     return (p * np.arange(len(p), 0, -1)).cummax().clip(upper=1).sort_index().to_numpy()
 
@@ -79,14 +149,26 @@ def holm_correction(p_values: Runs) -> Float[np.ndarray, "tests"]:
 def paired_bootstrap(
     correct: Bool[np.ndarray, "runs sentences"], other: Bool[np.ndarray, "runs sentences"]
 ) -> Interval:
-    """Return by how much two models' shares of correct sentences differ, and a 95 per cent interval over sentences.
+    """Compute the difference in exact match and its bootstrap interval.
 
-    The test sentences are drawn 2,000 times with replacement; seeds stay as they are.
+    Parameters
+    ----------
+    correct, other : bool array, shape (runs, sentences)
+        Correct translations of two models, for the same sentences.
+
+    Returns
+    -------
+    Interval
+        Difference of the two shares of correct translations, with its 95 percent interval.
 
     Raises
     ------
     ValueError
         If there is no sentence.
+
+    Notes
+    -----
+    Test sentences are resampled 2,000 times with replacement; runs are not resampled.
     """
     if not correct.size:
         raise ValueError(f"correct has shape {correct.shape}; expected at least one run and one sentence")
@@ -97,17 +179,23 @@ def paired_bootstrap(
 
 
 def within_model_correlation(runs: pd.DataFrame, first: str, second: str) -> Correlation:
-    """Return the rank correlation of two metrics over the seeds of each model, for all models together.
+    """Compute the rank correlation of two metrics within each model.
 
-    Each model's seeds are ranked by themselves, so that differences between models do not count. For a single model it
-    is Spearman's rho. The p-value is the share of 10,000 permutations within the models whose rho is as far from 0.
+    Ranks are computed within each model, so that differences between models do not count. For a single model it is
+    Spearman's rho.
 
     Parameters
     ----------
     runs : DataFrame
-        A line for each run, with a column ``model``.
+        A row for each run, with a column ``model``.
     first, second : str
-        The columns that are correlated.
+        Columns of the two metrics.
+
+    Returns
+    -------
+    Correlation
+        The correlation. Its p-value is the share of 10,000 permutations within the models whose rho is at least as far
+        from 0.
 
     Raises
     ------
@@ -130,7 +218,7 @@ def within_model_correlation(runs: pd.DataFrame, first: str, second: str) -> Cor
 def _interval(runs: Runs, level: float, of_one_run: int) -> Interval:
     x = np.asarray(runs, dtype=float)
     if len(x) < 2:
-        raise ValueError(f"runs holds {len(x)}; expected at least 2")
+        raise ValueError(f"runs has length {len(x)}; expected at least 2 numbers")
     if not 0 < level < 1:
         raise ValueError(f"level is {level}; expected a share between 0 and 1")
     half = stats.t.ppf((1 + level) / 2, len(x) - 1) * x.std(ddof=1) * sqrt(of_one_run + 1 / len(x))

@@ -1,4 +1,4 @@
-"""Training of a configuration, and what a model computes and holds."""
+"""Training from a configuration, and counts of parameters and multiply-adds."""
 
 from collections.abc import Callable
 from math import prod
@@ -29,12 +29,21 @@ def train_from_config(
 
     Parameters
     ----------
+    config : ExperimentConfig
+        The configuration.
     seed : int
         Seed of initial weights, training sentences and batches.
     stop_after : int, optional
-        Stop after so many steps, with the learning rates that the whole training has there. If None, take all.
+        Number of steps, with the learning rates of the full training. If None, all steps are run.
     **options
-        For `attnlib.training.train`, such as ``on_step``.
+        Further arguments of `attnlib.training.train`, such as ``on_step``.
+
+    Returns
+    -------
+    model : EncoderDecoder
+        The trained model.
+    history : History
+        Losses of the training.
 
     Raises
     ------
@@ -52,12 +61,12 @@ def train_from_config(
 
 
 def count_parameters(model: nn.Module) -> int:
-    """Count the numbers that training may change."""
+    """Count the trainable parameters of a model."""
     return sum(weight.numel() for weight in model.parameters() if weight.requires_grad)
 
 
 def count_products(work: Callable[[], object]) -> int:
-    """Count the multiply-adds of all matrix products while `work` is done, whatever is computed in between."""
+    """Count the multiply-adds of all matrix products during a call."""
     with FlopCounterMode(display=False, custom_mapping=_NOT_COUNTED) as counter:
         work()
     return counter.get_total_flops() // 2
@@ -65,16 +74,23 @@ def count_products(work: Callable[[], object]) -> int:
 
 @torch.no_grad()
 def count_macs(model: EncoderDecoder, source_length: int, prefix_length: int = 0) -> int:
-    """Count the multiply-adds of one decoder step for one sentence, while the step is taken.
+    """Count the multiply-adds of one decoder step for one sentence.
 
-    Those of matrix products: what is done once for a sentence, and what is added or looked up, does not count.
+    Only matrix products of the step itself are counted.
 
     Parameters
     ----------
+    model : EncoderDecoder
+        The model.
     source_length : int
-        Words of the source, EOS among them.
-    prefix_length : int
-        Words of the translation before the step, which a Transformer attends to as well.
+        Words of the source, EOS counted.
+    prefix_length : int, default 0
+        Words of the translation before the step, which a Transformer also attends to.
+
+    Returns
+    -------
+    int
+        Number of multiply-adds.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The verdicts of a plan: by its rule, each claim is supported, reversed, ruled out, or inconclusive."""
+"""Verdicts on the claims of a plan: supported, reversed, ruled out, or inconclusive."""
 
 from typing import NamedTuple
 
@@ -10,14 +10,24 @@ from attnlib.experiments.statistics import confidence_interval, holm_correction,
 
 SUPPORTED, REVERSED, RULED_OUT, INCONCLUSIVE = "supported", "reversed", "ruled out", "inconclusive"
 VERDICTS = (SUPPORTED, REVERSED, RULED_OUT, INCONCLUSIVE)
-"""The four outcomes of a claim: the difference is found, its opposite is, one by the margin is ruled out, or neither.
+"""Verdicts on a claim: the claimed difference is found, the opposite is, or one of the margin is ruled out; or none.
 
-The plans' files have no name of their own for the second: in them it is one way not to hold.
+The plans' files have no term of their own for "reversed".
 """
 
 
 class Metric(NamedTuple):
-    """A metric that claims about translations are judged by: its name on a plot, its unit, and a large difference."""
+    """A metric of translations that claims can be judged by.
+
+    Attributes
+    ----------
+    label : str
+        Label on a plot.
+    unit : str
+        Unit on a plot.
+    margin : float
+        Smallest difference that counts as large.
+    """
 
     label: str
     unit: str
@@ -29,38 +39,39 @@ METRICS = {
     "bleu_beam": Metric("beam bleu", "points of BLEU", 5.0),
     "perplexity": Metric("perplexity", "nats per word", 0.05),
 }
-"""The metrics that a claim about translations can be judged by; perplexity by its logarithm, so that ratios count."""
+"""Metrics of translations that claims can be judged by; perplexity by its logarithm, so that ratios count."""
 
 
 def compare_models(
     runs: pd.DataFrame, claims: pd.DataFrame, metric: str | None = None, level: float = 0.05
 ) -> pd.DataFrame:
-    """Judge claims that a model has more, or less, of a metric than another, paired by seed.
+    """Judge claims about the metrics of two models, with runs paired by seed.
 
     Parameters
     ----------
     runs : DataFrame
-        As `attnlib.experiments.runs.load_runs` gives it.
+        Metrics of the runs, as `attnlib.experiments.runs.load_runs` returns them.
     claims : DataFrame
-        As `attnlib.experiments.plan.Plan.claims` gives it. A ``test_set`` may be a length, such as "8 clauses", if
-        `runs` holds them.
+        Claims, as `attnlib.experiments.plan.Plan.claims` returns them. A ``test_set`` may be a length, such as
+        "8 clauses", if `runs` contains it.
     metric : str, optional
-        One of `METRICS`, to judge the claims about exact match by: "more" is then better, with the metric's own margin.
-        If None, each claim is judged by its own metric and margin.
-    level : float
-        Of significance.
+        One of `METRICS`, by which the claims about exact match are judged instead: "more" is then better, with the
+        metric's own margin. If None, each claim is judged by its own metric and margin.
+    level : float, default 0.05
+        Significance level.
 
     Returns
     -------
     DataFrame
-        The claims, each with ``difference``, the mean of the first model less the second over the seeds that both have,
-        and ``ci_low`` and ``ci_high``, its 95 per cent interval; ``p_value``, of no difference, and ``p_margin``, of
-        one by the margin in the claimed direction, both corrected for all claims here (Holm 1979); and ``verdict``.
+        The claims, with columns ``difference``, the mean of the first model minus the second over their common seeds;
+        ``ci_low`` and ``ci_high``, its 95 percent interval; ``p_value``, of no difference, and ``p_margin``, of a
+        difference of the margin in the claimed direction, both corrected for all claims here (Holm 1979); and
+        ``verdict``.
 
     Raises
     ------
     ValueError
-        If two models of a claim have fewer than 2 seeds in common, or `metric` is none of `METRICS`.
+        If two models of a claim have fewer than 2 seeds in common, or there is no such metric.
     """
     return _judge(_test(runs, claims, metric), level)
 
@@ -68,19 +79,23 @@ def compare_models(
 def compare_by_metrics(
     runs: pd.DataFrame, claims: pd.DataFrame, level: float = 0.05, *, jointly: bool = False
 ) -> pd.DataFrame:
-    """Judge claims as planned, and those about exact match by each of the other `METRICS`, too.
+    """Judge claims as planned, and those about exact match by all other metrics.
 
     Parameters
     ----------
-    runs, claims, level
-        As for `compare_models`.
-    jointly : bool
+    runs : DataFrame
+        Metrics of the runs, as `attnlib.experiments.runs.load_runs` returns them.
+    claims : DataFrame
+        Claims, as `attnlib.experiments.plan.Plan.claims` returns them.
+    level : float, default 0.05
+        Significance level.
+    jointly : bool, default False
         Whether p-values are corrected for the tests of all metrics together. If False, for each metric by itself.
 
     Returns
     -------
     DataFrame
-        As `compare_models` gives it: first the planned verdicts, then the other metrics', one below the other.
+        Verdicts, as `compare_models` returns them: first the planned ones, then those of the other metrics.
     """
     tested = [_test(runs, claims, metric) for metric in (None, *METRICS) if metric != "exact_match"]
     if jointly:
@@ -89,7 +104,7 @@ def compare_by_metrics(
 
 
 def name_test_sets(frame: pd.DataFrame) -> pd.Series:
-    """Name the test sentences that each line is about: its test set, or its number of clauses or words."""
+    """Return the test set of each row, or its length as a name."""
     names = pd.Series(index=frame.index, dtype=object)
     if "test_set" in frame:
         names = names.fillna(frame["test_set"])
@@ -100,7 +115,7 @@ def name_test_sets(frame: pd.DataFrame) -> pd.Series:
 
 
 def _test(runs: pd.DataFrame, claims: pd.DataFrame, metric: str | None) -> pd.DataFrame:
-    """Test claims, each by itself: the columns of `compare_models` but for the verdict, not corrected."""
+    """Return the claims with differences and uncorrected p-values."""
     if metric is not None:
         check_choice(METRICS, metric=metric)
         of_exact_match = claims[claims["metric"] == "exact_match"]
@@ -115,7 +130,7 @@ def _test(runs: pd.DataFrame, claims: pd.DataFrame, metric: str | None) -> pd.Da
 
 
 def _judge(tested: pd.DataFrame, level: float) -> pd.DataFrame:
-    """Correct the p-values of tests, and give each claim its verdict."""
+    """Correct the p-values of tests, and add the verdict on each claim."""
     p_value, p_margin = (holm_correction(tested[name]) for name in ("p_value", "p_margin"))
     positive, direction = tested["difference"] > 0, tested["direction"]
     as_claimed = (direction == "differs") | np.where(direction == "more", positive, ~positive)
@@ -135,6 +150,6 @@ def _differences(values: pd.DataFrame, claim: tuple) -> pd.Series:
 
 
 def _against(differences: pd.Series, claim: tuple) -> float:
-    """Return the p-value of such differences if the claim is true by its margin."""
+    """Return the p-value of the differences if the claim is true by its margin."""
     more, less = (margin_test(sign * differences, claim.margin) for sign in (1, -1))
     return {"more": more, "less": less, "differs": max(more, less)}[claim.direction]

@@ -1,4 +1,4 @@
-"""Pictures, some of which a reader can touch, and tables."""
+"""Plots, interactive cards, and tables."""
 
 from attnlib.plotting.cards import Question, table
 from attnlib.plotting.demo import attention_demo

@@ -1,9 +1,9 @@
-"""What a cell shows of itself: tables, and figures of HTML that a reader can touch, with what these have in common.
+"""Interactive cards and tables, shown as the value of a cell.
 
-A card is HTML, a still picture, and a script that puts something to touch in its place. It asks nothing of the network
-or of a kernel, and is light or dark as the page is. What a notebook stores of it has neither script nor weights: the
-book's pages bring them, and where nothing does, on GitHub or on paper, the picture stays. Nothing in a card has an id,
-so that any number of them share a page, and the same data give the same bytes.
+A card is HTML with a still picture and a script that replaces the picture by an interactive figure. It needs neither a
+network nor a kernel, and follows the page's light or dark theme. The copy that a notebook stores has neither script nor
+weights: the book's pages add them, and elsewhere, as on GitHub or on paper, the picture is shown. A card has no HTML
+ids, so that a page can have any number of cards, and the same data give the same bytes.
 """
 
 import json
@@ -28,14 +28,14 @@ _BEGIN, _END = "<!-- carried -->", "<!-- /carried -->"
 
 @dataclass(frozen=True)
 class Card:
-    """A figure that a notebook, Colab and the book show where it is the value of a cell.
+    """An interactive figure that a notebook, Colab and the book show as the value of a cell.
 
     Attributes
     ----------
     html : str
-        All of it.
+        The HTML of the card.
     text : str
-        What is said of it where HTML is not shown.
+        Text that is shown without HTML.
     """
 
     html: str
@@ -50,14 +50,14 @@ class Card:
 
 @dataclass(frozen=True)
 class Table:
-    """A table that a notebook, Colab and the book show where it is the value of a cell.
+    """A table that a notebook, Colab and the book show as the value of a cell.
 
     Attributes
     ----------
-    head : words
-        The column headings.
-    rows : sequences of str
-        The first of each is the row's heading.
+    head : sequence of str
+        Column headings.
+    rows : sequence of sequences of str
+        Cells of each row; the first one is the row's heading.
     """
 
     head: Sequence[str]
@@ -72,7 +72,7 @@ class Table:
 
     @property
     def body(self) -> str:
-        """Write the HTML of head and rows, everything escaped, without the table's own mark."""
+        """HTML of head and rows, escaped, without the table's own tag."""
         columns = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in self.head)
         lines = "\n".join(
             f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{_unbroken(cell)}</td>" for cell in cells)}</tr>'
@@ -93,35 +93,45 @@ class Table:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], digits: int = 2) -> Table:
-    """Lay out words and numbers, to be shown as the value of a cell.
+    """Build a table of words and numbers.
 
     Parameters
     ----------
-    head : words
-        The column headings.
-    rows : sequences
-        What stands in each row; the first entry is its heading.
-    digits : int
-        The decimals of numbers that are not whole.
+    head : sequence of str
+        Column headings.
+    rows : iterable of sequences
+        Entries of each row; the first one is the row's heading.
+    digits : int, default 2
+        Decimals of floats.
+
+    Returns
+    -------
+    Table
+        The table, as the value of a cell.
     """
     return Table(head, [[f"{x:.{digits}f}" if isinstance(x, float) else str(x) for x in row] for row in rows])
 
 
 def card(kind: str, body: str, data: Mapping[str, Any], text: str, models: Sequence[Mapping[str, Any]] = ()) -> Card:
-    """Make a card of its still version and of the data from which its script makes what a reader can touch.
+    """Build a card from its still picture and the data of its script.
 
     Parameters
     ----------
     kind : str
-        Its style and its script are ``kind.css`` and ``kind.js`` beside this module.
+        Kind of the card; its style and script are ``kind.css`` and ``kind.js`` beside this module.
     body : str
-        HTML, in which words from outside have been escaped; the script replaces what is of the class ``at-still``.
+        HTML in which text from outside is escaped. The script replaces elements of the class ``at-still``.
     data : mapping
-        What the script reads.
+        Data that the script reads.
     text : str
-        What is said where HTML is not shown.
-    models : packed models
-        Those that it runs.
+        Text that is shown without HTML.
+    models : sequence of dict, optional
+        Packed models that the script runs, as `attnlib.plotting.packing.pack` returns them.
+
+    Returns
+    -------
+    Card
+        The card.
     """
     # the last two keep MathJax from reading a user's words as mathematics
     classes = f"attnlib-card attnlib-{kind} tex2jax_ignore mathjax_ignore"
@@ -136,44 +146,70 @@ def card(kind: str, body: str, data: Mapping[str, Any], text: str, models: Seque
 
 
 def files(kind: str, models: bool) -> tuple[str, ...]:
-    """Name the scripts and styles that a card of this kind needs, in their order."""
+    """Return the names of the scripts and styles of a card, in loading order.
+
+    Parameters
+    ----------
+    kind : str
+        Kind of the card.
+    models : bool
+        Whether the card runs models.
+
+    Returns
+    -------
+    tuple of str
+        Names without their ending.
+    """
     return ("recurrent", "cards", kind) if models else ("cards", kind)
 
 
 def read(names: Iterable[str], ending: str) -> str:
-    """Read scripts, or styles where there are some, one after the other."""
+    """Read scripts or styles and join them.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Names without their ending. Files that do not exist are left out.
+    ending : {"js", "css"}
+        Ending of the files.
+
+    Returns
+    -------
+    str
+        Their text.
+    """
     paths = (_FOLDER / f"{name}.{ending}" for name in names)
     return "".join(path.read_text("utf-8") for path in paths if path.exists())
 
 
 def without_carried(html: str) -> str:
-    """Take out what cards carry for a kernel's reader, style, scripts and weights: stored outputs have none."""
+    """Remove styles, scripts and weights from cards, as in stored outputs."""
     return re.sub(f"{_BEGIN}.*?{_END}", _BEGIN + _END, html, flags=re.DOTALL)
 
 
 def digest(packed: Mapping[str, Any]) -> str:
-    """Name a packed model by its weights, parts and words: the same on every machine."""
+    """Compute a short digest of a packed model, the same on every machine."""
     return sha256(json.dumps(packed, sort_keys=True).encode()).hexdigest()[:12]
 
 
 @dataclass(frozen=True)
 class Question:
-    """What a card asks before it is touched, and explains when the reader has tried it.
+    """A question that a card asks first, and answers after an experiment by the reader.
 
     In its texts, words between asterisks are emphasized, and words between underscores are French.
 
     Attributes
     ----------
     text : str
-        What is asked.
-    choices : words
-        The answers to choose from.
+        The question.
+    choices : sequence of str
+        Answers to choose from.
     right : int
-        The place of the right one among them.
+        Index of the right answer, from 0.
     answer : str
-        Why; an empty line begins a paragraph.
+        Explanation; an empty line begins a paragraph.
     tried : mapping
-        What the reader has to do until the answer has come out: the functions that take questions say how it is said.
+        What the reader has to do before the answer is shown. The functions that take questions define its form.
     """
 
     text: str
@@ -187,7 +223,7 @@ class Question:
             raise ValueError(f"right is {self.right}; expected the place of one of {len(self.choices)} choices")
 
     def around(self, still: str) -> str:
-        """Write the question above a still picture, and its answer below."""
+        """Return HTML with the question above a still picture and its answer below."""
         labels = "\n".join(f'<label><input type="radio">{styled(choice)}</label>' for choice in self.choices)
         paragraphs = "".join(f"<p>{styled(part)}</p>" for part in self.answer.split("\n\n"))
         return (
@@ -198,17 +234,35 @@ class Question:
 
 
 def styled(text: str) -> str:
-    """Escape a text, and write what is between asterisks, or underscores, in italics."""
+    """Escape a text, and set words between asterisks or underscores in italics."""
     return re.sub(r"_(.+?)_", r'<i lang="fr">\1</i>', re.sub(r"\*(.+?)\*", r"<i>\1</i>", escape(text)))
 
 
 def embedded(data: Mapping[str, Any]) -> str:
-    """Write data as JSON that can stand in a page's script, whatever words it holds."""
+    """Encode data as JSON that is safe inside a script element."""
     return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c").replace("&", "\\u0026")
 
 
 def checked_words(words: Any, name: str) -> list[str]:
-    """Return the words as a list, or raise an error that names the argument."""
+    """Check an argument that is a sequence of words.
+
+    Parameters
+    ----------
+    words : Any
+        The argument.
+    name : str
+        Its name, for the error message.
+
+    Returns
+    -------
+    list of str
+        The words.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is not a sequence of strings, or is empty.
+    """
     if isinstance(words, str) or not isinstance(words, Sequence):
         raise TypeError(f"{name} is {words!r}; expected a sequence of words")
     if not words:
@@ -220,7 +274,29 @@ def checked_words(words: Any, name: str) -> list[str]:
 
 
 def checked_numbers(x: Any, name: str, shape: tuple[int, ...] | None = None, of: str = "") -> Float[np.ndarray, "..."]:
-    """Return real numbers as an array of floats, or raise an error that names the argument; `of` explains the shape."""
+    """Check an argument that is an array of real numbers.
+
+    Parameters
+    ----------
+    x : Any
+        The argument.
+    name : str
+        Its name, for the error message.
+    shape : tuple of int, optional
+        Expected shape. If None, any shape.
+    of : str, default ""
+        Meaning of the shape, for the error message.
+
+    Returns
+    -------
+    float array
+        The numbers.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it does not consist of real numbers, or has another shape.
+    """
     try:
         numbers = np.asarray(x)
     except (TypeError, ValueError, RuntimeError) as error:  # rows of several lengths; a tensor with a gradient
@@ -233,13 +309,50 @@ def checked_numbers(x: Any, name: str, shape: tuple[int, ...] | None = None, of:
 
 
 def check_all(fits: Bool[np.ndarray, "..."], x: Float[np.ndarray, "..."], name: str, expected: str) -> None:
-    """Raise an error that names the argument and the first number that does not fit, if there is one."""
+    """Check that all numbers of an argument are in their range.
+
+    Parameters
+    ----------
+    fits : bool array
+        Whether each number is in its range.
+    x : float array
+        The argument.
+    name : str
+        Its name, for the error message.
+    expected : str
+        The range in words, for the error message.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range.
+    """
     if not fits.all():
         raise ValueError(f"{name} holds {x[~fits][0]:g}; expected {expected}")
 
 
 def checked_mapping(x: Any, name: str, kind: str) -> Mapping[str, Any]:
-    """Return a mapping from titles that holds something, or raise an error that names the argument."""
+    """Check an argument that is a nonempty mapping from titles.
+
+    Parameters
+    ----------
+    x : Any
+        The argument.
+    name : str
+        Its name, for the error message.
+    kind : str
+        What a title stands for, for the error message.
+
+    Returns
+    -------
+    mapping
+        The argument.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is not a mapping, or is empty.
+    """
     if not isinstance(x, Mapping):
         raise TypeError(f"{name} is a {type(x).__name__}; expected for each {kind} its numbers")
     if not x:
@@ -248,27 +361,45 @@ def checked_mapping(x: Any, name: str, kind: str) -> Mapping[str, Any]:
 
 
 def checked_text(text: Any, name: str) -> str:
-    """Return a string, or raise an error that names the argument."""
+    """Check an argument that is a string.
+
+    Parameters
+    ----------
+    text : Any
+        The argument.
+    name : str
+        Its name, for the error message.
+
+    Returns
+    -------
+    str
+        The argument.
+
+    Raises
+    ------
+    TypeError
+        If it is not a string.
+    """
     if not isinstance(text, str):
         raise TypeError(f"{name} is {text!r}; expected a str")
     return text
 
 
 def letters(words: Iterable[str]) -> int:
-    """Count the letters of the longest word; Chinese, Japanese and Korean ones are as wide as two."""
+    """Return the length of the longest word; East Asian wide letters count twice."""
     return max(sum(1 + (unicodedata.east_asian_width(letter) in "WF") for letter in word) for word in words)
 
 
 def width(words: Iterable[str]) -> int:
-    """Estimate how many pixels the longest word takes, rather too many than too few."""
+    """Estimate the width of the longest word in pixels, from above."""
     return ceil(letters(words) * _LETTER)
 
 
 def two_decimals(number: int | float) -> str:
-    """Print a number to two decimals, a half always up, as the scripts do; Python's own rounding differs in that."""
+    """Format a number with two decimals, rounding a half up as the scripts do."""
     return f"{floor(100 * number + 0.5) / 100:.2f}"
 
 
 def _unbroken(cell: str) -> str:
-    """Escape a cell, and keep what stands to both sides of a ± on one line."""
+    """Escape a cell, with no line break around a ± sign."""
     return escape(cell).replace(" ± ", "\u00a0±\u00a0")

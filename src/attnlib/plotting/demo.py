@@ -1,6 +1,6 @@
-"""The attention demo: models that translate what a reader writes, in the page itself, and whose weights he may drag.
+"""The attention demo: models that translate in the page, with attention weights that the reader can edit.
 
-Where there are no scripts, on paper and on GitHub, it is a picture of one sentence, its translations and their weights.
+Without scripts, on paper and on GitHub, it is a picture of one sentence with its translations and weights.
 """
 
 from collections import defaultdict
@@ -22,7 +22,7 @@ from attnlib.search import greedy_search
 from attnlib.seq2seq import EncoderDecoder
 
 LEAST = 0.9
-"""The weight that a bar has to be given until a question about it is answered."""
+"""Least weight that a bar must be given to answer a question about it."""
 
 _CLAUSES, _EACH = 8, 4  # sentences to draw: of so many clauses at most, and so many of each number
 _GRAMMAR = 3000  # sentences in which it is seen which kind of word may follow which
@@ -38,42 +38,42 @@ def attention_demo(
     question: Question | None = None,
     step: int = 0,
 ) -> Card:
-    """Show models that translate what a reader writes, and let the reader change their attention.
+    """Build a card of models that translate, with weights that can be edited.
 
-    The reader writes a sentence or draws one whose translation is known, chooses a word of the translation, and sees
-    its weights as bars and as lines. Bars can be dragged, words hidden, and other words chosen; what comes after is
-    translated anew, and marked where it changed. The models run in the page.
+    The reader types a sentence or draws one whose translation is known, chooses a word of the translation, and sees its
+    weights as bars and as lines. The reader can drag bars, hide words, and choose other words; the following words are
+    translated again, and marked where they change. The models run in the page.
 
     Parameters
     ----------
-    models : for each title, a network
-        One, or two to compare, of the English-French grammar, with the same vocabularies.
+    models : mapping of str to EncoderDecoder
+        One model, or two to compare, by title, of the English-French grammar, with the same vocabularies.
     sentence : str or SentencePair, optional
-        What is translated at first. Of a pair the right translation is known. None: a sentence of two clauses.
+        First sentence. A pair includes the right translation. If None, a sentence of two clauses.
     question : Question, optional
-        It is answered when the reader has tried one of these, and nothing else: ``{"target": word, "source": word}``,
-        that the first model gives a weight of `LEAST` to the source word where it writes the target word;
-        ``{"hidden": words}``, that just these source words are hidden; ``{"clauses": number}``, that three sentences of
-        at least so many clauses have been drawn.
-    step : int
-        The word of the translation that is chosen at first, if the question names none.
+        A question that is answered after one of these experiments: ``{"target": word, "source": word}``, the first
+        model gives a weight of at least `LEAST` to the source word where it writes the target word; ``{"hidden":
+        words}``, exactly these source words are hidden; ``{"clauses": number}``, three sentences of at least so many
+        clauses are drawn.
+    step : int, default 0
+        Position of the word of the translation that is chosen first, if the question names none.
 
     Returns
     -------
     Card
-        As the value of a cell it shows itself.
+        The card, as the value of a cell.
 
     Raises
     ------
     TypeError
-        If `models` is not a mapping of titles to networks, or `sentence` is not one.
+        If `models` is not a mapping of titles to networks, or `sentence` is not a sentence.
     ValueError
-        If there are none or more than two, or their vocabularies differ, or a model cannot be packed, or the sentence
-        has no word or one that the models do not know, or the question names words that are not there.
+        If there are no models or more than two, or their vocabularies differ, or a model cannot be packed, or the
+        sentence has no word or an unknown word, or the question names words that do not occur.
 
     Notes
     -----
-    In a chapter, with models that came with the book::
+    In a chapter, with pretrained models::
 
         from attnlib import load_pretrained
         from attnlib.plotting import attention_demo
@@ -121,9 +121,25 @@ def attention_demo(
 def shown_data(
     names: Sequence[str], words: Sequence[str], models: Sequence[Mapping[str, Any]], step: int = 0
 ) -> dict[str, Any]:
-    """Write what every demo shows: what its sides are called, a sentence, its models with what they make of it.
+    """Return the data of a demo's script.
 
-    What only some have is empty here: vocabularies, sentences to draw, words that may follow, a question.
+    Entries that only some demos need are empty: vocabularies, sentences to draw, possible next words, a question.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the source and the target side.
+    words : sequence of str
+        The sentence.
+    models : sequence of mapping
+        Each model, with its translation and weights.
+    step : int, default 0
+        Position of the word of the translation that is chosen first.
+
+    Returns
+    -------
+    dict
+        The data.
     """
     empty = {"source": [], "target": [], "bar": 0, "first": [""], "pairs": [], "kinds": [], "follow": {}}
     return {**empty, "names": names, "words": words, "models": models, "step": step}
@@ -158,7 +174,7 @@ def _pair(sentence: str | SentencePair | None, network: EncoderDecoder) -> Sente
 
 
 def _asked(question: Question, source: Sequence[str], written: Sequence[str]) -> dict[str, Any]:
-    """Say in numbers what has to be tried, for the script."""
+    """Return the required experiment of a question as ids, for the script."""
 
     def place(word: str, words: Sequence[str]) -> int:
         if word not in words:
@@ -179,9 +195,15 @@ def _asked(question: Question, source: Sequence[str], written: Sequence[str]) ->
 
 @torch.no_grad()
 def _steps(network: EncoderDecoder, words: Sequence[str]) -> list[dict[str, Any]]:
-    """Translate a sentence as the script does: of each step the word, EOS among them, its weights and likeliest words.
+    """Translate a sentence as the script does, and return each step.
 
-    Weights are in ten-thousandths, probabilities in thousandths.
+    A step has the word, EOS counted, its weights in ten-thousandths, and its likeliest words with their probabilities
+    in thousandths.
+
+    Returns
+    -------
+    list of dict
+        The steps.
     """
     source, lengths = encode_batch([words], network.source_vocabulary)
     best = greedy_search(network, source, lengths, 2 * len(words) + 6)
@@ -202,7 +224,7 @@ def _steps(network: EncoderDecoder, words: Sequence[str]) -> list[dict[str, Any]
 
 
 def _likely(logits: Float[Tensor, "tgt vocab"]) -> list[list[list[int]]]:
-    """List for each step its likeliest words and their probabilities in thousandths."""
+    """Return the likeliest words of each step, with probabilities in thousandths."""
     begun = logits.clone()
     begun[:, :EOS] = -torch.inf
     best = begun.softmax(1).topk(_LIKELIEST)
@@ -216,9 +238,23 @@ def _likely(logits: Float[Tensor, "tgt vocab"]) -> list[list[list[int]]]:
 def still(
     title: str, source: Sequence[str], target: Sequence[str], weights: Sequence[Sequence[int] | None], step: int
 ) -> str:
-    """Write a translation, and draw it as the script does where there is little room: words down both sides.
+    """Draw the still picture of a translation, with words down both sides.
 
-    Lines are as thick as the weights, which are in ten-thousandths; bars are those of the chosen step.
+    Parameters
+    ----------
+    title : str
+        Title of the model.
+    source, target : sequence of str
+        The sentence and its translation.
+    weights : sequence of (sequence of int, or None)
+        Weights of each step, in ten-thousandths. They are the thickness of the lines.
+    step : int
+        Position of the word whose weights are also drawn as bars.
+
+    Returns
+    -------
+    str
+        HTML of the translation and, with weights, an SVG picture.
     """
     translation = f'<p>{escape(title)}: <span lang="fr">{escape(" ".join(target))}</span></p>\n'
     if weights[0] is None:
@@ -270,14 +306,30 @@ def _lines(row: Sequence[int], middle: Sequence[int], y: int, ends: tuple[int, i
 
 @cache
 def _pairs() -> list[list[list[str]]]:
-    """Draw what a reader may draw, by how many clauses a sentence has at least; none is of the training sentences."""
+    """Return the sentences that the reader can draw, by least number of clauses.
+
+    None of them is a training sentence.
+
+    Returns
+    -------
+    list of lists of (source, target)
+        Sentence pairs for each least number of clauses.
+    """
     drawn = (sample(_EACH, 38 + clauses, [clauses], part="test") for clauses in range(1, _CLAUSES + 1))
     return [[[" ".join(pair.source), " ".join(pair.target)] for pair in pairs] for pairs in drawn]
 
 
 @cache
 def _kinds() -> dict[str, str]:
-    """Sort nouns and verbs into kinds whose words stand in the same places; any other word is its own kind."""
+    """Return the kind of each noun and verb, whose words have the same positions.
+
+    Any other word is its own kind.
+
+    Returns
+    -------
+    dict
+        Kind of each noun and verb.
+    """
     kinds = {}
     for noun in lexicon.NOUNS:
         kinds |= {noun.english: f"{noun.kind} singular", noun.english_plural: f"{noun.kind} plural"}
@@ -288,7 +340,15 @@ def _kinds() -> dict[str, str]:
 
 @cache
 def _follow() -> dict[str, list[str]]:
-    """Say which kinds of words may follow: at first, after ""; after "big*", a big, only nouns in the singular."""
+    """Return the kinds of words that can follow each kind.
+
+    The first word follows "". An asterisk marks a singular noun phrase: only singular nouns follow "big*".
+
+    Returns
+    -------
+    dict
+        Kinds of words that follow each kind.
+    """
     follow = defaultdict(set)
     for pair in sample(_GRAMMAR, 38):
         before, singular = "", False

@@ -1,6 +1,6 @@
-"""The attention explorer: where each target word looked, for a reader to point at and to step through.
+"""The attention explorer: recorded attention weights that the reader steps through.
 
-It is the attention demo without a model: weights that were computed before, of one model or of several to compare.
+It is the attention demo without a model, for the weights of one model or of several to compare.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,23 +31,23 @@ def attention_explorer(
     *,
     question: Question | None = None,
 ) -> Card:
-    """Show where each target word looked, for a reader to point at, to step through, and to compare.
+    """Build a card of attention weights to point at, step through, and compare.
 
     Parameters
     ----------
-    weights : for each title, ``"tgt src"``
-        The weights, from 0 to 1, in the order of their buttons.
-    source : words
-        What was looked at.
-    target : words, or for each title words
-        What looked; where models translated differently, one list for each.
+    weights : mapping of str to array, shape (tgt, src)
+        Weights by title, from 0 to 1, in the order of their buttons.
+    source : sequence of str
+        Source words.
+    target : sequence of str, or mapping of str to sequence of str
+        Target words; if the translations differ, a sequence for each title.
     question : Question, optional
-        It is answered when each of the titles has been chosen.
+        A question that is answered after each of the titles has been chosen.
 
     Returns
     -------
     Card
-        As the value of a cell it shows itself.
+        The card, as the value of a cell.
     """
     checked_mapping(weights, "weights", "title")
     source = checked_words(source, "source")
@@ -71,10 +71,10 @@ def attention_explorer(
 
 
 def _checked(name: Any, weights: Any, src: int, target: Any) -> tuple[list[str], list[list[int]]]:
-    """Check the weights of a title and its words, its own where `target` is a mapping, or those that all share."""
+    """Check the weights of a title, and return its words and rounded weights."""
     checked_text(name, "a title of weights")
     if isinstance(target, Mapping) and name not in target:
-        raise ValueError(f"target has no words for {name!r}; expected them for each title of weights")
+        raise ValueError(f"target has no words for {name!r}; expected words for each title of weights")
     words = target[name] if isinstance(target, Mapping) else target
     words = checked_words(words, f"target[{name!r}]" if isinstance(target, Mapping) else "target")
     place = f"weights[{name!r}]"

@@ -1,9 +1,8 @@
-"""Pictures. Each function takes data and, if wanted, the axes to draw on, and returns axes.
+"""Plots with Matplotlib. Each function takes data and, optionally, axes, and returns axes.
 
-Words label the axes, weights share one sequential colour map that stays readable without colour, curves differ in
-colour, in marker and in dash. Matplotlib's own font has the letters of Europe, and few of Asia: for words of another
-language an installed font is found. No global setting of matplotlib is changed, and the same data give the same
-picture.
+Labels of the axes are words, weights share one sequential color map that is also readable in gray, and curves differ in
+color, marker and dash. For words that Matplotlib's font cannot draw, as in most languages of Asia, an installed font is
+used. No global setting of Matplotlib is changed, and the same data give the same plot.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,10 +24,10 @@ from attnlib.plotting.explorer import attention_explorer  # noqa: F401, notebook
 from attnlib.shapes import Array
 
 WEIGHTS = "Blues"
-"""The colour map of every weight: white is 0, dark blue is 1."""
+"""Color map of all weights: white is 0, dark blue is 1."""
 
 INSTEAD = "□"
-"""What is drawn for a letter that no installed font has."""
+"""Character drawn for a letter that no installed font has."""
 
 _CELL = 0.42  # inches per word, wide enough for a weight of two decimals and for words on a slant
 _LETTER = 0.09  # inches per letter of the default font
@@ -43,7 +42,7 @@ CURVES = (
     {"color": "#E69F00", "marker": "P", "linestyle": (0, (8, 2))},
     {"color": "#56B4E9", "marker": "X", "linestyle": (0, (3, 1))},
 )
-"""How curves differ: in colours of Okabe and Ito, distinct under every common form of colour blindness, and in more."""
+"""Styles of curves: colors of Okabe and Ito, distinct under common forms of color blindness, markers and dashes."""
 
 
 def plot_alignment(
@@ -58,28 +57,33 @@ def plot_alignment(
     annotate: bool | None = None,
     colorbar: bool = True,
 ) -> Axes:
-    """Draw where each target word looked: source words across, target words down, one cell per weight.
+    """Plot attention weights as a heat map, a column for each source word.
 
     Parameters
     ----------
-    weights : ``"tgt src"``
-        The weights, without a unit; the colours span 0 to 1 whatever they are.
-    source, target : words
-        The labels of the columns and of the rows.
+    weights : array, shape (tgt, src)
+        Weights. The colors always span 0 to 1.
+    source, target : sequence of str
+        Labels of the columns and of the rows.
     ax : Axes, optional
-        Where to draw. None: a new figure, as large as the words need.
-    title : str
-        What stands above the picture.
-    xlabel, ylabel : str
-        What the columns and the rows are.
+        Axes to plot on. If None, a new figure, as large as the words need.
+    title : str, default ""
+        Title of the plot.
+    xlabel, ylabel : str, default "source" and "target"
+        Labels of the axes.
     annotate : bool, optional
-        Whether each cell also shows its weight, to two decimals. None: where there are at most 8 words per side.
-    colorbar : bool
-        Whether a colour bar stands at the side.
+        Whether each cell shows its weight, to two decimals. If None, only with at most 8 words per side.
+    colorbar : bool, default True
+        Whether there is a color bar.
+
+    Returns
+    -------
+    Axes
+        The axes of the plot.
 
     Notes
     -----
-    The picture of Bahdanau et al. 2015, figure 3.
+    The plot of Bahdanau et al. 2015, figure 3.
     """
     source, target = checked_words(source, "source"), checked_words(target, "target")
     cells = checked_numbers(weights, "weights", (len(target), len(source)), "(target words, source words)")
@@ -119,23 +123,23 @@ def plot_alignments(
     *,
     annotate: bool | None = None,
 ) -> list[Axes]:
-    """Draw several alignments of one pair, on one colour scale from 0 to 1: side by side if they fit, else stacked.
+    """Plot several alignments of one sentence pair, on one color scale.
+
+    The plots are side by side if they fit, otherwise one below the other.
 
     Parameters
     ----------
-    weights : for each title, ``"tgt src"``
-        The pictures, from left to right and from the top.
-    source : words
-        The labels of all columns.
-    target : words
-        The labels of all rows.
-    annotate
-        As for `plot_alignment`.
+    weights : mapping of str to array, shape (tgt, src)
+        Weights by title. The colors always span 0 to 1.
+    source, target : sequence of str
+        Labels of the columns and of the rows of all plots.
+    annotate : bool, optional
+        Whether each cell shows its weight, to two decimals. If None, only with at most 8 words per side.
 
     Returns
     -------
     list of Axes
-        One a picture, in the order of `weights`, all in one new figure.
+        One for each title, in order, in one new figure.
     """
     checked_mapping(weights, "weights", "title")
     width, height = _room(checked_words(source, "source"), checked_words(target, "target"))
@@ -152,20 +156,25 @@ def plot_alignments(
 def plot_bleu_by_length(
     lengths: Sequence[int | float], scores: Mapping[str, Real[Array, "runs bins"]], ax: Axes | None = None
 ) -> Axes:
-    """Draw BLEU by sentence length: for each model the mean of its runs and the 95 per cent interval of that mean.
+    """Plot BLEU by sentence length: mean and 95 percent interval of the runs.
 
     Parameters
     ----------
-    lengths : "bins"
-        Where each bin of sentences lies, in words.
-    scores : for each model, ``"runs bins"``
-        BLEU, 0 to 100, one row for each run (a seed); NaN leaves a gap. The interval is Student's; one run has none.
+    lengths : sequence of float, length bins
+        Position of each bin of sentences, in words.
+    scores : mapping of str to array, shape (runs, bins)
+        BLEU by model, 0 to 100. NaN leaves a gap. The interval is Student's; a single run has none.
     ax : Axes, optional
-        Where to draw. None: a new figure.
+        Axes to plot on. If None, a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes of the plot.
 
     Notes
     -----
-    The picture of Bahdanau et al. 2015, figure 2, and of Luong et al. 2015, figure 6.
+    The plot of Bahdanau et al. 2015, figure 2, and of Luong et al. 2015, figure 6.
     """
     places = checked_numbers(lengths, "lengths")
     if places.ndim != 1 or not np.isfinite(places).all():
@@ -189,16 +198,21 @@ def plot_bleu_by_length(
 
 
 def plot_losses(losses: Mapping[str, Real[Array, "steps"]], ax: Axes | None = None, *, window: int = 20) -> Axes:
-    """Draw the training loss by step, each point the mean of the last `window` steps.
+    """Plot the training loss by step, as a moving average.
 
     Parameters
     ----------
-    losses : for each model, ``"steps"``
-        The loss of every step, in nats per word, as in ``History.losses``; NaN leaves a gap.
+    losses : mapping of str to array, shape (steps,)
+        Loss of every step by model, in nats per word, as in ``History.losses``. NaN leaves a gap.
     ax : Axes, optional
-        Where to draw. None: a new figure.
-    window : int
-        How many steps are averaged, at least 1. A shorter curve is averaged as a whole.
+        Axes to plot on. If None, a new figure.
+    window : int, default 20
+        Number of steps of an average, at least 1. A shorter curve is averaged as a whole.
+
+    Returns
+    -------
+    Axes
+        The axes of the plot.
     """
     check_whole(window=window)
     ax = _curve_axes(losses, ax, "losses")
@@ -219,12 +233,17 @@ def plot_losses(losses: Mapping[str, Real[Array, "steps"]], ax: Axes | None = No
 def drawable(words: Iterable[str]) -> tuple[list[str], list[str]]:
     """Find fonts that have the letters of some words.
 
+    Parameters
+    ----------
+    words : iterable of str
+        The words.
+
     Returns
     -------
-    list of str
-        The words. A letter that no installed font has is `INSTEAD`, and a warning names it.
-    list of str
-        The families of fonts: those of ``rcParams``, then as few others as it takes.
+    words : list of str
+        The words. A letter that no installed font has is replaced by `INSTEAD`, and a warning names it.
+    families : list of str
+        Font families: those of ``rcParams``, then as few others as possible.
     """
     words, families = list(words), list(rcParams["font.family"])
     missing = {*"".join(words)} - {"\n"}
@@ -245,7 +264,7 @@ def drawable(words: Iterable[str]) -> tuple[list[str], list[str]]:
 
 @cache
 def _enough(wanted: frozenset[str], fonts: tuple[tuple[str, str], ...]) -> dict[str, set[str]]:
-    """Choose, for letters, the families of fonts that have most of them, and say which letters each has."""
+    """Return the font families that have most of some letters, with their letters."""
     fonts = [(name, path) for name, path in fonts if not name.startswith("Last Resort")]  # a sign for every letter
     chosen, left = {}, {*wanted}
     while left:
@@ -263,13 +282,13 @@ def _known(wanted: Iterable[str], path: str) -> set[str]:
 
 
 def _room(source: Sequence[str], target: Sequence[str]) -> tuple[float, float]:
-    """Find the width and height, in inches, that an alignment needs: cells, words, and what stands around them."""
+    """Return the width and height of an alignment plot, in inches."""
     across, down = (_LETTER * letters(words) for words in (source, target))
     return 1.1 * len(source) * _CELL + down + 0.7 * across + 1.5, len(target) * _CELL + 0.8 * across + 0.9
 
 
 def _curve_axes(curves: Mapping[str, Array], ax: Axes | None, name: str) -> Axes:
-    """Find or make the axes for curves, of which there must be some."""
+    """Return axes for curves, after a check that there are curves."""
     checked_mapping(curves, name, "model")
     ax = plt.subplots(figsize=(6, 3.7), layout="constrained")[1] if ax is None else ax
     ax.grid(color="0.9")
@@ -278,6 +297,6 @@ def _curve_axes(curves: Mapping[str, Array], ax: Axes | None, name: str) -> Axes
 
 
 def _luminance(colour: Sequence[float]) -> float:
-    """Relative luminance of an sRGB colour (WCAG 2), 0 for black and 1 for white."""
+    """Return the relative luminance of an sRGB color (WCAG 2), 0 for black and 1 for white."""
     rgb = np.asarray(colour[:3])
     return float(np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722])

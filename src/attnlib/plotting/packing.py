@@ -1,4 +1,4 @@
-"""A trained model as text that a page's script can open: what it is made of, its words, its weights in float16."""
+"""Trained models as JSON for the scripts of a page: parts, words, and weights in float16."""
 
 from base64 import b64encode
 from collections.abc import Mapping
@@ -14,49 +14,50 @@ from attnlib.seq2seq import EncoderDecoder
 
 
 def pack(model: EncoderDecoder) -> dict[str, Any]:
-    """Write down all that ``recurrent.js`` needs to compute what a model of words computes.
+    """Return all that ``recurrent.js`` needs to run a model of words.
 
     Parameters
     ----------
     model : EncoderDecoder
-        One of recurrent networks, whose vocabularies are of words. Its weights are rounded to float16, which leaves
-        those of a pretrained model as they are.
+        A recurrent model, with vocabularies of words. Its weights are rounded to float16, which leaves those of a
+        pretrained model unchanged.
 
     Returns
     -------
     dict
-        Nothing but what JSON can hold: `network`'s, and the words ``source`` and ``target`` in the order of their
-        numbers from 4 on.
+        Data for JSON: that of `network`, and the words of ``source`` and ``target`` in the order of their ids, from 4
+        on.
 
     Raises
     ------
     ValueError
-        As for `network`, or if the vocabularies are of pieces of words.
+        If the model is not recurrent, its vocabularies are of subwords, or a weight is too large for float16 or not
+        finite.
     """
     vocabularies = model.source_vocabulary, model.target_vocabulary
     if not all(isinstance(vocabulary, Vocabulary) for vocabulary in vocabularies):
-        raise ValueError("the vocabularies are not of whole words; expected two of the class Vocabulary")
+        raise ValueError("the vocabularies are not of whole words; expected vocabularies of words")
     source, target = (list(vocabulary.words) for vocabulary in vocabularies)
     return {**network(model), "source": source, "target": target}
 
 
 def network(model: EncoderDecoder) -> dict[str, Any]:
-    """Write down what a model is made of, ``parts``, and its ``weights``.
+    """Return the parts and the weights of a recurrent model.
 
     Parameters
     ----------
     model : EncoderDecoder
-        Its weights are rounded to float16.
+        A recurrent model. Its weights are rounded to float16.
 
     Returns
     -------
     dict
-        The weights are in base64, with their shapes and a number by which damage is found.
+        Data for JSON: ``parts``; and ``weights`` in base64, with their shapes and a checksum.
 
     Raises
     ------
     ValueError
-        If the encoder or the decoder is not of recurrent networks, or a weight is too large for float16 or not finite.
+        If the encoder or the decoder is not recurrent, or a weight is too large for float16 or not finite.
     """
     parts = _parts(model.encoder, model.decoder)
     numbers = {name: weight.detach().cpu().numpy() for name, weight in model.state_dict().items()}
@@ -64,7 +65,7 @@ def network(model: EncoderDecoder) -> dict[str, Any]:
 
 
 def _parts(encoder: Any, decoder: Any) -> dict[str, Any]:
-    """Name the classes that a model is made of, with those of their options that weights do not tell."""
+    """Return the classes of a model's parts, with their options."""
     if not isinstance(encoder, BidirectionalGRU | BidirectionalLSTM | StackedLSTM):
         raise ValueError(f"the encoder is a {type(encoder).__name__}; expected a recurrent one of attnlib.encoders")
     if not isinstance(decoder, FixedContextDecoder | BahdanauDecoder | LuongDecoder):
@@ -84,12 +85,12 @@ def _parts(encoder: Any, decoder: Any) -> dict[str, Any]:
 
 
 def _packed(weights: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """Round weights to float16 and put them one after the other."""
+    """Round weights to float16 and concatenate them."""
     with np.errstate(over="ignore"):  # what overflows is refused below
         halves = {name: weight.astype("<f2") for name, weight in weights.items()}
     wrong = [name for name, weight in halves.items() if not np.isfinite(weight).all()]
     if wrong:
-        raise ValueError(f"{wrong[0]} holds a number that float16 has not; expected finite ones, at most 65504")
+        raise ValueError(f"{wrong[0]} holds a number outside float16's range; expected finite numbers, at most 65504")
     flat = np.concatenate([weight.ravel() for weight in halves.values()])
     powers = np.full(flat.size, 31, np.uint32)
     powers[-1] = 1

@@ -1,7 +1,7 @@
-"""A model as one page: write a sentence, read its translation, see where the model looked, and make it look elsewhere.
+"""A model as one web page, to translate sentences and to edit the attention.
 
-The page holds the model, its weights in float16, and the scripts of the attention demo. It needs neither a server nor a
-network, and asks nothing of either.
+The page contains the model, its weights in float16, and the scripts of the attention demo. It needs neither a server
+nor a network.
 """
 
 from html import escape
@@ -16,31 +16,30 @@ from attnlib.seq2seq import EncoderDecoder
 from attnlib.transformer import TransformerEncoder
 
 LARGEST = 64_000_000
-"""What a page may take, in bytes."""
+"""Greatest size of a page, in bytes."""
 
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; form-action 'none'"
 _PIECES = "It knows pieces of words: a piece with a dot before it goes on with a word. "
 
 
 def page_of(model: EncoderDecoder, title: str, *, beam_size: int, max_length: int) -> str:
-    """Write a model as a page of HTML.
+    """Return a model as an HTML page.
 
     Parameters
     ----------
     model : EncoderDecoder
-        Of recurrent networks. Where its source vocabulary has ``pieces``, sentences are cut into them, otherwise into
-        its ``words``.
+        A recurrent model, with vocabularies of words or of subwords.
     title : str
-        What the page calls it.
+        Title of the page.
     beam_size : int
-        How many beginnings the search keeps; in the page one may choose between this beam and greedy search.
+        Hypotheses of the beam search. In the page, the reader can also choose greedy search.
     max_length : int
-        How many words or pieces a translation may have.
+        Most words or subwords of a translation.
 
     Returns
     -------
     str
-        What it translates is what `model` with its weights rounded to float16 translates, in float64.
+        The page. Its translations are those of `model` in float64, with weights rounded to float16.
 
     Raises
     ------
@@ -89,11 +88,11 @@ def _page(model: EncoderDecoder, title: str, search: dict[str, int]) -> str:
 
 
 def _positions(model: EncoderDecoder) -> int | None:
-    """Say how many words or pieces a source may have: as many as a location score has weights for, EOS apart."""
+    """Return the greatest source length for a location score, without EOS."""
     score = model.decoder.attention.score if model.decoder.has_attention else None
     return len(score.W_a) - 1 if isinstance(score, Location) else None
 
 
 def _listed(vocabulary: Any) -> Any:
-    """List what has the numbers from 4 on."""
+    """Return the words or subwords with ids from 4 on."""
     return vocabulary.pieces if hasattr(vocabulary, "pieces") else vocabulary.words

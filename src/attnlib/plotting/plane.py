@@ -1,6 +1,6 @@
-"""The plane: a query and keys that a reader drags, their weights, and the answer that moves among the values.
+"""The query plane: a query and keys that the reader drags, with their weights and the resulting output.
 
-Where there are no scripts it is a picture of how it begins.
+Without scripts it is a picture of the initial state.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from attnlib.plotting.cards import Card, Question, card, check_all, checked_numb
 from attnlib.shapes import Array
 
 MOST_WORDS = 7
-"""Each has a colour of its own, of those by Okabe and Ito."""
+"""Greatest number of words; each has its own color of the Okabe-Ito palette."""
 
 _COLOURS = ("#e69f00", "#0072b2", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#787878")
 _FAR, _LONGEST = 3.0, 2.8  # how long a query and a key may be
@@ -39,38 +39,39 @@ def query_plane(
     names: Sequence[tuple[str, str]] = (("", ""), ("", "")),
     question: Question | None = None,
 ) -> Card:
-    r"""Show a query and keys in the plane, to be dragged, with the weights and the answer that follow from them.
+    r"""Build a card of a query and keys to drag, with their weights and output.
 
-    Attention is :math:`\mathrm{softmax}(q k^\top / \sqrt{d_k})`, or with another scale. More than two features can be
-    added: the plane shows two of them, and the others are drawn at random, the same for every reader.
+    Attention is :math:`\mathrm{softmax}(q k^\top / \sqrt{d_k})`, or with another scale. The reader can add features:
+    the plane shows two of them, and the others are random, with a fixed seed.
 
     Parameters
     ----------
-    query : ``"2"``
-        Not longer than 3.
-    keys : ``"src 2"``
-        Not longer than 2.8.
-    values : ``"src 2"``
-        What each has to say.
-    words : words
-        What they are: `MOST_WORDS` at most.
-    names : pairs of str
-        For the two numbers of a value, what they are and their unit.
+    query : array, shape (2,)
+        The query, of length 3 at most.
+    keys : array, shape (src, 2)
+        Keys, of length 2.8 at most.
+    values : array, shape (src, 2)
+        Values.
+    words : sequence of str
+        Words of the keys, `MOST_WORDS` at most.
+    names : sequence of (str, str), optional
+        Name and unit of each of the two numbers of a value.
     question : Question, optional
-        It is answered when the query has been pulled along the line on which it begins: ``{"length": to this length}``.
+        A question that is answered after the query has been dragged along its initial line: ``{"length": to this
+        length}``.
 
     Returns
     -------
     Card
-        As the value of a cell it shows itself.
+        The card, as the value of a cell.
 
     Notes
     -----
-    ``query_plane(asked, compass, brings, winds, names=[("temperature", "°C"), ("humidity", "%")])``
+    For example ``query_plane(query, keys, values, winds, names=[("temperature", "°C"), ("humidity", "%")])``.
     """
     words = checked_words(words, "words")
     if len(words) > MOST_WORDS:
-        raise ValueError(f"words holds {len(words)}; expected at most {MOST_WORDS}")
+        raise ValueError(f"words has {len(words)} words; expected at most {MOST_WORDS} words")
     asked = _points(query, "query", (2,), "two features", _FAR)
     keys = _points(keys, "keys", (len(words), 2), "two features for each word", _LONGEST)
     values = _points(values, "values", (len(words), 2), "two numbers for each word", np.inf)
@@ -105,7 +106,7 @@ def _points(x: Any, name: str, shape: tuple[int, ...], of: str, longest: float) 
 
 
 def _hidden(src: int) -> list[list[float]]:
-    """List for each number of features what those that are not shown add to the product of the query with each key."""
+    """Return the hidden features' part of each query-key product, by dimension."""
     rng = np.random.default_rng(38)
     more = _FEATURES[-1] - 2
     products = rng.normal(size=(more, 1)) * rng.normal(size=(more, src))
@@ -129,7 +130,7 @@ def _draw_keys(query: Real[Array, "2"], keys: Real[Array, "src 2"], labels: Sequ
 def _draw_values(
     values: Real[Array, "src 2"], answer: Real[Array, "2"], weights: Real[Array, "src"], words: Sequence[str]
 ) -> str:
-    """Draw the values, and the answer among them, pulled by lines as thick as the weights."""
+    """Draw the values, and the output with lines as thick as the weights."""
     low, span = values.min(0), np.ptp(values, 0)
     shares = (np.vstack([values, answer]) - low) / np.where(span > 0, span, 1)
     *places, (x, y) = np.array([40, _SIZE - 32]) + np.array([190, -205]) * shares

@@ -1,6 +1,6 @@
-"""The step player: one step of a trained model in six phases, each with its equation and the model's own numbers.
+"""The step player: one step of a trained model in six phases, each with its equation and the model's numbers.
 
-Where there are no scripts it is a picture of the step, and the phases as a list.
+Without scripts it is a picture of the step and a list of the phases.
 """
 
 import json
@@ -22,11 +22,23 @@ from attnlib.search import greedy_search
 from attnlib.seq2seq import EncoderDecoder
 
 MOST_WORDS = 5
-"""Of a sentence: as many as stand side by side on a telephone."""
+"""Greatest number of words of a sentence, which fit side by side on a phone."""
 
 
 class Phase(NamedTuple):
-    """One phase of a step: its short name, a title, its equations as TeX, and their numbers in the chapters."""
+    """Phase of a decoder step.
+
+    Attributes
+    ----------
+    key : str
+        Short name.
+    title : str
+        Title.
+    equations : tuple of str
+        Equations in TeX.
+    number : str
+        Number of the equation in the chapters.
+    """
 
     key: str
     title: str
@@ -49,7 +61,7 @@ BAHDANAU = (
     ),
     Phase("state", "The state moves on", (r"s_t = f(s_{t-1},\, y_{t-1},\, c_t)",), "2.7"),
 )
-"""The phases of a step that asks first, in their order."""
+"""Phases of a step whose query is the previous state, in order."""
 
 LUONG = (
     Phase(
@@ -73,7 +85,7 @@ LUONG = (
         "3.7, 3.8",
     ),
 )
-"""The phases of a step whose state moves first, in their order."""
+"""Phases of a step whose query is the new state, in order."""
 
 _KEY = (
     "A tile is a vector, 12 numbers a row: the stronger the color, the greater the number, up to 1; gray is negative. "
@@ -90,26 +102,26 @@ def step_player(
     previous: Sequence[str] = (),
     question: Question | None = None,
 ) -> Card:
-    """Show one step of a translation, phase by phase, to be played or stepped through.
+    """Build a card that plays one decoder step, phase by phase.
 
     Parameters
     ----------
-    models : for each title, a network
-        One, or two to compare: `rnn_search` models, or `luong` models with the general score and a global window that
-        feed nothing back, whose equations these are; with the same vocabularies.
+    models : mapping of str to EncoderDecoder
+        One model, or two to compare, by title, with the same vocabularies: `rnn_search` models, or `luong` models with
+        the general score, a global window and no input feeding.
     sentence : str
-        Of `MOST_WORDS` words at most.
-    step : int
-        The word of the translation that is shown at first.
-    previous : words
-        Words of the target language that are offered, beside likely ones, in place of the one before that step.
+        The sentence, of `MOST_WORDS` words at most.
+    step : int, default 0
+        Position of the word of the translation that is shown first.
+    previous : sequence of str, optional
+        Target words that are offered, beside likely words, in place of the previous word.
     question : Question, optional
-        It is answered when one of `previous` has been put there in each model.
+        A question that is answered after one of `previous` has been chosen in each model.
 
     Returns
     -------
     Card
-        As the value of a cell it shows itself.
+        The card, as the value of a cell.
     """
     shown, packed = [], []
     words = checked_text(sentence, "sentence").split()
@@ -147,7 +159,7 @@ def step_player(
 
 
 def _phases(title: str, network: EncoderDecoder) -> tuple[Phase, ...]:
-    """Choose the phases and equations that are a model's own."""
+    """Return the phases and equations of a model."""
     decoder = network.decoder
     if isinstance(decoder, BahdanauDecoder) and not decoder.reads_new_state:
         return BAHDANAU
@@ -160,7 +172,7 @@ def _phases(title: str, network: EncoderDecoder) -> tuple[Phase, ...]:
 
 @torch.no_grad()
 def _still(network: EncoderDecoder, words: Sequence[str], step: int) -> tuple[str, list[str], str]:
-    """Draw a step, list the words of the translation, and say in a sentence what the step does."""
+    """Return a step's picture, the words of the translation, and a description."""
     source, lengths = encode_batch([words], network.source_vocabulary)
     numbers = greedy_search(network, source, lengths, 2 * len(words) + 6).ids
     written = network.target_vocabulary.decode(numbers[0])
@@ -200,7 +212,7 @@ def _still(network: EncoderDecoder, words: Sequence[str], step: int) -> tuple[st
 
 
 def _tile(numbers: Float[np.ndarray, "enc"], x: float, y: int, colour: str) -> str:
-    """Draw many numbers as a tile: the stronger the colour, the greater; what is negative is grey."""
+    """Draw a vector as a tile of cells, colored by size, gray if negative."""
     levels: dict[int, str] = {}
     for n, value in enumerate(numbers):
         level = int(np.sign(value)) * min(ceil(_LEVELS * abs(value)), _LEVELS)

@@ -1,7 +1,6 @@
-"""A schematic of a model: words read, annotations, what the decoder is told of them, its states, words written.
+"""Schematics of models: source words, annotations, contexts, decoder states, and target words.
 
-One drawing serves every model of the book, over two steps of its decoder. A model says which parts it has; what
-another one lacks can be marked as new.
+One drawing serves every model of the book, over two decoder steps. Parts that another model lacks can be marked as new.
 """
 
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 INK, WEIGHT, NEW = "#444444", "#0072B2", "#C44500"
-"""The colours of what is drawn, of weights, and of what is new or acts."""
+"""Colors of ordinary parts, of weights, and of new parts."""
 
 _ROWS = {"x": 0.0, "h": 1.0, "c": 2.6, "s": 3.8, "~": 4.9, "y": 5.9}  # heights of the rows of parts
 _WIDE = 4.8  # from the first to the last column
@@ -27,21 +26,21 @@ _SHAPES = {"h": "round,pad=0.35", "s": "round,pad=0.35", "~": "round,pad=0.35", 
 
 @dataclass(frozen=True)
 class ModelDiagram:
-    """What a schematic shows of a model.
+    """Parts of a model that a schematic shows.
 
     Attributes
     ----------
-    attends : bool
-        Whether each step has a context of its own. Without attention one summary serves all steps.
-    forwards : bool
-        Whether the encoder reads from the first word to the last as well as from the last to the first.
-    steps_first : bool
-        Whether the new state asks, and an attentional state is made of it and the context. Otherwise the state
-        before asks, and the new one is made with the context.
-    feeds : bool
-        Whether an attentional state is fed to the next step.
-    writes_first : bool
-        Whether a word is written from the state before and the context. Otherwise from the new state.
+    attends : bool, default True
+        Whether each step has its own context. Otherwise one vector serves all steps.
+    forwards : bool, default True
+        Whether the encoder is bidirectional. Otherwise it reads from the last word to the first.
+    steps_first : bool, default False
+        Whether the new state is the query, and an attentional state is computed from it and the context. Otherwise the
+        previous state is the query, and the new one is computed with the context.
+    feeds : bool, default False
+        Whether the attentional state is fed to the next step.
+    writes_first : bool, default False
+        Whether a word is predicted from the previous state and the context. Otherwise from the new state.
     """
 
     attends: bool = True
@@ -52,23 +51,23 @@ class ModelDiagram:
 
 
 NO_ATTENTION = ModelDiagram(attends=False)
-"""The RNNencdec of Bahdanau et al. 2015, section 2.1, with an encoder that reads both ways, as their RNNsearch has."""
+"""RNNencdec of Bahdanau et al. 2015, section 2.1, with a bidirectional encoder, as their RNNsearch has."""
 
 BAHDANAU = ModelDiagram()
-"""The RNNsearch of Bahdanau et al. 2015, section 3."""
+"""RNNsearch of Bahdanau et al. 2015, section 3."""
 
 BAHDANAU_APPENDIX = ModelDiagram(writes_first=True)
-"""The same as its appendix A.2.2 and its authors' code have it, and as `attnlib.decoders.BahdanauDecoder` is."""
+"""RNNsearch as in appendix A.2.2 and its authors' code, and as in `attnlib.decoders.BahdanauDecoder`."""
 
 NO_ATTENTION_APPENDIX = replace(NO_ATTENTION, writes_first=True)
-"""Without attention, a word written from the state before: as `attnlib.decoders.FixedContextDecoder` is."""
+"""No attention, and words predicted from the previous state, as in `attnlib.decoders.FixedContextDecoder`."""
 
 LUONG_FEEDING = ModelDiagram(forwards=False, steps_first=True, feeds=True)
-"""Global attention with the input feeding of Luong et al. 2015, sections 3.1 and 3.3, the source read reversed."""
+"""Global attention with input feeding of Luong et al. 2015, sections 3.1 and 3.3, with a backward encoder."""
 
 
 class _Part(NamedTuple):
-    """A word or a vector: where it is, and what stands on it."""
+    """Word or vector at its position."""
 
     x: float
     y: float
@@ -76,7 +75,7 @@ class _Part(NamedTuple):
 
 
 class _Arrow(NamedTuple):
-    """What is made from what: how thick, in which style, how much bent."""
+    """Arrow from one part to another: its width, style and bend."""
 
     width: float = 1.2
     style: str = "-"
@@ -85,26 +84,26 @@ class _Arrow(NamedTuple):
 
 
 def draw_model(model: ModelDiagram, *, compare_to: ModelDiagram | None = None) -> Axes:
-    """Draw a model over two steps of its decoder: what is made from what, and which arrows carry a weight.
+    """Draw a model over two decoder steps.
 
-    Their thickness only illustrates: it comes from no trained model.
+    The widths of the arrows illustrate weights; they come from no trained model.
 
     Parameters
     ----------
     model : ModelDiagram
-        What it has.
+        The model.
     compare_to : ModelDiagram, optional
-        A model that is known already: what it lacks is marked as new.
+        A second model; what it lacks is marked as new.
 
     Returns
     -------
     Axes
-        In a new figure, without an axis: positions mean nothing here.
+        Axes of a new figure, without ticks or frame.
 
     Notes
     -----
-    After Bahdanau et al. 2015, figure 1, and Luong et al. 2015, figures 2 to 4. What else a word is written from,
-    such as the context in Bahdanau's readout, is left out.
+    After Bahdanau et al. 2015, figure 1, and Luong et al. 2015, figures 2 to 4. Further inputs of the output layer,
+    such as the context in Bahdanau's readout, are left out.
     """
     parts, arrows = _parts(model), _arrows(model)
     low, high = -0.4, parts["y1"].y + 0.4
@@ -125,7 +124,7 @@ def draw_model(model: ModelDiagram, *, compare_to: ModelDiagram | None = None) -
 
 
 def _parts(model: ModelDiagram) -> dict[str, _Part]:
-    """Lay out words and vectors: the row's letter and the number name each."""
+    """Return words and vectors by name: the letter of their row and a number."""
     heights = _ROWS if model.steps_first else _ROWS | {"y": _ROWS["~"]}
     columns = np.linspace(0, _WIDE, len(_SOURCE)).tolist()
     parts = {}
@@ -144,7 +143,7 @@ def _parts(model: ModelDiagram) -> dict[str, _Part]:
 
 
 def _arrows(model: ModelDiagram) -> dict[tuple[str, str], _Arrow]:
-    """List what is made from what, by the names of the parts."""
+    """Return the arrows between parts, by the names of the parts."""
     src = len(_SOURCE)
     arrows = {(f"x{i}", f"h{i}"): _Arrow() for i in range(1, src + 1)}
     for i, j in pairwise(range(1, src + 1)):
@@ -190,12 +189,12 @@ def _draw_arrow(ax: Axes, start: _Part, end: _Part, arrow: _Arrow, name: str, *,
 
 
 def arrow_head(width: float) -> str:
-    """Shape the head of an arrow that is so many points wide."""
+    """Return the style of an arrow head for an arrow's width in points."""
     return f"-|>,head_width={0.12 + width / 25},head_length={0.22 + width / 20}"
 
 
 def _keys(model: ModelDiagram, compare_to: ModelDiagram | None) -> list[Line2D]:
-    """Explain the kinds of arrow that there are."""
+    """Return the legend handles of the kinds of arrow."""
     newly_attends = compare_to is not None and not compare_to.attends
     newly_asked = newly_attends or (compare_to is not None and compare_to.steps_first != model.steps_first)
     colour, asking = NEW if newly_attends else WEIGHT, NEW if newly_asked else INK

@@ -1,5 +1,5 @@
-"""Your own sentences: `files` to read them from, `units` of them that are linked, `subwords` that they are made of.
+"""Training and translation of your own sentences.
 
-`config` says how `training` makes a model of them, from a `corpus` of numbers, which a `folder` keeps; `model`
-and `evaluation` are what is done with it.
+`files` reads sentences, `units` and `subwords` split them, `corpus` numbers them, `config` and `training` say how a
+model is trained, `folder` stores it, and `model` and `evaluation` apply it.
 """

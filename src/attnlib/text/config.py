@@ -1,6 +1,6 @@
-"""How a model is made from a text: all that a training is told, declared once for Python and for the command.
+"""Settings of a training on a text, declared once for Python and for the command.
 
-A field is an option of the command, with the same name and default, and what stands below it is the option's help.
+A field is an option of the command, with the same name and default. The text below the field is the option's help.
 """
 
 from dataclasses import dataclass, field
@@ -14,43 +14,56 @@ from attnlib.checks import check_choice, check_share, check_whole
 
 @dataclass(frozen=True)
 class Architecture:
-    """Which model to make, as the command is told. None: what the paper of the preset has, or else the default model.
+    """Choice of a network. A value of None stands for the setting of the preset's paper.
 
-    That is Luong's decoder with the dot score, on an encoder that reads both ways.
+    Without a preset it is Luong's decoder with the dot score, on a bidirectional encoder.
     """
 
     preset: Literal["luong", "rnn_search", "rnn_encdec", "transformer"] | None = None
     """a paper's own model, instead of the default"""
     encoder: Literal["bidirectional", "backward", "forward"] | None = None
-    """None: bidirectional; for --preset luong: backward"""
+    """directions that the encoder reads in. None: bidirectional; for --preset luong: backward"""
     score: Literal["dot", "general", "concat", "location"] | None = None
-    """None: dot; for --preset luong: general"""
+    """attention score. None: dot; for --preset luong: general"""
     window: Literal["global", "local-m", "local-p"] | None = None
-    """None: global"""
+    """source positions that a step attends to. None: global"""
     half_width: int | None = None
-    """of a local window, in words; None: 10"""
+    """half-width D of a local window, in words or subwords. None: 10"""
     no_input_feeding: bool = False
-    """do not show a step what the step before it made of the context"""
+    """do not feed a step the attentional state of the step before"""
     num_layers: int | None = None
-    """None: 1, and 2 for a transformer"""
+    """number of layers. None: 1, and 2 for a transformer"""
     features: int = 256
-    """of an embedding and of a state"""
+    """size of an embedding and of a hidden state"""
     dropout: float = 0.3
-    """share of features set to 0, of what the output reads"""
+    """dropout rate before the output layer"""
     embedding_dropout: float = 0.2
-    """the same, of the embeddings"""
+    """dropout rate of the embeddings"""
 
     def options(self, seed: int = 0) -> tuple[str, dict[str, Any]]:
-        """Name the preset, and list what it is told.
+        """Return the name of the preset and the arguments of its function.
+
+        Parameters
+        ----------
+        seed : int, default 0
+            Seed of the initial weights.
+
+        Returns
+        -------
+        preset : str
+            One of `attnlib.text.folder.PRESETS`.
+        options : dict
+            The function's arguments, apart from the vocabularies.
 
         Raises
         ------
         ValueError
-            If something is chosen that only Luong's model has, for another preset, or a width without a window.
+            If a setting is one that only Luong's model has, with another preset, or a half-width is given without a
+            local window.
         """
         preset, size = self.preset or "luong", self.features
         if self.half_width is not None and self.window in (None, "global"):
-            raise ValueError("half_width is of a local window; expected the window local-m or local-p with it")
+            raise ValueError("half_width is set without a local window; expected the window local-m or local-p")
         names = ("encoder", "score", "window", "half_width", "num_layers")
         wanted = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         wanted |= {"input_feeding": False} if self.no_input_feeding else {}
@@ -59,7 +72,7 @@ class Architecture:
             name for name in wanted if name not in own and (name, wanted[name]) != ("encoder", "bidirectional")
         ]:
             name = "no_input_feeding" if other[0] == "input_feeding" else other[0]
-            raise ValueError(f"{name} is a choice of Luong's model, not of {preset}; leave it or the preset out")
+            raise ValueError(f"{name} is an option of Luong's model, not of {preset}; leave out one of them")
         begin = {"encoder": "backward"} if self.preset else {"encoder": "bidirectional", "score": "dot"}
         told = begin | wanted if preset == "luong" else {name: wanted[name] for name in own & {*wanted}}
         sizes = {"embedding_dim": size, "hidden_size": size}
@@ -74,59 +87,65 @@ class Architecture:
 
 @dataclass(frozen=True)
 class TrainingConfig:
-    """How a model is made from a text. The epochs count unless `steps` or `minutes` are given.
+    """Settings of a training. The epochs count unless `steps` or `minutes` are given.
 
-    The defaults are the best of the few tried on 29,000 captions. A record of a run knows it by these names and values.
+    The defaults are the best of the few tried on 29,000 captions.
 
     Attributes
     ----------
-    preset : str
+    preset : str, default "luong"
         One of `attnlib.text.folder.PRESETS`.
     options : dict
-        What the preset is told: see `Architecture`.
+        Arguments of the preset's function: see `Architecture.options`.
     """
 
     preset: Suppress[str] = "luong"
     options: Suppress[dict[str, Any]] = field(default_factory=lambda: Architecture().options()[1])
     embedding_scale: float = 0.5
-    """standard deviation that embeddings begin with"""
+    """standard deviation of the initial embeddings; not for a transformer"""
     words: bool = False
-    """know whole words; otherwise subwords"""
+    """use a vocabulary of whole words; otherwise of subwords"""
     vocab_size: int = 8000
-    """most subwords, or words, of a side"""
+    """most subwords, or words, of a vocabulary"""
     share_vocabulary: bool = False
-    """one set of subwords for both sides"""
+    """use one vocabulary of subwords for both sides"""
     min_count: int | None = None
-    """with --words: how often a word must occur; None: 2"""
+    """with --words: how often a word must occur to be in the vocabulary. None: 2"""
     max_input_length: int = 100
     """most words, or subwords, of a side of a pair; longer pairs are left out"""
     epochs: int = 10
-    """how often each pair is learnt from"""
+    """passes through the training pairs"""
     steps: int | None = None
-    """how many batches, instead of epochs"""
+    """number of training steps, instead of epochs"""
     minutes: float | None = None
-    """how long, instead of epochs"""
+    """duration of training, instead of epochs"""
     max_sentences: int = 64
     """most pairs of a batch, over all processes"""
     max_tokens: int = 8000
-    """most words or subwords on one side of it"""
+    """most words or subwords on one side of a batch, padding counted"""
     learning_rate: float = 2e-3
-    """Adam's, at its highest"""
+    """Adam's highest learning rate"""
     schedule: Literal["cosine", "constant"] = "cosine"
-    """of the learning rate, after a warm-up"""
+    """schedule of the learning rate after the warm-up"""
     label_smoothing: float = 0.1
     """probability that is shared by all words but the right one"""
     max_grad_norm: float = 1.0
-    """greatest norm of the gradient"""
+    """norm above which the gradient is scaled down"""
     eval_every: int | None = None
-    """steps from one dev score to the next; None: an epoch"""
+    """steps between two dev scores. None: an epoch"""
     patience: int | None = None
-    """end after so many dev scores no better than the best"""
+    """stop after this many dev scores in a row that are no better than the best"""
     seed: int = 0
-    """of weights, batches and dropout"""
+    """seed of initial weights, batches and dropout"""
 
     def check(self) -> None:
-        """Refuse what is not in its range, and what does not go together."""
+        """Check that each setting is in its range and that they fit together.
+
+        Raises
+        ------
+        ValueError
+            If a setting is outside its range, or two settings exclude each other.
+        """
         sizes = ("vocab_size", "min_count", "max_input_length", "max_sentences", "max_tokens")
         times = ("epochs", "steps", "eval_every", "patience")
         check_whole(**{name: n for name in (*sizes, *times) if (n := getattr(self, name)) is not None})
@@ -147,6 +166,17 @@ class TrainingConfig:
             raise ValueError(f"embedding_scale is {self.embedding_scale}; a transformer's embeddings have their own")
 
     def length(self, epoch: int) -> dict[str, int | float | None]:
-        """Tell `attnlib.training.train` how long to learn, when so many steps make an epoch."""
+        """Return the length of training as arguments of `attnlib.training.train`.
+
+        Parameters
+        ----------
+        epoch : int
+            Steps of an epoch.
+
+        Returns
+        -------
+        dict
+            ``steps`` and ``minutes``; one of them is None.
+        """
         by_epochs = self.epochs * epoch if self.minutes is None else None
         return {"steps": by_epochs if self.steps is None else self.steps, "minutes": self.minutes}

@@ -1,4 +1,4 @@
-"""A text in numbers: the vocabularies that number it, and the numbers, in memory."""
+"""A text as arrays of ids, and the vocabularies that number it."""
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
@@ -12,7 +12,20 @@ from attnlib.text.subwords import Subwords
 
 
 def build_vocabularies(pairs: Iterable[SentencePair], config: TrainingConfig) -> tuple[Tokenizer, Tokenizer]:
-    """Make the vocabularies of source and target, which are one and the same if they are shared."""
+    """Build the vocabularies of source and target.
+
+    Parameters
+    ----------
+    pairs : iterable of SentencePair
+        The training text.
+    config : TrainingConfig
+        Settings of the training, among them ``words``, ``vocab_size`` and ``share_vocabulary``.
+
+    Returns
+    -------
+    tuple of two Vocabulary or Subwords
+        Source and target vocabulary; the same object twice if the vocabulary is shared.
+    """
     if config.share_vocabulary:
         both = _subwords((pair.source + pair.target for pair in pairs), config.vocab_size, "whole")
         return both, both
@@ -38,7 +51,24 @@ def encode_text(
     config: TrainingConfig,
     log: Callable[[str], Any] = lambda line: None,
 ) -> Corpus:
-    """Turn a text into numbers, two or four bytes each, and leave out the pairs that are too long."""
+    """Encode a text as arrays of ids, without the pairs that are too long.
+
+    Parameters
+    ----------
+    pairs : iterable of SentencePair
+        The training text.
+    vocabularies : tuple of two Vocabulary or Subwords
+        Source and target vocabulary.
+    config : TrainingConfig
+        Settings of the training, among them ``max_input_length``.
+    log : callable, optional
+        Called with each message about left-out pairs or a vocabulary's coverage.
+
+    Returns
+    -------
+    Corpus
+        The ids, in two or four bytes each.
+    """
     longest, left_out, words, unknown = min(config.max_input_length, config.max_tokens - 1), 0, [0, 0], [0, 0]
     ids, lengths = array("H" if max(map(len, vocabularies)) <= 1 << 16 else "I"), array("I")
     for pair in pairs:
@@ -53,7 +83,7 @@ def encode_text(
             ids.extend(side)
             lengths.append(len(side))
     if not lengths:
-        raise ValueError(f"no pair is left: all are longer than {longest} subwords or words; expected a shorter one")
+        raise ValueError(f"no pair is left: all are longer than {longest} subwords or words; expected a shorter pair")
     if left_out:
         log(f"left out: {left_out:,} pairs too long for the model")
     for name, known, part, whole in zip(("source", "target"), vocabularies, unknown, words, strict=True):

@@ -1,4 +1,4 @@
-"""How well a model translates a text: BLEU and chrF by sacrebleu, by length, exact match, alignment error rate."""
+"""Evaluation of a model on a text: BLEU and chrF by sacrebleu, exact match, and alignment error rate."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -11,21 +11,22 @@ from attnlib.text.units import bleu_tokenizer, lacks_spaces, split_units
 
 
 class EvaluationResult(NamedTuple):
-    """What came of a text.
+    """Scores of a model's translations of a text.
 
     Attributes
     ----------
     sentences : int
+        Number of sentence pairs.
     bleu, chrf : float
-        Of all sentences together, 0 to 100.
+        Scores of the whole text, 0 to 100.
     signatures : tuple of str
-        Sacrebleu's accounts of how the two were computed.
+        Sacrebleu's signatures of the two scores.
     exact_match : float
-        The share of translations that are the reference word for word.
+        Share of the translations that equal their reference word for word.
     by_length : list of Bin
-        For sources of 1 to 10 words, 11 to 20, and so on.
+        BLEU for sources of 1 to 10 words, 11 to 20, and so on.
     alignment_error_rate : float, or None
-        None: there were no gold links.
+        Error rate of the links under forced decoding. None without gold links.
     """
 
     sentences: int
@@ -41,7 +42,7 @@ class EvaluationResult(NamedTuple):
             f"{self.sentences:,} sentences",
             f"BLEU {self.bleu:.2f}   {self.signatures[0]}",
             f"chrF {self.chrf:.2f}   {self.signatures[1]}",
-            f"exact match {100 * self.exact_match:.2f} per cent",
+            f"exact match {100 * self.exact_match:.2f} percent",
             *(
                 f"BLEU {bleu.score:.2f}   {sentences:,} sentences of {shortest} to {longest} source words"
                 for shortest, longest, sentences, bleu in self.by_length
@@ -61,21 +62,28 @@ def evaluate(
     log: Callable[[str], Any] = lambda line: None,
     **options: Any,
 ) -> EvaluationResult:
-    """Translate the sources and compare with the targets.
+    """Translate a text and score the translations against its references.
 
     Parameters
     ----------
-    model, pairs
+    model : TranslationModel
+        The model.
+    pairs : sequence of (words, words)
+        Sources and references.
     tokenize : str, optional
-        How BLEU cuts lines into words: sacrebleu's "13a", which is for raw text; "none", for text already cut into
-        words; or another of its names. None: "none" for a model of words, "13a" for one of subwords; for references
-        without spaces "zh" or "char".
+        Sacrebleu's tokenizer for BLEU: "13a" for raw text, "none" for tokenized text, or another of its names. If None,
+        it is "none" for a model of words and "13a" for one of subwords; for references without spaces, "zh" or "char".
     gold : list of GoldAlignment, optional
-        Word links drawn by a person, for the alignment error rate of forced decoding.
-    log : function
-        What to do with a sentence about translations that were cut, which names their lines.
+        Gold links of each pair, for the alignment error rate of forced decoding.
+    log : callable, optional
+        Called with a message about translations that reached their greatest length, with their line numbers.
     **options
-        As for `TranslationModel.translate_all`.
+        Further arguments of `TranslationModel.translate_all`.
+
+    Returns
+    -------
+    EvaluationResult
+        The scores.
 
     Raises
     ------
@@ -98,7 +106,22 @@ def evaluate(
 def score_translations(
     translations: Sequence[Words], pairs: Sequence[tuple[Words, Words]], tokenize: str
 ) -> EvaluationResult:
-    """Compare translations of the sources with the targets; `tokenize` is as for `evaluate`."""
+    """Score translations against their references.
+
+    Parameters
+    ----------
+    translations : sequence of words
+        A translation for each pair.
+    pairs : sequence of (words, words)
+        Sources and references.
+    tokenize : str
+        Sacrebleu's tokenizer for BLEU, as for `evaluate`.
+
+    Returns
+    -------
+    EvaluationResult
+        The scores, without an alignment error rate.
+    """
     pairs = [SentencePair(*sides[:2]) for sides in pairs]
     if lacks_spaces([pair.source for pair in pairs]):
         pairs = [SentencePair(split_units(pair.source), pair.target) for pair in pairs]

@@ -1,7 +1,7 @@
-"""Sentences from disk and back: plain text, ``.gz``, tab-separated pairs, and word links.
+"""Reading and writing of parallel text and word links: plain text, ``.gz``, and tab-separated pairs.
 
-Text is UTF-8, one sentence per line, and is brought to Unicode's composed form (NFC). Words are what spaces separate.
-An error names the file and the line, counted from 1.
+Text is UTF-8 with one sentence per line, and is normalized to Unicode's composed form (NFC). Words are separated by
+spaces. An error names the file and the line, counted from 1.
 """
 
 import gzip
@@ -24,19 +24,47 @@ Words = tuple[str, ...]
 
 
 class GoldAlignment(NamedTuple):
-    """The word links of one sentence pair that a person drew: the sure ones, and all that are possible."""
+    """Gold word links of one sentence pair.
+
+    Attributes
+    ----------
+    sure : frozenset of (int, int)
+        Sure links, as (source position, target position).
+    possible : frozenset of (int, int)
+        Sure and possible links.
+    """
 
     sure: frozenset[tuple[int, int]]
     possible: frozenset[tuple[int, int]]
 
 
 def split_words(line: str) -> Words:
-    """Cut a line at its spaces, in Unicode's composed form."""
+    """Split a line at its spaces, after Unicode normalization (NFC)."""
     return tuple(unicodedata.normalize("NFC", line).split())
 
 
 def decode_line(raw: bytes, name: object, number: int) -> str:
-    """Read a line as UTF-8, or refuse it by the name of its file and its number."""
+    """Decode a line as UTF-8.
+
+    Parameters
+    ----------
+    raw : bytes
+        The line, with its end.
+    name : path or str
+        Name of the file, for error messages.
+    number : int
+        Line number, from 1. The first line may begin with a byte order mark.
+
+    Returns
+    -------
+    str
+        The line without its end.
+
+    Raises
+    ------
+    ValueError
+        If the line is not UTF-8, contains NUL, or has a CR that no LF follows.
+    """
     try:
         line = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
     except UnicodeDecodeError as error:
@@ -57,7 +85,7 @@ def decode_line(raw: bytes, name: object, number: int) -> str:
 
 
 def read_lines(path: str | Path) -> Iterator[str]:
-    """Read a file line by line; one whose name ends in ``.gz`` is decompressed."""
+    """Yield the lines of a text file, decompressed if its name ends in ``.gz``."""
     path = Path(path)
     with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
         try:
@@ -68,23 +96,30 @@ def read_lines(path: str | Path) -> Iterator[str]:
 
 
 def iter_parallel(source: str | Path, target: str | Path | None = None) -> Iterator[tuple[Words, Words]]:
-    """Read sentences and their translations, every line of them, also empty ones.
+    """Yield all sentence pairs of a parallel text, including empty sentences.
 
     Parameters
     ----------
-    source, target : paths
-        Two files with equally many lines; or one file, each of its lines a sentence, a tab and its translation.
+    source, target : path
+        Two files with the same number of lines. If `target` is None, each line of `source` holds a sentence, a tab, and
+        its translation.
+
+    Yields
+    ------
+    tuple of (words, words)
+        A sentence and its translation.
 
     Raises
     ------
     OSError, ValueError
-        If a file cannot be opened, a line is not UTF-8 or has not one tab, or the files have not as many lines.
+        If a file cannot be opened, a line is not UTF-8 or does not have exactly one tab, or the files differ in their
+        number of lines.
     """
     if target is None:
         for number, line in enumerate(read_lines(source), 1):
             sides = line.split("\t")
             if len(sides) != 2:
-                raise ValueError(f"{source}, line {number}: {len(sides) - 1} tabs; expected one, between two sentences")
+                raise ValueError(f"{source}, line {number}: {len(sides) - 1} tabs; expected one tab between sentences")
             yield split_words(sides[0]), split_words(sides[1])
         return
     beside = zip_longest(read_lines(source), read_lines(target))
@@ -93,32 +128,32 @@ def iter_parallel(source: str | Path, target: str | Path | None = None) -> Itera
             longer = before + 1 + sum(1 for _ in beside)
             counts = [before if line is None else longer for line in lines]
             raise ValueError(
-                f"{source} has {counts[0]:,} lines, {target} {counts[1]:,}; expected as many, line by line translations"
+                f"{source} has {counts[0]:,} lines, {target} {counts[1]:,}; expected the same number of lines"
             )
         yield split_words(lines[0]), split_words(lines[1])
 
 
 class ParallelText:
-    """Sentence pairs to learn from, read from files each time they are gone through: the words take no memory.
+    """A parallel text that is read from its files at each iteration, so that it takes no memory.
 
     Parameters
     ----------
-    source, target : paths
-        As for `iter_parallel`.
-    max_length : int
-        The most words that a side may have.
+    source, target : path
+        The files, as for `iter_parallel`.
+    max_length : int, default 100
+        Most words of a side. Longer pairs, and pairs with an empty side, are left out.
 
     Attributes
     ----------
     counts : Counter
-        When they were last gone through: ``"pairs"``, and those left out because a side was ``"empty"`` or ``"long"``.
+        Counts of the last iteration: ``"pairs"``, and those left out because a side was ``"empty"`` or ``"long"``.
     pairs : list of SentencePair
-        Empty, unless `read_parallel` has read them into memory.
+        The pairs if `read_parallel` has read them into memory; otherwise empty.
 
     Raises
     ------
     OSError, ValueError
-        When they are gone through: as for `iter_parallel`, and if no pair is left.
+        During iteration, if a file is as `iter_parallel` does not accept it, or no pair is left.
     """
 
     def __init__(self, source: str | Path, target: str | Path | None = None, *, max_length: int = 100):
@@ -147,14 +182,32 @@ class ParallelText:
 
 
 def read_parallel(source: str | Path, target: str | Path | None = None, *, max_length: int = 100) -> ParallelText:
-    """Read sentence pairs into memory, into ``pairs``. Parameters and errors as for `ParallelText`."""
+    """Read a parallel text into memory.
+
+    Parameters
+    ----------
+    source, target : path
+        The files, as for `iter_parallel`.
+    max_length : int, default 100
+        Most words of a side. Longer pairs, and pairs with an empty side, are left out.
+
+    Returns
+    -------
+    ParallelText
+        The text, with its ``pairs``.
+
+    Raises
+    ------
+    OSError, ValueError
+        If a file is as `iter_parallel` does not accept it, or no pair is left.
+    """
     text = ParallelText(source, target, max_length=max_length)
     text.pairs = [*text]
     return text
 
 
 def digest(pairs: Iterable[SentencePair]) -> str:
-    """Sum up sentence pairs in 64 letters that change when a word changes."""
+    """Compute a SHA-256 digest of sentence pairs, in hexadecimal."""
     total = sha256()
     for pair in pairs:
         total.update(f"{' '.join(pair.source)}\t{' '.join(pair.target)}\n".encode())
@@ -162,15 +215,33 @@ def digest(pairs: Iterable[SentencePair]) -> str:
 
 
 def format_pharaoh(links: Links[tuple[int, int]]) -> str:
-    """Write the links of one sentence pair as ``i-j``, source position and target position, from 0."""
+    """Format word links in the Pharaoh format, ``i-j``, positions from 0."""
     return " ".join(f"{i}-{t}" for i, t in sorted(links))
 
 
 def read_gold(path: str | Path, sides: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[GoldAlignment]:
-    """Read links in the Pharaoh format, a line for each pair of what is linked: ``i-j`` is sure, ``i?j`` possible."""
+    """Read gold links in the Pharaoh format: ``i-j`` is sure, ``i?j`` possible.
+
+    Parameters
+    ----------
+    path : path
+        A file with one line for each sentence pair.
+    sides : sequence of (units, units)
+        Source and target units of each pair, between which the links are.
+
+    Returns
+    -------
+    list of GoldAlignment
+        The links of each pair.
+
+    Raises
+    ------
+    OSError, ValueError
+        If the file cannot be read, has another number of lines, or a link is malformed or beyond its sentence.
+    """
     lines, gold = list(read_lines(path)), []
     if len(lines) != len(sides):
-        raise ValueError(f"{path} has {len(lines):,} lines; expected {len(sides):,}, one for each sentence pair")
+        raise ValueError(f"{path} has {len(lines):,} lines; expected {len(sides):,} lines, one for each pair")
     for number, (line, (source, target)) in enumerate(zip(lines, sides, strict=True), 1):
         links: dict[str, set[tuple[int, int]]] = {"-": set(), "?": set()}
         for link in line.split():
@@ -187,21 +258,21 @@ def read_gold(path: str | Path, sides: Sequence[tuple[Sequence[str], Sequence[st
 
 
 def write_toy(folder: str | Path, *, train: int = 20_000, dev: int = 200, seed: int = 1) -> None:
-    """Write English sentences of the small grammar, their French translations and the links of their words.
+    """Write a parallel text from the English-French grammar, with its word links.
 
     Parameters
     ----------
     folder : path
-        Where ``train.en``, ``train.fr``, ``train.links`` and the same of ``dev`` will be. It is made if it is missing.
-    train, dev : int
-        How many pairs of each. None of ``dev`` is in ``train``.
-    seed : int
-        The same seed gives the same sentences.
+        Where ``train.en``, ``train.fr``, ``train.links`` and the same of ``dev`` are written. It is created if missing.
+    train, dev : int, default 20,000 and 200
+        Number of pairs of each part. The parts are disjoint.
+    seed : int, default 1
+        Seed of the sentences.
 
     Raises
     ------
     FileExistsError
-        If one of the files is there already.
+        If one of the files exists already.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)

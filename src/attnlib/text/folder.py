@@ -1,12 +1,12 @@
-"""A model folder: everything that makes up a network, in files that contain no code.
+"""A model folder: all files of a trained network. None of them contains code.
 
 ===================== ==============================================================================================
-``config.json``       how the model was made
-``*.words``           a vocabulary, a word a line; or
-``*.pieces``          a sentencepiece model: of ``source`` and ``target``, or of ``both``
-``model.safetensors`` the weights; the model is complete when they are there
-``history.jsonl``     how training went
-``training.pt``       a training under way, which the same command goes on with
+``config.json``       configuration of the model and of its training
+``*.words``           a vocabulary of words, one a line; or
+``*.pieces``          a sentencepiece model; the stem is ``source``, ``target``, or ``both`` for a shared vocabulary
+``model.safetensors`` weights, written last: the model is complete when they exist
+``history.jsonl``     history of the training
+``training.pt``       state of an unfinished training, which the same command continues
 ===================== ==============================================================================================
 """
 
@@ -41,18 +41,31 @@ PRESETS: Mapping[str, Callable[..., EncoderDecoder]] = {
     "rnn_encdec": rnn_encdec,
     "transformer": transformer,
 }
-"""The models that a folder may hold, by name."""
+"""Functions that build the networks of model folders, by name."""
 
 CONFIG, WEIGHTS, HISTORY, TRAINING = "config.json", "model.safetensors", "history.jsonl", "training.pt"
 
 
 def make(config: Mapping[str, Any], source_vocabulary: Tokenizer, target_vocabulary: Tokenizer) -> EncoderDecoder:
-    """Make the network of a configuration, untrained: its settings' ``preset``, with their ``options``.
+    """Build the network of a configuration, untrained.
 
-    Embeddings begin smaller than PyTorch's, by the settings' ``embedding_scale``: the vector of a rare word, which
-    is hardly ever trained, then says little; if it were as long as all others, it would be noise. If all begin much
-    smaller still, annotations begin so much alike that attention may settle on EOS, whatever it is asked, and stay
-    there.
+    Parameters
+    ----------
+    config : mapping
+        Contents of ``config.json``; its ``settings`` hold ``preset``, ``options`` and ``embedding_scale``.
+    source_vocabulary, target_vocabulary : Vocabulary or Subwords
+        The vocabularies.
+
+    Returns
+    -------
+    EncoderDecoder
+        The network, with its initial weights.
+
+    Notes
+    -----
+    Initial embeddings are scaled by ``embedding_scale``, except for a Transformer. At PyTorch's scale, the nearly
+    untrained vectors of rare words act as noise. At a much smaller scale, all annotations begin nearly equal, and
+    attention may settle on EOS for every query.
     """
     preset, options = config["settings"]["preset"], config["settings"]["options"]
     network = PRESETS[preset](source_vocabulary, target_vocabulary, **options)
@@ -64,10 +77,24 @@ def make(config: Mapping[str, Any], source_vocabulary: Tokenizer, target_vocabul
 
 @contextmanager
 def alone(folder: Path, log: Callable[[str], Any]) -> Iterator[None]:
-    """Train into the folder while no other process does; refuse to if another one does, where that can be known.
+    """Lock a folder for training during the enclosed block.
 
-    Where there are no locks, filelock raises an error or, in later versions, warns that a file will be the lock, which
-    would outlive this process. Of the processes that train together the first has the lock.
+    Parameters
+    ----------
+    folder : Path
+        The model folder. It is created if missing.
+    log : callable
+        Called with a message if the file system has no locks.
+
+    Yields
+    ------
+    None
+        While the folder is locked. Of several processes that train together, the first holds the lock.
+
+    Raises
+    ------
+    ValueError
+        If another process trains into the folder.
     """
     if processes.rank():
         yield
@@ -97,7 +124,25 @@ def alone(folder: Path, log: Callable[[str], Any]) -> Iterator[None]:
 
 
 def check_same(folder: Path, about: Mapping[str, Any]) -> bool:
-    """Tell whether a training of this configuration was begun in the folder; refuse one of another."""
+    """Check whether a folder holds a training of the same configuration and text.
+
+    Parameters
+    ----------
+    folder : Path
+        The model folder.
+    about : mapping
+        The ``settings`` and the ``text`` of the new training.
+
+    Returns
+    -------
+    bool
+        True if it holds such a training, finished or not; False if it holds none.
+
+    Raises
+    ------
+    ValueError
+        If it holds a training of another configuration or text.
+    """
     if all(path.suffix in (".lock", ".words", ".pieces", ".new") for path in folder.iterdir()):  # what is there first
         return False
     kept, names = read_config(folder), {"pairs": "another text", "dev": "other dev sentences"}
@@ -115,12 +160,22 @@ def check_same(folder: Path, about: Mapping[str, Any]) -> bool:
 
 
 def is_complete(folder: Path) -> bool:
-    """Tell whether a training has come to its end."""
+    """Return whether the training in a folder is finished."""
     return (folder / WEIGHTS).exists() and not (folder / TRAINING).exists()
 
 
 def begin_folder(folder: Path, config: Mapping[str, Any], source: Tokenizer, target: Tokenizer) -> None:
-    """Write the vocabularies and, when they are there, the configuration."""
+    """Write the vocabularies and then the configuration of a new training.
+
+    Parameters
+    ----------
+    folder : Path
+        The model folder. It is created if missing.
+    config : mapping
+        Contents of ``config.json``.
+    source, target : Vocabulary or Subwords
+        The vocabularies; one file is written if they are the same object.
+    """
     sides = {"both": source} if source is target else {"source": source, "target": target}
     folder.mkdir(parents=True, exist_ok=True)
     for side, known in sides.items():
@@ -132,7 +187,19 @@ def begin_folder(folder: Path, config: Mapping[str, Any], source: Tokenizer, tar
 
 
 def complete_folder(folder: Path, network: EncoderDecoder, state: TrainingState, stop_reason: str) -> None:
-    """Add the history, why training stopped and, last, the weights."""
+    """Write the history, the stop reason and, last, the weights.
+
+    Parameters
+    ----------
+    folder : Path
+        The model folder.
+    network : EncoderDecoder
+        The trained network.
+    state : TrainingState
+        State at the end of training.
+    stop_reason : str
+        Reason for the end of training.
+    """
     write_atomically(folder / HISTORY, _history(state, stop_reason))
     write_config(folder, read_config(folder) | {"ended": stop_reason})
     tensors = {name: x.contiguous().cpu() for name, x in network.state_dict().items()}
@@ -140,7 +207,18 @@ def complete_folder(folder: Path, network: EncoderDecoder, state: TrainingState,
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """Read the configuration of a model folder. Errors as for `attnlib.text.model.load`."""
+    """Read the configuration of a model folder.
+
+    Returns
+    -------
+    dict
+        Contents of ``config.json``.
+
+    Raises
+    ------
+    OSError, ValueError
+        If the folder is not a model folder, or its configuration is damaged.
+    """
     if not (folder / CONFIG).is_file():
         raise ValueError(f"{folder} is no model folder: it has no {CONFIG}; give the folder of attnlib train --model")
     try:
@@ -152,19 +230,38 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def write_config(folder: Path, config: Mapping[str, Any]) -> None:
-    """Write the configuration of a model folder."""
+    """Write the configuration of a model folder.
+
+    Parameters
+    ----------
+    folder : Path
+        The model folder.
+    config : mapping
+        Contents of ``config.json``.
+    """
     write_atomically(folder / CONFIG, (json.dumps(config, indent=1) + "\n").encode())
 
 
 def read_vocabularies(folder: Path) -> tuple[Tokenizer, Tokenizer]:
-    """Read both vocabularies, which are one and the same if they are shared."""
+    """Read the source and target vocabularies of a model folder."""
     known = {path.stem: Vocabulary(tuple(path.read_text("utf-8").split("\n")[:-1])) for path in folder.glob("*.words")}
     known |= {path.stem: Subwords(path.read_bytes()) for path in folder.glob("*.pieces")}
     return known.get("both") or known["source"], known.get("both") or known["target"]
 
 
 def read_model(folder: Path) -> EncoderDecoder:
-    """Read the network of a model folder, with its configuration. Errors as for `attnlib.text.model.load`."""
+    """Read the network of a model folder, in evaluation mode.
+
+    Returns
+    -------
+    EncoderDecoder
+        The network.
+
+    Raises
+    ------
+    OSError, ValueError
+        If the folder is not a model folder or is not complete, or a file in it is damaged.
+    """
     config = read_config(folder)
     if not (folder / WEIGHTS).exists():
         raise ValueError(
@@ -180,20 +277,33 @@ def read_model(folder: Path) -> EncoderDecoder:
 
 
 def load_history(folder: str | Path) -> list[dict[str, Any]]:
-    """Read how the training of a complete folder went.
+    """Load the training history of a complete model folder.
+
+    Parameters
+    ----------
+    folder : path
+        The model folder.
 
     Returns
     -------
     list of dict
-        One every hundred steps and for each score: ``step``; ``loss``, the mean since the one before; and, where there
-        was a score, ``dev_loss`` and ``dev_bleu`` or ``dev_chrf``. The last says why the training ``ended``, ``words``
-        and ``seconds``.
+        An entry for every hundred steps and for each dev score: ``step``; ``loss``, the mean since the last entry; and,
+        if there was a score, ``dev_loss`` and ``dev_bleu`` or ``dev_chrf``. The last entry holds ``ended``, the reason
+        for the end of training, ``words`` and ``seconds``.
     """
     return [json.loads(line) for line in (Path(folder) / HISTORY).read_text("utf-8").splitlines()]
 
 
 def write_training(folder: Path, state: TrainingState) -> None:
-    """Save a training under way: weights, optimiser, torch's generator and what was counted."""
+    """Save an unfinished training, with its optimizer and torch's random state.
+
+    Parameters
+    ----------
+    folder : Path
+        The model folder.
+    state : TrainingState
+        State of the training.
+    """
     parts = {name: x for name, x in vars(state).items() if name not in ("model", "optimizer")}
     parts |= {"weights": state.model.state_dict(), "adam": state.optimizer.state_dict()}
     parts |= {"random": torch.get_rng_state(), "dev_scores": [tuple(score) for score in state.dev_scores]}
@@ -203,7 +313,25 @@ def write_training(folder: Path, state: TrainingState) -> None:
 
 
 def read_training(folder: Path, network: EncoderDecoder) -> TrainingState:
-    """Load a training to continue: set the network's weights, and torch's generator as it was."""
+    """Load an unfinished training, and restore torch's random state.
+
+    Parameters
+    ----------
+    folder : Path
+        The model folder.
+    network : EncoderDecoder
+        The network, whose weights are overwritten.
+
+    Returns
+    -------
+    TrainingState
+        The state from which training continues.
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged.
+    """
     content = BytesIO((folder / TRAINING).read_bytes())
     try:
         parts = torch.load(content, map_location="cpu", weights_only=True)
@@ -218,7 +346,7 @@ def read_training(folder: Path, network: EncoderDecoder) -> TrainingState:
 
 
 def _history(state: TrainingState, stop_reason: str) -> bytes:
-    """Write a line for every hundred steps and for each score, and one at the end."""
+    """Return the history as lines of JSON, for `load_history`."""
     scores, lines, before = {score.step: score for score in state.dev_scores}, [], 0
     for step in sorted({*range(100, state.step, 100), *scores, state.step}):
         line = {"step": step, "loss": float(np.mean(state.losses[before:step]))} if step else {"step": 0}

@@ -1,4 +1,4 @@
-"""What a trained model does with sentences of words: translates them and links their words."""
+"""Translation and word alignment with a trained model, for sentences of words."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,27 +25,27 @@ from attnlib.text.units import split_units, unit_weights
 from attnlib.writing import add_path_to_errors
 
 MAX_LINE = 1000
-"""The most words, or pieces of words, that are read of a line."""
+"""Most words or subwords of a line."""
 
 _TOGETHER = 1000  # lines that are in memory at once
 
 
 class Translation(NamedTuple):
-    """One sentence translated.
+    """Translation of one sentence.
 
     Attributes
     ----------
-    source, words : words
+    source, words : tuple of str
         The sentence and its translation.
-    weights : ``"tgt src"``, or None
-        What each of the `units` of the translation looked at, also where the model knows pieces of words: the sum over
-        a source word's pieces, the mean over a target word's. None: a model without attention.
+    weights : array, shape (tgt, src), or None
+        Attention weights between `units`. Weights of subwords are summed over a source word and averaged over a target
+        word. None for a model without attention.
     probability : float
-        That the model gives to this translation of the sentence.
+        Probability of this translation under the model.
     finished : bool
-        Whether it ended before it reached its greatest length.
-    unspaced : (bool, bool)
-        Whether letters, not words, are linked, of source and of translation: see `attnlib.text.units`.
+        Whether it ended before its greatest length.
+    unspaced : tuple of bool
+        Whether letters, instead of words, are the units of source and of translation: see `attnlib.text.units`.
     """
 
     source: Words
@@ -60,15 +60,26 @@ class Translation(NamedTuple):
 
     @property
     def units(self) -> tuple[Words, Words]:
-        """What is linked, of source and translation: their words, or letters of a text without spaces."""
+        """Units of source and translation: words, or letters without spaces."""
         return _units((self.source, self.words), self.unspaced)
 
     def links(self) -> set[tuple[int, int]]:
-        """Link each unit to the source unit that it looked at most, as (source position, target position)."""
+        """Return a link from each unit to the source unit of greatest weight.
+
+        Returns
+        -------
+        set of (int, int)
+            Links as (source position, target position).
+        """
         return hard_alignment(self.weights, *self.units) if self.words else set()
 
     def with_unknown_replaced(self) -> "Translation":
-        """Replace each unknown word by the source word that it looked at most.
+        """Return a copy with unknown words replaced by their aligned source words.
+
+        Returns
+        -------
+        Translation
+            The copy.
 
         Notes
         -----
@@ -84,35 +95,49 @@ class Translation(NamedTuple):
 
 @dataclass(frozen=True)
 class TranslationModel:
-    """A network and how it was made. ``attnlib.load`` opens one.
+    """A trained network with its configuration, as `load` returns it.
 
     Attributes
     ----------
     network : EncoderDecoder
-        With its vocabularies, of words or of subwords.
+        The network, with its vocabularies of words or of subwords.
     """
 
     network: EncoderDecoder
 
     @property
     def config(self) -> Mapping[str, Any]:
-        """The configuration of the network, as ``config.json`` holds it."""
+        """Configuration of the network, as in ``config.json``."""
         return self.network.config
 
     @property
     def vocabularies(self) -> tuple[Tokenizer, Tokenizer]:
-        """Those of source and target."""
+        """Source and target vocabulary."""
         return self.network.source_vocabulary, self.network.target_vocabulary
 
     @property
     def unspaced(self) -> tuple[bool, bool]:
-        """Tell whether source and target lack spaces, so that letters are linked. Whole words are always linked."""
+        """Whether source and target lack spaces, so that letters are linked.
+
+        Vocabularies of whole words always link words.
+        """
         sides = zip(self.config.get("unspaced", (False, False)), self.vocabularies, strict=True)
         source, target = (lacks and isinstance(known, Subwords) for lacks, known in sides)
         return source, target
 
     def check_attention(self, wanted: str) -> None:
-        """Refuse a model without attention, where `wanted` needs weights."""
+        """Check that the model has attention.
+
+        Parameters
+        ----------
+        wanted : str
+            What needs the weights, for the error message.
+
+        Raises
+        ------
+        ValueError
+            If the model has no attention.
+        """
         if not self.network.decoder.has_attention:
             raise ValueError(f"{wanted} needs attention, and this model has none (preset rnn_encdec)")
 
@@ -122,12 +147,16 @@ class TranslationModel:
         Parameters
         ----------
         sentence : str
-            Words separated by spaces. Those that the model does not know are read as unknown.
-        beam_size : int
-            Hypotheses that the search keeps; 1 takes the most probable word at each step.
+            Words separated by spaces. Words outside the vocabulary are read as UNK.
+        beam_size : int, default 5
+            Hypotheses of the beam search. With 1 the search is greedy.
         max_length : int, optional
-            The most words, or pieces of words, of a translation, EOS among them. None: twice those of the source, and
-            50 more.
+            Most words or subwords of a translation, EOS counted. If None, twice those of the source and 50 more.
+
+        Returns
+        -------
+        Translation
+            The translation, with its weights.
         """
         return self.translate_all([split_words(sentence)], beam_size=beam_size, max_length=max_length)[0]
 
@@ -140,13 +169,28 @@ class TranslationModel:
         replace_unknown: bool = False,
         prefer_finished: bool = False,
     ) -> list[Translation]:
-        """Translate many sentences of words, even empty ones, in batches of similar length; the order is kept.
+        """Translate sentences in batches of similar length.
 
-        With `replace_unknown`, unknown words are replaced: see `Translation.with_unknown_replaced`. With
-        `prefer_finished`, as runs are recorded, a translation that ended is always preferred to one that reached its
-        greatest length. Without, one that is more probable per word and was cut is preferred to one shorter than half
-        of the source, and to all where the greatest length is no greater than the source's. The rest is as for
-        `translate`.
+        Parameters
+        ----------
+        sentences : sequence of words
+            The sentences. An empty one has an empty translation.
+        beam_size : int, default 5
+            Hypotheses of the beam search. With 1 the search is greedy.
+        max_length : int, optional
+            Most words or subwords of a translation, EOS counted. If None, twice those of the source and 50 more.
+        replace_unknown : bool, default False
+            Whether unknown words are replaced: see `Translation.with_unknown_replaced`.
+        prefer_finished : bool, default False
+            Whether a translation that ended is always preferred to one that reached its greatest length. The recorded
+            runs use True. If False, an unfinished translation of greater probability per word is preferred to a
+            finished one shorter than half of the source, and to all of them if the greatest length does not exceed the
+            source's.
+
+        Returns
+        -------
+        list of Translation
+            A translation for each sentence, in the order of the sentences.
         """
         check_whole(beam_size=beam_size, **{} if max_length is None else {"max_length": max_length})
         if replace_unknown:
@@ -164,14 +208,36 @@ class TranslationModel:
         return translations
 
     def links_of(self, pairs: Sequence[tuple[Words, Words]]) -> list[set[tuple[int, int]]]:
-        """Link the words of sentences and their given translations (forced decoding); an empty side has no links."""
+        """Return word links of given translations, by forced decoding.
+
+        Parameters
+        ----------
+        pairs : sequence of (words, words)
+            Sentences and their translations. A pair with an empty side has no links.
+
+        Returns
+        -------
+        list of set
+            Links of each pair, as (source position, target position).
+        """
         self.check_attention("align")
         full = [SentencePair(*sides) for sides in pairs if all(sides)]
         linked = map(self._forced_links, full, forced_weights(self.network, full))
         return [next(linked) if all(sides) else set() for sides in pairs]
 
     def units_of(self, pairs: Sequence[tuple[Words, Words]]) -> list[tuple[Words, Words]]:
-        """List what `links_of` links of each pair: the words, or letters of a text without spaces."""
+        """Return the units that `links_of` links: words, or letters without spaces.
+
+        Parameters
+        ----------
+        pairs : sequence of (words, words)
+            Sentences and their translations.
+
+        Returns
+        -------
+        list of (units, units)
+            Source and target units of each pair.
+        """
         return [_units(sides, self.unspaced) for sides in pairs]
 
     def _translation(self, source: Words, ids: Tensor, log_p: float, weights: Tensor | None) -> Translation:
@@ -197,14 +263,19 @@ class TranslationModel:
 
 
 def load(folder: str | Path, device: str | torch.device = "cpu") -> TranslationModel:
-    """Open a model folder.
+    """Load a model folder, as ``attnlib train --model`` writes it.
 
     Parameters
     ----------
     folder : path
-        What ``attnlib train --model`` has made.
-    device : str or torch.device
-        Where it is to translate: see `attnlib.devices.resolve_device`.
+        The model folder.
+    device : str or torch.device, default "cpu"
+        Device of the network: see `attnlib.devices.resolve_device`.
+
+    Returns
+    -------
+    TranslationModel
+        The model, in evaluation mode.
 
     Raises
     ------
@@ -215,8 +286,8 @@ def load(folder: str | Path, device: str | torch.device = "cpu") -> TranslationM
     --------
     >>> from attnlib import load
     >>> from attnlib.pretrained import FOLDER
-    >>> load(FOLDER / "bahdanau").translate("the cat sleeps").words
-    ('le', 'chat', 'dort')
+    >>> str(load(FOLDER / "bahdanau").translate("the cat sleeps"))
+    'le chat dort'
     """
     return TranslationModel(read_model(Path(folder)).to(device))
 
@@ -231,26 +302,27 @@ def translate_stream(
     log: Callable[[str], Any] = lambda line: None,
     **options: Any,
 ) -> None:
-    """Translate a text of any length, a line for each line, a thousand at a time.
+    """Translate a text of any length line by line, a thousand lines at a time.
 
     Parameters
     ----------
     model : TranslationModel
-    source, target : binary streams
-        UTF-8 text in and out. An empty line gives an empty line.
-    max_input_length : int
-        The most words, or pieces of words, that are read of a line. A longer one is cut.
+        The model.
+    source, target : binary stream
+        UTF-8 text in and out. An empty line has an empty translation.
+    max_input_length : int, default 1000
+        Most words or subwords of a line. A longer line is cut.
     linked : binary stream, optional
-        Where the links go, in the Pharaoh format, a line for each.
-    log : function
-        What to do with a sentence about a line that was cut, or whose translation was.
+        Stream for the links, in the Pharaoh format, one line for each sentence.
+    log : callable, optional
+        Called with a message about each line that was cut and each translation that reached its greatest length.
     **options
-        As for `TranslationModel.translate_all`.
+        Further arguments of `TranslationModel.translate_all`.
 
     Raises
     ------
     ValueError
-        If a line is not UTF-8, once those before it are written; or attention is needed and the model has none.
+        If a line is not UTF-8, after the lines before it are written; or attention is needed and the model has none.
     """
     check_whole(max_input_length=max_input_length)
     if linked:
@@ -272,14 +344,26 @@ def translate_stream(
 
 
 def log_cut(translations: Sequence[Translation], name: str, log: Callable[[str], Any], first: int = 1) -> None:
-    """Say which lines of a text have translations that did not end."""
+    """Log the lines whose translations reached their greatest length.
+
+    Parameters
+    ----------
+    translations : sequence of Translation
+        Translations of consecutive lines.
+    name : str
+        Name of the text.
+    log : callable
+        Called with the message, if there is such a line.
+    first : int, default 1
+        Number of the first line.
+    """
     if cut := [str(number) for number, one in enumerate(translations, first) if not one.finished]:
         lines = f"line{'s' * (len(cut) > 1)} {', '.join(cut)}"
         log(f"{name}, {lines}: the translation reached the greatest length and is cut there; --max-length sets another")
 
 
 def _parts(source: IOBase) -> Iterator[tuple[int, list[Words], ValueError | None]]:
-    """Read some lines at a time: the number of the first, the lines, and what is wrong with the line after them."""
+    """Yield batches of lines: first line number, lines, and error after them."""
     begin = 1
     while part := [*islice(source, _TOGETHER)]:
         lines, wrong = [], None
@@ -293,7 +377,15 @@ def _parts(source: IOBase) -> Iterator[tuple[int, list[Words], ValueError | None
 
 
 def _shortened(vocabulary: Tokenizer, words: Words, longest: int) -> Words:
-    """Keep as many words, from the first, as take up to `longest` positions; of a word that takes more, a part."""
+    """Return the first words that take at most `longest` positions.
+
+    If the first word alone takes more, a part of it is returned.
+
+    Returns
+    -------
+    tuple of str
+        The words.
+    """
     ends = accumulate(vocabulary.sizes(words[:longest]))
     kept = words[: sum(end <= longest for end in ends)]
     return kept or tuple(word[: max(1, longest - 1)] for word in words[:1])

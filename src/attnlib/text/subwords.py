@@ -1,6 +1,6 @@
-"""Subwords: words cut into pieces that a text often has, so that no word is unknown. Sentencepiece does the cutting.
+"""Subwords: frequent pieces of words, so that no word is unknown. Sentencepiece splits the words.
 
-Each word is cut by itself: a piece never reaches over a space, and what belongs to which word stays known.
+Each word is split by itself, so that no piece contains a space and each piece belongs to one word.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,17 +23,17 @@ _NAMES = ("pad", "bos", "eos", "unk")  # sentencepiece's; as pieces with a space
 
 
 class Subwords:
-    """The pieces that a model knows, each with its number: what `attnlib.data.Vocabulary` is for whole words.
+    """A vocabulary of subwords: a mapping between pieces of words and integer ids.
 
     Parameters
     ----------
     model : bytes
-        What sentencepiece has learnt; `Subwords.train` makes one.
+        A sentencepiece model, as `Subwords.train` makes it.
 
     Raises
     ------
     ValueError
-        If it is no model, or numbers `PAD`, `BOS`, `EOS` and `UNK` otherwise.
+        If it is not a sentencepiece model, or its ids of `PAD`, `BOS`, `EOS` and `UNK` differ.
     """
 
     def __init__(self, model: bytes):
@@ -44,27 +44,30 @@ class Subwords:
             raise ValueError(f"model is no sentencepiece model: {error}") from None
         cutter = self._cutter
         if (cutter.pad_id(), cutter.bos_id(), cutter.eos_id(), cutter.unk_id()) != (PAD, BOS, EOS, UNK):
-            raise ValueError("model numbers its special pieces otherwise; expected one made with Subwords.train")
+            raise ValueError("model has other ids of special pieces; expected a model made by Subwords.train")
         self._pieces = lru_cache(_REMEMBERED)(self._cut)
 
     @classmethod
     def train(cls, sentences: Iterable[Sequence[str]], size: int) -> "Subwords":
-        """Learn the pieces of all the sentences.
-
-        Of more than 100,000 sentences only every second one is used, of more than 200,000 every fourth, and so on; the
-        letters of all of them are known nevertheless.
+        """Train a vocabulary of subwords.
 
         Parameters
         ----------
-        sentences : sequences of words
-            They are gone through once.
+        sentences : iterable of words
+            The training text, read once. Of more than 100,000 sentences every second one is used, of more than 200,000
+            every fourth, and so on; the letters of all sentences are kept.
         size : int
-            How many pieces to learn, the special ones counted. There are fewer if the text does not have as many.
+            Number of pieces, special symbols counted. There are fewer if the text does not have as many.
+
+        Returns
+        -------
+        Subwords
+            The vocabulary.
 
         Raises
         ------
         ValueError
-            If there is no sentence, or the text has more different letters than `size` admits.
+            If there is no sentence, or the text has more different letters than `size` allows.
         """
         check_whole(size=size)
         lines, letters, every = [], set(), 1
@@ -104,33 +107,41 @@ class Subwords:
 
     @property
     def pieces(self) -> list[str]:
-        """List the pieces in the order of their numbers, from 4 on: that in which they are put together in a word."""
+        """Pieces in the order of their ids, from 4 on, which is the order of merging."""
         return [self._cutter.id_to_piece(number) for number in range(len(SPECIAL), len(self))]
 
     def encode(self, words: Sequence[str]) -> list[int]:
-        """Turn the words of a sentence into the numbers of their pieces, and append `EOS`."""
+        """Return the ids of a sentence's pieces, followed by EOS."""
         check_sentence(words)
         return [piece for word in words for piece in self._pieces(word)] + [EOS]
 
     def sizes(self, words: Sequence[str]) -> list[int]:
-        """Count the pieces that each word takes in `encode`."""
+        """Return the number of pieces of each word."""
         return [len(self._pieces(word)) for word in words]
 
     def surfaces(self, words: Sequence[str]) -> list[str]:
-        """List the letters of each piece in `encode`, `EOS` apart, also of the pieces that are unknown."""
+        """Return the letters of each piece of a sentence, without EOS.
+
+        Unknown pieces keep their letters.
+
+        Returns
+        -------
+        list of str
+            Letters of each piece.
+        """
         cut = (self._cutter.encode(word.translate(_INSIDE), out_type=str) or [word] for word in words)
         return [_letters(piece) for pieces in cut for piece in pieces]
 
     def names(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> list[str]:
-        """List the letters of each piece up to the first `EOS`."""
+        """Return the letters of each piece up to the first EOS."""
         return [_letters(self._named(number)) for number in until_end(ids)]
 
     def decode(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[str, ...]:
-        """Put the words together up to the first `EOS`, or all of them if there is none."""
+        """Return the words up to the first EOS, or all words if there is none."""
         return self.grouped(ids)[0]
 
     def grouped(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[tuple[str, ...], list[int]]:
-        """Put the words together as `decode` does, and say how many pieces each takes, all of them counted."""
+        """Return the words as `decode` does, and the number of pieces of each word."""
         words, sizes = [], []
         for piece in map(self._named, until_end(ids)):
             if not words or (piece.startswith(_SPACE) and words[-1]):

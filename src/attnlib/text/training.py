@@ -1,4 +1,4 @@
-"""From a text to a model folder: a training that is scored and saved, and that a killed run goes on with."""
+"""Training of a model folder on a text, with dev scores and with saves that an interrupted training continues from."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -33,38 +33,47 @@ def train_model(
     log: Callable[[str], Any] = lambda line: None,
     device: str | torch.device = "cpu",
 ) -> TranslationModel:
-    """Train a model on sentence pairs, into a folder; or go on where an earlier call was killed.
-
-    The model ends with the same weights, bit for bit, whether it was killed in between or not, provided that the
-    machine and the numbers of threads and processes stay the same, and that `minutes` do not say when to end.
-
-    Several processes share each batch: see `attnlib.processes`. The first writes the folder, which all must see.
+    """Train a model on sentence pairs, or continue an interrupted training.
 
     Parameters
     ----------
     folder : path
-        Where the model will be.
-    pairs : sentence pairs
-        What to learn from, gone through twice: a list, or an `attnlib.text.files.ParallelText`.
-    dev : sentence pairs, optional
-        Sentences kept apart. If there are any, the weights that translate them best are kept.
+        The model folder.
+    pairs : iterable of SentencePair
+        The training text, which is read twice: a list, or an `attnlib.text.files.ParallelText`.
+    dev : sequence of SentencePair, optional
+        Dev sentences. If there are any, the weights with the best dev score are kept.
     config : TrainingConfig, optional
-    save_seconds : float
-        How often the training is kept on disk.
+        Settings of the training. If None, the defaults.
+    save_seconds : float, default 60
+        Seconds between two saves of the training.
     progress : bool, optional
-        See `attnlib.training.train`.
-    log : function
-        What to do with a sentence about the text, the model or a dev score.
-    device : str or torch.device
+        Whether a progress bar is shown: see `attnlib.training.train`.
+    log : callable, optional
+        Called with each message about the text, the model or a dev score.
+    device : str or torch.device, default "cpu"
+        Device of the network.
+
+    Returns
+    -------
+    TranslationModel
+        The trained model.
 
     Raises
     ------
     OSError, TypeError, ValueError
-        If a file cannot be written; `pairs` can be gone through only once; the folder holds something else, or a model
-        of another configuration or text, or another process trains it.
+        If a file cannot be written; `pairs` can be read only once; the folder holds something else, or a model of
+        another configuration or text; or another process trains into it.
+
+    Notes
+    -----
+    The final weights are the same, bit for bit, with and without interruptions, on the same machine with the same
+    number of threads and processes, unless `minutes` set the length of training.
+
+    Several processes share each batch: see `attnlib.processes`. The first one writes the folder, which all must see.
     """
     if isinstance(pairs, Iterator):
-        raise TypeError(f"pairs is a {type(pairs).__name__}; expected what can be gone through several times")
+        raise TypeError(f"pairs is a {type(pairs).__name__}; expected an iterable that can be read twice")
     folder, config = Path(folder), config or TrainingConfig()
     config.check()
     with folders.alone(folder, log), torch.random.fork_rng(devices=[]):
@@ -78,7 +87,7 @@ def train_model(
                 log(f"{folder} is complete already")
                 return load(folder, device)
             if not begun and processes.rank():
-                raise ValueError(f"{folder} is not there for this process; expected a folder that all of them see")
+                raise ValueError(f"{folder} is missing for this process; expected a folder that all processes share")
             known = folders.read_vocabularies(folder) if begun else build_vocabularies(pairs, config)
             corpus = encode_text(pairs, known, config, log)
             network = folders.make(about, *known).to(device)
@@ -95,10 +104,15 @@ def train_model(
 
 
 def dev_metric(dev: Sequence[SentencePair]) -> str:
-    """Choose between BLEU and chrF.
+    """Return the name of the dev metric, "BLEU" or "chrF".
 
-    BLEU counts runs of four words. Where there are hardly any, good translations have a BLEU of 0 and a babbling model
-    may have more: references have to hold as many such runs as there are sentences.
+    BLEU counts 4-grams. In a text with few of them, good translations can have a BLEU of 0. BLEU is therefore chosen
+    only if the references have at least as many 4-grams as sentences, and spaces between words.
+
+    Returns
+    -------
+    {"BLEU", "chrF"}
+        The metric.
     """
     references = [pair.target for pair in dev]
     runs = sum(max(0, len(words) - 3) for words in references)
@@ -106,7 +120,22 @@ def dev_metric(dev: Sequence[SentencePair]) -> str:
 
 
 def dev_score(network: Any, dev: Sequence[SentencePair]) -> tuple[float, float]:
-    """Take the loss of true translations, in nats per word, and the `dev_metric` of greedy ones, words as they are."""
+    """Compute the loss of the references and the `dev_metric` of greedy search.
+
+    Parameters
+    ----------
+    network : EncoderDecoder
+        The network.
+    dev : sequence of SentencePair
+        Dev sentences.
+
+    Returns
+    -------
+    loss : float
+        Mean loss of the references, in nats per word.
+    score : float
+        BLEU or chrF of the greedy translations, without tokenization, 0 to 100.
+    """
     words = sum(len(network.target_vocabulary.encode(pair.target)) for pair in dev)
     sources, references = [pair.source for pair in dev], [pair.target for pair in dev]
     translations = [one.words for one in TranslationModel(network).translate_all(sources, beam_size=1, max_length=200)]
@@ -116,7 +145,23 @@ def dev_score(network: Any, dev: Sequence[SentencePair]) -> tuple[float, float]:
 
 @dataclass
 class Watch:
-    """Looks at a training after each step: scores it `every` so many steps and at the end, and saves it."""
+    """A callback after each training step, which computes dev scores and saves the training.
+
+    Attributes
+    ----------
+    folder : Path
+        The model folder.
+    dev : sequence of SentencePair
+        Dev sentences.
+    config : TrainingConfig
+        Settings of the training.
+    save_seconds : float
+        Seconds between two saves of the training.
+    log : callable
+        Called with a message about each dev score.
+    every : int, default 0
+        Steps between two dev scores.
+    """
 
     folder: Path
     dev: Sequence[SentencePair]
@@ -131,7 +176,10 @@ class Watch:
             self.log("dev: too few words for BLEU, which counts runs of four; the weights of the best chrF are kept")
 
     def __call__(self, state: TrainingState, last: bool) -> None:
-        """Score, of several processes the first for all, and ask for an early end; save."""
+        """Compute a dev score if it is due, request an early stop, and save.
+
+        Of several processes, the first computes the score for all.
+        """
         if self.dev and (state.step % self.every == 0 or last):
             scores = (0.0, 0.0) if processes.rank() else dev_score(state.model, self.dev)
             self.add(state, *processes.all_reduce_max(*scores))
@@ -140,7 +188,17 @@ class Watch:
             self.saved = monotonic()
 
     def add(self, state: TrainingState, loss: float, score: float) -> None:
-        """Keep a score, the weights if it is the best, and whether patience has come to its end."""
+        """Record a dev score, keep the best weights, and update the early stop.
+
+        Parameters
+        ----------
+        state : TrainingState
+            State of the training, which is changed.
+        loss : float
+            Mean dev loss, in nats per word.
+        score : float
+            BLEU or chrF of the dev sentences.
+        """
         state.dev_scores.append(DevScore(state.step, loss, score, self.metric))
         best = max(range(len(state.dev_scores)), key=lambda n: state.dev_scores[n].rank)  # of equal ones the first
         if best == len(state.dev_scores) - 1:
@@ -151,7 +209,7 @@ class Watch:
 
 
 def _resume(folder: Path, network: EncoderDecoder, log: Callable[[str], Any]) -> TrainingState:
-    """Take up the training in the folder, or else a new one, and set torch's generator as it had it."""
+    """Return the state of the training in the folder, or a new one."""
     if not (folder / folders.TRAINING).exists():
         return init_training(network)
     state = folders.read_training(folder, network)
@@ -160,7 +218,7 @@ def _resume(folder: Path, network: EncoderDecoder, log: Callable[[str], Any]) ->
 
 
 def _train(state: TrainingState, corpus: Corpus, config: TrainingConfig, *, watch: Watch, progress: bool | None) -> str:
-    """Take the steps that are left, and name what ended them."""
+    """Run the remaining steps, and return the reason for the end of training."""
     sizes = {"max_tokens": config.max_tokens, "max_sentences": config.max_sentences}
     epoch, share = corpus.in_one_epoch(**sizes), (processes.rank(), processes.world_size())
     watch.every = config.eval_every or epoch
@@ -180,7 +238,7 @@ def _train(state: TrainingState, corpus: Corpus, config: TrainingConfig, *, watc
 
 
 def _finish(folder: Path, state: TrainingState, reason: str) -> None:
-    """Let the first process write the model, with the best weights that there were."""
+    """Write the model with the best weights, on the first process."""
     with processes.main_process_first():
         if processes.rank():
             return

@@ -1,4 +1,4 @@
-"""What is linked and counted where a script puts no spaces between words: its letters, each by itself."""
+"""Units of text in scripts without spaces between words: single letters, which are linked and counted."""
 
 import re
 import unicodedata
@@ -17,9 +17,14 @@ _UNSPACED = re.compile(f"[{_HAN}{_OTHERS}]")
 
 
 def lacks_spaces(sentences: Sequence[Sequence[str]]) -> bool:
-    """Tell whether a text is written without spaces between words, as Chinese, Japanese and Thai are.
+    """Return whether a text has no spaces between words, as in Chinese or Thai.
 
-    A text in such a script that was cut into words has several short words a sentence, and so does not lack spaces.
+    A text in such a script that was split into words has several short words per sentence, and does not lack spaces.
+
+    Returns
+    -------
+    bool
+        Whether spaces are missing.
     """
     words = [*chain.from_iterable(sentences)]
     unspaced = [found for word in words if (found := _UNSPACED.findall(word))]
@@ -30,7 +35,15 @@ def lacks_spaces(sentences: Sequence[Sequence[str]]) -> bool:
 
 
 def split_units(words: Sequence[str]) -> Words:
-    """Split words where their script puts no spaces: each letter with its marks is a unit; other words stay whole."""
+    """Split words of scripts without spaces into letters, each with its marks.
+
+    Other words stay whole.
+
+    Returns
+    -------
+    tuple of str
+        The units.
+    """
     units: list[str] = []
     for word in words:
         begins, alone = True, False
@@ -49,14 +62,21 @@ def unit_weights(
     source: tuple[Sequence[str], Sequence[str]],
     target: tuple[Sequence[str], Sequence[str]],
 ) -> Float[np.ndarray, "target_units source_units"]:
-    """Turn the weights of pieces into weights of units: the units of a source piece share, a target unit's average.
+    """Convert attention weights of subwords to weights of units.
+
+    A source subword's weight is divided among its units; a target unit has the mean of its subwords' weights.
 
     Parameters
     ----------
-    weights : ``"tgt src"``
-        What comes after the last piece, the row and the column of EOS and padding, does not count.
-    source, target : (units, pieces)
-        Of each side the same letters, cut in two ways. A piece may have no letter.
+    weights : array, shape (tgt, src)
+        Weights of subwords. Rows and columns after the last subword, of EOS and padding, are ignored.
+    source, target : (units, subwords)
+        Two splits of each side into strings, with the same letters. A subword may have no letter.
+
+    Returns
+    -------
+    array, shape (target_units, source_units)
+        Weights of units.
     """
     read, written = _overlap(*source), _overlap(*target)
     inside = np.asarray(weights)[: len(written), : len(read)]
@@ -65,14 +85,33 @@ def unit_weights(
 
 
 def bleu_tokenizer(references: Sequence[Sequence[str]]) -> str | None:
-    """Name sacrebleu's way to cut a text that lacks spaces into what BLEU counts; None: it has spaces."""
+    """Return sacrebleu's tokenizer for a text without spaces.
+
+    Parameters
+    ----------
+    references : sequence of words
+        The text.
+
+    Returns
+    -------
+    str or None
+        "zh" or "char". None if the text has spaces.
+    """
     if not lacks_spaces(references):
         return None
     return "char" if re.search(f"[{_OTHERS}]", "".join(chain.from_iterable(references))) else "zh"
 
 
 def _overlap(units: Sequence[str], pieces: Sequence[str]) -> Bool[np.ndarray, "pieces units"]:
-    """Tell which pieces have letters of which units; one without letters goes with the letter after it, or before."""
+    """Return which subwords share letters with which units.
+
+    A subword without letters belongs to the next letter, or to the last one.
+
+    Returns
+    -------
+    bool array, shape (pieces, units)
+        True where a subword and a unit share letters.
+    """
     last = sum(map(len, units)) - 1
     unit_ends, piece_ends = (np.cumsum([*map(len, parts)]) for parts in (units, pieces))
     begins = np.minimum(piece_ends - [*map(len, pieces)], last)

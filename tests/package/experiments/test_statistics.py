@@ -80,7 +80,7 @@ def test_differences_between_models_do_not_count():
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: confidence_interval([1.0]), "runs holds 1; expected at least 2"),
+        (lambda: confidence_interval([1.0]), "runs has length 1; expected at least 2 numbers"),
         (lambda: prediction_interval([1.0, 2.0], 95.0), r"level is 95\.0; expected a share between 0 and 1"),
         (lambda: paired_t_test([0.1, float("nan")]), "differences is .*; expected at least 2 numbers"),
         (lambda: paired_bootstrap(*np.ones((2, 0, 3), dtype=bool)), r"correct has shape \(0, 3\)"),

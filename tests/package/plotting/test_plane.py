@@ -94,7 +94,7 @@ def test_many_features_without_the_root_saturate_the_softmax_and_the_root_helps(
         ({"keys": 2 * WIND_KEYS}, "the length of keys holds 4; expected at most 2.8"),
         ({"values": BRINGS * np.nan}, "values holds nan; expected finite numbers"),
         ({"words": ["a"] * 4 + ["b"]}, r"keys has shape \(4, 2\); expected \(5, 2\), two features for each word"),
-        ({"words": ["a"] * 8}, "words holds 8; expected at most 7"),
+        ({"words": ["a"] * 8}, "words has 8 words; expected at most 7"),
     ],
 )
 def test_what_does_not_fit_is_refused(change, says, refused):

@@ -152,7 +152,7 @@ def too_large(translator):
         (lambda t: setattr(t, "encoder", torch.nn.Identity()), "the encoder is a Identity; expected"),
         (lambda t: setattr(t, "decoder", torch.nn.Identity()), "the decoder is a Identity; expected"),
         (lambda t: setattr(t, "source_vocabulary", None), "the vocabularies are not of whole words"),
-        (too_large, "encoder.embedding.weight holds a number that float16 has not"),
+        (too_large, "encoder.embedding.weight holds a number outside float16's range"),
     ],
 )
 def test_what_the_script_cannot_compute_is_refused(change, says, small, refused):

@@ -154,9 +154,9 @@ def test_an_architecture_gives_a_preset_what_it_is_told_and_refuses_what_is_not_
         "hidden_size": 8,
         **sizes,
     }
-    with pytest.raises(ValueError, match="no_input_feeding is a choice of Luong's model, not of rnn_search"):
+    with pytest.raises(ValueError, match="no_input_feeding is an option of Luong's model, not of rnn_search"):
         Architecture(preset="rnn_search", no_input_feeding=True).options()
-    with pytest.raises(ValueError, match="half_width is of a local window"):
+    with pytest.raises(ValueError, match="half_width is set without a local window"):
         Architecture(half_width=3).options()
 
 
