@@ -26,7 +26,6 @@ lint: .venv/installed ## check the style of code and notebooks
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python tools/notebook_rules.py
-	$(BIN)/python tools/docstring_rules.py
 
 refresh: .venv/installed ## execute the notebooks in place and normalise what they store
 	$(BIN)/python tools/refresh.py

@@ -4,7 +4,6 @@ import ast
 import re
 import subprocess
 import sys
-from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, DocTestFinder, DocTestRunner
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -129,10 +128,3 @@ def test_the_doors_refuse_what_their_signatures_do_not_admit_and_name_it():
     ]
     for line, (door, argument, was, expected) in zip(run.stdout.splitlines(), told, strict=True):
         assert re.search(rf"{door}\. .* parameter '{argument}'\. Actual value: {was}\.? Expected .*{expected}", line)
-
-
-@pytest.mark.parametrize("name", [name for name in attnlib.__all__ if callable(getattr(attnlib, name))])
-def test_the_example_of_an_exported_name_gives_what_it_says(name):
-    [example, *_] = DocTestFinder().find(getattr(attnlib, name), name, globs={"np": np})
-    assert example.examples, f"{name} has no example"
-    assert DocTestRunner(optionflags=ELLIPSIS | NORMALIZE_WHITESPACE).run(example).failed == 0
