@@ -3,33 +3,34 @@
 What the chapters use most is named here too, ``from attnlib import AttentionLayer, luong``, and is loaded when it is
 asked for: whoever needs only `attnlib.attention` need not wait for torch.
 
-The ground floor, in reading order, which is the order of dependence:
+The modules, in reading order, which is the order of dependence:
 
 - `shapes`: the axis names and the kind of array that every signature uses;
-- `checks`: what more than one function refuses;
+- `checks`: checks of arguments that several modules need;
 - `attention`: the general mechanism, `masked_softmax`, `attend` and `attention`;
-- `layers`: how a weight begins, embeddings, one step of a GRU and of an LSTM;
+- `layers`: initialization of weights, embeddings, one step of a GRU and of an LSTM;
 - `scores`: how well does a query match a key;
 - `windows`: where may the decoder look;
-- `alignment`: `AttentionLayer(score, window)`, from states and annotations to contexts and weights;
+- `alignment`: `AttentionLayer(score, window)`, from states and annotations to contexts and weights
+  (word alignments are in `metrics`);
 - `encoders`: words to annotations;
-- `decoders`: one step each, and how steps are chained;
-- `data`: sentence pairs, vocabularies, and batches of what they number;
+- `decoders`: one step of decoding, and the loop over steps;
+- `data`: sentence pairs, vocabularies, and padded batches of ids;
 - `devices`, `processes`: a processor or a GPU, one process or several;
 - `seq2seq`: encoder and decoder; the papers as presets;
-- `transformer`: what came next, several attentions side by side and nothing recurrent;
+- `transformer`: a small Transformer, with multi-head attention and no recurrence;
 - `search`: from a model to a translation, greedy or by beam;
-- `losses`, `training`: what is made small, and the loop;
+- `losses`, `training`: the loss, and the training loop;
 - `metrics`: alignment error rate, BLEU, exact match;
-- `writing`: files that are whole, whenever a program ends.
+- `writing`: files that are written as a whole or not at all.
 
 And folders, each on its own:
 
 - `language`: `lexicon`, `phrases`, `grammar`: English and French sentences whose word links are known; `german_words`,
   `german`: English and German ones;
-- `plotting`: `figures`, cards that a reader can touch, a model as one `page`, schematics and `table`;
+- `plotting`: `figures`, interactive cards, a model as one `page`, schematics and `table`;
 - `text`: `config`, `files`, `units`, `subwords`, `corpus`, `folder`, `model`, `evaluation`, `training`:
-  your own sentences, from disk;
+  training and translation of your own text;
 - `experiments`: what is compared, how it is measured, and what was recorded, of the grammar and of real sentences;
 - `pretrained`: `models`: the trained models that the chapters speak of.
 """

@@ -27,7 +27,7 @@ class AttentionOutput(NamedTuple):
     positions : array of int, shape (\*batch, tgt, window), optional
         The source position of each weight, from 0. If None, the weights cover the whole source in order.
     center : array, shape (\*batch, tgt), optional
-        The center :math:`p_t` of the window, in source positions from 0. If None, there is no window.
+        The center :math:`p_t` of the window, in source positions from 0. If None, the window is global.
 
     Examples
     --------
@@ -157,13 +157,13 @@ def attend(
     Parameters
     ----------
     scores : array, shape (\*batch, tgt, src)
-        One score for each query and value.
+        One score for each query and value. `attention` computes them from queries and keys.
     values : array, shape (\*batch, src, v)
         Finite numbers, also at masked positions: 0 times NaN is NaN.
     mask : array of bool, broadcast against `scores`, optional
         True at positions that may receive weight; all others get exactly 0. If None, all positions may.
     factor : array, shape (\*batch, tgt, src), optional
-        Multiplies the weights after the softmax. They are not normalized again.
+        Multiplies the weights after the softmax, such as `attnlib.windows.gaussian`. They are not normalized again.
 
     Returns
     -------

@@ -34,7 +34,7 @@ class SentencePair(NamedTuple):
     source, target : tuple of str
         The words.
     links : frozenset of (source position, target position), default empty
-        The gold links, positions from 0.
+        The gold word alignment, positions from 0.
 
     Examples
     --------
@@ -359,7 +359,7 @@ class Corpus:
 def encode_batch(
     sentences: Iterable[Sequence[str]], vocabulary: Tokenizer
 ) -> tuple[Int[Tensor, "batch src"], Int[Tensor, "batch"]]:
-    """Encode sentences and place them side by side, padded with `PAD`.
+    """Convert the words of sentences to ids and pad them into one tensor.
 
     Parameters
     ----------
@@ -373,7 +373,7 @@ def encode_batch(
     ids : tensor of int, shape (batch, src)
         The ids of each sentence, then `EOS`, then `PAD`.
     lengths : tensor of int, shape (batch,)
-        The number of ids of each sentence, `EOS` among them.
+        The number of ids of each sentence, `EOS` included.
 
     Examples
     --------
@@ -390,7 +390,7 @@ def encode_batch(
 
 
 def collate(pairs: Iterable[SentencePair], source_vocabulary: Tokenizer, target_vocabulary: Tokenizer) -> Batch:
-    """Encode sentence pairs and place them side by side, in their order.
+    """Encode sentence pairs and pad them into one batch, in their order.
 
     Parameters
     ----------
@@ -425,9 +425,9 @@ def batches(
     max_tokens: int,
     seed: int,
 ) -> list[Batch]:
-    """Split sentence pairs into batches of similar length, in random order.
+    """Split sentence pairs into batches; their order is random.
 
-    Batches of similar length contain little padding.
+    The sentences of one batch have similar lengths, so that it contains little padding.
 
     Parameters
     ----------

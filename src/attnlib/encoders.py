@@ -23,9 +23,9 @@ class EncoderOutput(NamedTuple):
     annotations : tensor, shape (batch, src, enc)
         One vector per word, 0 at padding.
     lengths : tensor of int, shape (batch,)
-        The number of words of each sentence, EOS among them.
+        The number of ids of each sentence, `EOS` included.
     summary : tensor, shape (batch, enc)
-        The whole sentence in one vector: the last state of each direction.
+        The whole sentence in one vector: the last state of each direction. The decoder of `rnn_encdec` reads only this.
     initial_state : tuple of tensor, batch first
         The first states of the decoder.
 
@@ -81,7 +81,7 @@ class BidirectionalGRU(nn.Module):
         source : tensor of int, shape (batch, src)
             Ids of words, padded at the end.
         lengths : tensor of int, shape (batch,)
-            The number of words of each sentence, EOS among them.
+            The number of ids of each sentence, `EOS` included.
 
         Returns
         -------
@@ -146,7 +146,7 @@ class StackedLSTM(nn.Module):
         source : tensor of int, shape (batch, src)
             Ids of words, padded at the end.
         lengths : tensor of int, shape (batch,)
-            The number of words of each sentence, EOS among them.
+            The number of ids of each sentence, `EOS` included.
 
         Returns
         -------
@@ -201,7 +201,7 @@ class BidirectionalLSTM(nn.Module):
         source : tensor of int, shape (batch, src)
             Ids of words, padded at the end.
         lengths : tensor of int, shape (batch,)
-            The number of words of each sentence, EOS among them.
+            The number of ids of each sentence, `EOS` included.
 
         Returns
         -------

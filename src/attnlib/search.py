@@ -68,7 +68,7 @@ def greedy_search(
     source : tensor of int, shape (batch, src)
         Encoded sentences, as from `attnlib.data.encode_batch`.
     lengths : tensor of int, shape (batch,)
-        The number of words of each sentence, `EOS` among them.
+        The number of ids of each sentence, `EOS` included.
     max_length : int or tensor of int, shape (batch,)
         The greatest number of words of a translation, `EOS` included: of all, or of each.
 
@@ -139,7 +139,7 @@ def beam_search(
     source : tensor of int, shape (batch, src)
         Encoded sentences, as from `attnlib.data.encode_batch`.
     lengths : tensor of int, shape (batch,)
-        The number of words of each sentence, `EOS` among them.
+        The number of ids of each sentence, `EOS` included.
     max_length : int or tensor of int, shape (batch,)
         The greatest number of words of a translation, `EOS` included: of all, or of each.
     beam_size : int
@@ -147,7 +147,8 @@ def beam_search(
     length_penalty : float, default 1.0
         The exponent of the length. 0 favors short translations; 1 takes the mean of the words' log probabilities.
     min_length : int or tensor of int, shape (batch,), default 0
-        If the best finished hypothesis is shorter than this, an unfinished one of greater score is returned.
+        If the best finished hypothesis is shorter than this, an unfinished one of greater score is returned. Other
+        toolkits forbid `EOS` before this length; this search does not.
 
     Returns
     -------

@@ -86,7 +86,7 @@ class EncoderDecoder(nn.Module):
     Attributes
     ----------
     config : mapping
-        How a model from a folder was made.
+        The settings that a loaded model was built with. Empty for a new model.
 
     Examples
     --------
@@ -213,7 +213,7 @@ def rnn_encdec(
     embedding_dropout: float = 0.0,
     seed: int = 0,
 ) -> EncoderDecoder:
-    """Build the model without attention, whose decoder reads only the summary of the sentence.
+    """Build a model without attention, whose decoder reads only the summary of the sentence.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ def rnn_search(
     embedding_dropout: float = 0.0,
     seed: int = 0,
 ) -> EncoderDecoder:
-    """Build the model of Bahdanau et al. 2015: additive attention over the whole source.
+    """Build RNNsearch, the model of Bahdanau et al. 2015, with additive attention.
 
     Parameters
     ----------

@@ -89,7 +89,7 @@ def gaussian(
     p : array, shape (\*batch, tgt)
         The centers, in source positions.
     half_width : int
-        `D`, in source positions.
+        `D`, the number of source positions on each side of the center.
 
     Returns
     -------
@@ -153,17 +153,18 @@ class GlobalWindow(nn.Module):
 
 
 class LocalMonotonic(nn.Module):
-    """A window that moves one word per step, p_t = t, and stops at the last word ("local-m").
+    """A window that moves one word per step, p_t = t, and stops at the last position ("local-m").
 
     Parameters
     ----------
     half_width : int
-        `D`, in source positions.
+        `D`, the number of source positions on each side of the center.
 
     Notes
     -----
     Luong et al. 2015, section 3.2. Where the target is longer than the source, the paper ignores positions outside the
-    sentence, until the window is empty. Here the center is min(t, S - 1).
+    sentence, until the window is empty. Here the center is min(t, S - 1), where S is the
+    length of the source, `EOS` included.
 
     Examples
     --------
@@ -244,7 +245,7 @@ class LocalPredictive(nn.Module):
     dec : int
         Features of a decoder state.
     half_width : int
-        `D`, in source positions.
+        `D`, the number of source positions on each side of the center.
 
     Notes
     -----

@@ -63,7 +63,7 @@ def plot_runs(runs: pd.Series, ax: Axes | None = None, *, xlabel: str = "") -> A
 
 
 def plot_claims(compared: pd.DataFrame) -> list[Axes]:
-    r"""Plot the verdicts on claims, with one panel for each metric.
+    r"""Plot each claim that one model beats another, with its verdict.
 
     Parameters
     ----------

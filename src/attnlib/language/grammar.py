@@ -34,7 +34,8 @@ def sample(n: int, seed: int, clauses: Sequence[int] = (1, 2, 3), part: str = "t
     seed : int
         The same seed gives the same pairs.
     clauses : sequence of int, default (1, 2, 3)
-        The least number of clauses of a sentence, relative ones included. Each number is equally likely.
+        For each pair, one of these numbers is drawn with equal probability. The sentence has at least so many clauses,
+        relative clauses included.
     part : {"train", "test"}
         The part of all sentences. It depends on a hash of the English sentence, so that the parts share no sentence.
 

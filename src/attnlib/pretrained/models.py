@@ -28,7 +28,8 @@ def load_pretrained(name: str) -> EncoderDecoder:
     Returns
     -------
     EncoderDecoder
-        Its ``config["training_info"]`` holds the row, seed, steps, losses, revision, and processor of the training.
+        Its ``config["training_info"]`` holds the configuration, seed, steps, losses, revision, and
+        processor of its training. `attnlib.translate` translates with it.
 
     Raises
     ------

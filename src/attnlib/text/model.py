@@ -275,7 +275,7 @@ def load(folder: str | Path, device: str | torch.device = "cpu") -> TranslationM
     Returns
     -------
     TranslationModel
-        The model, in evaluation mode.
+        The model, in evaluation mode: an `EncoderDecoder` as its `network`, which `load_pretrained` returns by itself.
 
     Raises
     ------
