@@ -113,8 +113,8 @@ def test_a_table_has_a_colored_cell_for_each_verdict_of_a_claim():
     assert re.findall(r">([^<>]+)</th>", head) == names
     assert first == (
         '<th scope="row">a more than b</th><td>seen</td>'
-        '<td class="at-supported" data-size="0.300000">+0.300 supported, p &lt;0.001</td>'
-        '<td class="at-reversed" data-size="-9.000000">-9.0 reversed, p 0.002</td><td></td>'
+        '<td class="at-supported" data-size="0.300000">+0.300 supported, p\N{NO-BREAK SPACE}&lt;0.001</td>'
+        '<td class="at-reversed" data-size="-9.000000">-9.0 reversed, p\N{NO-BREAK SPACE}0.002</td><td></td>'
         "<td>BLEU: inconclusive</td>"
     )
     assert third.endswith("<td></td><td></td>")
