@@ -118,6 +118,6 @@ def test_a_table_has_a_colored_cell_for_each_verdict_of_a_claim():
         "<td>BLEU: inconclusive</td>"
     )
     assert third.endswith("<td></td><td></td>")
-    assert "+0.000 inconclusive, p 1.000" in third
+    assert "+0.000 inconclusive, p\N{NO-BREAK SPACE}1.000" in third
     assert '<th scope="row">&lt;b&gt; &amp; c</th>' in last
     assert text == f"4 verdicts: {', '.join(names)}"
