@@ -145,7 +145,7 @@ def verdict_table(compared: pd.DataFrame, jointly: pd.DataFrame | None = None) -
 
 def _entry(v: tuple) -> str:
     digits = _DIGITS.get(v.metric, 2)
-    return f"{v.difference:+z.{digits}f} {v.verdict}, p {_p_value(v.p_value)}"
+    return f"{v.difference:+z.{digits}f} {v.verdict}, p\N{NO-BREAK SPACE}{_p_value(v.p_value)}"
 
 
 def _mark(v: tuple) -> str:

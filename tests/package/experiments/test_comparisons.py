@@ -113,11 +113,11 @@ def test_a_table_has_a_colored_cell_for_each_verdict_of_a_claim():
     assert re.findall(r">([^<>]+)</th>", head) == names
     assert first == (
         '<th scope="row">a more than b</th><td>seen</td>'
-        '<td class="at-supported" data-size="0.300000">+0.300 supported, p &lt;0.001</td>'
-        '<td class="at-reversed" data-size="-9.000000">-9.0 reversed, p 0.002</td><td></td>'
+        '<td class="at-supported" data-size="0.300000">+0.300 supported, p\N{NO-BREAK SPACE}&lt;0.001</td>'
+        '<td class="at-reversed" data-size="-9.000000">-9.0 reversed, p\N{NO-BREAK SPACE}0.002</td><td></td>'
         "<td>BLEU: inconclusive</td>"
     )
     assert third.endswith("<td></td><td></td>")
-    assert "+0.000 inconclusive, p 1.000" in third
+    assert "+0.000 inconclusive, p\N{NO-BREAK SPACE}1.000" in third
     assert '<th scope="row">&lt;b&gt; &amp; c</th>' in last
     assert text == f"4 verdicts: {', '.join(names)}"
