@@ -234,12 +234,12 @@ attnlibCards.define("demo", (card, data) => {
     say(said);
   }
 
-  // What the chosen word looks at.
+  // What the chosen word attends to.
   function looks() {
     const { alpha, word } = models[m].steps[t], begun = `Word ${t + 1}, ${name(word)}`;
     if (!alpha) return `${begun}: this model has no attention; every word is written from the same vector.`;
     const most = greatest(alpha, 3).filter(i => alpha[i] >= LEAST).map(i => `${all()[i]} ${two(alpha[i])}`);
-    return `${begun}: looks at ${most.join(", ") || "nothing"}.`;
+    return `${begun}: attends to ${most.join(", ") || "nothing"}.`;
   }
 
   function report() {
@@ -272,7 +272,7 @@ attnlibCards.define("demo", (card, data) => {
     fit();
     const { steps, opened } = models[m], step = steps[t], { alpha, center } = step, forced = now.looks[m].has(t);
     ownWeights = forced && step.before ? opened.step(step.before, hand(m, t)).attended.alpha : alpha;
-    stage.classList.toggle("at-none", !alpha);
+    bench.classList.toggle("at-none", !alpha);
     source.classList.toggle("at-forced", forced && ownWeights !== alpha);
     [...source.children].forEach((col, i) => {
       const weight = alpha?.[i] ?? 0, hidden = now.hidden.has(i),
@@ -316,10 +316,10 @@ attnlibCards.define("demo", (card, data) => {
     });
     dress(target, { "aria-label": `${french} ${unit}s, ${models[m].title}` });
     const bold = make("b", { lang: fr }, list[t]),
-      looking = `How much the model looks at each ${english} ${unit} when it writes `;
+      weighing = `Weight of each ${english} ${unit} when the model writes `;
     const plain = "Every word is written from one vector, c: there is nothing to weigh.";
     caption.replaceChildren(...(!steps[t].alpha ? [plain]
-      : [live ? looking : `Weight of each ${english} ${unit} for `, bold]));
+      : [live ? weighing : `Weight of each ${english} ${unit} for `, bold]));
   }
 
   function drawChips({ p, likely, word }) {   // the three likeliest, and the one that stands there
@@ -471,8 +471,8 @@ attnlibCards.define("demo", (card, data) => {
     placeholder: "Write a sentence",
     "aria-label": `${english} sentence`, oninput: own ? () => own.read(field.value, words, begin, complain) : typed });
   const offers = make("div", { class: "at-offers", role: "group", "aria-label": "Words that may follow" });
-  const clauses = make("select", { "aria-label": "number of clauses" },
-    ...data.pairs.map((_, n) => make("option", { value: n }, n ? `of ${n + 1} clauses` : "of 1 clause")));
+  const clauses = make("select", {},
+    ...data.pairs.map((_, n) => make("option", { value: n }, n ? `${n + 1} clauses` : "1 clause")));
   const undo = button("Undo", { onclick: takeBack }), sharp = make("b"),
     slider = make("input", { type: "range", min: 0, max: 4,
     step: 0.25, value: 1, "aria-label": "sharpness",
@@ -487,7 +487,7 @@ attnlibCards.define("demo", (card, data) => {
   });
   const line = (...parts) => make("div", { class: "at-line" }, ...parts.filter(Boolean));
   const writing = live ? [line(field,
-    ...(own ? [own.choices(() => begin([...words]))] : [button("New sentence", { onclick: another }), clauses])),
+    ...(own ? [own.choices(() => begin([...words]))] : [button("New sentence", { onclick: another }), make("label", {}, "length ", clauses)])),
       offers]
     : [];
   const tuning = live ? [line(undo,
