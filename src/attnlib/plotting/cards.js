@@ -25,6 +25,12 @@ window.attnlibCards ??= (() => {
     return node;
   }
 
+  function fill(node, ...children) {   // unless this stands there already
+    const next = node.cloneNode();
+    next.append(...children);
+    if (!next.isEqualNode(node)) node.replaceChildren(...next.childNodes);
+  }
+
   // Buttons of which one is chosen.
   function choices(label, titles, choose) {
     const name = `attnlib-choice-${++cards}`;
@@ -109,5 +115,5 @@ window.attnlibCards ??= (() => {
     scan();
   }
 
-  return { make, dress, two, clamp, greatest, still, choices, load, whenTouched, question, define, scan };
+  return { make, dress, fill, two, clamp, greatest, still, choices, load, whenTouched, question, define, scan };
 })();

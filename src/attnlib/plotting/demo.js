@@ -2,7 +2,7 @@
 // drags weights, hides words and picks words, and the models of recurrent.js translate the rest anew. Without a model
 // it shows weights that were computed before.
 attnlibCards.define("demo", (card, data) => {
-  const { make, dress, two, clamp, greatest, still, choices, load, whenTouched, question } = attnlibCards;
+  const { make, dress, fill, two, clamp, greatest, still, choices, load, whenTouched, question } = attnlibCards;
   const EOS = 2, MOST = 99, LEAST = 0.005, PATIENCE = 30;   // words; a weight that is still said; milliseconds
   // pixels: the lines of a target word; a word without letters; a likely word
   const BUNDLE = 15, FULL = 20, CHIP = 34;
@@ -234,12 +234,12 @@ attnlibCards.define("demo", (card, data) => {
     say(said);
   }
 
-  // What the chosen word looks at.
+  // What the chosen word attends to.
   function looks() {
     const { alpha, word } = models[m].steps[t], begun = `Word ${t + 1}, ${name(word)}`;
     if (!alpha) return `${begun}: this model has no attention; every word is written from the same vector.`;
     const most = greatest(alpha, 3).filter(i => alpha[i] >= LEAST).map(i => `${all()[i]} ${two(alpha[i])}`);
-    return `${begun}: looks at ${most.join(", ") || "nothing"}.`;
+    return `${begun}: attends to ${most.join(", ") || "nothing"}.`;
   }
 
   function report() {
@@ -272,7 +272,7 @@ attnlibCards.define("demo", (card, data) => {
     fit();
     const { steps, opened } = models[m], step = steps[t], { alpha, center } = step, forced = now.looks[m].has(t);
     ownWeights = forced && step.before ? opened.step(step.before, hand(m, t)).attended.alpha : alpha;
-    stage.classList.toggle("at-none", !alpha);
+    bench.classList.toggle("at-none", !alpha);
     source.classList.toggle("at-forced", forced && ownWeights !== alpha);
     [...source.children].forEach((col, i) => {
       const weight = alpha?.[i] ?? 0, hidden = now.hidden.has(i),
@@ -290,13 +290,13 @@ attnlibCards.define("demo", (card, data) => {
     });
     drawTarget(steps);
     drawChips(step);
-    drawLinks(steps, center);
     drawNotes();
     dress(undo, past.length ? { disabled: undefined } : { disabled: "" }).textContent = past.length
       ? `Undo (${past.length})` : "Undo";
     sharp.textContent = slider.value = now.sharpness;
     switches.querySelectorAll("label").forEach((label, n) =>
       label.classList.toggle("at-moved", n !== m && live && moved(n)));
+    drawLinks(steps, center, place());   // what is read comes last, so that the page is laid out once
   }
 
   function drawTarget(steps) {
@@ -316,10 +316,10 @@ attnlibCards.define("demo", (card, data) => {
     });
     dress(target, { "aria-label": `${french} ${unit}s, ${models[m].title}` });
     const bold = make("b", { lang: fr }, list[t]),
-      looking = `How much the model looks at each ${english} ${unit} when it writes `;
+      weighing = `Weight of each ${english} ${unit} when the model writes `;
     const plain = "Every word is written from one vector, c: there is nothing to weigh.";
-    caption.replaceChildren(...(!steps[t].alpha ? [plain]
-      : [live ? looking : `Weight of each ${english} ${unit} for `, bold]));
+    fill(caption, ...(!steps[t].alpha ? [plain]
+      : [live ? weighing : `Weight of each ${english} ${unit} for `, bold]));
   }
 
   function drawChips({ p, likely, word }) {   // the three likeliest, and the one that stands there
@@ -335,7 +335,6 @@ attnlibCards.define("demo", (card, data) => {
     [...chips.querySelectorAll("button")].forEach((chip, n) =>
       chip.append(" ", make("small", {}, list[n][1] < LEAST ? "<0.01" : two(list[n][1]))));
     chips.children[focus]?.focus();
-    place();
   }
 
   // Tall, if the words of either side do not fit in a row; never while a bar is dragged.
@@ -348,26 +347,29 @@ attnlibCards.define("demo", (card, data) => {
     stage.classList.toggle("at-tall", Math.max(...list.map(width)) > stage.clientWidth);
   }
 
-  function place() {   // the chips: below their word, in a column of words where they stand
-    const word = target.children[t],
-      shift = tall() && !chips.hidden ? `${CHIP * (chips.children.length - 1) + 16}px` : "";
-    for (const node of target.children)
-      if (node.style.marginBottom !== (node === word ? shift : "")) node.style.marginBottom = node === word ? shift
-        : "";
-    if (tall()) return dress(chips, { style: `top: ${target.offsetTop + word.offsetTop + word.offsetHeight + 4}px` });
-    const middle = word.offsetLeft + word.offsetWidth / 2;
-    const at = clamp(middle - chips.offsetWidth / 2, 0, Math.max(stage.clientWidth - chips.offsetWidth, 0));
-    dress(chips, { style: `margin-left: ${at}px; --caret: ${middle - at - 5}px` });
-  }
-
-  // Lines: all of a target word together are as thick as 1, side by side at its end.
-  function drawLinks(steps, center) {
-    const { left, top } = stage.getBoundingClientRect(), upright = !tall(), spot = (node, end) => {
+  // The chips below their word, in a column of words where they stand; return the ends of the lines.
+  function place() {
+    const word = target.children[t], { left, top } = stage.getBoundingClientRect(), upright = !tall();
+    const shift = upright || chips.hidden ? "" : `${CHIP * (chips.children.length - 1) + 16}px`;
+    for (const node of target.children) {
+      const margin = node === word ? shift : "";
+      if (node.style.marginBottom !== margin) node.style.marginBottom = margin;
+    }
+    const spot = (node, end) => {
       const box = node.getBoundingClientRect(), [x, y] = [box.left - left, box.top - top];
       return upright ? [x + box.width / 2, end ? y : y + box.height] : [end ? x : x + box.width, y + box.height / 2];
     };
     const froms = [...source.children].map(col => spot(col.lastChild, false));
     const tos = [...target.children].map(node => spot(node, true));
+    const middle = word.offsetLeft + word.offsetWidth / 2, wide = chips.offsetWidth;
+    const at = clamp(middle - wide / 2, 0, Math.max(stage.clientWidth - wide, 0));
+    dress(chips, { style: upright ? `margin-left: ${at}px; --caret: ${middle - at - 5}px`
+      : `top: ${target.offsetTop + word.offsetTop + word.offsetHeight + 4}px` });
+    return { froms, tos, upright };
+  }
+
+  // Lines: all of a target word together are as thick as 1, side by side at its end.
+  function drawLinks(steps, center, { froms, tos, upright }) {
     const curve = ([x, y], [u, v]) => upright ? `M${x} ${y}C${x} ${(y + v) / 2} ${u} ${(y + v) / 2} ${u} ${v}`
       : `M${x} ${y}C${(x + u) / 2} ${y} ${(x + u) / 2} ${v} ${u} ${v}`;
     if (!steps[t].alpha) {   // without attention all goes through one vector
@@ -430,7 +432,7 @@ attnlibCards.define("demo", (card, data) => {
     if (models[m].D) hint.push("The triangle is the center of the window; dotted bars are outside it.");
     const said = live && models[m].steps[t]?.alpha ? hint.join(" ") : `Click any ${french} word to see its weights.`;
     lines.push(make("p", { class: "at-hint" }, said));
-    notes.replaceChildren(...lines);
+    fill(notes, ...lines);
   }
 
   // --- The question ---
@@ -471,8 +473,8 @@ attnlibCards.define("demo", (card, data) => {
     placeholder: "Write a sentence",
     "aria-label": `${english} sentence`, oninput: own ? () => own.read(field.value, words, begin, complain) : typed });
   const offers = make("div", { class: "at-offers", role: "group", "aria-label": "Words that may follow" });
-  const clauses = make("select", { "aria-label": "number of clauses" },
-    ...data.pairs.map((_, n) => make("option", { value: n }, n ? `of ${n + 1} clauses` : "of 1 clause")));
+  const clauses = make("select", {},
+    ...data.pairs.map((_, n) => make("option", { value: n }, n ? `${n + 1} clauses` : "1 clause")));
   const undo = button("Undo", { onclick: takeBack }), sharp = make("b"),
     slider = make("input", { type: "range", min: 0, max: 4,
     step: 0.25, value: 1, "aria-label": "sharpness",
@@ -487,7 +489,7 @@ attnlibCards.define("demo", (card, data) => {
   });
   const line = (...parts) => make("div", { class: "at-line" }, ...parts.filter(Boolean));
   const writing = live ? [line(field,
-    ...(own ? [own.choices(() => begin([...words]))] : [button("New sentence", { onclick: another }), clauses])),
+    ...(own ? [own.choices(() => begin([...words]))] : [button("New sentence", { onclick: another }), make("label", {}, "length ", clauses)])),
       offers]
     : [];
   const tuning = live ? [line(undo,

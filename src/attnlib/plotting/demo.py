@@ -280,7 +280,7 @@ def still(
         _lines(row or [], middle, middle[t], (left, right), 0.8 if t == step else 0.2) for t, row in enumerate(weights)
     )
     most = [
-        f"{word} looks most at {read[row.index(max(row))]}" for word, row in zip(written, weights, strict=True) if row
+        f"{word} attends most to {read[row.index(max(row))]}" for word, row in zip(written, weights, strict=True) if row
     ]
     label = f"{title}: lines from {len(read)} words to {len(written)}, as thick as the weights. {'; '.join(most)}."
     return (

@@ -59,7 +59,7 @@ attnlibCards.define("player", (card, data) => {
 
   function build() {
     W = svg.clientWidth || W;
-    const { late, encoded: { h } } = models[m], c = middle(), r = right(), asker = late ? r : left,
+    const { late, encoded: { h } } = models[m], c = middle(), r = right(), queryX = late ? r : left,
       each = make => all.map((_, i) => make(i));
     parts = { scores: each(i => make("text", { x: x(i), y: ROW.e })), ribbons: make("g"), tiles: make("g"),
       list: make("g"),
@@ -76,9 +76,9 @@ attnlibCards.define("player", (card, data) => {
       : [flow("s", [56, ROW.s + 26], [130, ROW.s + 70], [W - 190, ROW.y + 6], [W - 122, ROW.y + 14]),
         flow("h", [c, ROW.c + 68], [c, ROW.y], [c + 30, ROW.y + 8], [W - 122, ROW.y + 10]),
         flow("y", [84, ROW.y + 24], [120, ROW.y + 24], [W - 180, ROW.y + 18], [W - 122, ROW.y + 18])];
-    svg.replaceChildren(part("", "asks scores context", ...each(i => make("text", { x: x(i), y: 12 }, all[i]))),
+    svg.replaceChildren(part("", "query scores context", ...each(i => make("text", { x: x(i), y: 12 }, all[i]))),
       part("", "scores context", ...each(i => tile(h[i], "h", x(i), top(h[i]), `h${sub(i + 1)}`))),
-      wire("asks", ...each(i => flow("s", [asker, 268], [asker, 200], [x(i), 240], [x(i), ROW.e + 8]))),
+      wire("query", ...each(i => flow("s", [queryX, 268], [queryX, 200], [x(i), 240], [x(i), ROW.e + 8]))),
       part("scores", "scores softmax", ...parts.scores),
         part("softmax", "softmax context", ...parts.bars, ...parts.were, ...parts.shares),
       part("context", "context", parts.ribbons), wire("state", ...moves), wire("word", ...writes), parts.tiles,
@@ -104,9 +104,9 @@ attnlibCards.define("player", (card, data) => {
       return alpha[i] < LEAST ? [] : [make("path", { class: "at-ribbon", "stroke-width": thick,
         d: `M${x(i)} ${ROW.a + 17}C${x(i)} ${ROW.c - 8} ${to} ${ROW.a + 22} ${to} ${ROW.c - 1}` })];
     }));
-    parts.tiles.replaceChildren(part("", late ? "state" : "asks word state",
+    parts.tiles.replaceChildren(part("", late ? "state" : "query word state",
       tile(sBefore, "s", left, ROW.s, `s${sub(t)}`)),
-      part("state", late ? "asks word state" : "state", tile(s, "s", right(), ROW.s, `s${n}`)),
+      part("state", late ? "query word state" : "state", tile(s, "s", right(), ROW.s, `s${n}`)),
       part("context", late ? "context word" : "context word state", tile(c, "h", middle(), ROW.c, `c${n}`, -38)),
       ...(sTilde ? [part("word", "word", tile(sTilde, "s", middle(), ROW.y, `s̃${n}`, -38))] : []));
     parts.list.replaceChildren(...greatest(p, 3).flatMap((word, k) => {
@@ -166,14 +166,14 @@ attnlibCards.define("player", (card, data) => {
       `${two(alpha[i])} h${sub(i + 1)}`).join(" + ");
     const same = plain.alpha.every((weight, i) => Math.abs(weight - alpha[i]) < 1e-9),
       put = name([...forced.values()].at(-1));
-    const changed = !forced.size ? "" : same ? ` As they were: the state asked before it read ${y}.`
+    const changed = !forced.size ? "" : same ? ` As they were: the query has not read ${y}.`
       : ` Not as they were (dotted): the state has read ${put}.`;
-    return { asks: late ? `s${n} has read ${y}.` : `s${old} has not read ${y} yet.`,
+    return { query: late ? `s${n} has read ${y}.` : `s${old} has not read ${y} yet.`,
       scores: `The greatest: ${two(e[i])}, of ${all[i]}.`,
       softmax: `exp(${two(e[i])}) over the sum of all ${all.length} is ${two(alpha[i])} for ${all[i]}.${changed}`,
       context: `c${n} = ${sum}`, word: `${name(word)}, with ${two(p[word])}.`,
       state: late ? `s${n} has read ${y}. (This model does not feed s̃ back.)`
-        : `s${n} has read ${y}; it asks at the next step.` }[key];
+        : `s${n} has read ${y}; it is the query of the next step.` }[key];
   }
 
   function draw(announce) {

@@ -49,7 +49,7 @@ class Phase(NamedTuple):
 _SOFTMAX = (r"\alpha_{t,i} = \frac{\exp(e_{t,i})}{\sum_{k=1}^{S} \exp(e_{t,k})}",)
 _CONTEXT = (r"c_t = \sum_{i=1}^{S} \alpha_{t,i}\, h_i",)
 BAHDANAU = (
-    Phase("asks", "The old state asks", (r"W_a s_{t-1}",), "2.6"),
+    Phase("query", "The old state is the query", (r"W_a s_{t-1}",), "2.6"),
     Phase("scores", "Each word gets a score", (r"e_{t,i} = v_a \cdot \tanh(W_a s_{t-1} + U_a h_i)",), "2.6"),
     Phase("softmax", "Scores become weights", _SOFTMAX, "1.2"),
     Phase("context", "They make a context", _CONTEXT, "1.3"),
@@ -70,7 +70,7 @@ LUONG = (
         (r"s_t, m_t = \mathrm{LSTM}(s_{t-1}, m_{t-1},", r"[y_{t-1}; \tilde{s}_{t-1}])"),
         "3.2",
     ),
-    Phase("asks", "The new state asks", (r"s_t^\top W_a",), "3.4"),
+    Phase("query", "The new state is the query", (r"s_t^\top W_a",), "3.4"),
     Phase("scores", "Each word gets a score", (r"e_{t,i} = s_t^\top W_a\, h_i",), "3.4"),
     Phase("softmax", "Scores become weights", _SOFTMAX, "3.5"),
     Phase("context", "They make a context", _CONTEXT, "3.6"),

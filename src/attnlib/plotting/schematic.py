@@ -196,9 +196,9 @@ def arrow_head(width: float) -> str:
 def _keys(model: ModelDiagram, compare_to: ModelDiagram | None) -> list[Line2D]:
     """Return the legend handles of the kinds of arrow."""
     newly_attends = compare_to is not None and not compare_to.attends
-    newly_asked = newly_attends or (compare_to is not None and compare_to.steps_first != model.steps_first)
-    colour, asking = NEW if newly_attends else WEIGHT, NEW if newly_asked else INK
-    kinds = [("weights: the thicker, the more", colour, 4.0, "-"), ("asks", asking, 1.6, (0, (3, 2)))]
+    new_query = newly_attends or (compare_to is not None and compare_to.steps_first != model.steps_first)
+    colour, query = NEW if newly_attends else WEIGHT, NEW if new_query else INK
+    kinds = [("weights: the thicker, the more", colour, 4.0, "-"), ("query", query, 1.6, (0, (3, 2)))]
     kinds = kinds * model.attends + [("new", NEW, 2.5, "-")] * (compare_to is not None)
     return [
         Line2D([], [], color=ink, linewidth=width, linestyle=style, label=text) for text, ink, width, style in kinds

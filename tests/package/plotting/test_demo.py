@@ -181,7 +181,7 @@ def test_all_of_it_can_be_done_with_keys(one, opened):
         page.keyboard.press(key)
         expect(french(page).nth(at)).to_be_focused()
         expect(french(page).nth(at)).to_have_attribute("aria-selected", "true")
-    expect(status(page)).to_contain_text("Word 8, (end): looks at ")
+    expect(status(page)).to_contain_text("Word 8, (end): attends to ")
 
 
 def test_another_word_can_be_written_and_the_decoder_goes_on_from_it(one, opened):
@@ -270,7 +270,7 @@ def test_every_word_of_the_grammar_is_offered_where_it_stands(one):
 
 def test_a_drawn_sentence_has_its_wrong_words_marked(both, opened):
     page = opened(both)
-    page.get_by_label("number of clauses").select_option("of 8 clauses")
+    page.get_by_label("length").select_option("8 clauses")
     page.get_by_role("button", name="New sentence").click()
     pair = sample(4, 46, [8], part="test")[1]
     expect(field(page)).to_have_value(" ".join(pair.source))
@@ -283,7 +283,7 @@ def test_three_long_sentences_answer_a_question_about_them(bahdanau, opened):
     draw = page.get_by_role("button", name="New sentence")
     for clauses in (3, 4, 5, 4):
         assert page.locator(".at-came").count() == 0
-        page.get_by_label("number of clauses").select_option(f"of {clauses} clauses")
+        page.get_by_label("length").select_option(f"{clauses} clauses")
         draw.click()
         expect(status(page)).to_contain_text("B: ")
         page.wait_for_timeout(400)
@@ -355,7 +355,7 @@ def test_an_explorer_shows_weights_that_were_computed_before(opened):
     assert shares.all_inner_texts() == ["0.50", "0.28", "0.22"]
     french(page).nth(1).click()
     assert shares.all_inner_texts() == ["0.13", "0.88", "0.00"]
-    expect(status(page)).to_have_text("Word 2, chat: looks at cat 0.88, the 0.13.")
+    expect(status(page)).to_have_text("Word 2, chat: attends to cat 0.88, the 0.13.")
     page.get_by_role("radio", name="local-p").check(force=True)
     expect(french(page)).to_have_text(words["local-p"])
     french(page).nth(1).press("ArrowRight")

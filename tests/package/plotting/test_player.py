@@ -11,8 +11,8 @@ from attnlib.search import greedy_search
 from attnlib.seq2seq import EncoderDecoder, luong
 
 SENTENCE = "the black cat sleeps"
-ASKS_FIRST = ["asks", "scores", "softmax", "context", "word", "state"]
-MOVES_FIRST = ["state", *ASKS_FIRST[:-1]]
+QUERY_FIRST = ["query", "scores", "softmax", "context", "word", "state"]
+MOVES_FIRST = ["state", *QUERY_FIRST[:-1]]
 
 
 @pytest.fixture(scope="module")
@@ -66,12 +66,12 @@ def test_the_phases_have_the_models_own_numbers(card, models, opened):
 def test_it_goes_through_the_phases_in_each_models_order_and_says_them(card, opened):
     page = opened(card)
     player(page).press("ArrowRight")
-    expect(page.locator("[aria-current=step]")).to_have_text("1. The old state asksasks")
-    assert phases(page) == ASKS_FIRST
+    expect(page.locator("[aria-current=step]")).to_have_text("1. The old state is the queryquery")
+    assert phases(page) == QUERY_FIRST
     for number in range(2, 7):
         player(page).press("ArrowRight")
         assert said(page).startswith(f"Phase {number} of 6. ")
-    assert "s₃ has read chat; it asks at the next step." in said(page)
+    assert "s₃ has read chat; it is the query of the next step." in said(page)
     player(page).press("ArrowRight")
     assert said(page).startswith("Phase 6 of 6."), "the last phase is the last"
     switch(page, "Luong")
@@ -88,7 +88,7 @@ def test_another_word_before_moves_luongs_weights_and_bahdanaus_only_a_step_late
     page = opened(card)
     player(page).press("Home")
     page.get_by_label("word before").select_option("beau")
-    assert "As they were: the state asked before it read beau." in said(page)
+    assert "As they were: the query has not read beau." in said(page)
     expect(words(page)).to_have_text(["le", "beau", "chat", "noir", "dort", "(end)"])
     assert page.get_by_text("Now the same in the model of Luong.").first.is_visible()
     words(page).nth(3).click()

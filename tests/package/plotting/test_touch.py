@@ -75,9 +75,9 @@ def answer_player(page: Page) -> None:
 
 
 CARDS = {
-    "demo": (demo, answer_demo, "économique looks most at area"),
-    "two models": (two_models, answer_by_hiding, "zone looks most at"),
-    "explorer": (explorer, answer_explorer, "é looks most at"),
+    "demo": (demo, answer_demo, "économique attends most to area"),
+    "two models": (two_models, answer_by_hiding, "zone attends most to"),
+    "explorer": (explorer, answer_explorer, "é attends most to"),
     "plane": (plane, answer_plane, "the answer among them"),
     "player": (player, answer_player, "after le chat the model writes noir"),
 }
