@@ -34,7 +34,7 @@ class SentencePair(NamedTuple):
     source, target : tuple of str
         The words.
     links : frozenset of (source position, target position), default empty
-        The gold word alignment, positions from 0.
+        The gold word alignment, positions from 0. Neither words nor links are checked.
 
     Examples
     --------

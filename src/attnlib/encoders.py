@@ -27,7 +27,7 @@ class EncoderOutput(NamedTuple):
     summary : tensor, shape (batch, enc)
         The whole sentence in one vector: the last state of each direction. The decoder of `rnn_encdec` reads only this.
     initial_state : tuple of tensor, batch first
-        The first states of the decoder.
+        The first states of the decoder: for a GRU one, for an LSTM state and cell.
 
     Examples
     --------

@@ -147,8 +147,8 @@ def beam_search(
     length_penalty : float, default 1.0
         The exponent of the length. 0 favors short translations; 1 takes the mean of the words' log probabilities.
     min_length : int or tensor of int, shape (batch,), default 0
-        If the best finished hypothesis is shorter than this, an unfinished one of greater score is returned. Other
-        toolkits forbid `EOS` before this length; this search does not.
+        No strict minimum: if the best finished hypothesis is shorter than this, an unfinished one of greater score is
+        returned. Other toolkits forbid `EOS` before this length; this search does not.
 
     Returns
     -------

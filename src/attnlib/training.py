@@ -181,8 +181,8 @@ def train(
     batches : iterable of Batch
         One batch per step: see `attnlib.data.infinite_batches`. With several processes, each gives its own share.
     steps : int, optional
-        The number of steps. If None, the training ends after `minutes`. At least one of the two is needed; with both,
-        the first limit reached ends the training.
+        The total number of steps, those of `state` included. If None, the training ends after `minutes`. At least one
+        of the two is needed; with both, the first limit reached ends the training.
     minutes : float, optional
         The longest time of training. If None, there is no limit.
     seed : int, default 0

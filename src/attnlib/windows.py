@@ -254,7 +254,8 @@ class LocalPredictive(nn.Module):
     enters or leaves the window; the gradient ignores these jumps.
 
     The paper counts positions from 1, so that its p_t reaches the last word; here, from 0, :math:`p_t = S` would be the
-    position after it. The authors' code has :math:`(S - 1)\,\mathrm{sigmoid}(\ldots)`, which ends at the last word.
+    position after it. This class keeps the paper's S, which counts `EOS`. The authors' code has
+    :math:`(S - 1)\,\mathrm{sigmoid}(\ldots)`, which ends at the last word.
 
     Luong et al. 2015, eq. 9 and eq. 10.
 

@@ -23,13 +23,13 @@ def load_pretrained(name: str) -> EncoderDecoder:
     Parameters
     ----------
     name : str
-        One of `names`.
+        One of `names`, the list of all models that come with the package.
 
     Returns
     -------
     EncoderDecoder
         Its ``config["training_info"]`` holds the configuration, seed, steps, losses, revision, and
-        processor of its training. `attnlib.translate` translates with it.
+        processor of its training. `attnlib.search.translate` translates with it.
 
     Raises
     ------

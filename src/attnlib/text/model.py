@@ -275,7 +275,8 @@ def load(folder: str | Path, device: str | torch.device = "cpu") -> TranslationM
     Returns
     -------
     TranslationModel
-        The model, in evaluation mode: an `EncoderDecoder` as its `network`, which `load_pretrained` returns by itself.
+        The model, in evaluation mode: in float32. Its `network` is an `EncoderDecoder`; its `translate` returns a
+        `Translation`.
 
     Raises
     ------
