@@ -38,6 +38,8 @@ REPAIRS: tuple[tuple[str, str | Callable[[re.Match], str]], ...] = (
     (r'(<span class="math[^>]*>(?:(?!</span>).)*</span>[,.;:?!)]+)', r'<span class="together">\1</span>'),
     # a long name of a row may ask for room on a telephone
     (r'<th scope="row">(?=[^<]{13})', '<th scope="row" class="long">'),
+    # a corner of a table that names nothing is no heading
+    (r'<th(?: class="head")?>(?:<p></p>)?</th>', "<td></td>"),
     # docutils gives references a role that has been withdrawn
     (r'(<div class="citation"[^>]*) role="doc-biblioentry"', r'\1 role="listitem"'),
     # the lines of a long signature are no definitions
