@@ -334,6 +334,16 @@ def test_a_long_sentence_stands_in_two_columns_with_the_likeliest_words_below_th
     assert french(page).nth(4).bounding_box()["y"] > chips["y"] + chips["height"] - 1
 
 
+def test_the_likeliest_words_stay_in_their_frame(one, opened):
+    page = opened(one, wide=390)
+    expect(page.locator(".at-tall")).to_have_count(1)
+    frame = page.locator(".at-chips").bounding_box()
+    for button in page.locator(".at-chips button").all():
+        chip = button.bounding_box()
+        assert frame["x"] < chip["x"]
+        assert chip["x"] + chip["width"] < frame["x"] + frame["width"]
+
+
 def test_a_pair_brings_its_right_translation(bahdanau, opened):
     pair = SentencePair(("a", "cat", "sings"), ("une", "chat", "chante"))
     page = opened(attention_demo({"Bahdanau": bahdanau}, pair))
