@@ -80,6 +80,8 @@ attnlibCards.define("plane", (card, data) => {
     many.textContent = d();
     if (root.checked) scale.value = Math.log10(factor());
     size.textContent = factor() < 0.1 ? factor().toFixed(3) : two(factor());
+    scale.setAttribute("aria-valuetext", size.textContent);
+    features.setAttribute("aria-valuetext", many.textContent);
     responds.replaceChildren("The largest weight is ", make("i", {}, "p"),
       ` = ${two(p)}. To its own score it responds by `, make("i", {}, "p"), "(1 − ",
       make("i", {}, "p"), `) = ${two(p * (1 - p))}${d() > 2 ? `. The plane shows 2 of ${d()} features.` : "."}`);

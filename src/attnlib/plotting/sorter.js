@@ -14,11 +14,12 @@ attnlibCards.define("sorter", card => {
     const sign = heads[n].dataset.sorted === "1" ? -1 : 1;
     const rows = [...body.rows].sort((one, other) => compare(one, other, n, sign));
     for (const head of heads) for (const name of ["data-sorted", "aria-sort"]) head.removeAttribute(name);
-    const greatestFirst = Boolean(rows[0].cells[n].dataset.size) === (sign > 0);
+    const greatestFirst = Boolean(rows[0].cells[n].dataset.size) === (sign > 0),
+      direction = greatestFirst ? "descending" : "ascending";
     heads[n].dataset.sorted = sign;
-    heads[n].setAttribute("aria-sort", greatestFirst ? "descending" : "ascending");
+    heads[n].setAttribute("aria-sort", direction);
     body.append(...rows);
-    status.textContent = `Sorted by ${heads[n].textContent}.`;
+    status.textContent = `Sorted by ${heads[n].textContent}, ${direction}.`;
   }
 
   heads.forEach((head, n) => head.replaceChildren(

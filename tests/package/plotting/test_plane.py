@@ -50,7 +50,9 @@ def test_weights_and_answer_are_those_of_the_package(card, opened):
     page.get_by_role("button", name="key of north").press("ArrowLeft")
     keys = WIND_KEYS + np.array([[0, 0], [-0.1, 0], [0, 0], [0, 0]])
     assert said(page) == computed(moved, keys)
-    page.get_by_label("scale of the scores").press("End")
+    scale = page.get_by_label("scale of the scores")
+    scale.press("End")
+    assert scale.get_attribute("aria-valuetext") == "10.00", "not its logarithm"
     assert said(page) == computed(moved, keys, scale=10.0)
     page.get_by_role("button", name="Start again").click()
     assert said(page) == computed(ASKED, WIND_KEYS)
@@ -80,6 +82,7 @@ def test_many_features_without_the_root_saturate_the_softmax_and_the_root_helps(
     features, root = page.get_by_label("number of features"), page.get_by_role("checkbox")
     for _ in range(7):
         features.press("ArrowRight")
+    assert features.get_attribute("aria-valuetext") == "256", "not the power of two"
     assert page.get_by_text("The plane shows 2 of 256 features.").is_visible()
     with_root = response()
     root.uncheck()
