@@ -31,6 +31,10 @@ window.attnlibCards ??= (() => {
     if (!next.isEqualNode(node)) node.replaceChildren(...next.childNodes);
   }
 
+  function write(node, text) {   // unless this is written there already
+    if (node.textContent !== text) node.textContent = text;
+  }
+
   // Buttons of which one is chosen.
   function choices(label, titles, choose) {
     const name = `attnlib-choice-${++cards}`;
@@ -115,5 +119,5 @@ window.attnlibCards ??= (() => {
     scan();
   }
 
-  return { make, dress, fill, two, clamp, greatest, still, choices, load, whenTouched, question, define, scan };
+  return { make, dress, fill, write, two, clamp, greatest, still, choices, load, whenTouched, question, define, scan };
 })();

@@ -2,7 +2,7 @@
 // drags weights, hides words and picks words, and the models of recurrent.js translate the rest anew. Without a model
 // it shows weights that were computed before.
 attnlibCards.define("demo", (card, data) => {
-  const { make, dress, fill, two, clamp, greatest, still, choices, load, whenTouched, question } = attnlibCards;
+  const { make, dress, fill, write, two, clamp, greatest, still, choices, load, whenTouched, question } = attnlibCards;
   const EOS = 2, MOST = 99, LEAST = 0.005, PATIENCE = 30;   // words; a weight that is still said; milliseconds
   // pixels: the lines of a target word; a word without letters; a likely word
   const BUNDLE = 15, FULL = 20, CHIP = 34;
@@ -18,7 +18,7 @@ attnlibCards.define("demo", (card, data) => {
   const nothing = () => ({ hidden: new Set(), sharpness: 1, looks: models.map(() => new Map()),
     forced: models.map(() => new Map()) });
   let words = data.words, shown, now = nothing(), past = [], latest, m = 0, t = data.step, from = data.bar;
-  let job = 0, found = data.question?.bar === undefined, complaint = "", sentences = 0, ownWeights, ruled = "";
+  let job = 0, found = data.question?.bar === undefined, complaint = "", sentences = 0, ownWeights, ruled = "", placed = {};
   const chosen = new Set([0]);   // the models that have been shown
 
   const name = word => NAMES[word] ?? data.target[word - NAMES.length],
@@ -226,7 +226,7 @@ attnlibCards.define("demo", (card, data) => {
 
   // --- Saying ---
 
-  const say = said => { if (status.textContent !== said) status.textContent = said; };
+  const say = said => write(status, said);
 
   function complain(said) {
     complaint = said;
@@ -251,6 +251,7 @@ attnlibCards.define("demo", (card, data) => {
   // --- Drawing ---
 
   const tall = () => stage.classList.contains("at-tall"),
+    dragging = () => source.classList.contains("at-dragging"),
     button = (said, more) => make("button", { type: "button", ...more }, said);
 
   function build() {   // the columns of a sentence
@@ -286,14 +287,15 @@ attnlibCards.define("demo", (card, data) => {
         tabindex: i === Math.min(from, words.length) ? 0 : -1,
         "aria-valuetext": hidden ? "hidden at every step" : `${two(weight)} of the weight`,
         "aria-orientation": tall() ? "horizontal" : "vertical" });
-      col.querySelector(".at-share").textContent = alpha && !unseen ? two(weight) : "";
+      write(col.querySelector(".at-share"), alpha && !unseen ? two(weight) : "");
     });
     drawTarget(steps);
     drawChips(step);
     drawNotes();
-    dress(undo, past.length ? { disabled: undefined } : { disabled: "" }).textContent = past.length
-      ? `Undo (${past.length})` : "Undo";
-    sharp.textContent = slider.value = now.sharpness;
+    dress(undo, { disabled: past.length ? undefined : "" });
+    write(undo, past.length ? `Undo (${past.length})` : "Undo");
+    slider.value = now.sharpness;
+    write(sharp, slider.value);
     switches.querySelectorAll("label").forEach((label, n) =>
       label.classList.toggle("at-moved", n !== m && live && moved(n)));
     drawLinks(steps, center, place());   // what is read comes last, so that the page is laid out once
@@ -308,7 +310,7 @@ attnlibCards.define("demo", (card, data) => {
         onclick: () => choose(n), onpointerenter: () => preview(n), onpointerleave: () => preview(-1) }));
       if (node.textContent && node.textContent !== word
         && !still()) node.animate?.([{ background: "var(--yours)" }, {}], 700);
-      node.textContent = word;
+      write(node, word);
       const marks = [!kept[n] && "changed", kept[n] && !fits[n] && "wrong",
         now.forced[m].has(n) && "chosen"].filter(Boolean);
       dress(node, { class: ["at-word", ...marks.map(mark => `at-${mark}`)].join(" "), "aria-selected": n === t,
@@ -324,23 +326,23 @@ attnlibCards.define("demo", (card, data) => {
 
   function drawChips({ p, likely, word }) {   // the three likeliest, and the one that stands there
     const list = p ? greatest(p, 3).map(word => [word, p[word]]) : likely ?? [];
-    const focus = [...chips.children].indexOf(document.activeElement);
     if (p && !list.some(([other]) => other === word)) list.push([word, p[word]]);
     chips.hidden = !list.length;
-    chips.replaceChildren(make("small", { class: "at-likeliest" }, "word here:"),
-      ...list.map(([other, p]) => button(name(other),
-      { lang: fr, style: `--p: ${p.toFixed(3)}`, "aria-pressed": other === word,
-        "aria-label": `write ${name(other)}, probability ${two(p)}`,
-        onclick: () => act(() => now.forced[m].set(t, other), { since: t }) })));
-    [...chips.querySelectorAll("button")].forEach((chip, n) =>
-      chip.append(" ", make("small", {}, list[n][1] < LEAST ? "<0.01" : two(list[n][1]))));
-    chips.children[focus]?.focus();
+    while (chips.children.length > list.length + 1) chips.lastChild.remove();
+    list.forEach(([other, p], n) => {
+      const chip = chips.children[n + 1] ?? chips.appendChild(button("", { lang: fr,
+        onclick: ({ currentTarget }) => act(() => now.forced[m].set(t, Number(currentTarget.value)), { since: t }) }));
+      dress(chip, { value: other, style: `--p: ${p.toFixed(3)}`, "aria-pressed": other === word,
+        "aria-label": `write ${name(other)}, probability ${two(p)}` });
+      fill(chip, `${name(other)} `, make("small", {}, p < LEAST ? "<0.01" : two(p)));
+    });
   }
 
   // Tall, if the words of either side do not fit in a row; never while a bar is dragged.
   function fit() {
+    if (dragging()) return;
     const list = [all(), written(models[m].steps)], seen = `${stage.clientWidth} ${list.join()}`;
-    if (ruled === seen || source.classList.contains("at-dragging")) return;
+    if (ruled === seen) return;
     ruled = seen;
     ruler.font = `600 15px ${getComputedStyle(stage).fontFamily}`;
     const width = words => words.reduce((sum, word) => sum + Math.max(ruler.measureText(word).width + FULL, 40), 0);
@@ -349,6 +351,8 @@ attnlibCards.define("demo", (card, data) => {
 
   // The chips below their word, in a column of words where they stand; return the ends of the lines.
   function place() {
+    const seen = [t, chips.children.length, ...written(models[m].steps)].join();
+    if (dragging() && placed.seen === seen) return placed;   // what is measured is laid out first, which takes time
     const word = target.children[t], { left, top } = stage.getBoundingClientRect(), upright = !tall();
     const shift = upright || chips.hidden ? "" : `${CHIP * (chips.children.length - 1) + 16}px`;
     for (const node of target.children) {
@@ -365,7 +369,7 @@ attnlibCards.define("demo", (card, data) => {
     const at = clamp(middle - wide / 2, 0, Math.max(stage.clientWidth - wide, 0));
     dress(chips, { style: upright ? `margin-left: ${at}px; --caret: ${middle - at - 5}px`
       : `top: ${target.offsetTop + word.offsetTop + word.offsetHeight + 4}px` });
-    return { froms, tos, upright };
+    return placed = { froms, tos, upright, seen };
   }
 
   // Lines: all of a target word together are as thick as 1, side by side at its end.
@@ -381,24 +385,29 @@ attnlibCards.define("demo", (card, data) => {
         make("text", { x: knot[0], y: knot[1] + 5 }, "c"));
     }
     const groups = steps.map(({ alpha }, n) => {
-      let offset = -BUNDLE / 2;
-      return make("g", {}, ...[...alpha].flatMap((weight, i) => {
-        const thick = BUNDLE * weight, middle = offset + thick / 2, [u, v] = tos[n];
+      const group = bundles[n] ??= make("g"), [u, v] = tos[n];
+      let offset = -BUNDLE / 2, drawn = 0;
+      alpha.forEach((weight, i) => {
+        const thick = BUNDLE * weight, middle = offset + thick / 2;
         offset += thick;
-        return weight < LEAST ? [] : [make("path", { d: curve(froms[i], upright ? [u + middle, v] : [u, v + middle]),
-          "stroke-width": Math.max(thick, 0.75).toFixed(2) })];
-      }));
+        if (weight >= LEAST) dress(group.children[drawn++] ?? group.appendChild(make("path")), {
+          d: curve(froms[i], upright ? [u + middle, v] : [u, v + middle]),
+          "stroke-width": Math.max(thick, 0.75).toFixed(2) });
+      });
+      while (group.children.length > drawn) group.lastChild.remove();
+      return dress(group, { class: n === t ? "at-on" : "" });
     });
-    groups[t].classList.add("at-on");
-    // on top
-    links.replaceChildren(...groups, ...(center === undefined ? [] : [tick(froms, center, upright)]), groups[t]);
+    const ticks = center === undefined ? [] : [tick(froms, center, upright)];
+    const nodes = [...groups.filter((_, n) => n !== t), ...ticks, groups[t]];   // the chosen one on top
+    if (nodes.length !== links.children.length || nodes.some((node, k) => node !== links.children[k]))
+      links.replaceChildren(...nodes);
   }
 
   // where the window of local attention has its center, which is between words
   function tick(froms, center, upright) {
     const before = clamp(Math.floor(center), 0, froms.length - 1), after = Math.min(before + 1, froms.length - 1);
     const [x, y] = froms[before].map((z, axis) => z + (center - before) * (froms[after][axis] - z));
-    return make("path", { class: "at-center", d: upright ? `M${x} ${y + 1}l-6 10h12z` : `M${x + 1} ${y}l10 -6v12z` });
+    return dress(centered, { d: upright ? `M${x} ${y + 1}l-6 10h12z` : `M${x + 1} ${y}l10 -6v12z` });
   }
 
   const preview = n => [...links.querySelectorAll("g")].forEach((group, k, { length }) =>
@@ -441,7 +450,7 @@ attnlibCards.define("demo", (card, data) => {
 
   function judge() {
     // what moves on the page waits for the hand
-    if (!data.question || source.classList.contains("at-dragging")) return;
+    if (!data.question || dragging()) return;
     const { bar, least, hidden, clauses, titles, right } = data.question,
       alike = (set, list) => set.size === list.length && list.every(i => set.has(i));
     const done = titles ? chosen.size === models.length : clauses ? sentences >= 3
@@ -454,6 +463,7 @@ attnlibCards.define("demo", (card, data) => {
   // --- Beginning ---
 
   const ruler = make("canvas").getContext("2d"), status = make("p", { role: "status", class: "at-aloud" });
+  const bundles = [], centered = make("path", { class: "at-center" });
   const links = make("svg", { class: "at-links", "aria-hidden": "true" }), caption = make("p", { class: "at-caption" });
   const source = make("div", { class: "at-source", role: "group",
     "aria-label": `${english} ${unit}s, and their weights` });
@@ -466,7 +476,8 @@ attnlibCards.define("demo", (card, data) => {
     choose(to, true);
   } });
   const chips = make("div", { class: "at-chips", role: "group",
-    "aria-label": "The likeliest words here: choose one to write it" });
+    "aria-label": "The likeliest words here: choose one to write it" },
+  make("small", { class: "at-likeliest" }, "word here:"));
   const stage = make("div", { class: "at-stage" }, links, source, target, chips),
     notes = make("div", { class: "at-notes" });
   const field = make("input", { type: "text", spellcheck: "false", autocomplete: "off", autocapitalize: "none",

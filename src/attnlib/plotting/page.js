@@ -9,8 +9,8 @@ window.attnlibOwn = data => {
   const { pieces, positions, most, beam: widest } = data.own;
   const numbers = new Map(data.source.map((word, n) => [word, n + SPECIAL.length]));
   const target = [...data.target];   // as they are: what is shown of them is shorter
-  let width = widest, refused = false;
   const own = { numbers: undefined, note: undefined, read, text, search, choices };
+  let width = widest, refused = false;
   if (pieces) data.target = data.target.map(shown);
 
   // --- From a text to numbers ---
@@ -127,17 +127,14 @@ window.attnlibOwn = data => {
 
   // How to search, if there is a choice.
   function choices(again) {
-    const line = document.createElement("div"), select = document.createElement("select");
-    if (widest === 1) return line;
-    for (const size of [widest, 1]) select.add(new Option(size > 1 ? `beam of ${size}` : "greedy", size));
-    select.setAttribute("aria-label", "search");
-    select.addEventListener("change", () => {
-      width = Number(select.value);
+    const { make } = attnlibCards, choose = ({ target }) => {
+      width = Number(target.value);
       again();
-    });
-    line.className = "at-line";
-    line.append(select);
-    return line;
+    };
+    return make("div", { class: "at-line" }, ...(widest === 1 ? [] : [
+      make("select", { "aria-label": "search", onchange: choose },
+        make("option", { value: widest }, `beam of ${widest}`), make("option", { value: 1 }, "greedy")),
+    ]));
   }
 
   return own;
