@@ -5,8 +5,10 @@ from collections import defaultdict
 import numpy as np
 import pandas as pd
 import pytest
-from ibm_model_1 import LANGUAGES, LEAST, NONE, align, results, train
-from package import TABLES, load_captions
+from ibm_model_1 import LEAST, NONE, align, results, train
+
+from attnlib.experiments.captions import LANGUAGES, load_captions
+from attnlib.experiments.runs import read_table
 
 PAIRS = [(["a", "b", "a"], ["x", "x", "y"]), (["b", "c"], ["y", "z", "x"]), (["c"], ["z"])]
 
@@ -51,11 +53,11 @@ def test_a_word_is_linked_to_its_likeliest_source_or_to_none():
 
 @pytest.fixture(scope="module")
 def table():
-    return pd.read_csv(TABLES / "ibm_model_1.probabilities.csv")
+    return read_table("ibm_model_1.probabilities")
 
 
 def test_the_scores_are_those_of_the_probabilities(table):
-    recorded = pd.read_csv(TABLES / "ibm_model_1.csv")
+    recorded = read_table("ibm_model_1")
     pd.testing.assert_frame_equal(results(table), recorded, atol=1e-4)
 
 
