@@ -136,7 +136,7 @@ def held_out_sentences(*clauses: int) -> list[SentencePair]:
     return read_plan("comparison").configs["bahdanau"].test_sentences(clauses)
 
 
-def make(folder: Path, say: Callable[[str], Any]) -> None:
+def make(folder: Path, log: Callable[[str], Any]) -> None:
     """Train the models that are not in the folder yet, one training for all that were kept of it, side by side.
 
     A model whose recipe is another by now is refused by name: remove its folder to train it again. After an
@@ -146,11 +146,11 @@ def make(folder: Path, say: Callable[[str], Any]) -> None:
     missing = [(name, recipe) for name, recipe in RECIPES.items() if not _is_there(folder / name, recipe)]
     for _, same in groupby(missing, lambda named: named[1][:3]):
         snapshots = dict(same)
-        say(f"training {', '.join(snapshots)}")
+        log(f"training {', '.join(snapshots)}")
         _train(folder, snapshots)
     for name, recipe in TEXTS.items():
         if not _is_there(folder / name, recipe):
-            say(f"training {name}")
+            log(f"training {name}")
             _learn(folder / name, recipe)
 
 

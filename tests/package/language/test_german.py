@@ -2,8 +2,7 @@
 
 import pytest
 
-from attnlib.language import german_words
-from attnlib.language.german import clause, coordinate, noun_phrase, object_relative, sample, subject_relative
+from attnlib.language.german import VERBS, clause, coordinate, noun_phrase, object_relative, sample, subject_relative
 
 CAT, MAN, DOGS = map(noun_phrase, ("the cat", "a small man", "the old dogs"))
 
@@ -93,7 +92,7 @@ def test_every_part_of_a_verb_is_linked_to_all_of_it():
 def test_every_word_is_said():
     german = {word for pair in sample(1000, seed=0) for word in pair.target}
     assert 80 < len(german) < 110
-    prefixed = {verb.prefix + verb.german for verb in german_words.VERBS}
+    prefixed = {verb.prefix + verb.german for verb in VERBS}
     assert prefixed < german
     assert {"weil", "wenn", "und", "nicht"} < german
 

@@ -100,10 +100,10 @@ def test_the_sample_is_the_same_on_every_platform():
         ({"n": 0}, "n is 0; expected at least 1"),
         ({"n": 1.5}, "TypeError: n is 1.5"),
         ({"seed": "one"}, "TypeError: seed is 'one'"),
-        ({"clauses": ()}, r"clauses is \(\); expected one or more numbers"),
-        ({"clauses": (2, 0)}, r"clauses is \(2, 0\); .* each at least 1"),
-        ({"clauses": (1.5,)}, r"TypeError: clauses is \(1.5,\); expected whole numbers"),
-        ({"part": "dev"}, "part is 'dev'; expected 'train' or 'test'"),
+        ({"clauses": ()}, "clauses is empty; expected at least one number of clauses"),
+        ({"clauses": (2, 0)}, "clauses is 0; expected at least 1"),
+        ({"clauses": (1.5,)}, "TypeError: clauses is 1.5; expected a whole number"),
+        ({"part": "dev"}, "part is 'dev'; expected one of train, test"),
     ],
 )
 def test_what_does_not_fit_is_refused(wrong, says, refused):
