@@ -22,7 +22,7 @@ from torch import nn
 from attnlib.alignment import AttentionLayer, sequence_mask
 from attnlib.data import SentencePair, Vocabulary, collate, infinite_batches
 from attnlib.decoders import BahdanauDecoder
-from attnlib.encoders import BidirectionalGRU, EncoderOutput
+from attnlib.encoders import BidirectionalGRU
 from attnlib.experiments.plan import build_vocabularies
 from attnlib.experiments.runs import RECORDED
 from attnlib.language import lexicon
@@ -61,18 +61,12 @@ AFTER = frozenset(word.english for word in lexicon.ADJECTIVES if word.place == "
 """English adjectives that follow their noun in French."""
 
 
-class UnequalGRU(nn.Module):
+class UnequalGRU(BidirectionalGRU):
     """Bahdanau's encoder with a forward reader of another size than the backward one, or, of size 0, none."""
 
     def __init__(self, embedding: Embedding, forward: int, hidden_size: int):
-        super().__init__()
-        self.both = BidirectionalGRU(embedding, hidden_size, hidden_size)
-        self.embedding = embedding
-        self.both.forward_rnn = nn.GRU(embedding.embedding_dim, forward, batch_first=True) if forward else Nothing()
-
-    def forward(self, source, lengths) -> EncoderOutput:
-        """Annotate each word with the states of both readers."""
-        return self.both(source, lengths)
+        super().__init__(embedding, hidden_size, hidden_size)
+        self.forward_rnn = nn.GRU(embedding.embedding_dim, forward, batch_first=True) if forward else Nothing()
 
 
 class Nothing(nn.Module):
