@@ -160,7 +160,7 @@ def main(
             log(name)
     elif read.learns_from_text:
         if data is None:
-            raise ValueError(f"the plan {read.name} learns from a text; expected --data, the folder of the text")
+            raise ValueError(f"plan is {read.name}, which learns from a text; expected --data, the folder of the text")
         for name in only:
             check_choice(read.configs, only=name)
         runs = [run for run in read.runs() if not only or run[0].name in only][part]
@@ -168,7 +168,7 @@ def main(
         do(list_text_jobs(read, runs, data, models, folder, **how), read, folder, workers, log)
     else:
         if only or data or device:
-            raise ValueError(f"the plan {read.name} learns from no text; expected no --only, --data or --device")
+            raise ValueError(f"plan is {read.name}, which learns from no text; expected no --only, --data or --device")
         record(read, folder, workers, part, log)
 
 

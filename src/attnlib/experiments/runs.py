@@ -68,7 +68,7 @@ def read_details(plan: str | Plan, folder: Path = RECORDED) -> list[dict[str, An
     path = folder / f"{plan.name}.jsonl"
     details = [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
     if not plan.learns_from_text and {run["plan"] for run in details} - {plan.digest}:
-        raise ValueError(f"{path.name} has runs of another plan than {plan.name}: their hash differs")
+        raise ValueError(f"{path.name} has runs of another plan; expected runs with the hash of {plan.name}")
     return [{**run, "settings": rename_settings(run["settings"])} if "settings" in run else run for run in details]
 
 
@@ -283,9 +283,10 @@ def failed_configs(plan: str | Plan, folder: Path = RECORDED) -> list[Experiment
 def _load(name: str, plan: str | Plan, folder: Path) -> pd.DataFrame:
     """Load a table whose rows have a plan's hash and the code's revision."""
     plan = read_plan(plan)
-    table = read_table(f"{plan.name}.{name}", folder)
+    whole_name = f"{plan.name}.{name}"
+    table = read_table(whole_name, folder)
     if "plan" in table and {*table["plan"]} - {plan.digest}:
-        raise ValueError(f"{plan.name}.{name}.csv has lines of another plan than {plan.name}: their hash differs")
+        raise ValueError(f"{whole_name}.csv has lines of another plan; expected lines with the hash of {plan.name}")
     return table.drop(columns=["plan", "revision"], errors="ignore")
 
 
