@@ -7,22 +7,24 @@ writes
 - ``backward_annotations.readers.csv``: what the keys of unchanged models take from each reader.
 """
 
-from argparse import ArgumentParser
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 import torch
-from package import TABLES, build_vocabularies, chosen_rate, held_out_sentences, retrain, training_sentences
+import tyro
+from recipes import RECIPES, held_out_sentences, retrain
 from seed_ranges import SEEDS, adjectives, translations
+from tables import is_recorded, replace_lines
 from torch import nn
 
 from attnlib.alignment import AttentionLayer, sequence_mask
 from attnlib.data import SentencePair, Vocabulary, collate, infinite_batches
 from attnlib.decoders import BahdanauDecoder
-from attnlib.encoders import BidirectionalGRU, EncoderOutput
+from attnlib.encoders import BidirectionalGRU
+from attnlib.experiments.plan import build_vocabularies
+from attnlib.experiments.runs import RECORDED
 from attnlib.language import lexicon
 from attnlib.layers import Embedding, seeded
 from attnlib.metrics import alignment_error_rate, exact_match, forced_alignments
@@ -46,7 +48,7 @@ class Experiment(NamedTuple):
 EXPERIMENTS = (
     *(Experiment("forward reader", units, forward=units) for units in (0, 8, 24)),
     *(Experiment("words", numbers, numbers=numbers) for numbers in (20, 5)),
-    *(Experiment("size", hid, hidden_size=hid) for hid in (48, 24)),
+    *(Experiment("size", size, hidden_size=size) for size in (48, 24)),
     Experiment("length", 3, times=3),
     Experiment("size", 192, hidden_size=192),
 )
@@ -59,18 +61,12 @@ AFTER = frozenset(word.english for word in lexicon.ADJECTIVES if word.place == "
 """English adjectives that follow their noun in French."""
 
 
-class UnequalGRU(nn.Module):
+class UnequalGRU(BidirectionalGRU):
     """Bahdanau's encoder with a forward reader of another size than the backward one, or, of size 0, none."""
 
-    def __init__(self, embedding: Embedding, forward: int, hid: int):
-        super().__init__()
-        self.both = BidirectionalGRU(embedding, hid, hid)
-        self.embedding = embedding
-        self.both.forward_rnn = nn.GRU(embedding.embedding_dim, forward, batch_first=True) if forward else Nothing()
-
-    def forward(self, source, lengths) -> EncoderOutput:
-        """Annotate each word with the states of both readers."""
-        return self.both(source, lengths)
+    def __init__(self, embedding: Embedding, forward: int, hidden_size: int):
+        super().__init__(embedding, hidden_size, hidden_size)
+        self.forward_rnn = nn.GRU(embedding.embedding_dim, forward, batch_first=True) if forward else Nothing()
 
 
 class Nothing(nn.Module):
@@ -85,16 +81,14 @@ def build(
     experiment: Experiment, source: Vocabulary, target: Vocabulary, embedding_dim: int, seed: int
 ) -> EncoderDecoder:
     """Build the model of an experiment, untrained."""
-    hid = experiment.hidden_size
+    size = experiment.hidden_size
     if experiment.forward is None:
-        return rnn_search(source, target, embedding_dim=embedding_dim, hidden_size=hid, seed=seed)
-    enc = experiment.forward + hid
+        return rnn_search(source, target, embedding_dim=embedding_dim, hidden_size=size, seed=seed)
+    sizes = {"decoder_size": size, "encoder_size": experiment.forward + size}
     with seeded(seed):
-        encoder = UnequalGRU(Embedding(len(source), embedding_dim), experiment.forward, hid)
-        align = AttentionLayer(Additive(hid, enc, hid), GlobalWindow())
-        decoder = BahdanauDecoder(
-            align, Embedding(len(target), embedding_dim), decoder_size=hid, encoder_size=enc, maxout=hid // 2
-        )
+        encoder = UnequalGRU(Embedding(len(source), embedding_dim), experiment.forward, size)
+        attention = AttentionLayer(Additive(*sizes.values(), size), GlobalWindow())
+        decoder = BahdanauDecoder(attention, Embedding(len(target), embedding_dim), **sizes, maxout=size // 2)
     return EncoderDecoder(encoder, decoder, source, target)
 
 
@@ -123,28 +117,25 @@ def _numbered(pair: SentencePair, numbers: int, rng: np.random.Generator) -> Sen
 def record(experiment: Experiment, seed: int) -> list[dict]:
     """Train a model and measure it: a line for each moment of its training."""
     steps, pairs = 700 * experiment.times, 20_000 * experiment.times
-    sentences = numbered(training_sentences("bahdanau", pairs, seed), experiment.numbers, seed)
+    config = RECIPES["bahdanau"].experiment().replace(num_pairs=pairs)
+    sentences = numbered(config.training_sentences(seed), experiment.numbers, seed)
     known = build_vocabularies()
     if experiment.numbers > 1:
         known = (
             Vocabulary.from_sentences(pair.source for pair in sentences),
             Vocabulary.from_sentences(pair.target for pair in sentences),
         )
-    test = [pair for clauses in (1, 2, 3) for pair in held_out_sentences(clauses)]
-    test = numbered(test, experiment.numbers, 0)
+    test = numbered(held_out_sentences(1, 2, 3), experiment.numbers, 0)
     translator = build(experiment, *known, embedding_dim=48, seed=seed)
     moments = {round(share * steps) for share in MOMENTS.get(experiment.guess, (1,))}
     lines = []
 
     def look(training, last):
         if training.step in moments:
-            lines.append(
-                {"guess": experiment.guess, "degree": experiment.degree, "seed": seed, "step": training.step}
-                | measure(translator, test)
-            )
+            lines.append({"step": training.step} | measure(translator, test))
 
     batches = infinite_batches(sentences, *known, max_tokens=800, seed=seed)
-    train(translator, batches, steps=steps, learning_rate=chosen_rate("bahdanau"), progress=False, on_step=look)
+    train(translator, batches, steps=steps, learning_rate=config.learning_rate, progress=False, on_step=look)
     return lines
 
 
@@ -180,10 +171,10 @@ class HalfKeys(nn.Module):
 
 def readers(translator: EncoderDecoder) -> Iterator[dict]:
     """For each reader, compute its share of the keys' variance within sentences, and measure the model without it."""
-    pairs = [pair for clauses in (1, 2, 3) for pair in held_out_sentences(clauses)]
-    hid = translator.decoder.cell.hidden_size
+    pairs = held_out_sentences(1, 2, 3)
+    size = translator.decoder.cell.hidden_size
     score = translator.decoder.attention.score
-    halves = {"forward": slice(0, hid), "backward": slice(hid, 2 * hid)}
+    halves = {"forward": slice(0, size), "backward": slice(size, 2 * size)}
     spread = {name: _spread(translator, pairs, half) for name, half in halves.items()}
     yield {"keys_without": "nothing", "share_of_variance": 1.0, **measure(translator, pairs)}
     for name, half in halves.items():
@@ -204,34 +195,28 @@ def _spread(translator: EncoderDecoder, pairs: Sequence[SentencePair], half: sli
     return float(away.square().sum() / real.sum())
 
 
-def main() -> None:
-    """Run the experiments that the tables lack."""
-    parser = ArgumentParser(description="Record the runs of the plan backward-annotations.")
-    parser.add_argument("--weights", type=Path, default=Path("_build/record"), help="for trained weights (%(default)s)")
-    parser.add_argument("--tables", type=Path, default=TABLES, help="for the tables (in the package)")
-    options = parser.parse_args()
+def main(weights: Path = Path("_build/record"), tables: Path = RECORDED) -> None:
+    """Record the runs of the plan backward-annotations that the tables lack.
+
+    Parameters
+    ----------
+    weights
+        The folder of trained weights.
+    tables
+        The folder of the tables; the default is in the package.
+    """
     torch.set_num_threads(1)
     for seed in SEEDS:
-        key = {"seed": seed}
-        path = options.tables / "backward_annotations.readers.csv"
-        if not _recorded(path, key):
-            _add(path, [key | line for line in readers(retrain("bahdanau", seed, options.weights))])
+        if not is_recorded("backward_annotations.readers", tables, seed=seed):
+            lines = [*readers(retrain("bahdanau", seed, weights))]
+            replace_lines({"readers": lines}, "backward_annotations", tables, seed=seed)
     for experiment in EXPERIMENTS:
         for seed in (10, 11):
-            path = options.tables / "backward_annotations.csv"
-            if not _recorded(path, {"guess": experiment.guess, "degree": experiment.degree, "seed": seed}):
-                _add(path, record(experiment, seed))
+            key = {"guess": experiment.guess, "degree": experiment.degree, "seed": seed}
+            if not is_recorded("backward_annotations", tables, **key):
+                replace_lines({"": record(experiment, seed)}, "backward_annotations", tables, **key)
                 print(experiment, seed, flush=True)
 
 
-def _recorded(path: Path, key: Mapping) -> bool:
-    return path.exists() and bool((pd.read_csv(path)[[*key]] == pd.Series(key)).all(axis=1).any())
-
-
-def _add(path: Path, lines: Sequence[Mapping]) -> None:
-    old = [pd.read_csv(path)] if path.exists() else []
-    pd.concat([*old, pd.DataFrame(lines).round(4)]).to_csv(path, index=False)
-
-
 if __name__ == "__main__":
-    main()
+    tyro.cli(main)

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
-from package import load_captions
 
+from attnlib.experiments.captions import load_captions
 from attnlib.metrics import alignment_error_rate
 
 Words = Sequence[str]

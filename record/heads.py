@@ -5,19 +5,24 @@ quarters of an hour on one processor core; interrupted, it goes on where it was.
 each head of each layer, and for the mean of each layer's heads, under forced decoding.
 """
 
-from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import torch
+import tyro
 from caption_alignments import Links, score
-from package import TABLES, load_captions, train_on_text
+from sentences import read_data, settings_of
+from tyro.conf import Positional
 
 from attnlib.data import SentencePair, collate
+from attnlib.experiments.captions import load_captions
+from attnlib.experiments.plan import read_plan
+from attnlib.experiments.runs import RECORDED
 from attnlib.metrics import hard_alignment
 from attnlib.seq2seq import EncoderDecoder
+from attnlib.text.training import train_model
 
 ROW, SEED, LANGUAGE = "transformer", 0, "german"
 
@@ -63,11 +68,21 @@ def results(translator: EncoderDecoder) -> pd.DataFrame:
     return pd.DataFrame(lines).round(4)
 
 
-if __name__ == "__main__":
-    parser = ArgumentParser(description="Record the alignment error rate of each head of the Transformer.")
-    parser.add_argument("data", type=Path, help="the folder with the text")
-    parser.add_argument("--model", type=Path, default=Path("_build/record/heads"), help="its folder (%(default)s)")
-    options = parser.parse_args()
+def main(data: Positional[Path], model: Path = Path("_build/record/heads")) -> None:
+    """Record the alignment error rate of each head of the Transformer.
+
+    Parameters
+    ----------
+    data
+        The folder with the text.
+    model
+        The folder of the model.
+    """
     torch.set_num_threads(1)
-    model = train_on_text(ROW, SEED, options.data, options.model)
-    results(model).to_csv(TABLES / "heads.csv", index=False)
+    config, text = read_plan("sentences").configs[ROW], read_data(data, LANGUAGE)
+    trained = train_model(model, text.train, text.dev, settings_of(config, SEED))
+    results(trained.network).to_csv(RECORDED / "heads.csv", index=False)
+
+
+if __name__ == "__main__":
+    tyro.cli(main)

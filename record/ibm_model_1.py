@@ -20,9 +20,11 @@ from sys import argv
 import numpy as np
 import pandas as pd
 from caption_alignments import Links, Words, score
-from package import TABLES, load_captions, read_text
+from sentences import read_data
 
 from attnlib.data import SentencePair
+from attnlib.experiments.captions import LANGUAGES, load_captions
+from attnlib.experiments.runs import RECORDED
 
 NONE = "(none)"
 """The source word of a target word that translates none."""
@@ -33,7 +35,6 @@ ITERATIONS = 10
 LEAST = 0.001
 """Smaller probabilities are not in the table, and align as if they were 0."""
 
-LANGUAGES = "german", "french"
 COLUMNS = ["language", "english", "translation", "translation_given_english", "english_given_translation"]
 
 Probabilities = Mapping[tuple[str, str], float]
@@ -140,6 +141,6 @@ def _possible(pair: SentencePair) -> set[tuple[str, str]]:
 
 if __name__ == "__main__":
     data = Path(argv[1])
-    table = pd.concat([probabilities(language, read_text(data, language)) for language in LANGUAGES])
-    table.to_csv(TABLES / "ibm_model_1.probabilities.csv", index=False)
-    results(table).to_csv(TABLES / "ibm_model_1.csv", index=False)
+    table = pd.concat([probabilities(language, read_data(data, language).train) for language in LANGUAGES])
+    table.to_csv(RECORDED / "ibm_model_1.probabilities.csv", index=False)
+    results(table).to_csv(RECORDED / "ibm_model_1.csv", index=False)

@@ -6,13 +6,17 @@ See ``plans/norm-first.md``. ``python record/norm_first.py`` does the runs that 
 - ``norm_first.csv`` and ``norm_first.clauses.csv``: each run's metrics by test set, and by number of clauses.
 """
 
-from collections.abc import Mapping, Sequence
+from itertools import product
+from math import inf
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import torch
 from jaxtyping import Bool, Float, Int
-from package import TABLES, dev_loss, successor, train_and_measure
+from measures import measure, measure_rate
+from recording import rates_to_try
+from tables import is_recorded, replace_lines
 from torch import Tensor, nn
 
 from attnlib.alignment import sequence_mask
@@ -20,6 +24,8 @@ from attnlib.attention import AttentionOutput
 from attnlib.data import Tokenizer
 from attnlib.decoders import DecoderState
 from attnlib.encoders import EncoderOutput
+from attnlib.experiments.plan import ExperimentConfig, read_plan
+from attnlib.experiments.runs import RECORDED
 from attnlib.layers import seeded
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.transformer import (
@@ -31,10 +37,17 @@ from attnlib.transformer import (
     transformer,
 )
 
-RATES = 0.0025, 0.005, 0.01, 0.02
-KEY = ["learning_rate", "share", "seed"]
+PLAN = read_plan("successors")
+"""The plan of the post-norm Transformer."""
+
 FAILED = 0.005
 """The rate at which the post-norm Transformer failed with one seed."""
+
+METRICS = (
+    *("sentences", "perplexity", "bleu_greedy", "bleu_beam", "exact_match", "exact_match_beam"),
+    *("alignment_error_rate", "unfinished"),
+)
+"""The metrics of a run that the tables have."""
 
 
 class NormFirstEncoderLayer(EncoderLayer):
@@ -135,14 +148,10 @@ def norm_first_transformer(
 
 def trials(losses: pd.DataFrame) -> list[tuple[float, float, int]]:
     """List the trials of learning rates that are known to be needed: rate, share of the steps, seed."""
-    tried = {*RATES, *losses.learning_rate[losses.share == 0.5]}
-    means = losses[losses.share == 0.5].groupby("learning_rate").loss.agg(["mean", "count"])
-    if {*means.index[means["count"] == 2]} == tried:
-        best = means["mean"].idxmin()
-        tried |= {best / 2} if best == min(tried) else {2 * best} if best == max(tried) else set()
-    return [(rate, 0.5, seed) for rate in sorted(tried) for seed in (100, 101)] + [
-        (FAILED, 1, seed) for seed in (100, 101, 102)
-    ]
+    rule = PLAN.contents["learning_rates"]
+    half = losses[losses["share"] == 0.5].assign(tuning_group="norm-first")
+    rates = rates_to_try(half, "norm-first", rule)
+    return [*product(rates, [0.5], rule["seeds"]), *((FAILED, 1, seed) for seed in (100, 101, 102))]
 
 
 def chosen(losses: pd.DataFrame) -> float:
@@ -150,39 +159,38 @@ def chosen(losses: pd.DataFrame) -> float:
     return losses[losses.share == 0.5].groupby("learning_rate").loss.mean().idxmin()
 
 
-def main(folder: Path = TABLES) -> None:
+def dev_loss(config: ExperimentConfig, rate: float, share: float, seed: int) -> float:
+    """Train for a share of the steps and pairs, and return the loss of the dev sentences; inf if training fails."""
+    config = (config if share == 1 else PLAN.shortened(config)).replace(learning_rate=rate)
+    run = measure_rate(PLAN, config.tuning_group, config, seed, PLAN.contents["learning_rates"]["clauses"])
+    loss = run.tables["learning_rates"][0]["loss"]
+    return inf if loss is None else loss
+
+
+def train_and_measure(config: ExperimentConfig, rate: float, seed: int) -> dict[str, list[dict[str, Any]]]:
+    """Train a configuration with a seed, and return its lines by test set and by number of clauses."""
+    tables = measure(PLAN, config.replace(learning_rate=rate), seed).tables
+    return {
+        table: [{name: line[name] for name in (by, *METRICS)} for line in tables[table]]
+        for by, table in (("test_set", ""), ("clauses", "clauses"))
+    }
+
+
+def main(folder: Path = RECORDED) -> None:
     """Run the trainings that the tables lack."""
     torch.set_num_threads(1)
-    row, path = successor(norm_first_transformer), folder / "norm_first.learning_rates.csv"
-    losses = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=[*KEY, "loss"])
-    while missing := [
-        trial for trial in trials(losses) if trial not in {*losses[KEY].itertuples(index=False, name=None)}
-    ]:
-        rate, share, seed = missing[0]
-        loss = dev_loss(row, seed, rate, share)
-        losses.loc[len(losses)] = [rate, share, seed, loss]
+    post, path = PLAN.configs["transformer"], folder / "norm_first.learning_rates.csv"
+    config = post.replace(model=norm_first_transformer)
+    losses = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=["learning_rate", "share", "seed", "loss"])
+    while missing := [key for key in trials(losses) if not (losses.iloc[:, :3] == key).all(axis=1).any()]:
+        losses.loc[len(losses)] = [*missing[0], dev_loss(config, *missing[0])]
         losses.astype({"seed": int}).to_csv(path, index=False)
-    runs = [("norm-first", row, chosen(losses)), ("norm-first-0.005", row, FAILED)]
-    runs = [*runs[: 1 + (chosen(losses) != FAILED)], ("transformer-0.005", successor(), FAILED)]
-    for seed in range(10, 15):
-        for name, config, rate in runs:
-            key = {"model": name, "learning_rate": rate, "seed": seed}
-            if not recorded(folder, key):
-                add(folder, key, *train_and_measure(config, seed, rate))
-
-
-def recorded(folder: Path, key: Mapping) -> bool:
-    """Return whether the tables have a run."""
-    path = folder / "norm_first.csv"
-    return path.exists() and bool((pd.read_csv(path)[[*key]] == pd.Series(key)).all(axis=1).any())
-
-
-def add(folder: Path, key: Mapping, test_sets: Sequence[Mapping], clauses: Sequence[Mapping]) -> None:
-    """Add a run's lines to the tables, the main one last: a run that it has is complete."""
-    for name, lines in ((".clauses", clauses), ("", test_sets)):
-        path = folder / f"norm_first{name}.csv"
-        old = [pd.read_csv(path)] if path.exists() else []
-        pd.concat([*old, pd.DataFrame([key | line for line in lines])]).to_csv(path, index=False)
+    runs = [("norm-first", config, chosen(losses)), ("norm-first-0.005", config, FAILED)]
+    runs = [*runs[: 1 + (chosen(losses) != FAILED)], ("transformer-0.005", post, FAILED)]
+    for seed, (name, of_run, rate) in product(range(10, 15), runs):
+        key = {"model": name, "learning_rate": rate, "seed": seed}
+        if not is_recorded("norm_first", folder, **key):
+            replace_lines(train_and_measure(of_run, rate, seed), "norm_first", folder, **key)
 
 
 if __name__ == "__main__":

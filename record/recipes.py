@@ -27,12 +27,13 @@ from attnlib.experiments.runs import best_learning_rate
 from attnlib.experiments.training import train_from_config
 from attnlib.language.grammar import sample
 from attnlib.pretrained import FOLDER
+from attnlib.seq2seq import EncoderDecoder
 from attnlib.text.config import TrainingConfig
 from attnlib.text.files import digest
 from attnlib.text.folder import begin_folder, complete_folder, read_config, write_config
 from attnlib.text.training import train_model
 from attnlib.training import TrainingState, init_training
-from attnlib.writing import write_atomically
+from attnlib.writing import atomic_open, write_atomically
 
 
 class Recipe(NamedTuple):
@@ -101,7 +102,41 @@ TEXTS: Mapping[str, TextRecipe] = {
 """Those that learned from a text, by name."""
 
 
-def make(folder: Path, say: Callable[[str], Any]) -> None:
+def retrain(name: str, seed: int, folder: Path) -> EncoderDecoder:
+    """Train a model by its recipe but for the seed, or load it if a folder holds its weights; in float64.
+
+    Parameters
+    ----------
+    name : str
+        One of `RECIPES`.
+    seed : int
+        Seed of the initial weights, the training sentences, and their order.
+    folder : Path
+        Folder of trained weights, a file for each name and seed.
+
+    Returns
+    -------
+    EncoderDecoder
+        The model, with frozen weights.
+    """
+    config, path = RECIPES[name].experiment(), folder / f"{name}-{seed}.pt"
+    if path.exists():
+        model = config.build_model(seed)
+        model.load_state_dict(torch.load(path, weights_only=True))
+    else:
+        model, _ = train_from_config(config, seed)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_open(path) as file:
+            torch.save(model.state_dict(), file)
+    return model.eval().to(torch.float64).requires_grad_(False)
+
+
+def held_out_sentences(*clauses: int) -> list[SentencePair]:
+    """Return the comparison's test sentences of these numbers of clauses."""
+    return read_plan("comparison").configs["bahdanau"].test_sentences(clauses)
+
+
+def make(folder: Path, log: Callable[[str], Any]) -> None:
     """Train the models that are not in the folder yet, one training for all that were kept of it, side by side.
 
     A model whose recipe is another by now is refused by name: remove its folder to train it again. After an
@@ -111,11 +146,11 @@ def make(folder: Path, say: Callable[[str], Any]) -> None:
     missing = [(name, recipe) for name, recipe in RECIPES.items() if not _is_there(folder / name, recipe)]
     for _, same in groupby(missing, lambda named: named[1][:3]):
         snapshots = dict(same)
-        say(f"training {', '.join(snapshots)}")
+        log(f"training {', '.join(snapshots)}")
         _train(folder, snapshots)
     for name, recipe in TEXTS.items():
         if not _is_there(folder / name, recipe):
-            say(f"training {name}")
+            log(f"training {name}")
             _learn(folder / name, recipe)
 
 

@@ -82,8 +82,8 @@ def recorded(plan: Plan, folder: Path) -> set[tuple[Any, ...]]:
     return {*keys, *((run["model"], run["seed"]) for run in read_details(plan, folder))}
 
 
-def record(plan: Plan, folder: Path, workers: int = 2, share: slice = ALL, say: Callable[[str], Any] = print) -> None:
-    """Record the runs of a plan that are not recorded yet, `workers` side by side; `say` is told of each."""
+def record(plan: Plan, folder: Path, workers: int = 2, share: slice = ALL, log: Callable[[str], Any] = print) -> None:
+    """Record the runs of a plan that are not recorded yet, `workers` side by side, and log each."""
     failed: set[tuple[Any, ...]] = set()
     while True:
         jobs = list_rate_jobs(plan, folder)
@@ -91,14 +91,14 @@ def record(plan: Plan, folder: Path, workers: int = 2, share: slice = ALL, say: 
             jobs = list_jobs(plan, folder)
         mine = {key: jobs[key] for key in [*jobs][share] if key not in recorded(plan, folder) | failed}
         if mine:
-            failed |= do(mine, plan, folder, workers, say)
+            failed |= do(mine, plan, folder, workers, log)
         elif rates_are_known:
             return
         else:
             time.sleep(2)  # until the other shares have chosen their learning rates
 
 
-def do(jobs: Jobs, plan: Plan, folder: Path, workers: int, say: Callable[[str], Any]) -> set[tuple[Any, ...]]:
+def do(jobs: Jobs, plan: Plan, folder: Path, workers: int, log: Callable[[str], Any]) -> set[tuple[Any, ...]]:
     """Run jobs and write each result when it is done; return those that failed."""
     failed = set()
     for key, result in _results(jobs, workers):
@@ -107,11 +107,11 @@ def do(jobs: Jobs, plan: Plan, folder: Path, workers: int, say: Callable[[str], 
             run = result()
         except FloatingPointError as error:
             failed.add(key)
-            say(f"{' '.join(map(str, key))}: {error}")
+            log(f"{' '.join(map(str, key))}: {error}")
         else:
             add_run(run, plan, folder)
             seconds = (run.details or next(iter(run.tables.values()))[0]).get("seconds", time.perf_counter() - began)
-            say(f"{' '.join(map(str, key))}: {seconds:.1f} seconds")
+            log(f"{' '.join(map(str, key))}: {seconds:.1f} seconds")
     return failed
 
 
@@ -150,26 +150,26 @@ def main(
     device
         Where these are trained: cpu, cuda, or cuda:1 and so on. If None, on a GPU if there is one.
     """
-    read, part, say = read_plan(plan), _slice(share), partial(print, flush=True)
+    read, part, log = read_plan(plan), _slice(share), partial(print, flush=True)
     workers = (1 if read.learns_from_text else 2) if workers is None else workers
     check_whole(workers=workers)
     if costs:
         for name, config in read.configs.items():
             with _pool(1) as fresh:
                 add_run(fresh.submit(measure_costs, read, config).result(), read, folder)
-            say(name)
+            log(name)
     elif read.learns_from_text:
         if data is None:
-            raise ValueError(f"the plan {read.name} learns from a text; expected --data, its folder")
+            raise ValueError(f"plan is {read.name}, which learns from a text; expected --data, the folder of the text")
         for name in only:
             check_choice(read.configs, only=name)
         runs = [run for run in read.runs() if not only or run[0].name in only][part]
         how = {"device": resolve_device(device), "progress": True}
-        do(list_text_jobs(read, runs, data, models, folder, **how), read, folder, workers, say)
+        do(list_text_jobs(read, runs, data, models, folder, **how), read, folder, workers, log)
     else:
         if only or data or device:
-            raise ValueError(f"the plan {read.name} learns from no text; expected no --only, --data or --device")
-        record(read, folder, workers, part, say)
+            raise ValueError(f"plan is {read.name}, which learns from no text; expected no --only, --data or --device")
+        record(read, folder, workers, part, log)
 
 
 def _results(jobs: Jobs, workers: int) -> Iterator[tuple[tuple[Any, ...], Callable[[], Run]]]:
@@ -195,7 +195,7 @@ def _slice(share: str) -> slice:
     """Read which of several shares of the runs to do, as one writes it: "2/5"."""
     numbers = re.fullmatch(r"(\d+)/(\d+)", share)
     if not numbers or not 1 <= int(numbers[1]) <= int(numbers[2]):
-        raise ValueError(f"share is {share!r}; expected one as 2/5, the first number from 1 to the second")
+        raise ValueError(f"share is {share!r}; expected two whole numbers such as 2/5, the first from 1 to the second")
     return slice(int(numbers[1]) - 1, None, int(numbers[2]))
 
 

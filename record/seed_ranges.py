@@ -14,17 +14,20 @@ model. With ``--weights FOLDER`` trained weights are kept there, and read from t
 - ``seed_ranges.windows.csv``: what the windows of local models cost (chapter 3).
 """
 
-from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import torch
+import tyro
 from interventions import exchanges, kept_when_hidden, transplanted, unmoved_without, words_kept
-from package import TABLES, held_out_sentences, load_pretrained, predicted_centers, recipe_seed, retrain
+from recipes import RECIPES, held_out_sentences, retrain
+from tables import is_recorded, replace_lines
 
+from attnlib import load_pretrained
 from attnlib.data import SentencePair
+from attnlib.experiments.evaluation import max_output_length, window_centers
+from attnlib.experiments.runs import RECORDED
 from attnlib.metrics import alignment_error_rate, attention_weights, exact_match, forced_alignments
 from attnlib.search import translate_all
 from attnlib.seq2seq import EncoderDecoder
@@ -44,7 +47,7 @@ Lines = Mapping[str, list[dict]]
 
 def measure(name: str, translator: EncoderDecoder) -> Lines:
     """Measure a model as chapters 2 and 3 do: lines for each table, without model and seed."""
-    short = [pair for clauses in (1, 2, 3) for pair in held_out_sentences(clauses)]
+    short = held_out_sentences(1, 2, 3)
     written, links = translations(translator, short), forced_alignments(translator, short)
     eight = held_out_sentences(8)
     lines = {
@@ -70,9 +73,9 @@ def measure(name: str, translator: EncoderDecoder) -> Lines:
 
 
 def translations(translator: EncoderDecoder, pairs: Sequence[SentencePair]) -> list[tuple[str, ...]]:
-    """Translate greedily, each within twice the length of its source and five words."""
+    """Translate greedily, each within `max_output_length`."""
     sources = [pair.source for pair in pairs]
-    return translate_all(translator, sources, max_length=[2 * len(source) + 5 for source in sources])
+    return translate_all(translator, sources, max_length=[max_output_length(source) for source in sources])
 
 
 def qualities(pairs, written, links) -> dict[str, float]:
@@ -206,7 +209,7 @@ def windows(translator: EncoderDecoder) -> Iterator[dict]:
         six = [pair for pair in pairs if any(t == 6 for _, t in pair.links)]
         lengths = np.array([len(pair.source) + 1 for pair in six])
         gold = np.array([np.mean([i for i, t in pair.links if t == 6]) for pair in six])
-        centers = np.array([p[6] for p in predicted_centers(translator, six)])
+        centers = np.array([p[6] for p in window_centers(translator, six)])
         yield {
             "clauses": clauses,
             "sentences": len(pairs),
@@ -219,37 +222,25 @@ def windows(translator: EncoderDecoder) -> Iterator[dict]:
         }
 
 
-def add(lines: Lines, name: str, seed: int, pretrained: bool, folder: Path) -> None:
-    """Add a model's lines to the tables, the main one last: a model that it has is complete."""
-    for table in sorted(lines, reverse=True):
-        path = folder / f"seed_ranges{'.' * bool(table)}{table}.csv"
-        new = pd.DataFrame(lines[table]).round(4)
-        new.insert(0, "model", name)
-        new.insert(1, "seed", seed)
-        new.insert(2, "pretrained", pretrained)
-        old = pd.read_csv(path) if path.exists() else None
-        if old is not None:
-            new = pd.concat([old[(old.model != name) | (old.seed != seed)], new])
-        new.to_csv(path, index=False)
+def main(weights: Path = Path("_build/record"), tables: Path = RECORDED) -> None:
+    """Train and measure the models that the tables lack.
 
-
-def main() -> None:
-    """Write what is missing in the tables."""
-    parser = ArgumentParser(description="Train and measure the models that the tables lack.")
-    parser.add_argument("--weights", type=Path, default=Path("_build/record"), help="for trained weights (%(default)s)")
-    parser.add_argument("--tables", type=Path, default=TABLES, help="for the tables (in the package)")
-    options = parser.parse_args()
+    Parameters
+    ----------
+    weights
+        The folder of trained weights.
+    tables
+        The folder of the tables; the default is in the package.
+    """
     torch.set_num_threads(1)
-    path = options.tables / "seed_ranges.csv"
     for seed in (None, *SEEDS):
         for name in MODELS:
-            key = (name, recipe_seed(name) if seed is None else seed)
-            if path.exists() and key in {*pd.read_csv(path)[["model", "seed"]].itertuples(index=False, name=None)}:
-                continue
-            translator = load_pretrained(name) if seed is None else retrain(name, seed, options.weights)
-            add(measure(name, translator), *key, seed is None, options.tables)
-            print(*key, flush=True)
+            key = {"model": name, "seed": seed or RECIPES[name].seed, "pretrained": not seed}
+            if not is_recorded("seed_ranges", tables, **key):
+                model = retrain(name, seed, weights) if seed else load_pretrained(name)
+                replace_lines(measure(name, model), "seed_ranges", tables, **key)
+                print(name, key["seed"], flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main)

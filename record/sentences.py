@@ -35,7 +35,7 @@ from sacrebleu.metrics import CHRF
 from scipy.stats import spearmanr
 from tables import Run, environment
 
-from attnlib.data import UNK, SentencePair
+from attnlib.data import UNK, SentencePair, Tokenizer
 from attnlib.experiments.captions import LANGUAGES, load_captions
 from attnlib.experiments.plan import ExperimentConfig, Plan
 from attnlib.experiments.runs import read_details
@@ -205,13 +205,13 @@ def _test(
     model: TranslationModel, pairs: Sequence[SentencePair], how: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[dict[str, Any]], list[str]]:
     sides = [(pair.source, pair.target) for pair in pairs]
-    translations = model.translate_all([source for source, _ in sides], **how)
+    sources, references = zip(*sides, strict=True)
+    translations = model.translate_all(sources, **how)
     words = [one.words for one in translations]
     scores = score_translations(words, sides, "none")
     sizes = [sum(model.network.target_vocabulary.sizes(each)) for each in words]
     attends = model.network.decoder.has_attention
     copied = [one.with_unknown_replaced().words for one in translations] if attends else None
-    unknown = _unknown(model, pairs)
     metrics = {
         "sentences": scores.sentences,
         "perplexity": _perplexity(model, pairs),
@@ -221,12 +221,12 @@ def _test(
         "bleu_beam_copied": score_translations(copied, sides, "none").bleu if attends else None,
         "chrf_beam": scores.chrf,
         "exact_match_beam": scores.exact_match,
-        "length_ratio": sum(map(len, words)) / sum(len(target) for _, target in sides),
+        "length_ratio": sum(map(len, words)) / sum(map(len, references)),
         "unfinished": sum(size >= how["max_length"] for size in sizes) / len(sizes),
-        "unknown_source": unknown[0],
-        "unknown_target": unknown[1],
+        "unknown_source": _unknown_share(model.network.source_vocabulary, sources),
+        "unknown_target": _unknown_share(model.network.target_vocabulary, references),
         "unknown_written": sum("<unknown>" in word for each in words for word in each),
-        **(_tells(translations, pairs) if attends else {"chrf_to_probability": None, "chrf_to_entropy": None}),
+        **_quality_correlations(translations, pairs, attends=attends),
     }
     by_words = [
         {"words": f"{part[0]}-{part[1]}", "sentences": part[2], "bleu_beam": round(part.bleu.score, 4)}
@@ -269,16 +269,16 @@ def _perplexity(model: TranslationModel, pairs: Sequence[SentencePair]) -> float
     return exp(sum(sentence_nll(model.network, pairs)) / numbers)
 
 
-def _unknown(model: TranslationModel, pairs: Sequence[SentencePair]) -> list[float]:
-    vocabularies = model.network.source_vocabulary, model.network.target_vocabulary
-    shares = []
-    for vocabulary, side in zip(vocabularies, ("source", "target"), strict=True):
-        numbers = [n for pair in pairs for n in vocabulary.encode(getattr(pair, side))[:-1]]
-        shares.append(numbers.count(UNK) / len(numbers))
-    return shares
+def _unknown_share(vocabulary: Tokenizer, sentences: Iterable[Words]) -> float:
+    numbers = [n for words in sentences for n in vocabulary.encode(words)[:-1]]
+    return numbers.count(UNK) / len(numbers)
 
 
-def _tells(translations: Sequence[Translation], pairs: Sequence[SentencePair]) -> dict[str, float | None]:
+def _quality_correlations(
+    translations: Sequence[Translation], pairs: Sequence[SentencePair], *, attends: bool
+) -> dict[str, float | None]:
+    if not attends:
+        return {"chrf_to_probability": None, "chrf_to_entropy": None}
     chrf, both = CHRF(), [(one, pair) for one, pair in zip(translations, pairs, strict=True) if one.words]
     quality = [chrf.sentence_score(str(one), [" ".join(pair.target)]).score for one, pair in both]
     probability = [_log_probability(one) / len(one.words) for one, _ in both]

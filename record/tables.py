@@ -4,7 +4,7 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
@@ -16,6 +16,7 @@ from filelock import FileLock
 
 from attnlib.experiments.plan import Plan
 from attnlib.experiments.runs import RECORDED, read_details, read_table
+from attnlib.writing import write_atomically
 
 KEYS = ("tuning_group", "target", "side", "word", "model", "test_set", "clauses", "words", "learning_rate", "seed")
 """Columns that tell the lines of a table apart, where it has them; all others are what was measured."""
@@ -55,7 +56,8 @@ def add_lines(lines: Sequence[dict[str, Any]], name: str, folder: Path = RECORDE
         key, rank = [column for column in KEYS if column in table], {name: n for n, name in enumerate(order)}
         table = table.drop_duplicates(key, keep="last")
         table = table.sort_values(key, key=lambda column: column.map(lambda x: rank.get(x, x)), ignore_index=True)
-        _write(folder / f"{name}.csv", table.convert_dtypes().to_csv(index=False, lineterminator="\n"))
+        text = table.convert_dtypes().to_csv(index=False, lineterminator="\n")
+        write_atomically(folder / f"{name}.csv", text.encode())
 
 
 def add_run(run: Run, plan: Plan, folder: Path = RECORDED) -> None:
@@ -70,7 +72,41 @@ def add_run(run: Run, plan: Plan, folder: Path = RECORDED) -> None:
             key = {name: run.details[name] for name in ("model", "seed")}
             others = [each for each in read_details(plan, folder) if any(each[name] != key[name] for name in key)]
             details = sorted([*others, run.details], key=lambda each: (order.index(each["model"]), each["seed"]))
-            _write(folder / f"{plan.name}.jsonl", "".join(_json(each) + "\n" for each in details))
+            text = "".join(_json(each) + "\n" for each in details)
+            write_atomically(folder / f"{plan.name}.jsonl", text.encode())
+
+
+def is_recorded(name: str, folder: Path = RECORDED, **key: Any) -> bool:
+    """Return whether a table has a line with these values."""
+    path = folder / f"{name}.csv"
+    return path.exists() and bool((pd.read_csv(path)[[*key]] == pd.Series(key)).all(axis=1).any())
+
+
+def replace_lines(
+    tables: Mapping[str, Sequence[Mapping[str, Any]]], name: str, folder: Path = RECORDED, **key: Any
+) -> None:
+    """Write a run's lines at the end of its tables, in place of earlier ones with its key.
+
+    The main table is written last: a run that it has is complete.
+
+    Parameters
+    ----------
+    tables : mapping
+        Lines for tables, as in `Run`; numbers are rounded to four decimals.
+    name : str
+        Name of the main table.
+    folder : Path, optional
+        Folder of the tables.
+    **key
+        The columns that tell the run apart, which come first.
+    """
+    for part in sorted(tables, reverse=True):
+        path, lines = folder / f"{name}.{part}.csv".replace("..", "."), pd.DataFrame(tables[part]).round(4)
+        table = lines.assign(**key)[[*key, *lines]]
+        if path.exists():
+            old = pd.read_csv(path)
+            table = pd.concat([old[(old[[*key]] != pd.Series(key)).any(axis=1)], table])
+        table.to_csv(path, index=False)
 
 
 @cache
@@ -108,13 +144,6 @@ def _revision() -> str:
 def _hidden(folder: Path, name: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     return folder / f".{name}.lock"
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    part = path.with_name(f".{path.name}.part")
-    part.write_text(text, "utf-8", newline="\n")
-    part.replace(path)
 
 
 def _json(value: Any) -> str:

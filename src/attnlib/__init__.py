@@ -26,8 +26,8 @@ The modules, in reading order, which is the order of dependence:
 
 And folders, each on its own:
 
-- `language`: `lexicon`, `phrases`, `grammar`: English and French sentences whose word links are known; `german_words`,
-  `german`: English and German ones;
+- `language`: `lexicon`, `phrases`, `grammar`: English and French sentences whose word links are known; `german`:
+  English and German ones;
 - `plotting`: `figures`, interactive cards, a model as one `page`, schematics and `table`;
 - `text`: `config`, `files`, `units`, `subwords`, `corpus`, `folder`, `model`, `evaluation`, `training`:
   training and translation of your own text;

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 import torch
 from backward_annotations import AFTER, Experiment, HalfKeys, build, numbered, readers
-from package import build_vocabularies, held_out_sentences, load_pretrained
+from recipes import held_out_sentences
 
+from attnlib import load_pretrained
 from attnlib.data import encode_batch
+from attnlib.experiments import build_vocabularies
 from attnlib.scores import Additive
 
 

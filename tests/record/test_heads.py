@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from caption_alignments import diagonal, score
 from heads import head_links, head_weights
-from package import held_out_sentences, load_captions, load_pretrained
+from recipes import held_out_sentences
 
+from attnlib import load_pretrained
+from attnlib.experiments.captions import load_captions
 from attnlib.metrics import alignment_error_rate, attention_weights, forced_alignments
 
 

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 import torch
-from norm_first import NormFirstEncoderLayer, chosen, norm_first_transformer, trials
+from norm_first import FAILED, NormFirstEncoderLayer, chosen, norm_first_transformer, trials
 
 from attnlib.data import BOS, Vocabulary, encode_batch
 from attnlib.transformer import transformer
@@ -81,15 +81,13 @@ def test_it_begins_with_the_weights_of_the_post_norm_model_and_leaves_the_genera
     assert all(torch.equal(weight, theirs[name]) for name, weight in ours.state_dict().items() if name not in new)
 
 
-def test_rates_are_widened_until_the_best_has_one_on_either_side():
-    def losses(**by_rate):
-        lines = [(float(rate), 0.5, seed, loss) for rate, loss in by_rate.items() for seed in (100, 101)]
-        return pd.DataFrame(lines, columns=["learning_rate", "share", "seed", "loss"])
+HALF = {0.0025: 5.0, 0.005: 4.0, 0.01: 3.0, 0.02: 2.0}
 
-    four = {"0.0025": 3.0, "0.005": 2.0, "0.01": 2.5, "0.02": 4.0}
-    inside = losses(**four)
-    assert chosen(inside) == 0.005
-    assert {rate for rate, share, _ in trials(inside) if share == 0.5} == {0.0025, 0.005, 0.01, 0.02}
-    assert {rate for rate, *_ in trials(losses(**four | {"0.0025": 1.0}))} == {0.00125, 0.0025, 0.005, 0.01, 0.02}
-    assert {rate for rate, *_ in trials(losses(**four | {"0.02": 1.0}))} == {0.0025, 0.005, 0.01, 0.02, 0.04}
-    assert {rate for rate, *_ in trials(inside[:5])} == {0.0025, 0.005, 0.01, 0.02}
+
+def test_half_a_training_chooses_the_rate_and_a_whole_one_tries_the_rate_that_failed():
+    """Which rates are tried is tested with the command that records plans."""
+    lines = [(rate, 0.5, seed, loss) for rate, loss in HALF.items() for seed in (100, 101)]
+    losses = pd.DataFrame([*lines, (FAILED, 1, 102, 1.0)], columns=["learning_rate", "share", "seed", "loss"])
+    assert chosen(losses) == 0.02
+    wanted = [(rate, 0.5, seed) for rate in (*HALF, 0.04) for seed in (100, 101)]
+    assert trials(losses) == wanted + [(FAILED, 1, seed) for seed in (100, 101, 102)]

@@ -14,10 +14,13 @@ from interventions import (
     unmoved_without,
     words_kept,
 )
-from package import TABLES, held_out_sentences, load_pretrained, recipe_seed
-from seed_ranges import MODELS, add, adjectives, measure, neighbors, translations, word_classes
+from recipes import RECIPES, held_out_sentences
+from seed_ranges import adjectives, measure, neighbors, translations, word_classes
+from tables import is_recorded, replace_lines
 
+from attnlib import load_pretrained
 from attnlib.data import collate
+from attnlib.experiments.runs import read_table
 from attnlib.language import phrases
 
 PAIR = phrases.clause(
@@ -132,18 +135,22 @@ def test_the_pretrained_models_lines_are_in_the_tables(name, request):
     """Shares are those of hundreds of words, of which another processor may move one or two."""
     lines = measure(name, load_pretrained(name))
     for table, measured in lines.items():
-        recorded = pd.read_csv(TABLES / f"seed_ranges{'.' * bool(table)}{table}.csv")
+        recorded = read_table(f"seed_ranges.{table}".removesuffix("."))
         recorded = recorded[(recorded.model == name) & recorded.pretrained].reset_index(drop=True)
         expected = pd.DataFrame(measured)
-        assert {*recorded.seed} == {recipe_seed(name)}
+        assert {*recorded.seed} == {RECIPES[name].seed}
         pd.testing.assert_frame_equal(recorded[[*expected]], expected, atol=0.006, rtol=0.02, check_dtype=False)
 
 
-def test_models_are_added_once(tmp_path):
-    for value in (1.0, 2.0):
-        for name in MODELS[:2]:
-            add({"": [{"x": value}], "more": [{"y": value, "kind": k} for k in "ab"]}, name, 10, False, tmp_path)
-    main, more = (pd.read_csv(tmp_path / f"seed_ranges{end}.csv") for end in ("", ".more"))
-    assert main.to_dict("list") == {"model": [*MODELS[:2]], "seed": [10] * 2, "pretrained": [False] * 2, "x": [2.0] * 2}
+def test_a_runs_lines_replace_those_that_it_had(tmp_path):
+    for value in (1.0, 2.00001):
+        for name in ("global", "local-m"):
+            tables = {"": [{"x": value}], "more": [{"y": value, "kind": k} for k in "ab"]}
+            replace_lines(tables, "some", tmp_path, model=name, seed=10)
+    main, more = read_table("some", tmp_path), read_table("some.more", tmp_path)
+    assert main.to_dict("list") == {"model": ["global", "local-m"], "seed": [10, 10], "x": [2.0, 2.0]}
     assert more.kind.tolist() == [*"abab"]
     assert set(more.y) == {2.0}
+    assert is_recorded("some", tmp_path, model="global", seed=10)
+    assert not is_recorded("some", tmp_path, model="global", seed=11)
+    assert not is_recorded("other", tmp_path, model="global")

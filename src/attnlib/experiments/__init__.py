@@ -1,8 +1,8 @@
 """Comparison of models: plans, metrics, statistics, and the recorded runs.
 
 `models` defines models that no paper has; `plan` and `labels` describe what is compared; `evaluation` and `training`
-run it; `runs`, `statistics`, `verdicts` and `captions` load and judge the results; `comparisons` plots them. This
-package exports what most chapters use.
+run it; `runs`, `captions` and `verdicts` load and judge the results; `comparisons` plots them. This package exports
+what most chapters use.
 """
 
 from attnlib.experiments.evaluation import compute_metrics, max_output_length, predict, window_centers
@@ -15,12 +15,14 @@ from attnlib.experiments.runs import (
     load_alignment_offsets,
     load_correct,
     load_costs,
-    load_learning_curves,
     load_learning_rates,
     load_losses_by_position,
     load_runs,
 )
-from attnlib.experiments.statistics import (
+from attnlib.experiments.training import count_macs, count_parameters, train_from_config
+from attnlib.experiments.verdicts import (
+    compare_by_metrics,
+    compare_models,
     confidence_interval,
     holm_correction,
     margin_test,
@@ -29,5 +31,3 @@ from attnlib.experiments.statistics import (
     prediction_interval,
     within_model_correlation,
 )
-from attnlib.experiments.training import count_macs, count_parameters, train_from_config
-from attnlib.experiments.verdicts import compare_by_metrics, compare_models

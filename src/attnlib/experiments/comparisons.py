@@ -8,8 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from attnlib.experiments.statistics import confidence_interval
-from attnlib.experiments.verdicts import INCONCLUSIVE, METRICS, REVERSED, RULED_OUT, SUPPORTED
+from attnlib.experiments.verdicts import INCONCLUSIVE, METRICS, REVERSED, RULED_OUT, SUPPORTED, confidence_interval
 from attnlib.plotting.cards import Card, card
 from attnlib.plotting.figures import CURVES
 
@@ -123,33 +122,27 @@ def verdict_table(compared: pd.DataFrame, jointly: pd.DataFrame | None = None) -
         raise ValueError("compared is empty; expected at least one claim")
     names = compared["metric"].map(_COLUMNS).fillna("alignment")
     head = ["claim", "sentences", *names.unique(), *([] if jointly is None else ["corrected together"])]
-    lines = []
+    rows = []
     for (claim, test_set), part in compared.assign(column=names).groupby(["claim", "test_set"], sort=False):
-        by_column = {v.column: v for v in part.itertuples()}
-        entries = [by_column.get(column) for column in names.unique()]
-        row = [claim, test_set, *("" if v is None else _entry(v) for v in entries)]
-        marks = ["".join(["<td", "" if v is None else _mark(v), ">"]) for v in entries]
+        cells = {v.column: _cell(v) for v in part.itertuples()}
+        row = [f"<td>{escape(test_set)}</td>", *(cells.get(column, "<td></td>") for column in names.unique())]
         if jointly is not None:
             after = jointly.loc[part.index, "verdict"]
             changes = zip(part["column"], part["verdict"], after, strict=True)
-            row.append("; ".join(f"{column}: {new}" for column, old, new in changes if old != new))
-        first, *words = map(escape, row)
-        rest = "".join(f"{mark}{word}</td>" for mark, word in zip(["<td>", *marks, "<td>"], words, strict=False))
-        lines.append(f'<tr><th scope="row">{first}</th>{rest}</tr>')
+            changed = "; ".join(f"{column}: {new}" for column, old, new in changes if old != new)
+            row.append(f"<td>{escape(changed)}</td>")
+        rows.append(f'<tr><th scope="row">{escape(claim)}</th>{"".join(row)}</tr>')
     columns = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
-    rows = "\n".join(lines)
-    inside = f"<thead><tr>{columns}</tr></thead>\n<tbody>{rows}</tbody>"
+    inside = "<thead><tr>{}</tr></thead>\n<tbody>{}</tbody>".format(columns, "\n".join(rows))
     body = f'<div class="at-scroll" tabindex="0" role="region" aria-label="verdicts"><table>{inside}</table></div>\n'
-    return card("sorter", body, {}, f"{len(lines)} verdicts: {', '.join(head)}")
+    return card("sorter", body, {}, f"{len(rows)} verdicts: {', '.join(head)}")
 
 
-def _entry(v: tuple) -> str:
-    digits = _DIGITS.get(v.metric, 2)
-    return f"{v.difference:+z.{digits}f} {v.verdict}, p\N{NO-BREAK SPACE}{_p_value(v.p_value)}"
-
-
-def _mark(v: tuple) -> str:
-    return f' class="at-{v.verdict.replace(" ", "-")}" data-size="{v.difference:.6f}"'
+def _cell(v: tuple) -> str:
+    """Return the table cell of a verdict."""
+    p = "<0.001" if v.p_value < 0.001 else f"{v.p_value:.3f}"
+    text = f"{v.difference:+z.{_DIGITS.get(v.metric, 2)}f} {v.verdict}, p\N{NO-BREAK SPACE}{p}"
+    return f'<td class="at-{v.verdict.replace(" ", "-")}" data-size="{v.difference:.6f}">{escape(text)}</td>'
 
 
 def _draw_claims(compared: pd.DataFrame, ax: Axes, lines: Sequence[str]) -> list[Line2D]:
@@ -175,10 +168,6 @@ def _draw_claims(compared: pd.DataFrame, ax: Axes, lines: Sequence[str]) -> list
         Line2D([], [], **gray | crossed.get(verdict, {}), fillstyle=_FILLED[verdict], label=verdict)
         for verdict in present
     ]
-
-
-def _p_value(p: float) -> str:
-    return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def _check_few(series: Sequence[str], what: str) -> None:

@@ -7,24 +7,18 @@ import pandas as pd
 from attnlib.checks import check_choice
 from attnlib.experiments.plan import ExperimentConfig, Plan
 
-HYBRIDS = {
-    "chain-readout": "output reads the new state",
-    "chain-asks": "new state is the query",
-    "chain-lstm": "LSTMs for GRUs",
-    "chain-reversed": "one direction, annotations as wide",
-    "chain-reversed-equal": "one direction, as many parameters",
-    "chain-narrow": "annotations half as wide",
-    "chain-start": "decoder starts without a matrix",
-    "chain-general": "general score for additive",
-    "chain-attentional": "output from the attentional state",
-    "order-general": "general score for additive",
-    "order-fed": "attentional state read and fed",
-    "order-lstm": "LSTMs for GRUs",
-    "order-reversed": "one direction, annotations as wide",
-    "order-narrow": "annotations half as wide",
+_CHANGES = {
+    "readout": "output reads the new state",
+    "asks": "new state is the query",
+    "lstm": "LSTMs for GRUs",
+    "reversed": "one direction, annotations as wide",
+    "reversed-equal": "one direction, as many parameters",
+    "narrow": "annotations half as wide",
+    "start": "decoder starts without a matrix",
+    "general": "general score for additive",
+    "attentional": "output from the attentional state",
+    "fed": "attentional state read and fed",
 }
-"""What is changed in each model between Bahdanau's and Luong's."""
-
 _PATHS = {"chain": "first path", "order": "second path"}
 _LAST = {"chain-attentional": "attentional state fed", "order-narrow": "decoder starts without a matrix"}
 _USUAL = {"D = 10", "no input feeding", "backward encoder", "in French", "1 to 3 clauses"}
@@ -97,8 +91,8 @@ def _parts(config: ExperimentConfig) -> Mapping[str, str]:
     """Return the settings of a model in words."""
     options, parts = config.options, {}
     if config.model == "hybrid":
-        path = config.name.partition("-")[0]
-        parts["model"] = f"{_PATHS[path]}: {HYBRIDS[config.name]}"
+        path, _, change = config.name.partition("-")
+        parts["model"] = f"{_PATHS[path]}: {_CHANGES[change]}"
     elif config.model in _MODELS:
         parts["model"] = _MODELS[config.model]
     else:

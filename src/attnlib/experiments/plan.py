@@ -276,13 +276,13 @@ class Plan:
         return config.longer(self.contents["learning_rates"]["share_of_steps"], len(config.seeds))
 
 
-def read_plan(plan: str | Path) -> Plan:
+def read_plan(plan: str | Path | Plan) -> Plan:
     """Read a plan.
 
     Parameters
     ----------
-    plan : str or Path
-        Name of one of `PLANS`, or a file.
+    plan : str, Path or Plan
+        Name of one of `PLANS`, or a file. A plan that has been read is returned as it is.
 
     Returns
     -------
@@ -296,6 +296,8 @@ def read_plan(plan: str | Path) -> Plan:
     ValueError
         If there is no plan of this name, or a name in it occurs twice or is missing.
     """
+    if isinstance(plan, Plan):
+        return plan
     path = plan
     if isinstance(plan, str):
         check_choice(sorted(path.stem for path in PLANS.glob("*.toml")), plan=plan)
@@ -306,7 +308,7 @@ def read_plan(plan: str | Path) -> Plan:
     for table, part in contents["tables"].items():
         for entry in part["rows"]:
             if entry["name"] in configs:
-                raise ValueError(f"the plan {path.stem} has the model {entry['name']!r} twice")
+                raise ValueError(f"name is {entry['name']!r} twice in the plan {path.stem}; expected different names")
             where = {"plan": path.stem, "table": table, "phase": part["phase"]}
             configs[entry["name"]] = (_of_text if "effort" in contents else _of_grammar)(entry, where, contents)
     _check(read := Plan(path.stem, sha256(text).hexdigest(), contents, configs))
@@ -316,10 +318,8 @@ def read_plan(plan: str | Path) -> Plan:
 @cache
 def build_vocabularies(language: str = "french") -> tuple[Vocabulary, Vocabulary]:
     """Build the vocabularies of a grammar, of English and of the target language."""
-    pairs = LANGUAGES[language](2_000, seed=0)
-    return Vocabulary.from_sentences(pair.source for pair in pairs), Vocabulary.from_sentences(
-        pair.target for pair in pairs
-    )
+    sources, targets = zip(*(pair[:2] for pair in LANGUAGES[language](2_000, seed=0)), strict=True)
+    return Vocabulary.from_sentences(sources), Vocabulary.from_sentences(targets)
 
 
 @lru_cache(maxsize=2)
@@ -389,7 +389,7 @@ def _check(plan: Plan) -> None:
     claims = [claim for table in plan.contents["tables"].values() for claim in table.get("claims", ())]
     for name in [*plan.tuning_groups.values(), *(claim[n] for claim in claims for n in ("first", "second"))]:
         if name not in plan.configs:
-            raise ValueError(f"the plan {plan.name} has no model {name!r}, which a claim or a tuning group names")
+            raise ValueError(f"a claim or a tuning group of {plan.name} names {name!r}; expected a model of the plan")
     for name, config in plan.configs.items():
         if not plan.learns_from_text and config.tuning_group not in plan.tuning_groups:
             raise ValueError(

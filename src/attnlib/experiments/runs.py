@@ -64,11 +64,11 @@ def read_details(plan: str | Plan, folder: Path = RECORDED) -> list[dict[str, An
     ValueError
         If a run was recorded under another version of the plan.
     """
-    plan = read_plan(plan) if isinstance(plan, str) else plan
+    plan = read_plan(plan)
     path = folder / f"{plan.name}.jsonl"
     details = [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
     if not plan.learns_from_text and {run["plan"] for run in details} - {plan.digest}:
-        raise ValueError(f"{path.name} has runs of another plan than {plan.name}: their hash differs")
+        raise ValueError(f"{path.name} has runs of another plan; expected runs with the hash of {plan.name}")
     return [{**run, "settings": rename_settings(run["settings"])} if "settings" in run else run for run in details]
 
 
@@ -97,7 +97,7 @@ def load_runs(plan: str | Plan, by: str = "test_set", folder: Path = RECORDED) -
         If `by` has another value, or a run was recorded under another version of the plan.
     """
     check_choice(BY, by=by)
-    plan = read_plan(plan) if isinstance(plan, str) else plan
+    plan = read_plan(plan)
     read_details(plan, folder)
     return read_table(plan.name if by == "test_set" else f"{plan.name}.{by}", folder)
 
@@ -139,33 +139,6 @@ def load_costs(plan: str | Plan, folder: Path = RECORDED) -> pd.DataFrame:
     return _load("costs", plan, folder).set_index("model")
 
 
-def load_learning_curves(plan: str | Plan, folder: Path = RECORDED) -> pd.DataFrame:
-    """Load the training loss of each run by step.
-
-    Parameters
-    ----------
-    plan : str or Plan
-        The plan, or its name.
-    folder : Path, optional
-        Folder of the recorded runs.
-
-    Returns
-    -------
-    DataFrame
-        Means over ten steps, in nats per word, by the ``step`` in their middle. A plan that learns from a text has the
-        mean up to each ``step``, with the loss and BLEU of the dev sentences.
-    """
-    curves = []
-    for run in read_details(plan, folder):
-        losses, dev = run["losses"], pd.DataFrame(run.get("dev", []), columns=["step", "dev_loss", "dev_bleu"])
-        if dev.empty:
-            curve = pd.DataFrame({"step": 10 * np.arange(len(losses)) + 5, "loss": losses})
-        else:
-            curve = pd.DataFrame(losses, columns=["step", "loss"]).merge(dev, on="step", how="outer")
-        curves.append(_of_run(run, curve))
-    return pd.concat(curves, ignore_index=True)
-
-
 def load_losses_by_position(plan: str | Plan, folder: Path = RECORDED) -> pd.DataFrame:
     """Load the mean loss of each run by target position.
 
@@ -181,7 +154,6 @@ def load_losses_by_position(plan: str | Plan, folder: Path = RECORDED) -> pd.Dat
     DataFrame
         Means over five positions, in nats per word, by the ``position`` in their middle, from 1.
     """
-    plan = read_plan(plan) if isinstance(plan, str) else plan
     parts = []
     for run, config in _with_configs(plan, folder):
         for clauses, losses in zip(config.test_clauses, run["losses_by_position"], strict=True):
@@ -242,10 +214,9 @@ def load_correct(
         If no run of the model is recorded, or there is no such test set.
     """
     check_choice(("seen lengths", "longer"), test_set=test_set)
-    plan = read_plan(plan) if isinstance(plan, str) else plan
     runs = [(run, config) for run, config in _with_configs(plan, folder) if run["model"] == model]
     if not runs:
-        raise ValueError(f"model is {model!r}; expected one with recorded runs")
+        raise ValueError(f"model is {model!r}; expected a model with recorded runs")
     config = runs[0][1]
     seen = np.repeat(config.test_clauses, config.num_test_sentences) <= max(config.clauses)
     bits = [np.unpackbits(np.frombuffer(bytes.fromhex(run["correct"]), np.uint8), count=len(seen)) for run, _ in runs]
@@ -277,7 +248,7 @@ def best_learning_rate(plan: str | Plan, group: str, folder: Path = RECORDED) ->
     rates = load_learning_rates(plan, folder)
     losses = rates[rates["tuning_group"] == group].fillna({"loss": np.inf}).groupby("learning_rate")["loss"].mean()
     if not np.isfinite(losses).any():
-        raise ValueError(f"group is {group!r}; expected a tuning group that some learning rate trains")
+        raise ValueError(f"group is {group!r}; expected a tuning group with a finite loss")
     return float(losses.idxmin())
 
 
@@ -296,7 +267,7 @@ def failed_configs(plan: str | Plan, folder: Path = RECORDED) -> list[Experiment
     list of ExperimentConfig
         The configurations with which these models are trained again.
     """
-    plan = read_plan(plan) if isinstance(plan, str) else plan
+    plan = read_plan(plan)
     rule, runs = plan.contents.get("lost", {"tables": ()}), load_runs(plan, folder=folder)
     if runs.empty:
         return []
@@ -311,14 +282,15 @@ def failed_configs(plan: str | Plan, folder: Path = RECORDED) -> list[Experiment
 
 def _load(name: str, plan: str | Plan, folder: Path) -> pd.DataFrame:
     """Load a table whose rows have a plan's hash and the code's revision."""
-    plan = read_plan(plan) if isinstance(plan, str) else plan
-    table = read_table(f"{plan.name}.{name}", folder)
+    plan = read_plan(plan)
+    whole_name = f"{plan.name}.{name}"
+    table = read_table(whole_name, folder)
     if "plan" in table and {*table["plan"]} - {plan.digest}:
-        raise ValueError(f"{plan.name}.{name}.csv has lines of another plan than {plan.name}: their hash differs")
+        raise ValueError(f"{whole_name}.csv has lines of another plan; expected lines with the hash of {plan.name}")
     return table.drop(columns=["plan", "revision"], errors="ignore")
 
 
-def _with_configs(plan: Plan, folder: Path) -> Iterator[tuple[dict[str, Any], ExperimentConfig]]:
+def _with_configs(plan: str | Plan, folder: Path) -> Iterator[tuple[dict[str, Any], ExperimentConfig]]:
     """Yield each run with its configuration.
 
     A model that was trained again for longer shares the configuration of the first training.
@@ -328,6 +300,7 @@ def _with_configs(plan: Plan, folder: Path) -> Iterator[tuple[dict[str, Any], Ex
     tuple of (dict, ExperimentConfig)
         A run and its configuration.
     """
+    plan = read_plan(plan)
     for run in read_details(plan, folder):
         yield run, plan.configs[run["model"].partition("-times")[0]]
 

@@ -1,9 +1,9 @@
-"""A second small grammar, of English and a German of ours: phrases with their word links, and what to say, at random.
+"""A second small grammar, of English and a simplified German: words, phrases with their word links, random sentences.
 
 German moves the verb. A main clause has it second, and a separable verb's prefix at the end, with "nicht" before the
 prefix: "the man looks at the cat", "der Mann sieht die Katze an". A subordinate clause has the whole verb at its end:
 "the man that looks at the cat", "der Mann der die Katze ansieht". After a subordinate clause, the main clause begins
-with its verb. There are no commas.
+with its verb. There are no commas. There are two cases, nominative and accusative. A plural is always definite.
 """
 
 from collections.abc import Sequence
@@ -13,13 +13,178 @@ from typing import NamedTuple
 
 from attnlib.checks import check_choice
 from attnlib.data import SentencePair
-from attnlib.language import german_words
 from attnlib.language.grammar import Grammar, by_class, draw
+from attnlib.language.lexicon import read_table
 from attnlib.language.phrases import combine, concatenate, english_verb, parsed, words
 
-_NOUNS = {word: noun for noun in german_words.NOUNS for word in (noun.english, noun.english_plural)}
-_ADJECTIVES = {adjective.english: adjective for adjective in german_words.ADJECTIVES}
-_VERBS = {verb.english: verb for verb in german_words.VERBS}
+
+class GermanNoun(NamedTuple):
+    """A noun in English and German.
+
+    Attributes
+    ----------
+    english, english_plural, german, german_plural : str
+        Its forms.
+    gender : {"m", "f", "n"}
+        The gender of the German noun.
+    kind : {"animal", "person", "thing"}
+        The class of meaning, which decides on the words that go with it.
+    """
+
+    english: str
+    english_plural: str
+    german: str
+    german_plural: str
+    gender: str
+    kind: str
+
+
+class GermanAdjective(NamedTuple):
+    """An adjective in English and German.
+
+    Attributes
+    ----------
+    english : str
+        The English form.
+    word_class : str
+        The class of meaning. A noun has at most one adjective of a class.
+    stem : str
+        The German stem, to which endings are added.
+    kinds : str
+        The kinds of noun that it goes with, separated by commas.
+    """
+
+    english: str
+    word_class: str
+    stem: str
+    kinds: str
+    place = "before"  # of all
+
+
+class GermanVerb(NamedTuple):
+    """A verb in English and German, third person.
+
+    Attributes
+    ----------
+    english : str
+        The plain form.
+    particle : str
+        The words after it, or an empty string.
+    german, german_plural : str
+        The German forms, without the prefix.
+    prefix : str
+        The separable prefix, which stands at the end of a main clause, or an empty string.
+    kinds : str
+        The kinds of noun that its complement may be, separated by commas.
+    """
+
+    english: str
+    particle: str
+    german: str
+    german_plural: str
+    prefix: str
+    kinds: str
+    direct = True  # all of them
+
+
+NOUNS: list[GermanNoun] = read_table(
+    GermanNoun,
+    """
+    cat     cats      Katze   Katzen   f  animal
+    dog     dogs      Hund    Hunde    m  animal
+    horse   horses    Pferd   Pferde   n  animal
+    child   children  Kind    Kinder   n  person
+    man     men       Mann    Männer   m  person
+    woman   women     Frau    Frauen   f  person
+    queen   queens    Königin Königinnen f person
+    book    books     Buch    Bücher   n  thing
+    tree    trees     Baum    Bäume    m  thing
+    house   houses    Haus    Häuser   n  thing
+    door    doors     Tür     Türen    f  thing
+    school  schools   Schule  Schulen  f  thing
+    """,
+)
+
+ADJECTIVES: list[GermanAdjective] = read_table(  # in the order in which both languages put them
+    GermanAdjective,
+    """
+    beautiful beauty schön   animal,person,thing
+    big       size   groß    animal,person,thing
+    small     size   klein   animal,person,thing
+    old       age    alt     animal,person,thing
+    famous    fame   berühmt animal,person,thing
+    red       colour rot     thing
+    black     colour schwarz animal,thing
+    """,
+)
+
+VERBS: list[GermanVerb] = read_table(
+    GermanVerb,
+    """
+    sleep  -   schläft schlafen -   -
+    sing   -   singt   singen   -   -
+    arrive -   kommt   kommen   an  -
+    see    -   sieht   sehen    -   animal,person,thing
+    love   -   liebt   lieben   -   animal,person,thing
+    look   at  sieht   sehen    an  animal,person,thing
+    open   -   macht   machen   auf thing
+    close  -   macht   machen   zu  thing
+    call   -   ruft    rufen    an  person
+    invite -   lädt    laden    ein person
+    """,
+)
+
+_ARTICLES = {  # definite: masculine, feminine, neuter, plural; then indefinite, which has no plural here
+    "nominative": ({"m": "der", "f": "die", "n": "das", "p": "die"}, {"m": "ein", "f": "eine", "n": "ein"}),
+    "accusative": ({"m": "den", "f": "die", "n": "das", "p": "die"}, {"m": "einen", "f": "eine", "n": "ein"}),
+}
+
+
+def article(definite: bool, gender: str, case: str) -> str:
+    """Return the German article, or the relative pronoun, which is like the definite article.
+
+    Parameters
+    ----------
+    definite : bool
+        Whether the article is definite.
+    gender : {"m", "f", "n", "p"}
+        The gender of its noun, or "p" for the plural.
+    case : {"nominative", "accusative"}
+        The case.
+
+    Returns
+    -------
+    str
+        One word.
+    """
+    return _ARTICLES[case][0 if definite else 1][gender]
+
+
+def ending(definite: bool, gender: str, case: str) -> str:
+    """Return the ending of a German adjective after an article.
+
+    Parameters
+    ----------
+    definite : bool
+        Whether the article is definite.
+    gender : {"m", "f", "n", "p"}
+        The gender of the noun, or "p" for the plural.
+    case : {"nominative", "accusative"}
+        The case.
+
+    Returns
+    -------
+    str
+        The letters after the stem.
+    """
+    if gender == "p" or (gender, case) == ("m", "accusative"):
+        return "en"
+    return "e" if definite or gender == "f" else {"m": "er", "n": "es"}[gender]
+
+
+_NOUNS = {word: noun for noun in NOUNS for word in (noun.english, noun.english_plural)}
+_ADJECTIVES = {adjective.english: adjective for adjective in ADJECTIVES}
+_VERBS = {verb.english: verb for verb in VERBS}
 _ORDERS = {
     "verb second": ("subject", "finite", "complement", "not", "prefix"),
     "verb first": ("finite", "subject", "complement", "not", "prefix"),
@@ -45,7 +210,12 @@ def sample(n: int, seed: int, clauses: Sequence[int] = (1, 2, 3), part: str = "t
     Returns
     -------
     list of SentencePair
-        Errors are those of `attnlib.language.grammar.sample`.
+        The pairs, with their word links.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `attnlib.language.grammar.sample`.
     """
     return draw(_any_sentence, n, seed, clauses, part)
 
@@ -95,10 +265,9 @@ def noun_phrase(english: str) -> GermanPhrase:
     gender = "p" if plural else noun.gender
     pairs = {}
     for case in ("nominative", "accusative"):
-        ending = german_words.ending(definite, gender, case)
         german = [
-            german_words.article(definite, gender, case),
-            *(adjective.stem + ending for adjective in adjectives),
+            article(definite, gender, case),
+            *(adjective.stem + ending(definite, gender, case) for adjective in adjectives),
             noun.german_plural if plural else noun.german,
         ]
         pairs[case] = concatenate(*map(words, english.split(), german))
@@ -186,7 +355,7 @@ def subject_relative(
     GermanPhrase
         The longer phrase.
     """
-    pronoun = german_words.article(True, antecedent.gender, "nominative")
+    pronoun = article(True, antecedent.gender, "nominative")
     that = GermanPhrase({"nominative": words("that", pronoun)}, antecedent.gender)
     return _followed(antecedent, clause(that, verb, complement, negated=negated, order="verb last"))
 
@@ -212,7 +381,7 @@ def object_relative(
     GermanPhrase
         The longer phrase.
     """
-    that = words("that", german_words.article(True, antecedent.gender, "accusative"))
+    that = words("that", article(True, antecedent.gender, "accusative"))
     return _followed(antecedent, concatenate(that, clause(subject, verb, negated=negated, order="verb last")))
 
 
@@ -254,7 +423,6 @@ def _linked(source: tuple[str, ...], german: str, positions: list[int]) -> Sente
     return SentencePair(source, (german,), frozenset((i, 0) for i in positions))
 
 
-_SORTED = by_class(german_words.ADJECTIVES)
 _GRAMMAR = Grammar(
-    german_words.NOUNS, _SORTED, german_words.VERBS, noun_phrase, coordinate, clause, subject_relative, object_relative
+    NOUNS, by_class(ADJECTIVES), VERBS, noun_phrase, coordinate, clause, subject_relative, object_relative
 )

@@ -6,7 +6,7 @@ from hashlib import sha256
 from random import Random
 from typing import Any, NamedTuple
 
-from attnlib.checks import check_whole
+from attnlib.checks import check_choice, check_whole
 from attnlib.data import SentencePair
 from attnlib.language import lexicon
 from attnlib.language.phrases import (
@@ -42,7 +42,8 @@ def sample(n: int, seed: int, clauses: Sequence[int] = (1, 2, 3), part: str = "t
     Returns
     -------
     list of SentencePair
-        One clause has 3 words or more, 9 on average; three have 22, eight 59. The French has 6 percent fewer.
+        The pairs, with their word links. An English sentence of one clause has at least 3 words and 9 on average, one
+        of three clauses 22, and one of eight 59. The French sentences have 6 percent fewer words.
 
     Raises
     ------
@@ -84,12 +85,11 @@ def draw(
     """
     check_whole(n=n)
     check_whole(0, seed=seed)
-    if any(isinstance(c, bool) or not isinstance(c, int) for c in clauses):
-        raise TypeError(f"clauses is {clauses!r}; expected whole numbers")
-    if not len(clauses) or min(clauses) < 1:
-        raise ValueError(f"clauses is {clauses!r}; expected one or more numbers, each at least 1")
-    if part not in ("train", "test"):
-        raise ValueError(f"part is {part!r}; expected 'train' or 'test'")
+    check_choice(("train", "test"), part=part)
+    if not len(clauses):
+        raise ValueError("clauses is empty; expected at least one number of clauses")
+    for number in clauses:
+        check_whole(clauses=number)
     rng, pairs = Random(seed), []
     while len(pairs) < n:
         pair = any_sentence(rng, choose(rng, clauses))
@@ -118,14 +118,14 @@ class Grammar(NamedTuple):
     """
 
     nouns: Sequence[Any]
-    adjectives: Mapping[str, list[list[str]]]  # as `by_class` sorts them
+    adjectives: Mapping[str, list[list[str]]]
     verbs: Sequence[Any]
     noun_phrase: Callable[[str], Any]
     coordinate: Callable[[Any, Any], Any]
     clause: Callable[..., SentencePair]
     subject_relative: Callable[..., Any]
     object_relative: Callable[..., Any]
-    possessive: Callable[[Any, Any], Any] | None = None  # if the grammar says whose something is
+    possessive: Callable[[Any, Any], Any] | None = None
 
     def any_clause(self, rng: Random, relatives: int, **order: str) -> SentencePair:
         """Draw a clause.
@@ -219,10 +219,9 @@ def _any_sentence(rng: Random, clauses: int) -> SentencePair:
     return concatenate(first, words("and", "et"), _any_sentence(rng, left)) if left else first
 
 
-_SORTED = by_class(lexicon.ADJECTIVES)
 _GRAMMAR = Grammar(
     lexicon.NOUNS,
-    _SORTED,
+    by_class(lexicon.ADJECTIVES),
     lexicon.VERBS,
     noun_phrase,
     coordinate,

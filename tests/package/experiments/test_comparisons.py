@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from attnlib.experiments.comparisons import plot_claims, plot_runs, verdict_table
-from attnlib.experiments.statistics import confidence_interval
+from attnlib.experiments.verdicts import confidence_interval
 
 plt.switch_backend("Agg")
 INDEX = [("one", "seen")] * 3 + [("other", "seen")] + [("other", "longer")] * 2

@@ -64,9 +64,9 @@ def test_a_longer_training_has_more_steps_and_sentences_and_no_more_seeds(small)
     ("change", "says"),
     [
         (('"rnn_search"', '"rnn_seek"'), "model is 'rnn_seek'; expected one of luong"),
-        (('name = "no-attention"', 'name = "bahdanau"'), "the plan other has the model 'bahdanau' twice"),
-        (('late = "local-p"', 'late = "local-m"'), "the plan other has no model 'local-m'"),
-        (('first = "bahdanau"', 'first = "nobody"'), "the plan other has no model 'nobody'"),
+        (('name = "no-attention"', 'name = "bahdanau"'), "name is 'bahdanau' twice in the plan other"),
+        (('late = "local-p"', 'late = "local-m"'), "tuning group of other names 'local-m'; expected a model"),
+        (('first = "bahdanau"', 'first = "nobody"'), "a claim or a tuning group of other names 'nobody'"),
         (('family = "late"', 'family = "later"'), "tuning_group of local-p is 'later'; expected one of early, late"),
     ],
 )

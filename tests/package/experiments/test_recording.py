@@ -44,7 +44,7 @@ def failing(model, seed, error):
 
 def test_every_run_is_recorded_once_rates_first_and_said(small, tmp_path):
     messages = []
-    record(small, tmp_path, 1, say=messages.append)
+    record(small, tmp_path, 1, log=messages.append)
     assert recorded(small, tmp_path) == WHOLE
     runs = [line.partition(":")[0] for line in messages]
     assert len(set(runs)) == len(runs) == len(WHOLE)
@@ -55,12 +55,12 @@ def test_every_run_is_recorded_once_rates_first_and_said(small, tmp_path):
 def test_interrupted_it_goes_on_where_it_was_and_then_finds_nothing_to_do(small, tmp_path, monkeypatch):
     monkeypatch.setattr(recording, "measure", failing("bahdanau", 11, KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
-        record(small, tmp_path, 1, say=str)
+        record(small, tmp_path, 1, log=str)
     before, messages = recorded(small, tmp_path), []
     assert before < WHOLE
     monkeypatch.setattr(recording, "measure", measure)
     for _ in range(2):
-        record(small, tmp_path, 1, say=messages.append)
+        record(small, tmp_path, 1, log=messages.append)
         assert recorded(small, tmp_path) == WHOLE
         assert len(messages) == len(WHOLE - before)
 
@@ -68,18 +68,18 @@ def test_interrupted_it_goes_on_where_it_was_and_then_finds_nothing_to_do(small,
 def test_a_share_does_its_runs_and_one_without_the_rest(small, tmp_path, monkeypatch):
     monkeypatch.setattr(time, "sleep", lambda _: pytest.exit("waiting"))
     with pytest.raises(pytest.exit.Exception, match="waiting"):
-        record(small, tmp_path, 1, slice(1, None, 2), say=str)
+        record(small, tmp_path, 1, slice(1, None, 2), log=str)
     assert len(recorded(small, tmp_path)) == 6, "its learning rates, until those of the others are there"
-    record(small, tmp_path, 1, slice(0, None, 2), say=str)
+    record(small, tmp_path, 1, slice(0, None, 2), log=str)
     assert len(recorded(small, tmp_path)) == 12 + 4
-    record(small, tmp_path, 1, say=str)
+    record(small, tmp_path, 1, log=str)
     assert recorded(small, tmp_path) == WHOLE
 
 
 def test_a_run_that_cannot_be_trained_is_named_and_left_out(small, tmp_path, monkeypatch):
     messages = []
     monkeypatch.setattr(recording, "measure", failing("bahdanau", 11, FloatingPointError("loss is nan at step 3")))
-    record(small, tmp_path, 1, say=messages.append)
+    record(small, tmp_path, 1, log=messages.append)
     assert recorded(small, tmp_path) == WHOLE - {("bahdanau", 11)}
     assert messages.count("bahdanau 11: loss is nan at step 3") == 1
 
@@ -114,6 +114,9 @@ def test_the_command(monkeypatch, capsys, small, tmp_path, refused):
     tyro.cli(main, args=["small", "--costs", *where])
     assert len((tmp_path / "small.costs.csv").read_text().splitlines()) == 1 + len(small.configs)
     for wrong in ("0/5", "6/5", "2", "2/5/1", "-1/5"):
-        refused(lambda wrong=wrong: main("small", share=wrong), f"share is '{wrong}'; expected one as 2/5")
+        refused(
+            lambda wrong=wrong: main("small", share=wrong),
+            f"share is '{wrong}'; expected two whole numbers such as 2/5",
+        )
     refused(lambda: main("small", only=("x",)), "learns from no text; expected no --only")
     refused(lambda: main("small", workers=0), "workers is 0")

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from attnlib.experiments.statistics import (
+from attnlib.experiments.verdicts import (
     confidence_interval,
     holm_correction,
     margin_test,

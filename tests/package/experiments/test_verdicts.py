@@ -8,8 +8,7 @@ import pytest
 
 from attnlib.experiments.plan import PLANS, read_plan
 from attnlib.experiments.runs import load_runs
-from attnlib.experiments.statistics import holm_correction
-from attnlib.experiments.verdicts import compare_by_metrics, compare_models
+from attnlib.experiments.verdicts import compare_by_metrics, compare_models, holm_correction
 
 WAVE = np.array([0.0, 0.01, -0.01, 0.02, -0.02, 0.005, 0.03])
 EXACT = {"good": 0.8 + WAVE, "poor": 0.4 - WAVE, "same": 0.801 + WAVE[::-1] / 20, "wild": 20 * WAVE}
@@ -75,16 +74,6 @@ def test_claims_are_corrected_together_and_paired_by_seed():
     assert together["difference"][2] == pytest.approx((EXACT["wild"] - EXACT["good"])[:5].mean())
 
 
-def test_claims_about_exact_match_may_be_judged_by_another_metric():
-    """Here perplexity is exp(-exact), so that both say the same, and BLEU is made to say the opposite."""
-    asked = claims(("good", "poor", "less", "error"), ("good", "poor", "more", "exact_match"))
-    exact, perplexity, bleu = (compare_models(RUNS, asked, m) for m in ("exact_match", "perplexity", "bleu_beam"))
-    assert len(exact) == 1
-    assert np.allclose(exact[NUMBERS], perplexity[NUMBERS])
-    assert bleu["difference"][0] == pytest.approx(-100 * exact["difference"][0])
-    assert [exact["verdict"][0], bleu["verdict"][0]] == ["supported", "reversed"]
-
-
 def test_all_metrics_are_corrected_each_by_itself_or_jointly():
     asked = claims(("same", "good", "more", "exact_match"), ("wild", "poor", "less", "error"))
     each, jointly = (compare_by_metrics(RUNS, asked, jointly=jointly) for jointly in (False, True))
@@ -100,16 +89,13 @@ def test_all_metrics_are_corrected_each_by_itself_or_jointly():
     assert jointly["difference"].equals(each["difference"])
 
 
-def test_a_length_may_be_judged():
-    by_clauses = RUNS.drop(columns="test_set").assign(clauses=8)
-    asked = claims(("good", "poor", "more", "exact_match"), test_set="8 clauses")
-    assert [*compare_models(by_clauses, asked)["verdict"]] == ["supported"]
-
-
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: compare_models(RUNS, claims(("good", "nobody", "more", "exact_match"))), "nobody.* is not among"),
+        (
+            lambda: compare_models(RUNS, claims(("good", "nobody", "more", "exact_match"))),
+            "runs lacks .*nobody.*; expected runs of good and nobody",
+        ),
         (lambda: compare_models(RUNS, claims(("good", "poor", "more", "error")), "bleu"), "metric is 'bleu'"),
     ],
 )

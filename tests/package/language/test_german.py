@@ -2,8 +2,7 @@
 
 import pytest
 
-from attnlib.language import german_words
-from attnlib.language.german import clause, coordinate, noun_phrase, object_relative, sample, subject_relative
+from attnlib.language.german import VERBS, clause, coordinate, noun_phrase, object_relative, sample, subject_relative
 
 CAT, MAN, DOGS = map(noun_phrase, ("the cat", "a small man", "the old dogs"))
 
@@ -93,7 +92,7 @@ def test_every_part_of_a_verb_is_linked_to_all_of_it():
 def test_every_word_is_said():
     german = {word for pair in sample(1000, seed=0) for word in pair.target}
     assert 80 < len(german) < 110
-    prefixed = {verb.prefix + verb.german for verb in german_words.VERBS}
+    prefixed = {verb.prefix + verb.german for verb in VERBS}
     assert prefixed < german
     assert {"weil", "wenn", "und", "nicht"} < german
 
@@ -107,7 +106,6 @@ def test_links_reach_further_than_a_step():
     ("call", "says"),
     [
         (lambda: noun_phrase("the green cat"), "english is 'the green cat'; expected an article that fits, then"),
-        (lambda: noun_phrase("a cats"), "english is 'a cats'; expected an article that fits"),
         (lambda: clause(CAT, "fly"), "verb is 'fly'; expected one of sleep"),
         (lambda: clause(CAT, "sleep", order="verb third"), "order is 'verb third'; expected one of verb second"),
     ],

@@ -39,11 +39,6 @@ def test_the_parts_share_no_sentence_and_the_test_part_is_a_quarter(sample):
     assert max(hashes[:800]) < 64 <= min(hashes[800:])
 
 
-@each_grammar
-def test_the_seed_decides_the_sample(sample):
-    assert sample(5, 1) == sample(5, 1) != sample(5, 2)
-
-
 @settings(max_examples=40)
 @given(seed=SEEDS)
 def test_nothing_stands_that_should_be_elided_or_contracted(seed):
@@ -63,10 +58,6 @@ def test_the_sizes():
     )
     assert len(english.words) == 62
     assert len(french.words) == 93
-    # all of the words come up soon: a model that has seen 1,000 pairs knows every word
-    some = sample(1000, seed=2)
-    assert Vocabulary.from_sentences(pair.source for pair in some) == english
-    assert Vocabulary.from_sentences(pair.target for pair in some) == french
 
 
 def test_lengths_grow_with_the_number_of_clauses_from_3_to_60_words():
@@ -87,11 +78,18 @@ def test_the_french_falls_behind_the_english_as_the_sentence_goes_on():
     assert sum(drift) / len(drift) > 2
 
 
-def test_the_sample_is_the_same_on_every_platform():
+@pytest.mark.parametrize(
+    ("sample", "digest"),
+    [
+        (sample, "9c4b5ee6cca118679387556c43c19fe3f956ef7bea4b2fed375677dfd1395258"),
+        (german.sample, "3ad0bdd8a913f1240b0d0551f2993ee5ad5ec4cd6fe6e11d0e31e0d862fbe318"),
+    ],
+)
+def test_the_sample_of_a_seed_is_the_same_on_every_platform(sample, digest):
     text = "\n".join(
         f"{' '.join(p.source)}|{' '.join(p.target)}|{sorted(p.links)}" for p in sample(500, 42, (1, 2, 3, 7))
     )
-    assert sha256(text.encode()).hexdigest() == "9c4b5ee6cca118679387556c43c19fe3f956ef7bea4b2fed375677dfd1395258"
+    assert sha256(text.encode()).hexdigest() == digest
 
 
 @pytest.mark.parametrize(
@@ -100,10 +98,10 @@ def test_the_sample_is_the_same_on_every_platform():
         ({"n": 0}, "n is 0; expected at least 1"),
         ({"n": 1.5}, "TypeError: n is 1.5"),
         ({"seed": "one"}, "TypeError: seed is 'one'"),
-        ({"clauses": ()}, r"clauses is \(\); expected one or more numbers"),
-        ({"clauses": (2, 0)}, r"clauses is \(2, 0\); .* each at least 1"),
-        ({"clauses": (1.5,)}, r"TypeError: clauses is \(1.5,\); expected whole numbers"),
-        ({"part": "dev"}, "part is 'dev'; expected 'train' or 'test'"),
+        ({"clauses": ()}, "clauses is empty; expected at least one number of clauses"),
+        ({"clauses": (2, 0)}, "clauses is 0; expected at least 1"),
+        ({"clauses": (1.5,)}, "TypeError: clauses is 1.5; expected a whole number"),
+        ({"part": "dev"}, "part is 'dev'; expected one of train, test"),
     ],
 )
 def test_what_does_not_fit_is_refused(wrong, says, refused):
