@@ -92,10 +92,7 @@ def test_before_anything_is_touched_it_shows_what_pytorch_computes(one, bahdanau
     assert before[0].startswith("économique")
     field(page).focus()
     expect(status(page)).to_have_text("")
-    assert (weights(page), chips.all_inner_texts()) == (
-        [f"{two_decimals(weight)} of the weight" for weight in row],
-        before,
-    )
+    assert (weights(page), chips.all_inner_texts()) == ([f"{two_decimals(x)} of the weight" for x in row], before)
     assert repr(one) == f"{SENTENCE}. Bahdanau: {translate(bahdanau, SENTENCE)}"
 
 
