@@ -86,16 +86,12 @@ def attention_demo(
     networks, packed = list(models.values()), pack_models(models)
     first = _pair(sentence, networks[0])
     steps = [_steps(network, first.source) for network in networks]
-    written = [
-        network.target_vocabulary.decode([one["word"] for one in each])
-        for network, each in zip(networks, steps, strict=True)
-    ]
+    decode = networks[0].target_vocabulary.decode
+    written = [decode([one["word"] for one in each]) for each in steps]
     asked = _asked(question, first.source, written[0]) if question else {}
     chosen = asked.get("step", step)
     if not 0 <= chosen < len(steps[0]):
-        raise ValueError(
-            f"step is {chosen}; expected the position of one of the {len(steps[0])} words of the translation"
-        )
+        raise ValueError(f"step is {chosen}; expected the position of a word, 0 to {len(steps[0]) - 1}")
     shown = [
         {"title": title, "digest": digest(model), "D": model["parts"].get("D"), "steps": each}
         for title, model, each in zip(models, packed, steps, strict=True)
@@ -111,11 +107,11 @@ def attention_demo(
         "follow": _follow(),
         "question": asked or None,
     }
-    stills = [
+    stills = "".join(
         still(title, first.source, words, [one.get("weights") for one in each], chosen)
         for title, words, each in zip(models, written, steps, strict=True)
-    ]
-    picture = f'<div class="at-still"><p>English: {escape(" ".join(first.source))}</p>\n{"".join(stills)}</div>\n'
+    )
+    picture = f'<div class="at-still"><p>English: {escape(" ".join(first.source))}</p>\n{stills}</div>\n'
     translations = "; ".join(f"{title}: {' '.join(words)}" for title, words in zip(models, written, strict=True))
     return card("demo", picture, data, f"{' '.join(first.source)}. {translations}", packed, question=question)
 
@@ -145,28 +141,24 @@ def attention_explorer(
     Card
         The card, as the value of a cell.
     """
-    rows = {}
+    written = target if isinstance(target, Mapping) else dict.fromkeys(weights, target)
+    if missing := weights.keys() - written.keys():
+        raise ValueError(f"target has no words for {min(missing)!r}; expected words for each title of weights")
+    known, models = sorted({word for name in weights for word in written[name]}), []
     for name, cells in weights.items():
-        if isinstance(target, Mapping) and name not in target:
-            raise ValueError(f"target has no words for {name!r}; expected words for each title of weights")
-        words, place = target[name] if isinstance(target, Mapping) else target, f"weights[{name!r}]"
-        shares = checked_weights(place, cells, words, source)
-        check_all((shares >= 0) & (shares <= 1 + 1e-6), shares, place, "weights from 0 to 1")
-        rows[name] = words, np.rint(np.minimum(shares, 1) * _WHOLE).astype(int).tolist()
-    known = sorted({word for words, _ in rows.values() for word in words})
-    models = [
-        {
-            "title": name,
-            "steps": [{"word": _FIRST + known.index(w), "weights": row} for w, row in zip(words, shares, strict=True)],
-        }
-        for name, (words, shares) in rows.items()
-    ]
+        shares = checked_weights(f"weights[{name!r}]", cells, written[name], source)
+        check_all((shares >= 0) & (shares <= 1 + 1e-6), shares, f"weights[{name!r}]", "weights from 0 to 1")
+        rows = np.rint(np.minimum(shares, 1) * _WHOLE).astype(int).tolist()
+        ids = [_FIRST + known.index(word) for word in written[name]]
+        steps = [{"word": word, "weights": row} for word, row in zip(ids, rows, strict=True)]
+        models.append({"title": name, "steps": steps})
     data = shown_data(("source", "target", "", "", "word"), list(source), models) | {"target": known}
     if question:
         data["question"] = {"right": question.right, "titles": True}
-    title, (words, shares) = next(iter(rows.items()))
-    picture = f'<div class="at-still">{still(title, source, words, shares, 0)}</div>\n'
-    text = f"Explorer of {len(words)} words that look at {len(source)}: {'; '.join(weights)}"
+    (title, *_), first = weights, models[0]["steps"]
+    drawn = still(title, source, written[title], [step["weights"] for step in first], 0)
+    picture = f'<div class="at-still">{drawn}</div>\n'
+    text = f"Explorer of {len(first)} words that look at {len(source)}: {'; '.join(weights)}"
     return card("demo", picture, data, text, question=question)
 
 
@@ -201,8 +193,7 @@ def _pair(sentence: str | SentencePair | None, network: EncoderDecoder) -> Sente
     if sentence is None:
         source, target = _pairs()[1][0]
         return SentencePair(tuple(source.split()), tuple(target.split()))
-    given = isinstance(sentence, SentencePair)
-    pair = sentence if given else SentencePair(tuple(sentence.split()), ())
+    pair = sentence if isinstance(sentence, SentencePair) else SentencePair(tuple(sentence.split()), ())
     numbers = network.source_vocabulary.encode(pair.source)
     if UNK in numbers:
         raise ValueError(f"sentence holds {pair.source[numbers.index(UNK)]!r}; expected words that the models know")
@@ -286,7 +277,7 @@ def still(
     middle = [_PITCH * n + 15 for n in range(max(len(read), len(written)))]
     rows = []
     for i, word in enumerate(read):
-        share, bar = (weights[step] or [])[i] / _WHOLE, f'<rect x="0" y="{middle[i] - 9}" height="18"'
+        share, bar = weights[step][i] / _WHOLE, f'<rect x="0" y="{middle[i] - 9}" height="18"'
         rows.append(
             f'{bar} width="{_BAR}" fill="var(--raise, #f1f3f5)"></rect>'
             f'{bar} width="{_BAR * share:.1f}" fill="var(--weight, #0072b2)"></rect>'
@@ -297,11 +288,9 @@ def still(
         bold = ' font-weight="700"' if t == step else ""
         rows.append(f'<text x="{right + 6}" y="{middle[t] + 5}"{bold}>{escape(word)}</text>')
     lines = "".join(
-        _lines(row or [], middle, middle[t], (left, right), 0.8 if t == step else 0.2) for t, row in enumerate(weights)
+        _lines(row, middle, middle[t], (left, right), 0.8 if t == step else 0.2) for t, row in enumerate(weights)
     )
-    most = [
-        f"{word} attends most to {read[row.index(max(row))]}" for word, row in zip(written, weights, strict=True) if row
-    ]
+    most = [f"{word} attends most to {read[row.index(max(row))]}" for word, row in zip(written, weights, strict=True)]
     label = f"{title}: lines from {len(read)} words to {len(written)}, as thick as the weights. {'; '.join(most)}."
     return (
         f'{translation}<svg role="img" aria-label="{escape(label)}" viewBox="0 0 {size[0]} {size[1]}" font-size="14" '

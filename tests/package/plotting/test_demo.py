@@ -378,7 +378,10 @@ def asking(tried: dict) -> Question:
         (lambda t: attention_demo({"a": t, "b": luong(SMALL, SMALL)}), "different vocabularies"),
         (lambda t: attention_demo({"a": t}, "the blue cat"), "sentence holds 'blue'; expected words that"),
         (lambda t: attention_demo({"a": t}, ""), "expected at least one word"),
-        (lambda t: attention_demo({"a": t}, "a cat sings", step=4), "step is 4; expected the position of one"),
+        (
+            lambda t: attention_demo({"a": t}, "a cat sings", step=4),
+            "step is 4; expected the position of a word, 0 to 3",
+        ),
         (lambda t: attention_demo({"a": t}, question=asking({"hidden": ["x"]})), "tried names 'x'; expected"),
         (lambda t: attention_demo({"a": t}, question=asking({})), "tried is {}; expected target and source"),
         (lambda t: attention_explorer(ONE, "abc", ["d", "e"]), "TypeError: source is the string 'abc'; expected"),
