@@ -18,7 +18,6 @@ from matplotlib.axes import Axes
 from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
 from scipy import stats
 
-from attnlib.checks import check_whole
 from attnlib.plotting.cards import checked_weights, letters
 from attnlib.plotting.demo import attention_explorer  # noqa: F401, notebooks find it here
 from attnlib.shapes import Array
@@ -171,7 +170,9 @@ def plot_bleu_by_length(
     -----
     The plot of Bahdanau et al. 2015, figure 2, and of Luong et al. 2015, figure 6.
     """
-    ax = _curve_axes(ax)
+    ax = plt.subplots(figsize=(6, 3.7), layout="constrained")[1] if ax is None else ax
+    ax.grid(color="0.9")
+    ax.spines[["top", "right"]].set_visible(False)
     for (name, runs), style in zip(scores.items(), cycle(CURVES), strict=False):
         if runs.shape[1:] != (len(lengths),):
             raise ValueError(f"scores[{name!r}] has shape {runs.shape}; expected (runs, {len(lengths)})")
@@ -181,36 +182,6 @@ def plot_bleu_by_length(
             half = stats.t.ppf(0.975, len(runs) - 1) * runs.std(axis=0, ddof=1) / np.sqrt(len(runs))
             ax.fill_between(lengths, mean - half, mean + half, color=style["color"], alpha=0.2, linewidth=0)
     ax.set(xlabel="length of the source (words)", ylabel="BLEU", ylim=(0, 103))
-    ax.legend(frameon=False)
-    return ax
-
-
-def plot_losses(losses: Mapping[str, Real[Array, "steps"]], ax: Axes | None = None, *, window: int = 20) -> Axes:
-    """Plot the training loss by step, as a moving average.
-
-    Parameters
-    ----------
-    losses : mapping of str to array, shape (steps,)
-        Loss of every step by model, in nats per word, as in ``History.losses``. NaN leaves a gap.
-    ax : Axes, optional
-        Axes to plot on. If None, a new figure.
-    window : int, default 20
-        Number of steps of an average, at least 1. A shorter curve is averaged as a whole.
-
-    Returns
-    -------
-    Axes
-        The axes of the plot.
-    """
-    check_whole(window=window)
-    ax = _curve_axes(ax)
-    for (name, curve), style in zip(losses.items(), cycle(CURVES), strict=False):
-        if not len(curve):
-            raise ValueError(f"losses[{name!r}] is empty; expected the loss of at least one step")
-        width = min(window, len(curve))
-        smooth = np.convolve(curve, np.full(width, 1 / width), mode="valid")
-        ax.plot(np.arange(width, len(curve) + 1), smooth, label=name, markersize=5, markevery=0.2, **style)
-    ax.set(xlabel="step", ylabel="loss (nats per word)", yscale="log")
     ax.legend(frameon=False)
     return ax
 
@@ -270,14 +241,6 @@ def _room(source: Sequence[str], target: Sequence[str]) -> tuple[float, float]:
     """Return the width and height of an alignment plot, in inches."""
     across, down = (_LETTER * letters(words) for words in (source, target))
     return 1.1 * len(source) * _CELL + down + 0.7 * across + 1.5, len(target) * _CELL + 0.8 * across + 0.9
-
-
-def _curve_axes(ax: Axes | None) -> Axes:
-    """Return axes for curves, with a grid."""
-    ax = plt.subplots(figsize=(6, 3.7), layout="constrained")[1] if ax is None else ax
-    ax.grid(color="0.9")
-    ax.spines[["top", "right"]].set_visible(False)
-    return ax
 
 
 def _luminance(colour: Sequence[float]) -> float:

@@ -116,15 +116,8 @@ def test_bleu_against_length_shows_the_mean_and_student_s_interval():
     assert ax.lines[0].get_marker() != ax.lines[1].get_marker()
 
 
-def test_learning_curves_show_the_mean_of_the_last_steps():
-    curve = np.array([4.0, 2.0, 3.0, 1.0])
-    ax = figures.plot_losses({"a": curve, "b": np.array([1.0])}, window=2)
-    np.testing.assert_allclose(ax.lines[0].get_xydata(), [[2, 3.0], [3, 2.5], [4, 2.0]])
-    np.testing.assert_allclose(ax.lines[1].get_xydata(), [[1, 1.0]])
-
-
 EYE, ABC = np.eye(3), ["a", "b", "c"]
-alignment, bleu, losses = figures.plot_alignment, figures.plot_bleu_by_length, figures.plot_losses
+alignment, bleu = figures.plot_alignment, figures.plot_bleu_by_length
 
 
 @pytest.mark.parametrize(
@@ -135,8 +128,6 @@ alignment, bleu, losses = figures.plot_alignment, figures.plot_bleu_by_length, f
         (lambda: alignment(EYE * np.nan, ABC, ABC), "weights holds nan; expected finite numbers"),
         (lambda: alignment(EYE, ABC, "abc"), "TypeError: target is the string 'abc'; expected"),
         (lambda: bleu([1, 2], {"a": np.ones((1, 1))}), r"scores\['a'\] has shape \(1, 1\); expected \(runs, 2\)"),
-        (lambda: losses({"a": np.ones(0)}), r"losses\['a'\] is empty; expected the loss of at least one step"),
-        (lambda: losses({"a": [1.0]}, window=0), "window is 0; expected at least 1"),
     ],
 )
 def test_what_does_not_fit_is_refused(call, says, refused):
