@@ -1,9 +1,8 @@
-"""Speed: attention beside torch's; training and decoding beside OpenNMT-py and joeynmt; threads and processes.
+"""Speed: attention beside torch's; training and decoding in bfloat16 and float32; threads and processes.
 
 What is compared takes turns, and the ratios of each round are printed: between rounds a machine may get faster or
 slower. Sentences are made up of 8,000 words, as often as in real text (Zipf), 8 to 20 of them. Models that have learnt
-nothing end no sentence: decoding writes fifteen words. The peers are compared where they can be imported (OpenNMT-py
-3.5.1, joeynmt 2.3.0), with the same batches, sizes and loss, and with PyTorch's own Adam.
+nothing end no sentence: decoding writes fifteen words.
 
     python benchmarks/speed.py [attention] [training] [decoding] [processes]
 """
@@ -15,16 +14,14 @@ from itertools import cycle
 from pathlib import Path
 from statistics import median
 from timeit import timeit
-from types import SimpleNamespace
 
 import numpy as np
 import torch
 from torch import distributed, multiprocessing, nn
-from torch.nn.functional import cross_entropy, scaled_dot_product_attention
+from torch.nn.functional import scaled_dot_product_attention
 
 from attnlib.attention import attention
-from attnlib.data import BOS, EOS, PAD, UNK, Batch, Vocabulary
-from attnlib.decoders import DeepOutput
+from attnlib.data import EOS, PAD, Batch, Vocabulary
 from attnlib.devices import bfloat16_autocast
 from attnlib.losses import linear_cross_entropy
 from attnlib.search import beam_search, greedy_search
@@ -85,95 +82,20 @@ def in_bfloat16(work):
         return work()
 
 
-def learning(model, loss, optimizer, batches):
+def learning(model, batches):
     """Make a function that learns from all batches and gives the seconds."""
+    optimizer = init_training(model).optimizer
 
     def learn():
-        for batch in batches:
+        for source, lengths, target in batches:
             optimizer.zero_grad()
-            loss(model, *batch).backward()
+            features = model.extract_features(source, lengths, target)
+            linear_cross_entropy(features, model.decoder.output_weight, target).backward()
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
 
     model.train()
     return partial(timeit, learn, number=1)
-
-
-def our_loss(model, source, lengths, target):
-    return linear_cross_entropy(model.extract_features(source, lengths, target), model.decoder.output_weight, target)
-
-
-def opennmt_loss(model, source, lengths, target):
-    words = torch.cat([torch.full((len(target), 1), BOS), target], 1)[:, :, None]
-    scores = model.generator(model(source[:, :, None], words, lengths)[0])
-    return cross_entropy(scores.flatten(0, 1), target.flatten(), ignore_index=PAD)
-
-
-def joeynmt_batch(source, lengths, target):
-    """Return a batch with joeynmt's ids of the special words."""
-    number = torch.arange(WORDS)
-    number[[UNK, PAD, BOS, EOS]] = torch.arange(4)
-    source, target = number[source], number[target]
-    words = torch.cat([torch.full((len(target), 1), 2), target[:, :-1]], 1)
-    masks = {"src_mask": (source != 1)[:, None], "trg_mask": (target != 1)[:, None]}
-    return {"src": source, "src_length": lengths, "trg_input": words, "trg": target} | masks
-
-
-def joeynmt_loss(model, source, lengths, target):
-    return model(return_type="loss", **joeynmt_batch(source, lengths, target))[0] / (target != PAD).sum()
-
-
-def joeynmt_search(model, given, width=1):
-    from joeynmt.search import search  # noqa: PLC0415, a peer may be absent
-
-    search(model, SimpleNamespace(**given, has_trg=False), WRITTEN, width, 1.0, generate_unk=True)
-
-
-def opennmt(feeding):
-    from onmt.decoders.decoder import InputFeedRNNDecoder, StdRNNDecoder  # noqa: PLC0415
-    from onmt.encoders.rnn_encoder import RNNEncoder  # noqa: PLC0415
-    from onmt.models import NMTModel  # noqa: PLC0415
-    from onmt.modules import Embeddings  # noqa: PLC0415
-
-    source, target = (Embeddings(SIZE, WORDS, PAD, dropout=0.2) for _ in range(2))
-    kind = InputFeedRNNDecoder if feeding else StdRNNDecoder
-    decoder = kind("LSTM", True, 1, SIZE, attn_type="dot", dropout=0.3, embeddings=target)
-    model = NMTModel(RNNEncoder("LSTM", True, 1, SIZE, 0.3, source), decoder)
-    model.generator = nn.Linear(SIZE, WORDS)
-    return model
-
-
-def joeynmt(kind, looks, states):
-    from joeynmt.model import build_model  # noqa: PLC0415
-    from joeynmt.vocabulary import Vocabulary as JoeyVocabulary  # noqa: PLC0415
-
-    special = {"unk": "<unk>", "pad": "<pad>", "bos": "<s>", "eos": "</s>", "sep": None}
-    names = {f"{name}_token": token for name, token in special.items()}
-    numbers = {f"{name}_id": n for n, name in enumerate(special)}
-    known = JoeyVocabulary(list(KNOWN.words), SimpleNamespace(**names, **numbers, lang_tags=[]))
-    common = {"rnn_type": kind, "type": "recurrent", "embeddings": {"embedding_dim": SIZE, "dropout": 0.2}}
-    encoder = common | {"hidden_size": states, "bidirectional": True}
-    decoder = common | {"hidden_size": SIZE, "attention": looks, "hidden_dropout": 0.3}
-    model = build_model({"encoder": encoder, "decoder": decoder}, known, known)
-    model.loss_function = ("crossentropy", 0.0)
-    return model
-
-
-def peer(make, *options):
-    """Make a peer's model, or none where the peer is absent."""
-    try:
-        return make(*options)
-    except ImportError as error:
-        print(f"not compared: {error}")
-
-
-def bahdanau():
-    """Make Bahdanau's model with an output layer that reads as many features as joeynmt's."""
-    model = rnn_search(KNOWN, KNOWN, embedding_dim=SIZE, hidden_size=SIZE, **DROPOUT)
-    model.decoder.readout = DeepOutput(
-        vocab_size=WORDS, embedding_dim=SIZE, decoder_size=SIZE, encoder_size=2 * SIZE, maxout=SIZE
-    )
-    return model
 
 
 def default(**options):
@@ -183,27 +105,19 @@ def default(**options):
 def compare_training():
     batches = list(made_up(BATCHES))
     words = sum(batch.target.numel() for batch in batches)
-    for title, model, name, other, loss in (
-        ("the default", default(**DROPOUT), "OpenNMT-py", peer(opennmt, True), opennmt_loss),
-        ("unfed", default(**DROPOUT, input_feeding=False), "OpenNMT-py", peer(opennmt, False), opennmt_loss),
-        ("Bahdanau's", bahdanau(), "joeynmt", peer(joeynmt, "gru", "bahdanau", SIZE), joeynmt_loss),
-    ):
-        learn = learning(model, our_loss, init_training(model).optimizer, batches)
+    bahdanau = rnn_search(KNOWN, KNOWN, embedding_dim=SIZE, hidden_size=SIZE, **DROPOUT)
+    unfed = default(**DROPOUT, input_feeding=False)
+    for title, model in (("the default", default(**DROPOUT)), ("unfed", unfed), ("Bahdanau's", bahdanau)):
+        learn = learning(model, batches)
         works = {"attnlib": partial(in_bfloat16, learn), "attnlib --float32": learn}
-        if other:
-            works[name] = learning(other, loss, torch.optim.Adam(other.parameters()), batches)
         compare(f"training, {title}", words, "target words", works)
 
 
 def compare_decoding():
-    batch = next(made_up(1))
-    model, other = default().eval(), peer(joeynmt, "lstm", "luong", SIZE // 2)
+    batch, model = next(made_up(1)), default().eval()
     for title, search, width in (("greedy", greedy_search, ()), ("beam of five", beam_search, (5,))):
         write = partial(timeit, partial(search, model, batch.source, batch.lengths, WRITTEN, *width), number=1)
         works = {"attnlib": partial(in_bfloat16, write), "attnlib --float32": write}
-        if other:
-            theirs = partial(joeynmt_search, other.eval(), joeynmt_batch(*batch), *width)
-            works["joeynmt"] = partial(timeit, theirs, number=1)
         compare(f"decoding, {title}", SENTENCES, f"sentences of {WRITTEN} words", works)
 
 

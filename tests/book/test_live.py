@@ -69,7 +69,3 @@ def test_a_model_of_which_there_are_no_weights_is_an_error(translator, tmp_path)
     stored = without_carried(attention_demo({"other": other}).html)
     with pytest.raises(ExtensionError, match="page: a card shows a model that is none of the pretrained ones"):
         placed(tmp_path, stored)
-
-
-def test_other_pages_stay_as_they_are(tmp_path):
-    assert placed(tmp_path, "<p>Text</p>") == "<p>Text</p>"

@@ -6,7 +6,6 @@ The chapters' stored outputs are used as they are, since nbval shows that runnin
 
 import gzip
 import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -270,7 +269,7 @@ def complaints(seen: Visit, checks: Sequence[Check]) -> dict[str, list[str]]:
     return {name: lines for name, lines in by_check.items() if lines}
 
 
-OF_EVERY_KIND = {"src/attnlib/windows", "src/attnlib/plotting/explorer"}  # they have the parts that all modules have
+OF_EVERY_KIND = {"src/attnlib/windows", "src/attnlib/plotting/plane"}  # they have the parts that all modules have
 
 
 def test_page(page_name, visit, address):
@@ -553,11 +552,3 @@ def test_dead_links_are_found(tmp_path):
     links = ["another.html", "other.html#nowhere", "#nowhere", "/other.html", "../"]
     dead = made_up(tmp_path, "dead.html", "".join(f'<a href="{link}">x</a>' for link in links) + '<img src="x.png">')
     assert len(dead_links(dead, "/made-up/dead.html", tmp_path)) == len(links) + 1
-
-
-@pytest.mark.parametrize(("required", "ends"), [("", pytest.skip.Exception), ("1", pytest.fail.Exception)])
-def test_chromium_can_be_required(required, ends, monkeypatch, chromium):
-    monkeypatch.setattr(shutil, "which", lambda _: None)
-    monkeypatch.setenv("REQUIRE_CHROMIUM", required)
-    with pytest.raises(ends, match="chromium is not installed"):
-        chromium()

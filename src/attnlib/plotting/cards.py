@@ -18,7 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Real
+
+from attnlib.checks import check_words
+from attnlib.shapes import Array
 
 _LETTER = 8.4  # pixels that a letter needs at 14 pixels' height; the wide letters of East Asia need two such
 
@@ -112,7 +115,56 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]], digits: int = 2
     return Table(head, [[f"{x:.{digits}f}" if isinstance(x, float) else str(x) for x in row] for row in rows])
 
 
-def card(kind: str, body: str, data: Mapping[str, Any], text: str, models: Sequence[Mapping[str, Any]] = ()) -> Card:
+@dataclass(frozen=True)
+class Question:
+    """A question that a card asks first, and answers after an experiment by the reader.
+
+    In its texts, words between asterisks are emphasized, and words between underscores are French.
+
+    Attributes
+    ----------
+    text : str
+        The question.
+    choices : sequence of str
+        Answers to choose from.
+    right : int
+        Index of the right answer, from 0.
+    answer : str
+        Explanation; an empty line begins a paragraph.
+    tried : mapping
+        What the reader has to do before the answer is shown. The functions that take questions define its form.
+    """
+
+    text: str
+    choices: Sequence[str]
+    right: int
+    answer: str
+    tried: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.right < len(self.choices):
+            raise ValueError(f"right is {self.right}; expected the position of one of {len(self.choices)} choices")
+
+    def around(self, still: str) -> str:
+        """Return HTML with the question above a still picture and its answer below."""
+        labels = "\n".join(f'<label><input type="radio">{styled(choice)}</label>' for choice in self.choices)
+        paragraphs = "".join(f"<p>{styled(part)}</p>" for part in self.answer.split("\n\n"))
+        return (
+            f'<fieldset class="at-ask"><legend>{styled(self.text)} <b>Guess first.</b></legend>\n'
+            f'<div class="at-line">{labels}</div><div class="at-verdict" role="status"></div></fieldset>\n{still}'
+            f'<details class="at-answer"><summary>What happens, and why</summary>{paragraphs}</details>\n'
+        )
+
+
+def card(
+    kind: str,
+    body: str,
+    data: Mapping[str, Any],
+    text: str,
+    models: Sequence[Mapping[str, Any]] = (),
+    *,
+    question: Question | None = None,
+) -> Card:
     """Build a card from its still picture and the data of its script.
 
     Parameters
@@ -127,6 +179,8 @@ def card(kind: str, body: str, data: Mapping[str, Any], text: str, models: Seque
         Text that is shown without HTML.
     models : sequence of dict, optional
         Packed models that the script runs, as `attnlib.plotting.packing.pack` returns them.
+    question : Question, optional
+        A question that the card asks first.
 
     Returns
     -------
@@ -140,6 +194,7 @@ def card(kind: str, body: str, data: Mapping[str, Any], text: str, models: Seque
         f'<script type="application/json" data-model="{digest(model)}">{embedded(model)}</script>\n' for model in models
     )
     names = files(kind, bool(models))
+    body = question.around(body) if question else body
     carried = f"<style>\n{read(names, 'css')}</style>\n{weights}<script>\n{read(names, 'js')}</script>"
     inside = f'{opening}\n{body}<script type="application/json">{embedded(data)}</script></div>'
     return Card(f"{inside}\n{_BEGIN}{carried}{_END}", text)
@@ -192,47 +247,6 @@ def digest(packed: Mapping[str, Any]) -> str:
     return sha256(json.dumps(packed, sort_keys=True).encode()).hexdigest()[:12]
 
 
-@dataclass(frozen=True)
-class Question:
-    """A question that a card asks first, and answers after an experiment by the reader.
-
-    In its texts, words between asterisks are emphasized, and words between underscores are French.
-
-    Attributes
-    ----------
-    text : str
-        The question.
-    choices : sequence of str
-        Answers to choose from.
-    right : int
-        Index of the right answer, from 0.
-    answer : str
-        Explanation; an empty line begins a paragraph.
-    tried : mapping
-        What the reader has to do before the answer is shown. The functions that take questions define its form.
-    """
-
-    text: str
-    choices: Sequence[str]
-    right: int
-    answer: str
-    tried: Mapping[str, Any]
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.right < len(self.choices):
-            raise ValueError(f"right is {self.right}; expected the place of one of {len(self.choices)} choices")
-
-    def around(self, still: str) -> str:
-        """Return HTML with the question above a still picture and its answer below."""
-        labels = "\n".join(f'<label><input type="radio">{styled(choice)}</label>' for choice in self.choices)
-        paragraphs = "".join(f"<p>{styled(part)}</p>" for part in self.answer.split("\n\n"))
-        return (
-            f'<fieldset class="at-ask"><legend>{styled(self.text)} <b>Guess first.</b></legend>\n'
-            f'<div class="at-line">{labels}</div><div class="at-verdict" role="status"></div></fieldset>\n{still}'
-            f'<details class="at-answer"><summary>What happens, and why</summary>{paragraphs}</details>\n'
-        )
-
-
 def styled(text: str) -> str:
     """Escape a text, and set words between asterisks or underscores in italics."""
     return re.sub(r"_(.+?)_", r'<i lang="fr">\1</i>', re.sub(r"\*(.+?)\*", r"<i>\1</i>", escape(text)))
@@ -243,48 +257,50 @@ def embedded(data: Mapping[str, Any]) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c").replace("&", "\\u0026")
 
 
-def checked_words(words: Any, name: str) -> list[str]:
-    """Check an argument that is a sequence of words.
+def checked_weights(
+    name: str, weights: Real[Array, "tgt src"], target: Sequence[str], source: Sequence[str]
+) -> Float[np.ndarray, "tgt src"]:
+    """Return weights as a NumPy array, or raise an error if they do not fit their words.
 
     Parameters
     ----------
-    words : Any
-        The argument.
     name : str
-        Its name, for the error message.
+        Name of the weights, for the error message.
+    weights : array, shape (tgt, src)
+        The weights.
+    target, source : sequence of str
+        Words of the rows and of the columns.
 
     Returns
     -------
-    list of str
-        The words.
+    float array, shape (tgt, src)
+        The weights.
 
     Raises
     ------
-    TypeError, ValueError
-        If it is not a sequence of strings, or is empty.
+    TypeError
+        If the words are one string, or are not strings.
+    ValueError
+        If there are no weights, or the shape of the weights is not (target words, source words), or they are not
+        finite.
     """
-    if isinstance(words, str) or not isinstance(words, Sequence):
-        raise TypeError(f"{name} is {words!r}; expected a sequence of words")
-    if not words:
-        raise ValueError(f"{name} is empty; expected at least one word")
-    for n, word in enumerate(words):
-        if not isinstance(word, str):
-            raise TypeError(f"{name}[{n}] is {word!r}; expected a word")
-    return list(words)
+    check_words("target", target)
+    check_words("source", source)
+    return checked_numbers(name, weights, (len(target), len(source)), "(target words, source words)")
 
 
-def checked_numbers(x: Any, name: str, shape: tuple[int, ...] | None = None, of: str = "") -> Float[np.ndarray, "..."]:
-    """Check an argument that is an array of real numbers.
+def checked_numbers(name: str, x: Real[Array, "..."], shape: tuple[int, ...], of: str) -> Float[np.ndarray, "..."]:
+    """Return numbers as a NumPy array, or raise an error if their shape is another, or one of them is not finite.
 
     Parameters
     ----------
-    x : Any
-        The argument.
     name : str
-        Its name, for the error message.
-    shape : tuple of int, optional
-        Expected shape. If None, any shape.
-    of : str, default ""
+        Name of the numbers, for the error message.
+    x : array
+        The numbers.
+    shape : tuple of int
+        Expected shape.
+    of : str
         Meaning of the shape, for the error message.
 
     Returns
@@ -294,95 +310,32 @@ def checked_numbers(x: Any, name: str, shape: tuple[int, ...] | None = None, of:
 
     Raises
     ------
-    TypeError, ValueError
-        If it does not consist of real numbers, or has another shape.
+    ValueError
+        If there are no numbers, or their shape is another, or one of them is not finite.
     """
-    try:
-        numbers = np.asarray(x)
-    except (TypeError, ValueError, RuntimeError) as error:  # rows of several lengths; a tensor with a gradient
-        raise TypeError(f"{name} is a {type(x).__name__} that is no array: {error}; expected numbers") from error
-    if numbers.size and numbers.dtype.kind not in "biuf":
-        raise TypeError(f"{name} is a {type(x).__name__} and holds {numbers.dtype}; expected numbers")
-    if shape not in (None, numbers.shape):
-        raise ValueError(f"{name} has shape {numbers.shape}; expected {shape}, {of}")
-    return numbers.astype(float)
+    numbers = np.asarray(x, dtype=float)
+    if numbers.shape != shape or not numbers.size:
+        raise ValueError(f"{name} has shape {numbers.shape}; expected {shape}, {of}, none of them 0")
+    check_all(np.isfinite(numbers), numbers, name, "finite numbers")
+    return numbers
 
 
 def check_all(fits: Bool[np.ndarray, "..."], x: Float[np.ndarray, "..."], name: str, expected: str) -> None:
-    """Check that all numbers of an argument are in their range.
+    """Raise a ValueError that names the first number out of its range.
 
     Parameters
     ----------
     fits : bool array
         Whether each number is in its range.
     x : float array
-        The argument.
+        The numbers.
     name : str
-        Its name, for the error message.
+        Their name, for the error message.
     expected : str
         The range in words, for the error message.
-
-    Raises
-    ------
-    ValueError
-        If a number is out of its range.
     """
     if not fits.all():
         raise ValueError(f"{name} holds {x[~fits][0]:g}; expected {expected}")
-
-
-def checked_mapping(x: Any, name: str, kind: str) -> Mapping[str, Any]:
-    """Check an argument that is a nonempty mapping from titles.
-
-    Parameters
-    ----------
-    x : Any
-        The argument.
-    name : str
-        Its name, for the error message.
-    kind : str
-        What a title stands for, for the error message.
-
-    Returns
-    -------
-    mapping
-        The argument.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is not a mapping, or is empty.
-    """
-    if not isinstance(x, Mapping):
-        raise TypeError(f"{name} is a {type(x).__name__}; expected for each {kind} its numbers")
-    if not x:
-        raise ValueError(f"{name} is empty; expected at least one {kind}")
-    return x
-
-
-def checked_text(text: Any, name: str) -> str:
-    """Check an argument that is a string.
-
-    Parameters
-    ----------
-    text : Any
-        The argument.
-    name : str
-        Its name, for the error message.
-
-    Returns
-    -------
-    str
-        The argument.
-
-    Raises
-    ------
-    TypeError
-        If it is not a string.
-    """
-    if not isinstance(text, str):
-        raise TypeError(f"{name} is {text!r}; expected a str")
-    return text
 
 
 def letters(words: Iterable[str]) -> int:

@@ -1,6 +1,7 @@
 """The attention demo: models that translate in the page, with attention weights that the reader can edit.
 
-Without scripts, on paper and on GitHub, it is a picture of one sentence with its translations and weights.
+The explorer is the demo without a model, for weights that were computed before. Without scripts, on paper and on
+GitHub, both are a picture of one sentence with its translations and weights.
 """
 
 from collections import defaultdict
@@ -9,17 +10,17 @@ from functools import cache
 from html import escape
 from typing import Any
 
+import numpy as np
 import torch
-from jaxtyping import Float
-from torch import Tensor
 
 from attnlib.data import EOS, UNK, SentencePair, encode_batch
 from attnlib.language import lexicon
 from attnlib.language.grammar import sample
-from attnlib.plotting.cards import Card, Question, card, checked_text, digest, two_decimals, width
-from attnlib.plotting.packing import pack
+from attnlib.plotting.cards import Card, Question, card, check_all, checked_weights, digest, two_decimals, width
+from attnlib.plotting.packing import pack_models
 from attnlib.search import greedy_search
 from attnlib.seq2seq import EncoderDecoder
+from attnlib.shapes import typechecked
 
 LEAST = 0.9
 """Least weight that a bar must be given to answer a question about it."""
@@ -27,10 +28,13 @@ LEAST = 0.9
 _CLAUSES, _EACH = 8, 4  # sentences to draw: of so many clauses at most, and so many of each number
 _GRAMMAR = 3000  # sentences in which it is seen which kind of word may follow which
 _LIKELIEST = 3
+_WHOLE = 10_000  # weights are kept as whole numbers of ten-thousandths
+_FIRST = 4  # the id of the explorer's first target word: those below stand for no words of a sentence
 _PITCH, _BAR, _GAP = 26, 60, 90  # pixels of the still picture: from row to row, a bar of weight 1, the lines
 _BUNDLE = 12  # pixels: the lines of one target word together
 
 
+@typechecked
 def attention_demo(
     models: Mapping[str, EncoderDecoder],
     sentence: str | SentencePair | None = None,
@@ -65,8 +69,6 @@ def attention_demo(
 
     Raises
     ------
-    TypeError
-        If `models` is not a mapping of titles to networks, or `sentence` is not a sentence.
     ValueError
         If there are no models or more than two, or their vocabularies differ, or a model cannot be packed, or the
         sentence has no word or an unknown word, or the question names words that do not occur.
@@ -81,18 +83,15 @@ def attention_demo(
         no_attention, bahdanau = (load_pretrained(name) for name in ("no-attention", "bahdanau"))
         attention_demo({"without attention": no_attention, "Bahdanau": bahdanau})
     """
-    networks = _checked(models)
+    networks, packed = list(models.values()), pack_models(models)
     first = _pair(sentence, networks[0])
-    packed = [pack(network) for network in networks]
     steps = [_steps(network, first.source) for network in networks]
-    written = [
-        network.target_vocabulary.decode([one["word"] for one in each])
-        for network, each in zip(networks, steps, strict=True)
-    ]
+    decode = networks[0].target_vocabulary.decode
+    written = [decode([one["word"] for one in each]) for each in steps]
     asked = _asked(question, first.source, written[0]) if question else {}
     chosen = asked.get("step", step)
     if not 0 <= chosen < len(steps[0]):
-        raise ValueError(f"step is {chosen}; expected the place of one of the {len(steps[0])} words of the translation")
+        raise ValueError(f"step is {chosen}; expected the position of a word, 0 to {len(steps[0]) - 1}")
     shown = [
         {"title": title, "digest": digest(model), "D": model["parts"].get("D"), "steps": each}
         for title, model, each in zip(models, packed, steps, strict=True)
@@ -108,14 +107,59 @@ def attention_demo(
         "follow": _follow(),
         "question": asked or None,
     }
-    stills = [
+    stills = "".join(
         still(title, first.source, words, [one.get("weights") for one in each], chosen)
         for title, words, each in zip(models, written, steps, strict=True)
-    ]
-    picture = f'<div class="at-still"><p>English: {escape(" ".join(first.source))}</p>\n{"".join(stills)}</div>\n'
+    )
+    picture = f'<div class="at-still"><p>English: {escape(" ".join(first.source))}</p>\n{stills}</div>\n'
     translations = "; ".join(f"{title}: {' '.join(words)}" for title, words in zip(models, written, strict=True))
-    body = question.around(picture) if question else picture
-    return card("demo", body, data, f"{' '.join(first.source)}. {translations}", packed)
+    return card("demo", picture, data, f"{' '.join(first.source)}. {translations}", packed, question=question)
+
+
+def attention_explorer(
+    weights: Mapping[str, Any],
+    source: Sequence[str],
+    target: Sequence[str] | Mapping[str, Sequence[str]],
+    *,
+    question: Question | None = None,
+) -> Card:
+    """Build a card of attention weights to point at, step through, and compare.
+
+    Parameters
+    ----------
+    weights : mapping of str to array, shape (tgt, src)
+        Weights by title, from 0 to 1, in the order of their buttons.
+    source : sequence of str
+        Source words.
+    target : sequence of str, or mapping of str to sequence of str
+        Target words; if the translations differ, a sequence for each title.
+    question : Question, optional
+        A question that is answered after each of the titles has been chosen.
+
+    Returns
+    -------
+    Card
+        The card, as the value of a cell.
+    """
+    written = target if isinstance(target, Mapping) else dict.fromkeys(weights, target)
+    if missing := weights.keys() - written.keys():
+        raise ValueError(f"target has no words for {min(missing)!r}; expected words for each title of weights")
+    known, models = sorted({word for name in weights for word in written[name]}), []
+    for name, cells in weights.items():
+        shares = checked_weights(f"weights[{name!r}]", cells, written[name], source)
+        check_all((shares >= 0) & (shares <= 1 + 1e-6), shares, f"weights[{name!r}]", "weights from 0 to 1")
+        rows = np.rint(np.minimum(shares, 1) * _WHOLE).astype(int).tolist()
+        ids = [_FIRST + known.index(word) for word in written[name]]
+        steps = [{"word": word, "weights": row} for word, row in zip(ids, rows, strict=True)]
+        models.append({"title": name, "steps": steps})
+    data = shown_data(("source", "target", "", "", "word"), list(source), models) | {"target": known}
+    if question:
+        data["question"] = {"right": question.right, "titles": True}
+    (title, *_), first = weights, models[0]["steps"]
+    drawn = still(title, source, written[title], [step["weights"] for step in first], 0)
+    picture = f'<div class="at-still">{drawn}</div>\n'
+    text = f"Explorer of {len(first)} words that look at {len(source)}: {'; '.join(weights)}"
+    return card("demo", picture, data, text, question=question)
 
 
 def shown_data(
@@ -145,28 +189,11 @@ def shown_data(
     return {**empty, "names": names, "words": words, "models": models, "step": step}
 
 
-def _checked(models: Any) -> list[EncoderDecoder]:
-    if not isinstance(models, Mapping):
-        raise TypeError(f"models is a {type(models).__name__}; expected for each title a network")
-    if len(models) not in (1, 2):
-        raise ValueError(f"models holds {len(models)}; expected one, or two to compare")
-    for title, network in models.items():
-        checked_text(title, "a title")
-        if not isinstance(network, EncoderDecoder):
-            raise TypeError(f"models[{title!r}] is a {type(network).__name__}; expected an EncoderDecoder")
-    networks = list(models.values())
-    vocabularies = [(one.source_vocabulary, one.target_vocabulary) for one in networks]
-    if vocabularies[0] != vocabularies[-1]:
-        raise ValueError("the models have different vocabularies; expected the same words")
-    return networks
-
-
 def _pair(sentence: str | SentencePair | None, network: EncoderDecoder) -> SentencePair:
     if sentence is None:
         source, target = _pairs()[1][0]
         return SentencePair(tuple(source.split()), tuple(target.split()))
-    given = isinstance(sentence, SentencePair)
-    pair = sentence if given else SentencePair(tuple(checked_text(sentence, "sentence").split()), ())
+    pair = sentence if isinstance(sentence, SentencePair) else SentencePair(tuple(sentence.split()), ())
     numbers = network.source_vocabulary.encode(pair.source)
     if UNK in numbers:
         raise ValueError(f"sentence holds {pair.source[numbers.index(UNK)]!r}; expected words that the models know")
@@ -178,7 +205,7 @@ def _asked(question: Question, source: Sequence[str], written: Sequence[str]) ->
 
     def place(word: str, words: Sequence[str]) -> int:
         if word not in words:
-            raise ValueError(f"tried names {word!r}; expected a word of {' '.join(words)!r}")
+            raise ValueError(f"question.tried names {word!r}; expected a word of {' '.join(words)!r}")
         return words.index(word)
 
     match dict(question.tried):
@@ -189,7 +216,7 @@ def _asked(question: Question, source: Sequence[str], written: Sequence[str]) ->
         case {"clauses": int(number)}:
             tried = {"clauses": number}
         case _:
-            raise ValueError(f"tried is {question.tried}; expected target and source, or hidden, or clauses")
+            raise ValueError(f"question.tried is {question.tried}; expected target and source, or hidden, or clauses")
     return {"right": question.right, **tried}
 
 
@@ -208,31 +235,15 @@ def _steps(network: EncoderDecoder, words: Sequence[str]) -> list[dict[str, Any]
     source, lengths = encode_batch([words], network.source_vocabulary)
     best = greedy_search(network, source, lengths, 2 * len(words) + 6)
     logits, attended = network(source, lengths, best.ids)
-    steps = [
-        {"word": word, "likely": likely} for word, likely in zip(best.ids[0].tolist(), _likely(logits[0]), strict=True)
-    ]
-    if attended is None:
-        return steps
-    for one, weights in zip(
-        steps, (attended.to_dense(source.shape[1])[0] * 10_000).round().int().tolist(), strict=True
-    ):
-        one["weights"] = weights
-    if attended.center is not None:
-        for one, center in zip(steps, attended.center[0].tolist(), strict=True):
-            one["center"] = round(center, 4)
-    return steps
-
-
-def _likely(logits: Float[Tensor, "tgt vocab"]) -> list[list[list[int]]]:
-    """Return the likeliest words of each step, with probabilities in thousandths."""
-    begun = logits.clone()
-    begun[:, :EOS] = -torch.inf
-    best = begun.softmax(1).topk(_LIKELIEST)
-    shares = (best.values * 1000).round().int().tolist()
-    return [
-        [[word, share] for word, share in zip(words, row, strict=True)]
-        for words, row in zip(best.indices.tolist(), shares, strict=True)
-    ]
+    logits[..., :EOS] = -torch.inf
+    shares, ids = logits[0].softmax(1).topk(_LIKELIEST)
+    likely = torch.stack([ids, (1000 * shares).round().long()], 2)
+    columns = {"word": best.ids[0].tolist(), "likely": likely.tolist()}
+    if attended is not None:
+        columns["weights"] = (attended.to_dense(source.shape[1])[0] * _WHOLE).round().int().tolist()
+        if attended.center is not None:
+            columns["center"] = [round(center, 4) for center in attended.center[0].tolist()]
+    return [dict(zip(columns, step, strict=True)) for step in zip(*columns.values(), strict=True)]
 
 
 def still(
@@ -266,7 +277,7 @@ def still(
     middle = [_PITCH * n + 15 for n in range(max(len(read), len(written)))]
     rows = []
     for i, word in enumerate(read):
-        share, bar = (weights[step] or [])[i] / 10_000, f'<rect x="0" y="{middle[i] - 9}" height="18"'
+        share, bar = weights[step][i] / _WHOLE, f'<rect x="0" y="{middle[i] - 9}" height="18"'
         rows.append(
             f'{bar} width="{_BAR}" fill="var(--raise, #f1f3f5)"></rect>'
             f'{bar} width="{_BAR * share:.1f}" fill="var(--weight, #0072b2)"></rect>'
@@ -277,11 +288,9 @@ def still(
         bold = ' font-weight="700"' if t == step else ""
         rows.append(f'<text x="{right + 6}" y="{middle[t] + 5}"{bold}>{escape(word)}</text>')
     lines = "".join(
-        _lines(row or [], middle, middle[t], (left, right), 0.8 if t == step else 0.2) for t, row in enumerate(weights)
+        _lines(row, middle, middle[t], (left, right), 0.8 if t == step else 0.2) for t, row in enumerate(weights)
     )
-    most = [
-        f"{word} attends most to {read[row.index(max(row))]}" for word, row in zip(written, weights, strict=True) if row
-    ]
+    most = [f"{word} attends most to {read[row.index(max(row))]}" for word, row in zip(written, weights, strict=True)]
     label = f"{title}: lines from {len(read)} words to {len(written)}, as thick as the weights. {'; '.join(most)}."
     return (
         f'{translation}<svg role="img" aria-label="{escape(label)}" viewBox="0 0 {size[0]} {size[1]}" font-size="14" '
@@ -293,7 +302,7 @@ def _lines(row: Sequence[int], middle: Sequence[int], y: int, ends: tuple[int, i
     """Draw the lines of one target word, side by side at its end."""
     (left, right), to, lines = ends, y - _BUNDLE / 2, []
     for i, weight in enumerate(row):
-        thick = _BUNDLE * weight / 10_000
+        thick = _BUNDLE * weight / _WHOLE
         if weight >= 50:
             bend, end = (left + right) / 2, f"{to + thick / 2:.1f}"
             lines.append(

@@ -18,9 +18,8 @@ from matplotlib.axes import Axes
 from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
 from scipy import stats
 
-from attnlib.checks import check_whole
-from attnlib.plotting.cards import check_all, checked_mapping, checked_numbers, checked_words, letters
-from attnlib.plotting.explorer import attention_explorer  # noqa: F401, notebooks find it here
+from attnlib.plotting.cards import checked_weights, letters
+from attnlib.plotting.demo import attention_explorer  # noqa: F401, notebooks find it here
 from attnlib.shapes import Array
 
 WEIGHTS = "Blues"
@@ -85,12 +84,8 @@ def plot_alignment(
     -----
     The plot of Bahdanau et al. 2015, figure 3.
     """
-    source, target = checked_words(source, "source"), checked_words(target, "target")
-    cells = checked_numbers(weights, "weights", (len(target), len(source)), "(target words, source words)")
-    check_all(np.isfinite(cells), cells, "weights", "finite numbers")
-    if ax is None:
-        size = _room(source, target)
-        ax = plt.subplots(figsize=size, layout="constrained")[1]
+    cells = checked_weights("weights", weights, target, source)
+    ax = plt.subplots(figsize=_room(source, target), layout="constrained")[1] if ax is None else ax
     words, families = drawable([*source, *target, title, xlabel, ylabel])
     source, target, (title, xlabel, ylabel) = words[: len(source)], words[len(source) : -3], words[-3:]
     font = {"fontfamily": families}
@@ -141,8 +136,7 @@ def plot_alignments(
     list of Axes
         One for each title, in order, in one new figure.
     """
-    checked_mapping(weights, "weights", "title")
-    width, height = _room(checked_words(source, "source"), checked_words(target, "target"))
+    width, height = _room(source, target)
     across = len(weights) if len(weights) * width <= _LINE else 1
     down = len(weights) // across
     size = across * width, down * height
@@ -176,56 +170,18 @@ def plot_bleu_by_length(
     -----
     The plot of Bahdanau et al. 2015, figure 2, and of Luong et al. 2015, figure 6.
     """
-    places = checked_numbers(lengths, "lengths")
-    if places.ndim != 1 or not np.isfinite(places).all():
-        raise ValueError(f"lengths has shape {places.shape}; expected (bins,), finite numbers")
-    ax = _curve_axes(scores, ax, "scores")
-    for (name, rows), style in zip(scores.items(), cycle(CURVES), strict=False):
-        runs = checked_numbers(rows, f"scores[{name!r}]")
-        if runs.ndim != 2 or runs.shape[1] != len(lengths) or 0 in runs.shape:
-            raise ValueError(
-                f"scores[{name!r}] has shape {runs.shape}; expected (runs, {len(lengths)}), none of them 0"
-            )
-        check_all(~np.isinf(runs), runs, f"scores[{name!r}]", "numbers from 0 to 100")
+    ax = plt.subplots(figsize=(6, 3.7), layout="constrained")[1] if ax is None else ax
+    ax.grid(color="0.9")
+    ax.spines[["top", "right"]].set_visible(False)
+    for (name, runs), style in zip(scores.items(), cycle(CURVES), strict=False):
+        if runs.shape[1:] != (len(lengths),):
+            raise ValueError(f"scores[{name!r}] has shape {runs.shape}; expected (runs, {len(lengths)})")
         mean = runs.mean(axis=0)
         ax.plot(lengths, mean, label=name, markersize=5, **style)
         if len(runs) > 1:
             half = stats.t.ppf(0.975, len(runs) - 1) * runs.std(axis=0, ddof=1) / np.sqrt(len(runs))
             ax.fill_between(lengths, mean - half, mean + half, color=style["color"], alpha=0.2, linewidth=0)
     ax.set(xlabel="length of the source (words)", ylabel="BLEU", ylim=(0, 103))
-    ax.legend(frameon=False)
-    return ax
-
-
-def plot_losses(losses: Mapping[str, Real[Array, "steps"]], ax: Axes | None = None, *, window: int = 20) -> Axes:
-    """Plot the training loss by step, as a moving average.
-
-    Parameters
-    ----------
-    losses : mapping of str to array, shape (steps,)
-        Loss of every step by model, in nats per word, as in ``History.losses``. NaN leaves a gap.
-    ax : Axes, optional
-        Axes to plot on. If None, a new figure.
-    window : int, default 20
-        Number of steps of an average, at least 1. A shorter curve is averaged as a whole.
-
-    Returns
-    -------
-    Axes
-        The axes of the plot.
-    """
-    check_whole(window=window)
-    ax = _curve_axes(losses, ax, "losses")
-    for (name, steps), style in zip(losses.items(), cycle(CURVES), strict=False):
-        curve = checked_numbers(steps, f"losses[{name!r}]")
-        if curve.ndim != 1 or not len(curve):
-            raise ValueError(f"losses[{name!r}] has shape {curve.shape}; expected (steps,), at least one")
-        if (curve <= 0).all():
-            raise ValueError(f"losses[{name!r}] has no number above 0; expected losses, on a logarithmic axis")
-        width = min(window, len(curve))
-        smooth = np.convolve(curve, np.full(width, 1 / width), mode="valid")
-        ax.plot(np.arange(width, len(curve) + 1), smooth, label=name, markersize=5, markevery=0.2, **style)
-    ax.set(xlabel="step", ylabel="loss (nats per word)", yscale="log")
     ax.legend(frameon=False)
     return ax
 
@@ -285,15 +241,6 @@ def _room(source: Sequence[str], target: Sequence[str]) -> tuple[float, float]:
     """Return the width and height of an alignment plot, in inches."""
     across, down = (_LETTER * letters(words) for words in (source, target))
     return 1.1 * len(source) * _CELL + down + 0.7 * across + 1.5, len(target) * _CELL + 0.8 * across + 0.9
-
-
-def _curve_axes(curves: Mapping[str, Array], ax: Axes | None, name: str) -> Axes:
-    """Return axes for curves, after a check that there are curves."""
-    checked_mapping(curves, name, "model")
-    ax = plt.subplots(figsize=(6, 3.7), layout="constrained")[1] if ax is None else ax
-    ax.grid(color="0.9")
-    ax.spines[["top", "right"]].set_visible(False)
-    return ax
 
 
 def _luminance(colour: Sequence[float]) -> float:

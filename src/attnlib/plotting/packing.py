@@ -13,6 +13,32 @@ from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
 from attnlib.seq2seq import EncoderDecoder
 
 
+def pack_models(models: Mapping[str, EncoderDecoder]) -> list[dict[str, Any]]:
+    """Pack the models of a card.
+
+    Parameters
+    ----------
+    models : mapping of str to EncoderDecoder
+        One model, or two to compare, by title.
+
+    Returns
+    -------
+    list of dict
+        Each model as `pack` returns it.
+
+    Raises
+    ------
+    ValueError
+        If there are no models or more than two, or their vocabularies differ, or a model cannot be packed.
+    """
+    if len(models) not in (1, 2):
+        raise ValueError(f"models holds {len(models)} models; expected one model, or two to compare")
+    packed = [pack(model) for model in models.values()]
+    if any(packed[0][side] != packed[-1][side] for side in ("source", "target")):
+        raise ValueError("models have different vocabularies; expected the same words on each side")
+    return packed
+
+
 def pack(model: EncoderDecoder) -> dict[str, Any]:
     """Return all that ``recurrent.js`` needs to run a model of words.
 

@@ -5,7 +5,6 @@ nor a network.
 """
 
 from html import escape
-from typing import Any
 
 from attnlib.checks import check_whole
 from attnlib.plotting.cards import embedded, files, read
@@ -49,30 +48,22 @@ def page_of(model: EncoderDecoder, title: str, *, beam_size: int, max_length: in
     """
     check_whole(beam_size=beam_size, max_length=max_length)
     if isinstance(model.encoder, TransformerEncoder):
-        raise ValueError("a page needs recurrent networks, and this model is a Transformer: train another --preset")
-    page = _page(model, title, {"beam": beam_size, "most": max_length})
-    if (size := len(page.encode())) > LARGEST:
-        raise ValueError(
-            f"the page would take {size / 1e6:.0f} MB; expected at most {LARGEST / 1e6:.0f} MB: "
-            "train a smaller model, with fewer --features or a smaller --vocab-size"
-        )
-    return page
-
-
-def _page(model: EncoderDecoder, title: str, search: dict[str, int]) -> str:
+        raise ValueError("model is a Transformer; expected a recurrent model, of another --preset")
     weights = sum(weight.numel() for weight in model.state_dict().values())
     packed = network(model)
     pieces = hasattr(model.source_vocabulary, "pieces")
-    unit, hint = ("piece", _PIECES) if pieces else ("word", "")
+    unit, hint, listed = ("piece", _PIECES, "pieces") if pieces else ("word", "", "words")
+    score = model.decoder.attention.score if model.decoder.has_attention else None
+    positions = len(score.W_a) - 1 if isinstance(score, Location) else None  # of a sentence without EOS
     shown = {"title": title, "digest": "own", "D": packed["parts"].get("D"), "steps": []}
     data = {
         **shown_data(("source", "target", "", "", unit), [], [shown]),
-        "source": _listed(model.source_vocabulary),
-        "target": _listed(model.target_vocabulary),
-        "own": {"pieces": pieces, "positions": _positions(model), **search},
+        "source": getattr(model.source_vocabulary, listed),
+        "target": getattr(model.target_vocabulary, listed),
+        "own": {"pieces": pieces, "positions": positions, "beam": beam_size, "most": max_length},
     }
     names = files("demo", models=True)
-    return (
+    page = (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}"><link rel="icon" href="data:,">'
         f'<meta name="viewport" content="width=device-width"><title>{escape(title)}</title>\n'
@@ -85,14 +76,9 @@ def _page(model: EncoderDecoder, title: str, search: dict[str, int]) -> str:
         f'<script type="application/json" data-model="own">{embedded(packed)}</script>\n'
         f"<script>\n{read(('page', *names), 'js')}</script></main></body></html>\n"
     )
-
-
-def _positions(model: EncoderDecoder) -> int | None:
-    """Return the greatest source length for a location score, without EOS."""
-    score = model.decoder.attention.score if model.decoder.has_attention else None
-    return len(score.W_a) - 1 if isinstance(score, Location) else None
-
-
-def _listed(vocabulary: Any) -> Any:
-    """Return the words or subwords with ids from 4 on."""
-    return vocabulary.pieces if hasattr(vocabulary, "pieces") else vocabulary.words
+    if (size := len(page.encode())) > LARGEST:
+        raise ValueError(
+            f"the page would take {size / 1e6:.0f} MB; expected at most {LARGEST / 1e6:.0f} MB: "
+            "train a smaller model, with fewer --features or a smaller --vocab-size"
+        )
+    return page

@@ -5,13 +5,13 @@ Without scripts it is a picture of the initial state.
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Real
+from jaxtyping import Real
 
 from attnlib.attention import attention
-from attnlib.plotting.cards import Card, Question, card, check_all, checked_numbers, checked_words, two_decimals
+from attnlib.checks import check_words
+from attnlib.plotting.cards import Card, Question, card, check_all, checked_numbers, two_decimals
 from attnlib.shapes import Array
 
 MOST_WORDS = 7
@@ -69,17 +69,20 @@ def query_plane(
     -----
     For example ``query_plane(query, keys, values, winds, names=[("temperature", "°C"), ("humidity", "%")])``.
     """
-    words = checked_words(words, "words")
+    check_words("words", words)
     if len(words) > MOST_WORDS:
         raise ValueError(f"words has {len(words)} words; expected at most {MOST_WORDS} words")
-    asked = _points(query, "query", (2,), "two features", _FAR)
-    keys = _points(keys, "keys", (len(words), 2), "two features for each word", _LONGEST)
-    values = _points(values, "values", (len(words), 2), "two numbers for each word", np.inf)
+    asked = checked_numbers("query", query, (2,), "two features")
+    keys = checked_numbers("keys", keys, (len(words), 2), "two features for each word")
+    values = checked_numbers("values", values, (len(words), 2), "two numbers for each word")
+    for name, vectors, longest in [("query", asked[None], _FAR), ("keys", keys, _LONGEST)]:
+        lengths = np.linalg.norm(vectors, axis=1)
+        check_all(lengths <= longest, lengths, f"the length of {name}", f"at most {longest:g}")
     data = {
         "query": asked.tolist(),
         "keys": keys.tolist(),
         "values": values.tolist(),
-        "words": words,
+        "words": list(words),
         "names": [list(name) for name in names],
         "hidden": _hidden(len(words)),
         "question": {"right": question.right, "length": float(question.tried["length"])} if question else None,
@@ -94,15 +97,7 @@ def query_plane(
         f'<g transform="translate({_BESIDE} 0)">{_draw_values(values, answer, weights, words)}</g></svg>'
         f"<p>{escape(said)}</p></div>\n"
     )
-    return card("plane", question.around(picture) if question else picture, data, said)
-
-
-def _points(x: Any, name: str, shape: tuple[int, ...], of: str, longest: float) -> Float[np.ndarray, "*points"]:
-    points = checked_numbers(x, name, shape, of)
-    check_all(np.isfinite(points), points, name, "finite numbers")
-    lengths = np.atleast_1d(np.linalg.norm(points, axis=-1))
-    check_all(lengths <= longest, lengths, f"the length of {name}", f"at most {longest:g}")
-    return points
+    return card("plane", picture, data, said, question=question)
 
 
 def _hidden(src: int) -> list[list[float]]:

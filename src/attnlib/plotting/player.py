@@ -16,10 +16,11 @@ from jaxtyping import Float
 
 from attnlib.data import encode_batch
 from attnlib.decoders import BahdanauDecoder, LuongDecoder
-from attnlib.plotting.cards import Card, Question, card, checked_text, digest, two_decimals
-from attnlib.plotting.packing import pack
+from attnlib.plotting.cards import Card, Question, card, digest, two_decimals
+from attnlib.plotting.packing import pack_models
 from attnlib.search import greedy_search
 from attnlib.seq2seq import EncoderDecoder
+from attnlib.shapes import typechecked
 
 MOST_WORDS = 5
 """Greatest number of words of a sentence, which fit side by side on a phone."""
@@ -94,6 +95,7 @@ _KEY = (
 _ACROSS, _CELL, _LEVELS, _WIDE, _HIGH, _BUNDLE = 12, 4, 5, 400, 48, 16  # as in player.js
 
 
+@typechecked
 def step_player(
     models: Mapping[str, EncoderDecoder],
     sentence: str,
@@ -123,18 +125,14 @@ def step_player(
     Card
         The card, as the value of a cell.
     """
-    shown, packed = [], []
-    words = checked_text(sentence, "sentence").split()
+    words, packed, (first, *_) = sentence.split(), pack_models(models), models.values()
     if not 0 < len(words) <= MOST_WORDS:
-        raise ValueError(f"sentence has {len(words)} words; expected 1 to {MOST_WORDS}")
-    for title, network in models.items():
-        phases = _phases(checked_text(title, "a title"), network)
-        packed.append(pack(network))
-        late, listed = phases is LUONG, [phase._asdict() for phase in phases]
-        shown.append({"title": title, "digest": digest(packed[-1]), "late": late, "phases": listed})
-    if not 1 <= len(models) <= 2:
-        raise ValueError(f"models holds {len(models)}; expected one, or two to compare")
-    first = next(iter(models.values()))
+        raise ValueError(f"sentence has {len(words)} words; expected 1 to {MOST_WORDS} words")
+    shown = []
+    for (title, network), model in zip(models.items(), packed, strict=True):
+        phases = _phases(title, network)
+        listed = [phase._asdict() for phase in phases]
+        shown.append({"title": title, "digest": digest(model), "late": phases is LUONG, "phases": listed})
     svg, written, told = _still(first, words, step)
     equations = json.loads(Path(__file__).with_name("equations.json").read_text("utf-8"))
     shown_ones = {tex for model in shown for phase in model["phases"] for tex in phase["equations"]}
@@ -155,7 +153,7 @@ def step_player(
         for _, title, used, number in _phases("", first)
     )
     still = f'<div class="at-still"><p>{escape(told)}</p>{svg}<ol>{phases}</ol></div>\n'
-    return card("player", question.around(still) if question else still, data, told, packed)
+    return card("player", still, data, told, packed, question=question)
 
 
 def _phases(title: str, network: EncoderDecoder) -> tuple[Phase, ...]:
@@ -167,7 +165,10 @@ def _phases(title: str, network: EncoderDecoder) -> tuple[Phase, ...]:
         parts = type(decoder.attention.score).__name__, type(decoder.attention.window).__name__
         if parts == ("General", "GlobalWindow"):
             return LUONG
-    raise ValueError(f"models[{title!r}] has other equations; expected one of rnn_search, or of luong: see step_player")
+    raise ValueError(
+        f"models[{title!r}] has a {type(decoder).__name__} with other equations; expected an rnn_search model, or a "
+        "luong model with the general score, a global window, and no input feeding"
+    )
 
 
 @torch.no_grad()
@@ -177,7 +178,7 @@ def _still(network: EncoderDecoder, words: Sequence[str], step: int) -> tuple[st
     numbers = greedy_search(network, source, lengths, 2 * len(words) + 6).ids
     written = network.target_vocabulary.decode(numbers[0])
     if not 0 <= step < len(written):
-        raise ValueError(f"step is {step}; expected the place of one of {' '.join(written)!r}")
+        raise ValueError(f"step is {step}; expected the position of a word of {' '.join(written)!r}")
     logits, attended = network(source, lengths, numbers)
     annotations = network.encoder(source, lengths).annotations[0].numpy()
     weights, context = attended.to_dense(source.shape[1])[0, step].numpy(), attended.context[0, step].numpy()
