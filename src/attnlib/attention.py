@@ -105,7 +105,7 @@ def masked_softmax(
     Parameters
     ----------
     e : array, shape (\*shape)
-        Scores of any size. A score of minus infinity counts as masked.
+        Scores of any size; integers become float64. A score of minus infinity counts as masked.
     mask : array of bool, broadcast against `e`, optional
         True at positions that may receive weight; all others get exactly 0. If None, all positions may.
     axis : int, default -1
@@ -114,7 +114,9 @@ def masked_softmax(
     Returns
     -------
     array, shape (\*shape)
-        Weights from 0 to 1. A row without an unmasked position is all 0, never NaN.
+        Weights from 0 to 1, and exactly 0 at masked positions, whatever their scores. A row without an unmasked
+        position is all 0, never NaN. A row with NaN or plus infinity at an unmasked position is NaN at every unmasked
+        position; the other rows are not affected.
 
     Notes
     -----
@@ -169,10 +171,14 @@ def attend(
     Returns
     -------
     AttentionOutput
-        Contexts and weights.
+        Contexts, shape (\*batch, tgt, v), and weights, shape (\*batch, tgt, src).
 
     Notes
     -----
+    The leading axes of scores, values, and factor are the same; a mask may have axes of size 1 in their place, or none.
+    The shapes are not checked here. Leading axes that differ are broadcast by NumPy's rules: those of scores and mask
+    in the weights, those of weights and values in the contexts.
+
     Costs ``batch * tgt * src * v`` multiply-adds. Bahdanau et al. 2015, eq. 5 and 6; Luong et al. 2015,
     section 3.1, eq. 7, and with a `factor` eq. 10.
 

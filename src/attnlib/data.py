@@ -71,12 +71,14 @@ class Tokenizer(Protocol):
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Mapping between words and integer ids; `PAD`, `BOS`, `EOS`, and `UNK` come first.
+    """Mapping between words and integer ids; `PAD`, `BOS`, `EOS`, and `UNK` have the ids 0 to 3.
+
+    `encode` appends `EOS`, and reads a word that is not known as `UNK`. `decode` stops before the first `EOS`.
 
     Attributes
     ----------
     words : tuple of str
-        The known words, all distinct, with ids from 4 on.
+        The known words, all distinct. They have ids from 4 on, in this order, which is not sorted.
 
     Examples
     --------
@@ -98,7 +100,7 @@ class Vocabulary:
     def from_sentences(
         cls, sentences: Iterable[Sequence[str]], *, min_count: int = 1, max_size: int | None = None
     ) -> "Vocabulary":
-        """Build a vocabulary of the words of sentences, in alphabetical order.
+        """Build a vocabulary of the words of sentences, sorted as Python sorts strings, not by frequency.
 
         Parameters
         ----------
@@ -107,36 +109,16 @@ class Vocabulary:
         min_count : int, default 1
             The least number of occurrences of a known word.
         max_size : int, optional
-            The greatest number of known words. The most frequent ones are kept; among equally frequent ones, the first
-            of the alphabet. If None, all are kept.
+            The greatest number of known words, the four special symbols not counted. The most frequent ones are kept;
+            among equally frequent ones, those that are sorted first. If None, all are kept.
 
         Returns
         -------
         Vocabulary
             The known words.
         """
+        check_whole(min_count=min_count, max_size=1 if max_size is None else max_size)
         counts = Counter(word for words in sentences for word in check_sentence(words))
-        return cls.from_counts(counts, min_count=min_count, max_size=max_size)
-
-    @classmethod
-    def from_counts(cls, counts: Counter[str], *, min_count: int = 1, max_size: int | None = None) -> "Vocabulary":
-        """Build a vocabulary of counted words.
-
-        Parameters
-        ----------
-        counts : Counter
-            The number of occurrences of each word.
-        min_count : int, default 1
-            The least number of occurrences of a known word.
-        max_size : int, optional
-            The greatest number of known words. If None, all are kept.
-
-        Returns
-        -------
-        Vocabulary
-            As from `from_sentences`.
-        """
-        check_whole(min_count=min_count, **{} if max_size is None else {"max_size": max_size})
         frequent = (word for word, n in counts.items() if n >= min_count and word != SPECIAL[UNK])
         known = sorted(frequent, key=lambda word: (-counts[word], word))[:max_size]
         return cls(tuple(sorted(known)))
@@ -179,16 +161,16 @@ def until_end(ids: Iterable[int] | Tensor) -> Iterator[int]:
 
 
 class Batch(NamedTuple):
-    """Encoded sentence pairs side by side, padded with `PAD`.
+    """Encoded sentence pairs side by side, padded with `PAD`; no sentence has a `BOS`.
 
     Attributes
     ----------
     source : tensor of int, shape (batch, src)
-        Ids of the source words. Each sentence ends in `EOS`.
+        Ids of the source words. Each sentence ends in `EOS`; `src` is the longest one's length.
     lengths : tensor of int, shape (batch,)
-        The number of ids of each source, `EOS` among them.
+        The number of ids of each source, `EOS` among them. Lengths of targets are not stored.
     target : tensor of int, shape (batch, tgt)
-        Ids of the target words. Each sentence ends in `EOS`.
+        Ids of the target words. Each sentence ends in `EOS`; `tgt` is the longest one's length.
     """
 
     source: Int[Tensor, "batch src"]
@@ -348,7 +330,7 @@ class Corpus:
         max_sentences : int or None
             The greatest number of pairs of a batch. If None, there is no limit.
         """
-        check_whole(max_tokens=max_tokens, **{} if max_sentences is None else {"max_sentences": max_sentences})
+        check_whole(max_tokens=max_tokens, max_sentences=1 if max_sentences is None else max_sentences)
         if not len(self):
             raise ValueError("pairs is empty; expected at least one sentence pair")
         if (longest := self.lengths.max()) > max_tokens:
@@ -477,12 +459,13 @@ def infinite_batches(
     max_tokens : int
         The greatest number of ids that a batch may hold on one side, `EOS` and `PAD` counted.
     seed : int
-        The same seed gives the same batches.
+        The same seed gives the same batches. It seeds a generator, which draws a seed for every epoch, the first among
+        them: the first epoch is not ``batches(..., seed=seed)``.
 
     Returns
     -------
     iterator of Batch
-        The `batches` of each epoch.
+        The `batches` of each epoch, each with its own seed.
 
     Examples
     --------
@@ -494,6 +477,36 @@ def infinite_batches(
     return Corpus.from_pairs(pairs, source_vocabulary, target_vocabulary).infinite_batches(
         max_tokens=max_tokens, seed=seed
     )
+
+
+def parted(order: Iterable[int], sizes: Sequence[int], batch_size: int, positions: int) -> Iterator[list[int]]:
+    """Yield groups of sentences that fit into one batch.
+
+    Parameters
+    ----------
+    order : iterable of int
+        Indices of sentences.
+    sizes : sequence of int
+        The length of each sentence.
+    batch_size : int
+        The greatest number of sentences of a group.
+    positions : int
+        The greatest number of positions of a group, padding counted. A longer sentence has a group of its own.
+
+    Yields
+    ------
+    list of int
+        Indices of sentences, in their order.
+    """
+    part: list[int] = []
+    for n in order:
+        longest = max(sizes[m] for m in (*part, n))
+        if part and (len(part) == batch_size or (len(part) + 1) * longest > positions):
+            yield part
+            part = []
+        part.append(n)
+    if part:
+        yield part
 
 
 def _side_by_side(
@@ -512,7 +525,7 @@ def _bounds(longest: Integer[np.ndarray, "pairs"], max_tokens: int, max_sentence
     bounds = [0]
     while (first := bounds[-1]) < len(longest):
         most = max_tokens // int(longest[first])
-        part = longest[first : first + (most if max_sentences is None else min(most, max_sentences))]
+        part = longest[first : first + min(most, max_sentences or most)]
         bounds.append(first + int(np.count_nonzero(np.arange(1, len(part) + 1) * part <= max_tokens)))
     return bounds
 

@@ -65,9 +65,9 @@ class Decoder(nn.Module):
 
     def start(self, encoded: EncoderOutput) -> DecoderState:
         """Return the state before the first word, from the output of the encoder."""
-        memory = (
-            self.attention.precompute(encoded.annotations, encoded.lengths) if self.has_attention else encoded.summary
-        )
+        memory = encoded.summary
+        if self.has_attention:
+            memory = self.attention.precompute(encoded.annotations, encoded.lengths)
         return DecoderState(memory, encoded.initial_state, 0)
 
     def forward(
@@ -197,9 +197,8 @@ class FixedContextDecoder(Decoder):
         self.embedding, self.dropout = embedding, nn.Dropout(dropout)
         vocab, emb = embedding.weight.shape
         self.gru = nn.GRU(emb + encoder_size, decoder_size, batch_first=True)
-        self.readout = DeepOutput(
-            vocab_size=vocab, embedding_dim=emb, decoder_size=decoder_size, encoder_size=encoder_size, maxout=maxout
-        )
+        sizes = {"decoder_size": decoder_size, "encoder_size": encoder_size, "maxout": maxout}
+        self.readout = DeepOutput(vocab_size=vocab, embedding_dim=emb, **sizes)
 
     def step(
         self, ids: Int[Tensor, "batch"], state: DecoderState
@@ -299,9 +298,8 @@ class BahdanauDecoder(Decoder):
         vocab, emb = embedding.weight.shape
         self.enc, self.reads_new_state = encoder_size, reads_new_state
         self.cell = nn.GRUCell(emb + encoder_size, decoder_size)
-        self.readout = DeepOutput(
-            vocab_size=vocab, embedding_dim=emb, decoder_size=decoder_size, encoder_size=encoder_size, maxout=maxout
-        )
+        sizes = {"decoder_size": decoder_size, "encoder_size": encoder_size, "maxout": maxout}
+        self.readout = DeepOutput(vocab_size=vocab, embedding_dim=emb, **sizes)
 
     def step(
         self, ids: Int[Tensor, "batch"], state: DecoderState
@@ -407,18 +405,16 @@ class LuongDecoder(Decoder):
         super().__init__()
         self.attention, self.embedding, self.dropout = attention, embedding, nn.Dropout(dropout)
         vocab, emb = embedding.weight.shape
-        between = dropout if num_layers > 1 else 0.0
-        self.lstm = nn.LSTM(
-            emb + decoder_size * input_feeding, decoder_size, num_layers, batch_first=True, dropout=between
-        )
+        between, read = dropout if num_layers > 1 else 0.0, emb + decoder_size * input_feeding
+        self.lstm = nn.LSTM(read, decoder_size, num_layers, batch_first=True, dropout=between)
         self.W_c, self.W_y = weight(decoder_size, encoder_size + decoder_size), weight(vocab, decoder_size)
         self.input_feeding = input_feeding
 
     def start(self, encoded: EncoderOutput) -> DecoderState:
         """Return the last states of the encoder's layers, with an attentional state of 0."""
-        s, cell = encoded.initial_state
-        fed = (torch.zeros_like(s[:, -1]),) if self.input_feeding else ()
-        return DecoderState(self.attention.precompute(encoded.annotations, encoded.lengths), (s, cell, *fed), 0)
+        state = super().start(encoded)
+        s, cell = state.cache
+        return state._replace(cache=(s, cell, torch.zeros_like(s[:, -1]))) if self.input_feeding else state
 
     def step(
         self, ids: Int[Tensor, "batch"], state: DecoderState

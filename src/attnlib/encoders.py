@@ -154,11 +154,8 @@ class StackedLSTM(nn.Module):
             Annotations, and the last states and cells as the initial state, shape (batch, layers, hid) each.
         """
         x = self.embedding(source)
-        if not self.reverse:
-            annotations, (h, c) = _read(self.lstm, x, lengths)
-        else:
-            annotations, (h, c) = _read(self.lstm, _reverse(x, lengths), lengths)
-            annotations = _reverse(annotations, lengths)
+        annotations, (h, c) = _read(self.lstm, _reverse(x, lengths) if self.reverse else x, lengths)
+        annotations = _reverse(annotations, lengths) if self.reverse else annotations
         return EncoderOutput(annotations, lengths, h[:, -1], (h, c))
 
 

@@ -123,11 +123,8 @@ class Additive(nn.Module):
 
     def __init__(self, decoder_size: int, encoder_size: int, attention_size: int):
         super().__init__()
-        self.W_a, self.U_a, self.v_a = (
-            weight(attention_size, decoder_size),
-            weight(attention_size, encoder_size),
-            weight(attention_size),
-        )
+        self.W_a, self.U_a = weight(attention_size, decoder_size), weight(attention_size, encoder_size)
+        self.v_a = weight(attention_size)
 
     def project_keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src att"]:
         """Compute the keys U_a h, which no state changes: ``batch * src * enc * att`` multiply-adds."""

@@ -12,7 +12,7 @@ from torch import Tensor
 from attnlib.alignment import sequence_mask
 from attnlib.attention import AttentionOutput, join
 from attnlib.checks import check_finite, check_range, check_vocabularies, check_whole
-from attnlib.data import BOS, EOS, PAD, UNK, encode_batch
+from attnlib.data import BOS, EOS, PAD, UNK, encode_batch, parted
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.shapes import typechecked
 
@@ -29,26 +29,18 @@ class Hypotheses(NamedTuple):
     ids : tensor of int, shape (batch, tgt)
         Ids of the words, padded with `PAD`.
     lengths : tensor of int, shape (batch,)
-        The number of ids of each translation. It counts the `EOS`, which is missing in a translation of the greatest
-        length.
+        The number of ids of each translation. It counts the `EOS`, which is missing where a translation was cut at the
+        greatest length.
     log_probabilities : tensor, shape (batch,)
-        Natural logarithms, not normalized by length.
+        Natural logarithm of each translation's probability, `EOS` included, not normalized by length.
     weights : tensor, shape (batch, tgt, src), or None
-        Attention weights, 0 after the end. None for a model without attention.
+        Attention weights, one row per id, 0 after the end. None for a model without attention.
     """
 
     ids: Int[Tensor, "batch tgt"]
     lengths: Int[Tensor, "batch"]
     log_probabilities: Float[Tensor, "batch"]
     weights: Float[Tensor, "batch tgt src"] | None
-
-
-class _Choice(NamedTuple):
-    """Record one step of beam search: what each slot of the beam chose, what it follows, and where it looked."""
-
-    words: Int[Tensor, "batch beam"]
-    parents: Int[Tensor, "batch beam"]
-    attended: AttentionOutput | None
 
 
 @torch.no_grad()
@@ -75,7 +67,8 @@ def greedy_search(
     Returns
     -------
     Hypotheses
-        One translation per sentence.
+        One translation per sentence: `ids`, `lengths`, `log_probabilities`, `weights`. The ids end in `EOS`, unless the
+        greatest length was reached, and have no `BOS`; the log probabilities are not normalized by length.
 
     Raises
     ------
@@ -153,7 +146,9 @@ def beam_search(
     Returns
     -------
     Hypotheses
-        One translation per sentence.
+        One translation per sentence: `ids`, `lengths`, `log_probabilities`, `weights`. The ids end in `EOS`, unless the
+        hypothesis is unfinished, and have no `BOS`; the log probabilities are sums, which `length_penalty` does not
+        change.
 
     Raises
     ------
@@ -189,14 +184,17 @@ def beam_search(
         stands = ended | (limits <= len(choices))[:, None]
         log_p, chosen, parents = _best(log_p, stands, live, gains, likely)
         places = _places(live, log_p.numel())
-        choices.append(_Choice(chosen, parents, _weights_of(attended, places)))
+        choices.append((chosen, parents, _weights_of(attended, places)))
         size = size.gather(1, parents) + ~stands.gather(1, parents)
         ended = ended.gather(1, parents) | ((chosen == EOS) & (log_p > -torch.inf))
         unfinished = ~ended & (log_p > -torch.inf) & (limits > len(choices))[:, None]
         live = unfinished.flatten().nonzero().squeeze(1)
         words = chosen.flatten()[live]
         state = state.select(places[(first_slot + parents).flatten()[live]])
-    slot = _winner(log_p / size**length_penalty, ended, size, min_length)
+    score = log_p / size**length_penalty
+    slot = score.masked_fill(~ended, -torch.inf).argmax(1)
+    complete = ended.any(1) & (size.gather(1, slot[:, None])[:, 0] >= min_length)
+    slot = torch.where(complete, slot, score.argmax(1))
     return _traced(choices, slot, size, log_p, source.shape[1])
 
 
@@ -269,10 +267,8 @@ def translate_all(
     limits = [*max_length] if isinstance(max_length, Iterable) else [max_length] * len(sentences)
     if len(limits) != len(sentences):
         raise ValueError(f"max_length has {len(limits)} numbers; expected {len(sentences)}, a number for each sentence")
-    translations = {
-        n: model.target_vocabulary.decode(words) for n, words, _, _ in search_all(model, sentences, limits, beam_size)
-    }
-    return [translations[n] for n in range(len(sentences))]
+    found = {n: ids for n, ids, *_ in search_all(model, sentences, limits, beam_size)}
+    return [model.target_vocabulary.decode(found[n]) for n in range(len(sentences))]
 
 
 def search_all(
@@ -320,36 +316,6 @@ def search_all(
         weights = [None] * len(part) if best.weights is None else best.weights.cpu()
         rows = zip(part, best.ids, best.lengths.tolist(), best.log_probabilities.tolist(), weights, strict=True)
         yield from ((n, words[:length], log_p, row) for n, words, length, log_p, row in rows)
-
-
-def parted(order: Iterable[int], sizes: Sequence[int], batch_size: int, positions: int) -> Iterator[list[int]]:
-    """Yield groups of sentences that fit into one batch.
-
-    Parameters
-    ----------
-    order : iterable of int
-        Indices of sentences.
-    sizes : sequence of int
-        The length of each sentence.
-    batch_size : int
-        The greatest number of sentences of a group.
-    positions : int
-        The greatest number of positions of a group, padding counted. A longer sentence has a group of its own.
-
-    Yields
-    ------
-    list of int
-        Indices of sentences, in their order.
-    """
-    part: list[int] = []
-    for n in order:
-        longest = max(sizes[m] for m in (*part, n))
-        if part and (len(part) == batch_size or (len(part) + 1) * longest > positions):
-            yield part
-            part = []
-        part.append(n)
-    if part:
-        yield part
 
 
 def _limits(max_length: int | Tensor, lengths: Int[Tensor, "batch"]) -> Int[Tensor, "batch"]:
@@ -411,29 +377,17 @@ def _best(
     return kept, words.view(len(ended), -1).gather(1, places), parents
 
 
-def _winner(
-    score: Float[Tensor, "batch beam"],
-    ended: Bool[Tensor, "batch beam"],
-    size: Int[Tensor, "batch beam"],
-    min_length: int | Int[Tensor, "batch"],
-) -> Int[Tensor, "batch"]:
-    """Choose the hypothesis of the greatest score: of those that have ended, if there are any that are long enough."""
-    best = score.masked_fill(~ended, -torch.inf).argmax(1)
-    long_enough = size.gather(1, best[:, None])[:, 0] >= min_length
-    return torch.where(ended.any(1) & long_enough, best, score.argmax(1))
-
-
 def _traced(
-    choices: list[_Choice], slot: Int[Tensor, "batch"], size: Int[Tensor, "batch beam"], log_p: Tensor, src: int
+    choices: list[tuple], slot: Int[Tensor, "batch"], size: Int[Tensor, "batch beam"], log_p: Tensor, src: int
 ) -> Hypotheses:
-    """Follow the winners back to their beginnings."""
+    """Follow the winners back: each slot's word of a step, the slot that it follows, and where it looked."""
     rows = torch.arange(len(slot), device=slot.device)
     length, log_probability = size[rows, slot], log_p[rows, slot]
     words, outputs = [], []
-    for choice in reversed(choices):
-        words.append(choice.words[rows, slot])
-        slot = choice.parents[rows, slot]
-        outputs.append(choice.attended and choice.attended.select(rows * log_p.shape[1] + slot))
+    for chosen, parents, attended in reversed(choices):
+        words.append(chosen[rows, slot])
+        slot = parents[rows, slot]
+        outputs.append(attended and attended.select(rows * log_p.shape[1] + slot))
     longest = int(length.max())
     return _hypotheses(torch.stack(words[::-1], 1)[:, :longest], length, log_probability, outputs[::-1][:longest], src)
 

@@ -250,13 +250,10 @@ def rnn_encdec(
     check_whole(2, hidden_size=hidden_size)
     check_share(dropout=dropout, embedding_dropout=embedding_dropout)
     with seeded(seed):
-        encoder = BidirectionalGRU(
-            Embedding(len(source_vocabulary), embedding_dim, embedding_dropout), hidden_size, hidden_size
-        )
-        embedding = Embedding(len(target_vocabulary), embedding_dim, embedding_dropout)
-        decoder = FixedContextDecoder(
-            embedding, decoder_size=hidden_size, encoder_size=2 * hidden_size, maxout=hidden_size // 2, dropout=dropout
-        )
+        source = Embedding(len(source_vocabulary), embedding_dim, embedding_dropout)
+        encoder = BidirectionalGRU(source, hidden_size, hidden_size)
+        target = Embedding(len(target_vocabulary), embedding_dim, embedding_dropout)
+        decoder = FixedContextDecoder(target, **_gru_sizes(hidden_size), dropout=dropout)
     return EncoderDecoder(encoder, decoder, source_vocabulary, target_vocabulary)
 
 
@@ -307,19 +304,11 @@ def rnn_search(
     check_whole(attention_size=attention_size)
     check_share(dropout=dropout, embedding_dropout=embedding_dropout)
     with seeded(seed):
-        encoder = BidirectionalGRU(
-            Embedding(len(source_vocabulary), embedding_dim, embedding_dropout), hidden_size, hidden_size
-        )
+        source = Embedding(len(source_vocabulary), embedding_dim, embedding_dropout)
+        encoder = BidirectionalGRU(source, hidden_size, hidden_size)
         attention = AttentionLayer(Additive(hidden_size, 2 * hidden_size, attention_size), GlobalWindow())
-        embedding = Embedding(len(target_vocabulary), embedding_dim, embedding_dropout)
-        decoder = BahdanauDecoder(
-            attention,
-            embedding,
-            decoder_size=hidden_size,
-            encoder_size=2 * hidden_size,
-            maxout=hidden_size // 2,
-            dropout=dropout,
-        )
+        target = Embedding(len(target_vocabulary), embedding_dim, embedding_dropout)
+        decoder = BahdanauDecoder(attention, target, **_gru_sizes(hidden_size), dropout=dropout)
     return EncoderDecoder(encoder, decoder, source_vocabulary, target_vocabulary)
 
 
@@ -387,18 +376,16 @@ def luong(
     check_choice(_ENCODERS, encoder=encoder)
     check_share(dropout=dropout, embedding_dropout=embedding_dropout)
     stack = {"num_layers": num_layers, "dropout": dropout}
+    sizes = {"decoder_size": hidden_size, "encoder_size": hidden_size}
     with seeded(seed):
         attention = AttentionLayer(_SCORES[score](hidden_size), _WINDOWS[window](hidden_size, half_width))
-        reader = _ENCODERS[encoder](
-            Embedding(len(source_vocabulary), embedding_dim, embedding_dropout), hidden_size, **stack
-        )
-        embedding = Embedding(len(target_vocabulary), embedding_dim, embedding_dropout)
-        decoder = LuongDecoder(
-            attention,
-            embedding,
-            decoder_size=hidden_size,
-            encoder_size=hidden_size,
-            input_feeding=input_feeding,
-            **stack,
-        )
+        source = Embedding(len(source_vocabulary), embedding_dim, embedding_dropout)
+        reader = _ENCODERS[encoder](source, hidden_size, **stack)
+        target = Embedding(len(target_vocabulary), embedding_dim, embedding_dropout)
+        decoder = LuongDecoder(attention, target, **sizes, input_feeding=input_feeding, **stack)
     return EncoderDecoder(reader, decoder, source_vocabulary, target_vocabulary)
+
+
+def _gru_sizes(hidden_size: int) -> dict[str, int]:
+    """Give a decoder of Bahdanau et al. its sizes: an annotation is two states of the encoder side by side."""
+    return {"decoder_size": hidden_size, "encoder_size": 2 * hidden_size, "maxout": hidden_size // 2}

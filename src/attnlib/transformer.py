@@ -224,10 +224,8 @@ class EncoderLayer(nn.Module):
 
     def __init__(self, d_model: int, dim_feedforward: int, num_heads: int, dropout: float = 0.0):
         super().__init__()
-        self.self_attention, self.feed_forward = (
-            MultiHeadAttention(d_model, num_heads),
-            feed_forward(d_model, dim_feedforward),
-        )
+        self.self_attention = MultiHeadAttention(d_model, num_heads)
+        self.feed_forward = feed_forward(d_model, dim_feedforward)
         self.self_attention_norm, self.feed_forward_norm = AddNorm(d_model, dropout), AddNorm(d_model, dropout)
 
     def forward(
@@ -247,9 +245,8 @@ class EncoderLayer(nn.Module):
         tensor, shape (batch, src, emb)
             One vector per word.
         """
-        x = self.self_attention_norm(
-            x, self.self_attention(x, self.self_attention.project_keys_values(x), mask).context
-        )
+        own = self.self_attention.project_keys_values(x)
+        x = self.self_attention_norm(x, self.self_attention(x, own, mask).context)
         return self.feed_forward_norm(x, self.feed_forward(x))
 
 
@@ -270,11 +267,9 @@ class DecoderLayer(nn.Module):
 
     def __init__(self, d_model: int, dim_feedforward: int, num_heads: int, dropout: float = 0.0):
         super().__init__()
-        self.self_attention, self.cross_attention, self.feed_forward = (
-            MultiHeadAttention(d_model, num_heads),
-            MultiHeadAttention(d_model, num_heads),
-            feed_forward(d_model, dim_feedforward),
-        )
+        self.self_attention = MultiHeadAttention(d_model, num_heads)
+        self.cross_attention = MultiHeadAttention(d_model, num_heads)
+        self.feed_forward = feed_forward(d_model, dim_feedforward)
         self.self_attention_norm, self.cross_attention_norm, self.feed_forward_norm = (
             AddNorm(d_model, dropout) for _ in range(3)
         )
@@ -311,9 +306,8 @@ class DecoderLayer(nn.Module):
         past : KeysValues
             Keys and values of all words.
         """
-        keys, values = (
-            torch.cat(both, 2) for both in zip(past, self.self_attention.project_keys_values(x), strict=True)
-        )
+        new = self.self_attention.project_keys_values(x)
+        keys, values = (torch.cat(both, 2) for both in zip(past, new, strict=True))
         x = self.self_attention_norm(x, self.self_attention(x, (keys, values), written).context)
         attended = self.cross_attention(x, source, real)
         x = self.cross_attention_norm(x, attended.context)
@@ -377,20 +371,15 @@ class TransformerEncoder(nn.Module):
             Annotations, and the drawn positions as the initial state, if there are any.
         """
         real = sequence_mask(lengths, source.shape[1])
-        first = self._starts(len(source), source.device)
+        first = ()
+        if self.training and self.latest_start is not None:
+            first = (torch.randint(self.latest_start + 1, (len(source), 1), device=source.device),)
         x = self.embedding(source, *first)
         for layer in self.layers:
             x = layer(x, real[:, None, None])
         annotations = torch.where(real[:, :, None], x, 0.0)
-        return EncoderOutput(
-            annotations, lengths, annotations[torch.arange(len(x), device=x.device), lengths - 1], first
-        )
-
-    def _starts(self, sentences: int, device: torch.device) -> tuple[Int[Tensor, "batch 1"], ...]:
-        """Draw where sentences begin, if in training they may begin elsewhere than at 0."""
-        if self.latest_start is None or not self.training:
-            return ()
-        return (torch.randint(self.latest_start + 1, (sentences, 1), device=device),)
+        summary = annotations[torch.arange(len(x), device=x.device), lengths - 1]
+        return EncoderOutput(annotations, lengths, summary, first)
 
 
 class TransformerDecoder(Decoder):
@@ -470,9 +459,8 @@ class TransformerDecoder(Decoder):
         written = steps <= steps[first:, None]
         for n, layer in enumerate(self.layers):
             source = memory.keys[:, n], memory.values[:, n]
-            x, look, remembered = layer(
-                x, (past[0][:, n], past[1][:, n]), source, written[None, None], memory.mask[:, None]
-            )
+            before = past[0][:, n], past[1][:, n]
+            x, look, remembered = layer(x, before, source, written[None, None], memory.mask[:, None])
             outputs.append(look)
             kept.append(remembered)
         past = tuple(torch.stack(x, 1) for x in zip(*kept, strict=True))
@@ -572,20 +560,14 @@ def transformer(
     EncoderDecoder
         The untrained model.
     """
-    check_whole(
-        d_model=d_model,
-        dim_feedforward=dim_feedforward,
-        num_heads=num_heads,
-        num_layers=num_layers,
-        **{} if latest_start is None else {"latest_start": latest_start},
-    )
+    sizes = {"dim_feedforward": dim_feedforward, "num_heads": num_heads, "num_layers": num_layers}
+    check_whole(d_model=d_model, latest_start=1 if latest_start is None else latest_start, **sizes)
     check_share(dropout=dropout, embedding_dropout=embedding_dropout)
-    options = {"dim_feedforward": dim_feedforward, "num_heads": num_heads, "num_layers": num_layers, "dropout": dropout}
     with seeded(seed):
         source = PositionalEmbedding(len(source_vocabulary), d_model, embedding_dropout)
-        encoder = TransformerEncoder(source, **options, latest_start=latest_start)
+        encoder = TransformerEncoder(source, **sizes, dropout=dropout, latest_start=latest_start)
         target = PositionalEmbedding(len(target_vocabulary), d_model, embedding_dropout)
-        decoder = TransformerDecoder(target, **options)
+        decoder = TransformerDecoder(target, **sizes, dropout=dropout)
     return EncoderDecoder(encoder, decoder, source_vocabulary, target_vocabulary)
 
 

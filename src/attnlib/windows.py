@@ -89,7 +89,8 @@ def gaussian(
     p : array, shape (\*batch, tgt)
         The centers, in source positions.
     half_width : int
-        `D`, the number of source positions on each side of the center.
+        `D`, the number of source positions on each side of the center, at least 1: with 0, the center's own factor is
+        NaN.
 
     Returns
     -------
@@ -114,6 +115,8 @@ def gaussian(
 class GlobalWindow(nn.Module):
     """A window that exposes the whole sentence, as in Bahdanau's model and in Luong's global attention.
 
+    Its `half_width` is infinite. It has no method `center`, and the center of its `WindowMask` is None.
+
     Examples
     --------
     >>> from attnlib import AttentionLayer, GlobalWindow
@@ -122,7 +125,9 @@ class GlobalWindow(nn.Module):
     inf
     """
 
-    half_width = inf
+    def __init__(self):
+        super().__init__()
+        self.half_width = inf
 
     def forward(
         self,
@@ -152,7 +157,66 @@ class GlobalWindow(nn.Module):
         return WindowMask(mask)
 
 
-class LocalMonotonic(nn.Module):
+class LocalWindow(nn.Module):
+    """Base class of windows around a center; subclasses define `center`, and may define `factor`.
+
+    Parameters
+    ----------
+    half_width : int
+        `D`, the number of source positions on each side of the center.
+    """
+
+    def __init__(self, half_width: int):
+        check_whole(half_width=half_width)
+        super().__init__()
+        self.half_width = half_width
+
+    def extra_repr(self) -> str:
+        """Name the options in the model's printed form."""
+        return f"half_width={self.half_width}"
+
+    def factor(self, positions: Int[Tensor, "batch tgt window"], p: Float[Tensor, "batch tgt"]) -> Tensor | None:
+        """Return what multiplies the weights after the softmax; None leaves them as they are.
+
+        Parameters
+        ----------
+        positions : tensor of int, shape (batch, tgt, window)
+            Source positions, from 0.
+        p : tensor, shape (batch, tgt)
+            The centers, in source positions.
+        """
+
+    def forward(
+        self,
+        s: Float[Tensor, "batch tgt dec"],
+        steps: Int[Tensor, "tgt"],
+        lengths: Int[Tensor, "batch"],
+        mask: Bool[Tensor, "batch 1 src"],
+    ) -> WindowMask:
+        """Return the words at most `half_width` from the center.
+
+        Parameters
+        ----------
+        s : tensor, shape (batch, tgt, dec)
+            Decoder states.
+        steps : tensor of int, shape (tgt,)
+            Their target positions, from 0.
+        lengths : tensor of int, shape (batch,)
+            The number of words of each source sentence, EOS among them.
+        mask : tensor of bool, shape (batch, 1, src)
+            True at the words of the sources.
+
+        Returns
+        -------
+        WindowMask
+            Positions, their mask, factors if there are any, and centers.
+        """
+        p = self.center(s, steps, lengths)
+        positions, inside = window_positions(p.detach(), self.half_width, lengths, mask.shape[-1])
+        return WindowMask(inside, positions, self.factor(positions, p), p)
+
+
+class LocalMonotonic(LocalWindow):
     """A window that moves one word per step, p_t = t, and stops at the last position ("local-m").
 
     Parameters
@@ -175,15 +239,6 @@ class LocalMonotonic(nn.Module):
     [[0.0, 1.0, 2.0, 2.0]]
     """
 
-    def __init__(self, half_width: int):
-        check_whole(half_width=half_width)
-        super().__init__()
-        self.half_width = half_width
-
-    def extra_repr(self) -> str:
-        """Name the options in the model's printed form."""
-        return f"half_width={self.half_width}"
-
     def center(
         self, s: Float[Tensor, "batch tgt dec"], steps: Int[Tensor, "tgt"], lengths: Int[Tensor, "batch"]
     ) -> Float[Tensor, "batch tgt"]:
@@ -205,37 +260,8 @@ class LocalMonotonic(nn.Module):
         """
         return torch.minimum(steps, lengths[:, None] - 1).to(_exact(s.dtype))
 
-    def forward(
-        self,
-        s: Float[Tensor, "batch tgt dec"],
-        steps: Int[Tensor, "tgt"],
-        lengths: Int[Tensor, "batch"],
-        mask: Bool[Tensor, "batch 1 src"],
-    ) -> WindowMask:
-        """Return the words at most `half_width` from the center.
 
-        Parameters
-        ----------
-        s : tensor, shape (batch, tgt, dec)
-            Decoder states, which have no effect.
-        steps : tensor of int, shape (tgt,)
-            Target positions, from 0.
-        lengths : tensor of int, shape (batch,)
-            The number of words of each source sentence, EOS among them.
-        mask : tensor of bool, shape (batch, 1, src)
-            True at the words of the sources.
-
-        Returns
-        -------
-        WindowMask
-            Positions, their mask, and centers.
-        """
-        p = self.center(s, steps, lengths)
-        positions, inside = window_positions(p, self.half_width, lengths, mask.shape[-1])
-        return WindowMask(inside, positions, center=p)
-
-
-class LocalPredictive(nn.Module):
+class LocalPredictive(LocalWindow):
     r"""A window whose center the state predicts ("local-p").
 
     :math:`p_t = S\,\mathrm{sigmoid}(v_p \cdot \tanh(W_p s_t))`
@@ -269,14 +295,8 @@ class LocalPredictive(nn.Module):
     """
 
     def __init__(self, dec: int, half_width: int):
-        check_whole(half_width=half_width)
-        super().__init__()
-        self.half_width = half_width
+        super().__init__(half_width)
         self.W_p, self.v_p = weight(dec, dec), weight(dec)
-
-    def extra_repr(self) -> str:
-        """Name the options in the model's printed form."""
-        return f"half_width={self.half_width}"
 
     def center(
         self, s: Float[Tensor, "batch tgt dec"], steps: Int[Tensor, "tgt"], lengths: Int[Tensor, "batch"]
@@ -300,34 +320,24 @@ class LocalPredictive(nn.Module):
         share = torch.sigmoid(torch.tanh(linear(s, self.W_p)) @ self.v_p)
         return share.to(_exact(s.dtype)) * lengths[:, None]
 
-    def forward(
-        self,
-        s: Float[Tensor, "batch tgt dec"],
-        steps: Int[Tensor, "tgt"],
-        lengths: Int[Tensor, "batch"],
-        mask: Bool[Tensor, "batch 1 src"],
-    ) -> WindowMask:
-        """Return the words at most `half_width` from the center, with the Gaussian as their factor.
+    def factor(
+        self, positions: Int[Tensor, "batch tgt window"], p: Float[Tensor, "batch tgt"]
+    ) -> Float[Tensor, "batch tgt window"]:
+        """Compute the `gaussian` around each center (Luong et al. 2015, eq. 10).
 
         Parameters
         ----------
-        s : tensor, shape (batch, tgt, dec)
-            Decoder states.
-        steps : tensor of int, shape (tgt,)
-            Their target positions, which have no effect.
-        lengths : tensor of int, shape (batch,)
-            The number of words of each source sentence, EOS among them.
-        mask : tensor of bool, shape (batch, 1, src)
-            True at the words of the sources.
+        positions : tensor of int, shape (batch, tgt, window)
+            Source positions, from 0.
+        p : tensor, shape (batch, tgt)
+            The centers, in source positions.
 
         Returns
         -------
-        WindowMask
-            Positions, their mask, factors, and centers.
+        tensor, shape (batch, tgt, window)
+            The factors.
         """
-        p = self.center(s, steps, lengths)
-        positions, inside = window_positions(p.detach(), self.half_width, lengths, mask.shape[-1])
-        return WindowMask(inside, positions, gaussian(positions, p, self.half_width), p)
+        return gaussian(positions, p, self.half_width)
 
 
 def _exact(dtype: torch.dtype) -> torch.dtype:

@@ -1,6 +1,6 @@
 """The Transformer: against torch's own layers with the same weights, and what its steps, masks and positions promise.
 
-What every model promises, `test_translator` checks of this one too.
+What every model promises, `test_seq2seq` checks of this one too.
 """
 
 from math import cos, sin
@@ -12,6 +12,7 @@ from torch import nn
 from attnlib.data import EOS, Vocabulary
 from attnlib.encoders import EncoderOutput
 from attnlib.transformer import (
+    AddNorm,
     DecoderLayer,
     EncoderLayer,
     PositionalEmbedding,
@@ -67,12 +68,7 @@ def copy_heads(ours, theirs):
 
 def copy_layer(ours, theirs):
     pairs = {"linear1": ours.feed_forward[0], "linear2": ours.feed_forward[2]}
-    adds = [
-        ours.self_attention_norm,
-        *([ours.cross_attention_norm] if hasattr(ours, "cross_attention") else []),
-        ours.feed_forward_norm,
-    ]
-    for n, add in enumerate(adds, 1):
+    for n, add in enumerate((part for part in ours.children() if isinstance(part, AddNorm)), 1):
         nn.init.normal_(add.norm.weight)
         nn.init.normal_(add.norm.bias)
         pairs[f"norm{n}"] = add.norm
@@ -176,7 +172,6 @@ def test_what_a_step_looked_at_is_the_mean_of_the_last_layers_heads(decoder, enc
     assert len(looks) == LAYERS
     assert looks[-1].weights.shape == (len(LENGTHS), HEADS, TGT, SRC)
     close(attended.weights, sum(looks[-1].weights[:, head] for head in range(HEADS)) / HEADS)
-    close(attended.weights.sum(2), torch.ones(len(LENGTHS), TGT).double())
 
 
 # --- What is wrong ---
@@ -187,13 +182,9 @@ def test_what_a_step_looked_at_is_the_mean_of_the_last_layers_heads(decoder, enc
     [
         ({"d_model": 10}, "num_heads is 4; expected a divisor of d_model, 10"),
         ({"d_model": 7, "num_heads": 1}, "d_model is 7; expected an even number"),
-        ({"d_model": 0}, "d_model is 0; expected at least 1"),
-        ({"dim_feedforward": 0}, "dim_feedforward is 0"),
-        ({"num_heads": 0}, "num_heads is 0"),
-        ({"num_layers": 0}, "num_layers is 0"),
+        ({"num_layers": 0}, "num_layers is 0; expected at least 1"),
         ({"latest_start": 0}, "latest_start is 0"),
         ({"dropout": 1.0}, "dropout is 1.0; expected a share"),
-        ({"embedding_dropout": 1.0}, "embedding_dropout is 1.0"),
     ],
 )
 def test_what_does_not_fit_is_refused(options, says, refused):

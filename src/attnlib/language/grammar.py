@@ -25,7 +25,7 @@ _TEST = 64  # of 256: the share of all sentences that is kept for the part "test
 
 
 def sample(n: int, seed: int, clauses: Sequence[int] = (1, 2, 3), part: str = "train") -> list[SentencePair]:
-    """Draw English-French sentence pairs with replacement, the same on every platform.
+    """Draw English-French sentence pairs from the grammar, with replacement, the same on every platform.
 
     Parameters
     ----------

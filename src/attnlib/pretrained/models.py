@@ -18,7 +18,7 @@ def names() -> list[str]:
 
 
 def load_pretrained(name: str) -> EncoderDecoder:
-    """Load a model that comes with the package, in float64 and with frozen weights.
+    """Load one of the models that come with the package, by its name, in float64 and with frozen weights.
 
     Parameters
     ----------

@@ -263,7 +263,7 @@ class TranslationModel:
 
 
 def load(folder: str | Path, device: str | torch.device = "cpu") -> TranslationModel:
-    """Load a model folder, as ``attnlib train --model`` writes it.
+    """Load a model that you trained, from the folder that ``attnlib train --model`` wrote.
 
     Parameters
     ----------
