@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from attnlib.data import Vocabulary, collate
-from attnlib.devices import bfloat16_autocast, resolve_device
+from attnlib.processes import bfloat16_autocast, resolve_device
 from attnlib.language.grammar import sample
 from attnlib.losses import linear_cross_entropy
 from attnlib.metrics import sentence_nll

@@ -32,7 +32,7 @@ import os, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import torch
-from attnlib.devices import bfloat16_autocast
+from attnlib.processes import bfloat16_autocast
 from attnlib.language.grammar import sample
 from attnlib.text import folder as folders
 from attnlib.text.config import TrainingConfig

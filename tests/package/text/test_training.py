@@ -10,7 +10,7 @@ from attnlib.data import Corpus, Vocabulary, infinite_batches
 from attnlib.language.grammar import sample
 from attnlib.seq2seq import luong, rnn_encdec, rnn_search
 from attnlib.text.config import Architecture, TrainingConfig
-from attnlib.text.corpus import encode_text
+from attnlib.text.training import encode_text
 from attnlib.text.training import Watch
 from attnlib.training import init_training, train, warmup_constant
 from attnlib.transformer import transformer

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attnlib.text.units import bleu_tokenizer, lacks_spaces, split_units, unit_weights
+from attnlib.text.subwords import bleu_tokenizer, lacks_spaces, split_units, unit_weights
 
 
 @pytest.mark.parametrize(
