@@ -73,7 +73,7 @@ class History(NamedTuple):
 
 @dataclass
 class TrainingState:
-    """State of a training; with torch's generator, all that is needed to continue it.
+    """State of a training: all that is needed to continue it.
 
     Attributes
     ----------
@@ -93,6 +93,8 @@ class TrainingState:
         The weights with the best score.
     should_stop : bool
         Whether to end before the next step. A callback may set it.
+    random : tensor, optional
+        State of torch's generator after the last step. None before the first.
     """
 
     model: nn.Module
@@ -103,6 +105,7 @@ class TrainingState:
     dev_scores: list[DevScore] = field(default_factory=list)
     best: dict[str, Tensor] | None = None
     should_stop: bool = False
+    random: Tensor | None = None
 
     @property
     def step(self) -> int:
@@ -195,8 +198,7 @@ def train(
     progress : bool, optional
         Whether to show a progress bar. If None, only in a terminal.
     state : TrainingState, optional
-        A training to continue. The model has its weights, torch's generator its state, and `batches` continue its
-        batches. If None, a new training.
+        A training to continue, of the same model; `batches` continue its batches. If None, a new training.
     on_step : function, optional
         Called after each step, in evaluation mode, with the state and whether the training ends with this step. It may
         set ``state.should_stop``.
@@ -233,6 +235,7 @@ def train(
             done = max((state.step + 1) / (most[0] + 1), min(1.0, state.seconds / (60 * most[1])))
             rate = learning_rate * schedule(done)
             state.losses.append(_step(state, next(parts, None), learning_rate=rate, **fixed))
+            state.random = torch.get_rng_state()
             state.seconds += perf_counter() - began
             if not isfinite(state.losses[-1]):
                 raise FloatingPointError(f"loss is {state.losses[-1]} at step {state.step}; expected a finite number")
@@ -355,8 +358,10 @@ def _bar(progress: bool | None, steps: int | None, state: TrainingState) -> tqdm
 def _dropping(state: TrainingState, seed: int) -> Iterator[None]:
     """Let the model drop features inside, by random numbers of its own, which begin with the training."""
     with torch.random.fork_rng(devices=[state.device] * (state.device.type == "cuda")):
-        if not state.step:
+        if state.random is None:
             torch.manual_seed(seed)
+        else:
+            torch.set_rng_state(state.random)
         state.model.train()
         try:
             yield

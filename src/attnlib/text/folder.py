@@ -281,7 +281,7 @@ def load_history(folder: str | Path) -> list[dict[str, Any]]:
 
 
 def write_training(folder: Path, state: TrainingState) -> None:
-    """Save an unfinished training, with its optimizer and torch's random state.
+    """Save an unfinished training.
 
     Parameters
     ----------
@@ -292,13 +292,13 @@ def write_training(folder: Path, state: TrainingState) -> None:
     """
     parts = {name: x for name, x in vars(state).items() if name not in ("model", "optimizer")}
     parts |= {"weights": state.model.state_dict(), "adam": state.optimizer.state_dict()}
-    parts |= {"random": torch.get_rng_state(), "dev_scores": [tuple(score) for score in state.dev_scores]}
+    parts |= {"dev_scores": [tuple(score) for score in state.dev_scores]}
     with atomic_open(folder / TRAINING) as file:
         torch.save(parts, file)
 
 
 def read_training(folder: Path, network: EncoderDecoder) -> TrainingState:
-    """Load an unfinished training, and restore torch's random state.
+    """Load an unfinished training.
 
     Parameters
     ----------
@@ -316,7 +316,6 @@ def read_training(folder: Path, network: EncoderDecoder) -> TrainingState:
     network.load_state_dict(parts.pop("weights"))
     state = init_training(network)
     state.optimizer.load_state_dict(parts.pop("adam"))
-    torch.set_rng_state(parts.pop("random"))
     vars(state).update(parts, dev_scores=[DevScore(*score) for score in parts["dev_scores"]])
     return state
 

@@ -74,7 +74,7 @@ def train_model(
     """
     folder, config = Path(folder), config or TrainingConfig()
     config.check()
-    with folders.alone(folder), torch.random.fork_rng(devices=[]):
+    with folders.alone(folder):
         with processes.main_process_first():
             about = {"settings": asdict(config), "text": {"pairs": digest(pairs), "dev": digest(dev)}}
             about["unspaced"] = [lacks_spaces([pair[side] for pair in islice(pairs, 1000)]) for side in (0, 1)]

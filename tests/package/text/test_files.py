@@ -50,12 +50,9 @@ def test_empty_and_long_pairs_are_left_out_and_counted_each_time_that_files_are_
 @pytest.mark.parametrize(
     ("source", "target", "message"),
     [
-        ("a\nb\n", "A\n", "s has 2 lines, .*t 1; expected the same number"),
-        ("a\n" * 3, "A\n" * 5, "s has 3 lines, .*t 5; expected the same number"),
+        ("a\nb\n", "A\n", "t has 1 lines, .*s more; expected the same number"),
+        ("a\n" * 3, "A\n" * 5, "s has 3 lines, .*t more; expected the same number"),
         (b"a\n\xff\n", "A\nB\n", "s, line 2: byte 1 is not UTF-8"),
-        (b"a b\tc\nd\tx\0y\n", None, "s, line 2: letter 4 is NUL, as in UTF-16; expected UTF-8"),
-        ("a b\tc\n".encode("utf-16-le"), None, "s, line 1: letter 2 is NUL, as in UTF-16; expected UTF-8"),
-        (b"a b\tc\rd\te\r", None, r"s, line 1: a carriage return \(CR\) inside; expected lines that end in LF"),
         ("\n", "A\n", "0 sentence pairs; left out: 1 with an empty side; expected at least one"),
         ("a b c\n", "A\n", "1 too long; expected at least one pair of at most 2 words"),
         ("", "", "0 sentence pairs; expected at least one"),
