@@ -177,7 +177,7 @@ def train(
     Parameters
     ----------
     model : EncoderDecoder
-        The model, which is changed in place.
+        The model, which is changed in place. It is set to training mode for the steps, and is left in evaluation mode.
     batches : iterable of Batch
         One batch per step: see `attnlib.data.infinite_batches`. With several processes, each gives its own share.
     steps : int, optional
@@ -198,7 +198,8 @@ def train(
     progress : bool, optional
         Whether to show a progress bar. If None, only in a terminal.
     state : TrainingState, optional
-        A training to continue, of the same model; `batches` continue its batches. If None, a new training.
+        A training of the same model to continue, which is changed in place; `batches` continue its batches. If None, a
+        new training.
     on_step : function, optional
         Called after each step, in evaluation mode, with the state and whether the training ends with this step. It may
         set ``state.should_stop``.
@@ -206,7 +207,8 @@ def train(
     Returns
     -------
     History
-        Losses, speed, and the reason of the end.
+        Losses, speed, and the reason of the end. They include the steps and dev scores of an earlier call that `state`
+        brings.
 
     Raises
     ------

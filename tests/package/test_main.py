@@ -167,18 +167,18 @@ TRAIN = ("train", "--source", "a.en", "--target", "a.fr", "--model", "new")
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("align", "--model", "none", "a.en", "a.fr"), "align needs attention, and this model has none"),
+        (("align", "--model", "none", "a.en", "a.fr"), "model has no attention; expected a model with attention"),
         (("translate", "--model", "words", "--beam-size", "0"), "--beam-size is 0; expected at least 1"),
         (("translate", "--model", "words", "--links", "no/x"), "no/x: no such file or directory"),
         (("evaluate", "--model", "words", "a.en", "a.links2"), "a.links2: no such file"),
         (("evaluate", "--model", "words", "a.en", "a.fr", "--tokenize", "foo"), "tokenize is 'foo'; expected one of"),
-        ((*TRAIN, "--preset", "rnn_search", "--score", "dot"), "--score is an option that the preset rnn_search"),
+        ((*TRAIN, "--preset", "rnn_search", "--score", "dot"), "--score is set with the preset rnn_search; expected"),
         ((*TRAIN, "--preset", "transformer", "--features", "10"), "num_heads is 4; expected a divisor of d_model, 10"),
         ((*TRAIN, "--dev", "a.en", "a.fr", "a.fr"), "--dev is 3 files; expected two"),
         ((*TRAIN, "--vocab-size", "9"), "--vocab-size is 9; expected at least"),
         ((*TRAIN, "--patience", "1"), "--patience and --eval-every need dev scores; expected dev files"),
-        ((*TRAIN, "--model", "/"), "/ is no model folder: it has no config.json"),
-        ((*TRAIN, "--max-tokens", "3"), "no pair is left"),
+        ((*TRAIN, "--model", "/"), "/ is a folder without config.json; expected a model folder"),
+        ((*TRAIN, "--max-tokens", "3"), "pairs is a text of long pairs; expected one of at most 2"),
     ],
 )
 def test_what_is_wrong_is_one_sentence_and_leaves_nothing_behind(run, home, words, message):

@@ -66,11 +66,9 @@ class Architecture:
         names = ("encoder", "score", "window", "half_width", "input_feeding", "num_layers")
         given = {name: value for name in names if (value := getattr(self, name)) is not None}
         if other := given.keys() - signature(PRESETS[preset]).parameters.keys():
-            raise ValueError(
-                f"{min(other)} is an option that the preset {preset} does not have; expected the preset luong"
-            )
+            raise ValueError(f"{min(other)} is set with the preset {preset}; expected it with luong's preset, or none")
         if "half_width" in given and given.get("window", "global") == "global":
-            raise ValueError("half_width is set without a local window; expected the window local-m or local-p")
+            raise ValueError("half_width is set without a local window; expected it with the window local-m or local-p")
         default = {} if self.preset else {"encoder": "bidirectional", "score": "dot"}
         sizes = {"embedding_dim": size, "hidden_size": size}
         if preset == "transformer":
@@ -162,7 +160,7 @@ class TrainingConfig:
         if self.min_count is not None and not self.words:
             raise ValueError(f"min_count is {self.min_count} with subwords; expected it with whole words only")
         if self.preset == "transformer" and self.embedding_scale != TrainingConfig.embedding_scale:
-            raise ValueError(f"embedding_scale is {self.embedding_scale}; a transformer's embeddings have their own")
+            raise ValueError(f"embedding_scale is {self.embedding_scale}; expected it with recurrent models only")
 
     def length(self, epoch: int) -> dict[str, int | float | None]:
         """Return the length of training as arguments of `attnlib.training.train`.

@@ -69,7 +69,7 @@ def decode_line(raw: bytes, name: object, number: int) -> str:
         return raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
     except UnicodeDecodeError as error:
         raise ValueError(
-            f"{name}, line {number}: byte {error.start + 1} is not UTF-8; convert the file, for instance with iconv"
+            f"{name}, line {number}: byte {error.start + 1} is not UTF-8; expected UTF-8, which iconv converts to"
         ) from None
 
 
@@ -81,7 +81,7 @@ def read_lines(path: str | Path) -> Iterator[str]:
             for number, raw in enumerate(file, 1):
                 yield decode_line(raw, path, number)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise ValueError(f"{path} is no whole gzip file: {error}") from None
+            raise ValueError(f"{path} is a torn file or no gzip file: {error}; expected a whole gzip file") from None
 
 
 def iter_parallel(source: str | Path, target: str | Path | None = None) -> Iterator[tuple[Words, Words]]:
@@ -236,7 +236,7 @@ def read_gold(path: str | Path, sides: Sequence[tuple[Sequence[str], Sequence[st
             i, t = int(ends[1]), int(ends[3])
             if i >= len(source) or t >= len(target):
                 lengths = f"{len(source)} and {len(target)} words"
-                raise ValueError(f"{path}, line {number}: {link} lies beyond its {lengths}")
+                raise ValueError(f"{path}, line {number}: {link} is a link beyond the sentence; expected {lengths}")
             links[ends[2]].add((i, t))
         gold.append(GoldAlignment(frozenset(links["-"]), frozenset(links["-"] | links["?"])))
     return gold

@@ -99,8 +99,7 @@ def alone(folder: Path) -> Iterator[None]:
     try:
         lock = FileLock(path).acquire(timeout=0)
     except Timeout:
-        other = "is being trained by another process; wait for its end, or give another --model"
-        raise ValueError(f"{folder} {other}") from None
+        raise ValueError(f"{folder} is being trained by another process; expected another --model") from None
     with lock:
         try:
             yield
@@ -206,12 +205,12 @@ def read_config(folder: Path) -> dict[str, Any]:
         If the folder is not a model folder, or its configuration is damaged.
     """
     if not (folder / CONFIG).is_file():
-        raise ValueError(f"{folder} is no model folder: it has no {CONFIG}; give the folder of attnlib train --model")
+        raise ValueError(f"{folder} is a folder without {CONFIG}; expected a model folder, as attnlib train writes it")
     try:
         config = json.loads((folder / CONFIG).read_text("utf-8"))
         check_choice(PRESETS, preset=config["settings"]["preset"])
     except (ValueError, KeyError, TypeError):
-        raise ValueError(f"{folder / CONFIG} is damaged, or not attnlib's; restore it or train anew") from None
+        raise ValueError(f"{folder / CONFIG} is damaged; expected the configuration of a model folder") from None
     return config
 
 
@@ -250,15 +249,13 @@ def read_model(folder: Path) -> EncoderDecoder:
     """
     config = read_config(folder)
     if not (folder / WEIGHTS).exists():
-        raise ValueError(
-            f"{folder} is still being trained; the same command as before goes on with it, and Ctrl-C ends it early"
-        )
+        raise ValueError(f"{folder} is still being trained; expected a finished training: give its command again")
     try:
         network = make(config, *read_vocabularies(folder))
         network.config = config
         network.load_state_dict(load_file(folder / WEIGHTS))
     except (SafetensorError, RuntimeError, ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{folder} is damaged; restore it or train anew: {error}") from None
+        raise ValueError(f"{folder} is damaged; expected a whole model folder: {error}") from None
     return network.eval()
 
 

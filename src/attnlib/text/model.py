@@ -69,7 +69,14 @@ class Translation(NamedTuple):
         -------
         set of (int, int)
             Links as (source position, target position).
+
+        Raises
+        ------
+        ValueError
+            If the model has no attention.
         """
+        if self.weights is None:
+            raise ValueError("model has no attention; expected a model with attention, for links and replaced words")
         return hard_alignment(self.weights, *self.units) if self.words else set()
 
     def with_unknown_replaced(self) -> "Translation":
@@ -124,22 +131,6 @@ class TranslationModel:
         source, target = (lacks and isinstance(known, Subwords) for lacks, known in sides)
         return source, target
 
-    def check_attention(self, wanted: str) -> None:
-        """Check that the model has attention.
-
-        Parameters
-        ----------
-        wanted : str
-            What needs the weights, for the error message.
-
-        Raises
-        ------
-        ValueError
-            If the model has no attention.
-        """
-        if not self.network.decoder.has_attention:
-            raise ValueError(f"{wanted} needs attention, and this model has none (preset rnn_encdec)")
-
     def translate(self, sentence: str, *, beam_size: int = 5, max_length: int | None = None) -> Translation:
         """Translate one sentence.
 
@@ -192,8 +183,6 @@ class TranslationModel:
             A translation for each sentence, in the order of the sentences.
         """
         check_whole(beam_size=beam_size, **{} if max_length is None else {"max_length": max_length})
-        if replace_unknown:
-            self.check_attention("replacing unknown words")
         translations = [Translation((), (), np.zeros((0, 0)), 1.0)] * len(sentences)
         full = [n for n, words in enumerate(sentences) if words]
         sources = [sentences[n] for n in full]
@@ -219,7 +208,6 @@ class TranslationModel:
         list of set
             Links of each pair, as (source position, target position).
         """
-        self.check_attention("align")
         full = [SentencePair(*sides) for sides in pairs if all(sides)]
         linked = map(self._forced_links, full, forced_weights(self.network, full))
         return [next(linked) if all(sides) else set() for sides in pairs]
@@ -272,8 +260,8 @@ def load(folder: str | Path, device: str | torch.device = "cpu") -> TranslationM
     Returns
     -------
     TranslationModel
-        The model, in evaluation mode: in float32. Its `network` is an `EncoderDecoder`; its `translate` returns a
-        `Translation`.
+        The model. Its `network` is an `EncoderDecoder` in evaluation mode, with trainable weights in float32. Its
+        `translate` returns a `Translation`.
 
     Raises
     ------
@@ -324,8 +312,6 @@ def translate_stream(
         has none.
     """
     check_whole(max_input_length=max_input_length)
-    if linked:
-        model.check_attention("linking words")
     texts = (split_words(decode_line(raw, "the input", number)) for number, raw in enumerate(source, 1))
     begin = 1
     while lines := [*islice(texts, _TOGETHER)]:

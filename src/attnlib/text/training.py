@@ -57,7 +57,7 @@ def train_model(
     Returns
     -------
     TranslationModel
-        The trained model.
+        The trained model, as `attnlib.text.model.load` returns it.
 
     Raises
     ------
@@ -174,7 +174,7 @@ def encode_text(
             ids.extend(side)
             lengths.append(len(side))
     if not lengths:
-        raise ValueError(f"no pair is left: all are longer than {longest} subwords or words; expected a shorter pair")
+        raise ValueError(f"pairs is a text of long pairs; expected one of at most {longest} subwords or words a side")
     if left_out:
         log(f"left out: {left_out:,} pairs too long for the model")
     both = np.frombuffer(lengths, lengths.typecode).reshape(-1, 2)

@@ -70,7 +70,7 @@ def test_a_gzip_file_cut_short_or_that_is_none_is_named(tmp_path):
     path = tmp_path / "a.gz"
     for raw in (gzip.compress(b"a\n" * 9999)[:-20], b"plain text\n"):
         path.write_bytes(raw)
-        with pytest.raises(ValueError, match=r"a\.gz is no whole gzip file"):
+        with pytest.raises(ValueError, match=r"a\.gz is a torn file or no gzip file"):
             list(read_lines(path))
 
 
@@ -93,7 +93,7 @@ def test_gold_links_are_sure_or_possible(write):
     [
         ("0-0\n", "g has 1 lines; expected 2"),
         ("0-0\n0:1\n", "g, line 2: '0:1' is no link"),
-        ("2-0\n\n", "g, line 1: 2-0 lies beyond its 2 and 2 words"),
+        ("2-0\n\n", "g, line 1: 2-0 is a link beyond the sentence; expected 2 and 2 words"),
     ],
 )
 def test_links_that_do_not_fit_are_named(write, links, message):
