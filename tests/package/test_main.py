@@ -205,6 +205,8 @@ def test_a_line_that_is_not_utf8_is_named_and_the_parts_before_it_are_translated
     status, out, err = run("translate", "--model", "words", given=given + b"the cat\n\xe9\n")
     assert (status, out) == (2, run("translate", "--model", "words", given=given)[1])
     assert "the input, line 4: byte 1 is not UTF-8" in err
+    err = run("translate", "--model", "words", "--max-input-length", "1", given=b"the\n\nthe cat\n")[2]
+    assert err.startswith("the input, line 3: cut to 1 words")
 
 
 @pytest.mark.parametrize(("model", "long"), [("words", "the cat " * 50_000), ("subwords", "a" * 500_000)])

@@ -103,6 +103,8 @@ def test_units_share_what_their_piece_gets_and_average_what_their_pieces_give():
     np.testing.assert_allclose(result, [first, second])
     whole = unit_weights(weights, (("ab",), ("a", "b")), (("c", "d"), ("cd",)))
     np.testing.assert_allclose(whole, [[0.1 + 0.2]] * 2)
+    last = unit_weights(weights, (("a",), ("a", "")), (("x",), ("x", "")))  # pieces of no letter at the end
+    np.testing.assert_allclose(last, [[(0.1 + 0.2 + 0.5 + 0.1) / 2]])
 
 
 @pytest.mark.parametrize(
