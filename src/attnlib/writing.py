@@ -48,17 +48,13 @@ def atomic_open(path: Path) -> Iterator[BufferedWriter]:
         return
     goal = path.resolve()  # where a link leads
     beside = goal.with_name(f".{goal.name}.new")
-    with add_path_to_errors(path):
+    with add_path_to_errors(path, beside):
         try:
             with beside.open("wb") as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
             beside.replace(goal)
-        except OSError as error:
-            if error.filename == str(beside):
-                error.filename = None
-            raise
         finally:
             beside.unlink(missing_ok=True)
 
