@@ -22,8 +22,8 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from attnlib.attention import attention
 from attnlib.data import EOS, PAD, Batch, Vocabulary
-from attnlib.devices import bfloat16_autocast
 from attnlib.losses import linear_cross_entropy
+from attnlib.processes import bfloat16_autocast
 from attnlib.search import beam_search, greedy_search
 from attnlib.seq2seq import luong, rnn_search
 from attnlib.training import init_training, train

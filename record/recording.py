@@ -29,9 +29,9 @@ from tables import Run, add_run
 from tyro.conf import Positional
 
 from attnlib.checks import check_choice, check_whole
-from attnlib.devices import resolve_device
 from attnlib.experiments.plan import Plan, read_plan
 from attnlib.experiments.runs import RECORDED, best_learning_rate, failed_configs, load_learning_rates, read_details
+from attnlib.processes import resolve_device
 
 Jobs = Mapping[tuple[Any, ...], Callable[[], Run]]
 """What is to be run, by its name and seed, in this order."""

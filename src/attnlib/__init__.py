@@ -16,7 +16,7 @@ The modules, in reading order, which is the order of dependence:
 - `encoders`: words to annotations;
 - `decoders`: one step of decoding, and the loop over steps;
 - `data`: sentence pairs, vocabularies, and padded batches of ids;
-- `devices`, `processes`: a processor or a GPU, one process or several;
+- `processes`: a processor or a GPU, one process or several;
 - `seq2seq`: encoder and decoder; the papers as presets;
 - `transformer`: a small Transformer, with multi-head attention and no recurrence;
 - `search`: from a model to a translation, greedy or by beam;
@@ -29,7 +29,7 @@ And folders, each on its own:
 - `language`: `lexicon`, `phrases`, `grammar`: English and French sentences whose word links are known; `german`:
   English and German ones;
 - `plotting`: `figures`, interactive cards, a model as one `page`, schematics and `table`;
-- `text`: `config`, `files`, `units`, `subwords`, `corpus`, `folder`, `model`, `evaluation`, `training`:
+- `text`: `config`, `files`, `subwords`, `folder`, `model`, `evaluation`, `training`:
   training and translation of your own text;
 - `experiments`: what is compared, how it is measured, and what was recorded, of the grammar and of real sentences;
 - `pretrained`: `models`: the trained models that the chapters speak of.

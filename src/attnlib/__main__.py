@@ -7,8 +7,8 @@ Each command is a thin layer over a function of `attnlib.text.files`, `attnlib.t
 import errno
 import os
 import sys
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -95,12 +95,11 @@ def train(
         seconds between two saves of the training
     """
     from attnlib import processes  # noqa: PLC0415
-    from attnlib.devices import resolve_device  # noqa: PLC0415
     from attnlib.text.files import ParallelText, read_parallel  # noqa: PLC0415
     from attnlib.text.training import train_model  # noqa: PLC0415
 
-    device = resolve_device(common.device)
-    with processes.init_distributed(device), _products(common):
+    device = processes.resolve_device(common.device)
+    with processes.init_distributed(device), processes.bfloat16_autocast(device, enabled=not common.float32):
         log = (lambda line: None) if processes.rank() else _log
         with processes.main_process_first():
             preset, options = architecture.options(training.seed)
@@ -145,12 +144,8 @@ def translate(
     """
     from attnlib.text.model import translate_stream  # noqa: PLC0415
 
-    for number, what in enumerate(("the sentences come from", "the translations go to")):
-        if links and links.is_file() and os.path.samestat(links.stat(), os.fstat(number)):
-            raise ValueError(f"links is {links}, the file that {what}; expected another file")
     options = vars(search) | {"replace_unknown": replace_unknown, "max_input_length": max_input_length}
-    with _products(common), atomic_open(links) if links else nullcontext() as linked:
-        model = _load(common)
+    with _loaded(common) as model, atomic_open(links) if links else nullcontext() as linked:
         translate_stream(model, sys.stdin.buffer, sys.stdout.buffer, linked=linked, log=_log, **options)
 
 
@@ -188,11 +183,10 @@ def evaluate(
     from attnlib.text import evaluation  # noqa: PLC0415
     from attnlib.text.files import iter_parallel, read_gold  # noqa: PLC0415
 
-    pairs, model = [*iter_parallel(source, target)], _load(common)
-    links = read_gold(gold, model.units_of(pairs)) if gold else None
-    options = vars(search) | {"tokenize": tokenize, "replace_unknown": replace_unknown}
-    with _products(common):
-        print(evaluation.evaluate(model, pairs, gold=links, log=_log, **options))
+    pairs, options = [*iter_parallel(source, target)], vars(search) | {"replace_unknown": replace_unknown}
+    with _loaded(common) as model:
+        links = read_gold(gold, model.units_of(pairs)) if gold else None
+        print(evaluation.evaluate(model, pairs, tokenize=tokenize, gold=links, log=_log, **options))
 
 
 def align(common: OmitArgPrefixes[Common], source: Positional[Path], target: Positional[Path | None] = None) -> None:
@@ -211,8 +205,8 @@ def align(common: OmitArgPrefixes[Common], source: Positional[Path], target: Pos
     """
     from attnlib.text.files import format_pharaoh, iter_parallel  # noqa: PLC0415
 
-    with _products(common):
-        for links in _load(common).links_of([*iter_parallel(source, target)]):
+    with _loaded(common) as model:
+        for links in model.links_of([*iter_parallel(source, target)]):
             print(format_pharaoh(links))
 
 
@@ -239,8 +233,9 @@ def page(
     """
     from attnlib.plotting.page import page_of  # noqa: PLC0415
 
-    title = common.model.resolve().name
-    content = page_of(_load(common).network, title, beam_size=beam_size, max_length=max_length).encode()
+    with _loaded(common) as model:
+        title = common.model.resolve().name
+        content = page_of(model.network, title, beam_size=beam_size, max_length=max_length).encode()
     _log(f"{output} takes {len(content) / 1e6:.1f} MB")
     write_atomically(output, content)
     _log(f"open {output}")
@@ -260,7 +255,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0 for success, 2 for an error in the request or its files, 130 after Ctrl-C.
     """
     given = sys.argv[1:] if arguments is None else arguments
-    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, or errors would go to the output
     commands = {each.__name__: each for each in (toy, train, translate, evaluate, align, page)}
     about = "Learn to translate from two files, one sentence a line; then translate, and see where it looked."
     config = (FlagCreatePairsOff,)
@@ -273,27 +267,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     except (ValueError, FloatingPointError) as error:
         return _refuse(given, _with_options(str(error)))
-    except (MemoryError, RuntimeError) as error:
-        if not isinstance(error, MemoryError) and "memory" not in str(error):
-            raise
-        return _refuse(given, "not enough memory; smaller batches, fewer features or a narrower beam need less")
     except OSError as error:
         return _refuse(given, _explain(error))
     return 0
 
 
-def _products(common: Common) -> AbstractContextManager[Any]:
-    """Return the context in which a command multiplies matrices."""
-    from attnlib.devices import bfloat16_autocast, resolve_device  # noqa: PLC0415
-
-    return nullcontext() if common.float32 else bfloat16_autocast(resolve_device(common.device))
-
-
-def _load(common: Common) -> Any:
-    from attnlib.devices import resolve_device  # noqa: PLC0415
+@contextmanager
+def _loaded(common: Common) -> Iterator[Any]:
+    """Load the model, which multiplies matrices inside as its options say."""
+    from attnlib.processes import bfloat16_autocast, resolve_device  # noqa: PLC0415
     from attnlib.text.model import load  # noqa: PLC0415
 
-    return load(common.model, resolve_device(common.device))
+    device = resolve_device(common.device)
+    with bfloat16_autocast(device, enabled=not common.float32):
+        yield load(common.model, device)
 
 
 def _with_options(why: str) -> str:
@@ -325,8 +312,7 @@ def _log(line: str) -> None:
 
 
 def _refuse(given: Sequence[str], why: str) -> int:
-    process = "" if os.environ.get("WORLD_SIZE", "1") == "1" else f", process {os.environ.get('RANK')}"
-    _log(f"attnlib {given[0]}{process}: {why}")
+    _log(f"attnlib {given[0]}: {why}")
     return 2
 
 

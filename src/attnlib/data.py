@@ -62,9 +62,6 @@ class Tokenizer(Protocol):
     def decode(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[str, ...]:
         """Return the words up to the first `EOS`."""
 
-    def grouped(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[tuple[str, ...], list[int]]:
-        """Return the words, and the number of ids that each word takes."""
-
     def sizes(self, words: Sequence[str]) -> list[int]:
         """Return the number of ids that each word takes."""
 
@@ -133,11 +130,6 @@ class Vocabulary:
     def decode(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[str, ...]:
         """Return the words up to the first `EOS`, or all of them if there is none."""
         return tuple(self._named(int(n)) for n in until_end(ids))
-
-    def grouped(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[tuple[str, ...], list[int]]:
-        """Return the words as `decode` does, and the number of ids that each word takes, here always 1."""
-        words = self.decode(ids)
-        return words, [1] * len(words)
 
     def sizes(self, words: Sequence[str]) -> list[int]:
         """Return the number of ids that each word takes in `encode`, here always 1."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import cos, inf, isfinite, pi
-from numbers import Real
 from threading import current_thread, main_thread
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -19,7 +18,7 @@ from torch.nn.utils import clip_grad_norm_
 from tqdm import tqdm
 
 from attnlib import processes
-from attnlib.checks import check_choice, check_finite, check_share, check_whole
+from attnlib.checks import check_share, check_whole
 from attnlib.data import PAD, Batch
 from attnlib.losses import linear_cross_entropy
 from attnlib.seq2seq import EncoderDecoder
@@ -74,7 +73,7 @@ class History(NamedTuple):
 
 @dataclass
 class TrainingState:
-    """State of a training; with torch's generator, all that is needed to continue it.
+    """State of a training: all that is needed to continue it.
 
     Attributes
     ----------
@@ -94,6 +93,8 @@ class TrainingState:
         The weights with the best score.
     should_stop : bool
         Whether to end before the next step. A callback may set it.
+    random : tensor, optional
+        State of torch's generator after the last step. None before the first.
     """
 
     model: nn.Module
@@ -104,6 +105,7 @@ class TrainingState:
     dev_scores: list[DevScore] = field(default_factory=list)
     best: dict[str, Tensor] | None = None
     should_stop: bool = False
+    random: Tensor | None = None
 
     @property
     def step(self) -> int:
@@ -141,8 +143,6 @@ def warmup_cosine(fraction: float) -> float:
 
 def warmup_constant(fraction: float) -> float:
     """Return the factor of a learning rate that is constant after warmup, the first twentieth of the training."""
-    if not 0 <= fraction <= 1:
-        raise ValueError(f"fraction is {fraction}; expected a share from 0 to 1")
     return min(1.0, 20 * fraction)
 
 
@@ -177,7 +177,7 @@ def train(
     Parameters
     ----------
     model : EncoderDecoder
-        The model, which is changed in place.
+        The model, which is changed in place. It is set to training mode for the steps, and is left in evaluation mode.
     batches : iterable of Batch
         One batch per step: see `attnlib.data.infinite_batches`. With several processes, each gives its own share.
     steps : int, optional
@@ -198,8 +198,8 @@ def train(
     progress : bool, optional
         Whether to show a progress bar. If None, only in a terminal.
     state : TrainingState, optional
-        A training to continue. The model has its weights, torch's generator its state, and `batches` continue its
-        batches. If None, a new training.
+        A training of the same model to continue, which is changed in place; `batches` continue its batches. If None, a
+        new training.
     on_step : function, optional
         Called after each step, in evaluation mode, with the state and whether the training ends with this step. It may
         set ``state.should_stop``.
@@ -207,7 +207,8 @@ def train(
     Returns
     -------
     History
-        Losses, speed, and the reason of the end.
+        Losses, speed, and the reason of the end. They include the steps and dev scores of an earlier call that `state`
+        brings.
 
     Raises
     ------
@@ -227,14 +228,16 @@ def train(
     (3, 'steps')
     """
     fixed = {"seed": seed, "max_grad_norm": max_grad_norm, "label_smoothing": label_smoothing}
-    _check(steps, minutes, learning_rate=learning_rate, **fixed)
+    check_training(steps, minutes, learning_rate=learning_rate, **fixed)
     state, most = state or init_training(model), (float(steps or inf), float(minutes or inf))
     parts, bar = iter(batches), _bar(progress, steps, state)
     with _dropping(state, seed), interruptible() as interrupted, bar:
         while not (reason := _stop_reason(state, *most, interrupted())):
             began = perf_counter()
-            rate = learning_rate * schedule(_fraction(state, *most))
+            done = max((state.step + 1) / (most[0] + 1), min(1.0, state.seconds / (60 * most[1])))
+            rate = learning_rate * schedule(done)
             state.losses.append(_step(state, next(parts, None), learning_rate=rate, **fixed))
+            state.random = torch.get_rng_state()
             state.seconds += perf_counter() - began
             if not isfinite(state.losses[-1]):
                 raise FloatingPointError(f"loss is {state.losses[-1]} at step {state.step}; expected a finite number")
@@ -244,6 +247,32 @@ def train(
             bar.update()
             bar.set_postfix(loss=f"{state.losses[-1]:.3f}", words_s=f"{state.words_per_second:,.0f}", refresh=False)
     return History(np.array(state.losses), state.words_per_second, tuple(state.dev_scores), reason)
+
+
+def check_training(
+    steps: int | None,
+    minutes: float | None,
+    *,
+    seed: int,
+    learning_rate: float,
+    max_grad_norm: float,
+    label_smoothing: float,
+) -> None:
+    """Raise an error if an argument of `train` is outside its range.
+
+    Parameters
+    ----------
+    steps, minutes, seed, learning_rate, max_grad_norm, label_smoothing
+        As for `train`.
+    """
+    if steps is None and minutes is None:
+        raise ValueError("steps and minutes are None; expected a number for one of them")
+    check_whole(**{} if steps is None else {"steps": steps})
+    check_whole(0, seed=seed)
+    check_share(label_smoothing=label_smoothing)
+    for name, number in {"minutes": minutes, "learning_rate": learning_rate, "max_grad_norm": max_grad_norm}.items():
+        if number is not None and not number > 0:
+            raise ValueError(f"{name} is {number}; expected a number above 0")
 
 
 @contextmanager
@@ -308,11 +337,6 @@ def _step(
     return loss.item()
 
 
-def _fraction(state: TrainingState, steps: float, minutes: float) -> float:
-    """Take the fraction of the training that will be done after one step more."""
-    return max((state.step + 1) / (steps + 1), min(1.0, state.seconds / (60 * minutes)))
-
-
 def _stop_reason(state: TrainingState, steps: float, minutes: float, interrupted: bool = False) -> str | None:
     """Name what ends the training now, for all processes the same; None: it goes on."""
     state.seconds, asked = processes.all_reduce_max(state.seconds, float(interrupted))
@@ -327,18 +351,19 @@ def _stop_reason(state: TrainingState, steps: float, minutes: float, interrupted
 
 def _bar(progress: bool | None, steps: int | None, state: TrainingState) -> tqdm:
     """Show how far a training is: twice a second on a terminal; every ten seconds elsewhere, as in a log."""
-    check_choice((None, True, False), progress=progress)
-    shown = None if progress is None else not progress or processes.rank() > 0
+    hidden = None if progress is None else not progress or processes.rank() > 0
     seconds = 0.5 if sys.stderr.isatty() else 10.0
-    return tqdm(total=steps, initial=state.step, disable=shown, unit="step", mininterval=seconds)
+    return tqdm(total=steps, initial=state.step, disable=hidden, unit="step", mininterval=seconds)
 
 
 @contextmanager
 def _dropping(state: TrainingState, seed: int) -> Iterator[None]:
     """Let the model drop features inside, by random numbers of its own, which begin with the training."""
     with torch.random.fork_rng(devices=[state.device] * (state.device.type == "cuda")):
-        if not state.step:
+        if state.random is None:
             torch.manual_seed(seed)
+        else:
+            torch.set_rng_state(state.random)
         state.model.train()
         try:
             yield
@@ -355,25 +380,3 @@ def _dropping_nothing(model: EncoderDecoder) -> Iterator[None]:
             yield
         finally:
             model.train()
-
-
-def _check(
-    steps: int | None,
-    minutes: float | None,
-    *,
-    seed: int,
-    learning_rate: float,
-    max_grad_norm: float,
-    label_smoothing: float,
-) -> None:
-    if steps is None and minutes is None:
-        raise ValueError("steps and minutes are None; expected a number for one of them")
-    check_whole(**{} if steps is None else {"steps": steps})
-    check_whole(0, seed=seed)
-    check_finite(learning_rate=learning_rate)
-    check_share(label_smoothing=label_smoothing)
-    if learning_rate < 0:
-        raise ValueError(f"learning_rate is {learning_rate}; expected at least 0")
-    for name, number in (("minutes", inf if minutes is None else minutes), ("max_grad_norm", max_grad_norm)):
-        if not isinstance(number, Real) or not number > 0:
-            raise ValueError(f"{name} is {number}; expected a number above 0")

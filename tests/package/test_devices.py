@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from attnlib.data import Vocabulary, collate
-from attnlib.devices import bfloat16_autocast, resolve_device
 from attnlib.language.grammar import sample
 from attnlib.losses import linear_cross_entropy
 from attnlib.metrics import sentence_nll
+from attnlib.processes import bfloat16_autocast, resolve_device
 from attnlib.search import beam_search
 from attnlib.seq2seq import luong, rnn_encdec, rnn_search
 from attnlib.transformer import transformer

@@ -122,7 +122,7 @@ def test_an_unknown_word_is_replaced_by_the_source_word_that_it_looked_at_most(r
     letters = unknown._replace(words=("我<unknown>狗",), source=("ab", "c"), unspaced=(False, True))
     letters = letters._replace(weights=torch.eye(3, 2).numpy()[[0, 1, 0]])
     assert letters.with_unknown_replaced().words == ("我c狗",)
-    monkeypatch.setattr(Vocabulary, "grouped", lambda self, ids: (("<unknown>",) * 3, [1] * 3))
+    monkeypatch.setattr(Vocabulary, "decode", lambda self, ids: ("<unknown>",) * 3)
     options = ("--model", "words", "--max-length", "3")
     assert run("translate", *options, "--replace-unknown", given=b"the cat\n")[1].split()[0] in ("the", "cat")
     both = [run("evaluate", *options, *more, "a.en", "a.fr")[1] for more in ((), ("--replace-unknown",))]
@@ -167,21 +167,18 @@ TRAIN = ("train", "--source", "a.en", "--target", "a.fr", "--model", "new")
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("align", "--model", "none", "a.en", "a.fr"), "align needs attention, and this model has none"),
-        (("translate", "--model", "none", "--replace-unknown"), "replacing unknown words needs attention"),
+        (("align", "--model", "none", "a.en", "a.fr"), "model has no attention; expected a model with attention"),
         (("translate", "--model", "words", "--beam-size", "0"), "--beam-size is 0; expected at least 1"),
         (("translate", "--model", "words", "--links", "no/x"), "no/x: no such file or directory"),
         (("evaluate", "--model", "words", "a.en", "a.links2"), "a.links2: no such file"),
         (("evaluate", "--model", "words", "a.en", "a.fr", "--tokenize", "foo"), "tokenize is 'foo'; expected one of"),
-        ((*TRAIN, "--preset", "rnn_search", "--score", "dot"), "--score is an option of Luong's model"),
+        ((*TRAIN, "--preset", "rnn_search", "--score", "dot"), "--score is set with the preset rnn_search; expected"),
         ((*TRAIN, "--preset", "transformer", "--features", "10"), "num_heads is 4; expected a divisor of d_model, 10"),
         ((*TRAIN, "--dev", "a.en", "a.fr", "a.fr"), "--dev is 3 files; expected two"),
         ((*TRAIN, "--vocab-size", "9"), "--vocab-size is 9; expected at least"),
-        ((*TRAIN, "--max-sentences", "0"), "--max-sentences is 0; expected at least 1"),
         ((*TRAIN, "--patience", "1"), "--patience and --eval-every need dev scores; expected dev files"),
-        ((*TRAIN, "--preset", "rnn_search", "--no-input-feeding"), "--no-input-feeding is an option of Luong's"),
-        ((*TRAIN, "--model", "/"), "/ is no model folder: it has no config.json"),
-        ((*TRAIN, "--max-tokens", "3"), "no pair is left"),
+        ((*TRAIN, "--model", "/"), "/ is a folder without config.json; expected a model folder"),
+        ((*TRAIN, "--max-tokens", "3"), "pairs is a text of long pairs; expected one of at most 2"),
     ],
 )
 def test_what_is_wrong_is_one_sentence_and_leaves_nothing_behind(run, home, words, message):
@@ -202,21 +199,14 @@ def test_a_pipe_is_refused_since_a_text_is_read_twice(run, home):
     assert (status, err) == (2, "attnlib train: pipe is a pipe; expected a file, which can be read twice\n")
 
 
-def test_too_little_memory_is_said_in_one_sentence(run, monkeypatch):
-    def load(*_):
-        raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
-
-    monkeypatch.setattr(text_model, "load", load)
-    status, out, err = run("translate", "--model", "words", given=b"a\n")
-    assert (status, out, err.count("\n")) == (2, "", 1)
-    assert "not enough memory" in err
-
-
-def test_a_line_that_is_not_utf8_is_named_and_those_before_it_are_translated(run):
-    given = " ".join(PAIRS[0].source).encode()
-    status, out, err = run("translate", "--model", "words", given=given + b"\n\n\xe9\nthe cat\n")
-    assert (status, out) == (2, run("translate", "--model", "words", given=given + b"\n\n")[1])
-    assert "the input, line 3: byte 1 is not UTF-8" in err
+def test_a_line_that_is_not_utf8_is_named_and_the_parts_before_it_are_translated(run, monkeypatch):
+    monkeypatch.setattr(text_model, "_TOGETHER", 2)
+    given = " ".join(PAIRS[0].source).encode() + b"\n\n"
+    status, out, err = run("translate", "--model", "words", given=given + b"the cat\n\xe9\n")
+    assert (status, out) == (2, run("translate", "--model", "words", given=given)[1])
+    assert "the input, line 4: byte 1 is not UTF-8" in err
+    err = run("translate", "--model", "words", "--max-input-length", "1", given=b"the\n\nthe cat\n")[2]
+    assert err.startswith("the input, line 3: cut to 1 words")
 
 
 @pytest.mark.parametrize(("model", "long"), [("words", "the cat " * 50_000), ("subwords", "a" * 500_000)])
@@ -254,25 +244,6 @@ def test_a_full_output_is_said_once(run, home):
     assert not (home / "new.links").exists()
     assert run("translate", "--model", "words", "--links", "/dev/full", given=b"the")[2] == message.format("/dev/full")
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
-
-
-@pytest.mark.skipif(os.name != "posix", reason="closes streams as a shell does")
-def test_without_a_stream_for_errors_none_of_them_is_output(run, home):
-    words = ["translate", "--model", "words", "--max-input-length", "2", "--max-length", "3"]
-    alone = run(*words, given=(home / "a.en").read_bytes())[1]
-    assert outside(f"{' '.join(words)} < a.en 2>&-", home) == (0, alone, "")
-
-
-def test_errors_name_no_file_that_stands_in_for_what_was_asked_for(run, home, monkeypatch):
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("os.fsync", full)
-    message = "attnlib {}: no space left for {}; make room, and give the same command again\n"
-    assert run(*TRAIN, *SMALL, "--vocab-size", "100")[2].endswith(message.format("train", "new/source.pieces"))
-    page = run("page", "--model", "subwords", "-o", "new.html")[2]
-    assert page.endswith(message.format("page", "new.html"))
-    assert not [path for path in home.iterdir() if "new" in path.name]
 
 
 def test_the_toy_text_is_the_grammars_and_replaces_nothing(run, home):

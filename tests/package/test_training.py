@@ -120,17 +120,13 @@ def test_a_training_that_fails_leaves_a_translator_that_drops_nothing():
     ("call", "says"),
     [
         (lambda: train(small().requires_grad_(False), [], steps=1), "model has only frozen weights; .*requires_grad_"),
-        (lambda: trained(progress="line"), "progress is 'line'; expected one of None, True, False"),
-        (lambda: trained(learning_rate=-1), "learning_rate is -1; expected at least 0"),
-        (lambda: trained(max_grad_norm=None), "max_grad_norm is None; expected a number above 0"),
+        (lambda: trained(steps=None), "steps and minutes are None; expected a number for one of them"),
         (lambda: trained(steps=0), "steps is 0; expected at least 1"),
-        (lambda: train(small(), [], steps=1, seed=0.5), "TypeError: seed is 0.5"),
-        (lambda: trained(max_grad_norm=0), "max_grad_norm is 0; expected a number above 0"),
-        (lambda: trained(max_grad_norm=float("nan")), "max_grad_norm is nan"),
+        (lambda: trained(label_smoothing=1.0), "label_smoothing is 1.0; expected a share"),
+        (lambda: trained(seed=-1), "seed is -1; expected at least 0"),
+        (lambda: trained(max_grad_norm=float("nan")), "max_grad_norm is nan; expected a number above 0"),
         (lambda: trained(steps=None, minutes=0), "minutes is 0; expected a number above 0"),
-        (lambda: trained(learning_rate=float("nan")), "learning_rate is nan; expected a finite number"),
-        (lambda: warmup_cosine(float("nan")), "fraction is nan; expected a share from 0 to 1"),
-        (lambda: warmup_cosine(1.01), "fraction is 1.01"),
+        (lambda: trained(learning_rate=-1), "learning_rate is -1; expected a number above 0"),
     ],
 )
 def test_what_does_not_fit_is_refused(call, says, refused):

@@ -28,8 +28,9 @@ def load_pretrained(name: str) -> EncoderDecoder:
     Returns
     -------
     EncoderDecoder
-        Its ``config["training_info"]`` holds the configuration, seed, steps, losses, revision, and
-        processor of its training. `attnlib.search.translate` translates with it.
+        The model, in evaluation mode. To train it further, call its ``float()`` and ``requires_grad_()``. Its
+        ``config["training_info"]`` holds the configuration, seed, steps, losses, revision, and processor of its
+        training. `attnlib.search.translate` translates with it.
 
     Raises
     ------

@@ -4,12 +4,12 @@ A field is an option of the command, with the same name and default. The text be
 """
 
 from dataclasses import dataclass, field
-from math import inf
+from inspect import signature
 from typing import Any, Literal
 
 from tyro.conf import Suppress
 
-from attnlib.checks import check_choice, check_share, check_whole
+from attnlib.checks import check_choice, check_whole
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class Architecture:
     """source positions that a step attends to. None: global"""
     half_width: int | None = None
     """half-width D of a local window, in words or subwords. None: 10"""
-    no_input_feeding: bool = False
-    """do not feed a step the attentional state of the step before"""
+    input_feeding: bool | None = None
+    """feed a step the attentional state of the step before. None: True"""
     num_layers: int | None = None
     """number of layers. None: 1, and 2 for a transformer"""
     features: int = 256
@@ -58,31 +58,23 @@ class Architecture:
         Raises
         ------
         ValueError
-            If a setting is one that only Luong's model has, with another preset, or a half-width is given without a
-            local window.
+            If the preset does not have a setting, or a half-width is given without a local window.
         """
+        from attnlib.text.folder import PRESETS  # noqa: PLC0415, help should not wait for torch
+
         preset, size = self.preset or "luong", self.features
-        if self.half_width is not None and self.window in (None, "global"):
-            raise ValueError("half_width is set without a local window; expected the window local-m or local-p")
-        names = ("encoder", "score", "window", "half_width", "num_layers")
-        wanted = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        wanted |= {"input_feeding": False} if self.no_input_feeding else {}
-        own = {"luong": {*wanted}, "transformer": {"num_layers"}}.get(preset, set())
-        if other := [
-            name for name in wanted if name not in own and (name, wanted[name]) != ("encoder", "bidirectional")
-        ]:
-            name = "no_input_feeding" if other[0] == "input_feeding" else other[0]
-            raise ValueError(f"{name} is an option of Luong's model, not of {preset}; leave out one of them")
-        begin = {"encoder": "backward"} if self.preset else {"encoder": "bidirectional", "score": "dot"}
-        told = begin | wanted if preset == "luong" else {name: wanted[name] for name in own & {*wanted}}
+        names = ("encoder", "score", "window", "half_width", "input_feeding", "num_layers")
+        given = {name: value for name in names if (value := getattr(self, name)) is not None}
+        if other := given.keys() - signature(PRESETS[preset]).parameters.keys():
+            raise ValueError(f"{min(other)} is set with the preset {preset}; expected it with luong's preset, or none")
+        if "half_width" in given and given.get("window", "global") == "global":
+            raise ValueError("half_width is set without a local window; expected it with the window local-m or local-p")
+        default = {} if self.preset else {"encoder": "bidirectional", "score": "dot"}
         sizes = {"embedding_dim": size, "hidden_size": size}
         if preset == "transformer":
             sizes = {"d_model": size, "dim_feedforward": 4 * size}
-        return preset, told | sizes | {
-            "dropout": self.dropout,
-            "embedding_dropout": self.embedding_dropout,
-            "seed": seed,
-        }
+        rates = {"dropout": self.dropout, "embedding_dropout": self.embedding_dropout}
+        return preset, default | given | sizes | rates | {"seed": seed}
 
 
 @dataclass(frozen=True)
@@ -146,16 +138,21 @@ class TrainingConfig:
         ValueError
             If a setting is outside its range, or two settings exclude each other.
         """
+        from attnlib.training import check_training  # noqa: PLC0415, help should not wait for torch
+
         sizes = ("vocab_size", "min_count", "max_input_length", "max_sentences", "max_tokens")
-        times = ("epochs", "steps", "eval_every", "patience")
+        times = ("epochs", "eval_every", "patience")
         check_whole(**{name: n for name in (*sizes, *times) if (n := getattr(self, name)) is not None})
-        check_whole(0, seed=self.seed)
-        check_share(label_smoothing=self.label_smoothing)
         check_choice(("cosine", "constant"), schedule=self.schedule)
-        for name in ("embedding_scale", "minutes", "learning_rate", "max_grad_norm"):
-            number = getattr(self, name)
-            if number is not None and not 0 < number < inf:
-                raise ValueError(f"{name} is {number}; expected a number above 0")
+        check_training(
+            **self.length(1),
+            seed=self.seed,
+            learning_rate=self.learning_rate,
+            max_grad_norm=self.max_grad_norm,
+            label_smoothing=self.label_smoothing,
+        )
+        if not self.embedding_scale > 0:
+            raise ValueError(f"embedding_scale is {self.embedding_scale}; expected a number above 0")
         if self.steps is not None and self.minutes is not None:
             raise ValueError(f"steps is {self.steps} and minutes is {self.minutes}; expected one of them")
         if self.share_vocabulary and self.words:
@@ -163,7 +160,7 @@ class TrainingConfig:
         if self.min_count is not None and not self.words:
             raise ValueError(f"min_count is {self.min_count} with subwords; expected it with whole words only")
         if self.preset == "transformer" and self.embedding_scale != TrainingConfig.embedding_scale:
-            raise ValueError(f"embedding_scale is {self.embedding_scale}; a transformer's embeddings have their own")
+            raise ValueError(f"embedding_scale is {self.embedding_scale}; expected it with recurrent models only")
 
     def length(self, epoch: int) -> dict[str, int | float | None]:
         """Return the length of training as arguments of `attnlib.training.train`.

@@ -7,7 +7,7 @@ from attnlib.data import SentencePair, Vocabulary
 from attnlib.metrics import Bin, alignment_error_rate, bleu, bleu_by_length, bleu_metric, chrf, exact_match
 from attnlib.text.files import GoldAlignment, Words
 from attnlib.text.model import TranslationModel, log_cut
-from attnlib.text.units import bleu_tokenizer, lacks_spaces, split_units
+from attnlib.text.subwords import bleu_tokenizer, lacks_spaces, split_units
 
 
 class EvaluationResult(NamedTuple):

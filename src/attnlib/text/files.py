@@ -63,25 +63,14 @@ def decode_line(raw: bytes, name: object, number: int) -> str:
     Raises
     ------
     ValueError
-        If the line is not UTF-8, contains NUL, or has a CR that no LF follows.
+        If the line is not UTF-8.
     """
     try:
-        line = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+        return raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
     except UnicodeDecodeError as error:
         raise ValueError(
-            f"{name}, line {number}: byte {error.start + 1} is not UTF-8; convert the file, for instance with iconv"
+            f"{name}, line {number}: byte {error.start + 1} is not UTF-8; expected UTF-8, which iconv converts to"
         ) from None
-    if "\0" in line:
-        raise ValueError(
-            f"{name}, line {number}: letter {line.index(chr(0)) + 1} is NUL, as in UTF-16; expected UTF-8: convert the "
-            "file, for instance with iconv"
-        )
-    if number == 1 and "\r" in line:
-        raise ValueError(
-            f"{name}, line 1: a carriage return (CR) inside; expected lines that end in LF or CR LF: convert the file, "
-            "for instance with tr '\\r' '\\n'"
-        )
-    return line
 
 
 def read_lines(path: str | Path) -> Iterator[str]:
@@ -92,7 +81,7 @@ def read_lines(path: str | Path) -> Iterator[str]:
             for number, raw in enumerate(file, 1):
                 yield decode_line(raw, path, number)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise ValueError(f"{path} is no whole gzip file: {error}") from None
+            raise ValueError(f"{path} is a torn file or no gzip file: {error}; expected a whole gzip file") from None
 
 
 def iter_parallel(source: str | Path, target: str | Path | None = None) -> Iterator[tuple[Words, Words]]:
@@ -122,14 +111,10 @@ def iter_parallel(source: str | Path, target: str | Path | None = None) -> Itera
                 raise ValueError(f"{source}, line {number}: {len(sides) - 1} tabs; expected one tab between sentences")
             yield split_words(sides[0]), split_words(sides[1])
         return
-    beside = zip_longest(read_lines(source), read_lines(target))
-    for before, lines in enumerate(beside):
+    for number, lines in enumerate(zip_longest(read_lines(source), read_lines(target)), 1):
         if None in lines:
-            longer = before + 1 + sum(1 for _ in beside)
-            counts = [before if line is None else longer for line in lines]
-            raise ValueError(
-                f"{source} has {counts[0]:,} lines, {target} {counts[1]:,}; expected the same number of lines"
-            )
+            shorter, longer = (source, target) if lines[0] is None else (target, source)
+            raise ValueError(f"{shorter} has {number - 1:,} lines, {longer} more; expected the same number of lines")
         yield split_words(lines[0]), split_words(lines[1])
 
 
@@ -251,7 +236,7 @@ def read_gold(path: str | Path, sides: Sequence[tuple[Sequence[str], Sequence[st
             i, t = int(ends[1]), int(ends[3])
             if i >= len(source) or t >= len(target):
                 lengths = f"{len(source)} and {len(target)} words"
-                raise ValueError(f"{path}, line {number}: {link} lies beyond its {lengths}")
+                raise ValueError(f"{path}, line {number}: {link} is a link beyond the sentence; expected {lengths}")
             links[ends[2]].add((i, t))
         gold.append(GoldAlignment(frozenset(links["-"]), frozenset(links["-"] | links["?"])))
     return gold

@@ -10,14 +10,11 @@
 ===================== ==============================================================================================
 """
 
-import errno
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from io import BytesIO
 from pathlib import Path
 from typing import Any
-from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import torch
@@ -33,7 +30,7 @@ from attnlib.seq2seq import EncoderDecoder, luong, rnn_encdec, rnn_search
 from attnlib.text.subwords import Subwords
 from attnlib.training import DevScore, TrainingState, init_training
 from attnlib.transformer import transformer
-from attnlib.writing import add_path_to_errors, write_atomically
+from attnlib.writing import atomic_open, write_atomically
 
 PRESETS: Mapping[str, Callable[..., EncoderDecoder]] = {
     "luong": luong,
@@ -76,15 +73,13 @@ def make(config: Mapping[str, Any], source_vocabulary: Tokenizer, target_vocabul
 
 
 @contextmanager
-def alone(folder: Path, log: Callable[[str], Any]) -> Iterator[None]:
+def alone(folder: Path) -> Iterator[None]:
     """Lock a folder for training during the enclosed block.
 
     Parameters
     ----------
     folder : Path
         The model folder. It is created if missing.
-    log : callable
-        Called with a message if the file system has no locks.
 
     Yields
     ------
@@ -100,27 +95,19 @@ def alone(folder: Path, log: Callable[[str], Any]) -> Iterator[None]:
         yield
         return
     path, new = folder / "training.lock", not folder.exists()
-    with add_path_to_errors(folder, path), catch_warnings():
-        simplefilter("error")
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(path, timeout=0)
-        try:
-            lock.acquire()
-        except Timeout:
-            other = "is being trained by another process; wait for its end, or give another --model"
-            raise ValueError(f"{folder} {other}") from None
-        except (NotImplementedError, UserWarning, OSError) as error:
-            if getattr(error, "errno", errno.ENOSYS) not in (errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP):
-                raise
-            log(f"{folder} is on a file system without locks: let no second command train into it")
+    folder.mkdir(parents=True, exist_ok=True)
     try:
-        yield
-    finally:
-        with suppress(PermissionError):  # on Windows, where the lock removes its file itself
-            path.unlink(missing_ok=True)
-        lock.release()
-        if new and not any(folder.iterdir()):
-            folder.rmdir()
+        lock = FileLock(path).acquire(timeout=0)
+    except Timeout:
+        raise ValueError(f"{folder} is being trained by another process; expected another --model") from None
+    with lock:
+        try:
+            yield
+        finally:
+            with suppress(PermissionError):  # on Windows, where the lock removes its file itself
+                path.unlink(missing_ok=True)
+            if new and not any(folder.iterdir()):
+                folder.rmdir()
 
 
 def check_same(folder: Path, about: Mapping[str, Any]) -> bool:
@@ -151,11 +138,9 @@ def check_same(folder: Path, about: Mapping[str, Any]) -> bool:
     if not other:
         return True
     what = "; ".join(names.get(key) or f"{key} {old}, not {new}" for key, (old, new) in other.items())
-    length = not {"epochs", "steps", "minutes"}.isdisjoint(other)
-    why = " A training cannot be made longer: its learning rate has fallen by its length." if length else ""
     raise ValueError(
-        f"{folder} holds a model of another configuration: {what}.{why} Give its own configuration to go on with it, "
-        "another --model, or remove it to begin anew"
+        f"{folder} holds a model of another configuration: {what}; expected its own configuration to go on with it, or "
+        "another --model"
     )
 
 
@@ -220,12 +205,12 @@ def read_config(folder: Path) -> dict[str, Any]:
         If the folder is not a model folder, or its configuration is damaged.
     """
     if not (folder / CONFIG).is_file():
-        raise ValueError(f"{folder} is no model folder: it has no {CONFIG}; give the folder of attnlib train --model")
+        raise ValueError(f"{folder} is a folder without {CONFIG}; expected a model folder, as attnlib train writes it")
     try:
         config = json.loads((folder / CONFIG).read_text("utf-8"))
         check_choice(PRESETS, preset=config["settings"]["preset"])
     except (ValueError, KeyError, TypeError):
-        raise ValueError(f"{folder / CONFIG} is damaged, or not attnlib's; restore it or train anew") from None
+        raise ValueError(f"{folder / CONFIG} is damaged; expected the configuration of a model folder") from None
     return config
 
 
@@ -264,15 +249,13 @@ def read_model(folder: Path) -> EncoderDecoder:
     """
     config = read_config(folder)
     if not (folder / WEIGHTS).exists():
-        raise ValueError(
-            f"{folder} is still being trained; the same command as before goes on with it, and Ctrl-C ends it early"
-        )
+        raise ValueError(f"{folder} is still being trained; expected a finished training: give its command again")
     try:
         network = make(config, *read_vocabularies(folder))
         network.config = config
         network.load_state_dict(load_file(folder / WEIGHTS))
     except (SafetensorError, RuntimeError, ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{folder} is damaged; restore it or train anew: {error}") from None
+        raise ValueError(f"{folder} is damaged; expected a whole model folder: {error}") from None
     return network.eval()
 
 
@@ -295,7 +278,7 @@ def load_history(folder: str | Path) -> list[dict[str, Any]]:
 
 
 def write_training(folder: Path, state: TrainingState) -> None:
-    """Save an unfinished training, with its optimizer and torch's random state.
+    """Save an unfinished training.
 
     Parameters
     ----------
@@ -306,14 +289,13 @@ def write_training(folder: Path, state: TrainingState) -> None:
     """
     parts = {name: x for name, x in vars(state).items() if name not in ("model", "optimizer")}
     parts |= {"weights": state.model.state_dict(), "adam": state.optimizer.state_dict()}
-    parts |= {"random": torch.get_rng_state(), "dev_scores": [tuple(score) for score in state.dev_scores]}
-    content = BytesIO()
-    torch.save(parts, content)
-    write_atomically(folder / TRAINING, content.getvalue())
+    parts |= {"dev_scores": [tuple(score) for score in state.dev_scores]}
+    with atomic_open(folder / TRAINING) as file:
+        torch.save(parts, file)
 
 
 def read_training(folder: Path, network: EncoderDecoder) -> TrainingState:
-    """Load an unfinished training, and restore torch's random state.
+    """Load an unfinished training.
 
     Parameters
     ----------
@@ -326,21 +308,11 @@ def read_training(folder: Path, network: EncoderDecoder) -> TrainingState:
     -------
     TrainingState
         The state from which training continues.
-
-    Raises
-    ------
-    ValueError
-        If the file is damaged.
     """
-    content = BytesIO((folder / TRAINING).read_bytes())
-    try:
-        parts = torch.load(content, map_location="cpu", weights_only=True)
-    except Exception:  # of many kinds: what torch.load says of a torn file depends on where it was torn
-        raise ValueError(f"{folder / TRAINING} is damaged; remove it to begin the training anew") from None
+    parts = torch.load(folder / TRAINING, map_location="cpu", weights_only=True)
     network.load_state_dict(parts.pop("weights"))
     state = init_training(network)
     state.optimizer.load_state_dict(parts.pop("adam"))
-    torch.set_rng_state(parts.pop("random"))
     vars(state).update(parts, dev_scores=[DevScore(*score) for score in parts["dev_scores"]])
     return state
 

@@ -1,6 +1,6 @@
 """Translation and word alignment with a trained model, for sentences of words."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from io import IOBase
 from itertools import accumulate, islice
@@ -15,13 +15,12 @@ from torch import Tensor
 
 from attnlib.checks import check_whole
 from attnlib.data import EOS, SPECIAL, UNK, SentencePair, Tokenizer
-from attnlib.metrics import forced_weights, hard_alignment, merge_subword_weights
+from attnlib.metrics import forced_weights, hard_alignment
 from attnlib.search import search_all
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.text.files import Words, decode_line, format_pharaoh, split_words
 from attnlib.text.folder import read_model
-from attnlib.text.subwords import Subwords
-from attnlib.text.units import split_units, unit_weights
+from attnlib.text.subwords import Subwords, split_units, unit_weights
 from attnlib.writing import add_path_to_errors
 
 MAX_LINE = 1000
@@ -39,13 +38,13 @@ class Translation(NamedTuple):
         The sentence and its translation.
     weights : array, shape (tgt, src), or None
         Attention weights between `units`. Weights of subwords are summed over a source word and averaged over a target
-        word. None for a model without attention.
+        word: see `attnlib.text.subwords.unit_weights`. None for a model without attention.
     probability : float
         Probability of this translation under the model.
     finished : bool
         Whether it ended before its greatest length.
     unspaced : tuple of bool
-        Whether letters, instead of words, are the units of source and of translation: see `attnlib.text.units`.
+        Whether letters, instead of words, are the units of source and of translation: see `attnlib.text.subwords`.
     """
 
     source: Words
@@ -70,7 +69,14 @@ class Translation(NamedTuple):
         -------
         set of (int, int)
             Links as (source position, target position).
+
+        Raises
+        ------
+        ValueError
+            If the model has no attention.
         """
+        if self.weights is None:
+            raise ValueError("model has no attention; expected a model with attention, for links and replaced words")
         return hard_alignment(self.weights, *self.units) if self.words else set()
 
     def with_unknown_replaced(self) -> "Translation":
@@ -125,22 +131,6 @@ class TranslationModel:
         source, target = (lacks and isinstance(known, Subwords) for lacks, known in sides)
         return source, target
 
-    def check_attention(self, wanted: str) -> None:
-        """Check that the model has attention.
-
-        Parameters
-        ----------
-        wanted : str
-            What needs the weights, for the error message.
-
-        Raises
-        ------
-        ValueError
-            If the model has no attention.
-        """
-        if not self.network.decoder.has_attention:
-            raise ValueError(f"{wanted} needs attention, and this model has none (preset rnn_encdec)")
-
     def translate(self, sentence: str, *, beam_size: int = 5, max_length: int | None = None) -> Translation:
         """Translate one sentence.
 
@@ -193,8 +183,6 @@ class TranslationModel:
             A translation for each sentence, in the order of the sentences.
         """
         check_whole(beam_size=beam_size, **{} if max_length is None else {"max_length": max_length})
-        if replace_unknown:
-            self.check_attention("replacing unknown words")
         translations = [Translation((), (), np.zeros((0, 0)), 1.0)] * len(sentences)
         full = [n for n, words in enumerate(sentences) if words]
         sources = [sentences[n] for n in full]
@@ -220,7 +208,6 @@ class TranslationModel:
         list of set
             Links of each pair, as (source position, target position).
         """
-        self.check_attention("align")
         full = [SentencePair(*sides) for sides in pairs if all(sides)]
         linked = map(self._forced_links, full, forced_weights(self.network, full))
         return [next(linked) if all(sides) else set() for sides in pairs]
@@ -241,25 +228,23 @@ class TranslationModel:
         return [_units(sides, self.unspaced) for sides in pairs]
 
     def _translation(self, source: Words, ids: Tensor, log_p: float, weights: Tensor | None) -> Translation:
-        words, sizes = self.vocabularies[1].grouped(ids)
+        words = self.vocabularies[1].decode(ids)
         one = Translation(source, words, None, exp(log_p), bool((ids == EOS).any()), self.unspaced)
         if weights is None:
             return one
-        if not any(self.unspaced):
-            return one._replace(
-                weights=merge_subword_weights(weights.numpy(), self.vocabularies[0].sizes(source), sizes)
-            )
-        pieces = self.vocabularies[0].surfaces(source), self.vocabularies[1].names(ids)
-        return one._replace(weights=unit_weights(weights.numpy(), *zip(one.units, pieces, strict=True)))
+        known = self.vocabularies[1]
+        pieces = known.names(ids) if isinstance(known, Subwords) else words
+        return one._replace(weights=self._unit_weights(weights.numpy(), (source, words), pieces))
 
     def _forced_links(self, pair: SentencePair, weights: Float[np.ndarray, "tgt src"]) -> set[tuple[int, int]]:
-        sides = [*zip(self.vocabularies, pair[:2], strict=True)]
-        if not any(self.unspaced):
-            return hard_alignment(
-                merge_subword_weights(weights, *(known.sizes(words) for known, words in sides)), *pair[:2]
-            )
-        units, pieces = _units(pair[:2], self.unspaced), [known.surfaces(words) for known, words in sides]
-        return hard_alignment(unit_weights(weights, *zip(units, pieces, strict=True)), *units)
+        whole = self._unit_weights(weights, pair[:2], _pieces(self.vocabularies[1], pair.target))
+        return hard_alignment(whole, *_units(pair[:2], self.unspaced))
+
+    def _unit_weights(
+        self, weights: Float[np.ndarray, "tgt src"], sides: tuple[Words, Words], written: Sequence[str]
+    ) -> Float[np.ndarray, "target_units source_units"]:
+        source, target = _units(sides, self.unspaced)
+        return unit_weights(weights, (source, _pieces(self.vocabularies[0], sides[0])), (target, written))
 
 
 def load(folder: str | Path, device: str | torch.device = "cpu") -> TranslationModel:
@@ -270,13 +255,13 @@ def load(folder: str | Path, device: str | torch.device = "cpu") -> TranslationM
     folder : path
         The model folder.
     device : str or torch.device, default "cpu"
-        Device of the network: see `attnlib.devices.resolve_device`.
+        Device of the network: see `attnlib.processes.resolve_device`.
 
     Returns
     -------
     TranslationModel
-        The model, in evaluation mode: in float32. Its `network` is an `EncoderDecoder`; its `translate` returns a
-        `Translation`.
+        The model. Its `network` is an `EncoderDecoder` in evaluation mode, with trainable weights in float32. Its
+        `translate` returns a `Translation`.
 
     Raises
     ------
@@ -323,25 +308,25 @@ def translate_stream(
     Raises
     ------
     ValueError
-        If a line is not UTF-8, after the lines before it are written; or attention is needed and the model has none.
+        If a line is not UTF-8, after the thousands of lines before it are written; or attention is needed and the model
+        has none.
     """
     check_whole(max_input_length=max_input_length)
-    if linked:
-        model.check_attention("linking words")
-    for begin, lines, wrong in _parts(source):
+    texts = (split_words(decode_line(raw, "the input", number)) for number, raw in enumerate(source, 1))
+    begin = 1
+    while lines := [*islice(texts, _TOGETHER)]:
         sentences = [_shortened(model.vocabularies[0], words, max_input_length) for words in lines]
-        translations = model.translate_all(sentences, **options)
-        for number, (words, one) in enumerate(zip(lines, translations, strict=True), begin):
-            if len(one.source) < len(words) or (words and one.source[-1] != words[-1]):
+        for number, (words, kept) in enumerate(zip(lines, sentences, strict=True), begin):
+            if kept != words:
                 log(f"the input, line {number}: cut to {max_input_length:,} words or pieces of words")
+        translations = model.translate_all(sentences, **options)
         log_cut(translations, "the input", log, begin)
         if linked:
             linked.writelines(f"{format_pharaoh(one.links())}\n".encode() for one in translations)
         with add_path_to_errors("the output"):
             target.writelines(f"{one}\n".encode() for one in translations)
             target.flush()
-        if wrong:
-            raise wrong
+        begin += len(lines)
 
 
 def log_cut(translations: Sequence[Translation], name: str, log: Callable[[str], Any], first: int = 1) -> None:
@@ -363,20 +348,6 @@ def log_cut(translations: Sequence[Translation], name: str, log: Callable[[str],
         log(f"{name}, {lines}: the translation reached the greatest length and is cut there; --max-length sets another")
 
 
-def _parts(source: IOBase) -> Iterator[tuple[int, list[Words], ValueError | None]]:
-    """Yield batches of lines: first line number, lines, and error after them."""
-    begin = 1
-    while part := [*islice(source, _TOGETHER)]:
-        lines, wrong = [], None
-        try:
-            for number, raw in enumerate(part, begin):
-                lines.append(split_words(decode_line(raw, "the input", number)))
-        except ValueError as error:
-            wrong = error
-        yield begin, lines, wrong
-        begin += len(part)
-
-
 def _shortened(vocabulary: Tokenizer, words: Words, longest: int) -> Words:
     """Return the first words that take at most `longest` positions.
 
@@ -395,3 +366,7 @@ def _shortened(vocabulary: Tokenizer, words: Words, longest: int) -> Words:
 def _units(sides: tuple[Words, Words], unspaced: tuple[bool, bool]) -> tuple[Words, Words]:
     source, target = (split_units(words) if lacks else words for words, lacks in zip(sides, unspaced, strict=True))
     return source, target
+
+
+def _pieces(vocabulary: Tokenizer, words: Words) -> Sequence[str]:
+    return vocabulary.surfaces(words) if isinstance(vocabulary, Subwords) else words

@@ -1,24 +1,24 @@
 """Training of a model folder on a text, with dev scores and with saves that an interrupted training continues from."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
+import numpy as np
 import torch
 
 from attnlib import processes
-from attnlib.data import Corpus, SentencePair, Tokenizer
+from attnlib.data import Corpus, SentencePair, Tokenizer, Vocabulary
 from attnlib.metrics import bleu, chrf, sentence_nll
-from attnlib.seq2seq import EncoderDecoder
 from attnlib.text import folder as folders
 from attnlib.text.config import TrainingConfig
-from attnlib.text.corpus import build_vocabularies, encode_text
 from attnlib.text.files import ParallelText, digest
 from attnlib.text.model import TranslationModel, load
-from attnlib.text.units import lacks_spaces
+from attnlib.text.subwords import Subwords, lacks_spaces
 from attnlib.training import DevScore, TrainingState, init_training, train, warmup_constant, warmup_cosine
 
 
@@ -57,12 +57,12 @@ def train_model(
     Returns
     -------
     TranslationModel
-        The trained model.
+        The trained model, as `attnlib.text.model.load` returns it.
 
     Raises
     ------
-    OSError, TypeError, ValueError
-        If a file cannot be written; `pairs` can be read only once; the folder holds something else, or a model of
+    OSError, ValueError
+        If a file cannot be written; the folder holds something else, or a model of
         another configuration or text; or another process trains into it.
 
     Notes
@@ -72,11 +72,9 @@ def train_model(
 
     Several processes share each batch: see `attnlib.processes`. The first one writes the folder, which all must see.
     """
-    if isinstance(pairs, Iterator):
-        raise TypeError(f"pairs is a {type(pairs).__name__}; expected an iterable that can be read twice")
     folder, config = Path(folder), config or TrainingConfig()
     config.check()
-    with folders.alone(folder, log), torch.random.fork_rng(devices=[]):
+    with folders.alone(folder):
         with processes.main_process_first():
             about = {"settings": asdict(config), "text": {"pairs": digest(pairs), "dev": digest(dev)}}
             about["unspaced"] = [lacks_spaces([pair[side] for pair in islice(pairs, 1000)]) for side in (0, 1)]
@@ -93,14 +91,95 @@ def train_model(
             network = folders.make(about, *known).to(device)
             if not begun:
                 folders.begin_folder(folder, about, *known)
-            log(f"{sum(p.numel() for p in network.parameters()):,} weights; vocabularies of {_sizes(known)}")
-        state = _resume(folder, network, log)
+            size, (source, target) = sum(p.numel() for p in network.parameters()), map(len, known)
+            log(f"{size:,} weights; vocabularies of {source:,}, {target:,}")
+        resumed = (folder / folders.TRAINING).exists()
+        state = folders.read_training(folder, network) if resumed else init_training(network)
+        if resumed:
+            log(f"going on after step {state.step:,}")
         watch = Watch(folder, dev, config, save_seconds, log)
         reason = _train(state, corpus, config, watch=watch, progress=progress)
         _finish(folder, state, reason)
     if reason == "interrupted":
         log("interrupted: the model is as it was then; the same command again goes on with it")
     return load(folder, device)
+
+
+def build_vocabularies(pairs: Iterable[SentencePair], config: TrainingConfig) -> tuple[Tokenizer, Tokenizer]:
+    """Build the vocabularies of source and target.
+
+    Parameters
+    ----------
+    pairs : iterable of SentencePair
+        The training text.
+    config : TrainingConfig
+        Settings of the training, among them ``words``, ``vocab_size`` and ``share_vocabulary``.
+
+    Returns
+    -------
+    tuple of two Vocabulary or Subwords
+        Source and target vocabulary; the same object twice if the vocabulary is shared.
+    """
+    if config.share_vocabulary:
+        both = _subwords((pair.source + pair.target for pair in pairs), config.vocab_size, "whole")
+        return both, both
+    sides = ((pair.source for pair in pairs), "source"), ((pair.target for pair in pairs), "target")
+    if config.words:
+        limits = {"min_count": config.min_count or 2, "max_size": config.vocab_size}
+        source, target = (Vocabulary.from_sentences(sentences, **limits) for sentences, _ in sides)
+    else:
+        source, target = (_subwords(sentences, config.vocab_size, name) for sentences, name in sides)
+    return source, target
+
+
+def _subwords(sentences: Iterable[Sequence[str]], size: int, name: str) -> Subwords:
+    try:
+        return Subwords.train(sentences, size)
+    except ValueError as error:
+        raise ValueError(f"vocab_{error} of the {name} text") from None
+
+
+def encode_text(
+    pairs: Iterable[SentencePair],
+    vocabularies: tuple[Tokenizer, Tokenizer],
+    config: TrainingConfig,
+    log: Callable[[str], Any] = lambda line: None,
+) -> Corpus:
+    """Encode a text as arrays of ids, without the pairs that are too long.
+
+    Parameters
+    ----------
+    pairs : iterable of SentencePair
+        The training text.
+    vocabularies : tuple of two Vocabulary or Subwords
+        Source and target vocabulary.
+    config : TrainingConfig
+        Settings of the training, among them ``max_input_length``.
+    log : callable, optional
+        Called with each message about left-out pairs.
+
+    Returns
+    -------
+    Corpus
+        The ids, in two or four bytes each.
+    """
+    longest, left_out = min(config.max_input_length, config.max_tokens - 1), 0
+    ids, lengths = array("H" if max(map(len, vocabularies)) <= 1 << 16 else "I"), array("I")
+    for pair in pairs:
+        sides = [known.encode(side) for known, side in zip(vocabularies, pair[:2], strict=True)]
+        if max(map(len, sides)) - 1 > longest:
+            left_out += 1
+            continue
+        for side in sides:
+            ids.extend(side)
+            lengths.append(len(side))
+    if not lengths:
+        raise ValueError(f"pairs is a text of long pairs; expected one of at most {longest} subwords or words a side")
+    if left_out:
+        log(f"left out: {left_out:,} pairs too long for the model")
+    both = np.frombuffer(lengths, lengths.typecode).reshape(-1, 2)
+    sizes = both.sum(1, dtype=np.int64)
+    return Corpus(np.frombuffer(ids, ids.typecode), sizes.cumsum() - sizes, both)
 
 
 def dev_metric(dev: Sequence[SentencePair]) -> str:
@@ -176,45 +255,23 @@ class Watch:
             self.log("dev: too few words for BLEU, which counts runs of four; the weights of the best chrF are kept")
 
     def __call__(self, state: TrainingState, last: bool) -> None:
-        """Compute a dev score if it is due, request an early stop, and save.
+        """Compute a dev score if it is due, keep the best weights, request an early stop, and save.
 
         Of several processes, the first computes the score for all.
         """
         if self.dev and (state.step % self.every == 0 or last):
             scores = (0.0, 0.0) if processes.rank() else dev_score(state.model, self.dev)
-            self.add(state, *processes.all_reduce_max(*scores))
+            loss, score = processes.all_reduce_max(*scores)
+            state.dev_scores.append(DevScore(state.step, loss, score, self.metric))
+            best = max(range(len(state.dev_scores)), key=lambda n: state.dev_scores[n].rank)  # of equal ones the first
+            since = len(state.dev_scores) - 1 - best
+            if not since:
+                state.best = {name: x.detach().clone() for name, x in state.model.state_dict().items()}
+            state.should_stop = self.config.patience is not None and since >= self.config.patience
+            self.log(f"step {state.step:,}: dev loss {loss:.3f}, {self.metric} {score:.2f}")
         if not processes.rank() and monotonic() - self.saved >= self.save_seconds:
             folders.write_training(self.folder, state)
             self.saved = monotonic()
-
-    def add(self, state: TrainingState, loss: float, score: float) -> None:
-        """Record a dev score, keep the best weights, and update the early stop.
-
-        Parameters
-        ----------
-        state : TrainingState
-            State of the training, which is changed.
-        loss : float
-            Mean dev loss, in nats per word.
-        score : float
-            BLEU or chrF of the dev sentences.
-        """
-        state.dev_scores.append(DevScore(state.step, loss, score, self.metric))
-        best = max(range(len(state.dev_scores)), key=lambda n: state.dev_scores[n].rank)  # of equal ones the first
-        if best == len(state.dev_scores) - 1:
-            state.best = {name: x.detach().clone() for name, x in state.model.state_dict().items()}
-        since = len(state.dev_scores) - 1 - best
-        state.should_stop = self.config.patience is not None and since >= self.config.patience
-        self.log(f"step {state.step:,}: dev loss {loss:.3f}, {self.metric} {score:.2f}")
-
-
-def _resume(folder: Path, network: EncoderDecoder, log: Callable[[str], Any]) -> TrainingState:
-    """Return the state of the training in the folder, or a new one."""
-    if not (folder / folders.TRAINING).exists():
-        return init_training(network)
-    state = folders.read_training(folder, network)
-    log(f"going on after step {state.step:,}")
-    return state
 
 
 def _train(state: TrainingState, corpus: Corpus, config: TrainingConfig, *, watch: Watch, progress: bool | None) -> str:
@@ -248,7 +305,3 @@ def _finish(folder: Path, state: TrainingState, reason: str) -> None:
         folders.complete_folder(folder, state.model, state, reason)
         if reason != "interrupted":
             (folder / folders.TRAINING).unlink(missing_ok=True)
-
-
-def _sizes(known: Sequence[Tokenizer]) -> str:
-    return ", ".join(f"{len(one):,}" for one in known)

@@ -50,12 +50,9 @@ def test_empty_and_long_pairs_are_left_out_and_counted_each_time_that_files_are_
 @pytest.mark.parametrize(
     ("source", "target", "message"),
     [
-        ("a\nb\n", "A\n", "s has 2 lines, .*t 1; expected the same number"),
-        ("a\n" * 3, "A\n" * 5, "s has 3 lines, .*t 5; expected the same number"),
+        ("a\nb\n", "A\n", "t has 1 lines, .*s more; expected the same number"),
+        ("a\n" * 3, "A\n" * 5, "s has 3 lines, .*t more; expected the same number"),
         (b"a\n\xff\n", "A\nB\n", "s, line 2: byte 1 is not UTF-8"),
-        (b"a b\tc\nd\tx\0y\n", None, "s, line 2: letter 4 is NUL, as in UTF-16; expected UTF-8"),
-        ("a b\tc\n".encode("utf-16-le"), None, "s, line 1: letter 2 is NUL, as in UTF-16; expected UTF-8"),
-        (b"a b\tc\rd\te\r", None, r"s, line 1: a carriage return \(CR\) inside; expected lines that end in LF"),
         ("\n", "A\n", "0 sentence pairs; left out: 1 with an empty side; expected at least one"),
         ("a b c\n", "A\n", "1 too long; expected at least one pair of at most 2 words"),
         ("", "", "0 sentence pairs; expected at least one"),
@@ -73,7 +70,7 @@ def test_a_gzip_file_cut_short_or_that_is_none_is_named(tmp_path):
     path = tmp_path / "a.gz"
     for raw in (gzip.compress(b"a\n" * 9999)[:-20], b"plain text\n"):
         path.write_bytes(raw)
-        with pytest.raises(ValueError, match=r"a\.gz is no whole gzip file"):
+        with pytest.raises(ValueError, match=r"a\.gz is a torn file or no gzip file"):
             list(read_lines(path))
 
 
@@ -96,7 +93,7 @@ def test_gold_links_are_sure_or_possible(write):
     [
         ("0-0\n", "g has 1 lines; expected 2"),
         ("0-0\n0:1\n", "g, line 2: '0:1' is no link"),
-        ("2-0\n\n", "g, line 1: 2-0 lies beyond its 2 and 2 words"),
+        ("2-0\n\n", "g, line 1: 2-0 is a link beyond the sentence; expected 2 and 2 words"),
     ],
 )
 def test_links_that_do_not_fit_are_named(write, links, message):

@@ -17,7 +17,7 @@ from attnlib.data import Vocabulary
 from attnlib.language.grammar import sample
 from attnlib.text import folder as folders
 from attnlib.text.config import TrainingConfig
-from attnlib.text.folder import TRAINING, load_history, read_training
+from attnlib.text.folder import load_history
 from attnlib.text.model import load
 from attnlib.text.training import train_model
 
@@ -32,7 +32,7 @@ import os, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import torch
-from attnlib.devices import bfloat16_autocast
+from attnlib.processes import bfloat16_autocast
 from attnlib.language.grammar import sample
 from attnlib.text import folder as folders
 from attnlib.text.config import TrainingConfig
@@ -183,16 +183,9 @@ def begun(tmp_path):
     return tmp_path / "run"
 
 
-def test_a_training_goes_on_and_its_damage_is_noticed(begun, trained):
-    whole, model = (begun / TRAINING).read_bytes(), load(trained / "subwords").network
-    assert len(read_training(begun, model).losses) == 4
-    for part in (whole[:-100], whole[:1000], b""):
-        (begun / TRAINING).write_bytes(part)
-        with pytest.raises(ValueError, match="damaged; remove it to begin the training anew"):
-            read_training(begun, model)
-    (begun / TRAINING).write_bytes(whole)
+def test_a_training_that_was_cut_short_is_no_model_yet_and_goes_on(begun, trained):
     messages = []
-    with pytest.raises(ValueError, match="still being trained; the same command as before goes on"):
+    with pytest.raises(ValueError, match="still being trained; expected a finished training"):
         load(begun)
     train_model(begun, PAIRS, DEV, CONFIG, progress=False, log=messages.append)
     assert "going on after step 4" in messages
@@ -212,6 +205,7 @@ def test_ctrl_c_leaves_a_model_that_the_same_call_goes_on_with(tmp_path, trained
     assert load(folder).config["ended"] == "interrupted"
     assert [line["step"] for line in load_history(folder)[:-1]] == [3, 4]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    torch.manual_seed(7)  # random numbers of others, which decide nothing
     train_model(folder, PAIRS, DEV, CONFIG, progress=False)
     assert load(folder).config["ended"] == "steps"
     assert weights(folder) == weights(trained / "subwords")
@@ -221,7 +215,7 @@ def test_a_second_training_into_the_same_folder_is_refused_at_once(tmp_path, tra
     folder, refused = tmp_path / "run", []
 
     def meets_another(_):
-        with pytest.raises(ValueError, match="run is being trained by another process; wait for its end") as error:
+        with pytest.raises(ValueError, match="run is being trained by another process; expected another") as error:
             train_model(folder, PAIRS, DEV, CONFIG, progress=False)
         refused.append(error)
 
@@ -235,7 +229,7 @@ def test_a_second_training_into_the_same_folder_is_refused_at_once(tmp_path, tra
 def test_a_folder_of_another_configuration_or_text_is_refused(trained, begun):
     other = replace(CONFIG, steps=8, options=TINY | {"hidden_size": 6})
     for folder in (trained / "subwords", begun):
-        with pytest.raises(ValueError, match=r"options .*; steps 7, not 8\. A training cannot be made longer"):
+        with pytest.raises(ValueError, match=r"options .*; steps 7, not 8; expected its own"):
             train_model(folder, PAIRS, DEV, other)
         with pytest.raises(ValueError, match="another text"):
             train_model(folder, PAIRS[1:], DEV, CONFIG)
@@ -245,9 +239,9 @@ def test_what_is_no_model_folder_is_refused_and_left_alone(tmp_path):
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "dear.txt").write_text("dear")
     for call in (load, lambda path: train_model(path, PAIRS, DEV, CONFIG)):
-        with pytest.raises(ValueError, match=r"is no model folder: it has no config\.json"):
+        with pytest.raises(ValueError, match="expected a model folder"):
             call(tmp_path / "letters")
     (tmp_path / "letters" / "config.json").write_text('{"who": "knows"}')
-    with pytest.raises(ValueError, match="damaged, or not attnlib's"):
+    with pytest.raises(ValueError, match="damaged; expected the configuration"):
         load(tmp_path / "letters")
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["config.json", "dear.txt", "letters"]

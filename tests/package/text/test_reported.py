@@ -1,17 +1,13 @@
 """Troubles that users of other translation toolkits reported: none of them is here."""
 
-import errno
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-import attnlib
 from attnlib.__main__ import main
 from attnlib.text.folder import load_history
 from attnlib.text.model import load
-from attnlib.text.subwords import Subwords
 
 TRAIN = ("train", "--source", "train.tsv", "--model", "run", "--features", "64", "--dropout", "0")
 FEW = ["yes/oui", "no/non", "dog/chien", "cat/chat", "tea/thé", "book/livre"]
@@ -89,51 +85,6 @@ def test_a_long_line_keeps_its_translation_or_its_beginning_and_the_line_is_name
     write("pairs.tsv", [f"w1\tw1\n{' '.join(words)}\t{' '.join(words)}"])
     err = run("evaluate", "--model", str(copying), *options, "pairs.tsv")[2]
     assert ("the source, line 2: the translation reached" in err) == (options != ())
-
-
-def test_every_letter_of_a_text_is_known_also_those_that_mean_something_to_sentencepiece():
-    known = Subwords.train([["zq", "▅", "w"], ["ab", "c"], ["▁x", "▁"], ["ab", "c"]], 8000)
-    for words in (("zq", "▅", "w"), ("▁x", "▁"), ("q▅▁z",)):
-        assert known.decode(known.encode(words)) == words
-        assert "".join(known.surfaces(words)) == "".join(words)
-    assert Subwords.train([["▅"]] * 3, 100).decode(Subwords.train([["▅"]] * 3, 100).encode(["▅"])) == ("▅",)
-
-
-def test_more_letters_than_subwords_are_refused_by_the_options_name_and_the_side(run):
-    letters = [chr(0x4E00 + n) for n in range(300)]
-    write("train.tsv", [f"a b\t{''.join(letters[n : n + 10])}" for n in range(0, 300, 10)])
-    status, _, err = run(*TRAIN, "--vocab-size", "200")
-    assert status == 2
-    assert "--vocab-size is 200; expected at least 305, for 300 different letters of the target text" in err
-    assert run(*TRAIN, "--vocab-size", "305", "--steps", "1")[0] == 0
-
-
-def test_links_into_the_file_that_translations_go_to_are_refused(run):
-    write("train.tsv", ["a b\tb a"] * 3)
-    assert run(*TRAIN, "--steps", "1", "--words")[0] == 0
-    command = [sys.executable, "-m", "attnlib", "translate", "--model", "run", "--links"]
-    environment = {"PYTHONPATH": str(Path(attnlib.__file__).parents[1])}
-    for links in ("./out", "given"):
-        with Path("given").open("rb") as source, Path("out").open("wb") as target:
-            how = {"stdin": source, "stdout": target, "stderr": subprocess.PIPE, "env": environment, "text": True}
-            ended = subprocess.run([*command, links], check=False, **how)
-        assert ended.returncode == 2
-        assert f"--links is {Path(links)}, the file that the" in ended.stderr
-
-
-@pytest.mark.parametrize("how", [errno.ENOSYS, errno.ENOLCK])
-def test_a_folder_without_locks_is_trained_into_and_that_is_said(run, monkeypatch, how):
-    fcntl = pytest.importorskip("fcntl")
-
-    def flock(*_):
-        raise OSError(how, "no locks here")
-
-    write("train.tsv", ["a b\tb a"] * 3)
-    monkeypatch.setattr(fcntl, "flock", flock)
-    status, _, err = run(*TRAIN, "--epochs", "1", "--words")
-    assert status == 0
-    assert "run is on a file system without locks: let no second command train into it\n" in err
-    assert sorted(path.name for path in Path().iterdir()) == ["given", "run", "train.tsv"]
 
 
 @pytest.fixture(scope="module")
