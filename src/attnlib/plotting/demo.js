@@ -285,7 +285,7 @@ attnlibCards.define("demo", (card, data) => {
         style: `--w: ${weight.toFixed(3)}; --o: ${(ownWeights?.[i] ?? 0).toFixed(3)}` });
       if (live) dress(col, { "aria-valuenow": Math.round(100 * weight),
         tabindex: i === Math.min(from, words.length) ? 0 : -1,
-        "aria-valuetext": hidden ? "hidden at every step" : `${two(weight)} of the weight`,
+        "aria-valuetext": hidden ? "hidden at every step" : alpha ? `${two(weight)} of the weight` : "no weight",
         "aria-orientation": tall() ? "horizontal" : "vertical" });
       write(col.querySelector(".at-share"), alpha && !unseen ? two(weight) : "");
     });
@@ -435,12 +435,13 @@ attnlibCards.define("demo", (card, data) => {
       if (steps.at(-1).word !== EOS && live) lines.push(line(`${title} does not end by itself and was stopped.`));
       if (own?.note) lines.push(line(own.note));
     }
-    const hint = [`Drag a bar. Click any ${french} word to see its weights, any ${english} word to hide it from the`,
-      "model, or one of the likely words to write it instead. The vector of a word also carries information about its",
-      "neighbors, so a line need not join a word with its translation."];
-    if (models[m].D) hint.push("The triangle is the center of the window; dotted bars are outside it.");
-    const said = live && models[m].steps[t]?.alpha ? hint.join(" ") : `Click any ${french} word to see its weights.`;
-    lines.push(make("p", { class: "at-hint" }, said));
+    const look = `any ${french} word to see its weights`,
+      change = `any ${english} word to hide it from the model, or one of the likely words to write it instead.`;
+    const hint = !live ? [`Click ${look}.`] : !models[m].steps[t]?.alpha ? [`Click ${change}`]
+      : [`Drag a bar. Click ${look}, ${change}`, "The vector of a word also carries information about its neighbors,",
+        "so a line need not join a word with its translation."];
+    if (live && models[m].D) hint.push("The triangle is the center of the window; dotted bars are outside it.");
+    lines.push(make("p", { class: "at-hint" }, hint.join(" ")));
     fill(notes, ...lines);
   }
 

@@ -227,6 +227,8 @@ def test_a_model_without_attention_says_so(both, opened):
     expect(status(page)).to_contain_text("this model has no attention")
     assert not page.locator(".at-bar").first.is_visible()
     assert page.locator(".at-knot").count() == 1
+    assert page.locator(".at-hint").inner_text().startswith("Click any English word to hide it")
+    assert page.locator(".at-col").first.get_attribute("aria-valuetext") == "no weight"
     assert page.get_by_role("button", name="probability").count() == 3
 
 
