@@ -1,9 +1,9 @@
-"""Memory: the most that each notebook's kernel ever has, and that a long training has, whatever the size of its text.
+"""Memory: the most that each notebook's kernel has, and that a training on a short and on a long text has.
 
     python benchmarks/memory.py [notebooks] [training]
 
-Of a training, only what its process holds itself is counted (Linux's RssAnon): the text is mapped from files, whose
-pages all processes share and the system takes back when it needs the room.
+Of a training, only what its process holds itself is counted (Linux's RssAnon), which includes the encoded text.
+Pages of files, such as those of libraries, are shared by all processes and are left out.
 """
 
 import subprocess
