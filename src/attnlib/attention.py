@@ -116,7 +116,7 @@ def masked_softmax(
     array, shape (\*shape)
         Weights from 0 to 1, and exactly 0 at masked positions, whatever their scores. A row without an unmasked
         position is all 0, never NaN. A row with NaN or plus infinity at an unmasked position is NaN at every unmasked
-        position; the other rows are not affected.
+        position, and with NumPy at the masked ones, too; the other rows are not affected.
 
     Notes
     -----

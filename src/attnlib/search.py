@@ -205,7 +205,7 @@ def translate(model: EncoderDecoder, sentence: str, max_length: int = 100) -> st
     Parameters
     ----------
     model : EncoderDecoder
-        A model with its vocabularies.
+        A model with its vocabularies, in evaluation mode: in training mode, dropout is active.
     sentence : str
         Words separated by spaces. Words that the vocabulary lacks are read as `UNK`, with a warning.
     max_length : int, default 100
@@ -243,7 +243,7 @@ def translate_all(
     Parameters
     ----------
     model : EncoderDecoder
-        A model with its vocabularies.
+        A model with its vocabularies, in evaluation mode: in training mode, dropout is active.
     sentences : sequence of sequence of str
         The words of each source sentence.
     max_length : int, or sequence of int
@@ -283,7 +283,7 @@ def search_all(
     Parameters
     ----------
     model : EncoderDecoder
-        A model with its vocabularies.
+        A model with its vocabularies, in evaluation mode: in training mode, dropout is active.
     sentences : sequence of sequence of str
         The words of each source sentence.
     limits : sequence of int

@@ -81,7 +81,7 @@ class EncoderDecoder(nn.Module):
     decoder : module
         One of `attnlib.decoders`.
     source_vocabulary, target_vocabulary : Tokenizer, optional
-        The mappings between words and ids. Training and translation need them.
+        The mappings between words and ids. `translate` and `translate_all` need them; `train` and the searches do not.
 
     Attributes
     ----------

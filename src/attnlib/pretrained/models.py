@@ -23,7 +23,7 @@ def load_pretrained(name: str) -> EncoderDecoder:
     Parameters
     ----------
     name : str
-        One of `names`, the list of all models that come with the package.
+        One of ``attnlib.pretrained.models.names()``, the list of all models that come with the package.
 
     Returns
     -------
