@@ -26,7 +26,7 @@ class AttentionOutput(NamedTuple):
         that was multiplied by a factor sums to less than 1.
     positions : array of int, shape (\*batch, tgt, window), optional
         The source position of each weight, from 0. If None, the weights cover the whole source in order.
-    Positions outside the window or the sentence may be listed, with weight 0.
+        Positions outside the window or the sentence may be listed, with weight 0.
     center : array, shape (\*batch, tgt), optional
         The center :math:`p_t` of the window, in source positions from 0. If None, the window is global.
 
