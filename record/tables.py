@@ -106,7 +106,7 @@ def replace_lines(
         if path.exists():
             old = pd.read_csv(path)
             table = pd.concat([old[(old[[*key]] != pd.Series(key)).any(axis=1)], table])
-        table.to_csv(path, index=False)
+        write_atomically(path, table.to_csv(index=False, lineterminator="\n").encode())
 
 
 @cache
