@@ -1,7 +1,8 @@
 """The last hand on every page: no script holds it up, and nobody who reads it by ear or by key stumbles."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,10 @@ UNUSED = re.compile(
     r"<script\b[^>]*(?:fontawesome\.js|sphinx-thebe\.js|>const THEBE_JS_URL).*?</script>\n?"
     r'|<link\b[^>]*(?:sphinx-thebe\.css|rel="preload" as="script")[^>]*>\n?'
 )
+SHEET = re.compile(r'<link\b[^>]*\bhref="([^"]*_static/)([^"?]*\.css)([^"]*)"[^>]*>\s*')
+IMPORT = re.compile(r'@import "([^"]+)";')
+ADDRESS = re.compile(r"url\((?![\"']?(?:data:|#|/|\w+:))([\"']?)")
+ICON = re.compile(r'\.fa-[^{}]*:before\{content:"\\([0-9a-f]+)"\}')
 SEARCH = re.compile(r"<script\b[^>]*(?:searchtools|language_data|searchindex)\.js[^>]*></script>\n?")
 PICTURE = re.compile(r'<img\b([^>]*\bsrc="[^"]*_images/([^"/]+\.png)")')
 REPAIRS: tuple[tuple[str, str | Callable[[re.Match], str]], ...] = (
@@ -73,6 +78,37 @@ def pictures(page: str, files: Mapping[str, Path]) -> str:
     return PICTURE.sub(kept, page)
 
 
+def one_sheet(page: str, sheets: dict[str, tuple[str, ...]]) -> str:
+    """Link one style sheet in place of all, since a telephone waits for each of them before it shows a page.
+
+    `sheets` receives the name of the sheet, with the names of those that it has to hold.
+    """
+    links = [*SHEET.finditer(page)]
+    if not links:
+        return page
+    name = f"sheet-{sha256(''.join(link[2] + link[3] for link in links).encode()).hexdigest()[:12]}.css"
+    sheets[name] = tuple(link[2] for link in links)
+    link = f'<link rel="stylesheet" href="{links[0][1]}{name}" />\n'
+    return page[: links[0].start()] + link + SHEET.sub("", page[links[0].end() :])
+
+
+def style(sheet: Path, static: Path) -> str:
+    """Read a style sheet with those that it imports, without the icons that these pages do not have.
+
+    The addresses in it hold for a sheet in the folder `static`.
+    """
+    folder = sheet.parent.relative_to(static).as_posix()
+    text = IMPORT.sub(lambda found: style((sheet.parent / found[1]).resolve(), static), sheet.read_text("utf-8"))
+    text = ICON.sub(lambda icon: icon[0] if icon[1] in " ".join(ICONS.values()).split() else "", text)
+    return ADDRESS.sub(rf"url(\1{folder}/", text) + "\n"
+
+
+def write_sheets(static: Path, sheets: Mapping[str, Sequence[str]]) -> None:
+    """Write each style sheet, with all that it holds, to the folder of static files."""
+    for name, parts in sheets.items():
+        (static / name).write_text("".join(style(static / part, static) for part in parts), "utf-8")
+
+
 def structure(page: str) -> str:
     """Correct what hinders readers with a screen reader or a keyboard."""
     for fault, cure in REPAIRS:
@@ -92,7 +128,7 @@ def cut(font: TTFont, letters: set[int], target: Path) -> None:
 def icons(app: Sphinx, error: Exception | None) -> None:
     """Cut the icons on these pages out of the theme's fonts, since a page waits for its icons before it shows.
 
-    `book.css` names what is written here. An icon that is not listed comes from the theme's own font, later.
+    `book.css` names what is written here.
     """
     if error or app.builder.format != "html":
         return
@@ -106,6 +142,7 @@ def begin(app: Sphinx) -> None:
     if app.builder.format != "html":
         return
     make = app.builder.templates.render
+    sheets: dict[str, tuple[str, ...]] = {}
 
     def made(template: str, context: dict[str, Any]) -> str:
         page = make(template, context)
@@ -114,13 +151,18 @@ def begin(app: Sphinx) -> None:
         if template != "search.html":
             page = SEARCH.sub("", page)
         files = {name: Path(app.srcdir, source) for source, name in app.builder.images.items()}
-        return structure(pictures(scripts(page), files))
+        return one_sheet(structure(pictures(scripts(page), files)), sheets)
+
+    def write(app: Sphinx, error: Exception | None) -> None:
+        if not error:
+            write_sheets(Path(app.outdir, "_static").resolve(), sheets)
 
     app.builder.templates.render = made
+    app.connect("build-finished", write)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the extension."""
     app.connect("builder-inited", begin)
     app.connect("build-finished", icons)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+    return {"parallel_read_safe": True, "parallel_write_safe": False}

@@ -3,7 +3,7 @@
 import pytest
 from PIL import Image
 
-from bookext.finish import SEARCH, pictures, scripts, structure
+from bookext.finish import SEARCH, one_sheet, pictures, scripts, structure, write_sheets
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,33 @@ def test_a_picture_comes_late_into_its_room(tmp_path):
     page = '<img alt="a" src="../_images/a.png" /><img src="../_static/logo.png" />'
     sized = '<img loading="lazy" width="7" height="3" alt="a" src="../_images/a.png" />'
     assert pictures(page, {"a.png": tmp_path / "b.png"}) == sized + '<img src="../_static/logo.png" />'
+
+
+def test_one_sheet_holds_all_in_their_order_and_finds_what_they_find(tmp_path):
+    sheets = {
+        "basic.css": "p { color: red }",
+        "styles/theme.css": '@import "../basic.css";\na { background: url(../icons/a.svg), url("data:b"), url("c") }',
+        "icons.css": '.fa-no:before{content:"\\e000"}.fa-list:before{content:"\\f03a"}',
+    }
+    for name, text in sheets.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    page = (
+        '<link href="../_static/styles/theme.css?v=1" rel="stylesheet" /><script></script>'
+        '<link rel="stylesheet" type="text/css" href="../_static/icons.css" /><link rel="icon" href="../_static/a"/>'
+    )
+    sheets = {}
+    page = one_sheet(page, sheets)
+    ((name, parts),) = sheets.items()
+    assert page == (
+        f'<link rel="stylesheet" href="../_static/{name}" />\n<script></script><link rel="icon" href="../_static/a"/>'
+    )
+    assert parts == ("styles/theme.css", "icons.css")
+    write_sheets(tmp_path, sheets)
+    assert (tmp_path / name).read_text().split("\n") == [
+        "p { color: red }",
+        "",
+        'a { background: url(styles/../icons/a.svg), url("data:b"), url("styles/c") }',
+        '.fa-list:before{content:"\\f03a"}',
+        "",
+    ]

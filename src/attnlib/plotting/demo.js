@@ -272,7 +272,7 @@ attnlibCards.define("demo", (card, data) => {
     if (shown !== words) build();
     fit();
     const { steps, opened } = models[m], step = steps[t], { alpha, center } = step, forced = now.looks[m].has(t);
-    ownWeights = forced && step.before ? opened.step(step.before, hand(m, t)).attended.alpha : alpha;
+    if (!dragging()) ownWeights = forced && step.before ? opened.step(step.before, hand(m, t)).attended.alpha : alpha;
     bench.classList.toggle("at-none", !alpha);
     source.classList.toggle("at-forced", forced && ownWeights !== alpha);
     [...source.children].forEach((col, i) => {
