@@ -409,8 +409,8 @@ def _forced(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Iterator[tu
     device = next(model.parameters()).device
     known = model.source_vocabulary, model.target_vocabulary
     sizes = [max(sum(v.sizes(words)) for v, words in zip(known, pair[:2], strict=True)) for pair in pairs]
-    for rows in parted(range(len(pairs)), sizes, _TOGETHER, _POSITIONS):
-        batch = Batch(*(x.to(device) for x in collate([pairs[n] for n in rows], *known)))
+    for part in parted(sizes, _POSITIONS, _TOGETHER):
+        batch = Batch(*(x.to(device) for x in collate(pairs[part], *known)))
         with torch.no_grad(), torch.autocast("cpu", enabled=False):
             scored = model(*batch)
         yield batch, scored
