@@ -366,12 +366,10 @@ def bleu_by_length(
     list of Bin
         The bins, shortest sentences first.
     """
-    _check_translations(translations, [pair.target for pair in pairs])
     bins = []
     for shortest, beyond in pairwise(edges):
-        lengths = range(shortest, beyond)
         both = zip(translations, pairs, strict=True)
-        inside = [(words, pair.target) for words, pair in both if len(pair.source) in lengths]
+        inside = [(words, pair.target) for words, pair in both if shortest <= len(pair.source) < beyond]
         if inside:
             bins.append(Bin(shortest, beyond - 1, len(inside), bleu(*zip(*inside, strict=True), tokenize)))
     return bins

