@@ -237,15 +237,13 @@ def merge_subword_weights(
     weights : array, shape (tgt, src)
         Weights of subwords. Further rows and columns, of EOS and padding, are ignored.
     source_sizes, target_sizes : sequence of int
-        The number of subwords of each word.
+        The number of subwords of each word, at least one word.
 
     Returns
     -------
     array, shape (target_words, source_words)
         Weights of words.
     """
-    if not source_sizes or not target_sizes:
-        return np.zeros((len(target_sizes), len(source_sizes)))
     inside = np.asarray(weights)[: sum(target_sizes), : sum(source_sizes)]
     begins = np.cumsum([0, *source_sizes[:-1]]), np.cumsum([0, *target_sizes[:-1]])
     summed = np.add.reduceat(np.add.reduceat(inside, begins[0], axis=1), begins[1], axis=0)

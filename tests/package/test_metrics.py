@@ -80,7 +80,8 @@ def test_sentences_are_brought_to_the_model():
 def test_looks_are_the_weights_of_the_words_under_the_true_words_of_each_pair_alone(make, monkeypatch):
     monkeypatch.setattr(metrics, "_TOGETHER", 2)
     model, links = small(make), []
-    pairs = [PAIR._replace(source=tuple("cabba"[:n]), target=tuple("vuvuu"[:n])) for n in (3, 1, 5, 2)]
+    sizes = (3, 2), (1, 4), (5, 1), (2, 5)
+    pairs = [SentencePair(tuple("cabba"[:src]), tuple("vuvuu"[:tgt])) for src, tgt in sizes]
     for pair in pairs:
         source, target = torch.tensor([WORDS.encode(pair.source)]), torch.tensor([MOTS.encode(pair.target)])
         attended = model(source, torch.tensor([source.shape[1]]), target).attention
