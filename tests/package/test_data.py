@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnlib import BOS, EOS, PAD, SentencePair, Vocabulary, batches, collate, encode_batch, infinite_batches
-from attnlib.data import SPECIAL, Corpus
+from attnlib.data import SPECIAL, Corpus, parted
 from attnlib.language.grammar import sample
 
 VOCABULARY = Vocabulary.from_sentences([("the", "cat", "sleeps"), ("the", "dog")])
@@ -86,6 +86,11 @@ def test_batches_are_those_of_sorted_lists(words, sentences):
     assert all(map(equal, islice(CORPUS.infinite_batches(**sizes, seed=7), len(expected)), expected))
     assert {CORPUS.in_one_epoch(**sizes)} == {*map(len, epochs)}
     assert all(map(equal, islice(CORPUS.infinite_batches(**sizes, seed=7, skip=2), len(expected) - 2), expected[2:]))
+
+
+def test_a_batch_takes_what_fits_and_a_longer_sentence_has_its_own():
+    lengths = [1, 2, 2, 9, 1, 3, 1, 1]
+    assert [lengths[part] for part in parted(lengths, max_tokens=6)] == [[1, 2, 2], [9], [1, 3], [1, 1]]
 
 
 def draw(pairs, **options):

@@ -194,9 +194,10 @@ def test_a_batch_holds_sentences_of_similar_length(monkeypatch):
     model, sizes = untrained("rnn_search"), []
     start = model.start
     monkeypatch.setattr(module, "_ROWS", 2)
+    monkeypatch.setattr(module, "_POSITIONS", 9)
     monkeypatch.setattr(model, "start", lambda source, lengths: sizes.append(source.shape[1]) or start(source, lengths))
-    translate_all(model, SENTENCES, max_length=3)
-    assert sizes == [2, 4, 8]  # EOS included
+    translate_all(model, [("a",) * n for n in (5, 1, 2, 1, 2, 1)], max_length=3)
+    assert sizes == [2, 3, 3, 6]  # EOS included
 
 
 def test_sentences_are_brought_to_the_model():
