@@ -16,7 +16,6 @@ import numpy as np
 import torch
 from jaxtyping import Int, Integer
 from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
 
 from attnlib.checks import check_number, check_sentence, check_whole, check_words
 
@@ -353,11 +352,11 @@ def encode_batch(
     >>> ids.tolist(), lengths.tolist()
     ([[4, 5, 2], [5, 2, 0]], [3, 2])
     """
-    numbered = [torch.tensor(vocabulary.encode(words)) for words in sentences]
+    numbered = [vocabulary.encode(words) for words in sentences]
     if not numbered:
         raise ValueError("sentences is empty; expected at least one sentence")
-    lengths = torch.tensor([len(ids) for ids in numbered])
-    return pad_sequence(numbered, batch_first=True, padding_value=PAD), lengths
+    lengths = np.array([len(ids) for ids in numbered])
+    return _side_by_side(np.concatenate(numbered), lengths.cumsum() - lengths, lengths), torch.from_numpy(lengths)
 
 
 def collate(pairs: Iterable[SentencePair], source_vocabulary: Tokenizer, target_vocabulary: Tokenizer) -> Batch:
