@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import islice, takewhile
 from random import Random
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -145,11 +145,8 @@ class Vocabulary:
 
 
 def until_end(ids: Iterable[int] | Tensor) -> Iterator[int]:
-    """Yield the ids before the first `EOS`."""
-    for number in ids.tolist() if isinstance(ids, Tensor) else ids:
-        if number == EOS:
-            return
-        yield number
+    """Return an iterator of the ids before the first `EOS`."""
+    return takewhile(lambda number: number != EOS, ids.tolist() if isinstance(ids, Tensor) else ids)
 
 
 class Batch(NamedTuple):
@@ -206,13 +203,17 @@ class Corpus:
         Corpus
             The encoded pairs, in the same order.
         """
-        ids, lengths = array("q"), array("q")
+        largest = max(len(source_vocabulary), len(target_vocabulary))
+        ids, lengths = array("H" if largest <= 1 << 16 else "I"), array("I")  # a large text takes two bytes per word
         for pair in pairs:
             for side in (source_vocabulary.encode(pair.source), target_vocabulary.encode(pair.target)):
                 ids.extend(side)
                 lengths.append(len(side))
-        both = np.array(lengths, np.int64).reshape(-1, 2)
-        return cls(np.array(ids, np.int64), both.sum(1).cumsum() - both.sum(1), both)
+        if not lengths:
+            raise ValueError("pairs is empty; expected at least one sentence pair")
+        both = np.asarray(lengths).reshape(-1, 2)
+        sizes = both.sum(1, dtype=np.int64)
+        return cls(np.asarray(ids), sizes.cumsum() - sizes, both)
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -226,7 +227,7 @@ class Corpus:
             _side_by_side(self.ids, starts + source, target),
         )
 
-    def cut(self, max_tokens: int, max_sentences: int | None, rng: Random) -> Iterator[Integer[np.ndarray, "batch"]]:
+    def cut(self, max_tokens: int, max_sentences: int | None, seed: int) -> Iterator[Integer[np.ndarray, "batch"]]:
         """Yield batches of pairs of similar length in random order, as the row numbers of their pairs.
 
         Parameters
@@ -235,7 +236,7 @@ class Corpus:
             The greatest number of ids that a batch may hold on one side, `EOS` and `PAD` counted.
         max_sentences : int or None
             The greatest number of pairs of a batch. If None, there is no limit.
-        rng : Random
+        seed : int
             Decides which of several pairs of one length share a batch, and the order of the batches.
 
         Yields
@@ -243,13 +244,13 @@ class Corpus:
         array of int, shape (batch,)
             Row numbers.
         """
-        uniform = _uniform(rng)
+        rng = np.random.RandomState([seed])
         longest = self.lengths.max(1)
-        order = np.lexsort((uniform.random_sample(len(self)), self.lengths[:, 0], longest)).astype(np.int32)
-        bounds = _bounds(longest[order], max_tokens, max_sentences)
+        order = np.lexsort((rng.random_sample(len(self)), self.lengths[:, 0], longest)).astype(np.int32)
+        parts = parted(longest[order], max_tokens, max_sentences)
         del longest
-        for part in np.argsort(uniform.random_sample(len(bounds) - 1), kind="stable"):
-            yield order[bounds[part] : bounds[part + 1]]
+        for n in np.argsort(rng.random_sample(len(parts)), kind="stable"):
+            yield order[parts[n]]
 
     def in_one_epoch(self, *, max_tokens: int, max_sentences: int | None = None) -> int:
         """Return the number of batches that contain each pair once, which is the same for every seed.
@@ -266,8 +267,7 @@ class Corpus:
         int
             Number of batches.
         """
-        self.check_fit(max_tokens, max_sentences)
-        return len(_bounds(np.sort(self.lengths.max(1)), max_tokens, max_sentences)) - 1
+        return len(parted(np.sort(self.lengths.max(1)), max_tokens, max_sentences))
 
     def infinite_batches(
         self,
@@ -300,31 +300,27 @@ class Corpus:
         iterator of Batch
             Batches as from `attnlib.data.infinite_batches`.
         """
-        which, processes = share
-        check_whole(0, seed=seed, skip=skip, share=which)
-        check_whole(which + 1, processes=processes)
-        self.check_fit(max_tokens, max_sentences)
+        self.check(max_tokens, seed)
 
         def epochs() -> Iterator[Integer[np.ndarray, "batch"]]:
             rng = Random(seed)
             while True:
-                yield from self.cut(max_tokens, max_sentences, Random(int(rng.random() * 2**32)))
+                yield from self.cut(max_tokens, max_sentences, int(rng.random() * 2**32))
 
-        return (self.batch(rows[which::processes]) for rows in islice(epochs(), skip, None))
+        return (self.batch(rows[share[0] :: share[1]]) for rows in islice(epochs(), skip, None))
 
-    def check_fit(self, max_tokens: int, max_sentences: int | None) -> None:
-        """Raise a ValueError for a corpus without pairs, or with a sentence too long for any batch.
+    def check(self, max_tokens: int, seed: int) -> None:
+        """Raise an error if a sentence is too long for any batch, or the seed is no whole number from 0.
 
         Parameters
         ----------
         max_tokens : int
             The greatest number of ids that a batch may hold on one side, `EOS` and `PAD` counted.
-        max_sentences : int or None
-            The greatest number of pairs of a batch. If None, there is no limit.
+        seed : int
+            A seed of batches.
         """
-        check_whole(max_tokens=max_tokens, max_sentences=1 if max_sentences is None else max_sentences)
-        if not len(self):
-            raise ValueError("pairs is empty; expected at least one sentence pair")
+        check_whole(max_tokens=max_tokens)
+        check_whole(0, seed=seed)
         if (longest := self.lengths.max()) > max_tokens:
             needed = f"at least {longest}, which the longest sentence needs with its EOS"
             raise ValueError(f"max_tokens is {max_tokens}; expected {needed}")
@@ -386,8 +382,6 @@ def collate(pairs: Iterable[SentencePair], source_vocabulary: Tokenizer, target_
     [[5, 2]]
     """
     encoded = Corpus.from_pairs(pairs, source_vocabulary, target_vocabulary)
-    if not len(encoded):
-        raise ValueError("pairs is empty; expected at least one sentence pair")
     return encoded.batch(np.arange(len(encoded)))
 
 
@@ -412,7 +406,8 @@ def batches(
     max_tokens : int
         The greatest number of ids that a batch may hold on one side, `EOS` and `PAD` counted.
     seed : int
-        Decides which of several pairs of one length share a batch, and the order of the batches.
+        From 0 to ``2**32 - 1``. Decides which of several pairs of one length share a batch, and the order of the
+        batches.
 
     Returns
     -------
@@ -426,10 +421,9 @@ def batches(
     >>> [len(batch.lengths) for batch in batches(pairs, words, words, max_tokens=4, seed=0)]
     [2, 2, 2]
     """
-    check_whole(0, seed=seed)
     encoded = Corpus.from_pairs(pairs, source_vocabulary, target_vocabulary)
-    encoded.check_fit(max_tokens, None)
-    return [encoded.batch(rows) for rows in encoded.cut(max_tokens, None, Random(seed))]
+    encoded.check(max_tokens, seed)
+    return [encoded.batch(rows) for rows in encoded.cut(max_tokens, None, seed)]
 
 
 def infinite_batches(
@@ -471,34 +465,33 @@ def infinite_batches(
     )
 
 
-def parted(order: Iterable[int], sizes: Sequence[int], batch_size: int, positions: int) -> Iterator[list[int]]:
-    """Yield groups of sentences that fit into one batch.
+def parted(
+    lengths: Sequence[int] | Integer[np.ndarray, "sentences"], max_tokens: int, max_sentences: int | None = None
+) -> list[slice]:
+    """Divide sentences, in their order, into batches as large as the limits allow.
 
     Parameters
     ----------
-    order : iterable of int
-        Indices of sentences.
-    sizes : sequence of int
-        The length of each sentence.
-    batch_size : int
-        The greatest number of sentences of a group.
-    positions : int
-        The greatest number of positions of a group, padding counted. A longer sentence has a group of its own.
+    lengths : sequence of int
+        The number of ids of each sentence.
+    max_tokens : int
+        The greatest number of ids of a batch, padding counted. A longer sentence has a batch of its own.
+    max_sentences : int, optional
+        The greatest number of sentences of a batch. If None, there is no limit.
 
-    Yields
-    ------
-    list of int
-        Indices of sentences, in their order.
+    Returns
+    -------
+    list of slice
+        The sentences of each batch.
     """
-    part: list[int] = []
-    for n in order:
-        longest = max(sizes[m] for m in (*part, n))
-        if part and (len(part) == batch_size or (len(part) + 1) * longest > positions):
-            yield part
-            part = []
-        part.append(n)
-    if part:
-        yield part
+    parts, first = [], 0
+    while first < len(lengths):
+        most = max_tokens // max(1, int(lengths[first]))
+        longest = np.maximum.accumulate(lengths[first : first + min(most, max_sentences or most)])
+        fit = np.count_nonzero(np.arange(1, len(longest) + 1) * longest <= max_tokens)
+        parts.append(slice(first, first + max(1, int(fit))))
+        first = parts[-1].stop
+    return parts
 
 
 def _side_by_side(
@@ -510,21 +503,3 @@ def _side_by_side(
     filled = np.full(real.shape, PAD)
     filled[real] = ids[(starts[:, None] + columns)[real]]
     return torch.from_numpy(filled)
-
-
-def _bounds(longest: Integer[np.ndarray, "pairs"], max_tokens: int, max_sentences: int | None) -> list[int]:
-    """Cut where one pair more, the longest so far, would take all to more than `max_tokens` or `max_sentences`."""
-    bounds = [0]
-    while (first := bounds[-1]) < len(longest):
-        most = max_tokens // int(longest[first])
-        part = longest[first : first + min(most, max_sentences or most)]
-        bounds.append(first + int(np.count_nonzero(np.arange(1, len(part) + 1) * part <= max_tokens)))
-    return bounds
-
-
-def _uniform(rng: Random) -> np.random.RandomState:
-    """Make the source of the very numbers that ``rng.random()`` would give one by one."""
-    *key, position = rng.getstate()[1]
-    uniform = np.random.RandomState()
-    uniform.set_state(("MT19937", key, position))
-    return uniform

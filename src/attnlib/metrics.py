@@ -237,15 +237,13 @@ def merge_subword_weights(
     weights : array, shape (tgt, src)
         Weights of subwords. Further rows and columns, of EOS and padding, are ignored.
     source_sizes, target_sizes : sequence of int
-        The number of subwords of each word.
+        The number of subwords of each word, at least one word.
 
     Returns
     -------
     array, shape (target_words, source_words)
         Weights of words.
     """
-    if not source_sizes or not target_sizes:
-        return np.zeros((len(target_sizes), len(source_sizes)))
     inside = np.asarray(weights)[: sum(target_sizes), : sum(source_sizes)]
     begins = np.cumsum([0, *source_sizes[:-1]]), np.cumsum([0, *target_sizes[:-1]])
     summed = np.add.reduceat(np.add.reduceat(inside, begins[0], axis=1), begins[1], axis=0)
@@ -366,12 +364,10 @@ def bleu_by_length(
     list of Bin
         The bins, shortest sentences first.
     """
-    _check_translations(translations, [pair.target for pair in pairs])
     bins = []
     for shortest, beyond in pairwise(edges):
-        lengths = range(shortest, beyond)
         both = zip(translations, pairs, strict=True)
-        inside = [(words, pair.target) for words, pair in both if len(pair.source) in lengths]
+        inside = [(words, pair.target) for words, pair in both if shortest <= len(pair.source) < beyond]
         if inside:
             bins.append(Bin(shortest, beyond - 1, len(inside), bleu(*zip(*inside, strict=True), tokenize)))
     return bins
@@ -409,8 +405,8 @@ def _forced(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Iterator[tu
     device = next(model.parameters()).device
     known = model.source_vocabulary, model.target_vocabulary
     sizes = [max(sum(v.sizes(words)) for v, words in zip(known, pair[:2], strict=True)) for pair in pairs]
-    for rows in parted(range(len(pairs)), sizes, _TOGETHER, _POSITIONS):
-        batch = Batch(*(x.to(device) for x in collate([pairs[n] for n in rows], *known)))
+    for part in parted(sizes, _POSITIONS, _TOGETHER):
+        batch = Batch(*(x.to(device) for x in collate(pairs[part], *known)))
         with torch.no_grad(), torch.autocast("cpu", enabled=False):
             scored = model(*batch)
         yield batch, scored

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attnlib.alignment import sequence_mask
 from attnlib.attention import AttentionOutput, join
-from attnlib.checks import check_finite, check_range, check_vocabularies, check_whole
+from attnlib.checks import check_range, check_vocabularies, check_whole
 from attnlib.data import BOS, EOS, PAD, UNK, encode_batch, parted
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.shapes import typechecked
@@ -116,14 +116,13 @@ def beam_search(
     max_length: int | Int[Tensor, "batch"],
     beam_size: int,
     *,
-    length_penalty: float = 1.0,
     min_length: int | Int[Tensor, "batch"] = 0,
 ) -> Hypotheses:
     """Return the best translation that a beam search finds.
 
     At every step, the `beam_size` most probable hypotheses are kept. A finished hypothesis keeps its place in the beam.
-    The finished hypothesis with the greatest score, ``log_probability / length ** length_penalty``, is returned; if
-    none is finished, the unfinished one with the greatest score.
+    The finished hypothesis with the greatest score, ``log_probability / length``, is returned; if none is finished, the
+    unfinished one with the greatest score.
 
     Parameters
     ----------
@@ -137,8 +136,6 @@ def beam_search(
         The greatest number of words of a translation, `EOS` included: of all, or of each.
     beam_size : int
         The number of hypotheses kept for each sentence. With 1, the result is that of `greedy_search`.
-    length_penalty : float, default 1.0
-        The exponent of the length. 0 favors short translations; 1 takes the mean of the words' log probabilities.
     min_length : int or tensor of int, shape (batch,), default 0
         No strict minimum: if the best finished hypothesis is shorter than this, an unfinished one of greater score is
         returned. Other toolkits forbid `EOS` before this length; this search does not.
@@ -147,8 +144,7 @@ def beam_search(
     -------
     Hypotheses
         One translation per sentence: `ids`, `lengths`, `log_probabilities`, `weights`. The ids end in `EOS`, unless the
-        hypothesis is unfinished, and have no `BOS`; the log probabilities are sums, which `length_penalty` does not
-        change.
+        hypothesis is unfinished, and have no `BOS`; the log probabilities are not normalized by length.
 
     Raises
     ------
@@ -169,7 +165,6 @@ def beam_search(
     ('le', 'chat', 'dort')
     """
     check_whole(beam_size=beam_size)
-    check_finite(length_penalty=length_penalty)
     limits = _limits(max_length, lengths)
     first_slot = torch.arange(len(source), device=source.device)[:, None] * beam_size
     state = model.start(source, lengths)
@@ -191,7 +186,7 @@ def beam_search(
         live = unfinished.flatten().nonzero().squeeze(1)
         words = chosen.flatten()[live]
         state = state.select(places[(first_slot + parents).flatten()[live]])
-    score = log_p / size**length_penalty
+    score = log_p / size
     slot = score.masked_fill(~ended, -torch.inf).argmax(1)
     complete = ended.any(1) & (size.gather(1, slot[:, None])[:, 0] >= min_length)
     slot = torch.where(complete, slot, score.argmax(1))
@@ -307,10 +302,11 @@ def search_all(
     device = next(model.parameters()).device
     sizes = [sum(model.source_vocabulary.sizes(words)) for words in sentences]
     order = sorted(range(len(sentences)), key=sizes.__getitem__)
-    for part in parted(order, sizes, max(1, _ROWS // beam_size), _POSITIONS // beam_size):
+    for each in parted(sorted(sizes), _POSITIONS // beam_size, max(1, _ROWS // beam_size)):
+        part = order[each]
         ids, lengths = encode_batch([sentences[n] for n in part], model.source_vocabulary)
-        longest = torch.tensor([limits[n] for n in part])
-        arguments = model, ids.to(device), lengths.to(device), longest.to(device)
+        longest = torch.tensor([limits[n] for n in part], device=device)
+        arguments = model, ids.to(device), lengths.to(device), longest
         shortest = torch.tensor([min_lengths[n] for n in part], device=device) if min_lengths else 0
         best = greedy_search(*arguments) if beam_size == 1 else beam_search(*arguments, beam_size, min_length=shortest)
         weights = [None] * len(part) if best.weights is None else best.weights.cpu()
@@ -350,9 +346,7 @@ def _likeliest(
 
 def _weights_of(attended: AttentionOutput | None, rows: Int[Tensor, "rows"]) -> AttentionOutput | None:
     """Keep where a step looked, of the chosen rows, and not what it received, which takes more room."""
-    if attended is None:
-        return None
-    return attended._replace(context=attended.context.new_empty((*attended.context.shape[:-1], 0))).select(rows)
+    return attended and attended._replace(context=attended.context[..., :0].clone()).select(rows)
 
 
 def _places(live: Int[Tensor, "rows"], slots: int) -> Int[Tensor, "slots"]:

@@ -231,7 +231,11 @@ def train(
     check_training(steps, minutes, learning_rate=learning_rate, **fixed)
     state, most = state or init_training(model), (float(steps or inf), float(minutes or inf))
     parts, bar = iter(batches), _bar(progress, steps, state)
-    with _dropping(state, seed), interruptible() as interrupted, bar:
+    with _mode(state, training=True), interruptible() as interrupted, bar:
+        if state.random is None:
+            torch.manual_seed(seed)
+        else:
+            torch.set_rng_state(state.random)
         while not (reason := _stop_reason(state, *most, interrupted())):
             began = perf_counter()
             done = max((state.step + 1) / (most[0] + 1), min(1.0, state.seconds / (60 * most[1])))
@@ -242,7 +246,7 @@ def train(
             if not isfinite(state.losses[-1]):
                 raise FloatingPointError(f"loss is {state.losses[-1]} at step {state.step}; expected a finite number")
             if on_step:
-                with _dropping_nothing(model):
+                with _mode(state, training=False), torch.no_grad():
                     on_step(state, bool(_stop_reason(state, *most)))
             bar.update()
             bar.set_postfix(loss=f"{state.losses[-1]:.3f}", words_s=f"{state.words_per_second:,.0f}", refresh=False)
@@ -267,7 +271,7 @@ def check_training(
     """
     if steps is None and minutes is None:
         raise ValueError("steps and minutes are None; expected a number for one of them")
-    check_whole(**{} if steps is None else {"steps": steps})
+    check_whole(steps=1 if steps is None else steps)
     check_whole(0, seed=seed)
     check_share(label_smoothing=label_smoothing)
     for name, number in {"minutes": minutes, "learning_rate": learning_rate, "max_grad_norm": max_grad_norm}.items():
@@ -294,9 +298,8 @@ def interruptible() -> Iterator[Callable[[], bool]]:
 
     def ask(number: int, frame: object) -> None:
         nonlocal asked
-        if asked:
-            raise KeyboardInterrupt
         asked = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
     signal.signal(signal.SIGINT, ask)
     try:
@@ -357,26 +360,11 @@ def _bar(progress: bool | None, steps: int | None, state: TrainingState) -> tqdm
 
 
 @contextmanager
-def _dropping(state: TrainingState, seed: int) -> Iterator[None]:
-    """Let the model drop features inside, by random numbers of its own, which begin with the training."""
+def _mode(state: TrainingState, *, training: bool) -> Iterator[None]:
+    """Have the model in a mode inside, and keep the state of torch's generators from what is drawn there."""
     with torch.random.fork_rng(devices=[state.device] * (state.device.type == "cuda")):
-        if state.random is None:
-            torch.manual_seed(seed)
-        else:
-            torch.set_rng_state(state.random)
-        state.model.train()
+        state.model.train(training)
         try:
             yield
         finally:
-            state.model.eval()
-
-
-@contextmanager
-def _dropping_nothing(model: EncoderDecoder) -> Iterator[None]:
-    """Let the model be without dropout and gradients inside, and random numbers be those of others."""
-    with torch.random.fork_rng(devices=[]), torch.no_grad():
-        model.eval()
-        try:
-            yield
-        finally:
-            model.train()
+            state.model.train(not training)

@@ -8,44 +8,27 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnlib.data import (
-    BOS,
-    EOS,
-    PAD,
-    Corpus,
-    SentencePair,
-    Vocabulary,
-    batches,
-    collate,
-    encode_batch,
-    infinite_batches,
-)
+from attnlib import BOS, EOS, PAD, SentencePair, Vocabulary, batches, collate, encode_batch, infinite_batches
+from attnlib.data import SPECIAL, Corpus, parted
 from attnlib.language.grammar import sample
 
 VOCABULARY = Vocabulary.from_sentences([("the", "cat", "sleeps"), ("the", "dog")])
 
 
-def cut(pairs, words, seed=0):
-    return batches(pairs, VOCABULARY, VOCABULARY, max_tokens=words, seed=seed)
-
-
 # --- Vocabularies ---
 
 
-@given(known=st.sets(st.text("aé '", min_size=1, max_size=2)), words=st.lists(st.text("aé '<", max_size=2), min_size=1))
-def test_decoding_undoes_encoding_but_for_words_not_known(known, words):
-    vocabulary = Vocabulary(tuple(sorted(known)))
-    numbers = vocabulary.encode(words)
+TEXT = st.lists(st.text("aé '", max_size=2) | st.sampled_from(SPECIAL), min_size=1)
+
+
+@given(known=TEXT, words=TEXT)
+def test_decoding_undoes_encoding_but_for_words_not_known_also_if_they_are_named_as_special_numbers(known, words):
+    vocabulary = Vocabulary.from_sentences([known])
+    *numbers, end = vocabulary.encode(words)
+    assert end == EOS
+    assert not {PAD, BOS, EOS} & {*numbers}
     expected = tuple(word if word in known else "<unknown>" for word in words)
-    assert vocabulary.decode(numbers) == vocabulary.decode(torch.tensor(numbers)) == expected
-
-
-def test_names_of_special_numbers_are_ordinary_words_of_a_text():
-    words = ("<end>", "a", "<pad>", "<start>", "<unknown>")
-    known = Vocabulary.from_sentences([words])
-    assert len({*known.encode(words), PAD, BOS}) == 8
-    assert known.encode(words).index(EOS) == len(words)
-    assert known.decode(known.encode(words)) == words
+    assert vocabulary.decode([*numbers, end, 4]) == vocabulary.decode(torch.tensor(numbers)) == expected
 
 
 # --- Batches ---
@@ -105,26 +88,16 @@ def test_batches_are_those_of_sorted_lists(words, sentences):
     assert all(map(equal, islice(CORPUS.infinite_batches(**sizes, seed=7, skip=2), len(expected) - 2), expected[2:]))
 
 
-def test_processes_share_each_batch():
-    options = {"max_tokens": 331, "seed": 3}
-    whole = list(islice(CORPUS.infinite_batches(**options), 40))
-    shares = [list(islice(CORPUS.infinite_batches(**options, share=(k, 3)), 40)) for k in range(3)]
-    for part, *mine in zip(whole, *shares, strict=True):
-        for k, (source, lengths, target) in enumerate(mine):
-            assert torch.equal(lengths, part.lengths[k::3])
-            assert source.shape[1] == max(lengths, default=0)
-            assert torch.equal(source, part.source[k::3, : source.shape[1]])
-            assert torch.equal(target, part.target[k::3, : target.shape[1]])
-            assert (part.target[k::3, target.shape[1] :] == PAD).all()
-    alone = Corpus.from_pairs(GRAMMAR[:1], *BOTH).infinite_batches(max_tokens=100, seed=0, share=(1, 2))
-    assert next(alone).source.shape == (0, 0)
+def test_a_batch_takes_what_fits_and_a_longer_sentence_has_its_own():
+    lengths = [1, 2, 2, 9, 1, 3, 1, 1]
+    assert [lengths[part] for part in parted(lengths, max_tokens=6)] == [[1, 2, 2], [9], [1, 3], [1, 1]]
+
+
+def draw(pairs, **options):
+    return infinite_batches(pairs, VOCABULARY, VOCABULARY, **{"max_tokens": 10, "seed": 0} | options)
 
 
 CAT = SentencePair(("cat",), ("cat",) * 9)
-
-
-def draw(**options):
-    return Corpus.from_pairs([CAT], *BOTH).infinite_batches(**{"max_tokens": 10, "seed": 0} | options)
 
 
 @pytest.mark.parametrize(
@@ -138,14 +111,11 @@ def draw(**options):
         (lambda: VOCABULARY.encode([]), "words is empty"),
         (lambda: VOCABULARY.decode([8]), "ids holds 8; expected ids from 0 to 7"),
         (lambda: encode_batch([], VOCABULARY), "sentences is empty; expected at least one sentence"),
-        (lambda: collate([], VOCABULARY, VOCABULARY), "pairs is empty"),
-        (lambda: cut([], 9), "pairs is empty; expected at least one sentence pair"),
-        (lambda: cut([CAT], 9), "max_tokens is 9; expected at least 10, which the longest sentence needs"),
-        (lambda: cut([CAT], 10, None), "TypeError: seed is None; expected a whole number"),
-        (lambda: draw(skip=-1), "skip is -1; expected"),
-        (lambda: draw(max_sentences=0), "max_sentences is 0; expected"),
-        (lambda: draw(share=(2, 2)), "processes is 2; expected"),
-        (lambda: Corpus.from_pairs([CAT], *BOTH).in_one_epoch(max_tokens=9), "max_tokens is 9; expected at least"),
+        (lambda: Vocabulary.from_sentences([["cat"]], max_size=0), "max_size is 0; expected at least 1"),
+        (lambda: draw([]), "pairs is empty; expected at least one sentence pair"),
+        (lambda: draw([CAT], max_tokens=9), "max_tokens is 9; expected at least 10, which the longest sentence needs"),
+        (lambda: draw([CAT], seed=None), "TypeError: seed is None; expected a whole number"),
+        (lambda: batches([CAT], VOCABULARY, VOCABULARY, max_tokens=9, seed=0), "max_tokens is 9; expected at least"),
     ],
 )
 def test_what_does_not_fit_is_refused(call, says, refused):

