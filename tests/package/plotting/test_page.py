@@ -318,7 +318,7 @@ def test_words_from_outside_are_no_html(opened):
 
 def test_a_transformer_and_what_is_too_large_are_refused(refused, monkeypatch, words):
     transformer = TranslationModel(load_pretrained("transformer"))
-    refused(lambda: written(transformer), "model is a Transformer; expected a recurrent model")
+    refused(lambda: written(transformer), "the encoder is a TransformerEncoder; expected a recurrent one")
     size = len(written(words).encode())
     monkeypatch.setattr(page_module, "LARGEST", size - 1)
     refused(lambda: written(words), f"would take {size / 1e6:.0f} MB; expected at most .* MB: train a")
