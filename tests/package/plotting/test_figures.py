@@ -99,20 +99,3 @@ def test_bleu_against_length_shows_the_mean_and_student_s_interval():
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["rnn_search", "rnn_encdec"]
     assert ax.lines[0].get_linestyle() != ax.lines[1].get_linestyle()
     assert ax.lines[0].get_marker() != ax.lines[1].get_marker()
-
-
-EYE, ABC = np.eye(3), ["a", "b", "c"]
-alignment = figures.plot_alignment
-
-
-@pytest.mark.parametrize(
-    ("call", "says"),
-    [
-        (lambda: alignment(EYE, FOUR, FOUR), r"weights has shape \(3, 3\); expected \(4, 4\), \(target words"),
-        (lambda: alignment(np.ones((0, 3)), ABC, []), r"weights has shape \(0, 3\); .* none of them 0"),
-        (lambda: alignment(EYE * np.nan, ABC, ABC), "weights holds nan; expected finite numbers"),
-        (lambda: alignment(EYE, ABC, "abc"), "TypeError: target is the string 'abc'; expected"),
-    ],
-)
-def test_what_does_not_fit_is_refused(call, says, refused):
-    refused(call, says)
