@@ -73,18 +73,14 @@ class Table:
                     f"rows[{n}] has {len(row)} cells; expected {len(self.head)}, as many as head, at least one"
                 )
 
-    @property
-    def body(self) -> str:
-        """HTML of head and rows, escaped, without the table's own tag."""
+    def _repr_html_(self) -> str:
         columns = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in self.head)
         lines = "\n".join(
-            f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{_unbroken(cell)}</td>" for cell in cells)}</tr>'
+            f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in cells)}</tr>'
             for first, *cells in self.rows
         )
-        return f"<thead><tr>{columns}</tr></thead>\n<tbody>{lines}</tbody>"
-
-    def _repr_html_(self) -> str:
-        return f'<table class="table dataframe">\n{self.body}\n</table>'
+        html = f'<table class="table dataframe">\n<thead><tr>{columns}</tr></thead>\n<tbody>{lines}</tbody>\n</table>'
+        return html.replace(" ± ", "\u00a0±\u00a0")  # no line break beside the sign
 
     def __repr__(self) -> str:
         widths = [max(map(len, column)) for column in zip(self.head, *self.rows, strict=True)]
@@ -351,8 +347,3 @@ def width(words: Iterable[str]) -> int:
 def two_decimals(number: int | float) -> str:
     """Format a number with two decimals, rounding a half up as the scripts do."""
     return f"{floor(100 * number + 0.5) / 100:.2f}"
-
-
-def _unbroken(cell: str) -> str:
-    """Escape a cell, with no line break around a ± sign."""
-    return escape(cell).replace(" ± ", "\u00a0±\u00a0")

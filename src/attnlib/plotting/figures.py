@@ -1,14 +1,14 @@
-"""Plots with Matplotlib. Each function takes data and, optionally, axes, and returns axes.
+"""Plots with Matplotlib. Each function takes data and returns axes.
 
 Labels of the axes are words, weights share one sequential color map that is also readable in gray, and curves differ in
 color, marker and dash. For words that Matplotlib's font cannot draw, as in most languages of Asia, an installed font is
-used. No global setting of Matplotlib is changed, and the same data give the same plot.
+used; Matplotlib warns of letters that no font has. No global setting of Matplotlib is changed, and the same data give
+the same plot.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from itertools import cycle
-from warnings import warn
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -25,13 +25,10 @@ from attnlib.shapes import Array
 WEIGHTS = "Blues"
 """Color map of all weights: white is 0, dark blue is 1."""
 
-INSTEAD = "□"
-"""Character drawn for a letter that no installed font has."""
-
 _CELL = 0.42  # inches per word, wide enough for a weight of two decimals and for words on a slant
 _LETTER = 0.09  # inches per letter of the default font
 _LINE = 12  # inches side by side, in a column of text, in which words can still be read
-_BLACK_OR_WHITE = 0.179  # the relative luminance at which black and white text are equally legible (WCAG 2)
+_WHITE_INK = 183 / 256  # the least weight on whose color white text is more legible than black (WCAG 2)
 CURVES = (
     {"color": "#0072B2", "marker": "o", "linestyle": "-"},
     {"color": "#D55E00", "marker": "s", "linestyle": "--"},
@@ -86,9 +83,7 @@ def plot_alignment(
     """
     cells = checked_weights("weights", weights, target, source)
     ax = plt.subplots(figsize=_room(source, target), layout="constrained")[1] if ax is None else ax
-    words, families = drawable([*source, *target, title, xlabel, ylabel])
-    source, target, (title, xlabel, ylabel) = words[: len(source)], words[len(source) : -3], words[-3:]
-    font = {"fontfamily": families}
+    font = {"fontfamily": _families([*source, *target, title, xlabel, ylabel])}
     image = ax.imshow(cells, cmap=WEIGHTS, vmin=0, vmax=1, aspect="equal", interpolation="nearest")
     ax.xaxis.tick_top()
     ax.xaxis.set_label_position("top")
@@ -104,7 +99,7 @@ def plot_alignment(
     ax.tick_params(which="minor", length=0)
     if annotate or (annotate is None and max(cells.shape) <= 8):
         for (t, i), weight in np.ndenumerate(cells):
-            ink = "white" if _luminance(image.to_rgba(weight)) < _BLACK_OR_WHITE else "black"
+            ink = "white" if weight >= _WHITE_INK else "black"
             ax.text(i, t, f"{weight:.2f}", ha="center", va="center", color=ink, fontsize="small")
     if colorbar:
         ax.figure.colorbar(image, ax=ax, label="weight", fraction=0.05, pad=0.02)
@@ -137,8 +132,7 @@ def plot_alignments(
         One for each title, in order, in one new figure.
     """
     width, height = _room(source, target)
-    across = len(weights) if len(weights) * width <= _LINE else 1
-    down = len(weights) // across
+    down, across = (1, len(weights)) if len(weights) * width <= _LINE else (len(weights), 1)
     size = across * width, down * height
     figure, axes = plt.subplots(down, across, figsize=size, layout="constrained", squeeze=False)
     for ax, (title, picture) in zip(axes.flat, weights.items(), strict=True):
@@ -147,9 +141,7 @@ def plot_alignments(
     return list(axes.flat)
 
 
-def plot_bleu_by_length(
-    lengths: Sequence[int | float], scores: Mapping[str, Real[Array, "runs bins"]], ax: Axes | None = None
-) -> Axes:
+def plot_bleu_by_length(lengths: Sequence[int | float], scores: Mapping[str, Real[Array, "runs bins"]]) -> Axes:
     """Plot BLEU by sentence length: mean and 95 percent interval of the runs.
 
     Parameters
@@ -158,24 +150,20 @@ def plot_bleu_by_length(
         Position of each bin of sentences, in words.
     scores : mapping of str to array, shape (runs, bins)
         BLEU by model, 0 to 100. NaN leaves a gap. The interval is Student's; a single run has none.
-    ax : Axes, optional
-        Axes to plot on. If None, a new figure.
 
     Returns
     -------
     Axes
-        The axes of the plot.
+        Axes of a new figure.
 
     Notes
     -----
     The plot of Bahdanau et al. 2015, figure 2, and of Luong et al. 2015, figure 6.
     """
-    ax = plt.subplots(figsize=(6, 3.7), layout="constrained")[1] if ax is None else ax
+    ax = plt.subplots(figsize=(6, 3.7), layout="constrained")[1]
     ax.grid(color="0.9")
     ax.spines[["top", "right"]].set_visible(False)
     for (name, runs), style in zip(scores.items(), cycle(CURVES), strict=False):
-        if runs.shape[1:] != (len(lengths),):
-            raise ValueError(f"scores[{name!r}] has shape {runs.shape}; expected (runs, {len(lengths)})")
         mean = runs.mean(axis=0)
         ax.plot(lengths, mean, label=name, markersize=5, **style)
         if len(runs) > 1:
@@ -186,48 +174,26 @@ def plot_bleu_by_length(
     return ax
 
 
-def drawable(words: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Find fonts that have the letters of some words.
-
-    Parameters
-    ----------
-    words : iterable of str
-        The words.
-
-    Returns
-    -------
-    words : list of str
-        The words. A letter that no installed font has is replaced by `INSTEAD`, and a warning names it.
-    families : list of str
-        Font families: those of ``rcParams``, then as few others as possible.
-    """
-    words, families = list(words), list(rcParams["font.family"])
+def _families(words: Iterable[str]) -> list[str]:
+    """Return the font families of ``rcParams``, then as few others as have the remaining letters of some words."""
+    families = list(rcParams["font.family"])
     missing = {*"".join(words)} - {"\n"}
     for family in families:
         missing -= _known(missing, findfont(FontProperties(family=[family])))
     fonts = ((font.name, font.fname) for font in fontManager.ttflist if (font.style, font.weight) == ("normal", 400))
-    others = _enough(frozenset(missing), tuple(sorted(fonts))) if missing else {}
-    missing = missing.difference(*others.values())
-    if missing:
-        warn(
-            f"no installed font has {' '.join(sorted(missing))}: {INSTEAD} is drawn instead. Install a font that has "
-            "these letters, or add its file by matplotlib.font_manager.fontManager.addfont",
-            stacklevel=3,
-        )
-        words = [word.translate(dict.fromkeys(map(ord, missing), INSTEAD)) for word in words]
-    return words, families + list(others)
+    return families + _enough(frozenset(missing), tuple(sorted(fonts))) if missing else families
 
 
 @cache
-def _enough(wanted: frozenset[str], fonts: tuple[tuple[str, str], ...]) -> dict[str, set[str]]:
-    """Return the font families that have most of some letters, with their letters."""
+def _enough(wanted: frozenset[str], fonts: tuple[tuple[str, str], ...]) -> list[str]:
+    """Return the font families that have most of some letters."""
     fonts = [(name, path) for name, path in fonts if not name.startswith("Last Resort")]  # a sign for every letter
-    chosen, left = {}, {*wanted}
+    chosen, left = [], {*wanted}
     while left:
         name, path = max(fonts, key=lambda font: len(_known(left, font[1])))
         if not (known := _known(left, path)):
             break
-        chosen[name] = known
+        chosen.append(name)
         left -= known
     return chosen
 
@@ -241,9 +207,3 @@ def _room(source: Sequence[str], target: Sequence[str]) -> tuple[float, float]:
     """Return the width and height of an alignment plot, in inches."""
     across, down = (_LETTER * letters(words) for words in (source, target))
     return 1.1 * len(source) * _CELL + down + 0.7 * across + 1.5, len(target) * _CELL + 0.8 * across + 0.9
-
-
-def _luminance(colour: Sequence[float]) -> float:
-    """Return the relative luminance of an sRGB color (WCAG 2), 0 for black and 1 for white."""
-    rgb = np.asarray(colour[:3])
-    return float(np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722])

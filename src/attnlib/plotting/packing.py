@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Mapping
+from functools import reduce
 from math import inf
 from typing import Any
 
@@ -85,9 +86,7 @@ def network(model: EncoderDecoder) -> dict[str, Any]:
     ValueError
         If the encoder or the decoder is not recurrent, or a weight is too large for float16 or not finite.
     """
-    parts = _parts(model.encoder, model.decoder)
-    numbers = {name: weight.detach().cpu().numpy() for name, weight in model.state_dict().items()}
-    return {"parts": parts, "weights": _packed(numbers)}
+    return {"parts": _parts(model.encoder, model.decoder), "weights": _weights(model)}
 
 
 def _parts(encoder: Any, decoder: Any) -> dict[str, Any]:
@@ -110,17 +109,15 @@ def _parts(encoder: Any, decoder: Any) -> dict[str, Any]:
     return parts | {"feeds": decoder.input_feeding}
 
 
-def _packed(weights: Mapping[str, np.ndarray]) -> dict[str, Any]:
+def _weights(model: EncoderDecoder) -> dict[str, Any]:
     """Round weights to float16 and concatenate them."""
     with np.errstate(over="ignore"):  # what overflows is refused below
-        halves = {name: weight.astype("<f2") for name, weight in weights.items()}
+        halves = {name: weight.detach().cpu().numpy().astype("<f2") for name, weight in model.state_dict().items()}
     wrong = [name for name, weight in halves.items() if not np.isfinite(weight).all()]
     if wrong:
         raise ValueError(f"{wrong[0]} holds a number outside float16's range; expected finite numbers, at most 65504")
     flat = np.concatenate([weight.ravel() for weight in halves.values()])
-    powers = np.full(flat.size, 31, np.uint32)
-    powers[-1] = 1
-    powers = powers[::-1].cumprod(dtype=np.uint32)[::-1]
-    checksum = int((flat.view("<u2") * powers).sum(dtype=np.uint32))
+    bits = memoryview(flat.view("<u2").astype(np.uint16))
+    checksum = reduce(lambda total, number: (31 * total + number) % 2**32, bits, 0)  # as in recurrent.js
     shapes = {name: list(weight.shape) for name, weight in halves.items()}
     return {"shapes": shapes, "sum": checksum, "base64": b64encode(flat.tobytes()).decode()}

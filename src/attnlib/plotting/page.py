@@ -12,7 +12,6 @@ from attnlib.plotting.demo import shown_data
 from attnlib.plotting.packing import network
 from attnlib.scores import Location
 from attnlib.seq2seq import EncoderDecoder
-from attnlib.transformer import TransformerEncoder
 
 LARGEST = 64_000_000
 """Greatest size of a page, in bytes."""
@@ -43,12 +42,10 @@ def page_of(model: EncoderDecoder, title: str, *, beam_size: int, max_length: in
     Raises
     ------
     ValueError
-        If the model is a Transformer, or a weight is too large for float16 or not finite, or the page would be larger
+        If the model is not recurrent, or a weight is too large for float16 or not finite, or the page would be larger
         than `LARGEST`.
     """
     check_whole(beam_size=beam_size, max_length=max_length)
-    if isinstance(model.encoder, TransformerEncoder):
-        raise ValueError("model is a Transformer; expected a recurrent model, of another --preset")
     weights = sum(weight.numel() for weight in model.state_dict().values())
     packed = network(model)
     pieces = hasattr(model.source_vocabulary, "pieces")

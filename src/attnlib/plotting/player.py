@@ -49,42 +49,30 @@ class Phase(NamedTuple):
 
 _SOFTMAX = (r"\alpha_{t,i} = \frac{\exp(e_{t,i})}{\sum_{k=1}^{S} \exp(e_{t,k})}",)
 _CONTEXT = (r"c_t = \sum_{i=1}^{S} \alpha_{t,i}\, h_i",)
+_DEEP_OUTPUT = (r"p(y_t) = \mathrm{softmax}\big(W_o\, \mathrm{maxout}(", r"U_o s_{t-1} + V_o E y_{t-1} + C_o c_t)\big)")
+_LSTM = (r"s_t, m_t = \mathrm{LSTM}(s_{t-1}, m_{t-1},", r"[y_{t-1}; \tilde{s}_{t-1}])")
+_ATTENTIONAL_OUTPUT = (
+    r"\tilde{s}_t = \tanh(W_c\, [c_t; s_t])",
+    r"p(y_t \mid y_1 \ldots y_{t-1}, x)",
+    r"{} = \mathrm{softmax}(W_y\, \tilde{s}_t)",
+)
 BAHDANAU = (
     Phase("query", "The old state is the query", (r"W_a s_{t-1}",), "2.6"),
     Phase("scores", "Each word gets a score", (r"e_{t,i} = v_a \cdot \tanh(W_a s_{t-1} + U_a h_i)",), "2.6"),
     Phase("softmax", "Scores become weights", _SOFTMAX, "1.2"),
     Phase("context", "They make a context", _CONTEXT, "1.3"),
-    Phase(
-        "word",
-        "A word is written",
-        (r"p(y_t) = \mathrm{softmax}\big(W_o\, \mathrm{maxout}(", r"U_o s_{t-1} + V_o E y_{t-1} + C_o c_t)\big)"),
-        "2.8",
-    ),
+    Phase("word", "A word is written", _DEEP_OUTPUT, "2.8"),
     Phase("state", "The state moves on", (r"s_t = f(s_{t-1},\, y_{t-1},\, c_t)",), "2.7"),
 )
 """Phases of a step whose query is the previous state, in order."""
 
 LUONG = (
-    Phase(
-        "state",
-        "The state moves first",
-        (r"s_t, m_t = \mathrm{LSTM}(s_{t-1}, m_{t-1},", r"[y_{t-1}; \tilde{s}_{t-1}])"),
-        "3.2",
-    ),
+    Phase("state", "The state moves first", _LSTM, "3.2"),
     Phase("query", "The new state is the query", (r"s_t^\top W_a",), "3.4"),
     Phase("scores", "Each word gets a score", (r"e_{t,i} = s_t^\top W_a\, h_i",), "3.4"),
     Phase("softmax", "Scores become weights", _SOFTMAX, "3.5"),
     Phase("context", "They make a context", _CONTEXT, "3.6"),
-    Phase(
-        "word",
-        "A word is written",
-        (
-            r"\tilde{s}_t = \tanh(W_c\, [c_t; s_t])",
-            r"p(y_t \mid y_1 \ldots y_{t-1}, x)",
-            r"{} = \mathrm{softmax}(W_y\, \tilde{s}_t)",
-        ),
-        "3.7, 3.8",
-    ),
+    Phase("word", "A word is written", _ATTENTIONAL_OUTPUT, "3.7, 3.8"),
 )
 """Phases of a step whose query is the new state, in order."""
 
@@ -128,31 +116,31 @@ def step_player(
     words, packed, (first, *_) = sentence.split(), pack_models(models), models.values()
     if not 0 < len(words) <= MOST_WORDS:
         raise ValueError(f"sentence has {len(words)} words; expected 1 to {MOST_WORDS} words")
-    shown = []
-    for (title, network), model in zip(models.items(), packed, strict=True):
-        phases = _phases(title, network)
-        listed = [phase._asdict() for phase in phases]
-        shown.append({"title": title, "digest": digest(model), "late": phases is LUONG, "phases": listed})
+    phases = [_phases(title, network) for title, network in models.items()]
+    shown = [
+        {"title": title, "digest": digest(model), "late": each is LUONG, "phases": [phase._asdict() for phase in each]}
+        for title, model, each in zip(models, packed, phases, strict=True)
+    ]
     svg, written, told = _still(first, words, step)
     equations = json.loads(Path(__file__).with_name("equations.json").read_text("utf-8"))
-    shown_ones = {tex for model in shown for phase in model["phases"] for tex in phase["equations"]}
+    used = {tex for each in phases for phase in each for tex in phase.equations}
     data = {
         "words": words,
         "models": shown,
         "source": packed[0]["source"],
         "target": packed[0]["target"],
-        "equations": {tex: equations[tex] for tex in sorted(shown_ones)},
+        "equations": {tex: equations[tex] for tex in sorted(used)},
         "written": written,
         "step": step,
         "previous": list(previous),
         "right": question.right if question else 0,
         "key": _KEY,
     }
-    phases = "".join(
-        f"<li>{title} ({number}): {' '.join(equations[tex] for tex in used)}</li>"
-        for _, title, used, number in _phases("", first)
+    steps = "".join(
+        f"<li>{phase.title} ({phase.number}): {' '.join(equations[tex] for tex in phase.equations)}</li>"
+        for phase in phases[0]
     )
-    still = f'<div class="at-still"><p>{escape(told)}</p>{svg}<ol>{phases}</ol></div>\n'
+    still = f'<div class="at-still"><p>{escape(told)}</p>{svg}<ol>{steps}</ol></div>\n'
     return card("player", still, data, told, packed, question=question)
 
 

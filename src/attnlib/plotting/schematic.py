@@ -105,10 +105,10 @@ def draw_model(model: ModelDiagram, *, compare_to: ModelDiagram | None = None) -
     After Bahdanau et al. 2015, figure 1, and Luong et al. 2015, figures 2 to 4. Further inputs of the output layer,
     such as the context in Bahdanau's readout, are left out.
     """
-    parts, arrows = _parts(model), _arrows(model)
+    parts, arrows, old = _parts(model), _arrows(model), compare_to or model
+    old_parts, old_arrows = _parts(old), _arrows(old)
     low, high = -0.4, parts["y1"].y + 0.4
     ax = plt.subplots(figsize=(5.5, 0.5 + 0.66 * (high - low)), dpi=120, layout="constrained")[1]
-    old_parts, old_arrows = (_parts(compare_to), _arrows(compare_to)) if compare_to else (parts, arrows)
     for name, part in parts.items():
         _draw_part(ax, name, part, new=name not in old_parts)
     for ends, arrow in arrows.items():
@@ -118,7 +118,7 @@ def draw_model(model: ModelDiagram, *, compare_to: ModelDiagram | None = None) -
         ax.text(-0.65, y, names[row], ha="right", va="center", color=INK)
     ax.set(xlim=(-3.0, _WIDE + 0.55), ylim=(low, high))
     ax.axis("off")
-    if keys := _keys(model, compare_to):
+    if keys := _keys(model, old):
         ax.legend(handles=keys, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=len(keys), frameon=False)
     return ax
 
@@ -183,23 +183,18 @@ def _draw_part(ax: Axes, name: str, part: _Part, *, new: bool) -> None:
 
 def _draw_arrow(ax: Axes, start: _Part, end: _Part, arrow: _Arrow, name: str, *, new: bool) -> None:
     ink = {"color": NEW if new else arrow.colour, "linewidth": arrow.width + new, "linestyle": arrow.style}
-    style = {"arrowstyle": arrow_head(arrow.width), "mutation_scale": 14, "connectionstyle": f"arc3,rad={arrow.bend}"}
+    head = f"-|>,head_width={0.12 + arrow.width / 25},head_length={0.22 + arrow.width / 20}"
+    style = {"arrowstyle": head, "mutation_scale": 14, "connectionstyle": f"arc3,rad={arrow.bend}"}
     shrink = {"shrinkA": 13, "shrinkB": 13 + arrow.width}
     ax.annotate("", xy=end[:2], xytext=start[:2], zorder=1, gid=name, arrowprops=ink | style | shrink)
 
 
-def arrow_head(width: float) -> str:
-    """Return the style of an arrow head for an arrow's width in points."""
-    return f"-|>,head_width={0.12 + width / 25},head_length={0.22 + width / 20}"
-
-
-def _keys(model: ModelDiagram, compare_to: ModelDiagram | None) -> list[Line2D]:
+def _keys(model: ModelDiagram, old: ModelDiagram) -> list[Line2D]:
     """Return the legend handles of the kinds of arrow."""
-    newly_attends = compare_to is not None and not compare_to.attends
-    new_query = newly_attends or (compare_to is not None and compare_to.steps_first != model.steps_first)
-    colour, query = NEW if newly_attends else WEIGHT, NEW if new_query else INK
+    same_query = old.attends and old.steps_first == model.steps_first
+    colour, query = WEIGHT if old.attends else NEW, INK if same_query else NEW
     kinds = [("weights: the thicker, the more", colour, 4.0, "-"), ("query", query, 1.6, (0, (3, 2)))]
-    kinds = kinds * model.attends + [("new", NEW, 2.5, "-")] * (compare_to is not None)
+    kinds = kinds * model.attends + [("new", NEW, 2.5, "-")] * (old != model)
     return [
         Line2D([], [], color=ink, linewidth=width, linestyle=style, label=text) for text, ink, width, style in kinds
     ]

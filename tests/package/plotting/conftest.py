@@ -10,8 +10,9 @@ from playwright.sync_api import Page
 
 from attnlib.plotting.cards import Card
 
-PAGE = """<!DOCTYPE html><html lang="en"><head><title>Made up</title><meta name="viewport" content="width=device-width">
-{head}</head><body class="jp-RenderedHTMLCommon bd-article"><main><h1>Made up</h1>{cards}</main></body></html>"""
+PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Made up</title>
+<meta name="viewport" content="width=device-width">{head}</head>
+<body class="jp-RenderedHTMLCommon bd-article"><main><h1>Made up</h1>{cards}</main></body></html>"""
 HOSTILE = """<style>body { background: #121212; color: #ddd }
 button, summary, input, select, label, p, b { color: #eee } svg text, svg rect { fill: #ddd }
 .jp-RenderedHTMLCommon tbody tr:nth-child(odd) { background: #333 } td, th { color: #ddd; text-align: left }
@@ -53,41 +54,32 @@ def inside() -> Callable[[Figure], None]:
 
 
 @pytest.fixture
-def new_page(browser) -> Iterator[Callable[..., Page]]:
-    """Return a function that makes a page that may ask for nothing, but for its own file, and must not complain."""
-    contexts, unwanted = [], []
-
-    def make(file: str = "", **how: object) -> Page:
-        contexts.append(context := browser.new_context(**how))
-        page = context.new_page()
-        page.on("request", lambda request: request.url == file or unwanted.append(request.url))
-        page.on("pageerror", lambda error: unwanted.append(error.message))
-        page.on("console", lambda message: unwanted.append(message.text))
-        return page
-
-    yield make
-    for context in contexts:
-        context.close()
-    assert unwanted == []
-
-
-@pytest.fixture
-def opened(new_page) -> Callable[..., Page]:
-    """Return a function that opens cards in a page.
+def opened(browser, tmp_path) -> Iterator[Callable[..., Page]]:
+    """Return a function that opens cards in a page, or a whole page, which may ask for nothing and must not complain.
 
     The page may have the style of a hostile theme. What comes later is put in as JupyterLab puts outputs in.
     """
+    contexts, unwanted, file = [], [], tmp_path / "page.html"
 
-    def open_page(*cards: Card, hostile=False, wide=1280, script=True, later=False, scheme="light") -> Page:
+    def open_page(*cards: Card | str, hostile=False, wide=1280, script=True, later=False, scheme="light") -> Page:
         size = {"width": wide, "height": 800}
-        page = new_page(viewport=size, java_script_enabled=script, color_scheme=scheme)
-        html = "".join(card._repr_html_() for card in cards)
-        page.set_content(PAGE.format(head=HOSTILE if hostile else "", cards="" if later else html))
+        contexts.append(browser.new_context(viewport=size, java_script_enabled=script, color_scheme=scheme))
+        page = contexts[-1].new_page()
+        page.on("request", lambda request: request.url == file.as_uri() or unwanted.append(request.url))
+        page.on("pageerror", lambda error: unwanted.append(error.message))
+        page.on("console", lambda message: unwanted.append(message.text))
+        html = "".join(card if isinstance(card, str) else card.html for card in cards)
+        document = PAGE.format(head=HOSTILE * hostile, cards="" if later else html)
+        file.write_text(html if html.startswith("<!doctype") else document, "utf-8")
+        page.goto(file.as_uri())
         if later:
             page.evaluate(PUT_IN, html)
         return page
 
-    return open_page
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert unwanted == []
 
 
 @pytest.fixture(scope="session")

@@ -1,11 +1,18 @@
 """Tables as a cell shows them, what all cards have in common, and what they refuse."""
 
+from functools import cache
+
+import numpy as np
 import pytest
 from hatchling.builders.wheel import WheelBuilder
 from lxml import html
 
-from attnlib.plotting import table
-from attnlib.plotting.cards import Question, two_decimals, width
+from attnlib import load_pretrained
+from attnlib.data import Vocabulary
+from attnlib.plotting import Question, attention_demo, query_plane, step_player, table
+from attnlib.plotting.cards import Card, two_decimals, width
+from attnlib.plotting.figures import attention_explorer, plot_alignment
+from attnlib.seq2seq import luong
 
 HEAD = ["model", "exact", "runs"]
 ROWS = [("<a> & b", 0.125, 5), ("longer", 1.0, 10)]
@@ -45,12 +52,57 @@ def test_scripts_and_styles_are_in_the_wheel(root):
     assert {"attnlib/plotting/equations.json", "attnlib/plotting/recurrent.js"} <= packed
 
 
+EYE, ABC = np.eye(3), ["a", "b", "c"]
+POINTS = {"query": np.ones(2), "keys": np.eye(2), "values": np.eye(2), "words": ["a", "b"]}
+model = cache(load_pretrained)
+
+
+def demo(sentence="a cat sings", tried=None, **more) -> Card:
+    question = None if tried is None else Question("?", ABC, 0, "", tried)
+    return attention_demo({"a": model("bahdanau")}, sentence, question=question, **more)
+
+
+def player(sentence="a cat sings", name="bahdanau", **more) -> Card:
+    return step_player({"a": model(name)}, sentence, **more)
+
+
+def plane(**change) -> Card:
+    return query_plane(*(POINTS | change).values())
+
+
+def two_vocabularies() -> Card:
+    other = Vocabulary(("a", "b"))
+    return attention_demo({"a": model("bahdanau"), "b": luong(other, other)})
+
+
 @pytest.mark.parametrize(
     ("call", "says"),
     [
         (lambda: table(HEAD, [("a", 1, 2), ("a", 1)]), r"rows\[1\] has 2 cells; expected 3, as many as"),
-        (lambda: Question("?", ["a"], 1, "", {}), "right is 1; expected the position of one of 1 choices"),
         (lambda: table([], [()]), r"rows\[0\] has 0 cells; expected 0, as many as head, at least one"),
+        (lambda: Question("?", ["a"], 1, "", {}), "right is 1; expected the position of one of 1 choices"),
+        (lambda: attention_demo({}), "models holds 0 models; expected one model, or two"),
+        (two_vocabularies, "models have different vocabularies; expected the same words"),
+        (lambda: demo("the blue cat"), "sentence holds 'blue'; expected words that the models know"),
+        (lambda: demo(step=4), "step is 4; expected the position of a word, 0 to 3"),
+        (lambda: demo(tried={"hidden": ["x"]}), "question.tried names 'x'; expected a word of"),
+        (lambda: demo(tried={}), "question.tried is {}; expected target and source"),
+        (lambda: attention_explorer({"a": EYE}, ABC, {"b": ABC}), "target has no words for 'a'"),
+        (lambda: attention_explorer({"a": EYE}, ["a"], ["b"]), r"a'\] has shape \(3, 3\); expected \(1, 1\), \(target"),
+        (lambda: attention_explorer({"a": -EYE}, ABC, ABC), r"weights\['a'\] holds -1; expected weights from 0 to 1"),
+        (lambda: plot_alignment(EYE, ["a"], ABC), r"weights has shape \(3, 3\); expected \(3, 1\), \(target words"),
+        (lambda: plot_alignment(np.ones((0, 3)), ABC, []), r"weights has shape \(0, 3\); .* none of them 0"),
+        (lambda: plot_alignment(EYE * np.nan, ABC, ABC), "weights holds nan; expected finite numbers"),
+        (lambda: plot_alignment(EYE, ABC, "abc"), "TypeError: target is the string 'abc'; expected"),
+        (lambda: plane(query=np.array([3.0, 1])), "the length of query holds 3.16228; expected at most 3"),
+        (lambda: plane(keys=3 * np.eye(2)), "the length of keys holds 3; expected at most 2.8"),
+        (lambda: plane(keys=EYE), r"keys has shape \(3, 3\); expected \(2, 2\), two features for each word"),
+        (lambda: plane(values=EYE[:2, :2] * np.nan), "values holds nan; expected finite numbers"),
+        (lambda: plane(words=["a"] * 8), "words has 8 words; expected at most 7"),
+        (lambda: player("the black cat that sleeps sings"), "sentence has 6 words; expected 1 to 5"),
+        (lambda: player(step=3), "step is 3; expected the position of a word of"),
+        (lambda: player(name="local-p"), r"models\['a'\] has a LuongDecoder with other equations; expected"),
+        (lambda: player(name="no-attention"), r"models\['a'\] has a FixedContextDecoder with other equations"),
     ],
 )
 def test_what_does_not_fit_is_refused(call, says, refused):

@@ -9,13 +9,13 @@ from lxml import html
 from playwright.sync_api import Locator, Page, expect
 
 from attnlib import load_pretrained
-from attnlib.data import SentencePair, Vocabulary, encode_batch
+from attnlib.data import SentencePair, encode_batch
 from attnlib.language.grammar import sample
 from attnlib.plotting import Question, attention_demo
 from attnlib.plotting.cards import Card, two_decimals
 from attnlib.plotting.figures import attention_explorer
 from attnlib.search import greedy_search, translate
-from attnlib.seq2seq import EncoderDecoder, luong
+from attnlib.seq2seq import EncoderDecoder
 
 SENTENCE = "the man sees the european economic area"
 PLAIN = ["l'", "homme", "voit", "la", "zone", "économique", "européenne", "(end)"]
@@ -371,36 +371,3 @@ def test_an_explorer_shows_weights_that_were_computed_before(opened):
     expect(french(page).nth(2)).to_be_focused()
     assert shares.all_inner_texts() == ["0.10", "0.20", "0.30"]
     assert page.locator("input[type=text], button, [role=slider]").count() == 0, "nothing to change"
-
-
-# --- What does not fit ---
-
-SMALL = Vocabulary(("a", "b"))
-ONE = {"a": WEIGHTS}
-
-
-def asking(tried: dict) -> Question:
-    return Question("?", ["a", "b"], 0, "c", tried)
-
-
-@pytest.mark.parametrize(
-    ("call", "says"),
-    [
-        (lambda t: attention_demo({}), "models holds 0 models; expected one model, or two"),
-        (lambda t: attention_demo({"a": t, "b": luong(SMALL, SMALL)}), "different vocabularies"),
-        (lambda t: attention_demo({"a": t}, "the blue cat"), "sentence holds 'blue'; expected words that"),
-        (lambda t: attention_demo({"a": t}, ""), "expected at least one word"),
-        (
-            lambda t: attention_demo({"a": t}, "a cat sings", step=4),
-            "step is 4; expected the position of a word, 0 to 3",
-        ),
-        (lambda t: attention_demo({"a": t}, question=asking({"hidden": ["x"]})), "tried names 'x'; expected"),
-        (lambda t: attention_demo({"a": t}, question=asking({})), "tried is {}; expected target and source"),
-        (lambda t: attention_explorer(ONE, "abc", ["d", "e"]), "TypeError: source is the string 'abc'; expected"),
-        (lambda t: attention_explorer(ONE, ["a"], {"b": ["c"]}), "target has no words for 'a'"),
-        (lambda t: attention_explorer(ONE, ["a"], ["b"]), r"a'\] has shape \(2, 3\); expected \(1, 1\), \(target"),
-        (lambda t: attention_explorer({"a": -WEIGHTS}, list("abc"), list("de")), r"weights\['a'\] holds -.*0 to 1"),
-    ],
-)
-def test_what_does_not_fit_is_refused(call, says, bahdanau, refused):
-    refused(lambda: call(bahdanau), says)

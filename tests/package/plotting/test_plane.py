@@ -88,18 +88,3 @@ def test_many_features_without_the_root_saturate_the_softmax_and_the_root_helps(
     root.uncheck()
     assert response() == 0
     assert with_root > 0.1
-
-
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        ({"query": np.array([3.0, 1])}, "the length of query holds 3.16228; expected at most 3"),
-        ({"keys": 2 * WIND_KEYS}, "the length of keys holds 4; expected at most 2.8"),
-        ({"values": BRINGS * np.nan}, "values holds nan; expected finite numbers"),
-        ({"words": ["a"] * 4 + ["b"]}, r"keys has shape \(4, 2\); expected \(5, 2\), two features for each word"),
-        ({"words": ["a"] * 8}, "words has 8 words; expected at most 7"),
-    ],
-)
-def test_what_does_not_fit_is_refused(change, says, refused):
-    given = {"query": ASKED, "keys": WIND_KEYS, "values": BRINGS, "words": WINDS} | change
-    refused(lambda: query_plane(*given.values()), says)

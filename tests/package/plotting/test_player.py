@@ -8,7 +8,7 @@ from attnlib.data import encode_batch
 from attnlib.plotting import Question, step_player
 from attnlib.plotting.cards import Card, two_decimals
 from attnlib.search import greedy_search
-from attnlib.seq2seq import EncoderDecoder, luong
+from attnlib.seq2seq import EncoderDecoder
 
 SENTENCE = "the black cat sleeps"
 QUERY_FIRST = ["query", "scores", "softmax", "context", "word", "state"]
@@ -129,26 +129,3 @@ def test_words_are_chosen_by_keys(card, opened):
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowUp")
     expect(words(page).nth(1)).to_have_attribute("aria-selected", "true")
-
-
-@pytest.mark.parametrize(
-    ("call", "says"),
-    [
-        (lambda b: step_player({"a": b}, "the black cat that sleeps sings"), "sentence has 6 words; expected 1 to 5"),
-        (lambda b: step_player({"a": b}, "a cat sings", step=3), "step is 3; expected the position of a word of"),
-        (
-            lambda b: step_player(dict.fromkeys("abc", b), "a cat sings"),
-            "models holds 3 models; expected",
-        ),
-        (
-            lambda b: step_player({"a": luong(b.source_vocabulary, b.target_vocabulary)}, "a cat sings"),
-            r"models\['a'\] has a LuongDecoder with other equations; expected",
-        ),
-        (
-            lambda b: step_player({"a": load_pretrained("no-attention")}, "a cat sings"),
-            "a FixedContextDecoder with",
-        ),
-    ],
-)
-def test_what_does_not_fit_is_refused(call, says, models, refused):
-    refused(lambda: call(models["Bahdanau"]), says)

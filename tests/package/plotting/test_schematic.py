@@ -3,11 +3,13 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.colors import same_color
 
 from attnlib.plotting.schematic import (
     BAHDANAU,
     BAHDANAU_APPENDIX,
     LUONG_FEEDING,
+    NEW,
     NO_ATTENTION,
     NO_ATTENTION_APPENDIX,
     draw_model,
@@ -27,16 +29,9 @@ def arrow(ax, name):
 
 
 def new(ax) -> set[str]:
-    """Name what is drawn in the colour that the legend calls new."""
-    texts = ax.get_legend().get_texts()
-    (line,) = (line for line, text in zip(ax.get_legend().get_lines(), texts, strict=True) if text.get_text() == "new")
-    ink = plt.matplotlib.colors.to_rgba(line.get_color())
-    inks = {
-        t.get_gid(): t.arrow_patch.get_edgecolor() if "-" in t.get_gid() else t.get_color()
-        for t in ax.texts
-        if t.get_gid()
-    }
-    return {name for name, colour in inks.items() if plt.matplotlib.colors.to_rgba(colour) == ink}
+    drawn = {text.get_gid(): getattr(text, "arrow_patch", text) for text in ax.texts if text.get_gid()}
+    colors = {name: plt.getp(what, "edgecolor" if "-" in name else "color") for name, what in drawn.items()}
+    return {name for name, color in colors.items() if same_color(color, NEW)}
 
 
 def test_each_model_has_its_own_parts_and_arrows():
@@ -54,7 +49,10 @@ def test_each_model_has_its_own_parts_and_arrows():
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("since", MODELS)
 def test_what_the_other_model_lacks_is_marked_as_new(model, since):
-    assert new(draw_model(model, compare_to=since)) == names(draw_model(model)) - names(draw_model(since))
+    ax = draw_model(model, compare_to=since)
+    assert new(ax) == names(draw_model(model)) - names(draw_model(since))
+    keys = [text.get_text() for text in ax.get_legend().get_texts()] if ax.get_legend() else []
+    assert ("new" in keys) == (model != since)
 
 
 def test_arrows_are_as_thick_as_the_weights_and_those_of_a_step_make_one():

@@ -10,6 +10,7 @@ from attnlib import load_pretrained
 from attnlib.plotting import Question, attention_demo, query_plane, step_player
 from attnlib.plotting.cards import Card, without_carried
 from attnlib.plotting.figures import attention_explorer
+from attnlib.plotting.page import page_of
 
 STORED = 60_000  # bytes
 SENTENCE = "the man sees the european economic area"
@@ -50,42 +51,45 @@ def player() -> Card:
     return step_player(models, "the black cat sleeps", step=2, previous=["beau"], question=asks({}))
 
 
-def answer_demo(page: Page) -> None:
-    page.get_by_role("slider", name="european").press("End")
+def page_of_subwords() -> str:
+    return page_of(load_pretrained("enfr-subwords"), "enfr", beam_size=5, max_length=20)
 
 
-def answer_by_hiding(page: Page) -> None:
-    page.get_by_role("slider", name="european").press("Enter")
+def press(page: Page, name: str, key: str, *, role: str = "slider", times: int = 1) -> None:
+    for _ in range(times):
+        page.get_by_role(role, name=name).press(key)
 
 
-def answer_explorer(page: Page) -> None:
-    page.get_by_role("radio", name="<b>", exact=True).check(force=True)
-
-
-def answer_plane(page: Page) -> None:
-    for _ in range(25):
-        page.get_by_role("button", name="query").press("+")
+def choose(page: Page, name: str) -> None:
+    page.get_by_role("radio", name=name, exact=True).check(force=True)
 
 
 def answer_player(page: Page) -> None:
-    page.get_by_role("group", name="The step").press("Home")
+    press(page, "The step", "Home", role="group")
     for model in ("B", "L"):
-        page.get_by_role("radio", name=model, exact=True).check(force=True)
+        choose(page, model)
         page.get_by_label("word before").select_option("beau")
 
 
+def use_page(page: Page) -> None:
+    page.get_by_role("textbox").fill("the european cat sleeps, xyz")
+    press(page, "european", "Enter")
+
+
+# Each: the card, how its question is answered, and what its picture says.
 CARDS = {
-    "demo": (demo, answer_demo, "économique attends most to area"),
-    "two models": (two_models, answer_by_hiding, "zone attends most to"),
-    "explorer": (explorer, answer_explorer, "é attends most to"),
-    "plane": (plane, answer_plane, "the answer among them"),
+    "demo": (demo, lambda page: press(page, "european", "End"), "économique attends most to area"),
+    "two models": (two_models, lambda page: press(page, "european", "Enter"), "zone attends most to"),
+    "explorer": (explorer, lambda page: choose(page, "<b>"), "é attends most to"),
+    "plane": (plane, lambda page: press(page, "query", "+", role="button", times=25), "the answer among them"),
     "player": (player, answer_player, "after le chat the model writes noir"),
 }
+ALL = CARDS | {"page": (page_of_subwords, use_page, None)}
 
 
 @pytest.fixture(scope="module")
-def cards() -> dict[str, Card]:
-    return {name: make() for name, (make, *_) in CARDS.items()}
+def cards() -> dict[str, Card | str]:
+    return {name: make() for name, (make, *_) in ALL.items()}
 
 
 @pytest.mark.parametrize("name", CARDS)
@@ -130,12 +134,12 @@ def test_what_was_guessed_is_judged_when_it_has_been_tried_by_keys(name, guess, 
 
 
 @pytest.mark.parametrize("how", [{"hostile": True}, {"scheme": "dark"}, {"scheme": "dark", "wide": 390}, {"wide": 390}])
-@pytest.mark.parametrize("name", CARDS)
+@pytest.mark.parametrize("name", ALL)
 def test_it_is_accessible_and_fits(name, how, cards, opened, accessible):
     page = opened(cards[name], **how)
     accessible(page)
-    CARDS[name][1](page)
-    expect(page.locator(".at-came")).to_have_count(1)
+    ALL[name][1](page)
+    expect(page.locator(".at-hidden" if name == "page" else ".at-came")).to_have_count(1)
     page.wait_for_timeout(700)  # colours fade
     accessible(page)
 
@@ -147,7 +151,7 @@ SMALL = """() => [...document.querySelectorAll("button, input, select, summary, 
 
 
 @pytest.mark.parametrize("wide", [1280, 390, 320])
-@pytest.mark.parametrize("name", CARDS)
+@pytest.mark.parametrize("name", ALL)
 def test_what_is_touched_is_large_enough_and_the_page_never_scrolls_sideways(name, wide, cards, opened):
     page = opened(cards[name], wide=wide)
     assert page.evaluate(SMALL) == []
