@@ -17,14 +17,15 @@ ICONS = {
     "fa-brands-400": "f09b",
 }
 
-SCRIPT = re.compile(r'<script\b([^>]*\bsrc="([^"]*)"[^>]*)></script>')
-UNUSED = re.compile(
-    r"<script\b[^>]*(?:fontawesome\.js|sphinx-thebe\.js|>const THEBE_JS_URL).*?</script>\n?"
-    r'|<link\b[^>]*(?:sphinx-thebe\.css|rel="preload" as="script")[^>]*>\n?'
-)
 SEARCH = re.compile(r"<script\b[^>]*(?:searchtools|language_data|searchindex)\.js[^>]*></script>\n?")
 PICTURE = re.compile(r'<img\b([^>]*\bsrc="[^"]*_images/([^"/]+\.png)")')
 REPAIRS: tuple[tuple[str, str | Callable[[re.Match], str]], ...] = (
+    # the theme's script for icons has 1.5 MB, and the style sheet has them as letters of a font; no cell runs in a page
+    (r"<script\b[^>]*(?:fontawesome\.js|sphinx-thebe\.js|>const THEBE_JS_URL).*?</script>\n?", ""),
+    (r'<link\b[^>]*(?:sphinx-thebe\.css|rel="preload" as="script")[^>]*>\n?', ""),
+    # scripts wait for the page, except those that others depend on
+    (r'<script\b(?![^>]*(?:defer|documentation_options))([^>]*\bsrc="[^"]*"[^>]*)></script>',
+     r"<script defer\1></script>"),
     # the logo is a way home, and so among the landmarks
     (r'(<a class="navbar-brand logo".*?</a>)', r'<nav aria-label="Home">\1</nav>'),
     # the arrow that unfolds a chapter's pages has a name
@@ -48,21 +49,6 @@ REPAIRS: tuple[tuple[str, str | Callable[[re.Match], str]], ...] = (
 )  # fmt: skip
 
 
-def scripts(page: str) -> str:
-    """Defer all scripts of a page, except those that others depend on.
-
-    The scripts that run cells in the page are removed, since Jupyter Book adds them twice. The theme's script that
-    draws icons is removed too: it has 1.5 MB, and the style sheet has the icons as letters of a font.
-    """
-
-    def mended(script: re.Match) -> str:
-        attributes, source = script.groups()
-        waits = "defer" in attributes or "documentation_options" in source
-        return script[0] if waits else f"<script defer{attributes}></script>"
-
-    return SCRIPT.sub(mended, UNUSED.sub("", page))
-
-
 def pictures(page: str, files: Mapping[str, Path]) -> str:
     """Load each picture lazily, in a space of its size; `files` finds it by name."""
 
@@ -73,8 +59,8 @@ def pictures(page: str, files: Mapping[str, Path]) -> str:
     return PICTURE.sub(kept, page)
 
 
-def structure(page: str) -> str:
-    """Correct what hinders readers with a screen reader or a keyboard."""
+def repaired(page: str) -> str:
+    """Correct what holds a page up, and what hinders readers with a screen reader or a keyboard."""
     for fault, cure in REPAIRS:
         page = re.sub(fault, cure, page, flags=re.DOTALL)
     return page
@@ -114,13 +100,12 @@ def begin(app: Sphinx) -> None:
         if template != "search.html":
             page = SEARCH.sub("", page)
         files = {name: Path(app.srcdir, source) for source, name in app.builder.images.items()}
-        return structure(pictures(scripts(page), files))
+        return repaired(pictures(page, files))
 
     app.builder.templates.render = made
 
 
-def setup(app: Sphinx) -> dict[str, Any]:
+def setup(app: Sphinx) -> None:
     """Register the extension."""
     app.connect("builder-inited", begin)
     app.connect("build-finished", icons)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
