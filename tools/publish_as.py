@@ -30,17 +30,16 @@ def rewritten(text: str, old: str, new: str) -> str:
 
 
 def publish_as(root: Path, new: str) -> None:
-    """Rewrite every text file that git knows; nothing is written before all are read."""
+    """Rewrite every text file that git knows."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     old = project["urls"]["Repository"].removeprefix(HOST)
-    git = ["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    git = ["git", "-C", root, "grep", "-lIz", "--untracked", ""]
     names = subprocess.run(git, capture_output=True, text=True, check=True).stdout.split("\0")[:-1]
-    before = {path: path.read_bytes() for path in (root / name for name in names) if path.is_file()}
-    texts = {path: content.decode() for path, content in before.items() if b"\0" not in content}
-    after = {path: rewritten(text, old, new).encode() for path, text in texts.items()}
-    for path in sorted(after, key=lambda path: path.name == "pyproject.toml"):
-        if after[path] != before[path]:
-            path.write_bytes(after[path])
+    for path in sorted((root / name for name in names), key=lambda path: path.name == "pyproject.toml"):
+        before = path.read_bytes()
+        after = rewritten(before.decode(), old, new).encode()
+        if after != before:
+            path.write_bytes(after)
             print("wrote", path.relative_to(root))
 
 
@@ -50,4 +49,3 @@ if __name__ == "__main__":
         sys.exit(f"REPO is '{new}', expected a GitHub repository's org/name: make publish-as REPO=org/name")
     publish_as(ROOT, new)
     print(f"The book's address is {HOST}{new}, its pages are at {site(new)}")
-    print("The chapters' first cells have changed: make refresh gives them the ids that follow from their text.")

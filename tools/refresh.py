@@ -1,15 +1,13 @@
 """Execute the notebooks in place, in order, and normalise what they store.
 
-Two runs that print the same values write the same bytes: outputs that arrive in pieces are joined, cell ids
-follow from the cells' sources, and nothing is kept of when, where or how fast a cell ran. A notebook is
-replaced as a whole or not at all. Cards are stored without the scripts and weights that they carry.
+Two runs that print the same values write the same bytes: outputs that arrive in pieces are joined, and nothing is
+kept of when, where or how fast a cell ran. A notebook is replaced as a whole or not at all. Cards are stored without
+the scripts and weights that they carry.
 
 Run as ``python tools/refresh.py [notebook ...]``; without a name, all of them.
 """
 
-import hashlib
 import sys
-from collections import Counter
 from pathlib import Path
 
 import nbformat
@@ -36,14 +34,10 @@ def executed(notebook: NotebookNode, folder: Path) -> NotebookNode:
 
 def normalised(notebook: NotebookNode) -> NotebookNode:
     """Normalize a notebook: drop what differs from run to run."""
-    seen = Counter()
     notebook.metadata = nbformat.from_dict(METADATA)
     notebook.nbformat_minor = 5
     for cell in notebook.cells:
-        digest = hashlib.sha256(cell.source.encode()).hexdigest()[:8]
-        seen[digest] += 1
-        cell.id = digest if seen[digest] == 1 else f"{digest}-{seen[digest]}"
-        cell.metadata = {key: value for key, value in sorted(cell.metadata.items()) if key not in OF_THE_RUN}
+        cell.metadata = {key: value for key, value in cell.metadata.items() if key not in OF_THE_RUN}
         if cell.cell_type == "code":
             CoalesceStreamsPreprocessor().preprocess_cell(cell, {}, 0)
             for output in cell.outputs:

@@ -1,8 +1,6 @@
 """A claim that does not hold on somebody's machine: the pages are made all the same, and they say so."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import nbformat
 from docutils import nodes
@@ -13,52 +11,38 @@ REPORT = "claims.txt"
 _LOG = logging.getLogger(__name__)
 
 
-class Failure(NamedTuple):
-    """A cell that raised an error: its number, counted from 0, its code and its error."""
+def failures(app: Sphinx, page: str) -> dict[str, str]:
+    """Map the first line of each error, with the number of its cell from 0, to the cell's code.
 
-    number: int
-    code: str
-    error: str
-
-
-def failures(app: Sphinx, page: str) -> list[Failure]:
-    """List the cells of a page that raised when it was executed; a page without code has none."""
+    A page without code has no errors.
+    """
     path = Path(app.env.mystnb_config.output_folder, f"{page}.ipynb")
     cells = nbformat.read(path, as_version=4).cells if path.is_file() else []
-    return [
-        Failure(number, cell.source, f"{output.ename}: {output.evalue}")
+    return {
+        f"cell {number}: {output.ename}: {output.evalue}".splitlines()[0]: cell.source
         for number, cell in enumerate(cells)
         for output in cell.get("outputs", [])
         if output.output_type == "error"
-    ]
-
-
-def listed(failed: list[Failure]) -> Iterator[str]:
-    """List the claims that did not hold, and the first other error; the rest may follow from it."""
-    others = [failure for failure in failed if not failure.error.startswith("AssertionError")]
-    for failure in failed:
-        if failure not in others[1:]:
-            yield f"cell {failure.number}: {failure.error.splitlines()[0]}"
-    if others[1:]:
-        yield f"{len(others) - 1} more cells ended with an error, perhaps because of these"
+    }
 
 
 def show(app: Sphinx, page: nodes.document) -> None:
-    """Insert a list of the failed claims at the top of their page.
+    """Insert a list of the failed cells at the top of their page.
 
     It includes the code of the first one, which may not be on the page.
     """
     if failed := failures(app, app.env.docname):
         told = f"On the machine that made this page, {len(failed)} of its cells ended with an error."
-        items = (nodes.list_item("", nodes.paragraph(text=line)) for line in listed(failed))
-        code = nodes.literal_block(failed[0].code, failed[0].code, language="python")
+        items = (nodes.list_item("", nodes.paragraph(text=line)) for line in failed)
+        first = next(iter(failed.values()))
+        code = nodes.literal_block(first, first, language="python")
         box = nodes.warning("", nodes.paragraph(text=told), nodes.bullet_list("", *items), code)
         section = next(page.findall(nodes.section), page)
         section.insert(section.first_child_matching_class(nodes.title) + 1, box)
 
 
 def report(app: Sphinx, error: Exception | None) -> None:
-    """Report the failed claims and their pages at the end, and fail the build."""
+    """Report the failed cells and their pages at the end, and fail the build."""
     path = Path(app.outdir, REPORT)
     path.unlink(missing_ok=True)
     pages = {} if error else {page: failures(app, page) for page in sorted(app.env.found_docs)}
@@ -66,7 +50,7 @@ def report(app: Sphinx, error: Exception | None) -> None:
         return
     told = [
         "These claims of the book did not hold on this machine:",
-        *(f"  {page}, {line}" for page, failed in pages.items() for line in listed(failed)),
+        *(f"  {page}, {line}" for page, failed in pages.items() for line in failed),
         f"All pages are there all the same, and each says what failed on it: open {path.with_name('index.html')}",
         "Please report these lines, and the output of 'python -m pip freeze' and your processor: "
         + (app.config.html_baseurl or "the book's repository"),
@@ -76,8 +60,7 @@ def report(app: Sphinx, error: Exception | None) -> None:
     _LOG.info("\n".join(told))
 
 
-def setup(app: Sphinx) -> dict[str, Any]:
+def setup(app: Sphinx) -> None:
     """Register the extension."""
     app.connect("doctree-read", show)
     app.connect("build-finished", report)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -7,7 +7,6 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from docutils import nodes
 from fontTools.ttLib import TTFont
@@ -115,10 +114,9 @@ def finish(app: Sphinx, error: Exception | None) -> None:
         fit(pages, Path(app.outdir, "_static", FONT.name))
 
 
-def setup(app: Sphinx) -> dict[str, Any]:
+def setup(app: Sphinx) -> None:
     """Register the extension."""
     app.add_html_math_renderer("mathml", inline_renderers=(inline, None), block_renderers=(block, None))
     app.connect("doctree-read", note)
     app.connect("doctree-resolved", link)
     app.connect("build-finished", finish)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -18,11 +18,6 @@ ICONS = {
     "fa-brands-400": "f09b",
 }
 
-SCRIPT = re.compile(r'<script\b([^>]*\bsrc="([^"]*)"[^>]*)></script>')
-UNUSED = re.compile(
-    r"<script\b[^>]*(?:fontawesome\.js|sphinx-thebe\.js|>const THEBE_JS_URL).*?</script>\n?"
-    r'|<link\b[^>]*(?:sphinx-thebe\.css|rel="preload" as="script")[^>]*>\n?'
-)
 SHEET = re.compile(r'<link\b[^>]*\bhref="([^"]*_static/)([^"?]*\.css)([^"]*)"[^>]*>\s*')
 IMPORT = re.compile(r'@import "([^"]+)";')
 ADDRESS = re.compile(r"url\((?![\"']?(?:data:|#|/|\w+:))([\"']?)")
@@ -30,6 +25,12 @@ ICON = re.compile(r'\.fa-[^{}]*:before\{content:"\\([0-9a-f]+)"\}')
 SEARCH = re.compile(r"<script\b[^>]*(?:searchtools|language_data|searchindex)\.js[^>]*></script>\n?")
 PICTURE = re.compile(r'<img\b([^>]*\bsrc="[^"]*_images/([^"/]+\.png)")')
 REPAIRS: tuple[tuple[str, str | Callable[[re.Match], str]], ...] = (
+    # the theme's script for icons has 1.5 MB, and the style sheet has them as letters of a font; no cell runs in a page
+    (r"<script\b[^>]*(?:fontawesome\.js|sphinx-thebe\.js|>const THEBE_JS_URL).*?</script>\n?", ""),
+    (r'<link\b[^>]*(?:sphinx-thebe\.css|rel="preload" as="script")[^>]*>\n?', ""),
+    # scripts wait for the page, except those that others depend on
+    (r'<script\b(?![^>]*(?:defer|documentation_options))([^>]*\bsrc="[^"]*"[^>]*)></script>',
+     r"<script defer\1></script>"),
     # the logo is a way home, and so among the landmarks
     (r'(<a class="navbar-brand logo".*?</a>)', r'<nav aria-label="Home">\1</nav>'),
     # the arrow that unfolds a chapter's pages has a name
@@ -51,21 +52,6 @@ REPAIRS: tuple[tuple[str, str | Callable[[re.Match], str]], ...] = (
     (r'<dl>\s*((?:<dd><em class="sig-param">.*?</em>,?</dd>\s*)+)</dl>',
      lambda lines: re.sub(r"<(/?)dd>", lambda tag: "</span>" if tag[1] else '<span class="sig-line">', lines[1])),
 )  # fmt: skip
-
-
-def scripts(page: str) -> str:
-    """Defer all scripts of a page, except those that others depend on.
-
-    The scripts that run cells in the page are removed, since Jupyter Book adds them twice. The theme's script that
-    draws icons is removed too: it has 1.5 MB, and the style sheet has the icons as letters of a font.
-    """
-
-    def mended(script: re.Match) -> str:
-        attributes, source = script.groups()
-        waits = "defer" in attributes or "documentation_options" in source
-        return script[0] if waits else f"<script defer{attributes}></script>"
-
-    return SCRIPT.sub(mended, UNUSED.sub("", page))
 
 
 def pictures(page: str, files: Mapping[str, Path]) -> str:
@@ -109,8 +95,8 @@ def write_sheets(static: Path, sheets: Mapping[str, Sequence[str]]) -> None:
         (static / name).write_text("".join(style(static / part, static) for part in parts), "utf-8")
 
 
-def structure(page: str) -> str:
-    """Correct what hinders readers with a screen reader or a keyboard."""
+def repaired(page: str) -> str:
+    """Correct what holds a page up, and what hinders readers with a screen reader or a keyboard."""
     for fault, cure in REPAIRS:
         page = re.sub(fault, cure, page, flags=re.DOTALL)
     return page
@@ -151,7 +137,7 @@ def begin(app: Sphinx) -> None:
         if template != "search.html":
             page = SEARCH.sub("", page)
         files = {name: Path(app.srcdir, source) for source, name in app.builder.images.items()}
-        return one_sheet(structure(pictures(scripts(page), files)), sheets)
+        return one_sheet(repaired(pictures(page, files)), sheets)
 
     def write(app: Sphinx, error: Exception | None) -> None:
         if not error:
@@ -161,8 +147,7 @@ def begin(app: Sphinx) -> None:
     app.connect("build-finished", write)
 
 
-def setup(app: Sphinx) -> dict[str, Any]:
+def setup(app: Sphinx) -> None:
     """Register the extension."""
     app.connect("builder-inited", begin)
     app.connect("build-finished", icons)
-    return {"parallel_read_safe": True, "parallel_write_safe": False}

@@ -64,7 +64,6 @@ def write(folder: Path, name: str, page: str) -> None:
     (folder / f"{name}.js").write_text(f"(window.attnlibPacked ??= {{}})['{name}'] = {packed()[name]};\n", "utf-8")
 
 
-def setup(app: Sphinx) -> dict[str, Any]:
+def setup(app: Sphinx) -> None:
     """Register the extension."""
     app.connect("html-page-context", place)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -51,8 +51,7 @@ def explain(app: Sphinx, page: str, template: str, context: dict[str, Any], doct
     context.update(html=html, link=link)
 
 
-def setup(app: Sphinx) -> dict[str, Any]:
+def setup(app: Sphinx) -> None:
     """Register the extension."""
     app.connect("source-read", fill)
     app.connect("html-page-context", explain)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -9,7 +9,6 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from docutils import nodes
 from sphinx import addnodes
@@ -110,7 +109,7 @@ def let_links_find_names(app: Sphinx, env: BuildEnvironment) -> None:
         env.metadata[entry.docname].setdefault("myst_slugs", {})[name] = (0, entry.node_id, name)
 
 
-def setup(app: Sphinx) -> dict[str, Any]:
+def setup(app: Sphinx) -> None:
     """Register the extension."""
     for extension in ("autodoc", "napoleon", "viewcode"):
         app.setup_extension(f"sphinx.ext.{extension}")
@@ -123,4 +122,3 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("autodoc-skip-member", skip)
     app.connect("missing-reference", resolve)
     app.connect("env-updated", let_links_find_names)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

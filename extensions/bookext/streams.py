@@ -1,7 +1,5 @@
 """What a cell prints reads the same however the kernel cuts it into pieces."""
 
-from typing import Any
-
 import myst_nb.core.render
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from nbformat import NotebookNode
@@ -14,7 +12,6 @@ def joined(outputs: list[NotebookNode]) -> list[NotebookNode]:
     return cell.outputs
 
 
-def setup(app: Sphinx) -> dict[str, Any]:
+def setup(app: Sphinx) -> None:
     """Replace myst-nb's own function, which ends each piece with a new line, and so tears lines apart."""
     myst_nb.core.render.coalesce_streams = joined
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -3,8 +3,6 @@
 from lxml import html
 from nbformat.v4 import new_code_cell
 
-from bookext import claims
-
 
 def test_a_false_claim_is_on_the_page_and_in_the_report_and_what_follows_is_run(chapter, tmp_path):
     false = new_code_cell("assert 2 < 1, 'two is less'", metadata={"tags": ["remove-cell"]})
@@ -25,15 +23,3 @@ def test_where_every_claim_holds_nothing_is_said(chapter, tmp_path):
     assert status == 0
     assert b"ended with an error" not in page
     assert not (tmp_path / "out" / "claims.txt").exists()
-
-
-def test_consequences_are_counted_and_claims_are_all_named():
-    errors = ("NameError: a", "AssertionError: b\nmore", "NameError: c", "AssertionError: d", "TypeError: e")
-    failures = [claims.Failure(n, "", error) for n, error in enumerate(errors)]
-    assert [*claims.listed(failures)] == [
-        "cell 0: NameError: a",
-        "cell 1: AssertionError: b",
-        "cell 3: AssertionError: d",
-        "2 more cells ended with an error, perhaps because of these",
-    ]
-    assert [*claims.listed(failures[:2])] == ["cell 0: NameError: a", "cell 1: AssertionError: b"]

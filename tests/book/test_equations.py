@@ -12,7 +12,6 @@ from xml.etree import ElementTree
 import nbformat
 import pytest
 from fontTools.ttLib import TTFont
-from nbformat.v4 import new_markdown_cell
 
 from bookext.equations import FONT, fit
 from bookext.letters import ANYWHERE, Place, mathml, meanings, rows, table
@@ -116,17 +115,6 @@ def test_the_names_in_code_are_names_of_the_chapters_or_the_package(root, notebo
     code += [path.read_text("utf-8") for path in root.glob("src/attnlib/*.py")]
     words = {token.string for text in code for token in tokenize.generate_tokens(io.StringIO(text).readline)}
     assert NAMES - words == set()
-
-
-def test_a_page_has_its_numbers_and_links(chapter):
-    cell = new_markdown_cell("$$c_t = 1 \\tag{1.3}$$\n\nBy (1.3), $c$, not (9.9).")
-    settings = {"html_math_renderer": "mathml", "myst_enable_extensions": ["dollarmath"]}
-    status, page = chapter("bookext.equations", cell, **settings)
-    text = page.decode()
-    assert status == 0
-    assert re.search(r'<div class="math[^>]* id="equation-1.3">.*<annotation[^>]*>c_t = 1</annotation>', text)
-    assert '<a class="reference internal" href="#equation-1.3">(1.3)</a>' in text
-    assert "not (9.9)" in text
 
 
 def forms_of_the_root(path: Path) -> int:

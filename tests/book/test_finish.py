@@ -3,7 +3,7 @@
 import pytest
 from PIL import Image
 
-from bookext.finish import SEARCH, one_sheet, pictures, scripts, structure, write_sheets
+from bookext.finish import SEARCH, one_sheet, pictures, repaired, write_sheets
 
 
 @pytest.mark.parametrize(
@@ -15,15 +15,6 @@ from bookext.finish import SEARCH, one_sheet, pictures, scripts, structure, writ
         ('<link rel="preload" as="script" href="a.js" />\n<link href="a.css" />', '<link href="a.css" />'),
         ('<script src="_static/documentation_options.js"></script>',) * 2,
         ('<script defer="defer" src="a.js"></script><script>let x = 1;</script>',) * 2,
-    ],
-)
-def test_scripts(before, after):
-    assert scripts(before) == after
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
         ('<summary aria-label="Toggle hidden content">', "<summary>"),
         (
             '<span class="math"><math><mi>t</mi></math></span>), so',
@@ -33,9 +24,9 @@ def test_scripts(before, after):
         ("<dl><dt>a</dt><dd>b</dd></dl><p>c</p>",) * 2,
     ],
 )
-def test_structure(before, after):
+def test_repairs(before, after):
     """What axe would find on the built pages is left to it: landmarks, names, roles and lists."""
-    assert structure(before) == after
+    assert repaired(before) == after
 
 
 def test_a_page_without_search_loads_no_index():
