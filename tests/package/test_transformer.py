@@ -26,7 +26,6 @@ EMB, HEADS, HID, LAYERS, VOCAB, SRC, TGT = 14, 7, 5, 3, 19, 11, 5
 LENGTHS = torch.tensor([11, 3, 7])
 REAL = torch.arange(SRC) < LENGTHS[:, None]
 NAMES = Vocabulary.from_sentences([["a", "b", "c"]])
-SIZES = {"dim_feedforward": HID, "num_heads": HEADS, "num_layers": LAYERS}
 
 
 def draw(*shape, seed):
@@ -44,7 +43,8 @@ def seeded():
 
 @pytest.fixture
 def decoder():
-    return TransformerDecoder(PositionalEmbedding(VOCAB, EMB), **SIZES).double()
+    layers = [DecoderLayer(EMB, HID, HEADS) for _ in range(LAYERS)]
+    return TransformerDecoder(PositionalEmbedding(VOCAB, EMB), layers).double()
 
 
 @pytest.fixture
@@ -140,7 +140,8 @@ def test_in_training_a_pair_of_sentences_begins_at_a_random_place_and_elsewhere_
 
 
 def test_the_encoder_reads_no_padding_and_sums_up_in_its_last_word():
-    encoder = TransformerEncoder(PositionalEmbedding(VOCAB, EMB), **SIZES).double()
+    layers = [EncoderLayer(EMB, HID, HEADS) for _ in range(LAYERS)]
+    encoder = TransformerEncoder(PositionalEmbedding(VOCAB, EMB), layers).double()
     source = torch.randint(VOCAB, (len(LENGTHS), SRC))
     encoded = encoder(source, LENGTHS)
     assert not encoded.annotations[~REAL].any()
