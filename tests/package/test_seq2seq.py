@@ -67,6 +67,7 @@ def test_a_position_predicts_its_own_word_from_those_before_it(model, sentences)
 def test_a_sentence_gets_alone_what_it_gets_in_a_batch(model, sentences):
     source, lengths, target = sentences
     together = model(source, lengths, target)
+    assert not model.encoder(source, lengths).annotations[torch.arange(13) >= lengths[:, None]].any()
     for b, S in enumerate(LENGTHS):
         alone = model(source[b : b + 1, :S], lengths[b : b + 1], target[b : b + 1])
         close(alone.logits[0], together.logits[b])

@@ -17,7 +17,6 @@ from attnlib.transformer import (
     EncoderLayer,
     PositionalEmbedding,
     TransformerDecoder,
-    TransformerEncoder,
     sinusoidal_positions,
     transformer,
 )
@@ -136,19 +135,7 @@ def test_in_training_a_pair_of_sentences_begins_at_a_random_place_and_elsewhere_
     assert at == [0, 0]
 
 
-# --- Encoder and decoder ---
-
-
-def test_the_encoder_reads_no_padding_and_sums_up_in_its_last_word():
-    layers = [EncoderLayer(EMB, HID, HEADS) for _ in range(LAYERS)]
-    encoder = TransformerEncoder(PositionalEmbedding(VOCAB, EMB), layers).double()
-    source = torch.randint(VOCAB, (len(LENGTHS), SRC))
-    encoded = encoder(source, LENGTHS)
-    assert not encoded.annotations[~REAL].any()
-    for b, S in enumerate(LENGTHS):
-        alone = encoder(source[b : b + 1, :S], LENGTHS[b : b + 1])
-        close(alone.annotations[0], encoded.annotations[b, :S])
-        close(encoded.summary[b], alone.annotations[0, -1])
+# --- The decoder ---
 
 
 def test_words_one_by_one_some_at_a_time_or_all_at_once_are_the_same(decoder, encoded):
