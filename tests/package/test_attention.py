@@ -17,6 +17,7 @@ from attnlib.attention import AttentionOutput, attend, attention, masked_softmax
 BATCH, TGT, SRC, D, V = 2, 3, 7, 5, 11
 LENGTHS = np.array([7, 4])
 MASK = np.arange(SRC) < LENGTHS[:, None, None]
+WHOLE = np.arange(9).reshape(3, 3)
 shapes = st.lists(st.integers(1, 3), min_size=1, max_size=3).map(tuple)
 
 
@@ -195,16 +196,10 @@ def test_dense_needs_little_more_room_than_what_it_gives():
     assert peak < 4 * weights.nbytes
 
 
-EYE, WHOLE = np.eye(3), np.arange(9).reshape(3, 3)
-
-
 @pytest.mark.parametrize(
-    ("call", "says"),
-    [
-        (lambda: AttentionOutput(EYE, EYE).to_dense(4), "src_len is 4; expected 3, the number of source positions"),
-        (lambda: AttentionOutput(EYE, EYE, WHOLE).to_dense(8), "src_len is 8; expected a number above 8"),
-        (lambda: AttentionOutput(EYE, EYE, -WHOLE).to_dense(9), "src_len is 9"),
-    ],
+    ("positions", "src_len", "says"),
+    [(None, 4, "3, the number of source positions"), (WHOLE, 8, "a number above 8"), (-WHOLE, 9, "a number")],
 )
-def test_what_does_not_fit_is_refused(call, says, refused):
-    refused(call, says)
+def test_a_source_that_ends_before_the_window_is_refused(positions, src_len, says, refused):
+    output = AttentionOutput(np.eye(3), np.eye(3), positions)
+    refused(lambda: output.to_dense(src_len), f"^src_len is {src_len}; expected {says}")

@@ -18,10 +18,8 @@ from attnlib.seq2seq import luong
 HOME = Path(attnlib.__file__).parent
 PATHS = {".".join(path.relative_to(HOME).with_suffix("").parts): path for path in HOME.rglob("*.py")}
 SOURCES = {name.removesuffix(".__init__"): path.read_text() for name, path in PATHS.items()}
-GROUND, FOLDERS = (
-    [name for bullet in re.findall(r"^- (`.+?):", part, re.MULTILINE) for name in re.findall(r"`(\w+)`", bullet)]
-    for part in attnlib.__doc__.split("And folders")
-)
+BULLETS = re.findall(r"^- (`.+?):", attnlib.__doc__, re.MULTILINE)  # modules, then folders
+ORDER = [name for bullet in BULLETS for name in re.findall(r"`(\w+)`", bullet)]
 
 
 def imported(name: str) -> set[str]:
@@ -36,20 +34,18 @@ def imported(name: str) -> set[str]:
     return {inside for other in names if (inside := other.removeprefix("attnlib.")) in SOURCES}
 
 
-@pytest.mark.parametrize("name", GROUND)
-def test_a_module_imports_only_from_those_above_it(name):
-    assert imported(name) <= set(GROUND[: GROUND.index(name)])
+def place(name: str) -> int:
+    """Say where a module, or the folder that it is in, stands in the reading order."""
+    return ORDER.index(name.partition(".")[0])
 
 
-@pytest.mark.parametrize("name", sorted(name for name in SOURCES if name.partition(".")[0] in FOLDERS))
-def test_a_folder_imports_from_the_ground_floor_and_from_folders_above_it(name):
-    folder = name.partition(".")[0]
-    above = FOLDERS[: FOLDERS.index(folder) + 1]
-    assert {other for other in imported(name) if other.partition(".")[0] not in above} <= set(GROUND)
+@pytest.mark.parametrize("name", sorted(SOURCES.keys() - {"__init__", "__main__"}))
+def test_a_module_imports_only_from_those_above_it_and_from_its_own_folder(name):
+    assert max(map(place, imported(name)), default=0) <= place(name)
 
 
-def test_every_module_of_the_ground_floor_is_listed():
-    assert {name for name in SOURCES if "." not in name} == {*GROUND, *FOLDERS, "__init__", "__main__"}
+def test_every_module_and_folder_is_listed():
+    assert {*ORDER} == {name.partition(".")[0] for name in SOURCES} - {"__init__", "__main__"}
 
 
 def test_no_module_imports_itself_by_way_of_others():
