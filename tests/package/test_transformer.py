@@ -17,6 +17,7 @@ from attnlib.transformer import (
     EncoderLayer,
     PositionalEmbedding,
     TransformerDecoder,
+    TransformerEncoder,
     sinusoidal_positions,
     transformer,
 )
@@ -78,25 +79,25 @@ def copy_layer(ours, theirs):
         copy_heads(ours.cross_attention, theirs.multihead_attn)
 
 
-def test_an_encoder_layer_is_torchs():
-    ours = EncoderLayer(EMB, HID, HEADS).double()
-    theirs = nn.TransformerEncoderLayer(EMB, HEADS, HID, 0.0, batch_first=True).double()
-    copy_layer(ours, theirs)
-    x = draw(len(LENGTHS), SRC, EMB, seed=0)
-    close(ours(x, REAL[:, None, None])[REAL], theirs(x, src_key_padding_mask=~REAL)[REAL])
+def test_the_encoder_is_torchs():
+    layers = [EncoderLayer(EMB, HID, HEADS) for _ in range(LAYERS)]
+    encoder = TransformerEncoder(PositionalEmbedding(VOCAB, EMB), layers).double()
+    source = torch.randint(VOCAB, REAL.shape)
+    x = encoder.embedding(source)
+    for ours in layers:
+        theirs = nn.TransformerEncoderLayer(EMB, HEADS, HID, 0.0, batch_first=True).double()
+        copy_layer(ours, theirs)
+        x = theirs(x, src_key_padding_mask=~REAL)
+    close(encoder(source, LENGTHS).annotations[REAL], x[REAL])
 
 
-def test_a_decoder_layer_is_torchs():
-    ours = DecoderLayer(EMB, HID, HEADS).double()
-    theirs = nn.TransformerDecoderLayer(EMB, HEADS, HID, 0.0, batch_first=True).double()
-    copy_layer(ours, theirs)
-    x, h = draw(len(LENGTHS), TGT, EMB, seed=0), draw(len(LENGTHS), SRC, EMB, seed=1)
-    later = torch.ones(TGT, TGT).triu(1).bool()
-    nothing = ours.self_attention.project_keys_values(x[:, :0])
-    result, _, _ = ours(
-        x, nothing, ours.cross_attention.project_keys_values(h), ~later[None, None], REAL[:, None, None]
-    )
-    close(result, theirs(x, h, tgt_mask=later, memory_key_padding_mask=~REAL))
+def test_the_decoder_is_torchs(decoder, encoded):
+    x, later = decoder.embedding(WORDS), torch.ones(TGT, TGT).triu(1).bool()
+    for ours in decoder.layers:
+        theirs = nn.TransformerDecoderLayer(EMB, HEADS, HID, 0.0, batch_first=True).double()
+        copy_layer(ours, theirs)
+        x = theirs(x, encoded.annotations, tgt_mask=later, memory_key_padding_mask=~REAL)
+    close(decoder.extract_features(WORDS, encoded)[0], x)
 
 
 # --- Positions ---
