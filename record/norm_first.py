@@ -93,10 +93,8 @@ class NormFirstDecoderLayer(DecoderLayer):
 class NormFirstEncoder(TransformerEncoder):
     """Encoder whose norms come first, and once more after the last layer."""
 
-    def __init__(self, embedding, *, dim_feedforward: int, num_heads: int, num_layers: int):
-        super().__init__(embedding, dim_feedforward=dim_feedforward, num_heads=num_heads, num_layers=num_layers)
-        sizes = embedding.embedding_dim, dim_feedforward, num_heads
-        self.layers = nn.ModuleList(NormFirstEncoderLayer(*sizes) for _ in range(num_layers))
+    def __init__(self, embedding, layers):
+        super().__init__(embedding, layers)
         self.norm = nn.LayerNorm(embedding.embedding_dim)
 
     def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> EncoderOutput:
@@ -110,10 +108,8 @@ class NormFirstEncoder(TransformerEncoder):
 class NormFirstDecoder(TransformerDecoder):
     """Decoder whose norms come first, and once more before the output."""
 
-    def __init__(self, embedding, *, dim_feedforward: int, num_heads: int, num_layers: int):
-        super().__init__(embedding, dim_feedforward=dim_feedforward, num_heads=num_heads, num_layers=num_layers)
-        sizes = embedding.embedding_dim, dim_feedforward, num_heads
-        self.layers = nn.ModuleList(NormFirstDecoderLayer(*sizes) for _ in range(num_layers))
+    def __init__(self, embedding, layers):
+        super().__init__(embedding, layers)
         self.norm = nn.LayerNorm(embedding.embedding_dim)
 
     def decode(
@@ -135,11 +131,14 @@ def norm_first_transformer(
     seed: int = 0,
 ) -> EncoderDecoder:
     """Build a norm-first Transformer with the initial weights of the post-norm one of the same seed."""
-    sizes = {"dim_feedforward": dim_feedforward, "num_heads": num_heads, "num_layers": num_layers}
-    post = transformer(source_vocabulary, target_vocabulary, d_model=d_model, **sizes, seed=seed)
+    sizes = {"d_model": d_model, "dim_feedforward": dim_feedforward, "num_heads": num_heads}
+    post = transformer(source_vocabulary, target_vocabulary, **sizes, num_layers=num_layers, seed=seed)
     with seeded(seed):
-        encoder = NormFirstEncoder(post.encoder.embedding, **sizes)
-        decoder = NormFirstDecoder(post.decoder.embedding, **sizes)
+        reading, writing = (
+            [layer(**sizes) for _ in range(num_layers)] for layer in (NormFirstEncoderLayer, NormFirstDecoderLayer)
+        )
+        encoder = NormFirstEncoder(post.encoder.embedding, reading)
+        decoder = NormFirstDecoder(post.decoder.embedding, writing)
     for ours, theirs in ((encoder, post.encoder), (decoder, post.decoder)):
         final = {f"norm.{name}": weight for name, weight in ours.norm.state_dict().items()}
         ours.load_state_dict(theirs.state_dict() | final)

@@ -9,6 +9,7 @@ step of a search. What earlier words are found by and answer with, their keys an
 the state and is never computed again.
 """
 
+from collections.abc import Iterable
 from math import sqrt
 
 import torch
@@ -320,15 +321,9 @@ class TransformerEncoder(nn.Module):
     Parameters
     ----------
     embedding : PositionalEmbedding
-        The source embedding. Its size is the number of features of every layer.
-    dim_feedforward : int
-        Inner units of the position-wise networks.
-    num_heads : int
-        Number of heads.
-    num_layers : int
-        Number of layers.
-    dropout : float, default 0.0
-        Share of each sublayer's output that is set to 0 in training.
+        The source embedding.
+    layers : iterable of EncoderLayer
+        The layers, from the lowest. They have as many features as the embedding.
     latest_start : int, optional
         In training, each pair of sentences begins at a position drawn from 0 to this number. If None, all begin at 0,
         as translations always do.
@@ -340,20 +335,9 @@ class TransformerEncoder(nn.Module):
     multiply-adds, all positions at once. The summary, which the Transformer does not use, is the annotation of EOS.
     """
 
-    def __init__(
-        self,
-        embedding: PositionalEmbedding,
-        *,
-        dim_feedforward: int,
-        num_heads: int,
-        num_layers: int,
-        dropout: float = 0.0,
-        latest_start: int | None = None,
-    ):
+    def __init__(self, embedding: PositionalEmbedding, layers: Iterable[EncoderLayer], latest_start: int | None = None):
         super().__init__()
-        self.embedding, self.latest_start = embedding, latest_start
-        sizes = embedding.embedding_dim, dim_feedforward, num_heads
-        self.layers = nn.ModuleList(EncoderLayer(*sizes, dropout) for _ in range(num_layers))
+        self.embedding, self.layers, self.latest_start = embedding, nn.ModuleList(layers), latest_start
 
     def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> EncoderOutput:
         """Compute the annotation of each word; annotations of padding are 0.
@@ -392,15 +376,9 @@ class TransformerDecoder(Decoder):
     Parameters
     ----------
     embedding : PositionalEmbedding
-        The target embedding. Its size is the number of features of every layer, and its weights are the output's too.
-    dim_feedforward : int
-        Inner units of the position-wise networks.
-    num_heads : int
-        Number of heads.
-    num_layers : int
-        Number of layers.
-    dropout : float, default 0.0
-        Share of each sublayer's output that is set to 0 in training.
+        The target embedding. Its weights are the output's too.
+    layers : iterable of DecoderLayer
+        The layers, from the lowest. They have as many features as the embedding.
 
     Notes
     -----
@@ -408,19 +386,9 @@ class TransformerDecoder(Decoder):
     `attnlib.experiments.training.count_macs`.
     """
 
-    def __init__(
-        self,
-        embedding: PositionalEmbedding,
-        *,
-        dim_feedforward: int,
-        num_heads: int,
-        num_layers: int,
-        dropout: float = 0.0,
-    ):
+    def __init__(self, embedding: PositionalEmbedding, layers: Iterable[DecoderLayer]):
         super().__init__()
-        self.embedding = embedding
-        sizes = embedding.embedding_dim, dim_feedforward, num_heads
-        self.layers = nn.ModuleList(DecoderLayer(*sizes, dropout) for _ in range(num_layers))
+        self.embedding, self.layers = embedding, nn.ModuleList(layers)
 
     def start(self, encoded: EncoderOutput) -> DecoderState:
         """Return the state before the first word, with the keys and values of the source."""
@@ -560,14 +528,16 @@ def transformer(
     EncoderDecoder
         The untrained model.
     """
-    sizes = {"dim_feedforward": dim_feedforward, "num_heads": num_heads, "num_layers": num_layers}
-    check_whole(d_model=d_model, latest_start=1 if latest_start is None else latest_start, **sizes)
+    sizes = {"d_model": d_model, "dim_feedforward": dim_feedforward, "num_heads": num_heads}
+    check_whole(**sizes, num_layers=num_layers, latest_start=1 if latest_start is None else latest_start)
     check_share(dropout=dropout, embedding_dropout=embedding_dropout)
     with seeded(seed):
         source = PositionalEmbedding(len(source_vocabulary), d_model, embedding_dropout)
-        encoder = TransformerEncoder(source, **sizes, dropout=dropout, latest_start=latest_start)
+        reading = (EncoderLayer(**sizes, dropout=dropout) for _ in range(num_layers))
+        encoder = TransformerEncoder(source, reading, latest_start)
         target = PositionalEmbedding(len(target_vocabulary), d_model, embedding_dropout)
-        decoder = TransformerDecoder(target, **sizes, dropout=dropout)
+        writing = (DecoderLayer(**sizes, dropout=dropout) for _ in range(num_layers))
+        decoder = TransformerDecoder(target, writing)
     return EncoderDecoder(encoder, decoder, source_vocabulary, target_vocabulary)
 
 

@@ -125,9 +125,7 @@ class GlobalWindow(nn.Module):
     inf
     """
 
-    def __init__(self):
-        super().__init__()
-        self.half_width = inf
+    half_width = inf
 
     def forward(
         self,

@@ -81,43 +81,6 @@ def test_every_combination_is_the_loop(align):
             assert attended.center is None if p is None else attended.center[b, t].item() == pytest.approx(p)
 
 
-def test_one_step_is_what_it_is_among_all(align):
-    """Of which there are as many as source positions, so that nothing tells the two apart by their number."""
-    _, h, lengths = sentences()
-    s, memory = draw(len(LENGTHS), SRC, DEC, seed=2), align.precompute(h, lengths)
-    every = align(s, memory, torch.arange(SRC))
-    for t in range(SRC):
-        for one, many in zip(align.at(t, s[:, t], memory), every, strict=True):
-            assert one is many is None or close(one, many[:, t : t + 1]) is None
-
-
-def test_padding_has_weight_and_gradient_exactly_zero_and_what_it_holds_does_not_matter(align):
-    s, h, lengths = sentences()
-    h.requires_grad_()
-    attended = align(s, align.precompute(h, lengths), STEPS)
-    (attended.context**2).sum().backward()
-    other = torch.where(torch.arange(SRC)[:, None] < lengths[:, None, None], h.detach(), 1e300)
-    assert torch.equal(attended.context, align(s, align.precompute(other, lengths), STEPS).context)
-    for b, S in enumerate(LENGTHS):
-        assert not h.grad[b, S:].any()
-        assert h.grad[b, :S].any()
-
-
-@pytest.mark.parametrize("score", SCORES)
-def test_nan_in_one_sentence_stays_there_and_is_seen(score):
-    """In padding too: as `remember` says, 0 times NaN is NaN."""
-    align = make(score, "global")
-    s, h, lengths = sentences()
-    before = align(s, align.precompute(h, lengths), STEPS).context
-    for b, i in ((0, 5), (1, 2), (1, SRC - 1)):
-        spoilt = h.clone()
-        spoilt[b, i] = torch.nan
-        after = align(s, align.precompute(spoilt, lengths), STEPS).context
-        others = torch.arange(len(LENGTHS)) != b
-        assert after[b].isnan().all()
-        assert torch.equal(after[others], before[others])
-
-
 @pytest.mark.parametrize(("score", "window"), [c for c in COMBINATIONS if c[1] in {"local-m", "local-p"}])
 def test_a_local_window_reads_only_what_it_shows(score, window):
     align = make(score, window)
@@ -127,17 +90,3 @@ def test_a_local_window_reads_only_what_it_shows(score, window):
     assert seen.weights.shape == (1, 1, 2 * D + 1)
     h[:, [i for i in range(SRC) if i not in seen.positions]] = torch.nan
     assert torch.equal(align(s, align.precompute(h, lengths), STEPS[:1]).context, seen.context)
-
-
-GRADED = [(s, "global") for s in SCORES] + [("general", "local-m"), ("dot", "local-p")]
-
-
-@pytest.mark.parametrize(("score", "window"), GRADED)
-def test_gradients_are_those_of_finite_differences(score, window):
-    align, steps = make(score, window), torch.arange(2)
-    s, h, lengths = draw(2, 2, DEC), draw(2, 11, ENC, seed=1), torch.tensor([11, 6])
-    if window == "local-p":
-        p = align.window.center(s, steps, lengths)
-        assert ((p - p.round()).abs() > 0.01).all(), "a whole p_t is where positions enter and leave, at a jump"
-    inputs = s.requires_grad_(), h.requires_grad_(), *align.parameters()
-    torch.autograd.gradcheck(lambda s, h, *_: align(s, align.precompute(h, lengths), steps)[:2], inputs, fast_mode=True)

@@ -1,4 +1,4 @@
-"""Encoders, held against one sentence at a time, word by word, without padding."""
+"""Encoders, held against torch's own layers, one sentence at a time, without padding."""
 
 import pytest
 import torch
@@ -40,28 +40,41 @@ def close(x, y):
     torch.testing.assert_close(x, y, rtol=1e-12, atol=1e-12)
 
 
-def read_word_by_word(gru, x):
-    cell, h, states = nn.GRUCell(EMB, HID).double(), torch.zeros(HID).double(), []
-    cell.load_state_dict({name.removesuffix("_l0"): p for name, p in gru.state_dict().items()})
-    for x_i in x:
-        h = cell(x_i, h)
-        states.append(h)
-    return states
+def both_directions(make, encoder, num_layers):
+    """Give torch's own bidirectional layers the weights of an encoder."""
+    theirs = make(EMB, HID, num_layers, bidirectional=True).double()
+    for rnns, suffix in ((encoder.forward_rnn, ""), (encoder.backward_rnn, "_reverse")):
+        for n, rnn in enumerate([rnns] if num_layers == 1 else rnns):
+            for name, p in rnn.named_parameters():
+                getattr(theirs, name.replace("_l0", f"_l{n}{suffix}")).data.copy_(p)
+    return theirs
 
 
-def test_the_bidirectional_gru_is_two_loops_over_the_words(sentences):
-    gru, (source, lengths) = made("gru"), sentences
-    encoded = gru(source, lengths)
+def alone(encoder, x):
+    """Read one sentence with torch's own layers: annotations, the summary, and what the decoder begins from."""
+    match encoder:
+        case BidirectionalGRU():
+            h, _ = both_directions(nn.GRU, encoder, 1)(x)
+            return h, torch.cat([h[-1, :HID], h[0, HID:]]), [torch.tanh(encoder.W_s @ h[0, HID:])]
+        case BidirectionalLSTM():
+            h, ends = both_directions(nn.LSTM, encoder, LAYERS)(x)
+            return h, torch.cat([h[-1, :HID], h[0, HID:]]), [end.view(LAYERS, 2 * HID) for end in ends]
+        case StackedLSTM():
+            h, ends = encoder.lstm(x.flip(0) if encoder.reverse else x)
+            return h.flip(0) if encoder.reverse else h, h[-1], ends
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_an_encoder_is_torchs_on_each_sentence_alone(name, sentences):
+    encoder, (source, lengths) = made(name), sentences
+    encoded = encoder(source, lengths)
+    assert torch.equal(encoded.lengths, lengths)
     for b, S in enumerate(LENGTHS):
-        x = gru.embedding(source[b, :S])
-        forwards, backwards = (
-            read_word_by_word(gru.forward_rnn, x),
-            read_word_by_word(gru.backward_rnn, x.flip(0))[::-1],
-        )
-        for j in range(S):
-            close(encoded.annotations[b, j], torch.cat([forwards[j], backwards[j]]))
-        close(encoded.summary[b], torch.cat([forwards[-1], backwards[0]]))
-        close(encoded.initial_state[0][b], torch.tanh(gru.W_s @ backwards[0]))
+        annotations, summary, state = alone(encoder, encoder.embedding(source[b, :S]))
+        close(encoded.annotations[b, :S], annotations)
+        close(encoded.summary[b], summary)
+        for result, expected in zip(encoded.initial_state, state, strict=True):
+            close(result[b], expected)
 
 
 @pytest.mark.parametrize(
@@ -78,47 +91,6 @@ def test_they_cost_what_they_say(name, costs):
     assert count_products(lambda: encoder(sentences, torch.tensor([SRC, SRC]))) == 2 * SRC * costs + once
 
 
-def test_the_stacked_lstm_is_torchs_on_each_sentence_alone(sentences):
-    lstm, (source, lengths) = made("lstm"), sentences
-    encoded = lstm(source, lengths)
-    assert torch.equal(encoded.lengths, lengths)
-    assert encoded.initial_state[0].shape == (len(LENGTHS), LAYERS, HID)
-    for b, S in enumerate(LENGTHS):
-        states, (h, c) = lstm.lstm(lstm.embedding(source[b, :S])[None])
-        close(encoded.annotations[b, :S], states[0])
-        close(encoded.summary[b], states[0, -1])
-        close(encoded.initial_state[0][b], h[:, 0])
-        close(encoded.initial_state[1][b], c[:, 0])
-
-
-def test_reading_in_reverse_is_reading_the_reversed_sentence(sentences):
-    source, lengths = sentences
-    encoded = made("reversed")(source, lengths)
-    for b, S in enumerate(LENGTHS):
-        alone = made("lstm")(source[b : b + 1, :S].flip(1), lengths[b : b + 1])
-        close(encoded.annotations[b, :S], alone.annotations[0].flip(0))
-        close(encoded.summary[b], alone.summary[0])
-        for state, expected in zip(encoded.initial_state, alone.initial_state, strict=True):
-            close(state[b], expected[0])
-
-
-def test_both_directions_are_torchs_on_each_sentence_alone(sentences):
-    both, (source, lengths) = made("both"), sentences
-    theirs = nn.LSTM(EMB, HID, LAYERS, batch_first=True, bidirectional=True).double()
-    for n in range(LAYERS):
-        for lstm, suffix in ((both.forward_rnn[n], ""), (both.backward_rnn[n], "_reverse")):
-            for name, p in lstm.named_parameters():
-                getattr(theirs, name.replace("_l0", f"_l{n}{suffix}")).data.copy_(p)
-    encoded = both(source, lengths)
-    assert torch.equal(encoded.lengths, lengths)
-    for b, S in enumerate(LENGTHS):
-        states, ends = theirs(both.embedding(source[b, :S])[None])
-        close(encoded.annotations[b, :S], states[0])
-        close(encoded.summary[b], torch.cat([states[0, -1, :HID], states[0, 0, HID:]]))
-        for result, end in zip(encoded.initial_state, ends, strict=True):
-            close(result[b], end[:, 0].unflatten(0, (LAYERS, 2)).flatten(1))
-
-
 @pytest.mark.parametrize("name", ENCODERS)
 def test_padding_never_enters_even_if_it_holds_nan(name, sentences):
     encoder = made(name)
@@ -129,14 +101,6 @@ def test_padding_never_enters_even_if_it_holds_nan(name, sentences):
     assert not before.annotations[sentences[0] == PAD].any()
     for x, y in zip((*before[:3], *before.initial_state), (*after[:3], *after.initial_state), strict=True):
         assert torch.equal(x, y)
-
-
-@pytest.mark.parametrize("make", [BidirectionalGRU, StackedLSTM, BidirectionalLSTM])
-def test_dropout_of_embeddings_is_for_training_only(make, sentences):
-    dropping, plain = (make(Embedding(VOCAB, EMB, share), 6, 2) for share in (0.5, 0.0))
-    dropping.load_state_dict(plain.state_dict())
-    assert not torch.equal(dropping(*sentences).annotations, dropping(*sentences).annotations)
-    assert torch.equal(dropping.eval()(*sentences).annotations, plain(*sentences).annotations)
 
 
 @pytest.mark.parametrize("make", [StackedLSTM, BidirectionalLSTM])

@@ -26,7 +26,6 @@ EMB, HEADS, HID, LAYERS, VOCAB, SRC, TGT = 14, 7, 5, 3, 19, 11, 5
 LENGTHS = torch.tensor([11, 3, 7])
 REAL = torch.arange(SRC) < LENGTHS[:, None]
 NAMES = Vocabulary.from_sentences([["a", "b", "c"]])
-SIZES = {"dim_feedforward": HID, "num_heads": HEADS, "num_layers": LAYERS}
 
 
 def draw(*shape, seed):
@@ -44,7 +43,8 @@ def seeded():
 
 @pytest.fixture
 def decoder():
-    return TransformerDecoder(PositionalEmbedding(VOCAB, EMB), **SIZES).double()
+    layers = [DecoderLayer(EMB, HID, HEADS) for _ in range(LAYERS)]
+    return TransformerDecoder(PositionalEmbedding(VOCAB, EMB), layers).double()
 
 
 @pytest.fixture
@@ -79,25 +79,25 @@ def copy_layer(ours, theirs):
         copy_heads(ours.cross_attention, theirs.multihead_attn)
 
 
-def test_an_encoder_layer_is_torchs():
-    ours = EncoderLayer(EMB, HID, HEADS).double()
-    theirs = nn.TransformerEncoderLayer(EMB, HEADS, HID, 0.0, batch_first=True).double()
-    copy_layer(ours, theirs)
-    x = draw(len(LENGTHS), SRC, EMB, seed=0)
-    close(ours(x, REAL[:, None, None])[REAL], theirs(x, src_key_padding_mask=~REAL)[REAL])
+def test_the_encoder_is_torchs():
+    layers = [EncoderLayer(EMB, HID, HEADS) for _ in range(LAYERS)]
+    encoder = TransformerEncoder(PositionalEmbedding(VOCAB, EMB), layers).double()
+    source = torch.randint(VOCAB, REAL.shape)
+    x = encoder.embedding(source)
+    for ours in layers:
+        theirs = nn.TransformerEncoderLayer(EMB, HEADS, HID, 0.0, batch_first=True).double()
+        copy_layer(ours, theirs)
+        x = theirs(x, src_key_padding_mask=~REAL)
+    close(encoder(source, LENGTHS).annotations[REAL], x[REAL])
 
 
-def test_a_decoder_layer_is_torchs():
-    ours = DecoderLayer(EMB, HID, HEADS).double()
-    theirs = nn.TransformerDecoderLayer(EMB, HEADS, HID, 0.0, batch_first=True).double()
-    copy_layer(ours, theirs)
-    x, h = draw(len(LENGTHS), TGT, EMB, seed=0), draw(len(LENGTHS), SRC, EMB, seed=1)
-    later = torch.ones(TGT, TGT).triu(1).bool()
-    nothing = ours.self_attention.project_keys_values(x[:, :0])
-    result, _, _ = ours(
-        x, nothing, ours.cross_attention.project_keys_values(h), ~later[None, None], REAL[:, None, None]
-    )
-    close(result, theirs(x, h, tgt_mask=later, memory_key_padding_mask=~REAL))
+def test_the_decoder_is_torchs(decoder, encoded):
+    x, later = decoder.embedding(WORDS), torch.ones(TGT, TGT).triu(1).bool()
+    for ours in decoder.layers:
+        theirs = nn.TransformerDecoderLayer(EMB, HEADS, HID, 0.0, batch_first=True).double()
+        copy_layer(ours, theirs)
+        x = theirs(x, encoded.annotations, tgt_mask=later, memory_key_padding_mask=~REAL)
+    close(decoder.extract_features(WORDS, encoded)[0], x)
 
 
 # --- Positions ---
@@ -136,18 +136,7 @@ def test_in_training_a_pair_of_sentences_begins_at_a_random_place_and_elsewhere_
     assert at == [0, 0]
 
 
-# --- Encoder and decoder ---
-
-
-def test_the_encoder_reads_no_padding_and_sums_up_in_its_last_word():
-    encoder = TransformerEncoder(PositionalEmbedding(VOCAB, EMB), **SIZES).double()
-    source = torch.randint(VOCAB, (len(LENGTHS), SRC))
-    encoded = encoder(source, LENGTHS)
-    assert not encoded.annotations[~REAL].any()
-    for b, S in enumerate(LENGTHS):
-        alone = encoder(source[b : b + 1, :S], LENGTHS[b : b + 1])
-        close(alone.annotations[0], encoded.annotations[b, :S])
-        close(encoded.summary[b], alone.annotations[0, -1])
+# --- The decoder ---
 
 
 def test_words_one_by_one_some_at_a_time_or_all_at_once_are_the_same(decoder, encoded):
