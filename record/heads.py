@@ -16,7 +16,7 @@ from caption_alignments import Links, score
 from sentences import read_data, settings_of
 from tyro.conf import Positional
 
-from attnlib.data import SentencePair, collate
+from attnlib.data import BOS, SentencePair, collate
 from attnlib.experiments.captions import load_captions
 from attnlib.experiments.plan import read_plan
 from attnlib.experiments.runs import RECORDED
@@ -37,15 +37,9 @@ def head_weights(translator: EncoderDecoder, pair: SentencePair) -> np.ndarray:
         EOS is a word on both sides.
     """
     source, lengths, target = collate([pair], translator.source_vocabulary, translator.target_vocabulary)
-    weights = []
-    hooks = [
-        layer.cross_attention.register_forward_hook(lambda module, inputs, look: weights.append(look.weights[0]))
-        for layer in translator.decoder.layers
-    ]
-    translator(source, lengths, target)
-    for hook in hooks:
-        hook.remove()
-    return torch.stack(weights).numpy()
+    encoded, before = translator.encoder(source, lengths), torch.cat([torch.tensor([[BOS]]), target[:, :-1]], 1)
+    _, looks, _ = translator.decoder.decode(before, translator.decoder.start(encoded))
+    return torch.cat([look.weights for look in looks]).numpy()
 
 
 def head_links(translator: EncoderDecoder, pairs: Sequence[SentencePair]) -> dict[tuple[int, str], list[Links]]:

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from sentences import settings_of
+from sentences import settings_of, with_current_names
 from tables import Run, add_lines, add_run, environment, processor
 
 from attnlib.experiments import runs
@@ -133,7 +133,7 @@ def test_each_run_on_sentences_has_its_settings_and_the_same_text():
     assert {(run["model"], run["seed"]) for run in details} == {(config.name, seed) for config, seed in plan.runs()}
     for run in details:
         config = plan.configs[run["model"]]
-        assert run["settings"] == asdict(settings_of(config, run["seed"]))
+        assert with_current_names(run["settings"]) == asdict(settings_of(config, run["seed"]))
         assert run["effort"] == plan.contents["effort"]
         assert texts.setdefault((config.language, config.num_pairs), run["text"]) == run["text"]
     assert len({text["test"] for (language, _), text in texts.items() if language == "german"}) == 1
