@@ -7,14 +7,13 @@ each head of each layer, and for the mean of each layer's heads, under forced de
 
 from collections.abc import Sequence
 from pathlib import Path
+from sys import argv
 
 import numpy as np
 import pandas as pd
 import torch
-import tyro
 from caption_alignments import Links, score
 from sentences import read_data, settings_of
-from tyro.conf import Positional
 
 from attnlib.data import BOS, SentencePair, collate
 from attnlib.experiments.captions import load_captions
@@ -62,21 +61,8 @@ def results(translator: EncoderDecoder) -> pd.DataFrame:
     return pd.DataFrame(lines).round(4)
 
 
-def main(data: Positional[Path], model: Path = Path("_build/record/heads")) -> None:
-    """Record the alignment error rate of each head of the Transformer.
-
-    Parameters
-    ----------
-    data
-        The folder with the text.
-    model
-        The folder of the model.
-    """
-    torch.set_num_threads(1)
-    config, text = read_plan("sentences").configs[ROW], read_data(data, LANGUAGE)
-    trained = train_model(model, text.train, text.dev, settings_of(config, SEED))
-    results(trained.network).to_csv(RECORDED / "heads.csv", index=False)
-
-
 if __name__ == "__main__":
-    tyro.cli(main)
+    torch.set_num_threads(1)
+    config, text = read_plan("sentences").configs[ROW], read_data(Path(argv[1]), LANGUAGE)
+    trained = train_model(Path("_build/record/heads"), text.train, text.dev, settings_of(config, SEED))
+    results(trained.network).to_csv(RECORDED / "heads.csv", index=False)

@@ -59,9 +59,7 @@ def measure(name: str, translator: EncoderDecoder) -> Lines:
         "word_classes": word_classes(short, links),
     }
     if name in ("bahdanau", "global", "forwards"):
-        kept = words_kept(translator, short, written)
-        columns = "replacement", "word_class", "words", "words_kept"
-        lines["words_kept"] = [dict(zip(columns, line, strict=True)) for line in kept]
+        lines["words_kept"] = words_kept(translator, short, written)
         lines["transplants"] = transplants(translator)
         lines["hidden_words"] = hidden_adjectives(translator)
     if name == "bahdanau":

@@ -3,7 +3,14 @@
 import pandas as pd
 import pytest
 import torch
-from norm_first import FAILED, NormFirstEncoderLayer, chosen, norm_first_transformer, trials
+from norm_first import (
+    FAILED,
+    NormFirstDecoderLayer,
+    NormFirstEncoderLayer,
+    chosen,
+    norm_first_transformer,
+    trials,
+)
 
 from attnlib.data import BOS, Vocabulary, encode_batch
 from attnlib.transformer import transformer
@@ -63,10 +70,15 @@ def test_padding_changes_nothing(translator):
     assert not both.annotations[1, 3:].any()
 
 
-def test_annotations_are_normalized(translator):
-    annotations = translator.encoder(*encode_batch([["the", "cat"]], ENGLISH)).annotations[0]
-    assert torch.allclose(annotations.mean(1), torch.zeros(3, dtype=torch.float64), atol=1e-12)
-    assert torch.allclose(annotations.var(1, correction=0), torch.ones(3, dtype=torch.float64), atol=1e-3)
+def test_what_encoder_and_decoder_return_is_normalized_and_their_layers_are_norm_first(translator):
+    source, lengths = encode_batch([["the", "cat"]], ENGLISH)
+    annotations = translator.encoder(source, lengths).annotations[0]
+    features = translator.extract_features(source, lengths, torch.tensor([FRENCH.encode(["un", "chat"])]))[0]
+    for x in (annotations, features):
+        assert torch.allclose(x.mean(1), torch.zeros(3, dtype=torch.float64), atol=1e-12)
+        assert torch.allclose(x.var(1, correction=0), torch.ones(3, dtype=torch.float64), atol=1e-3)
+    assert {type(layer) for layer in translator.encoder.layers} == {NormFirstEncoderLayer}
+    assert {type(layer) for layer in translator.decoder.layers} == {NormFirstDecoderLayer}
 
 
 def test_it_begins_with_the_weights_of_the_post_norm_model():

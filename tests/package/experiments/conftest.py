@@ -54,7 +54,7 @@ claims = [{ first = "bahdanau", second = "no-attention", says = "more", measure 
 
 [tables.luong]
 phase = 1
-rows = [{ name = "local-p", model = "luong", family = "late", seeds = 2, window = "local-p", half_width = 2 }]
+rows = [{ name = "local-p", model = "luong", family = "late", seeds = 6, window = "local-p", half_width = 2 }]
 claims = []
 """
 

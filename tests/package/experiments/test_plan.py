@@ -38,8 +38,8 @@ def test_a_plan_is_what_its_file_says(small, small_file):
     )
     assert (other.model, other.clauses, other.options, other.beam_size) == ("rnn_search", (1, 2), {}, 2)
     assert (local.model, local.options) == ("luong", {"window": "local-p", "half_width": 2})
-    first = [(config.name, seed) for config, seed in small.runs()[:3]]
-    assert first == [("local-p", 10), ("local-p", 11), ("no-attention", 10)]
+    first = [(config.name, seed) for config, seed in small.runs()[:8]]
+    assert first == [*(("local-p", seed) for seed in range(10, 16)), ("no-attention", 10), ("bahdanau", 10)]
     assert small.claims("attention").to_dict("records") == [
         {
             "claim": "bahdanau more than no-attention",

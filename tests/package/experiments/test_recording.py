@@ -11,9 +11,9 @@ from tables import Run, add_lines
 
 from attnlib.experiments.runs import load_learning_rates, read_details
 
-SEEDS = {"local-p": (10, 11), "no-attention": (10, 11), "bahdanau": (10, 11, 12), "local-p-times2": (10, 11)}
+SEEDS = {"local-p": 6, "no-attention": 2, "bahdanau": 3, "local-p-times2": 5}
 RATES = {(group, rate, seed) for group in ("early", "late") for rate in (0.002, 0.01, 0.05) for seed in (100, 101)}
-WHOLE = RATES | {(model, seed) for model, seeds in SEEDS.items() for seed in seeds}
+WHOLE = RATES | {(model, 10 + n) for model, seeds in SEEDS.items() for n in range(seeds)}
 
 
 def measure_rate(plan, config, seed):
@@ -47,7 +47,7 @@ def test_every_run_is_recorded_once_rates_first_and_said(small, tmp_path):
     record(small, tmp_path, log=messages.append)
     assert recorded(small, tmp_path) == WHOLE
     assert len(set(messages)) == len(messages) == len(WHOLE)
-    assert (messages[0], messages[12], messages[-1]) == ("early 0.002 100", "local-p 10", "local-p-times2 11")
+    assert (messages[0], messages[12], messages[-1]) == ("early 0.002 100", "local-p 10", "local-p-times2 14")
     assert {run["rate"] for run in read_details(small, tmp_path)} == {0.01}
 
 
@@ -70,7 +70,7 @@ def test_a_share_does_its_runs_and_one_without_the_rest(small, tmp_path, monkeyp
         record(small, tmp_path, (2, 2), log=str)
     assert len(recorded(small, tmp_path)) == 6, "its learning rates, until those of the others are there"
     record(small, tmp_path, (1, 2), log=str)
-    assert len(recorded(small, tmp_path)) == 12 + 4
+    assert len(recorded(small, tmp_path)) == 12 + 6
     record(small, tmp_path, log=str)
     assert recorded(small, tmp_path) == WHOLE
 
