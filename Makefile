@@ -34,13 +34,13 @@ pretrained: .venv/installed ## train the models that the chapters speak of, thos
 	$(BIN)/python record/recipes.py
 
 experiments: .venv/installed ## record the runs of a plan; interrupted, it goes on where it was. PLAN=comparison SHARE=2/5
-	$(BIN)/python record/recording.py $(PLAN) $(if $(SHARE),--share $(SHARE))
+	$(BIN)/python record/recording.py $(PLAN) $(if $(SHARE),--share $(subst /, ,$(SHARE)))
 
 costs: .venv/installed ## measure what every model of a plan costs, in one sitting. PLAN=comparison
 	$(BIN)/python record/recording.py $(PLAN) --costs
 
 real: .venv/installed ## train on real sentences; interrupted, it goes on where it was. DATA=folder ONLY="bahdanau luong" FOLDER=again
-	$(BIN)/python record/recording.py sentences --data "$(DATA)" $(if $(ONLY),--only $(ONLY)) $(if $(FOLDER),--folder $(FOLDER))
+	$(BIN)/python record/sentences.py --data "$(DATA)" $(if $(ONLY),--only $(ONLY)) $(if $(FOLDER),--folder $(FOLDER))
 
 exercises: .venv/installed ## try typical wrong answers on every check of every chapter; minutes
 	EXERCISES=all $(BIN)/python -m pytest tests -k exercise

@@ -93,41 +93,33 @@ def build(
 
 
 def numbered(pairs: Sequence[SentencePair], numbers: int, seed: int) -> list[SentencePair]:
-    """Assign random numbers to adjectives that follow their noun in French.
+    """Assign random numbers, if there are several, to adjectives that follow their noun in French.
 
     An adjective has the same number in both languages.
     """
-    if numbers == 1:
-        return [*pairs]
-    rng = np.random.default_rng(seed)
-    return [_numbered(pair, numbers, rng) for pair in pairs]
-
-
-def _numbered(pair: SentencePair, numbers: int, rng: np.random.Generator) -> SentencePair:
-    source, target = [*pair.source], [*pair.target]
-    for i, word in enumerate(pair.source):
-        if word in AFTER:
-            number = rng.integers(numbers)
-            source[i] += str(number)
-            for t in (t for k, t in pair.links if k == i):
-                target[t] += str(number)
-    return pair._replace(source=tuple(source), target=tuple(target))
+    rng, new = np.random.default_rng(seed), []
+    for pair in pairs:
+        source, target = [*pair.source], [*pair.target]
+        for i, word in enumerate(pair.source):
+            if numbers > 1 and word in AFTER:
+                number = str(rng.integers(numbers))
+                source[i] += number
+                for t in (t for k, t in pair.links if k == i):
+                    target[t] += number
+        new.append(pair._replace(source=tuple(source), target=tuple(target)))
+    return new
 
 
 def record(experiment: Experiment, seed: int) -> list[dict]:
     """Train a model and measure it: a line for each moment of its training."""
-    steps, pairs = 700 * experiment.times, 20_000 * experiment.times
-    config = RECIPES["bahdanau"].experiment().replace(num_pairs=pairs)
+    config = RECIPES["bahdanau"].experiment().longer(experiment.times)
     sentences = numbered(config.training_sentences(seed), experiment.numbers, seed)
     known = build_vocabularies()
     if experiment.numbers > 1:
-        known = (
-            Vocabulary.from_sentences(pair.source for pair in sentences),
-            Vocabulary.from_sentences(pair.target for pair in sentences),
-        )
+        known = [Vocabulary.from_sentences(side) for side in zip(*(pair[:2] for pair in sentences), strict=True)]
     test = numbered(held_out_sentences(1, 2, 3), experiment.numbers, 0)
     translator = build(experiment, *known, embedding_dim=48, seed=seed)
-    moments = {round(share * steps) for share in MOMENTS.get(experiment.guess, (1,))}
+    moments = {round(share * config.max_steps) for share in MOMENTS.get(experiment.guess, (1,))}
     lines = []
 
     def look(training, last):
@@ -135,7 +127,8 @@ def record(experiment: Experiment, seed: int) -> list[dict]:
             lines.append({"step": training.step} | measure(translator, test))
 
     batches = infinite_batches(sentences, *known, max_tokens=800, seed=seed)
-    train(translator, batches, steps=steps, learning_rate=config.learning_rate, progress=False, on_step=look)
+    options = {"steps": config.max_steps, "learning_rate": config.learning_rate, "progress": False}
+    train(translator, batches, **options, on_step=look)
     return lines
 
 
@@ -195,20 +188,18 @@ def _spread(translator: EncoderDecoder, pairs: Sequence[SentencePair], half: sli
     return float(away.square().sum() / real.sum())
 
 
-def main(weights: Path = Path("_build/record"), tables: Path = RECORDED) -> None:
+def main(tables: Path = RECORDED) -> None:
     """Record the runs of the plan backward-annotations that the tables lack.
 
     Parameters
     ----------
-    weights
-        The folder of trained weights.
     tables
         The folder of the tables; the default is in the package.
     """
     torch.set_num_threads(1)
     for seed in SEEDS:
         if not is_recorded("backward_annotations.readers", tables, seed=seed):
-            lines = [*readers(retrain("bahdanau", seed, weights))]
+            lines = [*readers(retrain("bahdanau", seed))]
             replace_lines({"readers": lines}, "backward_annotations", tables, seed=seed)
     for experiment in EXPERIMENTS:
         for seed in (10, 11):

@@ -75,24 +75,20 @@ def replacements(rng: np.random.Generator) -> Mapping[str, Change]:
 
 def words_kept(
     translator: EncoderDecoder, pairs: Sequence[SentencePair], translations: Sequence[Sequence[str]]
-) -> list[tuple[str, str, int, int]]:
-    """Count the words of a model's own translations that still come first when its weights are replaced.
-
-    Returns
-    -------
-    list of (replacement, word class, words, words kept)
-    """
+) -> list[dict]:
+    """Count the words of a model's own translations that still come first when its weights are replaced."""
     own = [SentencePair(pair.source, words) for pair, words in zip(pairs, translations, strict=True) if words]
     source, lengths, target = collate(own, translator.source_vocabulary, translator.target_vocabulary)
     content = np.array([word in CONTENT_WORDS for pair in own for word in pair.target])
-    counts = []
+    lines = []
     for name, change in replacements(np.random.default_rng(0)).items():
         with changed(translator, change):
             first = translator(source, lengths, target).logits[..., EOS:].argmax(2) + EOS
         same = (first == target)[target > EOS].numpy()
         for kind, chosen in (("function", ~content), ("content", content)):
-            counts.append((name, kind, int(chosen.sum()), int(same[chosen].sum())))
-    return counts
+            kept = {"words": int(chosen.sum()), "words_kept": int(same[chosen].sum())}
+            lines.append({"replacement": name, "word_class": kind} | kept)
+    return lines
 
 
 def unmoved_without(translator: EncoderDecoder, pairs: Sequence[SentencePair], hidden: Sequence[str]) -> int:

@@ -25,6 +25,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from tables import Run, environment
 
+from attnlib.data import SentencePair
 from attnlib.experiments.evaluation import Predictions, compute_metrics, max_output_length, predict
 from attnlib.experiments.plan import ExperimentConfig, Plan
 from attnlib.experiments.training import count_macs, count_parameters, train_from_config
@@ -70,7 +71,7 @@ def measure(plan: Plan, config: ExperimentConfig, seed: int) -> Run:
     return Run(tables, details)
 
 
-def measure_rate(plan: Plan, group: str, config: ExperimentConfig, seed: int, clauses: Sequence[int]) -> Run:
+def measure_rate(plan: Plan, config: ExperimentConfig, seed: int) -> Run:
     """Train with a learning rate, and take the loss per word of dev sentences; none if training fails."""
     began, loss = perf_counter(), float("nan")
     try:
@@ -78,11 +79,18 @@ def measure_rate(plan: Plan, group: str, config: ExperimentConfig, seed: int, cl
     except FloatingPointError:
         pass
     else:
-        pairs = [pair for c in clauses for pair in config.dev_sentences(c)]
+        pairs = [pair for c in plan.contents["learning_rates"]["clauses"] for pair in dev_sentences(config, c)]
         loss = sum(sentence_nll(model, pairs)) / sum(len(pair.target) + 1 for pair in pairs)
-    line = {"tuning_group": group, "learning_rate": config.learning_rate, "seed": seed}
+    line = {"tuning_group": config.tuning_group, "learning_rate": config.learning_rate, "seed": seed}
     line |= {"loss": round(loss, 5) if isfinite(loss) else None, "seconds": round(perf_counter() - began, 1)}
     return Run({"learning_rates": [line | {"revision": environment()["revision"], "plan": plan.digest}]})
+
+
+def dev_sentences(config: ExperimentConfig, clauses: int) -> list[SentencePair]:
+    """Return the sentences for the choice of learning rates, which are neither trained nor tested on."""
+    tested = {pair.source for pair in config.test_sentences(clauses)}
+    drawn = config.replace(test_seed=1000, num_test_sentences=2 * config.num_test_sentences).test_sentences(clauses)
+    return [pair for pair in drawn if pair.source not in tested][: config.num_test_sentences]
 
 
 def measure_costs(plan: Plan, config: ExperimentConfig, steps: int = 100) -> Run:

@@ -25,8 +25,7 @@ from attnlib.data import Tokenizer
 from attnlib.decoders import DecoderState
 from attnlib.encoders import EncoderOutput
 from attnlib.experiments.plan import ExperimentConfig, read_plan
-from attnlib.experiments.runs import RECORDED
-from attnlib.layers import seeded
+from attnlib.experiments.runs import RECORDED, read_table
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.transformer import (
     DecoderLayer,
@@ -93,24 +92,15 @@ class NormFirstDecoderLayer(DecoderLayer):
 class NormFirstEncoder(TransformerEncoder):
     """Encoder whose norms come first, and once more after the last layer."""
 
-    def __init__(self, embedding, layers):
-        super().__init__(embedding, layers)
-        self.norm = nn.LayerNorm(embedding.embedding_dim)
-
     def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> EncoderOutput:
         """Return the normalized annotations; those of padding are 0."""
-        annotations, *_ = super().forward(source, lengths)
-        real = sequence_mask(lengths, source.shape[1])
-        annotations = torch.where(real[:, :, None], self.norm(annotations), 0.0)
-        return EncoderOutput(annotations, lengths, annotations[torch.arange(len(source)), lengths - 1], ())
+        encoded = super().forward(source, lengths)
+        real = sequence_mask(lengths, source.shape[1])[:, :, None]
+        return encoded._replace(annotations=torch.where(real, self.norm(encoded.annotations), 0.0))
 
 
 class NormFirstDecoder(TransformerDecoder):
     """Decoder whose norms come first, and once more before the output."""
-
-    def __init__(self, embedding, layers):
-        super().__init__(embedding, layers)
-        self.norm = nn.LayerNorm(embedding.embedding_dim)
 
     def decode(
         self, ids: Int[Tensor, "batch tgt"], state: DecoderState, offset: int | Int[Tensor, "batch 1"] = 0
@@ -121,47 +111,37 @@ class NormFirstDecoder(TransformerDecoder):
 
 
 def norm_first_transformer(
-    source_vocabulary: Tokenizer,
-    target_vocabulary: Tokenizer,
-    *,
-    d_model: int = 64,
-    dim_feedforward: int = 256,
-    num_heads: int = 4,
-    num_layers: int = 2,
-    seed: int = 0,
+    source_vocabulary: Tokenizer, target_vocabulary: Tokenizer, *, d_model: int, **options: Any
 ) -> EncoderDecoder:
-    """Build a norm-first Transformer with the initial weights of the post-norm one of the same seed."""
-    sizes = {"d_model": d_model, "dim_feedforward": dim_feedforward, "num_heads": num_heads}
-    post = transformer(source_vocabulary, target_vocabulary, **sizes, num_layers=num_layers, seed=seed)
-    with seeded(seed):
-        reading, writing = (
-            [layer(**sizes) for _ in range(num_layers)] for layer in (NormFirstEncoderLayer, NormFirstDecoderLayer)
-        )
-        encoder = NormFirstEncoder(post.encoder.embedding, reading)
-        decoder = NormFirstDecoder(post.decoder.embedding, writing)
-    for ours, theirs in ((encoder, post.encoder), (decoder, post.decoder)):
-        final = {f"norm.{name}": weight for name, weight in ours.norm.state_dict().items()}
-        ours.load_state_dict(theirs.state_dict() | final)
-    return EncoderDecoder(encoder, decoder, source_vocabulary, target_vocabulary)
+    """Build a norm-first Transformer: the post-norm one, with its initial weights, whose parts are of other classes."""
+    model = transformer(source_vocabulary, target_vocabulary, d_model=d_model, **options)
+    for part, norm_first, norm_first_layer in (
+        (model.encoder, NormFirstEncoder, NormFirstEncoderLayer),
+        (model.decoder, NormFirstDecoder, NormFirstDecoderLayer),
+    ):
+        part.__class__, part.norm = norm_first, nn.LayerNorm(d_model)
+        for layer in part.layers:
+            layer.__class__ = norm_first_layer
+    return model
 
 
-def trials(losses: pd.DataFrame) -> list[tuple[float, float, int]]:
-    """List the trials of learning rates that are known to be needed: rate, share of the steps, seed."""
+def trials(losses: pd.DataFrame) -> list[dict[str, float]]:
+    """List the trials of learning rates that are known to be needed."""
     rule = PLAN.contents["learning_rates"]
-    half = losses[losses["share"] == 0.5].assign(tuning_group="norm-first")
+    half = losses.query("share == 0.5").assign(tuning_group="norm-first") if len(losses) else losses
     rates = rates_to_try(half, "norm-first", rule)
-    return [*product(rates, [0.5], rule["seeds"]), *((FAILED, 1, seed) for seed in (100, 101, 102))]
+    keys = [*product(rates, [0.5], rule["seeds"]), *product([FAILED], [1], (100, 101, 102))]
+    return [{"learning_rate": rate, "share": share, "seed": seed} for rate, share, seed in keys]
 
 
 def chosen(losses: pd.DataFrame) -> float:
     """Choose the learning rate with the least mean loss after half the steps."""
-    return losses[losses.share == 0.5].groupby("learning_rate").loss.mean().idxmin()
+    return losses.query("share == 0.5").groupby("learning_rate").loss.mean().idxmin()
 
 
-def dev_loss(config: ExperimentConfig, rate: float, share: float, seed: int) -> float:
+def dev_loss(config: ExperimentConfig, learning_rate: float, share: float, seed: int) -> float:
     """Train for a share of the steps and pairs, and return the loss of the dev sentences; inf if training fails."""
-    config = (config if share == 1 else PLAN.shortened(config)).replace(learning_rate=rate)
-    run = measure_rate(PLAN, config.tuning_group, config, seed, PLAN.contents["learning_rates"]["clauses"])
+    run = measure_rate(PLAN, config.longer(share).replace(learning_rate=learning_rate), seed)
     loss = run.tables["learning_rates"][0]["loss"]
     return inf if loss is None else loss
 
@@ -178,14 +158,14 @@ def train_and_measure(config: ExperimentConfig, rate: float, seed: int) -> dict[
 def main(folder: Path = RECORDED) -> None:
     """Run the trainings that the tables lack."""
     torch.set_num_threads(1)
-    post, path = PLAN.configs["transformer"], folder / "norm_first.learning_rates.csv"
+    post, table = PLAN.configs["transformer"], "norm_first.learning_rates"
     config = post.replace(model=norm_first_transformer)
-    losses = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=["learning_rate", "share", "seed", "loss"])
-    while missing := [key for key in trials(losses) if not (losses.iloc[:, :3] == key).all(axis=1).any()]:
-        losses.loc[len(losses)] = [*missing[0], dev_loss(config, *missing[0])]
-        losses.astype({"seed": int}).to_csv(path, index=False)
-    runs = [("norm-first", config, chosen(losses)), ("norm-first-0.005", config, FAILED)]
-    runs = [*runs[: 1 + (chosen(losses) != FAILED)], ("transformer-0.005", post, FAILED)]
+    while missing := [key for key in trials(read_table(table, folder)) if not is_recorded(table, folder, **key)]:
+        line = {"loss": dev_loss(config, **missing[0])}
+        replace_lines({"": [line]}, table, folder, decimals=5, **missing[0])
+    rate = chosen(read_table(table, folder))
+    runs = [("norm-first", config, rate), ("norm-first-0.005", config, FAILED)]
+    runs = [*runs[: 1 + (rate != FAILED)], ("transformer-0.005", post, FAILED)]
     for seed, (name, of_run, rate) in product(range(10, 15), runs):
         key = {"model": name, "learning_rate": rate, "seed": seed}
         if not is_recorded("norm_first", folder, **key):

@@ -1,16 +1,14 @@
 """How each pretrained model was trained.
 
-`RECIPES`: a model of a plan, a seed of its own, and after how many steps it was kept. `TEXTS`: sentences, learned from
-as ``attnlib train`` learns from a user's own. ``make pretrained`` trains the models that are missing, about a minute
-each.
+`RECIPES`: a model of a plan, a seed of its own, and after how many steps it was stopped. `TEXTS`: sentences, learned
+from as ``attnlib train`` learns from a user's own. ``make pretrained`` trains the models that are missing, about a
+minute each.
 """
 
 import shutil
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from dataclasses import asdict
 from functools import partial
-from itertools import groupby
 from pathlib import Path
 from sys import argv
 from typing import Any, NamedTuple
@@ -33,11 +31,11 @@ from attnlib.text.files import digest
 from attnlib.text.folder import begin_folder, complete_folder, read_config, write_config
 from attnlib.text.training import train_model
 from attnlib.training import TrainingState, init_training
-from attnlib.writing import atomic_open, write_atomically
+from attnlib.writing import write_atomically
 
 
 class Recipe(NamedTuple):
-    """A model of a plan, trained with a seed that none of its recorded runs has, and kept after so many steps."""
+    """A model of a plan, trained with a seed that none of its recorded runs has, and stopped after so many steps."""
 
     plan: str
     row: str
@@ -102,33 +100,10 @@ TEXTS: Mapping[str, TextRecipe] = {
 """Those that learned from a text, by name."""
 
 
-def retrain(name: str, seed: int, folder: Path) -> EncoderDecoder:
-    """Train a model by its recipe but for the seed, or load it if a folder holds its weights; in float64.
-
-    Parameters
-    ----------
-    name : str
-        One of `RECIPES`.
-    seed : int
-        Seed of the initial weights, the training sentences, and their order.
-    folder : Path
-        Folder of trained weights, a file for each name and seed.
-
-    Returns
-    -------
-    EncoderDecoder
-        The model, with frozen weights.
-    """
-    config, path = RECIPES[name].experiment(), folder / f"{name}-{seed}.pt"
-    if path.exists():
-        model = config.build_model(seed)
-        model.load_state_dict(torch.load(path, weights_only=True))
-    else:
-        model, _ = train_from_config(config, seed)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_open(path) as file:
-            torch.save(model.state_dict(), file)
-    return model.eval().to(torch.float64).requires_grad_(False)
+def retrain(name: str, seed: int) -> EncoderDecoder:
+    """Train one of `RECIPES` but with another seed; in float64, with frozen weights."""
+    model, _ = train_from_config(RECIPES[name].experiment(), seed)
+    return model.to(torch.float64).requires_grad_(False)
 
 
 def held_out_sentences(*clauses: int) -> list[SentencePair]:
@@ -137,21 +112,19 @@ def held_out_sentences(*clauses: int) -> list[SentencePair]:
 
 
 def make(folder: Path, log: Callable[[str], Any]) -> None:
-    """Train the models that are not in the folder yet, one training for all that were kept of it, side by side.
+    """Train the models that are not in the folder yet.
 
     A model whose recipe is another by now is refused by name: remove its folder to train it again. After an
     interruption the same call goes on with the training that was cut short, from its beginning.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    missing = [(name, recipe) for name, recipe in RECIPES.items() if not _is_there(folder / name, recipe)]
-    for _, same in groupby(missing, lambda named: named[1][:3]):
-        snapshots = dict(same)
-        log(f"training {', '.join(snapshots)}")
-        _train(folder, snapshots)
-    for name, recipe in TEXTS.items():
-        if not _is_there(folder / name, recipe):
-            log(f"training {name}")
-            _learn(folder / name, recipe)
+    for recipes, train in ((RECIPES, _train), (TEXTS, _learn)):
+        for name, recipe in recipes.items():
+            if not _is_there(folder / name, recipe):
+                log(f"training {name}")
+                whole = folder / f"{name}.whole"
+                train(whole, recipe)
+                whole.rename(folder / name)
 
 
 def _is_there(folder: Path, recipe: Recipe | TextRecipe) -> bool:
@@ -163,35 +136,27 @@ def _is_there(folder: Path, recipe: Recipe | TextRecipe) -> bool:
     return True
 
 
-def _train(folder: Path, recipes: Mapping[str, Recipe]) -> None:
-    recipe = next(iter(recipes.values()))
-    config, at = recipe.experiment(), {other.steps: (folder / name, other) for name, other in recipes.items()}
+def _train(folder: Path, recipe: Recipe) -> None:
+    """Write a model folder, its weights in float16."""
+    shutil.rmtree(folder, ignore_errors=True)
+    experiment, config = recipe.experiment(), recipe.config()
+    training = init_training(experiment.build_model(recipe.seed))
 
-    def keep(training: TrainingState, last: bool) -> None:
-        if training.step in at:
-            _keep(*at[training.step], training)
+    def stop(state: TrainingState, last: bool) -> None:
+        nonlocal training
+        training, state.should_stop = state, state.step == recipe.steps
 
-    keep(init_training(config.build_model(recipe.seed)), last=False)
-    train_from_config(config, recipe.seed, on_step=keep)
+    if recipe.steps:
+        train_from_config(experiment, recipe.seed, on_step=stop)
+    config["training_info"] |= {"losses": smooth(np.array(training.losses)) if recipe.steps else [], **environment()}
+    begin_folder(folder, config, training.model.source_vocabulary, training.model.target_vocabulary)
+    complete_folder(folder, training.model.half(), training, "steps")
 
 
 def _learn(folder: Path, recipe: TextRecipe) -> None:
-    whole = folder.with_name(f"{folder.name}.whole")
-    model, config = train_model(whole, *recipe.text(), recipe.settings, progress=False), recipe.config()
-    write_atomically(whole / "model.safetensors", save(model.network.half().state_dict()))
-    write_config(whole, {**model.config, **config, "training_info": config["training_info"] | environment()})
-    whole.rename(folder)
-
-
-def _keep(folder: Path, recipe: Recipe, training: TrainingState) -> None:
-    """Write a model folder, its weights in float16."""
-    config = recipe.config()
-    config["training_info"] |= {"losses": smooth(np.array(training.losses)) if training.losses else [], **environment()}
-    beside, translator = folder.with_name(f"{folder.name}.whole"), deepcopy(training.model)
-    shutil.rmtree(beside, ignore_errors=True)
-    begin_folder(beside, config, translator.source_vocabulary, translator.target_vocabulary)
-    complete_folder(beside, translator.half(), training, "steps")
-    beside.rename(folder)
+    model, config = train_model(folder, *recipe.text(), recipe.settings, progress=False), recipe.config()
+    write_atomically(folder / "model.safetensors", save(model.network.half().state_dict()))
+    write_config(folder, {**model.config, **config, "training_info": config["training_info"] | environment()})
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 A chapter speaks of the model that came with the package. Each is trained again by its recipe, with the first nine of
 the plan's seeds, and measured as the chapters do, in float64. The lines of the tables that have `pretrained` are those
 of the package's own models. ``python record/seed_ranges.py`` writes what is missing in the tables, about a minute a
-model. With ``--weights FOLDER`` trained weights are kept there, and read from there.
+model.
 
 - ``seed_ranges.csv``: a line for each model, seed, and test set.
 - ``seed_ranges.word_classes.csv``: where the words of chapter 2's classes attend to most.
@@ -59,9 +59,7 @@ def measure(name: str, translator: EncoderDecoder) -> Lines:
         "word_classes": word_classes(short, links),
     }
     if name in ("bahdanau", "global", "forwards"):
-        kept = words_kept(translator, short, written)
-        columns = "replacement", "word_class", "words", "words_kept"
-        lines["words_kept"] = [dict(zip(columns, line, strict=True)) for line in kept]
+        lines["words_kept"] = words_kept(translator, short, written)
         lines["transplants"] = transplants(translator)
         lines["hidden_words"] = hidden_adjectives(translator)
     if name == "bahdanau":
@@ -222,13 +220,11 @@ def windows(translator: EncoderDecoder) -> Iterator[dict]:
         }
 
 
-def main(weights: Path = Path("_build/record"), tables: Path = RECORDED) -> None:
+def main(tables: Path = RECORDED) -> None:
     """Train and measure the models that the tables lack.
 
     Parameters
     ----------
-    weights
-        The folder of trained weights.
     tables
         The folder of the tables; the default is in the package.
     """
@@ -237,7 +233,7 @@ def main(weights: Path = Path("_build/record"), tables: Path = RECORDED) -> None
         for name in MODELS:
             key = {"model": name, "seed": seed or RECIPES[name].seed, "pretrained": not seed}
             if not is_recorded("seed_ranges", tables, **key):
-                model = retrain(name, seed, weights) if seed else load_pretrained(name)
+                model = retrain(name, seed) if seed else load_pretrained(name)
                 replace_lines(measure(name, model), "seed_ranges", tables, **key)
                 print(name, key["seed"], flush=True)
 

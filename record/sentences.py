@@ -1,5 +1,8 @@
 """Runs on real sentences, Multi30k: its files, one run, and what is recorded of it. Of the text there are figures only.
 
+``python record/sentences.py --data FOLDER`` does the runs of the plan "sentences" that are not recorded yet;
+interrupted, it goes on where it was, in the middle of a training too.
+
 Elliott, Frank, Sima'an and Specia 2016, "Multi30K: Multilingual English-German Image Descriptions"; its French is of
 Elliott, Frank, Barrault, Bougares and Specia 2017, "Findings of the Second Shared Task on Multimodal Machine
 Translation and Multilingual Image Description".
@@ -19,10 +22,11 @@ The details have the training loss up to a step (``losses``); step, loss and BLE
 ``weights`` and ``forced_attention``, the weights for the true ones: both in hundredths, a row a target word.
 """
 
+import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from functools import lru_cache, partial
+from functools import lru_cache
 from html import unescape
 from importlib.metadata import version
 from math import exp, log
@@ -30,17 +34,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import torch
+import tyro
 from sacrebleu.metrics import CHRF
-from scipy.stats import spearmanr
-from tables import Run, environment
+from tables import Run, add_run, environment
 
+from attnlib.checks import check_choice
 from attnlib.data import UNK, SentencePair, Tokenizer
 from attnlib.experiments.captions import LANGUAGES, load_captions
-from attnlib.experiments.plan import ExperimentConfig, Plan
-from attnlib.experiments.runs import read_details
+from attnlib.experiments.plan import ExperimentConfig, Plan, read_plan, rename_terms
+from attnlib.experiments.runs import RECORDED, read_details
 from attnlib.experiments.training import count_parameters
 from attnlib.metrics import attention_weights, sentence_nll
+from attnlib.processes import resolve_device
 from attnlib.text.config import TrainingConfig
 from attnlib.text.evaluation import evaluate, score_translations
 from attnlib.text.files import Words, digest, iter_parallel, split_words
@@ -102,38 +109,6 @@ def read_data(folder: Path, language: str) -> Data:
     return Data(*([_plain(*sides) for sides in iter_parallel(*part) if all(sides)] for part in parts))
 
 
-def list_text_jobs(
-    plan: Plan, runs: Iterable[tuple[ExperimentConfig, int]], data: Path, models: Path, folder: Path, **how: Any
-) -> dict[tuple[Any, ...], Callable[[], Run]]:
-    """List those of the runs that are not recorded yet. Models go into a folder each in `models`.
-
-    Parameters
-    ----------
-    data : Path
-        The folder of the text: see `read_data`.
-    **how
-        As for `attnlib.text.training.train_model`: device, progress.
-
-    Raises
-    ------
-    ValueError
-        If a run is recorded with other settings than the plan's, or with another text.
-    """
-    recorded = {(run["model"], run["seed"]): run for run in read_details(plan, folder)}
-    jobs = {}
-    for config, seed in runs:
-        about = {"settings": asdict(settings_of(config, seed)), "effort": dict(plan.contents["effort"])}
-        about["text"] = _digests(data, config.language, config.num_pairs)
-        run = recorded.get((config.name, seed))
-        if run is None:
-            jobs[config.name, seed] = partial(_run, config, seed, about, data, models / f"{config.name}.{seed}", **how)
-        elif other := [part for part in about if run[part] != about[part]]:
-            raise ValueError(
-                f"{config.name}, seed {seed}, is recorded with another {other[0]}; give another --folder for yours"
-            )
-    return jobs
-
-
 def train_and_measure(config: ExperimentConfig, seed: int, data: Data, folder: Path, **how: Any) -> Run:
     """Train a configuration with a seed, or go on with that, and measure the model: see the top of this module.
 
@@ -159,6 +134,85 @@ def train_and_measure(config: ExperimentConfig, seed: int, data: Data, folder: P
     return Run(tables, key | training | {"signatures": signatures} | outputs)
 
 
+def record(
+    plan: Plan, data: Path, models: Path, folder: Path = RECORDED, *, only: Sequence[str] = (), **how: Any
+) -> None:
+    """Do the runs that are not recorded yet. Models go into a folder each in `models`.
+
+    Parameters
+    ----------
+    data : Path
+        The folder of the text: see `read_data`.
+    only : sequence of str
+        Models to do. If empty, all.
+    **how
+        As for `attnlib.text.training.train_model`: device, progress.
+
+    Raises
+    ------
+    ValueError
+        If a run is recorded with other settings than the plan's, or with another text.
+    """
+    recorded = {(run["model"], run["seed"]): run for run in read_details(plan, folder)}
+    device = how.get("device", torch.device("cpu"))
+    gpu = {"gpu": torch.cuda.get_device_name(device)} if device.type == "cuda" else {}
+    where = environment() | gpu | {"threads": torch.get_num_threads(), "sentencepiece": version("sentencepiece")}
+    for config, seed in [run for run in plan.runs() if not only or run[0].name in only]:
+        text = read_data(data, config.language)
+        parts = {"train": text.train[: config.num_pairs], "dev": text.dev, "test": text.test}
+        about = {"settings": asdict(settings_of(config, seed)), "effort": dict(plan.contents["effort"])}
+        about["text"] = {name: digest(part) for name, part in parts.items()}
+        if before := recorded.get((config.name, seed)):
+            before = before | {"settings": with_current_names(before["settings"])}
+            if other := [part for part in about if before[part] != about[part]]:
+                raise ValueError(
+                    f"{config.name}, seed {seed}, is recorded with another {other[0]}; give another --folder for yours"
+                )
+        else:
+            run = train_and_measure(config, seed, text, models / f"{config.name}.{seed}", **how)
+            add_run(run._replace(details=run.details | about | {"environment": where}), plan, folder)
+            print(config.name, seed, flush=True)
+
+
+def with_current_names(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return recorded settings of a training, with current names of the model's options."""
+    options = rename_terms("row", settings["options"])
+    if settings["preset"] == "transformer":
+        names = {"embedding_dim": "d_model", "hidden_size": "dim_feedforward"}
+        options = {names.get(name, name): x for name, x in options.items()}
+    return {**settings, "options": options}
+
+
+def main(
+    data: Path,
+    *,
+    folder: Path = RECORDED,
+    only: tuple[str, ...] = (),
+    models: Path = Path("_build/real"),
+    device: str | None = None,
+) -> None:
+    """Do the runs of the plan "sentences" that are not recorded yet.
+
+    Parameters
+    ----------
+    data
+        The folder with the text.
+    folder
+        Where the tables are; the default is in the package.
+    only
+        Only these models.
+    models
+        Where the models go.
+    device
+        Where they are trained: cpu, cuda, or cuda:1 and so on. If None, on a GPU if there is one.
+    """
+    torch.set_num_threads(1)
+    plan = read_plan("sentences")
+    for name in only:
+        check_choice(plan.configs, only=name)
+    record(plan, data, models, folder, only=only, device=resolve_device(device), progress=True)
+
+
 def count_words(language: str, train: Sequence[SentencePair]) -> list[dict[str, Any]]:
     """Count how often each word of our captions stands in the text that is learnt from."""
     lines = []
@@ -167,20 +221,6 @@ def count_words(language: str, train: Sequence[SentencePair]) -> list[dict[str, 
         theirs = Counter(word for pair in train for word in pair[side])
         lines += [{"target": language, "side": name, "word": word, "count": theirs[word]} for word in sorted(ours)]
     return lines
-
-
-def _run(config: ExperimentConfig, seed: int, about: dict[str, Any], text: Path, folder: Path, **how: Any) -> Run:
-    data, device = read_data(text, config.language), how.get("device", torch.device("cpu"))
-    gpu = {"gpu": torch.cuda.get_device_name(device)} if device.type == "cuda" else {}
-    where = environment() | gpu | {"threads": torch.get_num_threads(), "sentencepiece": version("sentencepiece")}
-    run = train_and_measure(config, seed, data, folder, **how)
-    return run._replace(details=run.details | about | {"environment": where})
-
-
-@lru_cache
-def _digests(folder: Path, language: str, pairs: int | None) -> dict[str, str]:
-    data = read_data(folder, language)
-    return {"train": digest(data.train[:pairs]), "dev": digest(data.dev), "test": digest(data.test)}
 
 
 def _training(model: TranslationModel, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -280,26 +320,17 @@ def _quality_correlations(
     if not attends:
         return {"chrf_to_probability": None, "chrf_to_entropy": None}
     chrf, both = CHRF(), [(one, pair) for one, pair in zip(translations, pairs, strict=True) if one.words]
-    quality = [chrf.sentence_score(str(one), [" ".join(pair.target)]).score for one, pair in both]
-    probability = [_log_probability(one) / len(one.words) for one, _ in both]
-    entropy = [_entropy(one.weights) for one, _ in both]
-    return {
-        "chrf_to_probability": _correlation(quality, probability),
-        "chrf_to_entropy": _correlation(quality, entropy),
+    figures = {
+        "quality": [chrf.sentence_score(str(one), [" ".join(pair.target)]).score for one, pair in both],
+        "probability": [_log_probability(one) / len(one.words) for one, _ in both],
+        "entropy": [-np.sum(one.weights * np.log(np.maximum(one.weights, 1e-12)), axis=1).mean() for one, _ in both],
     }
-
-
-def _correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
-    """Correlate ranks, if not all of them are the same."""
-    return None if min(len({*one}), len({*other})) < 2 else float(spearmanr(one, other).statistic)
+    with_quality = pd.DataFrame(figures).corr("spearman")["quality"]
+    return {"chrf_to_probability": with_quality["probability"], "chrf_to_entropy": with_quality["entropy"]}
 
 
 def _log_probability(translation: Translation) -> float:
     return round(log(max(translation.probability, 1e-300)), 4)
-
-
-def _entropy(weights: np.ndarray) -> float:
-    return float(-(weights * np.log(np.maximum(weights, 1e-12))).sum(axis=1).mean())
 
 
 def _hundredths(weights: np.ndarray) -> list[list[int]]:
@@ -313,3 +344,10 @@ def _plain(*sides: Words) -> SentencePair:
 def _file(folder: Path, name: str, ending: str) -> Path | None:
     names = (f"{name}{middle}.{ending}{end}" for middle in (".lc.norm.tok", "") for end in ("", ".gz"))
     return next((folder / path for path in names if (folder / path).is_file()), None)
+
+
+if __name__ == "__main__":
+    try:
+        tyro.cli(main)
+    except (ValueError, OSError) as error:
+        sys.exit(f"sentences.py: {error}")

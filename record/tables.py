@@ -6,7 +6,7 @@ import platform
 import subprocess
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -72,7 +72,8 @@ def add_run(run: Run, plan: Plan, folder: Path = RECORDED) -> None:
             key = {name: run.details[name] for name in ("model", "seed")}
             others = [each for each in read_details(plan, folder) if any(each[name] != key[name] for name in key)]
             details = sorted([*others, run.details], key=lambda each: (order.index(each["model"]), each["seed"]))
-            text = "".join(_json(each) + "\n" for each in details)
+            as_json = partial(json.dumps, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+            text = "".join(as_json(each) + "\n" for each in details)
             write_atomically(folder / f"{plan.name}.jsonl", text.encode())
 
 
@@ -83,7 +84,11 @@ def is_recorded(name: str, folder: Path = RECORDED, **key: Any) -> bool:
 
 
 def replace_lines(
-    tables: Mapping[str, Sequence[Mapping[str, Any]]], name: str, folder: Path = RECORDED, **key: Any
+    tables: Mapping[str, Sequence[Mapping[str, Any]]],
+    name: str,
+    folder: Path = RECORDED,
+    decimals: int = 4,
+    **key: Any,
 ) -> None:
     """Write a run's lines at the end of its tables, in place of earlier ones with its key.
 
@@ -92,16 +97,18 @@ def replace_lines(
     Parameters
     ----------
     tables : mapping
-        Lines for tables, as in `Run`; numbers are rounded to four decimals.
+        Lines for tables, as in `Run`.
     name : str
         Name of the main table.
     folder : Path, optional
         Folder of the tables.
+    decimals : int, default 4
+        Decimals that numbers are rounded to.
     **key
         The columns that tell the run apart, which come first.
     """
     for part in sorted(tables, reverse=True):
-        path, lines = folder / f"{name}.{part}.csv".replace("..", "."), pd.DataFrame(tables[part]).round(4)
+        path, lines = folder / f"{name}.{part}.csv".replace("..", "."), pd.DataFrame(tables[part]).round(decimals)
         table = lines.assign(**key)[[*key, *lines]]
         if path.exists():
             old = pd.read_csv(path)
@@ -144,7 +151,3 @@ def _revision() -> str:
 def _hidden(folder: Path, name: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     return folder / f".{name}.lock"
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

@@ -50,7 +50,6 @@ _NAMES = {
     "language.grammar": "sample",
     "text.model": "load",
     "pretrained.models": "load_pretrained",
-    "experiments.comparisons": "plot_claims",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 

@@ -4,18 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from interventions import (
-    changed,
-    exchanges,
-    hiding,
-    kept_when_hidden,
-    replacements,
-    transplanted,
-    unmoved_without,
-    words_kept,
-)
-from recipes import RECIPES, held_out_sentences
-from seed_ranges import adjectives, measure, neighbors, translations, word_classes
+from interventions import changed, hiding, replacements
+from recipes import RECIPES
+from seed_ranges import adjectives, measure, neighbors, word_classes
 from tables import is_recorded, replace_lines
 
 from attnlib import load_pretrained
@@ -86,48 +77,6 @@ def test_replaced_weights_are_what_their_names_say():
     assert torch.allclose(new["without the greatest"], torch.tensor([0, 0.6, 0.4, 0], dtype=torch.float64))
     assert not new["blind"].any()
     assert torch.allclose(hiding(1)(alpha, mask), torch.tensor([5 / 7, 0, 2 / 7, 0], dtype=torch.float64))
-
-
-def test_words_kept_are_counted_of_function_and_content_words(bahdanau):
-    pairs = [PAIR, *held_out_sentences(1)[:4]]
-    kept = words_kept(bahdanau, pairs, translations(bahdanau, pairs))
-    names = [*replacements(np.random.default_rng(0))]
-    assert [line[:2] for line in kept] == [(name, kind) for name in names for kind in ("function", "content")]
-    both = sum(words for name, _, words, _ in kept if name == "blind")
-    assert both == sum(map(len, translations(bahdanau, pairs)))
-    assert all(0 <= same <= words for *_, words, same in kept)
-
-
-def test_hiding_a_word_that_is_not_there_changes_no_translation(bahdanau):
-    (own,) = translations(bahdanau, [PAIR])
-    pair = PAIR._replace(target=own)
-    assert unmoved_without(bahdanau, [pair], ["woman"]) == 1
-    hidden = [word for word in PAIR.source if word != "the"]
-    assert unmoved_without(bahdanau, [pair], hidden) == 0
-    assert "remember" not in vars(bahdanau.decoder.attention), "the change is taken back"
-
-
-def test_exchanged_sentences_differ_in_one_word_on_either_side():
-    every = exchanges()
-    assert len(every) == 98
-    for one, other, adjective, noun, written in every:
-        assert [i for i, (x, y) in enumerate(zip(one.source, other.source, strict=True)) if x != y] == [adjective]
-        assert one.target[written] != other.target[written]
-        assert noun == adjective + 1
-        assert (adjective, written) in one.links
-
-
-def test_only_annotations_that_differ_move_anything(bahdanau):
-    exchange = exchanges()[0]
-    own = transplanted(bahdanau, exchange, [])
-    assert not own[0]
-    own_words = exchange._replace(other=exchange.other._replace(source=exchange.one.source))
-    assert transplanted(bahdanau, own_words, [exchange.adjective, exchange.noun]) == own
-    assert transplanted(bahdanau, exchange, [exchange.adjective, exchange.noun])[1] > own[1]
-
-
-def test_a_model_without_forward_reader_cannot_write_what_is_hidden():
-    assert not kept_when_hidden(load_pretrained("global"), exchanges()[0])
 
 
 @pytest.mark.parametrize("name", ["global", "bahdanau"])

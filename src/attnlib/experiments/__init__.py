@@ -7,7 +7,6 @@ what most chapters use.
 
 from attnlib.experiments.evaluation import compute_metrics, max_output_length, predict, window_centers
 from attnlib.experiments.labels import label_claims, label_model, split_lengths
-from attnlib.experiments.models import hybrid
 from attnlib.experiments.plan import ExperimentConfig, build_vocabularies, read_plan
 from attnlib.experiments.runs import (
     best_learning_rate,
@@ -25,7 +24,6 @@ from attnlib.experiments.verdicts import (
     compare_models,
     confidence_interval,
     holm_correction,
-    margin_test,
     paired_bootstrap,
     paired_t_test,
     prediction_interval,

@@ -107,10 +107,10 @@ def load_caption_outputs(model: str, folder: Path = RECORDED) -> list[CaptionOut
     ValueError
         If no such run is recorded.
     """
-    runs = [run for run in read_details("sentences", folder) if (run["model"], run["seed"]) == (model, 0)]
-    if not runs:
+    runs = {run["model"]: run for run in read_details("sentences", folder) if run["seed"] == 0}
+    if model not in runs:
         raise ValueError(f"model is {model!r}; expected a model with a recorded run of seed 0")
-    (run,), outputs = runs, []
+    run, outputs = runs[model], []
     for n, caption in enumerate(load_captions(read_plan("sentences").configs[model].language)):
         weights, forced = (run[name][n] if run[name] else None for name in ("weights", "forced_attention"))
         translation = None

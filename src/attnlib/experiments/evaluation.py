@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from attnlib.checks import check_vocabularies, check_whole
+from attnlib.checks import check_vocabularies
 from attnlib.data import SentencePair, collate
 from attnlib.metrics import alignment_error_rate, bleu, exact_match, forced_alignments, sentence_nll
 from attnlib.search import translate_all
@@ -98,7 +98,6 @@ def predict(model: EncoderDecoder, pairs: Sequence[SentencePair], beam_size: int
     ValueError
         If there is no pair, or the model has no vocabularies, or `beam_size` is below 1.
     """
-    check_whole(beam_size=beam_size)
     if not len(pairs):
         raise ValueError("pairs is empty; expected at least one sentence pair")
     sources, most = [pair.source for pair in pairs], [max_output_length(pair.source) for pair in pairs]

@@ -337,13 +337,13 @@ def hybrid(
     source_vocabulary: Tokenizer,
     target_vocabulary: Tokenizer,
     *,
-    query_from: str = "new",
+    queries_before: bool = False,
     encoder: str = "gru",
     encoder_ratio: int | float = 2,
     bridge: bool = True,
     score: str = "additive",
     maxout: bool = True,
-    input_feed: str = "context",
+    feeds_readout: bool = False,
     embedding_dim: int = 64,
     hidden_size: int = 128,
     seed: int = 0,
@@ -356,9 +356,9 @@ def hybrid(
     ----------
     source_vocabulary, target_vocabulary : Vocabulary or Subwords
         The vocabularies.
-    query_from : {"new", "previous"}, default "new"
-        Decoder state that is the query. With "previous", as in `BahdanauDecoder`, the decoder has a GRU and a maxout
-        layer.
+    queries_before : bool, default False
+        Whether the previous state is the query, as in `BahdanauDecoder`; the decoder then has a GRU and a maxout layer.
+        Otherwise it is the new state.
     encoder : {"gru", "bidirectional", "backward"}, default "gru"
         A bidirectional GRU, with a GRU as decoder; or a bidirectional LSTM or one that reads from the last word to the
         first, with an LSTM as decoder.
@@ -372,8 +372,8 @@ def hybrid(
     maxout : bool, default True
         Whether the output layer reads a maxout layer of ``hidden_size // 2`` units. Otherwise it reads an attentional
         state.
-    input_feed : {"context", "readout"}, default "context"
-        Vector that is fed to the next step: the context, or the input of the output layer.
+    feeds_readout : bool, default False
+        Whether the input of the output layer is fed to the next step. Otherwise it is the context.
     embedding_dim, hidden_size : int, default 64 and 128
         Sizes of an embedding and of a decoder state.
     seed : int, default 0
@@ -387,7 +387,7 @@ def hybrid(
     Raises
     ------
     ValueError
-        If `query_from`, `encoder`, `score` or `input_feed` has another value, or the parts do not fit together.
+        If `encoder` or `score` has another value, or the parts do not fit together.
     """
     check_whole(2, hidden_size=hidden_size)
     encoder_size = round(encoder_ratio * hidden_size)
@@ -400,11 +400,8 @@ def hybrid(
         "additive": lambda: Additive(hidden_size, encoder_size, hidden_size),
         "general": lambda: General(hidden_size, encoder_size),
     }
-    check_choice(("new", "previous"), query_from=query_from)
     check_choice(encoders, encoder=encoder)
     check_choice(scores, score=score)
-    check_choice(("context", "readout"), input_feed=input_feed)
-    feeds_readout, queries_before = input_feed == "readout", query_from == "previous"
     _check_fit(encoder, encoder_ratio, bridge, queries_before, plain=maxout and not feeds_readout)
     fed = (hidden_size // 2 if maxout else hidden_size) if feeds_readout else encoder_size
     sizes = {"decoder_size": hidden_size, "encoder_size": encoder_size}
@@ -431,7 +428,7 @@ def _check_fit(encoder, encoder_ratio, bridge, queries_before, *, plain):
     if not bridge and (encoder, encoder_ratio) != ("backward", 1):
         raise ValueError("bridge is False; expected the encoder 'backward' and encoder_ratio 1")
     if queries_before and not (encoder == "gru" and plain):
-        raise ValueError("query_from is 'previous'; expected the encoder 'gru', a maxout layer, and the context fed")
+        raise ValueError("queries_before is True; expected the encoder 'gru', a maxout layer, and the context fed")
 
 
 def luong_without_attention(

@@ -36,21 +36,22 @@ LANGUAGES = {"french": grammar.sample, "german": german.sample}
 """Functions that sample sentence pairs of a grammar, by target language."""
 
 _SIZES = {"emb": "embedding_dim", "hid": "hidden_size"}
-WORDS: Mapping[str, Mapping[str, str]] = {
+NAMES: Mapping[str, Mapping[str, str]] = {
     "budget": _SIZES
     | {"pairs": "num_pairs", "words": "max_tokens", "steps": "max_steps", "width": "beam_size"}
     | {"test_sentences": "num_test_sentences"},
     "effort": {"steps": "max_steps", "score_every": "eval_every", "beam": "beam_size"},
     "row": _SIZES
     | {"preset": "model", "family": "tuning_group", "pairs": "num_pairs"}
-    | {"asks_before": "query_from", "reader": "encoder", "width": "encoder_ratio", "projected": "bridge"}
-    | {"feeds_readout": "input_feed"},
+    | {"asks_before": "queries_before", "reader": "encoder", "width": "encoder_ratio", "projected": "bridge"},
+    "claim": {"says": "direction", "measure": "metric", "group": "test_set"},
+}
+"""Names in the plans' files that differ from this package's, for each part of a file."""
+
+VALUES: Mapping[str, Mapping[str, str]] = {
     "model": {"between": "hybrid"},
     "encoder": {"both": "bidirectional", "reversed": "backward", "forwards": "forward"},
     "window": {"everywhere": "global", "monotonic": "local-m", "predictive": "local-p"},
-    "query_from": {True: "previous"},
-    "input_feed": {True: "readout"},
-    "claim": {"says": "direction", "measure": "metric", "group": "test_set"},
     "metric": {
         "exact": "exact_match",
         "beam_bleu": "bleu_beam",
@@ -59,7 +60,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
     },
     "test_set": {"within": "seen lengths", "beyond": "longer"},
 }
-"""Terms of the plans' files that differ from this package's names, for each part of a file or each option."""
+"""Values in the plans' files that differ from this package's names, for each option."""
 
 
 @dataclass(frozen=True)
@@ -144,22 +145,21 @@ class ExperimentConfig:
         """Return a copy with changed attributes."""
         return replace(self, **changes)
 
-    def longer(self, times: int | float, num_seeds: int) -> "ExperimentConfig":
+    def longer(self, times: int | float) -> "ExperimentConfig":
         """Return a copy with a multiple of the steps and pairs.
 
         Parameters
         ----------
         times : float
             Factor of the numbers of steps and pairs.
-        num_seeds : int
-            Most seeds.
 
         Returns
         -------
         ExperimentConfig
             The copy, with the factor in its name.
         """
-        return _scaled(self, times).replace(name=f"{self.name}-times{times:g}", seeds=self.seeds[:num_seeds])
+        steps, pairs = round(self.max_steps * times), round(self.num_pairs * times)
+        return self.replace(name=f"{self.name}-times{times:g}", max_steps=steps, num_pairs=pairs)
 
     @property
     def build(self) -> Callable[..., EncoderDecoder]:
@@ -197,20 +197,6 @@ class ExperimentConfig:
         wanted = self.test_clauses if clauses is None else (clauses,) if isinstance(clauses, int) else clauses
         n, seed = self.num_test_sentences, self.test_seed
         return [pair for c in wanted for pair in _test_sentences(self.language, n, seed + c, c)]
-
-    def dev_sentences(self, clauses: int) -> list[SentencePair]:
-        """Return the sentences for the choice of learning rates.
-
-        They are disjoint from training and test sentences.
-
-        Returns
-        -------
-        list of SentencePair
-            The sentences.
-        """
-        tested = {pair.source for pair in self.test_sentences(clauses)}
-        drawn = _test_sentences(self.language, 2 * self.num_test_sentences, 1000 + clauses, clauses)
-        return [pair for pair in drawn if pair.source not in tested][: self.num_test_sentences]
 
 
 @dataclass(frozen=True)
@@ -260,20 +246,14 @@ class Plan:
             difference.
         """
         claims = self.contents["tables"][table].get("claims", ())
-        columns = ["first", "second", *WORDS["claim"].values()]
-        frame = pd.DataFrame([_renamed("claim", claim) for claim in claims], columns=columns)
-        frame.insert(0, "claim", [_wording(claim) for claim in claims])
-        translated = {column: frame[column].replace(WORDS[column]) for column in ("metric", "test_set")}
-        return frame.assign(**translated, margin=self.contents["verdicts"]["margin"])
+        columns = ["claim", "first", "second", *NAMES["claim"].values()]
+        rows = [{"claim": _wording(claim), **rename_terms("claim", claim)} for claim in claims]
+        return pd.DataFrame(rows, columns=columns).assign(margin=self.contents["verdicts"]["margin"])
 
     def runs(self) -> list[tuple[ExperimentConfig, int]]:
         """Return each configuration with each of its seeds, in running order."""
         runs = [(config, seed) for config in self.configs.values() for seed in config.seeds]
         return sorted(runs, key=lambda run: (run[0].phase, run[1]))
-
-    def shortened(self, config: ExperimentConfig) -> ExperimentConfig:
-        """Return a configuration shortened for the learning-rate search."""
-        return config.longer(self.contents["learning_rates"]["share_of_steps"], len(config.seeds))
 
 
 def read_plan(plan: str | Path | Plan) -> Plan:
@@ -315,6 +295,25 @@ def read_plan(plan: str | Path | Plan) -> Plan:
     return read
 
 
+def rename_terms(part: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert entries of a plan's file to this package's names and values, and lists to tuples.
+
+    Parameters
+    ----------
+    part : str
+        Part of the file, one of `NAMES`.
+    entry : mapping
+        The entries.
+
+    Returns
+    -------
+    dict
+        The converted entries.
+    """
+    named = {NAMES[part].get(name, name): tuple(x) if isinstance(x, list) else x for name, x in entry.items()}
+    return {name: VALUES.get(name, {}).get(x, x) for name, x in named.items()}
+
+
 @cache
 def build_vocabularies(language: str = "french") -> tuple[Vocabulary, Vocabulary]:
     """Build the vocabularies of a grammar, of English and of the target language."""
@@ -333,49 +332,26 @@ def _test_sentences(language: str, n: int, seed: int, clauses: int) -> tuple[Sen
 
 
 def _of_grammar(entry: Mapping[str, Any], where: dict[str, Any], contents: Mapping[str, Any]) -> ExperimentConfig:
-    given = _renamed("budget", contents["budget"]) | _renamed("row", entry) | where
+    given = rename_terms("budget", contents["budget"]) | rename_terms("row", entry) | where
     times, beam, first = given.pop("times", 1), given.pop("beam", True), contents["seeds"]["first"]
     given["seeds"] = tuple(range(first, first + entry["seeds"]))
     if not beam:
         given["beam_size"] = 1
-    return _scaled(_config(given), times)
+    return _config(given).longer(times).replace(name=entry["name"])
 
 
 def _of_text(entry: Mapping[str, Any], where: dict[str, Any], contents: Mapping[str, Any]) -> ExperimentConfig:
-    effort = _renamed("effort", contents["effort"])
+    effort = rename_terms("effort", contents["effort"])
     size = effort.pop("features")
-    given = {"language": "german", "embedding_dim": size, "hidden_size": size, "num_pairs": None} | effort
-    given |= _renamed("row", entry) | where | {"seeds": tuple(range(entry["seeds"]))}
-    config = _config(given)
-    return config.replace(options={"dropout": 0.3, "embedding_dropout": 0.2} | config.options)
+    given = {"language": "german", "embedding_dim": size, "hidden_size": size, "num_pairs": None}
+    given |= {"dropout": 0.3, "embedding_dropout": 0.2} | effort | rename_terms("row", entry) | where
+    return _config(given | {"seeds": tuple(range(entry["seeds"]))})
 
 
 def _config(given: Mapping[str, Any]) -> ExperimentConfig:
     """Build a configuration; entries that it lacks are model options."""
     named = {name: value for name, value in given.items() if name in ExperimentConfig.__dataclass_fields__}
     return ExperimentConfig(**named, options={name: value for name, value in given.items() if name not in named})
-
-
-def _scaled(config: ExperimentConfig, times: int | float) -> ExperimentConfig:
-    return config.replace(max_steps=round(config.max_steps * times), num_pairs=round(config.num_pairs * times))
-
-
-def _renamed(part: str, entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Rename the entries of a part of a plan's file, and convert lists to tuples."""
-    named = {WORDS[part].get(name, name): tuple(x) if isinstance(x, list) else x for name, x in entry.items()}
-    return {
-        name: WORDS[name].get(x, x) if name in ("model", "encoder", "window", "query_from", "input_feed") else x
-        for name, x in named.items()
-    }
-
-
-def rename_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return recorded settings of a training on a text, with current names."""
-    options = _renamed("row", settings["options"])
-    if settings["preset"] == "transformer":
-        names = {"embedding_dim": "d_model", "hidden_size": "dim_feedforward", "layers": "num_layers"}
-        options = {names.get(name, name): x for name, x in options.items()}
-    return {**settings, "options": options}
 
 
 def _wording(claim: Mapping[str, str]) -> str:
@@ -391,7 +367,5 @@ def _check(plan: Plan) -> None:
         if name not in plan.configs:
             raise ValueError(f"a claim or a tuning group of {plan.name} names {name!r}; expected a model of the plan")
     for name, config in plan.configs.items():
-        if not plan.learns_from_text and config.tuning_group not in plan.tuning_groups:
-            raise ValueError(
-                f"tuning_group of {name} is {config.tuning_group!r}; expected one of {', '.join(plan.tuning_groups)}"
-            )
+        if not plan.learns_from_text:
+            check_choice(plan.tuning_groups, **{f"tuning_group of {name}": config.tuning_group})

@@ -16,7 +16,7 @@ import pandas as pd
 from jaxtyping import Bool
 
 from attnlib.checks import check_choice
-from attnlib.experiments.plan import ExperimentConfig, Plan, read_plan, rename_settings
+from attnlib.experiments.plan import ExperimentConfig, Plan, read_plan
 
 RECORDED = Path(__file__).parent / "recorded"
 """Folder of the tables."""
@@ -69,7 +69,7 @@ def read_details(plan: str | Plan, folder: Path = RECORDED) -> list[dict[str, An
     details = [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
     if not plan.learns_from_text and {run["plan"] for run in details} - {plan.digest}:
         raise ValueError(f"{path.name} has runs of another plan; expected runs with the hash of {plan.name}")
-    return [{**run, "settings": rename_settings(run["settings"])} if "settings" in run else run for run in details]
+    return details
 
 
 def load_runs(plan: str | Plan, by: str = "test_set", folder: Path = RECORDED) -> pd.DataFrame:
@@ -154,12 +154,13 @@ def load_losses_by_position(plan: str | Plan, folder: Path = RECORDED) -> pd.Dat
     DataFrame
         Means over five positions, in nats per word, by the ``position`` in their middle, from 1.
     """
-    parts = []
-    for run, config in _with_configs(plan, folder):
-        for clauses, losses in zip(config.test_clauses, run["losses_by_position"], strict=True):
-            part = {"clauses": clauses, "position": 5 * np.arange(len(losses)) + 3, "loss": losses}
-            parts.append(_of_run(run, pd.DataFrame(part)))
-    return pd.concat(parts, ignore_index=True)
+    rows = [
+        (run["model"], run["seed"], clauses, 5 * n + 3, loss)
+        for run, config in _with_configs(plan, folder)
+        for clauses, losses in zip(config.test_clauses, run["losses_by_position"], strict=True)
+        for n, loss in enumerate(losses)
+    ]
+    return pd.DataFrame(rows, columns=["model", "seed", "clauses", "position", "loss"])
 
 
 def load_alignment_offsets(plan: str | Plan, folder: Path = RECORDED) -> pd.DataFrame:
@@ -178,13 +179,13 @@ def load_alignment_offsets(plan: str | Plan, folder: Path = RECORDED) -> pd.Data
         Number of links by ``offset`` from the nearest gold link, in words. A negative offset is to the left. The first
         and the last offset include all links that are further away.
     """
-    parts = []
-    for run in read_details(plan, folder):
-        for test_set, links in (run["alignment_offsets"] or {}).items():
-            half = len(links) // 2
-            part = {"test_set": test_set, "offset": np.arange(-half, half + 1), "links": links}
-            parts.append(_of_run(run, pd.DataFrame(part)))
-    return pd.concat(parts, ignore_index=True)
+    rows = [
+        (run["model"], run["seed"], test_set, offset, count)
+        for run in read_details(plan, folder)
+        for test_set, links in (run["alignment_offsets"] or {}).items()
+        for offset, count in enumerate(links, -(len(links) // 2))
+    ]
+    return pd.DataFrame(rows, columns=["model", "seed", "test_set", "offset", "links"])
 
 
 def load_correct(
@@ -273,7 +274,7 @@ def failed_configs(plan: str | Plan, folder: Path = RECORDED) -> list[Experiment
         return []
     least = runs[runs["test_set"] == "seen lengths"].groupby("model")["exact_match"].agg(["min", "size"])
     return [
-        config.longer(rule["times"], 5)
+        config.longer(rule["times"]).replace(seeds=config.seeds[:5])
         for name, config in plan.configs.items()
         if config.table in rule["tables"] and name in least.index
         if least["size"][name] == len(config.seeds) and least["min"][name] < rule["below"]
@@ -303,7 +304,3 @@ def _with_configs(plan: str | Plan, folder: Path) -> Iterator[tuple[dict[str, An
     plan = read_plan(plan)
     for run in read_details(plan, folder):
         yield run, plan.configs[run["model"].partition("-times")[0]]
-
-
-def _of_run(run: dict[str, Any], table: pd.DataFrame) -> pd.DataFrame:
-    return table.assign(model=run["model"], seed=run["seed"])[["model", "seed", *table.columns]]

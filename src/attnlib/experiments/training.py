@@ -13,7 +13,7 @@ from attnlib.data import BOS, EOS, infinite_batches
 from attnlib.experiments.plan import ExperimentConfig, build_vocabularies
 from attnlib.experiments.runs import best_learning_rate
 from attnlib.seq2seq import EncoderDecoder
-from attnlib.training import History, train, warmup_cosine
+from attnlib.training import History, train
 
 # What PyTorch's counter leaves out, in operations from shapes: a matrix by a vector, and an LSTM in one call.
 _NOT_COUNTED = {
@@ -22,9 +22,7 @@ _NOT_COUNTED = {
 }
 
 
-def train_from_config(
-    config: ExperimentConfig, seed: int, stop_after: int | None = None, **options: Any
-) -> tuple[EncoderDecoder, History]:
+def train_from_config(config: ExperimentConfig, seed: int, **options: Any) -> tuple[EncoderDecoder, History]:
     """Train the model of a configuration.
 
     Parameters
@@ -33,8 +31,6 @@ def train_from_config(
         The configuration.
     seed : int
         Seed of initial weights, training sentences and batches.
-    stop_after : int, optional
-        Number of steps, with the learning rates of the full training. If None, all steps are run.
     **options
         Further arguments of `attnlib.training.train`, such as ``on_step``.
 
@@ -50,14 +46,13 @@ def train_from_config(
     ValueError
         If the configuration has no learning rate, and its plan none for its tuning group.
     """
-    rate, steps, whole = config.learning_rate, stop_after or config.max_steps, config.max_steps
+    rate = config.learning_rate
     if rate is None:
         rate = best_learning_rate(config.plan, config.tuning_group)
-    if stop_after:
-        options = {"schedule": lambda done: warmup_cosine(done * (steps + 1) / (whole + 1))} | options
     model, pairs = config.build_model(seed), config.training_sentences(seed)
     batches = infinite_batches(pairs, *build_vocabularies(config.language), max_tokens=config.max_tokens, seed=seed)
-    return model, train(model, batches, **{"steps": steps, "learning_rate": rate, "progress": False} | options)
+    options = {"steps": config.max_steps, "learning_rate": rate, "progress": False} | options
+    return model, train(model, batches, **options)
 
 
 def count_parameters(model: nn.Module) -> int:

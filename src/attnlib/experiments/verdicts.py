@@ -1,6 +1,7 @@
 """Statistics of several runs, and verdicts on the claims of a plan.
 
-A verdict is that a claim is supported, reversed, ruled out, or inconclusive.
+The verdict on a claim is "supported" if the claimed difference is found, "reversed" if the opposite is, "ruled out" if
+a difference of the margin is, and otherwise "inconclusive". The plans' files have no term of their own for "reversed".
 """
 
 from collections.abc import Sequence
@@ -14,41 +15,16 @@ from scipy import stats
 
 from attnlib.checks import check_choice
 
-SUPPORTED, REVERSED, RULED_OUT, INCONCLUSIVE = "supported", "reversed", "ruled out", "inconclusive"
-VERDICTS = (SUPPORTED, REVERSED, RULED_OUT, INCONCLUSIVE)
-"""Verdicts on a claim: the claimed difference is found, the opposite is, or one of the margin is ruled out; or none.
-
-The plans' files have no term of their own for "reversed".
-"""
-
 Runs = Sequence[float] | Real[np.ndarray, "runs"] | pd.Series
 """A number for each run of a model, such as its exact match."""
 
 
-class Metric(NamedTuple):
-    """A metric of translations that claims can be judged by.
+METRICS = {"exact_match": 0.05, "bleu_beam": 5.0, "perplexity": 0.05}
+"""Metrics of translations that claims can be judged by, with the margin: the smallest difference that counts as large.
 
-    Attributes
-    ----------
-    label : str
-        Label on a plot.
-    unit : str
-        Unit on a plot.
-    margin : float
-        Smallest difference that counts as large.
-    """
-
-    label: str
-    unit: str
-    margin: float
-
-
-METRICS = {
-    "exact_match": Metric("exact", "share of sentences", 0.05),
-    "bleu_beam": Metric("beam bleu", "points of BLEU", 5.0),
-    "perplexity": Metric("perplexity", "nats per word", 0.05),
-}
-"""Metrics of translations that claims can be judged by; perplexity by its logarithm, so that ratios count."""
+They are shares of sentences, points of BLEU, and nats per word: perplexity is judged by its logarithm, so that ratios
+count.
+"""
 
 
 class Interval(NamedTuple):
@@ -65,21 +41,6 @@ class Interval(NamedTuple):
     mean: float
     low: float
     high: float
-
-
-class Correlation(NamedTuple):
-    """Rank correlation with its p-value.
-
-    Attributes
-    ----------
-    rho : float
-        Correlation, from -1 to 1.
-    p_value : float
-        Two-sided p-value.
-    """
-
-    rho: float
-    p_value: float
 
 
 def confidence_interval(runs: Runs, level: float = 0.95) -> Interval:
@@ -217,7 +178,7 @@ def paired_bootstrap(
     return Interval(float(by_sentence.mean()), float(low), float(high))
 
 
-def within_model_correlation(runs: pd.DataFrame, first: str, second: str) -> Correlation:
+def within_model_correlation(runs: pd.DataFrame, first: str, second: str) -> tuple[float, float]:
     """Compute the rank correlation of two metrics within each model.
 
     Ranks are computed within each model, so that differences between models do not count. For a single model it is
@@ -232,9 +193,10 @@ def within_model_correlation(runs: pd.DataFrame, first: str, second: str) -> Cor
 
     Returns
     -------
-    Correlation
-        The correlation. Its p-value is the share of 10,000 permutations within the models whose rho is at least as far
-        from 0.
+    rho : float
+        Correlation, from -1 to 1.
+    p_value : float
+        Two-sided p-value: the share of 10,000 permutations within the models whose rho is at least as far from 0.
 
     Raises
     ------
@@ -251,7 +213,7 @@ def within_model_correlation(runs: pd.DataFrame, first: str, second: str) -> Cor
     chance = sum(rng.permuted(np.tile(x, (samples, 1)), axis=1) @ y for x, y in models)
     rho = ranks.prod(axis=1).sum() / scale
     as_far = np.abs(chance / scale) >= abs(rho) - 1e-12
-    return Correlation(float(rho), float((1 + as_far.sum()) / (1 + samples)))
+    return float(rho), float((1 + as_far.sum()) / (1 + samples))
 
 
 def _interval(runs: Runs, level: float, of_one_run: int) -> Interval:
@@ -264,10 +226,8 @@ def _interval(runs: Runs, level: float, of_one_run: int) -> Interval:
     return Interval(float(x.mean()), float(x.mean() - half), float(x.mean() + half))
 
 
-def compare_models(
-    runs: pd.DataFrame, claims: pd.DataFrame, metric: str | None = None, level: float = 0.05
-) -> pd.DataFrame:
-    """Judge claims about the metrics of two models, with runs paired by seed.
+def compare_models(runs: pd.DataFrame, claims: pd.DataFrame, metric: str | None = None) -> pd.DataFrame:
+    """Judge claims about the metrics of two models, with runs paired by seed, at a significance level of 0.05.
 
     Parameters
     ----------
@@ -279,8 +239,6 @@ def compare_models(
     metric : str, optional
         One of `METRICS`, by which the claims about exact match are judged instead: "more" is then better, with the
         metric's own margin. If None, each claim is judged by its own metric and margin.
-    level : float, default 0.05
-        Significance level.
 
     Returns
     -------
@@ -295,12 +253,10 @@ def compare_models(
     ValueError
         If two models of a claim have fewer than 2 seeds in common, or there is no such metric.
     """
-    return _judge(_test(runs, claims, metric), level)
+    return _judge(_test(runs, claims, metric))
 
 
-def compare_by_metrics(
-    runs: pd.DataFrame, claims: pd.DataFrame, level: float = 0.05, *, jointly: bool = False
-) -> pd.DataFrame:
+def compare_by_metrics(runs: pd.DataFrame, claims: pd.DataFrame, *, jointly: bool = False) -> pd.DataFrame:
     """Judge claims as planned, and those about exact match by all other metrics.
 
     Parameters
@@ -309,8 +265,6 @@ def compare_by_metrics(
         Metrics of the runs, as `attnlib.experiments.runs.load_runs` returns them.
     claims : DataFrame
         Claims, as `attnlib.experiments.plan.Plan.claims` returns them.
-    level : float, default 0.05
-        Significance level.
     jointly : bool, default False
         Whether p-values are corrected for the tests of all metrics together. If False, for each metric by itself.
 
@@ -321,19 +275,8 @@ def compare_by_metrics(
     """
     tested = [_test(runs, claims, metric) for metric in (None, *METRICS) if metric != "exact_match"]
     if jointly:
-        return _judge(pd.concat(tested, ignore_index=True), level)
-    return pd.concat([_judge(part, level) for part in tested], ignore_index=True)
-
-
-def name_test_sets(frame: pd.DataFrame) -> pd.Series:
-    """Return the test set of each row, or its length as a name."""
-    names = pd.Series(index=frame.index, dtype=object)
-    if "test_set" in frame:
-        names = names.fillna(frame["test_set"])
-    if "clauses" in frame:
-        clauses = frame["clauses"].astype("Int64").astype(str)
-        names = names.fillna(clauses + np.where(frame["clauses"] == 1, " clause", " clauses"))
-    return names.fillna(frame["words"] + " words") if "words" in frame else names
+        return _judge(pd.concat(tested, ignore_index=True))
+    return pd.concat(map(_judge, tested), ignore_index=True)
 
 
 def _test(runs: pd.DataFrame, claims: pd.DataFrame, metric: str | None) -> pd.DataFrame:
@@ -341,35 +284,35 @@ def _test(runs: pd.DataFrame, claims: pd.DataFrame, metric: str | None) -> pd.Da
     if metric is not None:
         check_choice(METRICS, metric=metric)
         of_exact_match = claims[claims["metric"] == "exact_match"]
-        claims = of_exact_match.assign(metric=metric, margin=METRICS[metric].margin)
+        claims = of_exact_match.assign(metric=metric, margin=METRICS[metric])
         runs = runs.assign(perplexity=-np.log(runs["perplexity"]))
-    claims = claims.reset_index(drop=True)
-    values = runs.assign(test_set=name_test_sets(runs)).set_index(["model", "test_set", "seed"]).sort_index()
-    differences = [_differences(values, claim) for claim in claims.itertuples()]
-    intervals = pd.DataFrame(map(confidence_interval, differences), columns=["difference", "ci_low", "ci_high"])
-    against = [_against(x, claim) for x, claim in zip(differences, claims.itertuples(), strict=True)]
-    return claims.join(intervals).assign(p_value=[paired_t_test(x) for x in differences], p_margin=against)
+    values = runs.assign(test_set=_name_test_sets(runs)).set_index(["model", "test_set", "seed"]).sort_index()
+    tests = []
+    for claim in claims.itertuples():
+        try:
+            first, second = (values[claim.metric].loc[name, claim.test_set] for name in (claim.first, claim.second))
+        except KeyError as missing:
+            raise ValueError(f"runs lacks {missing}; expected runs of {claim.first} and {claim.second}") from None
+        differences = (first - second).dropna()
+        of_margin = {"more": margin_test(differences, claim.margin), "less": margin_test(-differences, claim.margin)}
+        of_margin["differs"] = max(of_margin.values())
+        interval, p_value = confidence_interval(differences), paired_t_test(differences)
+        tests.append([*interval, p_value, of_margin[claim.direction]])
+    columns = ["difference", "ci_low", "ci_high", "p_value", "p_margin"]
+    return claims.reset_index(drop=True).join(pd.DataFrame(tests, columns=columns))
 
 
-def _judge(tested: pd.DataFrame, level: float) -> pd.DataFrame:
+def _name_test_sets(runs: pd.DataFrame) -> pd.Series:
+    """Return the test set of each row, or its length as a name, such as "8 clauses"."""
+    names = runs["test_set"] if "test_set" in runs else pd.Series(index=runs.index, dtype=object)
+    return names.fillna(runs["clauses"].astype("Int64").astype(str) + " clauses") if "clauses" in runs else names
+
+
+def _judge(tested: pd.DataFrame) -> pd.DataFrame:
     """Correct the p-values of tests, and add the verdict on each claim."""
     p_value, p_margin = (holm_correction(tested[name]) for name in ("p_value", "p_margin"))
     positive, direction = tested["difference"] > 0, tested["direction"]
     as_claimed = (direction == "differs") | np.where(direction == "more", positive, ~positive)
-    outcomes = [(p_value < level) & as_claimed, p_value < level, p_margin < level]
-    verdict = np.select(outcomes, VERDICTS[:3], INCONCLUSIVE)
+    outcomes = [(p_value < 0.05) & as_claimed, p_value < 0.05, p_margin < 0.05]
+    verdict = np.select(outcomes, ["supported", "reversed", "ruled out"], "inconclusive")
     return tested.assign(p_value=p_value, p_margin=p_margin, verdict=verdict)
-
-
-def _differences(values: pd.DataFrame, claim: tuple) -> pd.Series:
-    try:
-        first, second = (values[claim.metric].loc[name, claim.test_set] for name in (claim.first, claim.second))
-    except KeyError as missing:
-        raise ValueError(f"runs lacks {missing}; expected runs of {claim.first} and {claim.second}") from None
-    return (first - second).dropna()
-
-
-def _against(differences: pd.Series, claim: tuple) -> float:
-    """Return the p-value of the differences if the claim is true by its margin."""
-    more, less = (margin_test(sign * differences, claim.margin) for sign in (1, -1))
-    return {"more": more, "less": less, "differs": max(more, less)}[claim.direction]

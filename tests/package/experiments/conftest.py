@@ -54,7 +54,7 @@ claims = [{ first = "bahdanau", second = "no-attention", says = "more", measure 
 
 [tables.luong]
 phase = 1
-rows = [{ name = "local-p", model = "luong", family = "late", seeds = 2, window = "local-p", half_width = 2 }]
+rows = [{ name = "local-p", model = "luong", family = "late", seeds = 6, window = "local-p", half_width = 2 }]
 claims = []
 """
 
@@ -81,7 +81,7 @@ def sentences_file(tmp_path_factory) -> Path:
     text, path = (PLANS / "sentences.toml").read_text("utf-8"), tmp_path_factory.mktemp("plans") / "sentences.toml"
     for name, number in FEW.items():
         text = re.sub(rf"^{name} = .*", f"{name} = {number}", text, count=1, flags=re.MULTILINE)
-    path.write_text(text, "utf-8")
+    path.write_text(text.replace("seeds = 3", "seeds = 2"), "utf-8")
     return path
 
 

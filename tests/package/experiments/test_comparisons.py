@@ -7,19 +7,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attnlib.experiments.comparisons import plot_claims, plot_runs, verdict_table
+from attnlib.experiments.comparisons import plot_runs, verdict_table
 from attnlib.experiments.verdicts import confidence_interval
 
 plt.switch_backend("Agg")
 INDEX = [("one", "seen")] * 3 + [("other", "seen")] + [("other", "longer")] * 2
 RUNS = pd.Series([0.9, 0.94, 0.92, 0.5, 0.1, 0.3], index=pd.MultiIndex.from_tuples(INDEX))
-COLUMNS = ["claim", "metric", "test_set", "difference", "ci_low", "ci_high", "p_value", "p_margin", "verdict", "margin"]
 CLAIMS = [
-    ("a more than b", "exact_match", "seen", 0.3, 0.2, 0.4, 0.0001, 1.0, "supported", 0.05),
-    ("a more than b", "exact_match", "longer", -0.3, -0.4, -0.2, 0.001, 0.001, "ruled out", 0.05),
-    ("b less than c", "exact_match", "seen", 0.0, -0.2, 0.2, 1.0, 1.0, "inconclusive", 0.05),
+    ("a more than b", "exact_match", "seen", 0.3, 0.0001, "supported"),
+    ("a more than b", "exact_match", "longer", -0.3, 0.001, "ruled out"),
+    ("b less than c", "exact_match", "seen", 0.0, 1.0, "inconclusive"),
 ]
-COMPARED = pd.DataFrame(CLAIMS, columns=COLUMNS)
+COMPARED = pd.DataFrame(CLAIMS, columns=["claim", "metric", "test_set", "difference", "p_value", "verdict"])
 
 
 @pytest.fixture(autouse=True)
@@ -56,50 +55,17 @@ def test_one_series_needs_no_legend_and_given_axes_are_used():
     assert names(given) == ["one", "other"]
 
 
-def test_the_same_claims_by_several_metrics_stand_side_by_side():
-    by_bleu = COMPARED.assign(
-        metric="bleu_beam", margin=5.0, difference=9.0, ci_low=4.0, ci_high=14.0, verdict="supported"
-    )
-    exact, bleu = plot_claims(pd.concat([COMPARED, by_bleu]))
-    assert names(exact) == ["a more than\nb", "b less than\nc"]
-    for ax, margin, intervals in (
-        (exact, 0.05, [(0, [0.2, 0.4]), (0, [-0.4, -0.2]), (1, [-0.2, 0.2])]),
-        (bleu, 5, [(0, [4, 14]), (0, [4, 14]), (1, [4, 14])]),
-    ):
-        bars = drawn(ax, lambda line: line.get_marker() == "None" and len(set(line.get_ydata())) == 1)
-        assert bars == intervals
-        assert [x for _, (x, _) in drawn(ax, lambda line: line.get_linewidth() == 0.9)] == [-margin, 0, margin]
-    assert bleu.get_xlabel() == "beam bleu,\npoints of BLEU"
-    (legend,) = exact.figure.legends
-    means = [line for line in exact.lines if line.get_marker() != "None" and line.get_linewidth() != 0.9]
-    assert [(line.get_xdata()[0], line.get_marker(), line.get_fillstyle()) for line in means] == [
-        (0.3, "o", "full"),
-        (-0.3, "s", "none"),
-        (0.0, "o", "left"),
-    ]
-    words = ["seen", "longer", "supported", "ruled out", "inconclusive"]
-    assert [text.get_text() for text in legend.get_texts()] == words
-
-
 @pytest.mark.parametrize(
     ("call", "says"),
     [
         (lambda: verdict_table(COMPARED[:0]), "compared is empty; expected at least one claim"),
-        (lambda: plot_claims(COMPARED[:0]), "compared is empty; expected at least one claim"),
-        (lambda: plot_claims(COMPARED.assign(claim="a").iloc[[0] * 5].assign(test_set=[*"abcde"])), "has 5 series"),
+        (lambda: plot_runs(pd.concat(dict.fromkeys("abcde", RUNS.droplevel(1))).swaplevel()), "has 5 series"),
         (lambda: plot_runs(RUNS[:0]), "runs has 0 missing of 0 numbers; expected at least one"),
         (lambda: plot_runs(RUNS.replace({0.5: None}).astype(float)), "runs has 1 missing of 6 numbers"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(refused, call, says):
     refused(call, says)
-
-
-def test_a_reversed_claim_is_crossed():
-    (ax,) = plot_claims(COMPARED.replace({"ruled out": "reversed"}))
-    assert drawn(ax, lambda line: line.get_marker() == "x") == [(0, [-0.3])]
-    words = ["seen", "longer", "supported", "reversed", "ruled out", "inconclusive"]
-    assert [text.get_text() for text in ax.figure.legends[0].get_texts()] == words
 
 
 def test_a_table_has_a_colored_cell_for_each_verdict_of_a_claim():

@@ -3,7 +3,7 @@
 import measures
 import numpy as np
 import pytest
-from measures import count_offsets, group_sentences, measure, measure_costs, measure_rate
+from measures import count_offsets, dev_sentences, group_sentences, measure, measure_costs, measure_rate
 
 from attnlib.data import SentencePair
 from attnlib.experiments.evaluation import Predictions, compute_metrics, max_output_length, predict
@@ -114,12 +114,12 @@ def test_without_attention_and_beam_there_is_less(small):
 
 
 def test_rates_are_chosen_on_other_sentences(small, config, monkeypatch):
-    config = small.shortened(config)
+    config = config.longer(0.5)
     assert (config.max_steps, config.num_pairs) == (10, 30)
     model, _ = train_from_config(config, 100)
-    pairs = [pair for clauses in (1, 2) for pair in config.dev_sentences(clauses)]
+    pairs = [pair for clauses in (1, 2) for pair in dev_sentences(config, clauses)]
     loss = sum(sentence_nll(model, pairs)) / sum(len(pair.target) + 1 for pair in pairs)
-    (line,) = measure_rate(small, "early", config, 100, (1, 2)).tables["learning_rates"]
+    (line,) = measure_rate(small, config, 100).tables["learning_rates"]
     key = {"tuning_group": "early", "learning_rate": 0.01, "seed": 100, "plan": small.digest}
     assert key.items() <= line.items()
     assert line["loss"] == pytest.approx(loss, abs=1e-5)
@@ -128,4 +128,4 @@ def test_rates_are_chosen_on_other_sentences(small, config, monkeypatch):
         raise FloatingPointError("loss is nan")
 
     monkeypatch.setattr(measures, "train_from_config", fail)
-    assert measure_rate(small, "early", config, 100, (1, 2)).tables["learning_rates"][0]["loss"] is None
+    assert measure_rate(small, config, 100).tables["learning_rates"][0]["loss"] is None

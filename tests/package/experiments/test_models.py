@@ -22,15 +22,15 @@ MODELS = {
     "asks after": {},
     "general": {"score": "general"},
     "attentional": {"maxout": False},
-    "fed maxout": {"input_feed": "readout"},
-    "fed, gru": {"maxout": False, "input_feed": "readout"},
+    "fed maxout": {"feeds_readout": True},
+    "fed, gru": {"maxout": False, "feeds_readout": True},
     "lstm": {"encoder": "bidirectional"},
-    "fed, lstm": {"encoder": "bidirectional", "maxout": False, "input_feed": "readout"},
+    "fed, lstm": {"encoder": "bidirectional", "maxout": False, "feeds_readout": True},
     "reversed": {"encoder": "backward"},
     "narrow": {"encoder": "backward", "encoder_ratio": 1},
     "odd": {"encoder": "backward", "encoder_ratio": 7 / 6},
     "copied": {"encoder": "backward", "encoder_ratio": 1, "bridge": False},
-    "luong": LUONGS | {"input_feed": "readout"},
+    "luong": LUONGS | {"feeds_readout": True},
 }
 
 
@@ -40,7 +40,7 @@ def made(name):
 
 def test_if_the_state_before_asks_it_is_bahdanaus_model_given_the_new_state():
     bahdanau, ours = (
-        make(*VOCABULARIES, **SIZES).double() for make in (rnn_search, partial(hybrid, query_from="previous"))
+        make(*VOCABULARIES, **SIZES).double() for make in (rnn_search, partial(hybrid, queries_before=True))
     )
     ours.load_state_dict(bahdanau.state_dict())
     bahdanau.decoder.reads_new_state = True
@@ -73,7 +73,7 @@ def test_steps_by_hand_are_those_taken_one_by_one_and_all_at_once(name):
         asked = decoder.attention.at(t, states[0], state.memory)
         c = asked.context[:, 0]
         read = decoder.readout.read(states[0], y, c)
-        fed = read if MODELS[name].get("input_feed") else c
+        fed = read if MODELS[name].get("feeds_readout") else c
         logits, look, state = translator.step(word, state)
         for scores, weights in ((logits, look.weights[:, 0]), (at_once.logits[:, t], at_once.attention.weights[:, t])):
             assert_close(scores, read @ decoder.output_weight.T)
@@ -139,14 +139,12 @@ def test_concat_with_the_identity_is_concat_whose_matrix_is_that():
     ("options", "says"),
     [
         ({"encoder": "rnn"}, "encoder is 'rnn'; expected one of gru, bidirectional, backward"),
-        ({"query_from": "before"}, "query_from is 'before'; expected one of new, previous"),
-        ({"input_feed": True}, "input_feed is True; expected one of context, readout"),
         ({"score": "dot"}, "score is 'dot'; expected one of additive, general"),
         ({"encoder_ratio": 1}, "encoder_ratio is 1; expected 2 with the encoder 'gru'"),
         ({"encoder": "bidirectional", "bridge": False}, "bridge is False; expected the encoder 'backward'"),
-        ({"maxout": False, "query_from": "previous"}, "query_from is 'previous'; expected the encoder 'gru', a maxout"),
-        ({"input_feed": "readout", "query_from": "previous"}, "query_from is 'previous'; expected the encoder 'gru'"),
-        ({"encoder": "bidirectional", "query_from": "previous"}, "query_from is 'previous'; expected the encoder"),
+        ({"maxout": False, "queries_before": True}, "queries_before is True; expected the encoder 'gru', a maxout"),
+        ({"feeds_readout": True, "queries_before": True}, "queries_before is True; expected the encoder 'gru'"),
+        ({"encoder": "bidirectional", "queries_before": True}, "queries_before is True; expected the encoder"),
         ({"hidden_size": 1}, "hidden_size is 1; expected at least 2"),
     ],
 )

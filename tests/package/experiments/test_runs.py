@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from sentences import settings_of
+from sentences import settings_of, with_current_names
 from tables import Run, add_lines, add_run, environment, processor
 
 from attnlib.experiments import runs
@@ -79,11 +79,12 @@ def test_the_rate_with_the_least_loss_is_best(small, tmp_path):
 
 
 def test_a_model_fails_when_all_its_runs_are_there_and_one_is_below_the_bar(small, tmp_path):
-    add_run(run_of(small, "local-p", 10, 0.25), small, tmp_path)
-    assert runs.failed_configs(small, tmp_path) == []
-    add_run(run_of(small, "local-p", 11, 1.0), small, tmp_path)
+    for seed in range(10, 16):
+        assert runs.failed_configs(small, tmp_path) == []
+        add_run(run_of(small, "local-p", seed, 0.25 if seed == 10 else 1.0), small, tmp_path)
     (config,) = runs.failed_configs(small, tmp_path)
     assert (config.name, config.max_steps, config.num_pairs) == ("local-p-times2", 40, 120)
+    assert config.seeds == (10, 11, 12, 13, 14), "five at most"
 
 
 def test_what_is_missing_or_of_another_plan_is_refused(small, folder, refused, tmp_path):
@@ -133,7 +134,7 @@ def test_each_run_on_sentences_has_its_settings_and_the_same_text():
     assert {(run["model"], run["seed"]) for run in details} == {(config.name, seed) for config, seed in plan.runs()}
     for run in details:
         config = plan.configs[run["model"]]
-        assert run["settings"] == asdict(settings_of(config, run["seed"]))
+        assert with_current_names(run["settings"]) == asdict(settings_of(config, run["seed"]))
         assert run["effort"] == plan.contents["effort"]
         assert texts.setdefault((config.language, config.num_pairs), run["text"]) == run["text"]
     assert len({text["test"] for (language, _), text in texts.items() if language == "german"}) == 1

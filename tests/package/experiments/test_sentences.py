@@ -6,10 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import recording
+import sentences as module
 import torch
-from recording import do, main, recorded
-from sentences import list_text_jobs, read_data, train_and_measure
+from sentences import main, read_data, record, train_and_measure
 
 from attnlib.experiments.captions import load_caption_outputs, load_captions, load_word_counts
 from attnlib.experiments.runs import load_costs, load_runs, read_details
@@ -21,7 +20,7 @@ from attnlib.text.model import load
 from .conftest import FEW
 
 HOW = {"beam_size": FEW["beam"], "max_length": FEW["max_length"]}
-WANTED = [("bahdanau", 0), ("no-attention", 0), ("no-attention", 1), ("subwords", 0)]
+WANTED = ("bahdanau", "no-attention", "subwords")
 
 
 def sides(pairs):
@@ -61,11 +60,14 @@ def models(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def folder(sentences, text_folder, models, tmp_path_factory) -> Path:
-    """Record four runs."""
+    """Record the runs of three models."""
     folder = tmp_path_factory.mktemp("runs")
-    runs = [(sentences.configs[name], seed) for name, seed in WANTED]
-    do(list_text_jobs(sentences, runs, text_folder, models, folder), sentences, folder, 1, log=str)
+    record(sentences, text_folder, models, folder, only=WANTED)
     return folder
+
+
+def recorded(plan, folder):
+    return {(run["model"], run["seed"]) for run in read_details(plan, folder)}
 
 
 def details_of(plan, folder, model, seed=0):
@@ -73,14 +75,14 @@ def details_of(plan, folder, model, seed=0):
 
 
 def test_a_run_says_how_it_was_made_and_what_came_of_it(sentences, folder, models, text_folder):
-    assert recorded(sentences, folder) == {*WANTED}
+    assert recorded(sentences, folder) == {(name, n) for name in WANTED for n in sentences.configs[name].seeds}
     details = details_of(sentences, folder, "bahdanau")
     assert details["settings"]["options"]["embedding_dim"] == 8
     assert {"processor", "threads", "sentencepiece"} < details["environment"].keys()
-    costs = load_costs(sentences, folder).loc["bahdanau"]
+    costs = load_costs(sentences, folder).loc["bahdanau"].iloc[0]
     assert (costs["steps"], costs["best_step"] in (2, 3), costs["seconds"] > 0) == (3, True, True)
     assert [step for step, *_ in details["dev"]] == [2, 3]
-    runs = load_runs(sentences, folder=folder).query("model == 'bahdanau'").set_index("test_set").loc["test"]
+    runs = load_runs(sentences, folder=folder).set_index(["model", "seed", "test_set"]).loc["bahdanau", 0, "test"]
     test, model = read_data(text_folder, "german").test, load(models / "bahdanau.0")
     evaluation, copied = evaluate(model, sides(test), **HOW), evaluate(model, sides(test), **HOW, replace_unknown=True)
     for metric, expected in (
@@ -90,7 +92,7 @@ def test_a_run_says_how_it_was_made_and_what_came_of_it(sentences, folder, model
     ):
         assert runs[metric] == pytest.approx(expected, abs=1e-4)
     assert details["signatures"] == list(evaluation.signatures)
-    by_words = load_runs(sentences, "words", folder).query("model == 'bahdanau'")
+    by_words = load_runs(sentences, "words", folder).query("model == 'bahdanau' and seed == 0")
     assert runs["sentences"] == by_words["sentences"].sum() == 5
     assert runs["perplexity"] > 1
     hypotheses = model.translate_all([pair.source for pair in test], **HOW)
@@ -144,13 +146,13 @@ def test_a_caption_that_the_text_has_is_counted(sentences, text_folder, tmp_path
 
 
 def test_what_is_recorded_is_not_run_again_and_of_another_text_refused(sentences, folder, text_folder, tmp_path):
-    runs = [(sentences.configs[name], seed) for name, seed in [*WANTED, ("luong", 0)]]
-    assert [*list_text_jobs(sentences, runs, text_folder, tmp_path, folder)] == [("luong", 0)]
+    record(sentences, text_folder, tmp_path / "models", folder, only=WANTED)
+    assert not (tmp_path / "models").exists()
     for name in ("train", "val", "test_2017_flickr"):
         for ending in ("en", "de"):
             (tmp_path / f"{name}.{ending}").write_text("a\nb\n")
     with pytest.raises(ValueError, match="bahdanau, seed 0, is recorded with another text; give another --folder"):
-        list_text_jobs(sentences, runs, tmp_path, tmp_path, folder)
+        record(sentences, tmp_path, tmp_path, folder, only=WANTED[:1])
 
 
 def test_a_run_that_was_ended_is_gone_on_with_and_ends_the_same(sentences, folder, text_folder, tmp_path):
@@ -177,15 +179,10 @@ def test_amounts_of_text_are_the_first_pairs(sentences, text_folder, tmp_path, m
 
 
 def test_the_command_runs_what_is_asked_for(sentences, text_folder, tmp_path, monkeypatch, refused):
-    monkeypatch.setattr(recording, "read_plan", lambda _: sentences)
+    monkeypatch.setattr(module, "read_plan", lambda _: sentences)
     threads = torch.get_num_threads()
     where = {"folder": tmp_path / "runs", "models": tmp_path / "models", "device": "cpu"}
-    main("sentences", data=text_folder, only=("dot",), **where)
+    main(text_folder, only=("dot",), **where)
     torch.set_num_threads(threads)
     assert recorded(sentences, tmp_path / "runs") == {("dot", 0)}
-    for given, says in (
-        ({}, "learns from a text; expected --data"),
-        ({"data": text_folder, "only": ("rnn",)}, "only is 'rnn'; expected one of no-attention"),
-        ({"data": tmp_path}, f"--data is {tmp_path}, which lacks train.lc.norm.tok.en"),
-    ):
-        refused(lambda given=given: main("sentences", **given, **where), says)
+    refused(lambda: main(text_folder, only=("rnn",), **where), "only is 'rnn'; expected one of no-attention")
