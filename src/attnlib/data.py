@@ -206,13 +206,15 @@ class Corpus:
         Corpus
             The encoded pairs, in the same order.
         """
-        ids, lengths = array("q"), array("q")
+        largest = max(len(source_vocabulary), len(target_vocabulary))
+        ids, lengths = array("H" if largest <= 1 << 16 else "I"), array("I")  # a large text takes two bytes per word
         for pair in pairs:
             for side in (source_vocabulary.encode(pair.source), target_vocabulary.encode(pair.target)):
                 ids.extend(side)
                 lengths.append(len(side))
-        both = np.array(lengths, np.int64).reshape(-1, 2)
-        return cls(np.array(ids, np.int64), both.sum(1).cumsum() - both.sum(1), both)
+        both = np.asarray(lengths).reshape(-1, 2)
+        sizes = both.sum(1, dtype=np.int64)
+        return cls(np.asarray(ids), sizes.cumsum() - sizes, both)
 
     def __len__(self) -> int:
         return len(self.starts)
