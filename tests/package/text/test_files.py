@@ -93,6 +93,7 @@ def test_gold_links_are_sure_or_possible(write):
     [
         ("0-0\n", "g has 1 lines; expected 2"),
         ("0-0\n0:1\n", "g, line 2: 0:1 is no link"),
+        ("0-2\n\n", "g, line 1: 0-2 is no link of this pair"),
         ("2-0\n\n", "g, line 1: 2-0 is no link of this pair; .* positions from 0 in 2 and 2 words"),
     ],
 )
