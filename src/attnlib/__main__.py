@@ -4,12 +4,11 @@ Each command is a thin layer over a function of `attnlib.text.files`, `attnlib.t
 `attnlib.text.evaluation` or `attnlib.plotting.page`. An error is one sentence, with the exit status 2.
 """
 
-import errno
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -41,6 +40,8 @@ class Search:
     """hypotheses of the beam search; 1 is greedy search"""
     max_length: int | None = None
     """most words or subwords of a translation. None: twice those of its source, and 50 more"""
+    replace_unknown: bool = False
+    """replace each unknown word by the source word of greatest weight"""
 
 
 def toy(folder: Positional[Path], train: int = 20_000, dev: int = 200, seed: int = 1) -> None:
@@ -101,18 +102,16 @@ def train(
     device = processes.resolve_device(common.device)
     with processes.init_distributed(device), processes.bfloat16_autocast(device, enabled=not common.float32):
         log = (lambda line: None) if processes.rank() else _log
-        with processes.main_process_first():
-            preset, options = architecture.options(training.seed)
-            config = replace(training, preset=preset, options=options)
-            config.check()
-            if len(dev) > 2:
-                raise ValueError(f"dev is {len(dev)} files; expected two files, or one of tab-separated pairs")
-            if not dev and (config.patience or config.eval_every):
-                raise ValueError("patience and eval_every need dev scores; expected dev files (--dev)")
-            pairs = ParallelText(source, target, max_length=config.max_input_length)
-            kept = read_parallel(*dev, max_length=config.max_input_length) if dev else None
-            if kept:
-                log(f"dev: {kept}")
+        preset, options = architecture.options(training.seed)
+        config = replace(training, preset=preset, options=options)
+        if len(dev) > 2:
+            raise ValueError(f"dev is {len(dev)} files; expected two files, or one of tab-separated pairs")
+        if not dev and (config.patience or config.eval_every):
+            raise ValueError("patience and eval_every need dev scores; expected dev files (--dev)")
+        pairs = ParallelText(source, target, max_length=config.max_input_length)
+        kept = read_parallel(*dev, max_length=config.max_input_length) if dev else None
+        if kept:
+            log(f"dev: {kept}")
         how = {"save_seconds": save_seconds, "progress": True, "log": log, "device": device}
         train_model(common.model, pairs, kept.pairs if kept else (), config, **how)
         log(f"the model is in {common.model}")
@@ -122,7 +121,6 @@ def translate(
     common: OmitArgPrefixes[Common],
     search: OmitArgPrefixes[Search],
     links: Path | None = None,
-    replace_unknown: bool = False,
     max_input_length: int = 1000,
 ) -> None:
     """Translate the standard input line by line.
@@ -137,16 +135,14 @@ def translate(
         Beam search.
     links : path, optional
         file for the word links, as i-j
-    replace_unknown : bool, default False
-        replace each unknown word by the source word of greatest weight
     max_input_length : int, default 1000
         most words or subwords of a line; a longer line is cut
     """
     from attnlib.text.model import translate_stream  # noqa: PLC0415
 
-    options = vars(search) | {"replace_unknown": replace_unknown, "max_input_length": max_input_length}
+    given, written, options = sys.stdin.buffer, sys.stdout.buffer, vars(search)
     with _loaded(common) as model, atomic_open(links) if links else nullcontext() as linked:
-        translate_stream(model, sys.stdin.buffer, sys.stdout.buffer, linked=linked, log=_log, **options)
+        translate_stream(model, given, written, max_input_length=max_input_length, linked=linked, log=_log, **options)
 
 
 def evaluate(
@@ -157,7 +153,6 @@ def evaluate(
     target: Positional[Path | None] = None,
     gold: Path | None = None,
     tokenize: str | None = None,
-    replace_unknown: bool = False,
 ) -> None:
     """Translate a text and score the translations against its references.
 
@@ -177,16 +172,14 @@ def evaluate(
         gold word links, i-j sure and i?j possible, for the alignment error rate
     tokenize : str, optional
         sacrebleu's tokenizer for BLEU. None: none for words, 13a for subwords, zh or char without spaces
-    replace_unknown : bool, default False
-        replace each unknown word by the source word of greatest weight
     """
     from attnlib.text import evaluation  # noqa: PLC0415
     from attnlib.text.files import iter_parallel, read_gold  # noqa: PLC0415
 
-    pairs, options = [*iter_parallel(source, target)], vars(search) | {"replace_unknown": replace_unknown}
+    pairs = [*iter_parallel(source, target)]
     with _loaded(common) as model:
         links = read_gold(gold, model.units_of(pairs)) if gold else None
-        print(evaluation.evaluate(model, pairs, tokenize=tokenize, gold=links, log=_log, **options))
+        print(evaluation.evaluate(model, pairs, tokenize=tokenize, gold=links, **vars(search)))
 
 
 def align(common: OmitArgPrefixes[Common], source: Positional[Path], target: Positional[Path | None] = None) -> None:
@@ -261,14 +254,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         tyro.extras.subcommand_cli_from_dict(commands, prog="attnlib", description=about, args=given, config=config)
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever read the output has read enough
-        _let_go_of_the_output()
     except KeyboardInterrupt:
         return 130
     except (ValueError, FloatingPointError) as error:
-        return _refuse(given, _with_options(str(error)))
+        return _refuse(given, str(error))
     except OSError as error:
-        return _refuse(given, _explain(error))
+        name = error.filename or "the output"
+        if name == "the output":
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that it does not fail again at exit
+        if not isinstance(error, BrokenPipeError):  # whoever read the output has read enough
+            return _refuse(given, f"{name}: {error.strerror or error}")
     return 0
 
 
@@ -281,29 +276,6 @@ def _loaded(common: Common) -> Iterator[Any]:
     device = resolve_device(common.device)
     with bfloat16_autocast(device, enabled=not common.float32):
         yield load(common.model, device)
-
-
-def _with_options(why: str) -> str:
-    """Replace the name of an argument in an error message by its option."""
-    names = {one.name for cls in (Architecture, TrainingConfig, Search) for one in fields(cls)} | {"dev", "links"}
-    return " ".join(
-        f"--{word.replace('_', '-')}" if word in names and (n == 0 or "_" in word) else word
-        for n, word in enumerate(why.split(" "))
-    )
-
-
-def _explain(error: OSError) -> str:
-    name = error.filename or "the output"
-    if name == "the output":
-        _let_go_of_the_output()
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return f"no space left for {name}; make room, and give the same command again"
-    return f"{name}: {(error.strerror or str(error)).lower()}"
-
-
-def _let_go_of_the_output() -> None:
-    """Redirect the output to nowhere, so that it does not fail again at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _log(line: str) -> None:

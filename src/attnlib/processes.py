@@ -6,16 +6,15 @@ others. A process by itself is the first of one, and nothing here changes anythi
 """
 
 import os
-import signal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import NoReturn
 
 import torch
 from torch import Tensor
 from torch import distributed as dist
+from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 _LONGEST_WAIT = timedelta(hours=2)  # for another process, which may be making vocabularies or scoring
 
@@ -96,9 +95,7 @@ def init_distributed(device: torch.device | str = "cpu") -> Iterator[None]:
     dist.init_process_group(
         "cpu:gloo,cuda:nccl" if torch.device(device).type == "cuda" else "gloo", timeout=_LONGEST_WAIT
     )
-    before = signal.signal(signal.SIGTERM, _end)  # torchrun's, when another process has failed
     yield
-    signal.signal(signal.SIGTERM, before)
     dist.destroy_process_group()
 
 
@@ -106,17 +103,13 @@ def init_distributed(device: torch.device | str = "cpu") -> Iterator[None]:
 def main_process_first() -> Iterator[None]:
     """Run the enclosed block on the main process first, then on the others.
 
-    If the block raises an error in the main process, which reports it, the others exit without a message.
+    If the block raises an error in the main process, which reports it, the others exit.
     """
-    if rank() and not all_reduce_max(0.0)[0]:
-        sys.exit(2)
-    done = False
-    try:
-        yield
-        done = True
-    finally:
-        if not rank():
-            all_reduce_max(float(done))
+    if rank():
+        all_reduce_sum(0)  # which waits for the main process
+    yield
+    if not rank():
+        all_reduce_sum(0)
 
 
 def all_reduce_max(*numbers: float) -> Sequence[float]:
@@ -148,11 +141,9 @@ def all_reduce_gradients(parameters: Iterable[Tensor], loss: Tensor) -> Tensor:
         return loss
     for p in (parameters := list(parameters)):
         p.grad = torch.zeros_like(p) if p.grad is None else p.grad
-    flat = _all_reduce(torch.cat([*(p.grad.flatten() for p in parameters), loss.view(1)]))
-    *gradients, loss = flat.split([*(p.numel() for p in parameters), 1])
-    for p, gradient in zip(parameters, gradients, strict=True):
-        p.grad = gradient.view_as(p)
-    return loss[0].clone()
+    numbers = [*(p.grad for p in parameters), loss]
+    vector_to_parameters(_all_reduce(parameters_to_vector(numbers)), numbers)
+    return loss
 
 
 def _all_reduce(numbers: Tensor, how: dist.ReduceOp = dist.ReduceOp.SUM) -> Tensor:
@@ -161,9 +152,5 @@ def _all_reduce(numbers: Tensor, how: dist.ReduceOp = dist.ReduceOp.SUM) -> Tens
         try:
             dist.all_reduce(numbers, how)
         except RuntimeError:
-            _end()
+            sys.exit(f"process {rank()}: another was lost; a training goes on from its last save with the same command")
     return numbers
-
-
-def _end(*_: object) -> NoReturn:
-    sys.exit(f"process {rank()}: another was lost or told to end; the same command goes on from the last checkpoint")

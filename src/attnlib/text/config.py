@@ -62,9 +62,8 @@ class Architecture:
         """
         from attnlib.text.folder import PRESETS  # noqa: PLC0415, help should not wait for torch
 
-        preset, size = self.preset or "luong", self.features
-        names = ("encoder", "score", "window", "half_width", "input_feeding", "num_layers")
-        given = {name: value for name in names if (value := getattr(self, name)) is not None}
+        given = {name: value for name, value in vars(self).items() if value is not None}
+        preset, size = given.pop("preset", "luong"), given.pop("features")
         if other := given.keys() - signature(PRESETS[preset]).parameters.keys():
             raise ValueError(f"{min(other)} is set with the preset {preset}; expected it with luong's preset, or none")
         if "half_width" in given and given.get("window", "global") == "global":
@@ -73,8 +72,7 @@ class Architecture:
         sizes = {"embedding_dim": size, "hidden_size": size}
         if preset == "transformer":
             sizes = {"d_model": size, "dim_feedforward": 4 * size}
-        rates = {"dropout": self.dropout, "embedding_dropout": self.embedding_dropout}
-        return preset, default | given | sizes | rates | {"seed": seed}
+        return preset, default | given | sizes | {"seed": seed}
 
 
 @dataclass(frozen=True)
@@ -100,7 +98,7 @@ class TrainingConfig:
     vocab_size: int = 8000
     """most subwords, or words, of a vocabulary"""
     share_vocabulary: bool = False
-    """use one vocabulary of subwords for both sides"""
+    """use one vocabulary for both sides"""
     min_count: int | None = None
     """with --words: how often a word must occur to be in the vocabulary. None: 2"""
     max_input_length: int = 100
@@ -108,7 +106,7 @@ class TrainingConfig:
     epochs: int = 10
     """passes through the training pairs"""
     steps: int | None = None
-    """number of training steps, instead of epochs"""
+    """number of training steps, instead of epochs; with minutes, the first limit reached ends the training"""
     minutes: float | None = None
     """duration of training, instead of epochs"""
     max_sentences: int = 64
@@ -144,26 +142,16 @@ class TrainingConfig:
         times = ("epochs", "eval_every", "patience")
         check_whole(**{name: n for name in (*sizes, *times) if (n := getattr(self, name)) is not None})
         check_choice(("cosine", "constant"), schedule=self.schedule)
-        check_training(
-            **self.length(1),
-            seed=self.seed,
-            learning_rate=self.learning_rate,
-            max_grad_norm=self.max_grad_norm,
-            label_smoothing=self.label_smoothing,
-        )
+        check_training(**self.train_arguments(1))
         if not self.embedding_scale > 0:
             raise ValueError(f"embedding_scale is {self.embedding_scale}; expected a number above 0")
-        if self.steps is not None and self.minutes is not None:
-            raise ValueError(f"steps is {self.steps} and minutes is {self.minutes}; expected one of them")
-        if self.share_vocabulary and self.words:
-            raise ValueError("share_vocabulary is True with whole words; expected it with subwords only")
         if self.min_count is not None and not self.words:
             raise ValueError(f"min_count is {self.min_count} with subwords; expected it with whole words only")
         if self.preset == "transformer" and self.embedding_scale != TrainingConfig.embedding_scale:
             raise ValueError(f"embedding_scale is {self.embedding_scale}; expected it with recurrent models only")
 
-    def length(self, epoch: int) -> dict[str, int | float | None]:
-        """Return the length of training as arguments of `attnlib.training.train`.
+    def train_arguments(self, epoch: int) -> dict[str, int | float | None]:
+        """Return the arguments of `attnlib.training.train` that say how long and how fast the model learns.
 
         Parameters
         ----------
@@ -173,7 +161,8 @@ class TrainingConfig:
         Returns
         -------
         dict
-            ``steps`` and ``minutes``; one of them is None.
+            The arguments: ``steps``, ``minutes``, ``learning_rate`` and so on.
         """
-        by_epochs = self.epochs * epoch if self.minutes is None else None
-        return {"steps": by_epochs if self.steps is None else self.steps, "minutes": self.minutes}
+        by_epochs = self.steps is None and self.minutes is None
+        names = ("minutes", "seed", "learning_rate", "max_grad_norm", "label_smoothing")
+        return {"steps": self.epochs * epoch if by_epochs else self.steps} | {n: getattr(self, n) for n in names}

@@ -1,12 +1,12 @@
 """Evaluation of a model on a text: BLEU and chrF by sacrebleu, exact match, and alignment error rate."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from attnlib.data import SentencePair, Vocabulary
 from attnlib.metrics import Bin, alignment_error_rate, bleu, bleu_by_length, bleu_metric, chrf, exact_match
 from attnlib.text.files import GoldAlignment, Words
-from attnlib.text.model import TranslationModel, log_cut
+from attnlib.text.model import TranslationModel
 from attnlib.text.subwords import bleu_tokenizer, lacks_spaces, split_units
 
 
@@ -59,7 +59,6 @@ def evaluate(
     *,
     tokenize: str | None = None,
     gold: Sequence[GoldAlignment] | None = None,
-    log: Callable[[str], Any] = lambda line: None,
     **options: Any,
 ) -> EvaluationResult:
     """Translate a text and score the translations against its references.
@@ -75,8 +74,6 @@ def evaluate(
         it is "none" for a model of words and "13a" for one of subwords; for references without spaces, "zh" or "char".
     gold : list of GoldAlignment, optional
         Gold links of each pair, for the alignment error rate of forced decoding.
-    log : callable, optional
-        Called with a message about translations that reached their greatest length, with their line numbers.
     **options
         Further arguments of `TranslationModel.translate_all`.
 
@@ -99,7 +96,6 @@ def evaluate(
     if gold is not None:
         error = alignment_error_rate(model.links_of(pairs), [one.sure for one in gold], [one.possible for one in gold])
     translations = model.translate_all([source for source, _ in pairs], **options)
-    log_cut(translations, "the source", log)
     return score_translations([one.words for one in translations], pairs, tokenize)._replace(alignment_error_rate=error)
 
 

@@ -105,17 +105,16 @@ def iter_parallel(source: str | Path, target: str | Path | None = None) -> Itera
         number of lines.
     """
     if target is None:
-        for number, line in enumerate(read_lines(source), 1):
-            sides = line.split("\t")
-            if len(sides) != 2:
-                raise ValueError(f"{source}, line {number}: {len(sides) - 1} tabs; expected one tab between sentences")
-            yield split_words(sides[0]), split_words(sides[1])
-        return
-    for number, lines in enumerate(zip_longest(read_lines(source), read_lines(target)), 1):
-        if None in lines:
-            shorter, longer = (source, target) if lines[0] is None else (target, source)
-            raise ValueError(f"{shorter} has {number - 1:,} lines, {longer} more; expected the same number of lines")
-        yield split_words(lines[0]), split_words(lines[1])
+        lines = (line.split("\t") for line in read_lines(source))
+    else:
+        lines = zip_longest(read_lines(source), read_lines(target))
+    for number, sides in enumerate(lines, 1):
+        if len(sides) != 2:
+            raise ValueError(f"{source}, line {number}: {len(sides) - 1} tabs; expected one tab between sentences")
+        if None in sides:
+            shorter = source if sides[0] is None else target
+            raise ValueError(f"{shorter} ends after line {number - 1:,}; expected as many lines as in the other file")
+        yield split_words(sides[0]), split_words(sides[1])
 
 
 class ParallelText:
@@ -231,13 +230,10 @@ def read_gold(path: str | Path, sides: Sequence[tuple[Sequence[str], Sequence[st
         links: dict[str, set[tuple[int, int]]] = {"-": set(), "?": set()}
         for link in line.split():
             ends = re.fullmatch(r"([0-9]+)([-?])([0-9]+)", link)
-            if not ends:
-                raise ValueError(f"{path}, line {number}: {link!r} is no link; expected i-j or i?j, positions from 0")
-            i, t = int(ends[1]), int(ends[3])
-            if i >= len(source) or t >= len(target):
-                lengths = f"{len(source)} and {len(target)} words"
-                raise ValueError(f"{path}, line {number}: {link} is a link beyond the sentence; expected {lengths}")
-            links[ends[2]].add((i, t))
+            if not ends or int(ends[1]) >= len(source) or int(ends[3]) >= len(target):
+                expected = f"expected i-j or i?j, positions from 0 in {len(source)} and {len(target)} words"
+                raise ValueError(f"{path}, line {number}: {link} is no link of this pair; {expected}")
+            links[ends[2]].add((int(ends[1]), int(ends[3])))
         gold.append(GoldAlignment(frozenset(links["-"]), frozenset(links["-"] | links["?"])))
     return gold
 

@@ -24,7 +24,6 @@ from safetensors.torch import load_file
 from safetensors.torch import save as bytes_of
 
 from attnlib import processes
-from attnlib.checks import check_choice
 from attnlib.data import Tokenizer, Vocabulary
 from attnlib.seq2seq import EncoderDecoder, luong, rnn_encdec, rnn_search
 from attnlib.text.subwords import Subwords
@@ -94,7 +93,7 @@ def alone(folder: Path) -> Iterator[None]:
     if processes.rank():
         yield
         return
-    path, new = folder / "training.lock", not folder.exists()
+    path = folder / "training.lock"
     folder.mkdir(parents=True, exist_ok=True)
     try:
         lock = FileLock(path).acquire(timeout=0)
@@ -104,9 +103,8 @@ def alone(folder: Path) -> Iterator[None]:
         try:
             yield
         finally:
-            with suppress(PermissionError):  # on Windows, where the lock removes its file itself
+            with suppress(OSError):  # on Windows the lock removes its file itself; and a folder with a model stays
                 path.unlink(missing_ok=True)
-            if new and not any(folder.iterdir()):
                 folder.rmdir()
 
 
@@ -132,21 +130,15 @@ def check_same(folder: Path, about: Mapping[str, Any]) -> bool:
     """
     if all(path.suffix in (".lock", ".words", ".pieces", ".new") for path in folder.iterdir()):  # what is there first
         return False
-    kept, names = read_config(folder), {"pairs": "another text", "dev": "other dev sentences"}
-    parts = [(kept.get(part, {}), about[part]) for part in ("settings", "text")]
-    other = {key: (old.get(key), new[key]) for old, new in parts for key in new if old.get(key) != new[key]}
-    if not other:
-        return True
-    what = "; ".join(names.get(key) or f"{key} {old}, not {new}" for key, (old, new) in other.items())
-    raise ValueError(
-        f"{folder} holds a model of another configuration: {what}; expected its own configuration to go on with it, or "
-        "another --model"
-    )
-
-
-def is_complete(folder: Path) -> bool:
-    """Return whether the training in a folder is finished."""
-    return (folder / WEIGHTS).exists() and not (folder / TRAINING).exists()
+    old, new = (config.get("settings", {}) | config.get("text", {}) for config in (read_config(folder), about))
+    names = {"pairs": "another text", "dev": "other dev sentences"}
+    other = [names.get(key, f"{key} {old.get(key)}, not {new[key]}") for key in new if old.get(key) != new[key]]
+    if other:
+        raise ValueError(
+            f"{folder} holds a model of another configuration: {'; '.join(other)}; expected its own configuration to "
+            "go on with it, or another --model"
+        )
+    return True
 
 
 def begin_folder(folder: Path, config: Mapping[str, Any], source: Tokenizer, target: Tokenizer) -> None:
@@ -207,11 +199,9 @@ def read_config(folder: Path) -> dict[str, Any]:
     if not (folder / CONFIG).is_file():
         raise ValueError(f"{folder} is a folder without {CONFIG}; expected a model folder, as attnlib train writes it")
     try:
-        config = json.loads((folder / CONFIG).read_text("utf-8"))
-        check_choice(PRESETS, preset=config["settings"]["preset"])
-    except (ValueError, KeyError, TypeError):
-        raise ValueError(f"{folder / CONFIG} is damaged; expected the configuration of a model folder") from None
-    return config
+        return json.loads((folder / CONFIG).read_text("utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{folder / CONFIG} is damaged; expected a whole file: {error}") from None
 
 
 def write_config(folder: Path, config: Mapping[str, Any]) -> None:

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from jaxtyping import Float
-from torch import Tensor
 
 from attnlib.checks import check_whole
 from attnlib.data import EOS, SPECIAL, UNK, SentencePair, Tokenizer
@@ -22,9 +21,6 @@ from attnlib.text.files import Words, decode_line, format_pharaoh, split_words
 from attnlib.text.folder import read_model
 from attnlib.text.subwords import Subwords, split_units, unit_weights
 from attnlib.writing import add_path_to_errors
-
-MAX_LINE = 1000
-"""Most words or subwords of a line."""
 
 _TOGETHER = 1000  # lines that are in memory at once
 
@@ -123,12 +119,8 @@ class TranslationModel:
 
     @property
     def unspaced(self) -> tuple[bool, bool]:
-        """Whether source and target lack spaces, so that letters are linked.
-
-        Vocabularies of whole words always link words.
-        """
-        sides = zip(self.config.get("unspaced", (False, False)), self.vocabularies, strict=True)
-        source, target = (lacks and isinstance(known, Subwords) for lacks, known in sides)
+        """Whether source and target lack spaces, so that letters are linked."""
+        source, target = self.config.get("unspaced", (False, False))
         return source, target
 
     def translate(self, sentence: str, *, beam_size: int = 5, max_length: int | None = None) -> Translation:
@@ -190,8 +182,13 @@ class TranslationModel:
         limits = [2 * size + 50 if max_length is None else max_length for size in sizes]
         both = zip(sizes, limits, strict=True)
         shortest = None if prefer_finished else [size // 2 if size < limit else limit + 1 for size, limit in both]
+        known = self.vocabularies[1]
         for n, ids, log_p, weights in search_all(self.network, sources, limits, beam_size, shortest):
-            one = self._translation(sources[n], ids, log_p, weights)
+            words, finished = known.decode(ids), bool((ids == EOS).any())
+            one = Translation(sources[n], words, None, exp(log_p), finished, self.unspaced)
+            if weights is not None:
+                pieces = known.names(ids) if isinstance(known, Subwords) else words
+                one = self._with_weights(one, weights.numpy(), pieces)
             translations[full[n]] = one.with_unknown_replaced() if replace_unknown else one
         return translations
 
@@ -208,8 +205,13 @@ class TranslationModel:
         list of set
             Links of each pair, as (source position, target position).
         """
-        full = [SentencePair(*sides) for sides in pairs if all(sides)]
-        linked = map(self._forced_links, full, forced_weights(self.network, full))
+        full = [Translation(*sides, None, 1.0, unspaced=self.unspaced) for sides in pairs if all(sides)]
+        forced = forced_weights(self.network, [SentencePair(one.source, one.words) for one in full])
+        known = self.vocabularies[1]
+        linked = (
+            self._with_weights(one, weights, _pieces(known, one.words)).links()
+            for one, weights in zip(full, forced, strict=True)
+        )
         return [next(linked) if all(sides) else set() for sides in pairs]
 
     def units_of(self, pairs: Sequence[tuple[Words, Words]]) -> list[tuple[Words, Words]]:
@@ -227,24 +229,12 @@ class TranslationModel:
         """
         return [_units(sides, self.unspaced) for sides in pairs]
 
-    def _translation(self, source: Words, ids: Tensor, log_p: float, weights: Tensor | None) -> Translation:
-        words = self.vocabularies[1].decode(ids)
-        one = Translation(source, words, None, exp(log_p), bool((ids == EOS).any()), self.unspaced)
-        if weights is None:
-            return one
-        known = self.vocabularies[1]
-        pieces = known.names(ids) if isinstance(known, Subwords) else words
-        return one._replace(weights=self._unit_weights(weights.numpy(), (source, words), pieces))
-
-    def _forced_links(self, pair: SentencePair, weights: Float[np.ndarray, "tgt src"]) -> set[tuple[int, int]]:
-        whole = self._unit_weights(weights, pair[:2], _pieces(self.vocabularies[1], pair.target))
-        return hard_alignment(whole, *_units(pair[:2], self.unspaced))
-
-    def _unit_weights(
-        self, weights: Float[np.ndarray, "tgt src"], sides: tuple[Words, Words], written: Sequence[str]
-    ) -> Float[np.ndarray, "target_units source_units"]:
-        source, target = _units(sides, self.unspaced)
-        return unit_weights(weights, (source, _pieces(self.vocabularies[0], sides[0])), (target, written))
+    def _with_weights(
+        self, one: Translation, weights: Float[np.ndarray, "tgt src"], written: Sequence[str]
+    ) -> Translation:
+        """Merge weights between subwords into weights between units; `written` are the translation's subwords."""
+        read = _pieces(self.vocabularies[0], one.source)
+        return one._replace(weights=unit_weights(weights, (one.units[0], read), (one.units[1], written)))
 
 
 def load(folder: str | Path, device: str | torch.device = "cpu") -> TranslationModel:
@@ -283,7 +273,7 @@ def translate_stream(
     source: IOBase,
     target: IOBase,
     *,
-    max_input_length: int = MAX_LINE,
+    max_input_length: int = 1000,
     linked: IOBase | None = None,
     log: Callable[[str], Any] = lambda line: None,
     **options: Any,
@@ -320,32 +310,14 @@ def translate_stream(
             if kept != words:
                 log(f"the input, line {number}: cut to {max_input_length:,} words or pieces of words")
         translations = model.translate_all(sentences, **options)
-        log_cut(translations, "the input", log, begin)
+        if cut := [str(number) for number, one in enumerate(translations, begin) if not one.finished]:
+            log(f"the input, lines {', '.join(cut)}: translations cut at their greatest length (--max-length)")
         if linked:
             linked.writelines(f"{format_pharaoh(one.links())}\n".encode() for one in translations)
         with add_path_to_errors("the output"):
             target.writelines(f"{one}\n".encode() for one in translations)
             target.flush()
         begin += len(lines)
-
-
-def log_cut(translations: Sequence[Translation], name: str, log: Callable[[str], Any], first: int = 1) -> None:
-    """Log the lines whose translations reached their greatest length.
-
-    Parameters
-    ----------
-    translations : sequence of Translation
-        Translations of consecutive lines.
-    name : str
-        Name of the text.
-    log : callable
-        Called with the message, if there is such a line.
-    first : int, default 1
-        Number of the first line.
-    """
-    if cut := [str(number) for number, one in enumerate(translations, first) if not one.finished]:
-        lines = f"line{'s' * (len(cut) > 1)} {', '.join(cut)}"
-        log(f"{name}, {lines}: the translation reached the greatest length and is cut there; --max-length sets another")
 
 
 def _shortened(vocabulary: Tokenizer, words: Words, longest: int) -> Words:

@@ -45,7 +45,7 @@ class Subwords:
         self._pieces = lru_cache(_REMEMBERED)(self._cut)
 
     @classmethod
-    def train(cls, sentences: Iterable[Sequence[str]], size: int) -> "Subwords":
+    def train(cls, sentences: Iterable[Sequence[str]], vocab_size: int) -> "Subwords":
         """Train a vocabulary of subwords.
 
         Parameters
@@ -53,7 +53,7 @@ class Subwords:
         sentences : iterable of words
             The training text, read once. Of more than 100,000 sentences every second one is used, of more than 200,000
             every fourth, and so on; the letters of all sentences are kept.
-        size : int
+        vocab_size : int
             Number of pieces, special symbols counted. There are fewer if the text does not have as many.
 
         Returns
@@ -64,9 +64,9 @@ class Subwords:
         Raises
         ------
         ValueError
-            If there is no sentence, or the text has more different letters than `size` allows.
+            If there is no sentence, or the text has more different letters than `vocab_size` allows.
         """
-        check_whole(size=size)
+        check_whole(vocab_size=vocab_size)
         lines, letters, every = [], set(), 1
         for seen, words in enumerate(sentences):
             line = " ".join(words).translate(_INSIDE)
@@ -79,14 +79,14 @@ class Subwords:
         letters.discard(" ")
         if not letters:
             raise ValueError("sentences is empty; expected at least one word")
-        if size < (least := len(letters) + 1 + len(_NAMES)):
-            raise ValueError(f"size is {size}; expected at least {least}, for {len(letters):,} different letters")
+        if vocab_size < (least := len(letters) + 1 + len(_NAMES)):
+            raise ValueError(f"vocab_size is {vocab_size}; expected at least {least}, to hold every letter of the text")
         model = BytesIO()
         SentencePieceTrainer.train(
             sentence_iterator=iter(lines),
             model_writer=model,
             model_type="bpe",
-            vocab_size=size,
+            vocab_size=vocab_size,
             hard_vocab_limit=False,
             character_coverage=1.0,
             normalization_rule_name="identity",
@@ -180,15 +180,16 @@ def split_units(words: Sequence[str]) -> tuple[str, ...]:
     """
     units: list[str] = []
     for word in words:
-        begins, alone = True, False
-        for letter in word if _UNSPACED.search(word) else [word]:
-            unspaced, mark = bool(_UNSPACED.match(letter)), unicodedata.category(letter[0]).startswith("M")
-            if begins or ((unspaced or alone) and not mark):
-                units.append("")
-                alone = unspaced
-            units[-1] += letter
-            begins = False
+        kinds = "".join(map(_kind, word))
+        units += (word[unit.start() : unit.end()] for unit in re.finditer("um*|[^u]+", kinds))
     return tuple(units)
+
+
+def _kind(letter: str) -> str:
+    """Tell marks, "m", from letters of scripts without spaces, "u", and all others, "."."""
+    if unicodedata.category(letter).startswith("M"):
+        return "m"
+    return "u" if _UNSPACED.match(letter) else "."
 
 
 def unit_weights(

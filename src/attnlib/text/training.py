@@ -1,8 +1,7 @@
 """Training of a model folder on a text, with dev scores and with saves that an interrupted training continues from."""
 
-from array import array
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
 from time import monotonic
@@ -73,15 +72,17 @@ def train_model(
     Several processes share each batch: see `attnlib.processes`. The first one writes the folder, which all must see.
     """
     folder, config = Path(folder), config or TrainingConfig()
-    config.check()
     with folders.alone(folder):
         with processes.main_process_first():
+            config.check()
             about = {"settings": asdict(config), "text": {"pairs": digest(pairs), "dev": digest(dev)}}
-            about["unspaced"] = [lacks_spaces([pair[side] for pair in islice(pairs, 1000)]) for side in (0, 1)]
+            sides = zip(*(pair[:2] for pair in islice(pairs, 1000)), strict=True)
+            about["unspaced"] = [not config.words and lacks_spaces(sentences) for sentences in sides]
             if isinstance(pairs, ParallelText):
                 log(str(pairs))
             begun = folders.check_same(folder, about)
-            if begun and folders.is_complete(folder):
+            resumed = (folder / folders.TRAINING).exists()
+            if begun and not resumed and (folder / folders.WEIGHTS).exists():
                 log(f"{folder} is complete already")
                 return load(folder, device)
             if not begun and processes.rank():
@@ -93,7 +94,6 @@ def train_model(
                 folders.begin_folder(folder, about, *known)
             size, (source, target) = sum(p.numel() for p in network.parameters()), map(len, known)
             log(f"{size:,} weights; vocabularies of {source:,}, {target:,}")
-        resumed = (folder / folders.TRAINING).exists()
         state = folders.read_training(folder, network) if resumed else init_training(network)
         if resumed:
             log(f"going on after step {state.step:,}")
@@ -121,22 +121,17 @@ def build_vocabularies(pairs: Iterable[SentencePair], config: TrainingConfig) ->
         Source and target vocabulary; the same object twice if the vocabulary is shared.
     """
     if config.share_vocabulary:
-        both = _subwords((pair.source + pair.target for pair in pairs), config.vocab_size, "whole")
+        both = _build_vocabulary((pair.source + pair.target for pair in pairs), config)
         return both, both
-    sides = ((pair.source for pair in pairs), "source"), ((pair.target for pair in pairs), "target")
-    if config.words:
-        limits = {"min_count": config.min_count or 2, "max_size": config.vocab_size}
-        source, target = (Vocabulary.from_sentences(sentences, **limits) for sentences, _ in sides)
-    else:
-        source, target = (_subwords(sentences, config.vocab_size, name) for sentences, name in sides)
+    source = _build_vocabulary((pair.source for pair in pairs), config)
+    target = _build_vocabulary((pair.target for pair in pairs), config)
     return source, target
 
 
-def _subwords(sentences: Iterable[Sequence[str]], size: int, name: str) -> Subwords:
-    try:
-        return Subwords.train(sentences, size)
-    except ValueError as error:
-        raise ValueError(f"vocab_{error} of the {name} text") from None
+def _build_vocabulary(sentences: Iterable[Sequence[str]], config: TrainingConfig) -> Tokenizer:
+    if config.words:
+        return Vocabulary.from_sentences(sentences, min_count=config.min_count or 2, max_size=config.vocab_size)
+    return Subwords.train(sentences, config.vocab_size)
 
 
 def encode_text(
@@ -161,25 +156,15 @@ def encode_text(
     Returns
     -------
     Corpus
-        The ids, in two or four bytes each.
+        The ids; those of left-out pairs are never read.
     """
-    longest, left_out = min(config.max_input_length, config.max_tokens - 1), 0
-    ids, lengths = array("H" if max(map(len, vocabularies)) <= 1 << 16 else "I"), array("I")
-    for pair in pairs:
-        sides = [known.encode(side) for known, side in zip(vocabularies, pair[:2], strict=True)]
-        if max(map(len, sides)) - 1 > longest:
-            left_out += 1
-            continue
-        for side in sides:
-            ids.extend(side)
-            lengths.append(len(side))
-    if not lengths:
+    corpus, longest = Corpus.from_pairs(pairs, *vocabularies), min(config.max_input_length, config.max_tokens - 1)
+    fits = corpus.lengths.max(1) - 1 <= longest
+    if not fits.any():
         raise ValueError(f"pairs is a text of long pairs; expected one of at most {longest} subwords or words a side")
-    if left_out:
+    if left_out := len(fits) - np.count_nonzero(fits):
         log(f"left out: {left_out:,} pairs too long for the model")
-    both = np.frombuffer(lengths, lengths.typecode).reshape(-1, 2)
-    sizes = both.sum(1, dtype=np.int64)
-    return Corpus(np.frombuffer(ids, ids.typecode), sizes.cumsum() - sizes, both)
+    return Corpus(corpus.ids, corpus.starts[fits], corpus.lengths[fits])
 
 
 def dev_metric(dev: Sequence[SentencePair]) -> str:
@@ -240,6 +225,8 @@ class Watch:
         Called with a message about each dev score.
     every : int, default 0
         Steps between two dev scores.
+    saved : float
+        Time of the last save, as `time.monotonic` gives it. At first it is that of the start.
     """
 
     folder: Path
@@ -248,11 +235,7 @@ class Watch:
     save_seconds: float
     log: Callable[[str], Any]
     every: int = 0
-
-    def __post_init__(self):
-        self.saved, self.metric = monotonic(), dev_metric(self.dev) if self.dev else ""
-        if self.metric == "chrF":
-            self.log("dev: too few words for BLEU, which counts runs of four; the weights of the best chrF are kept")
+    saved: float = field(default_factory=monotonic)
 
     def __call__(self, state: TrainingState, last: bool) -> None:
         """Compute a dev score if it is due, keep the best weights, request an early stop, and save.
@@ -262,13 +245,13 @@ class Watch:
         if self.dev and (state.step % self.every == 0 or last):
             scores = (0.0, 0.0) if processes.rank() else dev_score(state.model, self.dev)
             loss, score = processes.all_reduce_max(*scores)
-            state.dev_scores.append(DevScore(state.step, loss, score, self.metric))
+            state.dev_scores.append(DevScore(state.step, loss, score, dev_metric(self.dev)))
             best = max(range(len(state.dev_scores)), key=lambda n: state.dev_scores[n].rank)  # of equal ones the first
             since = len(state.dev_scores) - 1 - best
             if not since:
                 state.best = {name: x.detach().clone() for name, x in state.model.state_dict().items()}
             state.should_stop = self.config.patience is not None and since >= self.config.patience
-            self.log(f"step {state.step:,}: dev loss {loss:.3f}, {self.metric} {score:.2f}")
+            self.log(f"step {state.step:,}: dev loss {loss:.3f}, {state.dev_scores[-1].metric} {score:.2f}")
         if not processes.rank() and monotonic() - self.saved >= self.save_seconds:
             folders.write_training(self.folder, state)
             self.saved = monotonic()
@@ -282,11 +265,7 @@ def _train(state: TrainingState, corpus: Corpus, config: TrainingConfig, *, watc
     return train(
         state.model,
         corpus.infinite_batches(**sizes, seed=config.seed, skip=state.step, share=share),
-        **config.length(epoch),
-        seed=config.seed,
-        learning_rate=config.learning_rate,
-        max_grad_norm=config.max_grad_norm,
-        label_smoothing=config.label_smoothing,
+        **config.train_arguments(epoch),
         schedule={"cosine": warmup_cosine, "constant": warmup_constant}[config.schedule],
         progress=progress,
         state=state,

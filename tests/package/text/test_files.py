@@ -50,8 +50,8 @@ def test_empty_and_long_pairs_are_left_out_and_counted_each_time_that_files_are_
 @pytest.mark.parametrize(
     ("source", "target", "message"),
     [
-        ("a\nb\n", "A\n", "t has 1 lines, .*s more; expected the same number"),
-        ("a\n" * 3, "A\n" * 5, "s has 3 lines, .*t more; expected the same number"),
+        ("a\nb\n", "A\n", "t ends after line 1; expected as many lines as in the other file"),
+        ("a\n" * 3, "A\n" * 5, "s ends after line 3; expected as many lines"),
         (b"a\n\xff\n", "A\nB\n", "s, line 2: byte 1 is not UTF-8"),
         ("\n", "A\n", "0 sentence pairs; left out: 1 with an empty side; expected at least one"),
         ("a b c\n", "A\n", "1 too long; expected at least one pair of at most 2 words"),
@@ -92,8 +92,9 @@ def test_gold_links_are_sure_or_possible(write):
     ("links", "message"),
     [
         ("0-0\n", "g has 1 lines; expected 2"),
-        ("0-0\n0:1\n", "g, line 2: '0:1' is no link"),
-        ("2-0\n\n", "g, line 1: 2-0 is a link beyond the sentence; expected 2 and 2 words"),
+        ("0-0\n0:1\n", "g, line 2: 0:1 is no link"),
+        ("0-2\n\n", "g, line 1: 0-2 is no link of this pair"),
+        ("2-0\n\n", "g, line 1: 2-0 is no link of this pair; .* positions from 0 in 2 and 2 words"),
     ],
 )
 def test_links_that_do_not_fit_are_named(write, links, message):

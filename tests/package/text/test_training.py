@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from attnlib.data import Corpus, Vocabulary, infinite_batches
+from attnlib.data import Corpus, SentencePair, Vocabulary, infinite_batches
 from attnlib.language.grammar import sample
 from attnlib.seq2seq import rnn_search
 from attnlib.text.config import Architecture, TrainingConfig
-from attnlib.text.training import Watch, encode_text
+from attnlib.text.training import Watch, dev_metric, encode_text
 from attnlib.training import init_training, train, warmup_constant
 from attnlib.transformer import transformer
 
@@ -96,6 +96,11 @@ def test_a_text_is_encoded_pair_by_pair_and_what_is_too_long_is_left_out_and_cou
         encode_text(PAIRS, VOCABULARIES, TrainingConfig(max_tokens=3))
 
 
+def test_short_references_and_those_without_spaces_are_scored_by_letters():
+    for words, metric in (("a dog sleeps well", "BLEU"), ("a dog sleeps", "chrF"), ("我看见一只狗。 " * 5, "chrF")):
+        assert dev_metric([SentencePair(("a",), tuple(words.split()))] * 3) == metric
+
+
 def test_minutes_end_a_training():
     history = train(small(), some(), minutes=0.002)
     assert history.stop_reason == "minutes"
@@ -105,8 +110,6 @@ def test_minutes_end_a_training():
 REFUSED = {
     "patience is 0; expected at least 1": {"patience": 0},
     "minutes is -1; expected a number above 0": {"minutes": -1},
-    "steps is 1 and minutes is 2; expected one of them": {"steps": 1, "minutes": 2},
-    "share_vocabulary is True with whole words": {"share_vocabulary": True, "words": True},
     "min_count is 5 with subwords; expected it with whole words only": {"min_count": 5},
     "embedding_scale is 1.0; expected it with recurrent models": {"preset": "transformer", "embedding_scale": 1.0},
     "schedule is 'flat'; expected one of cosine, constant": {"schedule": "flat"},

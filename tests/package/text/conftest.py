@@ -1,0 +1,28 @@
+"""What the tests of text share: the command, run in this process."""
+
+import sys
+from collections.abc import Callable
+from io import BytesIO
+from types import SimpleNamespace
+
+import pytest
+
+from attnlib.__main__ import main
+
+
+@pytest.fixture
+def run(monkeypatch, capfd) -> Callable[..., tuple[int, str, str]]:
+    """Run a command, `given` on its standard input, and give its status, output and errors."""
+
+    def ran(*words: str, given: str | bytes = "") -> tuple[int, str, str]:
+        capfd.readouterr()
+        stream = BytesIO(given.encode() if isinstance(given, str) else given)
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=stream))
+        try:
+            status = main(words)
+        except SystemExit as ended:
+            status = ended.code
+        sys.stdout.flush()
+        return status, *capfd.readouterr()
+
+    return ran

@@ -1,0 +1,229 @@
+"""The command: what each part prints, writes and refuses, on text written from the grammar."""
+
+import os
+import re
+import stat
+import subprocess
+import sys
+from contextlib import chdir
+
+import pytest
+import torch
+
+import attnlib
+from attnlib import search
+from attnlib.__main__ import main
+from attnlib.data import Vocabulary
+from attnlib.language.grammar import sample
+from attnlib.metrics import exact_match
+from attnlib.text import files
+from attnlib.text import model as text_model
+from attnlib.text.config import TrainingConfig
+from attnlib.text.files import format_pharaoh, split_words
+
+PAIRS = sorted(sample(60, seed=0, clauses=(1,)), key=lambda pair: len(pair.source))[:12]
+SOURCES = [" ".join(pair.source) for pair in PAIRS]
+TRAIN = ("train", "--source", "a.tsv", "--save-seconds", "1e9", "--model")
+MODELS = {
+    "words": "--features 32 --steps 120 --learning-rate 1e-2 --dropout 0.1 --words --min-count 1 --dev a.tsv",
+    "subwords": "--features 8 --steps 2 --vocab-size 100 --share-vocabulary",
+    "none": "--features 8 --steps 2 --words --share-vocabulary --preset rnn_encdec",
+}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """Write a text of twelve pairs, and models: one that knows them by heart, and others that know next to nothing."""
+    home = tmp_path_factory.mktemp("home")
+    (home / "a.tsv").write_text("".join(f"{' '.join(pair.source)}\t{' '.join(pair.target)}\n" for pair in PAIRS))
+    (home / "a.links").write_text("".join(f"{format_pharaoh(pair.links)}\n" for pair in PAIRS))
+    with chdir(home):
+        for name, options in MODELS.items():
+            assert main([*TRAIN, name, *options.split()]) == 0
+    return home
+
+
+@pytest.fixture(autouse=True)
+def at_home(home, monkeypatch):
+    """Be where the text and the models are."""
+    monkeypatch.chdir(home)
+
+
+def test_translations_come_in_order_and_empty_lines_too(run, home, monkeypatch):
+    monkeypatch.setattr(text_model, "_TOGETHER", 5)
+    given = [SOURCES[5], "", *SOURCES[::-1], "  "]
+    status, out, err = run("translate", "--model", "words", "--links", "out.links", given="\n".join(given))
+    assert (status, err) == (0, "")
+    *lines, last = [split_words(line) for line in out.split("\n")]
+    assert [bool(line) for line in lines] == [bool(line.strip()) for line in given]
+    expected = [PAIRS[5].target, (), *(pair.target for pair in PAIRS[::-1]), ()]
+    assert exact_match(lines, expected) > 0.8
+    links = (home / "out.links").read_text().split("\n")
+    assert [len(line.split()) for line in links] == [*map(len, lines), len(last)]
+
+
+def test_products_are_bfloat16s_where_the_processor_can_unless_float32_is_asked_for(run, monkeypatch):
+    seen = []
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": True}, raising=False)
+    look = lambda *_, **__: seen.append(torch.is_autocast_enabled("cpu"))  # noqa: E731
+    monkeypatch.setattr(text_model, "translate_stream", look)
+    for more in ([], ["--float32"]):
+        assert run("translate", "--model", "words", *more) == (0, "", "")
+    assert seen == [True, False]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_unknown_words_and_letters_never_fail(run, model):
+    command = ("translate", "--model", model, "--beam-size", "2")
+    status, out, _ = run(*command, given="the ωmega zzz\n☃ 𝄞\n")
+    assert (status, out.count("\n")) == (0, 2)
+    assert run(*command) == (0, "", "")
+
+
+def test_the_python_door_gives_words_weights_and_probability():
+    translation = attnlib.load("words").translate(SOURCES[0])
+    assert (translation.source, translation.words) == PAIRS[0][:2]
+    assert translation.weights.shape == (len(translation.words), len(translation.source))
+    assert 0.3 < translation.probability <= 1
+    whole = attnlib.load("subwords").translate("the cat")
+    assert whole.weights.shape == (len(whole.words), 2)
+    assert attnlib.load("none").translate("the cat").weights is None
+
+
+def test_an_unknown_word_is_replaced_by_the_source_word_that_it_looked_at_most(run, monkeypatch):
+    translation = attnlib.load("words").translate(SOURCES[0])
+    unknown = translation._replace(words=("<unknown>", *translation.words[1:]))
+    asked = translation.source[int(translation.weights[0].argmax())]
+    assert unknown.with_unknown_replaced().words == (asked, *translation.words[1:])
+    assert translation.with_unknown_replaced() is translation
+    letters = unknown._replace(words=("我<unknown>狗",), source=("ab", "c"), unspaced=(False, True))
+    letters = letters._replace(weights=torch.eye(3, 2).numpy()[[0, 1, 0]])
+    assert letters.with_unknown_replaced().words == ("我c狗",)
+    monkeypatch.setattr(Vocabulary, "decode", lambda self, ids: ("<unknown>",) * 3)
+    command = ("translate", "--model", "words", "--max-length", "3", "--replace-unknown")
+    assert {*run(*command, given="the cat\n")[1].split()} <= {"the", "cat"}
+
+
+def test_evaluation_says_how_it_was_computed(run):
+    status, out, _ = run("evaluate", "--model", "words", "a.tsv", "--gold", "a.links", "--beam-size", "1")
+    assert status == 0
+    assert out.startswith("12 sentences\nBLEU ")
+    numbers = {name: float(number) for name, number in re.findall(r"^(BLEU|chrF|exact match) ([0-9.]+)", out, re.M)}
+    assert all(number > 60 for number in numbers.values())
+    assert "tok:none" in out
+    assert "sentences of 1 to 10 source words" in out
+    assert 0 <= float(re.search(r"alignment error rate ([0-9.]+)", out)[1]) < 0.9
+    assert "exact match 0.00 percent" in run("evaluate", "--model", "words", "a.tsv", "--max-length", "1")[1]
+    assert "tok:13a" in run("evaluate", "--model", "subwords", "a.tsv", "--max-length", "1")[1]
+
+
+def test_links_are_those_of_forced_decoding(run, home):
+    for name in ("words", "subwords"):
+        status, out, _ = run("align", "--model", name, "a.tsv")
+        assert status == 0
+        lines = out.split("\n")[:-1]
+        assert [len(line.split()) for line in lines] == [len(pair.target) for pair in PAIRS]
+        assert lines[3] == format_pharaoh(*attnlib.load(name).links_of([PAIRS[3][:2]]))
+    (home / "gaps.tsv").write_text("a\tb\n\tb\na\t\n")
+    assert run("align", "--model", "words", "gaps.tsv")[1] == "0-0\n\n\n"
+
+
+def test_a_model_becomes_one_page_and_its_size_is_said_first(run, home):
+    status, _, err = run("page", "--model", "subwords", "-o", "own.html")
+    size = (home / "own.html").stat().st_size
+    assert (status, err) == (0, f"own.html takes {size / 1e6:.1f} MB\nopen own.html\n")
+    assert (home / "own.html").read_text("utf-8").count("<h1>subwords</h1>") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("align", "--model", "none", "a.tsv"), "model has no attention; expected a model with attention"),
+        (("translate", "--model", "words", "--beam-size", "0"), "beam_size is 0; expected at least 1"),
+        (("translate", "--model", "words", "--links", "no/x"), "no/x: No such file or directory"),
+        ((*TRAIN, "new", "--dev", "a.tsv", "a.tsv", "a.tsv"), "dev is 3 files; expected two"),
+        ((*TRAIN, "new", "--vocab-size", "9"), "vocab_size is 9; expected at least"),
+        ((*TRAIN, "new", "--patience", "1"), "patience and eval_every need dev scores; expected dev files"),
+        ((*TRAIN, "/"), "/ is a folder without config.json; expected a model folder"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence_and_leaves_nothing_behind(run, home, words, message):
+    before = sorted(home.rglob("*"))
+    status, out, err = run(*words, given="the cat\n")
+    assert (status, out) == (2, "")
+    *_, last = err.strip().split("\n")
+    assert last.startswith(f"attnlib {words[0]}: ")
+    assert message in last
+    assert "Traceback" not in err
+    assert sorted(home.rglob("*")) == before
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names on this system")
+def test_a_pipe_is_refused_since_a_text_is_read_twice(run, home):
+    os.mkfifo(home / "pipe")
+    status, _, err = run("train", "--source", "pipe", "--model", "new")
+    assert (status, err) == (2, "attnlib train: pipe is a pipe; expected a file, which can be read twice\n")
+
+
+def test_a_line_that_is_not_utf8_is_named_and_the_parts_before_it_are_translated(run, monkeypatch):
+    monkeypatch.setattr(text_model, "_TOGETHER", 2)
+    given = f"{SOURCES[0]}\n\n".encode()
+    status, out, err = run("translate", "--model", "words", given=given + b"the cat\n\xe9\n")
+    assert (status, out) == (2, run("translate", "--model", "words", given=given)[1])
+    assert "the input, line 4: byte 1 is not UTF-8" in err
+
+
+@pytest.mark.parametrize(("model", "long"), [("words", "the cat " * 50_000), ("subwords", "a" * 500_000)])
+def test_a_line_beyond_measure_is_cut_and_translated_beside_none_that_is_short(run, monkeypatch, model, long):
+    shapes, true = [], search.encode_batch
+
+    def watched(*given):
+        shapes.append(true(*given)[0].shape)
+        return true(*given)
+
+    command = ("translate", "--model", model, "--max-length", "9")
+    alone = run(*command, given="\n".join(SOURCES))[1].split("\n")
+    monkeypatch.setattr(search, "encode_batch", watched)
+    status, out, err = run(*command, given="\n".join([*SOURCES[:7], long, *SOURCES[7:]]))
+    assert status == 0
+    assert out.split("\n")[:7] + out.split("\n")[8:] == alone
+    assert max(rows * columns for rows, columns in shapes) <= 32_000 / 5
+    assert err.startswith("the input, line 8: cut to 1,000 words or pieces of words\n")
+    run(*command, "--max-input-length", "3", given=long)
+    assert shapes[-1][1] <= 4
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device here that is always full")
+def test_a_full_output_is_said_once(run, home):
+    command = f"exec {sys.executable} -m attnlib translate --model words --links new.links < a.tsv > /dev/full"
+    ran = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (2, "attnlib translate: the output: No space left on device\n")
+    assert not (home / "new.links").exists()
+    assert "/dev/full: No space left" in run("translate", "--model", "words", "--links", "/dev/full", given="the")[2]
+    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+
+
+def test_the_toy_text_is_the_grammars_and_replaces_nothing(run):
+    assert run("toy", "toy", "--train", "30", "--dev", "5")[0] == 0
+    for name, n, part in (("train", 30, "train"), ("dev", 5, "test")):
+        read = files.read_parallel(f"toy/{name}.en", f"toy/{name}.fr").pairs
+        gold = files.read_gold(f"toy/{name}.links", [pair[:2] for pair in read])
+        pairs = [pair._replace(links=links.sure) for pair, links in zip(read, gold, strict=True)]
+        assert pairs == sample(n, seed=1, part=part)
+    assert run("toy", "toy")[::2] == (2, "attnlib toy: toy/train.en: File exists\n")
+
+
+def test_options_are_the_fields_of_what_is_told_by_python(monkeypatch):
+    learnt = []
+    monkeypatch.setattr("attnlib.text.training.train_model", lambda *given, **_: learnt.append(given[-1]))
+    words = "--words --min-count 3 --max-tokens 70 --max-sentences 5 --minutes 2.5 --eval-every 9 --seed 4"
+    assert main([*TRAIN, "m"]) == main([*TRAIN, "m", "--dev", "a.tsv", *words.split(), "--score", "general"]) == 0
+    batch = {"max_tokens": 70, "max_sentences": 5, "min_count": 3, "minutes": 2.5, "eval_every": 9, "seed": 4}
+    options = TrainingConfig().options | {"score": "general", "seed": 4}
+    assert learnt == [TrainingConfig(), TrainingConfig(options=options, words=True, **batch)]
+
+
+def test_help_says_defaults(run):
+    assert re.findall("• ([a-z]+)", run("--help")[1]) == ["toy", "train", "translate", "evaluate", "align", "page"]
+    options = " ".join(run("train", "--help")[1].replace("│", "").split())
+    assert all(f"(default: {number})" in options for number in ("8000", "0.002", "1.0", "cosine"))
