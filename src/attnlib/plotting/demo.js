@@ -112,6 +112,7 @@ attnlibCards.define("demo", (card, data) => {
   function act(change, { kind, since = 0, quiet = false } = {}) {
     if (stale()) return;
     if (!kind || kind !== latest) past.push(structuredClone(now));
+    if (kind !== latest || !kind) say("");   // what comes is said, even if it was said before
     latest = kind;
     change();
     renew(since, () => quiet || report());
@@ -132,8 +133,10 @@ attnlibCards.define("demo", (card, data) => {
   const hide = i => live && models[m].steps[t].alpha && act(() => now.hidden.delete(i) || now.hidden.add(i));
 
   function takeBack() {
-    const before = past.pop();
-    if (before) act(() => { now = before; }, { kind: latest = "back" });
+    if (!past.length || stale()) return;
+    [now, latest] = [past.pop(), undefined];
+    say("");
+    renew(0, report);
   }
 
   function drag(event, i) {
@@ -236,7 +239,7 @@ attnlibCards.define("demo", (card, data) => {
 
   // What the chosen word attends to.
   function looks() {
-    const { alpha, word } = models[m].steps[t], begun = `Word ${t + 1}, ${name(word)}`;
+    const { alpha } = models[m].steps[t], begun = `Word ${t + 1}`;
     if (!alpha) return `${begun}: this model has no attention; every word is written from the same vector.`;
     const most = greatest(alpha, 3).filter(i => alpha[i] >= LEAST).map(i => `${all()[i]} ${two(alpha[i])}`);
     return `${begun}: attends to ${most.join(", ") || "nothing"}.`;
@@ -245,7 +248,7 @@ attnlibCards.define("demo", (card, data) => {
   function report() {
     const { steps } = models[m], strange = own?.note ? ` ${own.note}` : "";
     if (!touched(m)) return say(`${models[m].title}: ${text(steps)}.${strange}`);
-    say(moved(m) ? `Now: ${text(steps)}.` : `No ${unit} of the translation changed. ${looks()}`);
+    say(moved(m) ? `Now: ${text(steps)}.` : `The translation is as before your changes.`);
   }
 
   // --- Drawing ---
@@ -257,8 +260,7 @@ attnlibCards.define("demo", (card, data) => {
   function build() {   // the columns of a sentence
     shown = words;
     const slider = i => live ? { role: "slider", "aria-valuemin": 0, "aria-valuemax": 100,
-      onkeydown: event => keys(event, i),
-      "aria-description": KEYS } : {};
+      onkeydown: event => keys(event, i) } : {};
     source.replaceChildren(...all().map((word, i) =>
       make("div", { class: "at-col", lang: en, ...slider(i), "aria-label": live ? word : undefined },
       make("div", { class: "at-bar", onpointerdown: event => drag(event, i) }, make("div", { class: "at-fill" }),
@@ -286,13 +288,14 @@ attnlibCards.define("demo", (card, data) => {
       if (live) dress(col, { "aria-valuenow": Math.round(100 * weight),
         tabindex: i === Math.min(from, words.length) ? 0 : -1,
         "aria-valuetext": hidden ? "hidden at every step" : alpha ? `${two(weight)} of the weight` : "no weight",
+        "aria-description": source.contains(document.activeElement) ? undefined : KEYS,   // where one comes in
         "aria-orientation": tall() ? "horizontal" : "vertical" });
       write(col.querySelector(".at-share"), alpha && !unseen ? two(weight) : "");
     });
     drawTarget(steps);
     drawChips(step);
     drawNotes();
-    dress(undo, { disabled: past.length ? undefined : "" });
+    dress(undo, { "aria-disabled": !past.length });   // keeps the focus
     write(undo, past.length ? `Undo (${past.length})` : "Undo");
     slider.value = now.sharpness;
     write(sharp, slider.value);

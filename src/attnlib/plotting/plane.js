@@ -1,6 +1,7 @@
 // The plane: a query and keys that can be dragged, the weights, and the answer among the values.
 attnlibCards.define("plane", (card, data) => {
-  const { make, dress, two, clamp, question } = attnlibCards, SIZE = 276, UNIT = 42, MIDDLE = SIZE / 2, GRID = 46;
+  const { make, dress, write, sayAtRest, two, clamp, question } = attnlibCards, SIZE = 276, UNIT = 42, MIDDLE = SIZE / 2, GRID = 46;
+  const KEYS = "Arrow keys move it; plus and minus pull it outwards or push it inwards, without turning it";
   const FAR = 3, LONGEST = 2.8;   // how long a query and a key may be; UNIT: pixels of 1
   // the width of a letter in pixels, and where the axes' names stand
   const LETTER = 7.6, ENDS = [{ x: 42, y: 18, half: 42 }, { x: SIZE - 50, y: SIZE - 8, half: 50 }];
@@ -54,7 +55,7 @@ attnlibCards.define("plane", (card, data) => {
     drawValues(weights, hue, value);
     drawNumbers(Math.max(...weights));
     const shares = words.map((word, i) => `${word} ${two(weights[i])}`).join(", ");
-    if (!held) said.textContent = `${shares}. The answer: ${told(value)}.`;
+    if (!held) (said.textContent ? sayAtRest : write)(said, `${shares}. The answer: ${told(value)}.`);
     judge();
   }
 
@@ -71,8 +72,9 @@ attnlibCards.define("plane", (card, data) => {
       dress(shaft, { x1: MIDDLE, y1: MIDDLE, x2: left, y2: top });
       for (const circle of [reach, knob]) dress(circle, { cx: left, cy: top });
       dress(text, { x: clamp(left, 24, SIZE - 24), y: point[1] < 0 && n ? Number(top) + 24 : top - 14 });
-      node.setAttribute("aria-label",
-        `${n ? `key of ${words[n - 1]}` : "query"}: ${two(point[0])} to the right, ${two(point[1])} up`);
+      const [x, y] = point.map(z => two(Math.abs(z))), [side, up] = [point[0] < 0, point[1] < 0];
+      dress(node, { "aria-valuenow": Math.hypot(...point),
+        "aria-valuetext": `${x} to the ${side ? "left" : "right"}, ${y} ${up ? "down" : "up"}` });
     });
   }
 
@@ -179,8 +181,8 @@ attnlibCards.define("plane", (card, data) => {
   // --- Beginning ---
 
   const handle = (name, n) => make("g",
-    { class: "at-handle", tabindex: 0, role: "button", "aria-roledescription": "movable point",
-    "aria-description": "Arrow keys move it; plus and minus pull it outwards or push it inwards, without turning it",
+    { class: "at-handle", tabindex: 0, role: "slider", "aria-roledescription": "movable point", "aria-valuemin": 0,
+    "aria-valuemax": FAR, "aria-label": n < 0 ? name : `key of ${name}`, "aria-description": n < 1 ? KEYS : undefined,
     onpointerdown: event => grab(event, n), onkeydown: event => keyed(event, n) },
   make("line", { class: "at-arrow",
     style: n < 0 ? "stroke: var(--ink); stroke-width: 4" : `stroke: ${rgb(HUES[n])}` }),
@@ -192,7 +194,8 @@ attnlibCards.define("plane", (card, data) => {
     ground = make("image", { class: "at-ground", width: SIZE, height: SIZE, preserveAspectRatio: "none" });
   const under = make("g"), handles = [handle("query", -1), ...words.map(handle)], [many, size] = [make("b"), make("b")];
   const picture = more => make("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, ...more });
-  const plane = picture({ class: "at-plane" }), sky = picture({ class: "at-sky", "aria-hidden": "true" });
+  const plane = picture({ class: "at-plane", role: "group", "aria-label": "Query and keys" });
+  const sky = picture({ class: "at-sky", "aria-hidden": "true" });
   plane.append(ground, make("rect", { class: "at-edge", width: SIZE, height: SIZE }), under, ...handles.slice(1),
     handles[0]);
   const bars = make("div", { class: "at-bars", "aria-hidden": "true" },
@@ -203,7 +206,8 @@ attnlibCards.define("plane", (card, data) => {
     "number of features");
   const scale = slider({ min: -2, max: 1, step: 0.05, value: 0, oninput: () => { root.checked = false; draw(); } },
     "scale of the scores");
-  const root = make("input", { type: "checkbox", checked: "", onchange: () => { scale.value = 0; draw(); } });
+  const root = make("input", { type: "checkbox", checked: "", "aria-label":
+    "scale by 1 over the root of the number of features", onchange: () => { scale.value = 0; draw(); } });
   const responds = make("p"), said = make("p", { role: "status", class: "at-aloud" }),
     label = (...parts) => make("label", {}, ...parts);
   const again = make("button", { type: "button", onclick: () => {

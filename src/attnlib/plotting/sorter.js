@@ -1,6 +1,6 @@
 // A table that is sorted by the column whose heading is pressed; a second press reverses the order.
 attnlibCards.define("sorter", card => {
-  const { make } = attnlibCards, body = card.querySelector("tbody"), heads = [...card.querySelectorAll("thead th")];
+  const { make, sayAtRest } = attnlibCards, body = card.querySelector("tbody"), heads = [...card.querySelectorAll("thead th")];
   const status = card.appendChild(make("p", { role: "status", class: "at-aloud" }));
 
   function compare(one, other, n, sign) {
@@ -19,7 +19,7 @@ attnlibCards.define("sorter", card => {
     heads[n].dataset.sorted = sign;
     heads[n].setAttribute("aria-sort", direction);
     body.append(...rows);
-    status.textContent = `Sorted by ${heads[n].textContent}, ${direction}.`;
+    sayAtRest(status, `Sorted by ${heads[n].textContent}, ${direction}.`, 1500);   // a reader drops what comes with many rows
   }
 
   heads.forEach((head, n) => head.replaceChildren(
