@@ -125,6 +125,6 @@ window.attnlibCards ??= (() => {
     scan();
   }
 
-  return { make, dress, fill, write, sayAtRest, two, clamp, greatest, still, choices, load, whenTouched, question, define,
-    scan };
+  return { make, dress, fill, write, sayAtRest, two, clamp, greatest, still, choices, load, whenTouched, question,
+    define, scan };
 })();

@@ -1,8 +1,8 @@
 // The plane: a query and keys that can be dragged, the weights, and the answer among the values.
 attnlibCards.define("plane", (card, data) => {
-  const { make, dress, write, sayAtRest, two, clamp, question } = attnlibCards, SIZE = 276, UNIT = 42, MIDDLE = SIZE / 2, GRID = 46;
+  const { make, dress, sayAtRest, two, clamp, question } = attnlibCards, SIZE = 276, UNIT = 42, MIDDLE = SIZE / 2;
   const KEYS = "Arrow keys move it; plus and minus pull it outwards or push it inwards, without turning it";
-  const FAR = 3, LONGEST = 2.8;   // how long a query and a key may be; UNIT: pixels of 1
+  const GRID = 46, FAR = 3, LONGEST = 2.8;   // how long a query and a key may be; UNIT: pixels of 1
   // the width of a letter in pixels, and where the axes' names stand
   const LETTER = 7.6, ENDS = [{ x: 42, y: 18, half: 42 }, { x: SIZE - 50, y: SIZE - 8, half: 50 }];
   const HUES = [[230, 159, 0], [0, 114, 178], [0, 158, 115], [213, 94, 0], [204, 121, 167], [86, 180, 233],
@@ -55,7 +55,7 @@ attnlibCards.define("plane", (card, data) => {
     drawValues(weights, hue, value);
     drawNumbers(Math.max(...weights));
     const shares = words.map((word, i) => `${word} ${two(weights[i])}`).join(", ");
-    if (!held) (said.textContent ? sayAtRest : write)(said, `${shares}. The answer: ${told(value)}.`);
+    if (!held) sayAtRest(said, `${shares}. The answer: ${told(value)}.`, said.textContent ? 500 : 0);
     judge();
   }
 
@@ -63,8 +63,7 @@ attnlibCards.define("plane", (card, data) => {
     const size = Math.hypot(...query), [x, y] = size ? query.map(z => z / size) : [1, 0];
     const foot = key => line(at(key), at([x, y].map(z => z * (key[0] * x + key[1] * y))), "at-foot");
     under.replaceChildren(line(at([-3.3, 0]), at([3.3, 0]), "at-axis"), line(at([0, -3.3]), at([0, 3.3]), "at-axis"),
-      ...(pulled || !data.question ? []
-        : [line(at([0, 0]), at([FAR * Math.cos(ray), FAR * Math.sin(ray)]), "at-ray")]),
+      ...(pulled || !data.question ? [] : [line(at([0, 0]), at([FAR * Math.cos(ray), FAR * Math.sin(ray)]), "at-ray")]),
         ...(size < 0.2 ? [] : keys.map(foot)));
     handles.forEach((node, n) => {
       const point = n ? keys[n - 1] : query, [left, top] = at(point).map(z => z.toFixed(1)),
@@ -184,8 +183,7 @@ attnlibCards.define("plane", (card, data) => {
     { class: "at-handle", tabindex: 0, role: "slider", "aria-roledescription": "movable point", "aria-valuemin": 0,
     "aria-valuemax": FAR, "aria-label": n < 0 ? name : `key of ${name}`, "aria-description": n < 1 ? KEYS : undefined,
     onpointerdown: event => grab(event, n), onkeydown: event => keyed(event, n) },
-  make("line", { class: "at-arrow",
-    style: n < 0 ? "stroke: var(--ink); stroke-width: 4" : `stroke: ${rgb(HUES[n])}` }),
+  make("line", { class: "at-arrow", style: n < 0 ? "stroke: var(--ink); stroke-width: 4" : `stroke: ${rgb(HUES[n])}` }),
     make("circle", { class: "at-reach", r: 22 }),
   make("circle", { class: "at-knob", r: 9 - (n >= 0), style: `fill: ${n < 0 ? "var(--ink)" : rgb(HUES[n])}` }),
     make("text", { class: "at-name", "text-anchor": "middle" }, name));
@@ -194,8 +192,7 @@ attnlibCards.define("plane", (card, data) => {
     ground = make("image", { class: "at-ground", width: SIZE, height: SIZE, preserveAspectRatio: "none" });
   const under = make("g"), handles = [handle("query", -1), ...words.map(handle)], [many, size] = [make("b"), make("b")];
   const picture = more => make("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, ...more });
-  const plane = picture({ class: "at-plane", role: "group", "aria-label": "Query and keys" });
-  const sky = picture({ class: "at-sky", "aria-hidden": "true" });
+  const plane = picture({ class: "at-plane" }), sky = picture({ class: "at-sky", "aria-hidden": "true" });
   plane.append(ground, make("rect", { class: "at-edge", width: SIZE, height: SIZE }), under, ...handles.slice(1),
     handles[0]);
   const bars = make("div", { class: "at-bars", "aria-hidden": "true" },
@@ -220,7 +217,6 @@ attnlibCards.define("plane", (card, data) => {
     make("div", {}, make("p", {}, make("b", {}, "Query and keys")), plane), bars,
       make("div", {}, make("p", {}, make("b", {}, "Values and the answer")), sky)),
   make("div", { class: "at-tune" }, label(make("span", {}, "features ", ...dk()), features, many),
-    label("scale ", scale, size),
-    label(root, make("span", {}, "1/√", ...dk())), again), responds, said));
+    label("scale ", scale, size), label(root, make("span", {}, "1/√", ...dk())), again), responds, said));
   draw();
 });

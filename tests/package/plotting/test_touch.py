@@ -64,7 +64,7 @@ def answer_explorer(page: Page) -> None:
 
 def answer_plane(page: Page) -> None:
     for _ in range(25):
-        page.get_by_role("button", name="query").press("+")
+        page.get_by_role("slider", name="query").press("+")
 
 
 def answer_player(page: Page) -> None:
