@@ -281,10 +281,9 @@ attnlibCards.define("demo", (card, data) => {
       dress(col, { class: ["at-col", ...Object.keys(marks).filter(mark => marks[mark])].join(" "),
         style: `--w: ${weight.toFixed(3)}; --o: ${(ownWeights?.[i] ?? 0).toFixed(3)}` });
       if (live) dress(col, { "aria-valuenow": Math.round(100 * weight),
-        tabindex: i === Math.min(from, words.length) ? 0 : -1,
+        tabindex: i === Math.min(from, words.length) ? 0 : -1, "aria-orientation": tall() ? "horizontal" : "vertical",
         "aria-valuetext": hidden ? "hidden at every step" : alpha ? `${two(weight)} of the weight` : "no weight",
-        "aria-description": source.contains(document.activeElement) ? undefined : KEYS,   // where one comes in
-        "aria-orientation": tall() ? "horizontal" : "vertical" });
+        "aria-description": source.contains(document.activeElement) ? undefined : KEYS });   // where one comes in
       write(col.querySelector(".at-share"), alpha && !unseen ? two(weight) : "");
     });
     drawTarget(steps);

@@ -204,7 +204,7 @@ attnlibCards.define("plane", (card, data) => {
   const scale = slider({ min: -2, max: 1, step: 0.05, value: 0, oninput: () => { root.checked = false; draw(); } },
     "scale of the scores");
   const root = make("input", { type: "checkbox", checked: "", "aria-label":
-    "scale by 1 over the root of the number of features", onchange: () => { scale.value = 0; draw(); } });
+    "scale by 1 over the root of d k", onchange: () => { scale.value = 0; draw(); } });
   const responds = make("p"), said = make("p", { role: "status", class: "at-aloud" }),
     label = (...parts) => make("label", {}, ...parts);
   const again = make("button", { type: "button", onclick: () => {
