@@ -447,7 +447,7 @@ def put_chat_before(card: Locator) -> None:
 
 def pull_the_query(card: Locator) -> None:
     for _ in range(26):
-        card.get_by_role("button", name="query").press("+")
+        card.get_by_role("slider", name="query").press("+")
 
 
 def choose_each_head(card: Locator) -> None:

@@ -35,6 +35,12 @@ window.attnlibCards ??= (() => {
     if (node.textContent !== text) node.textContent = text;
   }
 
+  // What is read aloud changes only where the hand rests, so that a held key says one thing.
+  function sayAtRest(node, text, wait = 500) {
+    clearTimeout(node.saying);
+    node.saying = setTimeout(write, wait, node, text);
+  }
+
   // Buttons of which one is chosen.
   function choices(label, titles, choose) {
     const name = `attnlib-choice-${++cards}`;
@@ -119,5 +125,6 @@ window.attnlibCards ??= (() => {
     scan();
   }
 
-  return { make, dress, fill, write, two, clamp, greatest, still, choices, load, whenTouched, question, define, scan };
+  return { make, dress, fill, write, sayAtRest, two, clamp, greatest, still, choices, load, whenTouched, question,
+    define, scan };
 })();

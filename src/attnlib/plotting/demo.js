@@ -33,8 +33,7 @@ attnlibCards.define("demo", (card, data) => {
   // Say of each word whether it is one of those that two sentences have in common, in the same order.
   function common(ours, theirs) {
     const most = Array.from({ length: ours.length + 1 }, () => new Array(theirs.length + 1).fill(0));
-    for (let a = ours.length - 1; a >= 0; a--)
-      for (let b = theirs.length - 1; b >= 0; b--)
+    for (let a = ours.length - 1; a >= 0; a--) for (let b = theirs.length - 1; b >= 0; b--)
         most[a][b] = ours[a] === theirs[b] ? 1 + most[a + 1][b + 1] : Math.max(most[a + 1][b], most[a][b + 1]);
     const kept = ours.map(() => false);
     for (let a = 0, b = 0; a < ours.length && b < theirs.length;) {
@@ -111,7 +110,7 @@ attnlibCards.define("demo", (card, data) => {
   // What is of the same kind as the act before is one with it.
   function act(change, { kind, since = 0, quiet = false } = {}) {
     if (stale()) return;
-    if (!kind || kind !== latest) past.push(structuredClone(now));
+    if (!kind || kind !== latest) { past.push(structuredClone(now)); say(""); }   // then even the same is said
     latest = kind;
     change();
     renew(since, () => quiet || report());
@@ -132,8 +131,8 @@ attnlibCards.define("demo", (card, data) => {
   const hide = i => live && models[m].steps[t].alpha && act(() => now.hidden.delete(i) || now.hidden.add(i));
 
   function takeBack() {
-    const before = past.pop();
-    if (before) act(() => { now = before; }, { kind: latest = "back" });
+    const before = !stale() && past.pop();
+    if (before) act(() => { now = before; say(""); }, { kind: latest = "back" });
   }
 
   function drag(event, i) {
@@ -236,7 +235,7 @@ attnlibCards.define("demo", (card, data) => {
 
   // What the chosen word attends to.
   function looks() {
-    const { alpha, word } = models[m].steps[t], begun = `Word ${t + 1}, ${name(word)}`;
+    const { alpha } = models[m].steps[t], begun = `Word ${t + 1}`;
     if (!alpha) return `${begun}: this model has no attention; every word is written from the same vector.`;
     const most = greatest(alpha, 3).filter(i => alpha[i] >= LEAST).map(i => `${all()[i]} ${two(alpha[i])}`);
     return `${begun}: attends to ${most.join(", ") || "nothing"}.`;
@@ -245,20 +244,18 @@ attnlibCards.define("demo", (card, data) => {
   function report() {
     const { steps } = models[m], strange = own?.note ? ` ${own.note}` : "";
     if (!touched(m)) return say(`${models[m].title}: ${text(steps)}.${strange}`);
-    say(moved(m) ? `Now: ${text(steps)}.` : `No ${unit} of the translation changed. ${looks()}`);
+    say(moved(m) ? `Now: ${text(steps)}.` : "The translation is as before your changes.");
   }
 
   // --- Drawing ---
 
-  const tall = () => stage.classList.contains("at-tall"),
-    dragging = () => source.classList.contains("at-dragging"),
+  const tall = () => stage.classList.contains("at-tall"), dragging = () => source.classList.contains("at-dragging"),
     button = (said, more) => make("button", { type: "button", ...more }, said);
 
   function build() {   // the columns of a sentence
     shown = words;
     const slider = i => live ? { role: "slider", "aria-valuemin": 0, "aria-valuemax": 100,
-      onkeydown: event => keys(event, i),
-      "aria-description": KEYS } : {};
+      onkeydown: event => keys(event, i) } : {};
     source.replaceChildren(...all().map((word, i) =>
       make("div", { class: "at-col", lang: en, ...slider(i), "aria-label": live ? word : undefined },
       make("div", { class: "at-bar", onpointerdown: event => drag(event, i) }, make("div", { class: "at-fill" }),
@@ -284,15 +281,15 @@ attnlibCards.define("demo", (card, data) => {
       dress(col, { class: ["at-col", ...Object.keys(marks).filter(mark => marks[mark])].join(" "),
         style: `--w: ${weight.toFixed(3)}; --o: ${(ownWeights?.[i] ?? 0).toFixed(3)}` });
       if (live) dress(col, { "aria-valuenow": Math.round(100 * weight),
-        tabindex: i === Math.min(from, words.length) ? 0 : -1,
+        tabindex: i === Math.min(from, words.length) ? 0 : -1, "aria-orientation": tall() ? "horizontal" : "vertical",
         "aria-valuetext": hidden ? "hidden at every step" : alpha ? `${two(weight)} of the weight` : "no weight",
-        "aria-orientation": tall() ? "horizontal" : "vertical" });
+        "aria-description": source.contains(document.activeElement) ? undefined : KEYS });   // where one comes in
       write(col.querySelector(".at-share"), alpha && !unseen ? two(weight) : "");
     });
     drawTarget(steps);
     drawChips(step);
     drawNotes();
-    dress(undo, { disabled: past.length ? undefined : "" });
+    dress(undo, { "aria-disabled": !past.length });   // keeps the focus
     write(undo, past.length ? `Undo (${past.length})` : "Undo");
     slider.value = now.sharpness;
     write(sharp, slider.value);
@@ -320,8 +317,7 @@ attnlibCards.define("demo", (card, data) => {
     const bold = make("b", { lang: fr }, list[t]),
       weighing = `Weight of each ${english} ${unit} when the model writes `;
     const plain = "Every word is written from one vector, c: there is nothing to weigh.";
-    fill(caption, ...(!steps[t].alpha ? [plain]
-      : [live ? weighing : `Weight of each ${english} ${unit} for `, bold]));
+    fill(caption, ...(!steps[t].alpha ? [plain] : [live ? weighing : `Weight of each ${english} ${unit} for `, bold]));
   }
 
   function drawChips({ p, likely, word }) {   // the three likeliest, and the one that stands there
@@ -381,8 +377,7 @@ attnlibCards.define("demo", (card, data) => {
         knot = [0, 1].map(axis => ends.reduce((sum, end) => sum + end[axis], 0) / ends.length);
       const d = [...froms.map(start => curve(start, knot)), ...tos.map(end => curve(knot, end))].join("");
       return links.replaceChildren(make("path", { class: "at-knot", d }),
-        make("circle", { cx: knot[0], cy: knot[1], r: 13 }),
-        make("text", { x: knot[0], y: knot[1] + 5 }, "c"));
+        make("circle", { cx: knot[0], cy: knot[1], r: 13 }), make("text", { x: knot[0], y: knot[1] + 5 }, "c"));
     }
     const groups = steps.map(({ alpha }, n) => {
       const group = bundles[n] ??= make("g"), [u, v] = tos[n];
@@ -488,8 +483,7 @@ attnlibCards.define("demo", (card, data) => {
   const clauses = make("select", {},
     ...data.pairs.map((_, n) => make("option", { value: n }, n ? `${n + 1} clauses` : "1 clause")));
   const undo = button("Undo", { onclick: takeBack }), sharp = make("b"),
-    slider = make("input", { type: "range", min: 0, max: 4,
-    step: 0.25, value: 1, "aria-label": "sharpness",
+    slider = make("input", { type: "range", min: 0, max: 4, step: 0.25, value: 1, "aria-label": "sharpness",
       oninput: () => act(() => { now.sharpness = Number(slider.value); }, { kind: "sharpness" }) });
   const switches = choices("model", models.map(({ title }) => title), n => {
     m = n;

@@ -1,7 +1,8 @@
 // The plane: a query and keys that can be dragged, the weights, and the answer among the values.
 attnlibCards.define("plane", (card, data) => {
-  const { make, dress, two, clamp, question } = attnlibCards, SIZE = 276, UNIT = 42, MIDDLE = SIZE / 2, GRID = 46;
-  const FAR = 3, LONGEST = 2.8;   // how long a query and a key may be; UNIT: pixels of 1
+  const { make, dress, sayAtRest, two, clamp, question } = attnlibCards, SIZE = 276, UNIT = 42, MIDDLE = SIZE / 2;
+  const KEYS = "Arrow keys move it; plus and minus pull it outwards or push it inwards, without turning it";
+  const GRID = 46, FAR = 3, LONGEST = 2.8;   // how long a query and a key may be; UNIT: pixels of 1
   // the width of a letter in pixels, and where the axes' names stand
   const LETTER = 7.6, ENDS = [{ x: 42, y: 18, half: 42 }, { x: SIZE - 50, y: SIZE - 8, half: 50 }];
   const HUES = [[230, 159, 0], [0, 114, 178], [0, 158, 115], [213, 94, 0], [204, 121, 167], [86, 180, 233],
@@ -54,7 +55,7 @@ attnlibCards.define("plane", (card, data) => {
     drawValues(weights, hue, value);
     drawNumbers(Math.max(...weights));
     const shares = words.map((word, i) => `${word} ${two(weights[i])}`).join(", ");
-    if (!held) said.textContent = `${shares}. The answer: ${told(value)}.`;
+    if (!held) sayAtRest(said, `${shares}. The answer: ${told(value)}.`, said.textContent ? 500 : 0);
     judge();
   }
 
@@ -62,8 +63,7 @@ attnlibCards.define("plane", (card, data) => {
     const size = Math.hypot(...query), [x, y] = size ? query.map(z => z / size) : [1, 0];
     const foot = key => line(at(key), at([x, y].map(z => z * (key[0] * x + key[1] * y))), "at-foot");
     under.replaceChildren(line(at([-3.3, 0]), at([3.3, 0]), "at-axis"), line(at([0, -3.3]), at([0, 3.3]), "at-axis"),
-      ...(pulled || !data.question ? []
-        : [line(at([0, 0]), at([FAR * Math.cos(ray), FAR * Math.sin(ray)]), "at-ray")]),
+      ...(pulled || !data.question ? [] : [line(at([0, 0]), at([FAR * Math.cos(ray), FAR * Math.sin(ray)]), "at-ray")]),
         ...(size < 0.2 ? [] : keys.map(foot)));
     handles.forEach((node, n) => {
       const point = n ? keys[n - 1] : query, [left, top] = at(point).map(z => z.toFixed(1)),
@@ -71,8 +71,9 @@ attnlibCards.define("plane", (card, data) => {
       dress(shaft, { x1: MIDDLE, y1: MIDDLE, x2: left, y2: top });
       for (const circle of [reach, knob]) dress(circle, { cx: left, cy: top });
       dress(text, { x: clamp(left, 24, SIZE - 24), y: point[1] < 0 && n ? Number(top) + 24 : top - 14 });
-      node.setAttribute("aria-label",
-        `${n ? `key of ${words[n - 1]}` : "query"}: ${two(point[0])} to the right, ${two(point[1])} up`);
+      const [x, y] = point.map(z => two(Math.abs(z))), [side, up] = [point[0] < 0, point[1] < 0];
+      dress(node, { "aria-valuenow": Math.hypot(...point),
+        "aria-valuetext": `${x} to the ${side ? "left" : "right"}, ${y} ${up ? "down" : "up"}` });
     });
   }
 
@@ -179,11 +180,10 @@ attnlibCards.define("plane", (card, data) => {
   // --- Beginning ---
 
   const handle = (name, n) => make("g",
-    { class: "at-handle", tabindex: 0, role: "button", "aria-roledescription": "movable point",
-    "aria-description": "Arrow keys move it; plus and minus pull it outwards or push it inwards, without turning it",
+    { class: "at-handle", tabindex: 0, role: "slider", "aria-roledescription": "movable point", "aria-valuemin": 0,
+    "aria-valuemax": FAR, "aria-label": n < 0 ? name : `key of ${name}`, "aria-description": n < 1 ? KEYS : undefined,
     onpointerdown: event => grab(event, n), onkeydown: event => keyed(event, n) },
-  make("line", { class: "at-arrow",
-    style: n < 0 ? "stroke: var(--ink); stroke-width: 4" : `stroke: ${rgb(HUES[n])}` }),
+  make("line", { class: "at-arrow", style: n < 0 ? "stroke: var(--ink); stroke-width: 4" : `stroke: ${rgb(HUES[n])}` }),
     make("circle", { class: "at-reach", r: 22 }),
   make("circle", { class: "at-knob", r: 9 - (n >= 0), style: `fill: ${n < 0 ? "var(--ink)" : rgb(HUES[n])}` }),
     make("text", { class: "at-name", "text-anchor": "middle" }, name));
@@ -203,7 +203,8 @@ attnlibCards.define("plane", (card, data) => {
     "number of features");
   const scale = slider({ min: -2, max: 1, step: 0.05, value: 0, oninput: () => { root.checked = false; draw(); } },
     "scale of the scores");
-  const root = make("input", { type: "checkbox", checked: "", onchange: () => { scale.value = 0; draw(); } });
+  const root = make("input", { type: "checkbox", checked: "", "aria-label":
+    "scale by 1 over the root of d k", onchange: () => { scale.value = 0; draw(); } });
   const responds = make("p"), said = make("p", { role: "status", class: "at-aloud" }),
     label = (...parts) => make("label", {}, ...parts);
   const again = make("button", { type: "button", onclick: () => {
@@ -216,7 +217,6 @@ attnlibCards.define("plane", (card, data) => {
     make("div", {}, make("p", {}, make("b", {}, "Query and keys")), plane), bars,
       make("div", {}, make("p", {}, make("b", {}, "Values and the answer")), sky)),
   make("div", { class: "at-tune" }, label(make("span", {}, "features ", ...dk()), features, many),
-    label("scale ", scale, size),
-    label(root, make("span", {}, "1/√", ...dk())), again), responds, said));
+    label("scale ", scale, size), label(root, make("span", {}, "1/√", ...dk())), again), responds, said));
   draw();
 });

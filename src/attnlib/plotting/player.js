@@ -1,11 +1,11 @@
 // One step of a trained model, phase by phase: what acts is lit, in the picture and in the list of equations.
 attnlibCards.define("player", (card, data) => {
-  const { make, dress, two, clamp, greatest, still, choices, load, whenTouched, question } = attnlibCards;
-  const EOS = 2, NAMES = ["", "(begin)", "(end)", "(unknown)"], MOST = 20, LEAST = 0.005, PACE = 2400;   // milliseconds
-  const CELL = 4, ACROSS = 12, LEVELS = 5;   // of a tile: pixels, numbers in a row, strengths of colour
+  const { make, dress, fill: keep, write, two, clamp, greatest, still, choices, load, whenTouched, question } =
+    attnlibCards, EOS = 2, NAMES = ["", "(begin)", "(end)", "(unknown)"], MOST = 20, LEAST = 0.005;
+  const PACE = 2400, CELL = 4, ACROSS = 12, LEVELS = 5;   // milliseconds; of a tile: pixels, numbers in a row, strengths of colour
   const HIGH = 48, BUNDLE = 16, ROW = { h: 104, e: 122, a: 186, c: 226, s: 270, y: 322 };   // pixels, from the top
   const all = [...data.words, NAMES[EOS]], tried = question(card), done = new Set(), models = data.models;
-  const KEYS = "Left and right go from phase to phase, up and down from word to word, Space plays and pauses";
+  const KEYS = "In focus mode, left and right go from phase to phase, up and down from word to word; Space plays";
   const sub = n => [...String(n)].map(digit => "₀₁₂₃₄₅₆₇₈₉"[digit]).join("");
   const likeliest = p => greatest(p, 1)[0];
   const name = word => NAMES[word] ?? data.target[word - NAMES.length],
@@ -185,7 +185,7 @@ attnlibCards.define("player", (card, data) => {
       dress(item.firstChild, { "aria-current": n === phase ? "step" : undefined });
     });
     const usual = t ? greatest(steps[t - 1].p, 2) : [], suggested = t === data.step ? data.previous.map(number) : [];
-    select.replaceChildren(...[...new Set([...usual, ...suggested, now.yBefore])].map(word =>
+    keep(select, ...[...new Set([...usual, ...suggested, now.yBefore])].map(word =>
       make("option", { value: word }, name(word))));
     select.value = now.yBefore;
     dress(select.parentNode, { style: t ? undefined : "visibility: hidden" });
@@ -193,16 +193,18 @@ attnlibCards.define("player", (card, data) => {
     drawWritten(steps.map(({ word }) => name(word)));
     if (announce && phase >= 0) {
       const { title, number } = models[m].phases[phase];
-      status.textContent = `Phase ${phase + 1} of ${order().length}. ${title}, equation ${number}. ${told(acts())}`;
+      const numbers = timer ? "" : ` Equation ${number}. ${told(acts())}`;   // there is no time for them in play
+      status.textContent = `Phase ${phase + 1} of ${order().length}. ${title}.${numbers}`;
     }
     if (data.previous.includes(name(forced.get(t - 1))) && t === data.step && shown("softmax")) judge();
   }
 
   function drawWritten(words) {
     const held = written.contains(document.activeElement);
-    written.replaceChildren(...words.map((word, n) =>
-      make("span", { role: "option", lang: "fr", tabindex: n === t ? 0 : -1,
-      class: n < t ? "at-past" : "", "aria-selected": n === t, onclick: () => act(() => choose(n)) }, word)));
+    if (!held) written.replaceChildren();   // a screen reader would follow the selection
+    words.forEach((word, n) => write(dress(written.children[n] ?? written.appendChild(make("span",
+      { role: "option", lang: "fr", onclick: () => act(() => choose(n)) })),
+      { tabindex: n === t ? 0 : -1, class: n < t ? "at-past" : "", "aria-selected": n === t }), word));
     if (held) written.children[t].focus();
   }
 
@@ -221,13 +223,13 @@ attnlibCards.define("player", (card, data) => {
 
   function pause() {
     timer = clearInterval(timer);
-    play.textContent = "▶ Play";
+    dress(play, { "aria-label": "Play" }).textContent = "▶ Play";
   }
 
   function run() {
-    if (timer) return pause();
+    if (timer) return (pause(), go(phase));
     const next = () => phase < order().length - 1 ? go(phase + 1) : t + 1 < steps.length ? choose(t + 1, 0) : pause();
-    play.textContent = "❚❚ Pause";
+    dress(play, { "aria-label": "Pause" }).textContent = "❚❚ Pause";
     timer = setInterval(next, PACE);
     if (phase === order().length - 1 && t + 1 === steps.length) t = 0;
     next();
@@ -279,11 +281,10 @@ attnlibCards.define("player", (card, data) => {
     status = make("p", { role: "status", class: "at-aloud" });
   const select = make("select", { lang: "fr", onchange: () => act(put) }),
     list = make("ol", { class: "at-phases", "aria-label": "The phases of the step, in this model's order" });
-  const written = make("div", { class: "at-written", role: "listbox", "aria-orientation": "horizontal",
-    "aria-label": "The translation: choose the step" });
+  const written = make("div", { class: "at-written", role: "listbox", "aria-label": "The translation: choose a step" });
   const button = (text, onclick, label) => make("button", { type: "button", onclick, "aria-label": label }, text),
     verdict = make("p", { class: "at-told" });
-  const play = button("▶ Play", () => act(run, true)),
+  const play = button("▶ Play", () => act(run, true), "Play"),
     switched = n => act(() => open(n).catch(({ message }) => say(message)));
   const buttons = [button("◀", () => act(() => go(phase - 1)), "back one phase"), play,
     button("▶|", () => act(() => phase < order().length - 1 ? go(phase + 1) : choose(t + 1, 0)), "on one phase")];

@@ -178,7 +178,7 @@ def test_all_of_it_can_be_done_with_keys(one, opened):
         page.keyboard.press(key)
         expect(french(page).nth(at)).to_be_focused()
         expect(french(page).nth(at)).to_have_attribute("aria-selected", "true")
-    expect(status(page)).to_contain_text("Word 8, (end): attends to ")
+    expect(status(page)).to_contain_text("Word 8: attends to ")
 
 
 def test_another_word_can_be_written_and_the_decoder_goes_on_from_it(one, opened):
@@ -364,7 +364,7 @@ def test_an_explorer_shows_weights_that_were_computed_before(opened):
     assert shares.all_inner_texts() == ["0.50", "0.28", "0.22"]
     french(page).nth(1).click()
     assert shares.all_inner_texts() == ["0.13", "0.88", "0.00"]
-    expect(status(page)).to_have_text("Word 2, chat: attends to cat 0.88, the 0.13.")
+    expect(status(page)).to_have_text("Word 2: attends to cat 0.88, the 0.13.")
     page.get_by_role("radio", name="local-p").check(force=True)
     expect(french(page)).to_have_text(words["local-p"])
     french(page).nth(1).press("ArrowRight")

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from playwright.sync_api import Locator, expect
 
 from attnlib.attention import attention
 from attnlib.plotting import Question, query_plane
@@ -24,12 +25,13 @@ def card() -> Card:
 
 
 def point(page, name: str) -> np.ndarray:
-    label = page.get_by_role("button", name=name).get_attribute("aria-label").replace("−", "-")
-    return np.array([float(x) for x in re.findall(r"-?\d+\.\d+", label)])
+    text = page.get_by_role("slider", name=name).get_attribute("aria-valuetext")
+    steps = re.findall(r"(\d+\.\d+) (?:to the )?(\w+)", text)
+    return np.array([-float(x) if way in ("left", "down") else float(x) for x, way in steps])
 
 
-def said(page) -> str:
-    return page.locator("[role=status].at-aloud").inner_text()
+def said(page) -> Locator:
+    return page.locator("[role=status].at-aloud")
 
 
 def computed(query, keys, scale=None) -> str:
@@ -40,22 +42,22 @@ def computed(query, keys, scale=None) -> str:
 
 def test_weights_and_answer_are_those_of_the_package(card, opened):
     page = opened(card)
-    assert said(page) == computed(ASKED, WIND_KEYS)
-    query = page.get_by_role("button", name="query")
+    expect(said(page)).to_have_text(computed(ASKED, WIND_KEYS))
+    query = page.get_by_role("slider", name="query")
     for key in ("ArrowRight", "ArrowUp", "ArrowUp", "Shift+ArrowLeft"):
         query.press(key)
     moved = ASKED + np.array([0.1 - 0.02, 0.2])
     np.testing.assert_allclose(point(page, "query"), moved, atol=0.0051)
-    assert said(page) == computed(moved, WIND_KEYS)
-    page.get_by_role("button", name="key of north").press("ArrowLeft")
+    expect(said(page)).to_have_text(computed(moved, WIND_KEYS))
+    page.get_by_role("slider", name="key of north").press("ArrowLeft")
     keys = WIND_KEYS + np.array([[0, 0], [-0.1, 0], [0, 0], [0, 0]])
-    assert said(page) == computed(moved, keys)
+    expect(said(page)).to_have_text(computed(moved, keys))
     scale = page.get_by_label("scale of the scores")
     scale.press("End")
     assert scale.get_attribute("aria-valuetext") == "10.00", "not its logarithm"
-    assert said(page) == computed(moved, keys, scale=10.0)
+    expect(said(page)).to_have_text(computed(moved, keys, scale=10.0))
     page.get_by_role("button", name="Start again").click()
-    assert said(page) == computed(ASKED, WIND_KEYS)
+    expect(said(page)).to_have_text(computed(ASKED, WIND_KEYS))
 
 
 def test_a_point_follows_the_mouse_and_stays_in_the_plane(card, opened):
@@ -64,7 +66,8 @@ def test_a_point_follows_the_mouse_and_stays_in_the_plane(card, opened):
     page.mouse.move(knob["x"] + 5, knob["y"] + 5)
     page.mouse.down()
     page.mouse.move(box["x"] + 2, box["y"] + 2, steps=5)
-    held = said(page)
+    page.wait_for_timeout(600)
+    held = said(page).inner_text()
     page.mouse.up()
     assert held == computed(ASKED, WIND_KEYS), "nothing is said before the hand lets go"
     np.testing.assert_allclose(point(page, "query"), 3 * np.array([-1, 1]) / math.sqrt(2), atol=0.1)

@@ -76,7 +76,7 @@ def test_it_goes_through_the_phases_in_each_models_order_and_says_them(card, ope
     assert said(page).startswith("Phase 6 of 6."), "the last phase is the last"
     switch(page, "Luong")
     assert phases(page) == MOVES_FIRST
-    assert said(page).startswith("Phase 1 of 6. The state moves first, equation 3.2."), "the same phase, elsewhere"
+    assert said(page).startswith("Phase 1 of 6. The state moves first. Equation 3.2."), "the same phase, elsewhere"
     player(page).press("End")
     made = page.locator(".at-part:not(.at-made):not(.at-wire)")
     assert made.count() == 0

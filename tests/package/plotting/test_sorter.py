@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from playwright.sync_api import expect
 
 from attnlib.experiments.comparisons import verdict_table
 from attnlib.plotting.cards import Card, without_carried
@@ -40,7 +41,7 @@ def test_a_heading_sorts_and_pressed_again_reverses(table, opened):
         page.keyboard.press("Enter")
         assert [text[0] for text in first_column(page)] == [*order], heading
         assert page.locator("th[aria-sort]").get_attribute("aria-sort") == direction
-        assert page.get_by_role("status").inner_text() == f"Sorted by {heading}, {direction}."
+        expect(page.get_by_role("status")).to_have_text(f"Sorted by {heading}, {direction}.")
 
 
 def test_verdicts_differ_in_color_and_need_none(table, opened):

@@ -81,7 +81,7 @@ CARDS = {
     "demo": (demo, lambda page: press(page, "european", "End"), "économique attends most to area"),
     "two models": (two_models, lambda page: press(page, "european", "Enter"), "zone attends most to"),
     "explorer": (explorer, lambda page: choose(page, "<b>"), "é attends most to"),
-    "plane": (plane, lambda page: press(page, "query", "+", role="button", times=25), "the answer among them"),
+    "plane": (plane, lambda page: press(page, "query", "+", times=25), "the answer among them"),
     "player": (player, answer_player, "after le chat the model writes noir"),
 }
 ALL = CARDS | {"page": (page_of_subwords, use_page, None)}
