@@ -68,19 +68,14 @@ def test_it_draws_where_it_is_told_and_names_its_axes():
     assert len(ax.figure.axes) == 1
 
 
-def test_several_side_by_side_share_one_colour_scale():
-    pictures = {"dot": np.eye(4), "general": np.full((4, 4), 0.25)}
-    axes = figures.plot_alignments(pictures, FOUR, FOUR)
-    assert [ax.get_title() for ax in axes] == ["dot", "general"]
-    assert {ax.images[0].get_clim() for ax in axes} == {(0, 1)}
-    assert len(axes[0].figure.axes) == 3
-
-
-def test_alignments_too_wide_for_a_column_are_stacked(inside):
+def test_several_share_one_color_scale_and_those_too_wide_for_a_column_are_stacked(inside):
     words = [f"word{n}" for n in range(12)]
-    few = figures.plot_alignments({"a": np.eye(4), "b": np.eye(4)}, FOUR, FOUR)
-    many = figures.plot_alignments({"a": np.eye(12), "b": np.eye(12)}, words, words)
+    few = figures.plot_alignments({"dot": np.eye(4), "general": np.full((4, 4), 0.25)}, FOUR, FOUR)
+    many = figures.plot_alignments({"dot": np.eye(12), "general": np.eye(12)}, words, words)
     for axes in (few, many):
+        assert [ax.get_title() for ax in axes] == ["dot", "general"]
+        assert {ax.images[0].get_clim() for ax in axes} == {(0, 1)}
+        assert len(axes[0].figure.axes) == 3
         inside(axes[0].figure)
         assert axes[0].figure.get_size_inches()[0] <= 12
     assert few[0].get_position().x1 < few[1].get_position().x0

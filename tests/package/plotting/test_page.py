@@ -89,20 +89,6 @@ def test_while_a_model_translates_the_page_is_free_and_what_stands_there_stays(o
     assert shown == "100", "the bar does not wait for the words"
 
 
-def test_another_word_can_be_written_and_taken_back(words, opened):
-    page = opened(written(words.network, "my <own> model"))
-    field(page).fill("the big dog sees a cat")
-    target = page.get_by_role("listbox", name="target words, my <own> model").get_by_role("option")
-    expect(target).to_have_count(len(words.translate("the big dog sees a cat").words) + 1)
-    plain = target.all_inner_texts()
-    other = page.get_by_role("button", name="probability").nth(1)
-    word = other.inner_text().split()[0]
-    other.press("Enter")
-    expect(target.first).to_have_text(word)
-    page.get_by_role("button", name="Undo (1)").press("Enter")
-    expect(target).to_have_text(plain)
-
-
 # --- What may go wrong ---
 
 
