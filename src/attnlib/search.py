@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attnlib.alignment import sequence_mask
 from attnlib.attention import AttentionOutput, join
-from attnlib.checks import check_range, check_vocabularies, check_whole
+from attnlib.checks import check_finite, check_range, check_vocabularies, check_whole
 from attnlib.data import BOS, EOS, PAD, UNK, encode_batch, parted
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.shapes import typechecked
@@ -116,13 +116,14 @@ def beam_search(
     max_length: int | Int[Tensor, "batch"],
     beam_size: int,
     *,
+    length_penalty: float = 1.0,
     min_length: int | Int[Tensor, "batch"] = 0,
 ) -> Hypotheses:
     """Return the best translation that a beam search finds.
 
     At every step, the `beam_size` most probable hypotheses are kept. A finished hypothesis keeps its place in the beam.
-    The finished hypothesis with the greatest score, ``log_probability / length``, is returned; if none is finished, the
-    unfinished one with the greatest score.
+    The finished hypothesis with the greatest score, ``log_probability / length ** length_penalty``, is returned; if
+    none is finished, the unfinished one with the greatest score.
 
     Parameters
     ----------
@@ -136,6 +137,8 @@ def beam_search(
         The greatest number of words of a translation, `EOS` included: of all, or of each.
     beam_size : int
         The number of hypotheses kept for each sentence. With 1, the result is that of `greedy_search`.
+    length_penalty : float, default 1.0
+        The exponent of the length. 0 favors short translations; 1 takes the mean of the words' log probabilities.
     min_length : int or tensor of int, shape (batch,), default 0
         No strict minimum: if the best finished hypothesis is shorter than this, an unfinished one of greater score is
         returned. Other toolkits forbid `EOS` before this length; this search does not.
@@ -144,7 +147,8 @@ def beam_search(
     -------
     Hypotheses
         One translation per sentence: `ids`, `lengths`, `log_probabilities`, `weights`. The ids end in `EOS`, unless the
-        hypothesis is unfinished, and have no `BOS`; the log probabilities are not normalized by length.
+        hypothesis is unfinished, and have no `BOS`; the log probabilities are sums, which `length_penalty` does not
+        change.
 
     Raises
     ------
@@ -165,6 +169,7 @@ def beam_search(
     ('le', 'chat', 'dort')
     """
     check_whole(beam_size=beam_size)
+    check_finite(length_penalty=length_penalty)
     limits = _limits(max_length, lengths)
     first_slot = torch.arange(len(source), device=source.device)[:, None] * beam_size
     state = model.start(source, lengths)
@@ -186,7 +191,7 @@ def beam_search(
         live = unfinished.flatten().nonzero().squeeze(1)
         words = chosen.flatten()[live]
         state = state.select(places[(first_slot + parents).flatten()[live]])
-    score = log_p / size
+    score = log_p / size**length_penalty
     slot = score.masked_fill(~ended, -torch.inf).argmax(1)
     complete = ended.any(1) & (size.gather(1, slot[:, None])[:, 0] >= min_length)
     slot = torch.where(complete, slot, score.argmax(1))

@@ -76,10 +76,10 @@ def train_model(
         with processes.main_process_first():
             config.check()
             about = {"settings": asdict(config), "text": {"pairs": digest(pairs), "dev": digest(dev)}}
-            sides = zip(*(pair[:2] for pair in islice(pairs, 1000)), strict=True)
-            about["unspaced"] = [not config.words and lacks_spaces(sentences) for sentences in sides]
             if isinstance(pairs, ParallelText):
                 log(str(pairs))
+            sides = zip(*(pair[:2] for pair in islice(pairs, 1000)), strict=True)
+            about["unspaced"] = [not config.words and lacks_spaces(sentences) for sentences in sides]
             begun = folders.check_same(folder, about)
             resumed = (folder / folders.TRAINING).exists()
             if begun and not resumed and (folder / folders.WEIGHTS).exists():

@@ -10,7 +10,8 @@ from attnlib.data import Corpus, SentencePair, Vocabulary, infinite_batches
 from attnlib.language.grammar import sample
 from attnlib.seq2seq import rnn_search
 from attnlib.text.config import Architecture, TrainingConfig
-from attnlib.text.training import Watch, dev_metric, encode_text
+from attnlib.text.files import read_parallel
+from attnlib.text.training import Watch, dev_metric, encode_text, train_model
 from attnlib.training import init_training, train, warmup_constant
 from attnlib.transformer import transformer
 
@@ -62,6 +63,16 @@ def test_a_look_sees_every_step_without_dropout_and_disturbs_nothing():
     train(alone, some(), steps=3)
     assert seen == [(n, n == 3, False, False) for n in (1, 2, 3)]
     assert same(watched, alone)
+
+
+def test_all_pairs_of_a_text_are_counted(tmp_path):
+    """Of a long text, the beginning is read for itself: whether it separates its words by spaces."""
+    for name, word in (("en", "cat"), ("fr", "chat")):
+        (tmp_path / name).write_text(f"{word}\n" * 1001)
+    messages = []
+    config = TrainingConfig(options={"embedding_dim": 4, "hidden_size": 4}, words=True, min_count=1, steps=1)
+    train_model(tmp_path / "model", read_parallel(tmp_path / "en", tmp_path / "fr"), config=config, log=messages.append)
+    assert messages[0] == "1,001 sentence pairs"
 
 
 def test_the_best_weights_are_kept_and_patience_ends_the_training(monkeypatch, tmp_path):
