@@ -21,6 +21,8 @@ from bookext.finish import SEARCH, one_sheet, pictures, repaired, write_sheets
             '<span class="together"><span class="math"><math><mi>t</mi></math></span>),</span> so',
         ),
         ('<span class="math">t</span> <span>a</span>, so',) * 2,
+        ('<span class="n">a</span><span class="o">=</span>', 'a<span class="o">=</span>'),
+        ('<span class="n" data-letter="c">c</span><span class="n"><span>a</span></span>',) * 2,
         ("<dl><dt>a</dt><dd>b</dd></dl><p>c</p>",) * 2,
     ],
 )
