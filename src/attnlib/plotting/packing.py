@@ -2,7 +2,6 @@
 
 from base64 import b64encode
 from collections.abc import Mapping
-from functools import reduce
 from math import inf
 from typing import Any
 
@@ -117,7 +116,9 @@ def _weights(model: EncoderDecoder) -> dict[str, Any]:
     if wrong:
         raise ValueError(f"{wrong[0]} holds a number outside float16's range; expected finite numbers, at most 65504")
     flat = np.concatenate([weight.ravel() for weight in halves.values()])
-    bits = memoryview(flat.view("<u2").astype(np.uint16))
-    checksum = reduce(lambda total, number: (31 * total + number) % 2**32, bits, 0)  # as in recurrent.js
+    powers = np.full(flat.size, 31, np.uint32)
+    powers[-1] = 1
+    powers = powers[::-1].cumprod(dtype=np.uint32)[::-1]
+    checksum = int((flat.view("<u2") * powers).sum(dtype=np.uint32))  # the sum of recurrent.js
     shapes = {name: list(weight.shape) for name, weight in halves.items()}
     return {"shapes": shapes, "sum": checksum, "base64": b64encode(flat.tobytes()).decode()}
