@@ -17,6 +17,7 @@ ICONS = {
     "fa-solid-900": "f002 f019 f03a f042 f062 f065 f078 f0c9 f0eb f104 f105 f121 f135 f15b f185 f186 f1c1 f303",
     "fa-brands-400": "f09b",
 }
+CODES = {*" ".join(ICONS.values()).split()}
 
 SHEET = re.compile(r'<link\b[^>]*\bhref="([^"]*_static/)([^"?]*\.css)([^"]*)"[^>]*>\s*')
 IMPORT = re.compile(r'@import "([^"]+)";')
@@ -87,7 +88,7 @@ def style(sheet: Path, static: Path) -> str:
     """
     folder = sheet.parent.relative_to(static).as_posix()
     text = IMPORT.sub(lambda found: style((sheet.parent / found[1]).resolve(), static), sheet.read_text("utf-8"))
-    text = ICON.sub(lambda icon: icon[0] if icon[1] in " ".join(ICONS.values()).split() else "", text)
+    text = ICON.sub(lambda icon: icon[0] if icon[1] in CODES else "", text)
     return ADDRESS.sub(rf"url(\1{folder}/", text) + "\n"
 
 
@@ -113,16 +114,13 @@ def cut(font: TTFont, letters: set[int], target: Path) -> None:
     font.save(target)
 
 
-def icons(app: Sphinx, error: Exception | None) -> None:
+def write_icons(static: Path) -> None:
     """Cut the icons on these pages out of the theme's fonts, since a page waits for its icons before it shows.
 
     `book.css` names what is written here.
     """
-    if error or app.builder.format != "html":
-        return
     for name, letters in ICONS.items():
-        target = Path(app.outdir, "_static", f"{name}.woff")
-        cut(TTFont(FONTS / f"{name}.ttf"), {int(letter, 16) for letter in letters.split()}, target)
+        cut(TTFont(FONTS / f"{name}.ttf"), {int(letter, 16) for letter in letters.split()}, static / f"{name}.woff")
 
 
 def begin(app: Sphinx) -> None:
@@ -143,7 +141,9 @@ def begin(app: Sphinx) -> None:
 
     def write(app: Sphinx, error: Exception | None) -> None:
         if not error:
-            write_sheets(Path(app.outdir, "_static").resolve(), sheets)
+            static = Path(app.outdir, "_static").resolve()
+            write_icons(static)
+            write_sheets(static, sheets)
 
     app.builder.templates.render = made
     app.connect("build-finished", write)
@@ -152,4 +152,3 @@ def begin(app: Sphinx) -> None:
 def setup(app: Sphinx) -> None:
     """Register the extension."""
     app.connect("builder-inited", begin)
-    app.connect("build-finished", icons)
