@@ -33,7 +33,8 @@ attnlibCards.define("demo", (card, data) => {
   // Say of each word whether it is one of those that two sentences have in common, in the same order.
   function common(ours, theirs) {
     const most = Array.from({ length: ours.length + 1 }, () => new Array(theirs.length + 1).fill(0));
-    for (let a = ours.length - 1; a >= 0; a--) for (let b = theirs.length - 1; b >= 0; b--)
+    for (let a = ours.length - 1; a >= 0; a--)
+      for (let b = theirs.length - 1; b >= 0; b--)
         most[a][b] = ours[a] === theirs[b] ? 1 + most[a + 1][b + 1] : Math.max(most[a + 1][b], most[a][b + 1]);
     const kept = ours.map(() => false);
     for (let a = 0, b = 0; a < ours.length && b < theirs.length;) {
@@ -110,7 +111,10 @@ attnlibCards.define("demo", (card, data) => {
   // What is of the same kind as the act before is one with it.
   function act(change, { kind, since = 0, quiet = false } = {}) {
     if (stale()) return;
-    if (!kind || kind !== latest) { past.push(structuredClone(now)); say(""); }   // then even the same is said
+    if (!kind || kind !== latest) {
+      past.push(structuredClone(now));
+      say("");   // then even the same is said
+    }
     latest = kind;
     change();
     renew(since, () => quiet || report());
@@ -249,7 +253,8 @@ attnlibCards.define("demo", (card, data) => {
 
   // --- Drawing ---
 
-  const tall = () => stage.classList.contains("at-tall"), dragging = () => source.classList.contains("at-dragging"),
+  const tall = () => stage.classList.contains("at-tall"),
+    dragging = () => source.classList.contains("at-dragging"),
     button = (said, more) => make("button", { type: "button", ...more }, said);
 
   function build() {   // the columns of a sentence

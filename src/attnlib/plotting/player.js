@@ -1,8 +1,9 @@
 // One step of a trained model, phase by phase: what acts is lit, in the picture and in the list of equations.
 attnlibCards.define("player", (card, data) => {
   const { make, dress, fill: keep, write, two, clamp, greatest, still, choices, load, whenTouched, question } =
-    attnlibCards, EOS = 2, NAMES = ["", "(begin)", "(end)", "(unknown)"], MOST = 20, LEAST = 0.005;
-  const PACE = 2400, CELL = 4, ACROSS = 12, LEVELS = 5;   // milliseconds; of a tile: pixels, numbers in a row, strengths of colour
+    attnlibCards;
+  const EOS = 2, NAMES = ["", "(begin)", "(end)", "(unknown)"], MOST = 20, LEAST = 0.005, PACE = 2400;   // milliseconds
+  const CELL = 4, ACROSS = 12, LEVELS = 5;   // of a tile: pixels, numbers in a row, strengths of colour
   const HIGH = 48, BUNDLE = 16, ROW = { h: 104, e: 122, a: 186, c: 226, s: 270, y: 322 };   // pixels, from the top
   const all = [...data.words, NAMES[EOS]], tried = question(card), done = new Set(), models = data.models;
   const KEYS = "In focus mode, left and right go from phase to phase, up and down from word to word; Space plays";
@@ -227,7 +228,10 @@ attnlibCards.define("player", (card, data) => {
   }
 
   function run() {
-    if (timer) return (pause(), go(phase));
+    if (timer) {
+      pause();
+      return go(phase);
+    }
     const next = () => phase < order().length - 1 ? go(phase + 1) : t + 1 < steps.length ? choose(t + 1, 0) : pause();
     dress(play, { "aria-label": "Pause" }).textContent = "❚❚ Pause";
     timer = setInterval(next, PACE);
