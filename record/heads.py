@@ -7,15 +7,16 @@ each head of each layer, and for the mean of each layer's heads, under forced de
 
 from collections.abc import Sequence
 from pathlib import Path
-from sys import argv
 
 import numpy as np
 import pandas as pd
 import torch
+import tyro
 from caption_alignments import Links, score
 from sentences import read_data, settings_of
+from tyro.conf import Positional
 
-from attnlib.data import BOS, SentencePair, collate
+from attnlib.data import SentencePair, collate
 from attnlib.experiments.captions import load_captions
 from attnlib.experiments.plan import read_plan
 from attnlib.experiments.runs import RECORDED
@@ -36,9 +37,15 @@ def head_weights(translator: EncoderDecoder, pair: SentencePair) -> np.ndarray:
         EOS is a word on both sides.
     """
     source, lengths, target = collate([pair], translator.source_vocabulary, translator.target_vocabulary)
-    encoded, before = translator.encoder(source, lengths), torch.cat([torch.tensor([[BOS]]), target[:, :-1]], 1)
-    _, looks, _ = translator.decoder.decode(before, translator.decoder.start(encoded))
-    return torch.cat([look.weights for look in looks]).numpy()
+    weights = []
+    hooks = [
+        layer.cross_attention.register_forward_hook(lambda module, inputs, look: weights.append(look.weights[0]))
+        for layer in translator.decoder.layers
+    ]
+    translator(source, lengths, target)
+    for hook in hooks:
+        hook.remove()
+    return torch.stack(weights).numpy()
 
 
 def head_links(translator: EncoderDecoder, pairs: Sequence[SentencePair]) -> dict[tuple[int, str], list[Links]]:
@@ -61,8 +68,19 @@ def results(translator: EncoderDecoder) -> pd.DataFrame:
     return pd.DataFrame(lines).round(4)
 
 
-if __name__ == "__main__":
+def main(data: Positional[Path]) -> None:
+    """Record the alignment error rate of each head of the Transformer.
+
+    Parameters
+    ----------
+    data
+        The folder with the text.
+    """
     torch.set_num_threads(1)
-    config, text = read_plan("sentences").configs[ROW], read_data(Path(argv[1]), LANGUAGE)
+    config, text = read_plan("sentences").configs[ROW], read_data(data, LANGUAGE)
     trained = train_model(Path("_build/record/heads"), text.train, text.dev, settings_of(config, SEED))
     results(trained.network).to_csv(RECORDED / "heads.csv", index=False)
+
+
+if __name__ == "__main__":
+    tyro.cli(main)

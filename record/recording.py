@@ -7,6 +7,7 @@ With ``--costs`` it measures what every model costs, in one sitting, with nothin
 """
 
 import multiprocessing
+import sys
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
@@ -129,4 +130,7 @@ def main(
 
 
 if __name__ == "__main__":
-    tyro.cli(main)
+    try:
+        tyro.cli(main)
+    except (ValueError, OSError) as error:
+        sys.exit(f"recording.py: {error}")

@@ -158,10 +158,8 @@ def record(
     gpu = {"gpu": torch.cuda.get_device_name(device)} if device.type == "cuda" else {}
     where = environment() | gpu | {"threads": torch.get_num_threads(), "sentencepiece": version("sentencepiece")}
     for config, seed in [run for run in plan.runs() if not only or run[0].name in only]:
-        text = read_data(data, config.language)
-        parts = {"train": text.train[: config.num_pairs], "dev": text.dev, "test": text.test}
         about = {"settings": asdict(settings_of(config, seed)), "effort": dict(plan.contents["effort"])}
-        about["text"] = {name: digest(part) for name, part in parts.items()}
+        about["text"] = _digests(data, config.language, config.num_pairs)
         if before := recorded.get((config.name, seed)):
             before = before | {"settings": with_current_names(before["settings"])}
             if other := [part for part in about if before[part] != about[part]]:
@@ -169,7 +167,9 @@ def record(
                     f"{config.name}, seed {seed}, is recorded with another {other[0]}; give another --folder for yours"
                 )
         else:
-            run = train_and_measure(config, seed, text, models / f"{config.name}.{seed}", **how)
+            run = train_and_measure(
+                config, seed, read_data(data, config.language), models / f"{config.name}.{seed}", **how
+            )
             add_run(run._replace(details=run.details | about | {"environment": where}), plan, folder)
             print(config.name, seed, flush=True)
 
@@ -221,6 +221,12 @@ def count_words(language: str, train: Sequence[SentencePair]) -> list[dict[str, 
         theirs = Counter(word for pair in train for word in pair[side])
         lines += [{"target": language, "side": name, "word": word, "count": theirs[word]} for word in sorted(ours)]
     return lines
+
+
+@lru_cache
+def _digests(folder: Path, language: str, pairs: int | None) -> dict[str, str]:
+    data = read_data(folder, language)
+    return {"train": digest(data.train[:pairs]), "dev": digest(data.dev), "test": digest(data.test)}
 
 
 def _training(model: TranslationModel, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
