@@ -27,7 +27,7 @@ lint: .venv/installed ## check the style of code and notebooks
 	$(BIN)/ruff format --check .
 	$(BIN)/python tools/notebook_rules.py
 
-refresh: .venv/installed ## execute the notebooks in place and normalise what they store
+refresh: .venv/installed ## execute the notebooks in place and normalize what they store
 	$(BIN)/python tools/refresh.py
 
 pretrained: .venv/installed ## train the models that the chapters speak of, those that are missing; about a minute each
@@ -67,7 +67,7 @@ bench: .venv/installed ## measure speed and memory
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/memory.py
 
-lock: ## pin the newest versions that pyproject.toml admits, if their licences do; torch stays
+lock: ## pin the newest versions that pyproject.toml admits, if their licenses do; torch stays
 	$(PYTHON) -m venv --clear _build/lock
 	_build/lock/bin/pip install --quiet --no-deps --index-url $(CPU_WHEELS) $(TORCH)
 	_build/lock/bin/pip install --quiet $(TORCH) '.[book,test]'
