@@ -169,7 +169,7 @@ class Batch(NamedTuple):
 
 @dataclass(frozen=True)
 class Corpus:
-    """Encoded sentence pairs in one array, in memory or mapped from a file.
+    """Encoded sentence pairs in one array, in memory.
 
     Attributes
     ----------

@@ -224,8 +224,7 @@ def translate(model: EncoderDecoder, sentence: str, max_length: int = 100) -> st
     """
     words = sentence.split()
     (translation,) = translate_all(model, [words], max_length=max_length)
-    numbers = model.source_vocabulary.encode(words)
-    unknown = [word for word, number in zip(words, numbers, strict=False) if number == UNK]
+    unknown = [word for word in words if UNK in model.source_vocabulary.encode([word])]
     if unknown:
         warnings.warn(f"read as unknown words: {' '.join(unknown)}", stacklevel=2)
     return " ".join(translation)

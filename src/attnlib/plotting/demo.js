@@ -145,7 +145,7 @@ attnlibCards.define("demo", (card, data) => {
       const share = tall() ? (clientX - left) / width : (bottom - clientY) / height;
       weigh(i, Math.round(100 * clamp(share, 0, 1)) / 100, base, { kind: base, quiet });
     };
-    if (!live || stale() || now.hidden.has(i)) return;
+    if (!live || event.button || stale() || now.hidden.has(i)) return;
     bar.setPointerCapture(event.pointerId);
     source.classList.add("at-dragging");
     found = true;

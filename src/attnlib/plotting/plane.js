@@ -147,6 +147,7 @@ attnlibCards.define("plane", (card, data) => {
   }
 
   function grab(event, n) {
+    if (event.button) return;   // the menu's
     const node = event.currentTarget, box = plane.getBoundingClientRect(), zoom = SIZE / box.width;
     node.setPointerCapture(event.pointerId);
     node.focus({ preventScroll: true });
@@ -163,7 +164,7 @@ attnlibCards.define("plane", (card, data) => {
     const [x, y] = n < 0 ? query : keys[n], size = Math.hypot(x, y), by = event.shiftKey ? 0.02 : 0.1;
     const to = { ArrowRight: [x + by, y], ArrowLeft: [x - by, y], ArrowUp: [x, y + by],
       ArrowDown: [x, y - by] }[event.key];
-    const along = { "+": 1 + by / (size || 1), "-": Math.max(1 - by / (size || 1), 0.01) }[event.key];
+    const along = { "+": 1 + 0.1 / (size || 1), "-": Math.max(1 - 0.1 / (size || 1), 0.01) }[event.key];
     if (!to && !along) return;
     event.preventDefault();
     move(n, to ?? [x * along, y * along]);

@@ -235,7 +235,7 @@ attnlibCards.define("player", (card, data) => {
     const next = () => phase < order().length - 1 ? go(phase + 1) : t + 1 < steps.length ? choose(t + 1, 0) : pause();
     dress(play, { "aria-label": "Pause" }).textContent = "❚❚ Pause";
     timer = setInterval(next, PACE);
-    if (phase === order().length - 1 && t + 1 === steps.length) t = 0;
+    if (phase === order().length - 1 && t + 1 === steps.length) [t, phase] = [0, -1];
     next();
   }
 
