@@ -6,6 +6,7 @@ from typing import NamedTuple
 import pytest
 import torch
 
+from attnlib import load_pretrained
 from attnlib import search as module
 from attnlib.attention import AttentionOutput
 from attnlib.data import BOS, EOS, PAD, UNK, Vocabulary, encode_batch
@@ -223,6 +224,8 @@ def test_a_sentence_of_ones_own():
     assert translate(model, " a  b", max_length=2) == " ".join(*expected)
     with pytest.warns(UserWarning, match="read as unknown words: blue plane$"):
         translate(model, "blue a plane")
+    with pytest.warns(UserWarning, match="read as unknown words: ☃$"):
+        translate(load_pretrained("enfr-subwords"), "the ☃ cat", max_length=9)
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,7 @@ attnlibCards.define("plane", (card, data) => {
   }
 
   function grab(event, n) {
-    if (event.button) return;   // the menu's
+    if (event.button) return;   // another button opens a menu, which takes the release
     const node = event.currentTarget, box = plane.getBoundingClientRect(), zoom = SIZE / box.width;
     node.setPointerCapture(event.pointerId);
     node.focus({ preventScroll: true });

@@ -62,13 +62,13 @@ def undo(page: Page) -> Locator:
     return page.get_by_role("button", name="Undo")
 
 
-def hold(page: Page, i: int, share: float) -> None:
+def hold(page: Page, i: int, share: float, button: str = "left") -> None:
     """Take bar i with the mouse and move it to the share of its length, without letting go."""
     box, tall = bar(page, i).bounding_box(), page.locator(".at-tall").count()
     middle = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     to = (box["x"] + box["width"] * share, middle[1]) if tall else (middle[0], box["y"] + box["height"] * (1 - share))
     page.mouse.move(*middle)
-    page.mouse.down()
+    page.mouse.down(button=button)
     page.mouse.move(*to, steps=4)
 
 
@@ -134,6 +134,16 @@ def test_while_the_hand_holds_a_bar_it_follows_and_the_page_stays_where_it_is(ba
     )
     page.mouse.up()
     expect(page.locator(".at-came")).to_have_count(1)
+
+
+def test_the_right_button_drags_nothing(one, opened):
+    page = opened(one)
+    before = weights(page)
+    field(page).focus()
+    hold(page, BAR, 0.9, button="right")
+    page.mouse.up(button="right")
+    expect(undo(page)).to_be_disabled()
+    assert weights(page) == before
 
 
 def test_a_finger_that_scrolls_changes_nothing(one, opened):

@@ -75,6 +75,20 @@ def test_a_point_follows_the_mouse_and_stays_in_the_plane(card, opened):
     assert page.locator(".at-handle").count() == 5
 
 
+def test_plus_with_shift_moves_as_far_as_minus_and_the_right_button_moves_nothing(card, opened):
+    page = opened(card)
+    query = page.get_by_role("slider", name="query")
+    query.press("Shift++")
+    np.testing.assert_allclose(np.linalg.norm(point(page, "query")), 0.6, atol=0.0051)
+    query.press("-")
+    np.testing.assert_allclose(point(page, "query"), ASKED, atol=0.0051)
+    knob = page.locator(".at-knob").last.bounding_box()
+    page.mouse.move(knob["x"] + 5, knob["y"] + 5)
+    page.mouse.down(button="right")
+    page.mouse.move(knob["x"] + 60, knob["y"] + 60, steps=5)
+    np.testing.assert_allclose(point(page, "query"), ASKED, atol=0.0051)
+
+
 def test_many_features_without_the_root_saturate_the_softmax_and_the_root_helps(card, opened):
     page = opened(card)
 

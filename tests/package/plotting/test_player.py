@@ -121,6 +121,9 @@ def test_it_plays_to_the_end_of_the_sentence_and_any_step_stops_it(card, opened)
         page.clock.run_for(2400)
     expect(play).to_be_visible()
     assert said(page).startswith("Phase 6 of 6.")
+    play.click()
+    expect(words(page).first).to_have_attribute("aria-selected", "true")
+    assert said(page).startswith("Phase 1 of 6.")
 
 
 def test_words_are_chosen_by_keys(card, opened):

@@ -138,7 +138,7 @@ def test_what_was_guessed_is_judged_when_it_has_been_tried_by_keys(name, guess, 
     assert "came out" not in options.nth(0).inner_text()
 
 
-@pytest.mark.parametrize("how", [{"hostile": True}, {"scheme": "dark"}, {"wide": 390}])
+@pytest.mark.parametrize("how", [{"hostile": True}, {"scheme": "dark"}, {"scheme": "dark", "wide": 390}, {"wide": 390}])
 @pytest.mark.parametrize("name", ALL)
 def test_it_is_accessible_and_fits(name, how, cards, opened, accessible):
     page = opened(cards[name], **how)
@@ -155,7 +155,7 @@ SMALL = """() => [...document.querySelectorAll("button, input, select, summary, 
 }).map(node => node.outerHTML.slice(0, 90))"""
 
 
-@pytest.mark.parametrize("wide", [1280, 320])
+@pytest.mark.parametrize("wide", [1280, 390, 320])
 @pytest.mark.parametrize("name", ALL)
 def test_what_is_touched_is_large_enough_and_the_page_never_scrolls_sideways(name, wide, cards, opened):
     page = opened(cards[name], wide=wide)
