@@ -11,21 +11,12 @@ window.attnlibRecurrent ??= (() => {
   }
 
   const sigmoid = x => 1 / (1 + Math.exp(-x));
-  const tanh = x => vector(x.length, n => Math.tanh(x[n]));
+  const tanh = x => x.map(number => Math.tanh(number));
   const row = (W, n) => W.numbers.subarray(n * W.columns, (n + 1) * W.columns);
 
-  function join(x, y) {
-    const both = new Float64Array(x.length + y.length);
-    both.set(x);
-    both.set(y, x.length);
-    return both;
-  }
-
-  function dot(x, y) {
-    let sum = 0;
-    for (let n = 0; n < x.length; n++) sum += x[n] * y[n];
-    return sum;
-  }
+  const join = (x, y) => Float64Array.of(...x, ...y);
+  const dot = (x, y) => x.reduce((sum, number, n) => sum + number * y[n], 0);
+  const average = (alpha, h) => h[0].map((_, n) => h.reduce((sum, annotation, i) => sum + alpha[i] * annotation[n], 0));
 
   // Most of the time is spent here: four sums at once do not wait for each other.
   function times({ numbers, rows, columns }, x, bias) {
@@ -55,14 +46,6 @@ window.attnlibRecurrent ??= (() => {
     const parts = e.map(x => x === -Infinity ? 0 : Math.exp(sharpness * (x - peak)));
     const sum = parts.reduce((total, x) => total + x, 0);
     return sum ? parts.map(x => x / sum) : parts;
-  }
-
-  function average(alpha, h) {
-    const c = new Float64Array(h[0].length);
-    h.forEach((annotation, i) => {
-      for (let n = 0; n < c.length; n++) c[n] += alpha[i] * annotation[n];
-    });
-    return c;
   }
 
   // Of all weights, those whose names begin so, by the rest of their names.
@@ -152,11 +135,7 @@ window.attnlibRecurrent ??= (() => {
   const additive = (W_a, U_a, v_a) => ({
     key: h => times(U_a, h),
     query: s => times(W_a, s),
-    match: (query, key) => {
-      let sum = 0;
-      for (let n = 0; n < v_a.length; n++) sum += v_a[n] * Math.tanh(query[n] + key[n]);
-      return sum;
-    },
+    match: (query, key) => dot(v_a, tanh(query.map((x, n) => x + key[n]))),
   });
   const scores = {
     Dot: () => ({ key: h => h, query: s => s, match: dot }),
