@@ -78,7 +78,7 @@ def network(model: EncoderDecoder) -> dict[str, Any]:
     Returns
     -------
     dict
-        Data for JSON: ``parts``; and ``weights`` in base64, with their shapes and a checksum.
+        Data for JSON: ``parts``; and ``weights`` in base64, with their shapes.
 
     Raises
     ------
@@ -115,10 +115,5 @@ def _weights(model: EncoderDecoder) -> dict[str, Any]:
     wrong = [name for name, weight in halves.items() if not np.isfinite(weight).all()]
     if wrong:
         raise ValueError(f"{wrong[0]} holds a number outside float16's range; expected finite numbers, at most 65504")
-    flat = np.concatenate([weight.ravel() for weight in halves.values()])
-    powers = np.full(flat.size, 31, np.uint32)
-    powers[-1] = 1
-    powers = powers[::-1].cumprod(dtype=np.uint32)[::-1]
-    checksum = int((flat.view("<u2") * powers).sum(dtype=np.uint32))  # the sum of recurrent.js
     shapes = {name: list(weight.shape) for name, weight in halves.items()}
-    return {"shapes": shapes, "sum": checksum, "base64": b64encode(flat.tobytes()).decode()}
+    return {"shapes": shapes, "base64": b64encode(b"".join(weight.tobytes() for weight in halves.values())).decode()}
