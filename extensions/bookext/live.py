@@ -16,7 +16,7 @@ from sphinx.errors import ExtensionError
 
 from attnlib import load_pretrained, pretrained
 from attnlib.plotting.cards import digest, files, read
-from attnlib.plotting.packing import pack
+from attnlib.plotting.packing import pack_models
 
 CARD = re.compile(
     r'(?P<html><div class="attnlib-card attnlib-(?P<kind>\w+)'
@@ -31,7 +31,7 @@ def packed() -> dict[str, str]:
     models = {}
     for name in pretrained.names():
         with suppress(ValueError):
-            model = pack(load_pretrained(name))
+            (model,) = pack_models({name: load_pretrained(name)})
             models[digest(model)] = json.dumps(model)
     return models
 

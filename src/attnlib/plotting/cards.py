@@ -31,12 +31,12 @@ _BEGIN, _END = "<!-- carried -->", "<!-- /carried -->"
 
 @dataclass(frozen=True)
 class Card:
-    """An interactive figure that a notebook, Colab and the book show as the value of a cell.
+    """An interactive figure or a table that a notebook, Colab, and the book show as the value of a cell.
 
     Attributes
     ----------
     html : str
-        The HTML of the card.
+        HTML of the figure or the table.
     text : str
         Text that is shown without HTML.
     """
@@ -51,47 +51,7 @@ class Card:
         return self.text
 
 
-@dataclass(frozen=True)
-class Table:
-    """A table that a notebook, Colab and the book show as the value of a cell.
-
-    Attributes
-    ----------
-    head : sequence of str
-        Column headings.
-    rows : sequence of sequences of str
-        Cells of each row; the first one is the row's heading.
-    """
-
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
-
-    def __post_init__(self) -> None:
-        for n, row in enumerate(self.rows):
-            if len(row) != len(self.head) or not row:
-                raise ValueError(
-                    f"rows[{n}] has {len(row)} cells; expected {len(self.head)}, as many as head, at least one"
-                )
-
-    def _repr_html_(self) -> str:
-        columns = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in self.head)
-        lines = "\n".join(
-            f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in cells)}</tr>'
-            for first, *cells in self.rows
-        )
-        html = f'<table class="table dataframe">\n<thead><tr>{columns}</tr></thead>\n<tbody>{lines}</tbody>\n</table>'
-        return html.replace(" ± ", "\u00a0±\u00a0")  # no line break beside the sign
-
-    def __repr__(self) -> str:
-        widths = [max(map(len, column)) for column in zip(self.head, *self.rows, strict=True)]
-        lines = [
-            "  ".join([first.ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(cells, widths[1:], strict=True))])
-            for first, *cells in (self.head, *self.rows)
-        ]
-        return "\n".join(lines)
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[object]], digits: int = 2) -> Table:
+def table(head: Sequence[str], rows: Iterable[Sequence[object]], digits: int = 2) -> Card:
     """Build a table of words and numbers.
 
     Parameters
@@ -105,10 +65,30 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]], digits: int = 2
 
     Returns
     -------
-    Table
-        The table, as the value of a cell.
+    Card
+        The table, as the value of a cell. It has no script.
+
+    Raises
+    ------
+    ValueError
+        If a row has another number of entries than the headings, or none.
     """
-    return Table(head, [[f"{x:.{digits}f}" if isinstance(x, float) else str(x) for x in row] for row in rows])
+    cells = [[f"{x:.{digits}f}" if isinstance(x, float) else str(x) for x in row] for row in rows]
+    for n, row in enumerate(cells):
+        if len(row) != len(head) or not row:
+            raise ValueError(f"rows[{n}] has {len(row)} cells; expected {len(head)}, as many as head, at least one")
+    columns = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
+    lines = "\n".join(
+        f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in others)}</tr>'
+        for first, *others in cells
+    )
+    html = f'<table class="table dataframe">\n<thead><tr>{columns}</tr></thead>\n<tbody>{lines}</tbody>\n</table>'
+    widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
+    text = "\n".join(
+        "  ".join([first.ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(others, widths[1:], strict=True))])
+        for first, *others in (head, *cells)
+    )
+    return Card(html.replace(" ± ", "\u00a0±\u00a0"), text)  # no line break beside the sign
 
 
 @dataclass(frozen=True)

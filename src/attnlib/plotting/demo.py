@@ -98,12 +98,12 @@ def attention_demo(
     ]
     data = {
         **shown_data(("English", "French", "en", "fr", "word"), first.source, shown, chosen),
-        "source": packed[0]["source"],
-        "target": packed[0]["target"],
+        "source": networks[0].source_vocabulary.words,
+        "target": networks[0].target_vocabulary.words,
         "bar": asked.get("bar", 0),
         "first": [" ".join(side) for side in first[:2] if side],
         "pairs": _pairs(),
-        "kinds": [_kinds().get(word, word) for word in packed[0]["source"]],
+        "kinds": [_kinds().get(word, word) for word in networks[0].source_vocabulary.words],
         "follow": _follow(),
         "question": asked or None,
     }

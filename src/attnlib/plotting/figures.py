@@ -1,9 +1,9 @@
-"""Plots with Matplotlib. Each function takes data and returns axes.
+"""Plots with Matplotlib. Each function plots data and returns the axes.
 
-Labels of the axes are words, weights share one sequential color map that is also readable in gray, and curves differ in
-color, marker and dash. For words that Matplotlib's font cannot draw, as in most languages of Asia, an installed font is
-used; Matplotlib warns of letters that no font has. No global setting of Matplotlib is changed, and the same data give
-the same plot.
+All weights have one sequential color map that is also readable in gray, and curves differ in color, marker, and dash.
+Words with letters that Matplotlib's font does not have, as in most languages of Asia, are drawn with an installed font
+that has them; Matplotlib warns of letters that no font has. No global setting of Matplotlib is changed, and with the
+same fonts the same data give the same plot. `attention_explorer`, which builds a card, can be imported from here too.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -92,11 +92,10 @@ def plot_alignment(
     ax.set_xlabel(xlabel, **font)
     ax.set_ylabel(ylabel, **font)
     ax.set_title(title, **font)
-    ax.tick_params(length=0)
     ax.set_xticks(np.arange(1, len(source)) - 0.5, minor=True)
     ax.set_yticks(np.arange(1, len(target)) - 0.5, minor=True)
     ax.grid(which="minor", color="0.85", linewidth=0.5)
-    ax.tick_params(which="minor", length=0)
+    ax.tick_params(which="both", length=0)
     if annotate or (annotate is None and max(cells.shape) <= 8):
         for (t, i), weight in np.ndenumerate(cells):
             ink = "white" if weight >= _WHITE_INK else "black"

@@ -1,4 +1,4 @@
-"""Trained models as JSON for the scripts of a page: parts, words, and weights in float16."""
+"""Trained models as JSON for the scripts of a page: their parts, and their weights in float16."""
 
 from base64 import b64encode
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ def pack_models(models: Mapping[str, EncoderDecoder]) -> list[dict[str, Any]]:
     Parameters
     ----------
     models : mapping of str to EncoderDecoder
-        One model, or two to compare, by title.
+        One model, or two to compare, by title, with the same vocabularies of words.
 
     Returns
     -------
@@ -29,56 +29,32 @@ def pack_models(models: Mapping[str, EncoderDecoder]) -> list[dict[str, Any]]:
     Raises
     ------
     ValueError
-        If there are no models or more than two, or their vocabularies differ, or a model cannot be packed.
+        If there are no models or more than two, or their vocabularies differ or are of subwords, or a model cannot be
+        packed.
     """
     if len(models) not in (1, 2):
         raise ValueError(f"models holds {len(models)} models; expected one model, or two to compare")
-    packed = [pack(model) for model in models.values()]
-    if any(packed[0][side] != packed[-1][side] for side in ("source", "target")):
+    vocabularies = [(model.source_vocabulary, model.target_vocabulary) for model in models.values()]
+    if not all(isinstance(vocabulary, Vocabulary) for pair in vocabularies for vocabulary in pair):
+        raise ValueError("the vocabularies are not of whole words; expected vocabularies of words")
+    if vocabularies[0] != vocabularies[-1]:
         raise ValueError("models have different vocabularies; expected the same words on each side")
-    return packed
+    return [pack(model) for model in models.values()]
 
 
 def pack(model: EncoderDecoder) -> dict[str, Any]:
-    """Return all that ``recurrent.js`` needs to run a model of words.
+    """Return all that ``recurrent.js`` needs to run a model on ids.
 
     Parameters
     ----------
     model : EncoderDecoder
-        A recurrent model, with vocabularies of words. Its weights are rounded to float16, which leaves those of a
-        pretrained model unchanged.
+        A recurrent model. Its weights are rounded to float16, which leaves those of a pretrained model unchanged.
 
     Returns
     -------
     dict
-        Data for JSON: that of `network`, and the words of ``source`` and ``target`` in the order of their ids, from 4
-        on.
-
-    Raises
-    ------
-    ValueError
-        If the model is not recurrent, its vocabularies are of subwords, or a weight is too large for float16 or not
-        finite.
-    """
-    vocabularies = model.source_vocabulary, model.target_vocabulary
-    if not all(isinstance(vocabulary, Vocabulary) for vocabulary in vocabularies):
-        raise ValueError("the vocabularies are not of whole words; expected vocabularies of words")
-    source, target = (list(vocabulary.words) for vocabulary in vocabularies)
-    return {**network(model), "source": source, "target": target}
-
-
-def network(model: EncoderDecoder) -> dict[str, Any]:
-    """Return the parts and the weights of a recurrent model.
-
-    Parameters
-    ----------
-    model : EncoderDecoder
-        A recurrent model. Its weights are rounded to float16.
-
-    Returns
-    -------
-    dict
-        Data for JSON: ``parts``; and ``weights`` in base64, with their shapes and a checksum.
+        Data for JSON: ``parts``, the classes of the model's parts with their options; and ``weights``, with their
+        ``shapes`` by name, and in ``base64``.
 
     Raises
     ------
@@ -115,10 +91,5 @@ def _weights(model: EncoderDecoder) -> dict[str, Any]:
     wrong = [name for name, weight in halves.items() if not np.isfinite(weight).all()]
     if wrong:
         raise ValueError(f"{wrong[0]} holds a number outside float16's range; expected finite numbers, at most 65504")
-    flat = np.concatenate([weight.ravel() for weight in halves.values()])
-    powers = np.full(flat.size, 31, np.uint32)
-    powers[-1] = 1
-    powers = powers[::-1].cumprod(dtype=np.uint32)[::-1]
-    checksum = int((flat.view("<u2") * powers).sum(dtype=np.uint32))  # the sum of recurrent.js
     shapes = {name: list(weight.shape) for name, weight in halves.items()}
-    return {"shapes": shapes, "sum": checksum, "base64": b64encode(flat.tobytes()).decode()}
+    return {"shapes": shapes, "base64": b64encode(b"".join(weight.tobytes() for weight in halves.values())).decode()}

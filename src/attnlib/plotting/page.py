@@ -9,7 +9,7 @@ from html import escape
 from attnlib.checks import check_whole
 from attnlib.plotting.cards import embedded, files, read
 from attnlib.plotting.demo import shown_data
-from attnlib.plotting.packing import network
+from attnlib.plotting.packing import pack
 from attnlib.scores import Location
 from attnlib.seq2seq import EncoderDecoder
 
@@ -47,7 +47,7 @@ def page_of(model: EncoderDecoder, title: str, *, beam_size: int, max_length: in
     """
     check_whole(beam_size=beam_size, max_length=max_length)
     weights = sum(weight.numel() for weight in model.state_dict().values())
-    packed = network(model)
+    packed = pack(model)
     pieces = hasattr(model.source_vocabulary, "pieces")
     unit, hint, listed = ("piece", _PIECES, "pieces") if pieces else ("word", "", "words")
     score = model.decoder.attention.score if model.decoder.has_attention else None

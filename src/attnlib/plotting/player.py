@@ -127,8 +127,8 @@ def step_player(
     data = {
         "words": words,
         "models": shown,
-        "source": packed[0]["source"],
-        "target": packed[0]["target"],
+        "source": first.source_vocabulary.words,
+        "target": first.target_vocabulary.words,
         "equations": {tex: equations[tex] for tex in sorted(used)},
         "written": written,
         "step": step,

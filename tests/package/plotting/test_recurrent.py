@@ -15,7 +15,7 @@ from attnlib.data import EOS, Vocabulary, encode_batch
 from attnlib.language.german import sample as german
 from attnlib.language.grammar import sample
 from attnlib.plotting.cards import read
-from attnlib.plotting.packing import network, pack
+from attnlib.plotting.packing import pack, pack_models
 from attnlib.search import beam_search
 from attnlib.seq2seq import EncoderDecoder, luong
 from attnlib.text.files import split_words
@@ -110,7 +110,7 @@ def test_every_recurrent_model_translates_as_in_pytorch(name, beam, page):
     best = beam_search(model, ids, lengths, 25, beam)
     sentences = [row[:length].tolist() for row, length in zip(ids, lengths, strict=True)]
     untouched = {"hidden": [], "sharpness": 1}
-    outputs = page.evaluate(TRANSLATE, [OWN | {"beam": beam}, network(model), sentences, untouched, []])
+    outputs = page.evaluate(TRANSLATE, [OWN | {"beam": beam}, pack(model), sentences, untouched, []])
     for n, (words, weights, p) in enumerate(outputs):
         tgt, src = int(best.lengths[n]), int(lengths[n])
         assert words == best.ids[n, :tgt].tolist()
@@ -132,7 +132,7 @@ class AllBut(GlobalWindow):
 def test_what_a_reader_changes_is_as_in_pytorch(beam, page):
     """The general score times 3, a window without one word, and other words than the likeliest."""
     model, written = drawn(), [5, 11, 7, EOS]
-    packed = network(model)
+    packed = pack(model)
     model.decoder.attention.score.W_a.data.mul_(3)
     model.decoder.attention.window = AllBut()
     ids, lengths = encode_batch([["the", "old", "man", "sees"]], SUBWORDS)
@@ -157,4 +157,4 @@ def test_what_a_reader_changes_is_as_in_pytorch(beam, page):
 def test_what_the_scripts_cannot_compute_is_refused(change, says, refused):
     model = luong(FEW, FEW, embedding_dim=2, hidden_size=2)
     change(model)
-    refused(lambda: pack(model), says)
+    refused(lambda: pack_models({"": model}), says)
