@@ -209,6 +209,6 @@ def test_the_command_says_which_process_was_killed_and_goes_on(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dev", "log", "pairs", "run"]
     second = ended("dev loss", lambda run: run.send_signal(signal.SIGINT))
     assert re.search(r"going on after step \d", second)
-    assert "interrupted: the model is as it was then" in second
+    assert f"interrupted: {tmp_path / 'run'} has the weights with the best dev score so far" in second
     assert second.count("23 sentence pairs") == 1
     assert load(tmp_path / "run").config["ended"] == "interrupted"

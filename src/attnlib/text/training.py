@@ -13,6 +13,7 @@ import torch
 from attnlib import processes
 from attnlib.data import Corpus, SentencePair, Tokenizer, Vocabulary
 from attnlib.metrics import bleu, chrf, sentence_nll
+from attnlib.seq2seq import LONGEST_LOCATION_SOURCE
 from attnlib.text import folder as folders
 from attnlib.text.config import TrainingConfig
 from attnlib.text.files import ParallelText, digest
@@ -39,7 +40,7 @@ def train_model(
     folder : path
         The model folder.
     pairs : iterable of SentencePair
-        The training text, which is read twice: a list, or an `attnlib.text.files.ParallelText`.
+        The training text, which is read several times: a list, or an `attnlib.text.files.ParallelText`.
     dev : sequence of SentencePair, optional
         Dev sentences. If there are any, the weights with the best dev score are kept.
     config : TrainingConfig, optional
@@ -61,8 +62,8 @@ def train_model(
     Raises
     ------
     OSError, ValueError
-        If a file cannot be written; the folder holds something else, or a model of
-        another configuration or text; or another process trains into it.
+        If a file cannot be written; a setting is out of range; a source is too long for the location score; the folder
+        holds something else, or a model of another configuration or text; or another process trains into it.
 
     Notes
     -----
@@ -89,6 +90,8 @@ def train_model(
                 raise ValueError(f"{folder} is missing for this process; expected a folder that all processes share")
             known = folders.read_vocabularies(folder) if begun else build_vocabularies(pairs, config)
             corpus = encode_text(pairs, known, config, log)
+            if config.options.get("score") == "location":
+                _check_location_sources(corpus, dev, known[0])
             network = folders.make(about, *known).to(device)
             if not begun:
                 folders.begin_folder(folder, about, *known)
@@ -101,7 +104,8 @@ def train_model(
         reason = _train(state, corpus, config, watch=watch, progress=progress)
         _finish(folder, state, reason)
     if reason == "interrupted":
-        log("interrupted: the model is as it was then; the same command again goes on with it")
+        kept = "with the best dev score so far" if state.best else "of the last step"
+        log(f"interrupted: {folder} has the weights {kept}; the same command again goes on after step {state.step:,}")
     return load(folder, device)
 
 
@@ -165,6 +169,21 @@ def encode_text(
     if left_out := len(fits) - np.count_nonzero(fits):
         log(f"left out: {left_out:,} pairs too long for the model")
     return Corpus(corpus.ids, corpus.starts[fits], corpus.lengths[fits])
+
+
+def _check_location_sources(corpus: Corpus, dev: Sequence[SentencePair], vocabulary: Tokenizer) -> None:
+    """Raise a ValueError if a source has more positions than the location score has weights."""
+    most = LONGEST_LOCATION_SOURCE - 1  # EOS takes a position
+    longest = {
+        "training text (max_input_length)": int(corpus.lengths[:, 0].max()) - 1,
+        "dev text": max((sum(vocabulary.sizes(pair.source)) for pair in dev), default=0),
+    }
+    for text, length in longest.items():
+        if length > most:
+            raise ValueError(
+                f"score is location, and the longest source of the {text} has {length:,} words or subwords; expected "
+                f"at most {most}, or another score"
+            )
 
 
 def dev_metric(dev: Sequence[SentencePair]) -> str:

@@ -175,7 +175,10 @@ def test_ctrl_c_leaves_a_model_that_the_same_call_goes_on_with(tmp_path, trained
 
     with after_each_save(interrupts):
         train_model(folder, PAIRS, DEV, CONFIG, save_seconds=0.0, progress=False, log=messages.append)
-    assert "interrupted: the model is as it was then" in messages[-1]
+    assert messages[-1] == (
+        f"interrupted: {folder} has the weights with the best dev score so far; the same command again goes on after "
+        "step 4"
+    )
     assert load(folder).config["ended"] == "interrupted"
     assert [line["step"] for line in load_history(folder)[:-1]] == [3, 4]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
