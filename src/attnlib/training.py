@@ -212,6 +212,8 @@ def train(
 
     Raises
     ------
+    TypeError
+        If `steps` or `seed` is not a whole number.
     ValueError
         If an argument is out of range, or the batches end before the training.
     FloatingPointError

@@ -39,7 +39,8 @@ class Caption(NamedTuple):
         Sure and possible links.
     phenomena : set of str
         Phenomena that it was written for: "adjective" after its noun in French, "compound" in German, "separable" verb
-        in German, "verb last" in German, "negation" in two words in French, "rare" words, "number", "long".
+        in German, "verb last" in German, "negation" in two words in French, "rare" words, "number", "long". For a
+        caption without any of them, "nothing special".
     """
 
     pair: SentencePair

@@ -297,6 +297,8 @@ def translate_stream(
 
     Raises
     ------
+    TypeError
+        If `max_input_length` or a number in `options` is not a whole number.
     ValueError
         If a line is not UTF-8, after the thousands of lines before it are written; or attention is needed and the model
         has none.

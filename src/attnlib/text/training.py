@@ -61,7 +61,7 @@ def train_model(
 
     Raises
     ------
-    OSError, ValueError
+    OSError, TypeError, ValueError
         If a file cannot be written; a setting is out of range; a source is too long for the location score; the folder
         holds something else, or a model of another configuration or text; or another process trains into it.
 
