@@ -1,6 +1,6 @@
 """Translation and word alignment with a trained model, for sentences of words."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import IOBase
 from itertools import accumulate, islice
@@ -20,7 +20,7 @@ from attnlib.seq2seq import EncoderDecoder
 from attnlib.text.files import Words, decode_line, format_pharaoh, split_words
 from attnlib.text.folder import read_model
 from attnlib.text.subwords import Subwords, split_units, unit_weights
-from attnlib.writing import add_path_to_errors
+from attnlib.text.writing import add_path_to_errors
 
 _TOGETHER = 1000  # lines that are in memory at once
 
@@ -108,11 +108,6 @@ class TranslationModel:
     network: EncoderDecoder
 
     @property
-    def config(self) -> Mapping[str, Any]:
-        """Configuration of the network, as in ``config.json``."""
-        return self.network.config
-
-    @property
     def vocabularies(self) -> tuple[Tokenizer, Tokenizer]:
         """Source and target vocabulary."""
         return self.network.source_vocabulary, self.network.target_vocabulary
@@ -120,7 +115,7 @@ class TranslationModel:
     @property
     def unspaced(self) -> tuple[bool, bool]:
         """Whether source and target lack spaces, so that letters are linked."""
-        source, target = self.config.get("unspaced", (False, False))
+        source, target = self.network.config.get("unspaced", (False, False))
         return source, target
 
     def translate(self, sentence: str, *, beam_size: int = 5, max_length: int | None = None) -> Translation:

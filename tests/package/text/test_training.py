@@ -88,7 +88,7 @@ def test_the_best_weights_are_kept_and_patience_ends_the_training(monkeypatch, t
 
     history = train(state.model, some(), steps=100, state=state, on_step=look)
     assert history.stop_reason == "early"
-    assert [score.step for score in history.dev_scores] == [2, 4, 6, 8, 10]
+    assert [score["step"] for score in history.dev_scores] == [2, 4, 6, 8, 10]
     assert len(history.losses) == 10
     assert all(torch.equal(x, kept[4][name]) for name, x in state.best.items())
     assert lines[1] == "step 4: dev loss 2.000, BLEU 5.00"
