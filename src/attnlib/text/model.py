@@ -56,7 +56,9 @@ class Translation(NamedTuple):
     @property
     def units(self) -> tuple[Words, Words]:
         """Units of source and translation: words, or letters without spaces."""
-        return _units((self.source, self.words), self.unspaced)
+        sides = zip((self.source, self.words), self.unspaced, strict=True)
+        source, target = (split_units(words) if lacks else words for words, lacks in sides)
+        return source, target
 
     def links(self) -> set[tuple[int, int]]:
         """Return a link from each unit to the source unit of greatest weight.
@@ -91,7 +93,7 @@ class Translation(NamedTuple):
             return self
         asked = {t: self.units[0][i] for i, t in self.links()}
         known = iter(asked[t] if SPECIAL[UNK] in unit else unit for t, unit in enumerate(self.units[1]))
-        sizes = [len(_units(((), (word,)), self.unspaced)[1]) for word in self.words]
+        sizes = [len(split_units((word,))) if self.unspaced[1] else 1 for word in self.words]
         return self._replace(words=tuple("".join(islice(known, size)) for size in sizes))
 
 
@@ -222,7 +224,7 @@ class TranslationModel:
         list of (units, units)
             Source and target units of each pair.
         """
-        return [_units(sides, self.unspaced) for sides in pairs]
+        return [Translation(*sides, None, 1.0, unspaced=self.unspaced).units for sides in pairs]
 
     def _with_weights(
         self, one: Translation, weights: Float[np.ndarray, "tgt src"], written: Sequence[str]
@@ -330,11 +332,6 @@ def _shortened(vocabulary: Tokenizer, words: Words, longest: int) -> Words:
     ends = accumulate(vocabulary.sizes(words[:longest]))
     kept = words[: sum(end <= longest for end in ends)]
     return kept or tuple(word[: max(1, longest - 1)] for word in words[:1])
-
-
-def _units(sides: tuple[Words, Words], unspaced: tuple[bool, bool]) -> tuple[Words, Words]:
-    source, target = (split_units(words) if lacks else words for words, lacks in zip(sides, unspaced, strict=True))
-    return source, target
 
 
 def _pieces(vocabulary: Tokenizer, words: Words) -> Sequence[str]:
