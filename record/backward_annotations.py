@@ -15,7 +15,7 @@ import numpy as np
 import torch
 import tyro
 from recipes import RECIPES, held_out_sentences, retrain
-from seed_ranges import SEEDS, adjectives, translations
+from seed_ranges import SEEDS, adjectives
 from tables import is_recorded, replace_lines
 from torch import nn
 
@@ -23,11 +23,11 @@ from attnlib.alignment import AttentionLayer, sequence_mask
 from attnlib.data import SentencePair, Vocabulary, collate, infinite_batches
 from attnlib.decoders import BahdanauDecoder
 from attnlib.encoders import BidirectionalGRU
+from attnlib.experiments.evaluation import compute_metrics, predict
 from attnlib.experiments.plan import build_vocabularies
 from attnlib.experiments.runs import RECORDED
 from attnlib.language import lexicon
 from attnlib.layers import Embedding, seeded
-from attnlib.metrics import alignment_error_rate, exact_match, forced_alignments
 from attnlib.scores import Additive
 from attnlib.seq2seq import EncoderDecoder, rnn_search
 from attnlib.training import train
@@ -135,12 +135,10 @@ def record(experiment: Experiment, seed: int) -> list[dict]:
 @torch.no_grad()
 def measure(translator: EncoderDecoder, pairs: Sequence[SentencePair]) -> dict[str, float]:
     """Translate the pairs and see where the adjectives after their nouns attend."""
-    links = forced_alignments(translator, pairs)
-    return {
-        "exact_match": exact_match(translations(translator, pairs), [pair.target for pair in pairs]),
-        "alignment_error_rate": alignment_error_rate(links, [pair.links for pair in pairs]),
-        **adjectives(pairs, links),
-    }
+    predictions = predict(translator, pairs, beam_size=1)
+    metrics = compute_metrics(predictions)
+    chosen = {name: metrics[name] for name in ("exact_match", "alignment_error_rate")}
+    return chosen | adjectives(pairs, predictions.links)
 
 
 class HalfKeys(nn.Module):

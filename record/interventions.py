@@ -11,6 +11,7 @@ from torch import Tensor
 
 from attnlib.attention import AttentionOutput
 from attnlib.data import BOS, EOS, SentencePair, collate, encode_batch
+from attnlib.experiments.evaluation import max_output_length
 from attnlib.language import lexicon, phrases
 from attnlib.search import greedy_search, translate_all
 from attnlib.seq2seq import EncoderDecoder
@@ -95,7 +96,7 @@ def unmoved_without(translator: EncoderDecoder, pairs: Sequence[SentencePair], h
     """Count the pairs translated exactly when no step may attend to these English words."""
     ids, lengths = encode_batch([pair.source for pair in pairs], translator.source_vocabulary)
     numbers = torch.tensor([translator.source_vocabulary.encode([word])[0] for word in hidden])
-    align, limits = translator.decoder.attention, torch.tensor([2 * len(pair.source) + 5 for pair in pairs])
+    align, limits = translator.decoder.attention, torch.tensor([max_output_length(pair.source) for pair in pairs])
     precompute = align.precompute
 
     def blinded(h, lengths):

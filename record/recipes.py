@@ -30,8 +30,8 @@ from attnlib.text.config import TrainingConfig
 from attnlib.text.files import digest
 from attnlib.text.folder import begin_folder, complete_folder, read_config, write_config
 from attnlib.text.training import train_model
+from attnlib.text.writing import write_atomically
 from attnlib.training import TrainingState, init_training
-from attnlib.writing import write_atomically
 
 
 class Recipe(NamedTuple):
@@ -150,13 +150,14 @@ def _train(folder: Path, recipe: Recipe) -> None:
         train_from_config(experiment, recipe.seed, on_step=stop)
     config["training_info"] |= {"losses": smooth(np.array(training.losses)) if recipe.steps else [], **environment()}
     begin_folder(folder, config, training.model.source_vocabulary, training.model.target_vocabulary)
-    complete_folder(folder, training.model.half(), training, "steps")
+    training.model.half()
+    complete_folder(folder, training, "steps")
 
 
 def _learn(folder: Path, recipe: TextRecipe) -> None:
     model, config = train_model(folder, *recipe.text(), recipe.settings, progress=False), recipe.config()
     write_atomically(folder / "model.safetensors", save(model.network.half().state_dict()))
-    write_config(folder, {**model.config, **config, "training_info": config["training_info"] | environment()})
+    write_config(folder, {**model.network.config, **config, "training_info": config["training_info"] | environment()})
 
 
 if __name__ == "__main__":

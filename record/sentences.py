@@ -118,7 +118,7 @@ def train_and_measure(config: ExperimentConfig, seed: int, data: Data, folder: P
         If Ctrl-C ended the training. The same call goes on with it.
     """
     model = train_model(folder, data.train[: config.num_pairs], data.dev, settings_of(config, seed), **how)
-    if model.config["ended"] == "interrupted":
+    if model.network.config["ended"] == "interrupted":
         raise KeyboardInterrupt
     search = {"beam_size": config.beam_size, "max_length": config.max_length, "prefer_finished": True}
     key = {"model": config.name, "seed": seed}

@@ -16,7 +16,7 @@ from filelock import FileLock
 
 from attnlib.experiments.plan import Plan
 from attnlib.experiments.runs import RECORDED, read_details, read_table
-from attnlib.writing import write_atomically
+from attnlib.text.writing import write_atomically
 
 KEYS = ("tuning_group", "target", "side", "word", "model", "test_set", "clauses", "words", "learning_rate", "seed")
 """Columns that tell the lines of a table apart, where it has them; all others are what was measured."""

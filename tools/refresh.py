@@ -16,7 +16,7 @@ from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from nbformat import NotebookNode
 
 from attnlib.plotting.cards import without_carried
-from attnlib.writing import write_atomically
+from attnlib.text.writing import write_atomically
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 METADATA = {

@@ -21,15 +21,14 @@ The modules, in reading order, which is the order of dependence:
 - `transformer`: a small Transformer, with multi-head attention and no recurrence;
 - `search`: from a model to a translation, greedy or by beam;
 - `losses`, `training`: the loss, and the training loop;
-- `metrics`: alignment error rate, BLEU, exact match;
-- `writing`: files that are written as a whole or not at all.
+- `metrics`: alignment error rate, BLEU, exact match.
 
 And folders, each on its own:
 
 - `language`: `lexicon`, `phrases`, `grammar`: English and French sentences whose word links are known; `german`:
   English and German ones;
 - `plotting`: `figures`, interactive cards, a model as one `page`, schematics and `table`;
-- `text`: `config`, `files`, `subwords`, `folder`, `model`, `evaluation`, `training`:
+- `text`: `config`, `files`, `writing`, `subwords`, `folder`, `model`, `evaluation`, `training`:
   training and translation of your own text;
 - `experiments`: what is compared, how it is measured, and what was recorded, of the grammar and of real sentences;
 - `pretrained`: `models`: the trained models that the chapters speak of.

@@ -17,7 +17,7 @@ from tqdm import tqdm
 from tyro.conf import FlagCreatePairsOff, OmitArgPrefixes, Positional, arg
 
 from attnlib.text.config import Architecture, TrainingConfig
-from attnlib.writing import atomic_open, write_atomically
+from attnlib.text.writing import atomic_open, write_atomically
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ class AttentionOutput(NamedTuple):
         Parameters
         ----------
         src_len : int
-            The number of source positions.
+            The number of source positions. Without a window it must be that of the weights.
 
         Returns
         -------
@@ -64,7 +64,7 @@ class AttentionOutput(NamedTuple):
         Raises
         ------
         ValueError
-            If the weights reach beyond `src_len`.
+            If there is no window and `src_len` is not the number of weights, or a window has weights beyond `src_len`.
         """
         xp = array_namespace(self.weights)
         if self.positions is None:

@@ -72,8 +72,10 @@ def check_range(least: int, most: int | float, /, **numbers: Int[Array, "..."]) 
 
     Parameters
     ----------
-    least, most : int
-        The least and the greatest valid number.
+    least : int
+        The least valid number.
+    most : int or float
+        The greatest valid number; ``inf`` if there is none.
     **numbers
         The tensors, by the names that the error gives them. The numbers of a tensor on a GPU are not checked, since
         that would make the program wait.

@@ -466,7 +466,7 @@ def infinite_batches(
 
 
 def parted(
-    lengths: Sequence[int] | Integer[np.ndarray, "sentences"], max_tokens: int, max_sentences: int | None = None
+    lengths: Sequence[int] | Integer[np.ndarray, "sentences"], max_tokens: int, max_sentences: int | None
 ) -> list[slice]:
     """Divide sentences, in their order, into batches as large as the limits allow.
 
@@ -476,7 +476,7 @@ def parted(
         The number of ids of each sentence.
     max_tokens : int
         The greatest number of ids of a batch, padding counted. A longer sentence has a batch of its own.
-    max_sentences : int, optional
+    max_sentences : int or None
         The greatest number of sentences of a batch. If None, there is no limit.
 
     Returns

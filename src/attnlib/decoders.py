@@ -50,9 +50,10 @@ class DecoderState(NamedTuple):
 class Decoder(nn.Module):
     """Base class of decoders; subclasses define `step` and `extract_features`.
 
-    A decoder that `has_attention` has an attribute `attention`, and its `step` returns an `AttentionOutput`; otherwise
-    the `step` returns None. The features that ``extract_features(ids, encoded)`` computes, multiplied by
-    `output_weight`, are the scores of words. The `output_weight` is that of the `readout`, unless a subclass has
+    The `step` of a decoder that `has_attention` returns an `AttentionOutput`; that of another returns None. The base
+    class's `start` needs an attribute `attention`, an `AttentionLayer`, if the decoder `has_attention`; the attention
+    of a Transformer is in its layers instead. The features that ``extract_features(ids, encoded)`` computes, multiplied
+    by `output_weight`, are the scores of words. The `output_weight` is that of the `readout`, unless a subclass has
     another.
     """
 

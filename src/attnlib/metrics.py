@@ -5,7 +5,6 @@ Alignments count links between words only: neither `EOS` nor padding is one.
 
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as Links
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,25 +34,6 @@ class Bleu(NamedTuple):
 
     score: float
     signature: str
-
-
-class Bin(NamedTuple):
-    """BLEU of the sentences in one range of source lengths.
-
-    Attributes
-    ----------
-    shortest, longest : int
-        The range, in words without EOS, both ends included.
-    sentences : int
-        Number of sentences.
-    bleu : Bleu
-        Their score.
-    """
-
-    shortest: int
-    longest: int
-    sentences: int
-    bleu: Bleu
 
 
 def alignment_error_rate(
@@ -337,40 +317,6 @@ def chrf(translations: Sequence[Sequence[str]], references: Sequence[Sequence[st
         Score and signature.
     """
     return _scored(CHRF(), translations, references)
-
-
-def bleu_by_length(
-    translations: Sequence[Sequence[str]],
-    pairs: Sequence[SentencePair],
-    edges: Sequence[int],
-    tokenize: str = "none",
-) -> list[Bin]:
-    """Compute BLEU for sentences of similar length.
-
-    Parameters
-    ----------
-    translations : sequence of sequence of str
-        The words of each translation.
-    pairs : sequence of SentencePair
-        The sources and the references.
-    edges : sequence of int, ascending
-        The source lengths at which bins begin. The last edge ends the last bin and is outside it. Sentences outside all
-        bins are ignored, and bins without a sentence are left out.
-    tokenize : str, default "none"
-        As for `bleu`.
-
-    Returns
-    -------
-    list of Bin
-        The bins, shortest sentences first.
-    """
-    bins = []
-    for shortest, beyond in pairwise(edges):
-        both = zip(translations, pairs, strict=True)
-        inside = [(words, pair.target) for words, pair in both if shortest <= len(pair.source) < beyond]
-        if inside:
-            bins.append(Bin(shortest, beyond - 1, len(inside), bleu(*zip(*inside, strict=True), tokenize)))
-    return bins
 
 
 def exact_match(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> float:

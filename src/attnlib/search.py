@@ -56,7 +56,7 @@ def greedy_search(
     Parameters
     ----------
     model : EncoderDecoder
-        A model in evaluation mode. In training mode, dropout is active.
+        A model in evaluation mode. In training mode, dropout is active in embeddings, the encoder, and a Transformer.
     source : tensor of int, shape (batch, src)
         Encoded sentences, as from `attnlib.data.encode_batch`.
     lengths : tensor of int, shape (batch,)
@@ -128,7 +128,7 @@ def beam_search(
     Parameters
     ----------
     model : EncoderDecoder
-        A model in evaluation mode. In training mode, dropout is active.
+        A model in evaluation mode. In training mode, dropout is active in embeddings, the encoder, and a Transformer.
     source : tensor of int, shape (batch, src)
         Encoded sentences, as from `attnlib.data.encode_batch`.
     lengths : tensor of int, shape (batch,)
@@ -152,6 +152,8 @@ def beam_search(
 
     Raises
     ------
+    TypeError, ValueError
+        If `beam_size` is not a whole number from 1, or another argument is out of range.
     FloatingPointError
         If a translation's probability is not a number, as when the model's weights hold NaN.
 
@@ -205,7 +207,7 @@ def translate(model: EncoderDecoder, sentence: str, max_length: int = 100) -> st
     Parameters
     ----------
     model : EncoderDecoder
-        A model with its vocabularies, in evaluation mode: in training mode, dropout is active.
+        A model with its vocabularies, in evaluation mode, as for `greedy_search`.
     sentence : str
         Words separated by spaces. Words that the vocabulary lacks are read as `UNK`, with a warning.
     max_length : int, default 100
@@ -242,7 +244,7 @@ def translate_all(
     Parameters
     ----------
     model : EncoderDecoder
-        A model with its vocabularies, in evaluation mode: in training mode, dropout is active.
+        A model with its vocabularies, in evaluation mode, as for `greedy_search`.
     sentences : sequence of sequence of str
         The words of each source sentence.
     max_length : int, or sequence of int
@@ -282,7 +284,7 @@ def search_all(
     Parameters
     ----------
     model : EncoderDecoder
-        A model with its vocabularies, in evaluation mode: in training mode, dropout is active.
+        A model with its vocabularies, in evaluation mode, as for `greedy_search`.
     sentences : sequence of sequence of str
         The words of each source sentence.
     limits : sequence of int

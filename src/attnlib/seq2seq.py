@@ -261,7 +261,6 @@ def rnn_search(
     source_vocabulary: Tokenizer,
     target_vocabulary: Tokenizer,
     *,
-    attention_size: int | None = None,
     embedding_dim: int = 64,
     hidden_size: int = 128,
     dropout: float = 0.0,
@@ -274,12 +273,10 @@ def rnn_search(
     ----------
     source_vocabulary, target_vocabulary : Tokenizer
         The mappings between words and ids, stored with the model.
-    attention_size : int, optional
-        Hidden units of the score. If None, `hidden_size`, as in the paper.
     embedding_dim : int, default 64
         Features of an embedding.
     hidden_size : int, default 128
-        Features of a state in one direction. The maxout layer has half as many units.
+        Features of a state in one direction, and hidden units of the score. The maxout layer has half as many units.
     dropout : float, default 0.0
         Share of the maxout layer that is set to 0 in training.
     embedding_dropout : float, default 0.0
@@ -300,13 +297,11 @@ def rnn_search(
     Additive()
     """
     check_whole(2, hidden_size=hidden_size)
-    attention_size = hidden_size if attention_size is None else attention_size
-    check_whole(attention_size=attention_size)
     check_share(dropout=dropout, embedding_dropout=embedding_dropout)
     with seeded(seed):
         source = Embedding(len(source_vocabulary), embedding_dim, embedding_dropout)
         encoder = BidirectionalGRU(source, hidden_size, hidden_size)
-        attention = AttentionLayer(Additive(hidden_size, 2 * hidden_size, attention_size), GlobalWindow())
+        attention = AttentionLayer(Additive(hidden_size, 2 * hidden_size, hidden_size), GlobalWindow())
         target = Embedding(len(target_vocabulary), embedding_dim, embedding_dropout)
         decoder = BahdanauDecoder(attention, target, **_gru_sizes(hidden_size), dropout=dropout)
     return EncoderDecoder(encoder, decoder, source_vocabulary, target_vocabulary)

@@ -1,4 +1,4 @@
-"""The axis names, and the kind of array, that every signature in this package uses.
+"""The axis names, and the kind of array, of this package's signatures.
 
 ========== ======================================================================
 axis       what it counts
@@ -15,10 +15,16 @@ axis       what it counts
 ``key``    features of an annotation as a score keeps it
 ``d``      features of a query and of a key
 ``v``      features of a value
+``read``   features that the output layer multiplies
+``maxout`` units of a maxout layer
+``heads``  heads of a Transformer's attention
+``chosen`` rows of a batch, or of a beam, that are selected
+``runs``   runs of an experiment, each with its own seed
 ========== ======================================================================
 
 A shape such as ``"*batch tgt d"`` reads: any number of leading axes, then `tgt`, then `d`. A `#` marks an
-axis that may also be 1 or missing, and is then repeated. Within one signature a name stands for one size.
+axis that may also be 1 or missing, and is then repeated. Within one signature a name stands for one size. Other
+names, such as ``likely``, are of the one module that uses them.
 """
 
 from typing import Any, TypeAlias

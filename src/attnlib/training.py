@@ -24,32 +24,6 @@ from attnlib.losses import linear_cross_entropy
 from attnlib.seq2seq import EncoderDecoder
 
 
-class DevScore(NamedTuple):
-    """Result of an evaluation on the development set.
-
-    Attributes
-    ----------
-    step : int
-        The number of training steps before it.
-    loss : float
-        Cross-entropy, in nats per word.
-    score : float
-        BLEU or chrF, 0 to 100.
-    metric : {"BLEU", "chrF"}
-        Which of the two it is.
-    """
-
-    step: int
-    loss: float
-    score: float
-    metric: str = "BLEU"
-
-    @property
-    def rank(self) -> tuple[float, float]:
-        """A sort key, greater for better scores: BLEU or chrF, then the smaller loss."""
-        return self.score, -self.loss
-
-
 class History(NamedTuple):
     """Losses, speed, and evaluations of a training.
 
@@ -59,15 +33,15 @@ class History(NamedTuple):
         The mean loss of each batch before its step, in nats per target word, EOS among them.
     words_per_second : float
         Target words, EOS among them.
-    dev_scores : tuple of DevScore
-        Evaluations on the development set.
+    dev_scores : tuple of dict
+        Evaluations on the development set: see `TrainingState`.
     stop_reason : {"steps", "minutes", "early", "interrupted"}
         What ended the training.
     """
 
     losses: Float[np.ndarray, "steps"]
     words_per_second: float
-    dev_scores: tuple[DevScore, ...] = ()
+    dev_scores: tuple[dict[str, float], ...] = ()
     stop_reason: str = "steps"
 
 
@@ -87,8 +61,9 @@ class TrainingState:
         The number of target words of all steps, EOS among them.
     seconds : float
         The time that the steps took.
-    dev_scores : list of DevScore
-        Evaluations on the development set.
+    dev_scores : list of dict
+        Evaluations on the development set, as lines of a history: ``step``, the number of training steps before it;
+        ``dev_loss``, in nats per word; and ``dev_bleu`` or ``dev_chrf``, 0 to 100.
     best : state dict, optional
         The weights with the best score.
     should_stop : bool
@@ -102,7 +77,7 @@ class TrainingState:
     losses: list[float] = field(default_factory=list)
     words: int = 0
     seconds: float = 0.0
-    dev_scores: list[DevScore] = field(default_factory=list)
+    dev_scores: list[dict[str, float]] = field(default_factory=list)
     best: dict[str, Tensor] | None = None
     should_stop: bool = False
     random: Tensor | None = None
@@ -212,6 +187,8 @@ def train(
 
     Raises
     ------
+    TypeError
+        If `steps` or `seed` is not a whole number.
     ValueError
         If an argument is out of range, or the batches end before the training.
     FloatingPointError

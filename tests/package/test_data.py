@@ -90,7 +90,7 @@ def test_batches_are_those_of_sorted_lists(words, sentences):
 
 def test_a_batch_takes_what_fits_and_a_longer_sentence_has_its_own():
     lengths = [1, 2, 2, 9, 1, 3, 1, 1]
-    assert [lengths[part] for part in parted(lengths, max_tokens=6)] == [[1, 2, 2], [9], [1, 3], [1, 1]]
+    assert [lengths[part] for part in parted(lengths, 6, None)] == [[1, 2, 2], [9], [1, 3], [1, 1]]
 
 
 def draw(pairs, **options):

@@ -10,12 +10,10 @@ from nltk.translate import alignment_error_rate as nltk_aer
 
 from attnlib import metrics
 from attnlib.data import SentencePair, Vocabulary
-from attnlib.language.grammar import sample
 from attnlib.metrics import (
     alignment_error_rate,
     attention_weights,
     bleu,
-    bleu_by_length,
     exact_match,
     forced_alignments,
     hard_alignment,
@@ -97,17 +95,6 @@ def test_bleu_by_hand_without_a_warning_of_full_stops_that_stand_apart(caplog):
     assert almost.score == pytest.approx(100 * (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25)
     assert "tok:none" in almost.signature
     assert caplog.messages == []
-
-
-def test_bleu_by_length_is_the_bleu_of_each_bin():
-    pairs = sample(200, seed=4)
-    translations = [pair.target[: 4 + len(pair.target) // 2] for pair in pairs]
-    bins = bleu_by_length(translations, pairs, (3, 10, 20, 30, 200, 300))
-    assert [(b.shortest, b.longest) for b in bins] == [(3, 9), (10, 19), (20, 29), (30, 199)]
-    for b in bins:
-        inside = [n for n, pair in enumerate(pairs) if b.shortest <= len(pair.source) <= b.longest]
-        assert b.sentences == len(inside)
-        assert b.bleu == bleu([translations[n] for n in inside], [pairs[n].target for n in inside])
 
 
 def test_exact_match_counts_whole_sentences():

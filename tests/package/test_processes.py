@@ -155,11 +155,8 @@ def test_the_loss_curve_is_that_of_one_process(curves, name):
 @forks
 def test_the_first_process_scores_for_all(curves):
     first, second = curves["scored"]
-    assert (
-        first["scores"]
-        == second["scores"]
-        == [[3, 3.0, 1.0, "BLEU"], [6, 2.0, 9.0, "BLEU"], [9, 1.0, 5.0, "BLEU"], [10, 1.0, 7.0, "BLEU"]]
-    )
+    names, scores = ("step", "dev_loss", "dev_bleu"), [(3, 3.0, 1.0), (6, 2.0, 9.0), (9, 1.0, 5.0), (10, 1.0, 7.0)]
+    assert first["scores"] == second["scores"] == [dict(zip(names, score, strict=True)) for score in scores]
     assert first["weights"] == second["weights"] != curves["two"][0]["weights"]
 
 
@@ -209,6 +206,6 @@ def test_the_command_says_which_process_was_killed_and_goes_on(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dev", "log", "pairs", "run"]
     second = ended("dev loss", lambda run: run.send_signal(signal.SIGINT))
     assert re.search(r"going on after step \d", second)
-    assert "interrupted: the model is as it was then" in second
+    assert f"interrupted: {tmp_path / 'run'} has the weights with the best dev score so far" in second
     assert second.count("23 sentence pairs") == 1
-    assert load(tmp_path / "run").config["ended"] == "interrupted"
+    assert load(tmp_path / "run").network.config["ended"] == "interrupted"

@@ -119,11 +119,6 @@ def test_the_papers_luong_reads_in_reverse_one_layer_high_and_sees_ten_words_a_s
     assert model.decoder.attention.window.half_width == 10
 
 
-def test_the_alignment_model_of_rnn_search_has_its_own_size():
-    scores = [rnn_search(SOURCE, TARGET, attention_size=att, **SMALL).decoder.attention.score for att in (None, 3)]
-    assert [len(score.v_a) for score in scores] == [8, 3]
-
-
 @pytest.mark.parametrize(
     ("preset", "size", "options", "weights"),
     [
@@ -156,7 +151,6 @@ IDS, S_LENGTHS = torch.tensor([[4, 5, 2], [4, 2, 0]]), torch.tensor([3, 2])
         (lambda: small(window="local"), "window is 'local'; expected one of global, local-m, local-p"),
         (lambda: small(score="location", window="local-p"), r"expected GlobalWindow\(\)"),
         (lambda: rnn_encdec(SOURCE, TARGET, hidden_size=1), "hidden_size is 1; expected at least 2"),
-        (lambda: rnn_search(SOURCE, TARGET, attention_size=-1), "attention_size is -1; expected at least 1"),
         (lambda: rnn_search(SOURCE, TARGET, dropout=1.0), "dropout is 1.0; expected a share"),
         (lambda: small(embedding_dim=0), "embedding_dim is 0; expected at least 1"),
         (lambda: small(num_layers=0), "layers is 0; expected at least 1"),

@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from attnlib.checks import check_choice
 from attnlib.data import SentencePair
 from attnlib.experiments.plan import read_plan
 from attnlib.experiments.runs import RECORDED, read_details, read_table
@@ -39,7 +38,8 @@ class Caption(NamedTuple):
         Sure and possible links.
     phenomena : set of str
         Phenomena that it was written for: "adjective" after its noun in French, "compound" in German, "separable" verb
-        in German, "verb last" in German, "negation" in two words in French, "rare" words, "number", "long".
+        in German, "verb last" in German, "negation" in two words in French, "rare" words, "number", "long". For a
+        caption without any of them, "nothing special".
     """
 
     pair: SentencePair
@@ -75,13 +75,7 @@ def load_captions(language: str) -> tuple[Caption, ...]:
     -------
     tuple of Caption
         The sixty captions.
-
-    Raises
-    ------
-    ValueError
-        If there are no captions in the language.
     """
-    check_choice(LANGUAGES, language=language)
     lines = [line for line in _FILE.read_text("utf-8").splitlines() if line and not line.startswith("#")]
     target = 2 + 2 * list(LANGUAGES).index(language)
     return tuple(_caption(*block[:2], *block[target : target + 2]) for block in zip(*[iter(lines)] * 6, strict=True))
@@ -101,15 +95,8 @@ def load_caption_outputs(model: str, folder: Path = RECORDED) -> list[CaptionOut
     -------
     list of CaptionOutput
         An output for each caption.
-
-    Raises
-    ------
-    ValueError
-        If no such run is recorded.
     """
     runs = {run["model"]: run for run in read_details("sentences", folder) if run["seed"] == 0}
-    if model not in runs:
-        raise ValueError(f"model is {model!r}; expected a model with a recorded run of seed 0")
     run, outputs = runs[model], []
     for n, caption in enumerate(load_captions(read_plan("sentences").configs[model].language)):
         weights, forced = (run[name][n] if run[name] else None for name in ("weights", "forced_attention"))

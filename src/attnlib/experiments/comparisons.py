@@ -25,7 +25,7 @@ def plot_runs(runs: pd.Series, ax: Axes | None = None, *, xlabel: str = "") -> A
     ----------
     runs : Series
         A number for each run. The first level of the index names its line; the lines are ordered as they first occur. A
-        second level, if any, names its series within a line.
+        second level, if any, names its series within a line, of which there are at most four.
     ax : Axes, optional
         Axes to plot on. If None, a new figure, as high as the lines need.
     xlabel : str, default ""
@@ -36,14 +36,9 @@ def plot_runs(runs: pd.Series, ax: Axes | None = None, *, xlabel: str = "") -> A
     Axes
         The axes of the plot.
     """
-    if runs.empty or runs.isna().any():
-        raise ValueError(
-            f"runs has {runs.isna().sum()} missing of {len(runs)} numbers; expected at least one number, none missing"
-        )
     lines = [*runs.index.unique(0)]
     series = [*runs.index.unique(1)] if runs.index.nlevels > 1 else [""]
-    if len(series) > len(_LOOKS):
-        raise ValueError(f"runs has {len(series)} series; expected 1 to {len(_LOOKS)}")
+    looks = _LOOKS[: len(series)]
     if ax is None:
         ax = plt.subplots(figsize=(7.2, 1.1 + 0.33 * len(lines)), dpi=120, layout="constrained")[1]
     ax.set_yticks(range(len(lines)), lines, fontsize="small")
@@ -53,7 +48,7 @@ def plot_runs(runs: pd.Series, ax: Axes | None = None, *, xlabel: str = "") -> A
     ax.tick_params(axis="y", length=0)
     ax.spines[["top", "right", "left"]].set_visible(False)
     offsets = np.linspace(-_APART / 2, _APART / 2, len(series)) if len(series) > 1 else [0.0]
-    for one, away, look in zip(series, offsets, _LOOKS, strict=False):
+    for one, away, look in zip(series, offsets, looks, strict=True):
         of_series = runs.xs(one, level=1) if runs.index.nlevels > 1 else runs
         for line, numbers in of_series.groupby(level=0, sort=False):
             y = lines.index(line) + away
@@ -63,7 +58,7 @@ def plot_runs(runs: pd.Series, ax: Axes | None = None, *, xlabel: str = "") -> A
             ax.plot(numbers.mean(), y, **look, markersize=6, markeredgecolor="white")
     ax.set_xlabel(xlabel)
     if len(series) > 1:
-        handles = [Line2D([], [], **look, label=name) for name, look in zip(series, _LOOKS, strict=False)]
+        handles = [Line2D([], [], **look, label=name) for name, look in zip(series, looks, strict=True)]
         above = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols": len(handles)}
         ax.legend(handles=handles, frameon=False, fontsize="small", columnspacing=1, handletextpad=0.4, **above)
     return ax
@@ -87,8 +82,6 @@ def verdict_table(compared: pd.DataFrame, jointly: pd.DataFrame | None = None) -
     Card
         The table, colored by verdict. With scripts, a click on a heading sorts the rows by its column.
     """
-    if compared.empty:
-        raise ValueError("compared is empty; expected at least one claim")
     names = compared["metric"].map(_COLUMNS).fillna("alignment")
     head = ["claim", "sentences", *names.unique(), *([] if jointly is None else ["corrected together"])]
     rows = []

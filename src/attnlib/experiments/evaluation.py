@@ -21,7 +21,6 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from attnlib.checks import check_vocabularies
 from attnlib.data import SentencePair, collate
 from attnlib.metrics import alignment_error_rate, bleu, exact_match, forced_alignments, sentence_nll
 from attnlib.search import translate_all
@@ -96,10 +95,8 @@ def predict(model: EncoderDecoder, pairs: Sequence[SentencePair], beam_size: int
     Raises
     ------
     ValueError
-        If there is no pair, or the model has no vocabularies, or `beam_size` is below 1.
+        If the model has no vocabularies, or `beam_size` is below 1.
     """
-    if not len(pairs):
-        raise ValueError("pairs is empty; expected at least one sentence pair")
     sources, most = [pair.source for pair in pairs], [max_output_length(pair.source) for pair in pairs]
     window = _centered_window(model)
     followed = window_centers(model, pairs) if window else None
@@ -147,7 +144,7 @@ def window_centers(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> list
     Parameters
     ----------
     model : EncoderDecoder
-        A model with a local window.
+        A model with a local window and with its vocabularies.
     pairs : sequence of SentencePair
         Sources and references.
 
@@ -155,15 +152,7 @@ def window_centers(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> list
     -------
     list of array, shape (tgt,)
         Source position of the center for each target word, EOS not counted.
-
-    Raises
-    ------
-    ValueError
-        If the model has no vocabularies, or its window no center.
     """
-    check_vocabularies(model)
-    if not _centered_window(model):
-        raise ValueError("model has no window with a center; expected LocalMonotonic or LocalPredictive")
     vocabularies = model.source_vocabulary, model.target_vocabulary
     return [model(*collate([pair], *vocabularies)).attention.center[0, : len(pair.target)].numpy() for pair in pairs]
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from attnlib.checks import check_choice
 from attnlib.experiments.plan import ExperimentConfig, Plan
 
 _CHANGES = {
@@ -96,7 +95,6 @@ def _parts(config: ExperimentConfig) -> Mapping[str, str]:
     elif config.model in _MODELS:
         parts["model"] = _MODELS[config.model]
     else:
-        check_choice(("luong", "luong_with_identity"), model=config.model)
         parts["model"] = f"Luong {options['window']}"
         parts["score"] = options.get("score", "concat with identity")
         parts["width"] = f"D = {options.get('half_width', 10)}"

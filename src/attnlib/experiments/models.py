@@ -27,7 +27,6 @@ from torch.nn.functional import linear
 
 from attnlib.alignment import AttentionLayer
 from attnlib.attention import AttentionOutput, join
-from attnlib.checks import check_choice, check_whole
 from attnlib.data import Tokenizer
 from attnlib.decoders import BahdanauDecoder, Decoder, DecoderState, DeepOutput
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, EncoderOutput, StackedLSTM
@@ -357,8 +356,8 @@ def hybrid(
     source_vocabulary, target_vocabulary : Vocabulary or Subwords
         The vocabularies.
     queries_before : bool, default False
-        Whether the previous state is the query, as in `BahdanauDecoder`; the decoder then has a GRU and a maxout layer.
-        Otherwise it is the new state.
+        Whether the previous state is the query, as in `BahdanauDecoder`, which needs the encoder "gru", a maxout layer
+        and no fed readout. Otherwise it is the new state.
     encoder : {"gru", "bidirectional", "backward"}, default "gru"
         A bidirectional GRU, with a GRU as decoder; or a bidirectional LSTM or one that reads from the last word to the
         first, with an LSTM as decoder.
@@ -383,13 +382,7 @@ def hybrid(
     -------
     EncoderDecoder
         The model, untrained.
-
-    Raises
-    ------
-    ValueError
-        If `encoder` or `score` has another value, or the parts do not fit together.
     """
-    check_whole(2, hidden_size=hidden_size)
     encoder_size = round(encoder_ratio * hidden_size)
     encoders = {
         "gru": lambda embedding: BidirectionalGRU(embedding, hidden_size, hidden_size),
@@ -400,9 +393,6 @@ def hybrid(
         "additive": lambda: Additive(hidden_size, encoder_size, hidden_size),
         "general": lambda: General(hidden_size, encoder_size),
     }
-    check_choice(encoders, encoder=encoder)
-    check_choice(scores, score=score)
-    _check_fit(encoder, encoder_ratio, bridge, queries_before, plain=maxout and not feeds_readout)
     fed = (hidden_size // 2 if maxout else hidden_size) if feeds_readout else encoder_size
     sizes = {"decoder_size": hidden_size, "encoder_size": encoder_size}
     output = {"vocab_size": len(target_vocabulary), **sizes}
@@ -420,15 +410,6 @@ def hybrid(
             decoder = BahdanauDecoder(attention, embedding, **sizes, maxout=hidden_size // 2, reads_new_state=True)
             decoder.cell, decoder.readout = cell, readout
     return EncoderDecoder(reader, decoder, source_vocabulary, target_vocabulary)
-
-
-def _check_fit(encoder, encoder_ratio, bridge, queries_before, *, plain):
-    if encoder == "gru" and encoder_ratio != 2:
-        raise ValueError(f"encoder_ratio is {encoder_ratio}; expected 2 with the encoder 'gru', one for each direction")
-    if not bridge and (encoder, encoder_ratio) != ("backward", 1):
-        raise ValueError("bridge is False; expected the encoder 'backward' and encoder_ratio 1")
-    if queries_before and not (encoder == "gru" and plain):
-        raise ValueError("queries_before is True; expected the encoder 'gru', a maxout layer, and the context fed")
 
 
 def luong_without_attention(

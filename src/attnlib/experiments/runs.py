@@ -208,20 +208,12 @@ def load_correct(
     -------
     bool array, shape (runs, sentences)
         True for a correct translation; runs are ordered by seed.
-
-    Raises
-    ------
-    ValueError
-        If no run of the model is recorded, or there is no such test set.
     """
-    check_choice(("seen lengths", "longer"), test_set=test_set)
     runs = [(run, config) for run, config in _with_configs(plan, folder) if run["model"] == model]
-    if not runs:
-        raise ValueError(f"model is {model!r}; expected a model with recorded runs")
     config = runs[0][1]
     seen = np.repeat(config.test_clauses, config.num_test_sentences) <= max(config.clauses)
     bits = [np.unpackbits(np.frombuffer(bytes.fromhex(run["correct"]), np.uint8), count=len(seen)) for run, _ in runs]
-    return np.array(bits, dtype=bool)[:, seen if test_set == "seen lengths" else ~seen]
+    return np.array(bits, dtype=bool)[:, {"seen lengths": seen, "longer": ~seen}[test_set]]
 
 
 def best_learning_rate(plan: str | Plan, group: str, folder: Path = RECORDED) -> float:

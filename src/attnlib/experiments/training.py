@@ -8,7 +8,6 @@ import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from attnlib.checks import check_whole
 from attnlib.data import BOS, EOS, infinite_batches
 from attnlib.experiments.plan import ExperimentConfig, build_vocabularies
 from attnlib.experiments.runs import best_learning_rate
@@ -86,14 +85,7 @@ def count_macs(model: EncoderDecoder, source_length: int, prefix_length: int = 0
     -------
     int
         Number of multiply-adds.
-
-    Raises
-    ------
-    ValueError
-        If `source_length` is below 1 or `prefix_length` below 0.
     """
-    check_whole(source_length=source_length)
-    check_whole(0, prefix_length=prefix_length)
     word = torch.tensor([BOS])
     state = model.start(torch.full((1, source_length), EOS), torch.tensor([source_length]))
     for _ in range(prefix_length):

@@ -161,17 +161,10 @@ def paired_bootstrap(
     Interval
         Difference of the two shares of correct translations, with its 95 percent interval.
 
-    Raises
-    ------
-    ValueError
-        If there is no sentence.
-
     Notes
     -----
     Test sentences are resampled 2,000 times with replacement; runs are not resampled.
     """
-    if not correct.size:
-        raise ValueError(f"correct has shape {correct.shape}; expected at least one run and one sentence")
     by_sentence = correct.mean(0) - other.mean(0)
     drawn = np.random.default_rng(0).integers(len(by_sentence), size=(2000, len(by_sentence)))
     low, high = np.quantile(by_sentence[drawn].mean(1), [0.025, 0.975])
@@ -194,21 +187,14 @@ def within_model_correlation(runs: pd.DataFrame, first: str, second: str) -> tup
     Returns
     -------
     rho : float
-        Correlation, from -1 to 1.
+        Correlation, from -1 to 1. NaN if a metric is the same for all seeds of every model.
     p_value : float
         Two-sided p-value: the share of 10,000 permutations within the models whose rho is at least as far from 0.
-
-    Raises
-    ------
-    ValueError
-        If a metric is the same for all seeds of every model.
     """
     by_model = runs.groupby("model", sort=False)[[first, second]]
     ranks = by_model.rank() - by_model.transform("size").to_numpy()[:, None] / 2 - 0.5
     models = [part.to_numpy().T for _, part in ranks.groupby(runs["model"], sort=False)]
     scale = sqrt((ranks**2).sum().prod())
-    if not scale:
-        raise ValueError(f"{first} or {second} is the same for all seeds; expected a metric that differs")
     rng, samples = np.random.default_rng(0), 10_000
     chance = sum(rng.permuted(np.tile(x, (samples, 1)), axis=1) @ y for x, y in models)
     rho = ranks.prod(axis=1).sum() / scale

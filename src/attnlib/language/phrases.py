@@ -67,8 +67,6 @@ def concatenate(*parts: SentencePair, mirrored: bool = False) -> SentencePair:
     SentencePair
         The longer phrase.
     """
-    if not parts:
-        raise ValueError("parts is empty; expected at least one phrase")
     numbered = [*enumerate(parts)]
     return combine(parts, numbered[::-1] if mirrored else numbered)
 

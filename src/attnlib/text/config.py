@@ -36,7 +36,7 @@ class Architecture:
     features: int = 256
     """size of an embedding and of a hidden state"""
     dropout: float = 0.3
-    """dropout rate before the output layer"""
+    """dropout rate before the output layer and between LSTMs; of a transformer: of each sublayer"""
     embedding_dropout: float = 0.2
     """dropout rate of the embeddings"""
 
@@ -60,7 +60,7 @@ class Architecture:
         ValueError
             If the preset does not have a setting, or a half-width is given without a local window.
         """
-        from attnlib.text.folder import PRESETS  # noqa: PLC0415, help should not wait for torch
+        from attnlib.text.folder import PRESETS  # noqa: PLC0415, other commands' help should not wait for torch
 
         given = {name: value for name, value in vars(self).items() if value is not None}
         preset, size = given.pop("preset", "luong"), given.pop("features")
@@ -133,10 +133,12 @@ class TrainingConfig:
 
         Raises
         ------
+        TypeError
+            If a number of something is not a whole number.
         ValueError
             If a setting is outside its range, or two settings exclude each other.
         """
-        from attnlib.training import check_training  # noqa: PLC0415, help should not wait for torch
+        from attnlib.training import check_training  # noqa: PLC0415, other commands' help should not wait for torch
 
         sizes = ("vocab_size", "min_count", "max_input_length", "max_sentences", "max_tokens")
         times = ("epochs", "eval_every", "patience")

@@ -1,13 +1,33 @@
 """Evaluation of a model on a text: BLEU and chrF by sacrebleu, exact match, and alignment error rate."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from attnlib.data import SentencePair, Vocabulary
-from attnlib.metrics import Bin, alignment_error_rate, bleu, bleu_by_length, bleu_metric, chrf, exact_match
+from attnlib.metrics import Bleu, alignment_error_rate, bleu, bleu_metric, chrf, exact_match
 from attnlib.text.files import GoldAlignment, Words
 from attnlib.text.model import TranslationModel
 from attnlib.text.subwords import bleu_tokenizer, lacks_spaces, split_units
+
+
+class Bin(NamedTuple):
+    """BLEU of the sentences in one range of source lengths.
+
+    Attributes
+    ----------
+    shortest, longest : int
+        The range, in words without EOS, both ends included.
+    sentences : int
+        Number of sentences.
+    bleu : Bleu
+        Their score.
+    """
+
+    shortest: int
+    longest: int
+    sentences: int
+    bleu: Bleu
 
 
 class EvaluationResult(NamedTuple):
@@ -132,3 +152,37 @@ def score_translations(
         exact_match=exact_match(translations, references),
         by_length=bleu_by_length(translations, pairs, range(1, longest + 11, 10), tokenize),
     )
+
+
+def bleu_by_length(
+    translations: Sequence[Sequence[str]],
+    pairs: Sequence[SentencePair],
+    edges: Sequence[int],
+    tokenize: str = "none",
+) -> list[Bin]:
+    """Compute BLEU for sentences of similar length.
+
+    Parameters
+    ----------
+    translations : sequence of sequence of str
+        The words of each translation.
+    pairs : sequence of SentencePair
+        The sources and the references.
+    edges : sequence of int, ascending
+        The source lengths at which bins begin. The last edge ends the last bin and is outside it. Sentences outside all
+        bins are ignored, and bins without a sentence are left out.
+    tokenize : str, default "none"
+        As for `attnlib.metrics.bleu`.
+
+    Returns
+    -------
+    list of Bin
+        The bins, shortest sentences first.
+    """
+    bins = []
+    for shortest, beyond in pairwise(edges):
+        both = zip(translations, pairs, strict=True)
+        inside = [(words, pair.target) for words, pair in both if shortest <= len(pair.source) < beyond]
+        if inside:
+            bins.append(Bin(shortest, beyond - 1, len(inside), bleu(*zip(*inside, strict=True), tokenize)))
+    return bins

@@ -144,7 +144,7 @@ class ParallelText:
         check_whole(max_length=max_length)
         for path in (source, target):
             if path is not None and Path(path).is_fifo():
-                raise ValueError(f"{path} is a pipe; expected a file, which can be read twice")
+                raise ValueError(f"{path} is a pipe; expected a file, which can be read several times")
         self.files, self.max_length, self.counts = (source, target), max_length, Counter()
         self.pairs: list[SentencePair] = []
 

@@ -27,9 +27,9 @@ from attnlib import processes
 from attnlib.data import Tokenizer, Vocabulary
 from attnlib.seq2seq import EncoderDecoder, luong, rnn_encdec, rnn_search
 from attnlib.text.subwords import Subwords
-from attnlib.training import DevScore, TrainingState, init_training
+from attnlib.text.writing import atomic_open, write_atomically
+from attnlib.training import TrainingState, init_training
 from attnlib.transformer import transformer
-from attnlib.writing import atomic_open, write_atomically
 
 PRESETS: Mapping[str, Callable[..., EncoderDecoder]] = {
     "luong": luong,
@@ -163,23 +163,21 @@ def begin_folder(folder: Path, config: Mapping[str, Any], source: Tokenizer, tar
     write_config(folder, config)
 
 
-def complete_folder(folder: Path, network: EncoderDecoder, state: TrainingState, stop_reason: str) -> None:
+def complete_folder(folder: Path, state: TrainingState, stop_reason: str) -> None:
     """Write the history, the stop reason and, last, the weights.
 
     Parameters
     ----------
     folder : Path
         The model folder.
-    network : EncoderDecoder
-        The trained network.
     state : TrainingState
-        State at the end of training.
+        State at the end of training, with the weights to write.
     stop_reason : str
         Reason for the end of training.
     """
     write_atomically(folder / HISTORY, _history(state, stop_reason))
     write_config(folder, read_config(folder) | {"ended": stop_reason})
-    tensors = {name: x.contiguous().cpu() for name, x in network.state_dict().items()}
+    tensors = {name: x.contiguous().cpu() for name, x in state.model.state_dict().items()}
     write_atomically(folder / WEIGHTS, bytes_of(tensors))
 
 
@@ -279,7 +277,6 @@ def write_training(folder: Path, state: TrainingState) -> None:
     """
     parts = {name: x for name, x in vars(state).items() if name not in ("model", "optimizer")}
     parts |= {"weights": state.model.state_dict(), "adam": state.optimizer.state_dict()}
-    parts |= {"dev_scores": [tuple(score) for score in state.dev_scores]}
     with atomic_open(folder / TRAINING) as file:
         torch.save(parts, file)
 
@@ -303,18 +300,16 @@ def read_training(folder: Path, network: EncoderDecoder) -> TrainingState:
     network.load_state_dict(parts.pop("weights"))
     state = init_training(network)
     state.optimizer.load_state_dict(parts.pop("adam"))
-    vars(state).update(parts, dev_scores=[DevScore(*score) for score in parts["dev_scores"]])
+    vars(state).update(parts)
     return state
 
 
 def _history(state: TrainingState, stop_reason: str) -> bytes:
     """Return the history as lines of JSON, for `load_history`."""
-    scores, lines, before = {score.step: score for score in state.dev_scores}, [], 0
+    scores, lines, before = {score["step"]: score for score in state.dev_scores}, [], 0
     for step in sorted({*range(100, state.step, 100), *scores, state.step}):
         line = {"step": step, "loss": float(np.mean(state.losses[before:step]))} if step else {"step": 0}
-        if step in scores:
-            line |= {"dev_loss": scores[step].loss, f"dev_{scores[step].metric.lower()}": scores[step].score}
-        lines.append(line)
+        lines.append(line | scores.get(step, {}))
         before = step
     lines.append({"ended": stop_reason, "words": state.words, "seconds": round(state.seconds, 3)})
     return "".join(json.dumps(line) + "\n" for line in lines).encode()

@@ -1,6 +1,6 @@
 """Translation and word alignment with a trained model, for sentences of words."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import IOBase
 from itertools import accumulate, islice
@@ -20,7 +20,7 @@ from attnlib.seq2seq import EncoderDecoder
 from attnlib.text.files import Words, decode_line, format_pharaoh, split_words
 from attnlib.text.folder import read_model
 from attnlib.text.subwords import Subwords, split_units, unit_weights
-from attnlib.writing import add_path_to_errors
+from attnlib.text.writing import add_path_to_errors
 
 _TOGETHER = 1000  # lines that are in memory at once
 
@@ -56,7 +56,9 @@ class Translation(NamedTuple):
     @property
     def units(self) -> tuple[Words, Words]:
         """Units of source and translation: words, or letters without spaces."""
-        return _units((self.source, self.words), self.unspaced)
+        sides = zip((self.source, self.words), self.unspaced, strict=True)
+        source, target = (split_units(words) if lacks else words for words, lacks in sides)
+        return source, target
 
     def links(self) -> set[tuple[int, int]]:
         """Return a link from each unit to the source unit of greatest weight.
@@ -91,7 +93,7 @@ class Translation(NamedTuple):
             return self
         asked = {t: self.units[0][i] for i, t in self.links()}
         known = iter(asked[t] if SPECIAL[UNK] in unit else unit for t, unit in enumerate(self.units[1]))
-        sizes = [len(_units(((), (word,)), self.unspaced)[1]) for word in self.words]
+        sizes = [len(split_units((word,))) if self.unspaced[1] else 1 for word in self.words]
         return self._replace(words=tuple("".join(islice(known, size)) for size in sizes))
 
 
@@ -108,11 +110,6 @@ class TranslationModel:
     network: EncoderDecoder
 
     @property
-    def config(self) -> Mapping[str, Any]:
-        """Configuration of the network, as in ``config.json``."""
-        return self.network.config
-
-    @property
     def vocabularies(self) -> tuple[Tokenizer, Tokenizer]:
         """Source and target vocabulary."""
         return self.network.source_vocabulary, self.network.target_vocabulary
@@ -120,7 +117,7 @@ class TranslationModel:
     @property
     def unspaced(self) -> tuple[bool, bool]:
         """Whether source and target lack spaces, so that letters are linked."""
-        source, target = self.config.get("unspaced", (False, False))
+        source, target = self.network.config.get("unspaced", (False, False))
         return source, target
 
     def translate(self, sentence: str, *, beam_size: int = 5, max_length: int | None = None) -> Translation:
@@ -227,7 +224,7 @@ class TranslationModel:
         list of (units, units)
             Source and target units of each pair.
         """
-        return [_units(sides, self.unspaced) for sides in pairs]
+        return [Translation(*sides, None, 1.0, unspaced=self.unspaced).units for sides in pairs]
 
     def _with_weights(
         self, one: Translation, weights: Float[np.ndarray, "tgt src"], written: Sequence[str]
@@ -297,6 +294,8 @@ def translate_stream(
 
     Raises
     ------
+    TypeError
+        If `max_input_length` or a number in `options` is not a whole number.
     ValueError
         If a line is not UTF-8, after the thousands of lines before it are written; or attention is needed and the model
         has none.
@@ -333,11 +332,6 @@ def _shortened(vocabulary: Tokenizer, words: Words, longest: int) -> Words:
     ends = accumulate(vocabulary.sizes(words[:longest]))
     kept = words[: sum(end <= longest for end in ends)]
     return kept or tuple(word[: max(1, longest - 1)] for word in words[:1])
-
-
-def _units(sides: tuple[Words, Words], unspaced: tuple[bool, bool]) -> tuple[Words, Words]:
-    source, target = (split_units(words) if lacks else words for words, lacks in zip(sides, unspaced, strict=True))
-    return source, target
 
 
 def _pieces(vocabulary: Tokenizer, words: Words) -> Sequence[str]:

@@ -63,6 +63,8 @@ class Subwords:
 
         Raises
         ------
+        TypeError
+            If `vocab_size` is not a whole number.
         ValueError
             If there is no sentence, or the text has more different letters than `vocab_size` allows.
         """

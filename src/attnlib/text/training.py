@@ -13,12 +13,13 @@ import torch
 from attnlib import processes
 from attnlib.data import Corpus, SentencePair, Tokenizer, Vocabulary
 from attnlib.metrics import bleu, chrf, sentence_nll
+from attnlib.seq2seq import LONGEST_LOCATION_SOURCE, EncoderDecoder
 from attnlib.text import folder as folders
 from attnlib.text.config import TrainingConfig
 from attnlib.text.files import ParallelText, digest
 from attnlib.text.model import TranslationModel, load
 from attnlib.text.subwords import Subwords, lacks_spaces
-from attnlib.training import DevScore, TrainingState, init_training, train, warmup_constant, warmup_cosine
+from attnlib.training import TrainingState, init_training, train, warmup_constant, warmup_cosine
 
 
 def train_model(
@@ -39,7 +40,7 @@ def train_model(
     folder : path
         The model folder.
     pairs : iterable of SentencePair
-        The training text, which is read twice: a list, or an `attnlib.text.files.ParallelText`.
+        The training text, which is read several times: a list, or an `attnlib.text.files.ParallelText`.
     dev : sequence of SentencePair, optional
         Dev sentences. If there are any, the weights with the best dev score are kept.
     config : TrainingConfig, optional
@@ -60,9 +61,9 @@ def train_model(
 
     Raises
     ------
-    OSError, ValueError
-        If a file cannot be written; the folder holds something else, or a model of
-        another configuration or text; or another process trains into it.
+    OSError, TypeError, ValueError
+        If a file cannot be written; a setting is out of range; a source is too long for the location score; the folder
+        holds something else, or a model of another configuration or text; or another process trains into it.
 
     Notes
     -----
@@ -74,26 +75,12 @@ def train_model(
     folder, config = Path(folder), config or TrainingConfig()
     with folders.alone(folder):
         with processes.main_process_first():
-            config.check()
-            about = {"settings": asdict(config), "text": {"pairs": digest(pairs), "dev": digest(dev)}}
-            if isinstance(pairs, ParallelText):
-                log(str(pairs))
-            sides = zip(*(pair[:2] for pair in islice(pairs, 1000)), strict=True)
-            about["unspaced"] = [not config.words and lacks_spaces(sentences) for sentences in sides]
-            begun = folders.check_same(folder, about)
             resumed = (folder / folders.TRAINING).exists()
-            if begun and not resumed and (folder / folders.WEIGHTS).exists():
-                log(f"{folder} is complete already")
-                return load(folder, device)
-            if not begun and processes.rank():
-                raise ValueError(f"{folder} is missing for this process; expected a folder that all processes share")
-            known = folders.read_vocabularies(folder) if begun else build_vocabularies(pairs, config)
-            corpus = encode_text(pairs, known, config, log)
-            network = folders.make(about, *known).to(device)
-            if not begun:
-                folders.begin_folder(folder, about, *known)
-            size, (source, target) = sum(p.numel() for p in network.parameters()), map(len, known)
-            log(f"{size:,} weights; vocabularies of {source:,}, {target:,}")
+            prepared = _prepare(folder, pairs, dev, config, log)
+        if prepared is None:
+            log(f"{folder} is complete already")
+            return load(folder, device)
+        corpus, network = prepared[0], prepared[1].to(device)
         state = folders.read_training(folder, network) if resumed else init_training(network)
         if resumed:
             log(f"going on after step {state.step:,}")
@@ -101,8 +88,40 @@ def train_model(
         reason = _train(state, corpus, config, watch=watch, progress=progress)
         _finish(folder, state, reason)
     if reason == "interrupted":
-        log("interrupted: the model is as it was then; the same command again goes on with it")
+        kept = "with the best dev score so far" if state.best else "of the last step"
+        log(f"interrupted: {folder} has the weights {kept}; the same command again goes on after step {state.step:,}")
     return load(folder, device)
+
+
+def _prepare(
+    folder: Path,
+    pairs: Iterable[SentencePair],
+    dev: Sequence[SentencePair],
+    config: TrainingConfig,
+    log: Callable[[str], Any],
+) -> tuple[Corpus, EncoderDecoder] | None:
+    """Encode the text and build the network in a new folder or one of the same training; None if it is complete."""
+    config.check()
+    about = {"settings": asdict(config), "text": {"pairs": digest(pairs), "dev": digest(dev)}}
+    if isinstance(pairs, ParallelText):
+        log(str(pairs))
+    sides = zip(*(pair[:2] for pair in islice(pairs, 1000)), strict=True)
+    about["unspaced"] = [not config.words and lacks_spaces(sentences) for sentences in sides]
+    begun = folders.check_same(folder, about)
+    if begun and not (folder / folders.TRAINING).exists() and (folder / folders.WEIGHTS).exists():
+        return None
+    if not begun and processes.rank():
+        raise ValueError(f"{folder} is missing for this process; expected a folder that all processes share")
+    known = folders.read_vocabularies(folder) if begun else build_vocabularies(pairs, config)
+    corpus = encode_text(pairs, known, config, log)
+    if config.options.get("score") == "location":
+        _check_location_sources(corpus, dev, known[0])
+    network = folders.make(about, *known)
+    if not begun:
+        folders.begin_folder(folder, about, *known)
+    size, (source, target) = sum(p.numel() for p in network.parameters()), map(len, known)
+    log(f"{size:,} weights; vocabularies of {source:,}, {target:,}")
+    return corpus, network
 
 
 def build_vocabularies(pairs: Iterable[SentencePair], config: TrainingConfig) -> tuple[Tokenizer, Tokenizer]:
@@ -165,6 +184,21 @@ def encode_text(
     if left_out := len(fits) - np.count_nonzero(fits):
         log(f"left out: {left_out:,} pairs too long for the model")
     return Corpus(corpus.ids, corpus.starts[fits], corpus.lengths[fits])
+
+
+def _check_location_sources(corpus: Corpus, dev: Sequence[SentencePair], vocabulary: Tokenizer) -> None:
+    """Raise a ValueError if a source has more positions than the location score has weights."""
+    most = LONGEST_LOCATION_SOURCE - 1  # EOS takes a position
+    longest = {
+        "training text (max_input_length)": int(corpus.lengths[:, 0].max()) - 1,
+        "dev text": max((sum(vocabulary.sizes(pair.source)) for pair in dev), default=0),
+    }
+    for text, length in longest.items():
+        if length > most:
+            raise ValueError(
+                f"score is location, and the longest source of the {text} has {length:,} words or subwords; expected "
+                f"at most {most}, or another score"
+            )
 
 
 def dev_metric(dev: Sequence[SentencePair]) -> str:
@@ -245,13 +279,15 @@ class Watch:
         if self.dev and (state.step % self.every == 0 or last):
             scores = (0.0, 0.0) if processes.rank() else dev_score(state.model, self.dev)
             loss, score = processes.all_reduce_max(*scores)
-            state.dev_scores.append(DevScore(state.step, loss, score, dev_metric(self.dev)))
-            best = max(range(len(state.dev_scores)), key=lambda n: state.dev_scores[n].rank)  # of equal ones the first
-            since = len(state.dev_scores) - 1 - best
+            metric = dev_metric(self.dev)
+            name = f"dev_{metric.lower()}"
+            state.dev_scores.append({"step": state.step, "dev_loss": loss, name: score})
+            ranks = [(line[name], -line["dev_loss"]) for line in state.dev_scores]
+            since = len(ranks) - 1 - ranks.index(max(ranks))  # of equal ones the first is the best
             if not since:
                 state.best = {name: x.detach().clone() for name, x in state.model.state_dict().items()}
             state.should_stop = self.config.patience is not None and since >= self.config.patience
-            self.log(f"step {state.step:,}: dev loss {loss:.3f}, {state.dev_scores[-1].metric} {score:.2f}")
+            self.log(f"step {state.step:,}: dev loss {loss:.3f}, {metric} {score:.2f}")
         if not processes.rank() and monotonic() - self.saved >= self.save_seconds:
             folders.write_training(self.folder, state)
             self.saved = monotonic()
@@ -281,6 +317,6 @@ def _finish(folder: Path, state: TrainingState, reason: str) -> None:
         folders.write_training(folder, state)
         if state.best is not None:
             state.model.load_state_dict(state.best)
-        folders.complete_folder(folder, state.model, state, reason)
+        folders.complete_folder(folder, state, reason)
         if reason != "interrupted":
             (folder / folders.TRAINING).unlink(missing_ok=True)

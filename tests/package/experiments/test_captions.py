@@ -52,7 +52,3 @@ def test_captions_are_written_for_as_many_phenomena_as_ever():
     counts = Counter(what for caption in load_captions("german") for what in caption.phenomena)
     expected = {"adjective": 24, "negation": 8, "compound": 19, "separable": 10, "verb last": 12, "rare": 9}
     assert counts == expected | {"number": 13, "long": 1, "nothing special": 3}
-
-
-def test_another_language_is_refused(refused):
-    refused(lambda: load_captions("english"), "^language is 'english'; expected one of german, french")

@@ -55,19 +55,6 @@ def test_one_series_needs_no_legend_and_given_axes_are_used():
     assert names(given) == ["one", "other"]
 
 
-@pytest.mark.parametrize(
-    ("call", "says"),
-    [
-        (lambda: verdict_table(COMPARED[:0]), "compared is empty; expected at least one claim"),
-        (lambda: plot_runs(pd.concat(dict.fromkeys("abcde", RUNS.droplevel(1))).swaplevel()), "has 5 series"),
-        (lambda: plot_runs(RUNS[:0]), "runs has 0 missing of 0 numbers; expected at least one"),
-        (lambda: plot_runs(RUNS.replace({0.5: None}).astype(float)), "runs has 1 missing of 6 numbers"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused(refused, call, says):
-    refused(call, says)
-
-
 def test_a_table_has_a_colored_cell_for_each_verdict_of_a_claim():
     by_bleu = COMPARED.assign(metric="bleu_beam", difference=-9.0, verdict="reversed", p_value=0.002)
     by_error = COMPARED[:1].assign(metric="missed_left", claim="<b> & c")

@@ -102,11 +102,8 @@ def test_the_center_of_local_p_is_where_the_gaussian_is(name):
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: predict(untrained("bahdanau"), []), "pairs is empty; expected at least one"),
         (lambda: predict(untrained("bahdanau"), PAIRS, 0), "beam_size is 0; expected at least 1"),
         (lambda: predict(nameless(), PAIRS), "model has no vocabularies"),
-        (lambda: window_centers(nameless(), PAIRS), "model has no vocabularies"),
-        (lambda: window_centers(untrained("bahdanau"), PAIRS), "model has no window with a center"),
     ],
 )
 def test_what_cannot_be_evaluated_is_refused(refused, call, says):

@@ -68,8 +68,3 @@ def test_claims_about_longer_sentences_are_asked_at_each_length():
     assert [*split["test_set"]] == ["4 clauses"] * 4 + ["8 clauses"] * 4
     longer = claims.query("test_set == 'longer'").drop(columns="test_set").reset_index(drop=True)
     assert split[4:].drop(columns="test_set").reset_index(drop=True).equals(longer)
-
-
-def test_models_of_other_plans_are_refused(refused):
-    other = PLAN.configs["bahdanau"].replace(model="transformer")
-    refused(lambda: label_model(other), "model is 'transformer'")

@@ -133,20 +133,3 @@ def test_concat_with_the_identity_is_concat_whose_matrix_is_that():
     assert_close(ours(s, ours.project_keys(h)), concat(s, concat.project_keys(h)))
     model(SOURCE, LENGTHS, TARGET).logits.sum().backward()
     assert ours.W_a.grad.abs().sum() > 0
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"encoder": "rnn"}, "encoder is 'rnn'; expected one of gru, bidirectional, backward"),
-        ({"score": "dot"}, "score is 'dot'; expected one of additive, general"),
-        ({"encoder_ratio": 1}, "encoder_ratio is 1; expected 2 with the encoder 'gru'"),
-        ({"encoder": "bidirectional", "bridge": False}, "bridge is False; expected the encoder 'backward'"),
-        ({"maxout": False, "queries_before": True}, "queries_before is True; expected the encoder 'gru', a maxout"),
-        ({"feeds_readout": True, "queries_before": True}, "queries_before is True; expected the encoder 'gru'"),
-        ({"encoder": "bidirectional", "queries_before": True}, "queries_before is True; expected the encoder"),
-        ({"hidden_size": 1}, "hidden_size is 1; expected at least 2"),
-    ],
-)
-def test_parts_that_do_not_fit_are_refused(options, says, refused):
-    refused(lambda: hybrid(*VOCABULARIES, **(SIZES | options)), says)

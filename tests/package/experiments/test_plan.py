@@ -54,21 +54,10 @@ def test_a_plan_is_what_its_file_says(small, small_file):
     assert small.claims("luong").empty
 
 
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        (('"rnn_search"', '"rnn_seek"'), "model is 'rnn_seek'; expected one of luong"),
-        (('name = "no-attention"', 'name = "bahdanau"'), "name is 'bahdanau' twice in the plan other"),
-        (('late = "local-p"', 'late = "local-m"'), "tuning group of other names 'local-m'; expected a model"),
-        (('first = "bahdanau"', 'first = "nobody"'), "a claim or a tuning group of other names 'nobody'"),
-        (('family = "late"', 'family = "later"'), "tuning_group of local-p is 'later'; expected one of early, late"),
-    ],
-)
-def test_what_does_not_fit_is_refused(small_file, tmp_path, refused, change, says):
+def test_a_name_that_occurs_twice_is_refused(small_file, tmp_path, refused):
     text = small_file.read_text()
-    assert change[0] in text
-    (tmp_path / "other.toml").write_text(text.replace(*change))
-    refused(lambda: read_plan(tmp_path / "other.toml"), says)
+    (tmp_path / "other.toml").write_text(text.replace('name = "no-attention"', 'name = "bahdanau"'))
+    refused(lambda: read_plan(tmp_path / "other.toml"), "name is 'bahdanau' twice in the plan other")
 
 
 @pytest.mark.parametrize("name", PLAN_NAMES)

@@ -90,8 +90,6 @@ def test_a_model_fails_when_all_its_runs_are_there_and_one_is_below_the_bar(smal
 def test_what_is_missing_or_of_another_plan_is_refused(small, folder, refused, tmp_path):
     for call, says in (
         (lambda: runs.load_runs(small, "length"), "by is 'length'; expected one of test_set, clauses, words"),
-        (lambda: runs.load_correct(small, "nobody", folder=folder), "model is 'nobody'; expected a model with"),
-        (lambda: runs.load_correct(small, "bahdanau", "test", folder), "test_set is 'test'"),
         (lambda: runs.best_learning_rate("comparison", "nobody"), "group is 'nobody'; expected a tuning group"),
     ):
         refused(call, says)

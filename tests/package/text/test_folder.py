@@ -37,7 +37,6 @@ from attnlib.language.grammar import sample
 from attnlib.text import folder as folders
 from attnlib.text.config import TrainingConfig
 from attnlib.text.training import train_model
-from attnlib import writing
 
 torch.set_num_threads(1)
 torch.optim.Adam([torch.zeros(1, requires_grad=True)])  # imports much, once here instead of in each child
@@ -175,14 +174,17 @@ def test_ctrl_c_leaves_a_model_that_the_same_call_goes_on_with(tmp_path, trained
 
     with after_each_save(interrupts):
         train_model(folder, PAIRS, DEV, CONFIG, save_seconds=0.0, progress=False, log=messages.append)
-    assert "interrupted: the model is as it was then" in messages[-1]
-    assert load(folder).config["ended"] == "interrupted"
+    assert messages[-1] == (
+        f"interrupted: {folder} has the weights with the best dev score so far; the same command again goes on after "
+        "step 4"
+    )
+    assert load(folder).network.config["ended"] == "interrupted"
     assert [line["step"] for line in load_history(folder)[:-1]] == [3, 4]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     torch.manual_seed(7)  # random numbers of others, which decide nothing
     train_model(folder, PAIRS, DEV, CONFIG, progress=False, log=messages.append)
     assert "going on after step 4" in messages
-    assert load(folder).config["ended"] == "steps"
+    assert load(folder).network.config["ended"] == "steps"
     assert weights(folder) == weights(trained / "subwords")
 
 

@@ -159,10 +159,10 @@ def test_what_is_wrong_is_one_sentence_and_leaves_nothing_behind(run, home, word
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names on this system")
-def test_a_pipe_is_refused_since_a_text_is_read_twice(run, home):
+def test_a_pipe_is_refused_since_a_text_is_read_several_times(run, home):
     os.mkfifo(home / "pipe")
     status, _, err = run("train", "--source", "pipe", "--model", "new")
-    assert (status, err) == (2, "attnlib train: pipe is a pipe; expected a file, which can be read twice\n")
+    assert (status, err) == (2, "attnlib train: pipe is a pipe; expected a file, which can be read several times\n")
 
 
 def test_a_line_that_is_not_utf8_is_named_and_the_parts_before_it_are_translated(run, monkeypatch):

@@ -1,5 +1,6 @@
 """What training offers beyond its defaults: dropout, smoothing, scores, early ends, and going on where it stopped."""
 
+import re
 from functools import partial
 
 import numpy as np
@@ -87,7 +88,7 @@ def test_the_best_weights_are_kept_and_patience_ends_the_training(monkeypatch, t
 
     history = train(state.model, some(), steps=100, state=state, on_step=look)
     assert history.stop_reason == "early"
-    assert [score.step for score in history.dev_scores] == [2, 4, 6, 8, 10]
+    assert [score["step"] for score in history.dev_scores] == [2, 4, 6, 8, 10]
     assert len(history.losses) == 10
     assert all(torch.equal(x, kept[4][name]) for name, x in state.best.items())
     assert lines[1] == "step 4: dev loss 2.000, BLEU 5.00"
@@ -105,6 +106,24 @@ def test_a_text_is_encoded_pair_by_pair_and_what_is_too_long_is_left_out_and_cou
     assert lines == [f"left out: {len(PAIRS) - len(fitting)} pairs too long for the model"]
     with pytest.raises(ValueError, match="expected one of at most 2 subwords or words"):
         encode_text(PAIRS, VOCABULARIES, TrainingConfig(max_tokens=3))
+
+
+@pytest.mark.parametrize(
+    ("train", "dev", "which"), [(100, 3, "training text (max_input_length)"), (99, 130, "dev text")]
+)
+def test_sources_that_the_location_score_has_no_weights_for_are_refused_before_the_first_step(
+    tmp_path, refused, train, dev, which
+):
+    pairs, dev = ([SentencePair(("a",) * length, ("b",)), SentencePair(("a",), ("b",))] for length in (train, dev))
+    options = {"score": "location", "embedding_dim": 4, "hidden_size": 4}
+    config = TrainingConfig(options=options, words=True, min_count=1, steps=1)
+    message = (
+        f"score is location, and the longest source of the {which} has {max(train, len(dev[0].source))} words or "
+        "subwords; expected at most 99, or another score"
+    )
+    refused(lambda: train_model(tmp_path / "model", pairs, dev, config), re.escape(message))
+    assert not (tmp_path / "model").exists()
+    train_model(tmp_path / "model", pairs[1:], dev[1:], config)
 
 
 def test_short_references_and_those_without_spaces_are_scored_by_letters():

@@ -4,7 +4,7 @@ import errno
 
 import pytest
 
-from attnlib.writing import write_atomically
+from attnlib.text.writing import write_atomically
 
 
 def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path):
