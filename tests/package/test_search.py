@@ -12,6 +12,7 @@ from attnlib.attention import AttentionOutput
 from attnlib.data import BOS, EOS, PAD, UNK, Vocabulary, encode_batch
 from attnlib.search import beam_search, greedy_search, translate, translate_all
 from attnlib.seq2seq import EncoderDecoder, luong, rnn_encdec, rnn_search
+from attnlib.text.model import TranslationModel
 from attnlib.transformer import transformer
 
 VOCABULARY = Vocabulary(tuple("abcdefg"))
@@ -111,6 +112,17 @@ def test_a_beam_as_wide_as_the_tree_finds_the_best_of_all(seed, length_penalty, 
         best = best if len(best) >= least[n] else max(score, key=score.get)
         assert tuple(result.ids[n, : result.lengths[n]].tolist()) == best
         assert result.log_probabilities[n] == pytest.approx(log_p[best])
+
+
+@pytest.mark.parametrize(("limit", "cut"), [(None, [2]), (2, [0, 2, 4])])
+def test_a_translation_that_ended_is_preferred_where_that_is_asked_for(limit, cut):
+    model, options = TranslationModel(untrained("rnn_search")), {"beam_size": 3, "max_length": limit}
+    either, ended = (model.translate_all(SENTENCES, **options, prefer_finished=asked) for asked in (False, True))
+    assert [n for n, one in enumerate(either) if not one.finished] == cut
+    assert all(one.finished for one in ended)
+    for one, other in zip(either, ended, strict=True):
+        of_a_word, of_another = (x.probability ** (1 / (len(x.words) + x.finished)) for x in (one, other))
+        assert of_a_word > of_another if other.finished > one.finished else one[:2] == other[:2]
 
 
 @pytest.mark.parametrize("name", MODELS)
