@@ -155,11 +155,8 @@ def test_the_loss_curve_is_that_of_one_process(curves, name):
 @forks
 def test_the_first_process_scores_for_all(curves):
     first, second = curves["scored"]
-    assert (
-        first["scores"]
-        == second["scores"]
-        == [[3, 3.0, 1.0, "BLEU"], [6, 2.0, 9.0, "BLEU"], [9, 1.0, 5.0, "BLEU"], [10, 1.0, 7.0, "BLEU"]]
-    )
+    scores = [[3, 3.0, 1.0, "BLEU"], [6, 2.0, 9.0, "BLEU"], [9, 1.0, 5.0, "BLEU"], [10, 1.0, 7.0, "BLEU"]]
+    assert first["scores"] == second["scores"] == scores
     assert first["weights"] == second["weights"] != curves["two"][0]["weights"]
 
 
