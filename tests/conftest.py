@@ -3,7 +3,7 @@
 import os
 import shutil
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,7 +24,7 @@ FLAGS = [
 # The grammar has no shapes, and draws so many words that checking its types would take longer than all else.
 CHECKED = [f"attnlib.{path.stem}" for path in (ROOT / "src/attnlib").glob("[a-z]*") if path.stem != "language"]
 install_import_hook(CHECKED, "beartype.beartype")
-LONGEST = {"test_pages.py", "test_processes.py", "test_your_own_text.py"}
+LONGEST = {"test_pages.py", "test_processes.py", "test_touch.py", "test_your_own_text.py"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -38,24 +38,16 @@ def root() -> Path:
     return ROOT
 
 
-def _chromium() -> str:
-    path = shutil.which("chromium")
-    if not path:
-        without = pytest.fail if os.environ.get("REQUIRE_CHROMIUM") else pytest.skip
-        without("chromium is not installed, so the pages are not looked at in a browser")
-    return path
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Callable[[], str]:
-    """Return a function that finds Chromium; without it, it skips, or fails where Chromium is required."""
-    return _chromium
-
-
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """One browser for all tests, since two at a time do not get on in one thread."""
-    executable = _chromium()
+    """One browser for all tests, since two at a time do not get on in one thread.
+
+    Without Chromium its tests are skipped, or fail where it is required.
+    """
+    executable = shutil.which("chromium")
+    if not executable:
+        without = pytest.fail if os.environ.get("REQUIRE_CHROMIUM") else pytest.skip
+        without("chromium is not installed, so the pages are not looked at in a browser")
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=executable, args=FLAGS)
         yield browser

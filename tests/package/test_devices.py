@@ -59,9 +59,8 @@ def test_with_bfloat16_losses_gradients_and_translations_are_nearly_the_same_and
 
     def learn():
         translator.zero_grad()
-        loss = linear_cross_entropy(
-            translator.extract_features(*part), translator.decoder.output_weight, part.target, 0.1
-        )
+        read = translator.extract_features(*part)
+        loss = linear_cross_entropy(read, translator.decoder.output_weight, part.target, 0.1)
         loss.backward()
         return loss.detach(), torch.cat([p.grad.flatten() for p in translator.parameters()])
 

@@ -13,10 +13,3 @@ def test_a_weight_is_uniform_between_plus_and_minus_one_over_the_root_of_its_las
     assert drawn.mean().abs() < 0.01
     assert drawn.std() == pytest.approx(0.5 / 12**0.5, rel=0.02)
     assert weight(3).requires_grad
-
-
-@pytest.mark.parametrize(
-    ("seed", "says"), [("one", "TypeError: seed is 'one'"), (-1, "seed is -1; expected at least 0")]
-)
-def test_a_seed_is_a_whole_number(seed, says, refused):
-    refused(lambda: seeded(seed).__enter__(), says)

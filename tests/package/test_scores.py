@@ -51,8 +51,3 @@ def test_classes_are_the_papers_equations(name):
     e = score(s, score.project_keys(h)).detach().numpy()
     for b, t, i in np.ndindex(BATCH, TGT, SRC):
         assert e[b, t, i] == pytest.approx(score_one(name, s[b, t].numpy(), h[b, i].numpy(), i, weights), rel=1e-12)
-
-
-def test_a_source_beyond_the_location_scores_positions_is_refused(refused):
-    too_long = torch.ones(2, 10, 3)
-    refused(lambda: Location(4, 9).project_keys(too_long), "h has 10 source positions; expected at most max_src, 9")

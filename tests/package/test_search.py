@@ -1,5 +1,6 @@
 """Greedy and beam search, on a translator whose probabilities are a table, and on the models."""
 
+from functools import cache
 from itertools import product
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from attnlib.attention import AttentionOutput
 from attnlib.data import BOS, EOS, PAD, UNK, Vocabulary, encode_batch
 from attnlib.search import beam_search, greedy_search, translate, translate_all
 from attnlib.seq2seq import EncoderDecoder, luong, rnn_encdec, rnn_search
+from attnlib.text.model import TranslationModel
 from attnlib.transformer import transformer
 
 VOCABULARY = Vocabulary(tuple("abcdefg"))
@@ -92,25 +94,41 @@ def test_a_beam_of_1_is_greedy(name):
     assert_same(beam_search(translator, SOURCE, LENGTHS, 13, 1), greedy_search(translator, SOURCE, LENGTHS, 13))
 
 
+@cache
+def tree(seed, most):
+    """Make a translator and five sentences, and score all translations of each: those that end, and those cut."""
+    translator, source = Table(6, seed), SOURCE[:, :4] % 6
+    words = [words for size in range(most + 1) for words in product((UNK, 4, 5), repeat=size)]
+    ended, cut = [(*w, EOS) for w in words if len(w) < most], [w for w in words if len(w) == most]
+    return translator, source, ended, [{w: log_probability(translator, s, w) for w in (*ended, *cut)} for s in source]
+
+
 @pytest.mark.parametrize(
     ("length_penalty", "least"), [(0.0, torch.zeros(5)), (0.7, torch.zeros(5)), (1.0, torch.arange(1, 6))]
 )
 @pytest.mark.parametrize("seed", range(7))
 def test_a_beam_as_wide_as_the_tree_finds_the_best_of_all(seed, length_penalty, least):
     """Of those that end; where the best of them is too short, of those that were cut too."""
-    translator, most = Table(6, seed), 4
-    source, lengths = SOURCE[:, :4] % 6, torch.full((5,), 4)
+    translator, source, ended, log_probabilities = tree(seed, most := 4)
     options = {"length_penalty": length_penalty, "min_length": least.long()}
-    result = beam_search(translator, source, lengths, most, 3**most, **options)
-    words = [words for size in range(most + 1) for words in product((UNK, 4, 5), repeat=size)]
-    ended = [(*begin, EOS) for begin in words if len(begin) < most]
-    for n in range(5):
-        log_p = {w: log_probability(translator, source[n], w) for w in (*ended, *(w for w in words if len(w) == most))}
+    result = beam_search(translator, source, torch.full((5,), 4), most, 3**most, **options)
+    for n, log_p in enumerate(log_probabilities):
         score = {w: log_p[w] / len(w) ** length_penalty for w in log_p}
         best = max(ended, key=score.get)
         best = best if len(best) >= least[n] else max(score, key=score.get)
         assert tuple(result.ids[n, : result.lengths[n]].tolist()) == best
         assert result.log_probabilities[n] == pytest.approx(log_p[best])
+
+
+@pytest.mark.parametrize(("limit", "cut"), [(None, [2]), (2, [0, 2, 4])])
+def test_a_translation_that_ended_is_preferred_where_that_is_asked_for(limit, cut):
+    model, options = TranslationModel(untrained("rnn_search")), {"beam_size": 3, "max_length": limit}
+    either, ended = (model.translate_all(SENTENCES, **options, prefer_finished=asked) for asked in (False, True))
+    assert [n for n, one in enumerate(either) if not one.finished] == cut
+    assert all(one.finished for one in ended)
+    for one, other in zip(either, ended, strict=True):
+        of_a_word, of_another = (x.probability ** (1 / (len(x.words) + x.finished)) for x in (one, other))
+        assert of_a_word > of_another if other.finished > one.finished else one[:2] == other[:2]
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -113,16 +113,16 @@ def test_names_choose_the_pieces():
     assert [*map(str, windows)] == ["GlobalWindow()", "LocalMonotonic(half_width=3)", "LocalPredictive(half_width=3)"]
 
 
-def test_the_papers_luong_reads_in_reverse_one_layer_high_and_sees_ten_words_a_side():
-    model = small(window="local-m")
-    assert (model.encoder.reverse, model.encoder.lstm.num_layers) == (True, 1)
-    assert model.decoder.attention.window.half_width == 10
+def test_the_papers_luong_reads_in_reverse_one_layer_high():
+    encoder = small().encoder
+    assert (encoder.reverse, encoder.lstm.num_layers) == (True, 1)
 
 
 @pytest.mark.parametrize(
     ("preset", "size", "options", "weights"),
     [
         (rnn_search, 30_000, BAHDANAU_SIZES, 80_401_000),
+        (rnn_search, 30_000, {**BAHDANAU_SIZES, "attention_size": 500}, 80_401_000 - 500 * 3001),
         (rnn_encdec, 30_000, BAHDANAU_SIZES, 77_400_000),
         (luong, 50_000, LUONG_SIZES, 221_000_000),
         (luong, 50_000, {**LUONG_SIZES, "window": "local-p"}, 222_001_000),
@@ -146,15 +146,25 @@ IDS, S_LENGTHS = torch.tensor([[4, 5, 2], [4, 2, 0]]), torch.tensor([3, 2])
         (lambda: small()(IDS, S_LENGTHS, IDS + 27), "target holds 32; expected numbers from 0 to 28"),
         (lambda: small()(IDS, S_LENGTHS - 2, IDS), "lengths holds 0; expected numbers from 1 to 3"),
         (lambda: small().start(IDS + 21, S_LENGTHS), "source holds 26; expected numbers from 0 to 22"),
-        (lambda: small(score="location").start(torch.full((1, 101), 4), torch.tensor([101])), "100$"),
+        (
+            lambda: small(score="location").start(torch.full((1, 101), 4), torch.tensor([101])),
+            "h has 101 source positions; expected at most max_src, 100$",
+        ),
         (lambda: small(score="genral"), "score is 'genral'; expected one of dot, general, concat"),
         (lambda: small(window="local"), "window is 'local'; expected one of global, local-m, local-p"),
-        (lambda: small(score="location", window="local-p"), r"expected GlobalWindow\(\)"),
+        (
+            lambda: small(score="location", window="local-p"),
+            r"LocalPredictive\(half_width=10\).*expected GlobalWindow\(\)",
+        ),
+        (lambda: small(window="local-p", half_width=0), "half_width is 0; expected at least 1"),
+        (lambda: small(encoder="bidirectional", hidden_size=7), "^hidden_size is 7; expected an even number"),
         (lambda: rnn_encdec(SOURCE, TARGET, hidden_size=1), "hidden_size is 1; expected at least 2"),
         (lambda: rnn_search(SOURCE, TARGET, dropout=1.0), "dropout is 1.0; expected a share"),
         (lambda: small(embedding_dim=0), "embedding_dim is 0; expected at least 1"),
         (lambda: small(num_layers=0), "layers is 0; expected at least 1"),
         (lambda: small(dropout=None), "dropout is None; expected a finite number"),
+        (lambda: small(seed="one"), "TypeError: seed is 'one'"),
+        (lambda: small(seed=-1), "seed is -1; expected at least 0"),
     ],
 )
 def test_what_does_not_fit_is_refused(call, says, refused):

@@ -1,5 +1,8 @@
 """The loop learns, counts real words only, and the seed decides everything."""
 
+import signal
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 import torch
 from torch.nn.functional import cross_entropy
@@ -10,7 +13,7 @@ from attnlib.language.grammar import sample
 from attnlib.metrics import exact_match
 from attnlib.search import translate_all
 from attnlib.seq2seq import rnn_search
-from attnlib.training import train, warmup_cosine
+from attnlib.training import interruptible, train, warmup_cosine
 
 PAIRS = sample(60, seed=0, clauses=(1,))
 SOURCES, TARGETS = [pair.source for pair in PAIRS], [pair.target for pair in PAIRS]
@@ -101,6 +104,27 @@ def test_a_training_that_fails_leaves_a_translator_that_drops_nothing():
     with pytest.raises(ValueError, match="batches ended after 0 steps"):
         train(translator, [], steps=1)
     assert not translator.training
+
+
+def test_the_first_ctrl_c_is_noted_and_the_second_raised_at_once():
+    with interruptible() as interrupted:
+        assert not interrupted()
+        signal.raise_signal(signal.SIGINT)
+        assert interrupted()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    with interruptible():
+        pass
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_in_another_thread_ctrl_c_keeps_its_handler():
+    def inside():
+        with interruptible() as interrupted:
+            return interrupted(), signal.getsignal(signal.SIGINT)
+
+    with ThreadPoolExecutor() as other:
+        assert other.submit(inside).result() == (False, signal.default_int_handler)
 
 
 @pytest.mark.parametrize(

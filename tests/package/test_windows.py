@@ -66,7 +66,3 @@ def test_the_predicted_center_is_the_papers_equation():
         for t in range(TGT):
             share = 1 / (1 + math.exp(-v_p @ np.tanh(W_p @ states[b, t].numpy())))
             assert center[b, t] == pytest.approx(S * share, rel=1e-12)
-
-
-def test_a_window_of_no_words_is_refused(refused):
-    refused(lambda: LocalPredictive(3, 0), "half_width is 0; expected at least 1")

@@ -74,3 +74,10 @@ def test_a_table_has_a_colored_cell_for_each_verdict_of_a_claim():
     assert "+0.000 inconclusive, p\N{NO-BREAK SPACE}1.000" in third
     assert '<th scope="row">&lt;b&gt; &amp; c</th>' in last
     assert text == f"4 verdicts: {', '.join(names)}"
+
+
+@pytest.mark.parametrize(("series", "heights"), [(1, [0]), (2, [-0.16, 0.16]), (3, [-0.16, 0, 0.16])])
+def test_the_series_of_a_line_lie_side_by_side(series, heights):
+    runs = pd.Series(0.5, index=pd.MultiIndex.from_product([["one", "other"], range(series)]))
+    means = [line for line in plot_runs(runs).lines if line.get_marker() != "."]
+    assert [float(line.get_ydata()[0]) for line in means] == pytest.approx([n + h for h in heights for n in (0, 1)])

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 import sentences as module
 import torch
+from sacrebleu.metrics import CHRF
+from scipy.stats import entropy, spearmanr
 from sentences import main, read_data, record, train_and_measure
 
 from attnlib.experiments.captions import load_caption_outputs, load_captions, load_word_counts
@@ -15,7 +17,7 @@ from attnlib.experiments.runs import load_costs, load_runs, read_details
 from attnlib.language.grammar import sample
 from attnlib.metrics import attention_weights
 from attnlib.text.evaluation import evaluate
-from attnlib.text.model import load
+from attnlib.text.model import Translation, load
 
 from .conftest import FEW
 
@@ -186,3 +188,18 @@ def test_the_command_runs_what_is_asked_for(sentences, text_folder, tmp_path, mo
     torch.set_num_threads(threads)
     assert recorded(sentences, tmp_path / "runs") == {("dot", 0)}
     refused(lambda: main(text_folder, only=("rnn",), **where), "only is 'rnn'; expected one of no-attention")
+
+
+def test_quality_is_ranked_beside_probability_and_entropy():
+    pairs, rng, chrf = sample(9, seed=0, clauses=(1,)), np.random.default_rng(0), CHRF()
+    translations, rows = [], []
+    for n, pair in enumerate(pairs):
+        words = pair.target[: 1 + n % 4]
+        weights, probability = rng.dirichlet(np.ones(len(pair.source)), len(words)), rng.uniform()
+        translations.append(Translation(pair.source, words, weights, probability))
+        quality = chrf.sentence_score(" ".join(words), [" ".join(pair.target)]).score
+        rows.append((quality, np.log(probability) / len(words), entropy(weights, axis=1).mean()))
+    empty = Translation(pairs[0].source, (), np.zeros((0, 0)), 1.0)
+    found = module._quality_correlations([empty, *translations], [pairs[0], *pairs], attends=True)
+    _, to_probability, to_entropy = spearmanr(rows).statistic[0]
+    assert found == pytest.approx({"chrf_to_probability": to_probability, "chrf_to_entropy": to_entropy})

@@ -223,6 +223,14 @@ def test_options_are_the_fields_of_what_is_told_by_python(monkeypatch):
     assert learnt == [TrainingConfig(), TrainingConfig(options=options, words=True, **batch)]
 
 
+def test_ctrl_c_ends_a_command_with_status_130(run, monkeypatch):
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(files, "write_toy", interrupt)
+    assert run("toy", "interrupted") == (130, "", "")
+
+
 def test_help_says_defaults(run):
     assert re.findall("• ([a-z]+)", run("--help")[1]) == ["toy", "train", "translate", "evaluate", "align", "page"]
     options = " ".join(run("train", "--help")[1].replace("│", "").split())
