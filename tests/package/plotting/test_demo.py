@@ -21,6 +21,7 @@ SENTENCE = "the man sees the european economic area"
 PLAIN = ["l'", "homme", "voit", "la", "zone", "économique", "européenne", "(end)"]
 TURNED = [*PLAIN[:5], "européenne", "économique", "(end)"]
 STEP, BAR = 5, 4  # économique, european
+SLOW = "performance.now = (now => () => now += 20)(0)"  # a step of a model takes so long that the page goes on between
 
 
 @pytest.fixture(scope="module")
@@ -189,6 +190,10 @@ def test_all_of_it_can_be_done_with_keys(one, opened):
         expect(french(page).nth(at)).to_be_focused()
         expect(french(page).nth(at)).to_have_attribute("aria-selected", "true")
     expect(status(page)).to_contain_text("Word 8: attends to ")
+    page.keyboard.press("Control+Home")
+    expect(french(page).nth(7)).to_have_attribute("aria-selected", "true")
+    slider.press("Control+End")
+    expect(undo(page)).to_have_text("Undo (2)")
 
 
 def test_another_word_can_be_written_and_the_decoder_goes_on_from_it(one, opened):
@@ -239,9 +244,29 @@ def test_a_model_without_attention_says_so(both, opened):
     expect(status(page)).to_contain_text("this model has no attention")
     assert not page.locator(".at-bar").first.is_visible()
     assert page.locator(".at-knot").count() == 1
-    assert page.locator(".at-hint").inner_text().startswith("Click any English word to hide it")
+    assert page.locator(".at-hint").inner_text() == "Click one of the likely words to write it instead."
+    page.locator(".at-source .at-word").first.hover()
+    assert page.locator(".at-source .at-word").first.evaluate("node => getComputedStyle(node, '::after').content") == "none"
     assert page.locator(".at-col").first.get_attribute("aria-valuetext") == "no weight"
     assert page.get_by_role("button", name="probability").count() == 3
+
+
+def test_what_is_changed_while_a_hidden_word_is_still_considered_loses_nothing(opened):
+    models = {name: load_pretrained(name) for name in ("global", "local-p")}
+    page = opened(attention_demo(models, "the queen sees the european economic area", step=2))
+    page.locator(".at-col", has_text="european").press("Enter")
+    hidden = page.get_by_text("local-p writes: ").inner_text()
+    assert hidden.endswith("(changed)")
+    undo(page).click()
+    expect(page.get_by_text("local-p writes: ")).not_to_have_text(hidden)
+    page.evaluate(SLOW)
+    page.evaluate("""() => {
+        const press = (i, key) => document.querySelectorAll(".at-col")[i]
+            .dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+        press(4, "Enter");
+        press(5, "End");
+    }""")
+    expect(page.get_by_text("local-p writes: ")).to_have_text(hidden)
 
 
 # --- Writing ---
@@ -332,6 +357,19 @@ def test_what_cannot_be_translated_gets_a_sentence(written, says, one, opened):
     field(page).fill("a cat sings")
     expect(french(page)).to_have_count(4)
     assert page.locator(".at-complaint").count() == 0
+
+
+def test_an_older_translation_that_comes_late_leaves_the_complaint(one, opened):
+    page = opened(one)
+    field(page).fill("the cat sings")
+    page.evaluate(SLOW)
+    page.evaluate("""() => {
+        const field = document.querySelector("input[type=text]");
+        for (field.value of ["a cat sings", "the blue "]) field.dispatchEvent(new Event("input"));
+    }""")
+    expect(french(page).first).to_have_text("un")
+    expect(page.locator(".at-complaint")).to_contain_text("“blue” is not one of")
+    expect(status(page)).to_contain_text("“blue” is not one of")
 
 
 def test_a_long_sentence_stands_in_two_columns_with_the_likeliest_words_below_the_chosen_one(one, opened):
