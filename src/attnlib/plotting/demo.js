@@ -2,7 +2,7 @@
 // drags weights, hides words and picks words, and the models of recurrent.js translate the rest anew. Without a model
 // it shows weights that were computed before.
 attnlibCards.define("demo", (card, data) => {
-  const { make, button, dress, fill, write, two, clamp, greatest, sum, still, key, choices, load, whenTouched,
+  const { make, button, dress, fill, write, two, clamp, greatest, sum, still, pressed, choices, load, whenTouched,
     question } = attnlibCards;
   const EOS = 2, MOST = 99, LEAST = 0.005, PATIENCE = 30;   // words; a weight that is still said; milliseconds
   // pixels: the lines of a target word; a word without letters; a likely word
@@ -163,14 +163,14 @@ attnlibCards.define("demo", (card, data) => {
   function keys(event, i) {
     const [less, more, back, on] = tall() ? ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]
       : ["ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight"];
-    const { alpha } = models[m].steps[t], pressed = key(event), to = { [back]: i - 1, [on]: i + 1 }[pressed];
-    const by = { [less]: -0.05, [more]: 0.05, PageDown: -0.2, PageUp: 0.2, Home: -1, End: 1 }[pressed];
+    const { alpha } = models[m].steps[t], key = pressed(event), to = { [back]: i - 1, [on]: i + 1 }[key];
+    const by = { [less]: -0.05, [more]: 0.05, PageDown: -0.2, PageUp: 0.2, Home: -1, End: 1 }[key];
     found ||= Boolean(by);
     if (to !== undefined) {
       from = clamp(to, 0, words.length);
       draw();
     } else if (by && alpha && !now.hidden.has(i)) weigh(i, clamp(alpha[i] + by, 0, 1), alpha, `${i} at ${t}`);
-    else if (["Enter", " "].includes(pressed)) hide(i);
+    else if (["Enter", " "].includes(key)) hide(i);
     else return;
     event.preventDefault();
     source.children[from]?.focus();   // while a longer sentence is translated, the shorter one stands there
@@ -284,10 +284,11 @@ attnlibCards.define("demo", (card, data) => {
         "at-much": weight > 0.5 };
       dress(col, { class: ["at-col", ...Object.keys(marks).filter(mark => marks[mark])].join(" "),
         style: `--w: ${weight.toFixed(3)}; --o: ${(ownWeights?.[i] ?? 0).toFixed(3)}` });
+      const entered = source.contains(document.activeElement);   // the keys are told once
       if (live) dress(col, { "aria-valuenow": Math.round(100 * weight),
         tabindex: i === Math.min(from, words.length) ? 0 : -1, "aria-orientation": tall() ? "horizontal" : "vertical",
         "aria-valuetext": hidden ? "hidden at every step" : alpha ? `${two(weight)} of the weight` : "no weight",
-        "aria-description": !alpha || source.contains(document.activeElement) ? undefined : KEYS });   // at the entrance
+        "aria-description": alpha && !entered ? KEYS : undefined });
       write(col.querySelector(".at-share"), alpha && !unseen ? two(weight) : "");
     });
     drawTarget(steps);
@@ -411,7 +412,8 @@ attnlibCards.define("demo", (card, data) => {
 
   // --- Below the picture: what is wrong, what changed, what the other model writes ---
 
-  function marked(list, kept, mark) {
+  function marked(list, other, mark) {   // where they differ
+    const kept = common(list, other);
     return make("span", { lang: fr }, ...body(list).flatMap((word, n) => [kept[n] ? word : make(mark, {}, word), " "]));
   }
 
@@ -421,9 +423,9 @@ attnlibCards.define("demo", (card, data) => {
     if (words.length && !stale()) {
       const { plain, steps, title } = models[m], [before, after] = [written(plain), written(steps)];
       if (own) add("at-text", make("bdi", { lang: fr }, text(steps)));
-      if (moved(m)) add("", "By itself: ", marked(before, common(before, after), "s"));
+      if (moved(m)) add("", "By itself: ", marked(before, after, "s"));
       else if (live && right() && body(after).join(" ") !== right().join(" "))
-        add("", "Right: ", marked(right(), common(right(), body(after)), "b"));
+        add("", "Right: ", marked(right(), body(after), "b"));
       for (const [n, other] of models.entries()) if (live && n !== m)
         add("", `${other.title} writes: `, make("span", { lang: fr }, text(other.steps)), moved(n) ? " (changed)" : "");
       if (steps.at(-1).word !== EOS && live) add("", `${title} does not end by itself and was stopped.`);
@@ -464,7 +466,7 @@ attnlibCards.define("demo", (card, data) => {
   const target = make("div", { class: "at-target", role: "listbox", "aria-orientation": "horizontal",
     onkeydown: event => {
       const to = { ArrowRight: t + 1, ArrowDown: t + 1, ArrowLeft: t - 1, ArrowUp: t - 1, Home: 0,
-        End: Infinity }[key(event)];
+        End: Infinity }[pressed(event)];
       if (to === undefined) return;
       event.preventDefault();
       choose(to, true);

@@ -92,6 +92,9 @@ def test_another_word_before_moves_luongs_weights_and_bahdanaus_only_a_step_late
     assert "As they were: the query has not read beau." in said(page)
     expect(words(page)).to_have_text(["le", "beau", "chat", "noir", "dort", "(end)"])
     assert page.get_by_text("Now the same in the model of Luong.").first.is_visible()
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.wait_for_timeout(100)
+    assert said(page).count("Now the same") == 1, "another size says nothing again"
     words(page).nth(3).click()
     assert "Not as they were (dotted)" in said(page)
     words(page).nth(2).click()
@@ -120,7 +123,8 @@ def test_it_plays_to_the_end_of_the_sentence_and_any_step_stops_it(card, opened)
     for _ in range(9):
         page.clock.run_for(2400)
     expect(play).to_be_visible()
-    assert said(page).startswith("Phase 6 of 6.")
+    page.get_by_role("button", name="on one phase").click()
+    assert said(page).startswith("Phase 6 of 6."), "the end is the end"
     play.click()
     expect(words(page).first).to_have_attribute("aria-selected", "true")
     assert said(page).startswith("Phase 1 of 6.")
@@ -133,3 +137,41 @@ def test_words_are_chosen_by_keys(card, opened):
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowUp")
     expect(words(page).nth(1)).to_have_attribute("aria-selected", "true")
+
+
+def test_keys_with_control_are_the_browsers(card, opened):
+    page = opened(card)
+    player(page).press("Home")
+    player(page).press("Control+ArrowRight")
+    assert said(page).startswith("Phase 1 of 6.")
+
+
+def test_a_model_that_comes_late_does_not_take_the_place_of_the_one_wanted_since(card, opened):
+    page = opened(card)
+    player(page).press("Home")
+    page.evaluate("""() => {
+        const [bahdanau, luong] = document.querySelectorAll(".at-switch input");
+        luong.click();
+        bahdanau.click();
+    }""")
+    page.wait_for_timeout(500)
+    assert phases(page) == QUERY_FIRST
+    switch(page, "Luong")
+
+
+def test_a_model_that_cannot_be_opened_leaves_the_other_and_is_complained_of_once(card, opened):
+    start = card.html.rindex('<script type="application/json" data-model')
+    page = opened(Card(card.html[:start] + card.html[card.html.index("</script>", start) :], ""))
+    player(page).press("Home")
+    for _ in range(2):
+        page.get_by_role("radio", name="Luong").dispatch_event("click")
+        expect(page.get_by_role("radio", name="Bahdanau")).to_be_checked()
+        assert said(page).count("This card cannot compute") == 1
+    assert page.get_by_text("This card cannot compute").first.is_visible()
+    player(page).press("ArrowRight")
+    assert said(page).startswith("Phase 2 of 6.")
+    assert page.get_by_text("This card cannot compute").count() == 0
+
+
+def test_an_unknown_word_before_is_refused(models, refused):
+    refused(lambda: step_player(models, SENTENCE, previous=["beau", "xyz"]), "previous holds 'xyz'; expected target w")
