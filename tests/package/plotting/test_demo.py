@@ -245,8 +245,9 @@ def test_a_model_without_attention_says_so(both, opened):
     assert not page.locator(".at-bar").first.is_visible()
     assert page.locator(".at-knot").count() == 1
     assert page.locator(".at-hint").inner_text() == "Click one of the likely words to write it instead."
-    page.locator(".at-source .at-word").first.hover()
-    assert page.locator(".at-source .at-word").first.evaluate("node => getComputedStyle(node, '::after').content") == "none"
+    word = page.locator(".at-source .at-word").first
+    word.hover()
+    assert word.evaluate("node => getComputedStyle(node, '::after').content") == "none"
     assert page.locator(".at-col").first.get_attribute("aria-valuetext") == "no weight"
     assert page.get_by_role("button", name="probability").count() == 3
 
@@ -414,3 +415,7 @@ def test_an_explorer_shows_weights_that_were_computed_before(opened):
     expect(french(page).nth(2)).to_be_focused()
     assert shares.all_inner_texts() == ["0.10", "0.20", "0.30"]
     assert page.locator("input[type=text], button, [role=slider]").count() == 0, "nothing to change"
+
+
+def test_no_weights_are_refused(refused):
+    refused(lambda: attention_explorer({}, ["the"], ["le"]), "weights is empty; expected weights for at least one")
