@@ -40,8 +40,7 @@ def computed(query, keys, scale=None) -> str:
     return f"{weights}. The answer: {output.context[0, 0]:.1f} °C, {output.context[0, 1]:.1f} %."
 
 
-def test_weights_and_answer_are_those_of_the_package(card, opened):
-    page = opened(card)
+def test_weights_and_answer_are_those_of_the_package(page):
     expect(said(page)).to_have_text(computed(ASKED, WIND_KEYS))
     query = page.get_by_role("slider", name="query")
     for key in ("ArrowRight", "ArrowUp", "ArrowUp", "Shift+ArrowLeft"):
@@ -60,8 +59,7 @@ def test_weights_and_answer_are_those_of_the_package(card, opened):
     expect(said(page)).to_have_text(computed(ASKED, WIND_KEYS))
 
 
-def test_a_point_follows_the_mouse_and_stays_in_the_plane(card, opened):
-    page = opened(card)
+def test_a_point_follows_the_mouse_and_stays_in_the_plane(page):
     knob, box = page.locator(".at-knob").last.bounding_box(), page.locator(".at-plane").bounding_box()
     page.mouse.move(knob["x"] + 5, knob["y"] + 5)
     page.mouse.down()
@@ -75,8 +73,7 @@ def test_a_point_follows_the_mouse_and_stays_in_the_plane(card, opened):
     assert page.locator(".at-handle").count() == 5
 
 
-def test_plus_with_shift_moves_as_far_as_minus_and_the_right_button_moves_nothing(card, opened):
-    page = opened(card)
+def test_plus_with_shift_moves_as_far_as_minus_and_the_right_button_moves_nothing(page):
     query = page.get_by_role("slider", name="query")
     query.press("Shift++")
     np.testing.assert_allclose(np.linalg.norm(point(page, "query")), 0.6, atol=0.0051)
@@ -106,8 +103,7 @@ def test_a_query_pulled_out_along_its_line_answers_the_question(towards, opened)
     expect(page.locator(".at-came")).to_have_count(1)
 
 
-def test_keys_with_control_move_nothing(card, opened):
-    page = opened(card)
+def test_keys_with_control_move_nothing(page):
     page.get_by_role("slider", name="query").press("Control+ArrowRight")
     np.testing.assert_allclose(point(page, "query"), ASKED, atol=0.0051)
 
@@ -117,8 +113,7 @@ def test_a_question_about_no_length_is_refused(refused):
     refused(lambda: query_plane(ASKED, WIND_KEYS, BRINGS, WINDS, question=question), "question.tried is .*; expected l")
 
 
-def test_many_features_without_the_root_saturate_the_softmax_and_the_root_helps(card, opened):
-    page = opened(card)
+def test_many_features_without_the_root_saturate_the_softmax_and_the_root_helps(page):
 
     def response() -> float:
         text = page.locator("p", has_text="responds by").inner_text()

@@ -48,8 +48,7 @@ def switch(page: Page, title: str) -> None:
     expect(page.locator(".at-phases li").first).to_have_attribute("data-key", first)  # a model takes time to open
 
 
-def test_the_phases_have_the_models_own_numbers(card, models, opened):
-    page = opened(card)
+def test_the_phases_have_the_models_own_numbers(models, page):
     player(page).press("Home")
     for title, model in models.items():
         switch(page, title)
@@ -64,8 +63,7 @@ def test_the_phases_have_the_models_own_numbers(card, models, opened):
         assert frames == len(weights), "an annotation for each word"
 
 
-def test_it_goes_through_the_phases_in_each_models_order_and_says_them(card, opened):
-    page = opened(card)
+def test_it_goes_through_the_phases_in_each_models_order_and_says_them(page):
     player(page).press("ArrowRight")
     expect(page.locator("[aria-current=step]")).to_have_text("1. The old state is the queryquery")
     assert phases(page) == QUERY_FIRST
@@ -85,8 +83,7 @@ def test_it_goes_through_the_phases_in_each_models_order_and_says_them(card, ope
     assert made.count() > 0, "what is to come is not there yet"
 
 
-def test_another_word_before_moves_luongs_weights_and_bahdanaus_only_a_step_later(card, opened):
-    page = opened(card)
+def test_another_word_before_moves_luongs_weights_and_bahdanaus_only_a_step_later(page):
     player(page).press("Home")
     page.get_by_label("word before").select_option("beau")
     assert "As they were: the query has not read beau." in said(page)
@@ -106,8 +103,7 @@ def test_another_word_before_moves_luongs_weights_and_bahdanaus_only_a_step_late
     expect(words(page)).to_have_text(["le", "chat", "noir", "dort", "(end)"])
 
 
-def test_it_plays_to_the_end_of_the_sentence_and_any_step_stops_it(card, opened):
-    page = opened(card)
+def test_it_plays_to_the_end_of_the_sentence_and_any_step_stops_it(page):
     page.clock.install()
     play = page.get_by_role("button", name="Play")
     player(page).press("End")
@@ -130,8 +126,7 @@ def test_it_plays_to_the_end_of_the_sentence_and_any_step_stops_it(card, opened)
     assert said(page).startswith("Phase 1 of 6.")
 
 
-def test_words_are_chosen_by_keys(card, opened):
-    page = opened(card)
+def test_words_are_chosen_by_keys(page):
     words(page).nth(2).press("ArrowDown")
     expect(words(page).nth(3)).to_be_focused()
     page.keyboard.press("ArrowUp")
@@ -139,15 +134,13 @@ def test_words_are_chosen_by_keys(card, opened):
     expect(words(page).nth(1)).to_have_attribute("aria-selected", "true")
 
 
-def test_keys_with_control_are_the_browsers(card, opened):
-    page = opened(card)
+def test_keys_with_control_are_the_browsers(page):
     player(page).press("Home")
     player(page).press("Control+ArrowRight")
     assert said(page).startswith("Phase 1 of 6.")
 
 
-def test_a_model_that_comes_late_does_not_take_the_place_of_the_one_wanted_since(card, opened):
-    page = opened(card)
+def test_a_model_that_comes_late_does_not_take_the_place_of_the_one_wanted_since(page):
     player(page).press("Home")
     page.evaluate("""() => {
         const [bahdanau, luong] = document.querySelectorAll(".at-switch input");
