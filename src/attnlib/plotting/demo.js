@@ -19,7 +19,7 @@ attnlibCards.define("demo", (card, data) => {
   const nothing = () => ({ hidden: new Set(), sharpness: 1, looks: models.map(() => new Map()),
     forced: models.map(() => new Map()) });
   let words = data.words, shown, now = nothing(), past = [], latest, m = 0, t = data.step, from = data.bar;
-  let job = 0, found = data.question?.bar === undefined, complaint, sentences = 0, ownWeights, ruled = "", placed = {};
+  let job = 0, found = data.question?.bar === undefined, complaint, sentences = 0, ownWeights;
   const chosen = new Set([0]);   // the models that have been shown
 
   const name = word => NAMES[word] ?? data.target[word - NAMES.length];
@@ -341,9 +341,7 @@ attnlibCards.define("demo", (card, data) => {
   // Tall, if the words of either side do not fit in a row; never while a bar is dragged.
   function fit() {
     if (dragging()) return;
-    const list = [all(), written(models[m].steps)], seen = `${stage.clientWidth} ${list.join()}`;
-    if (ruled === seen) return;
-    ruled = seen;
+    const list = [all(), written(models[m].steps)];
     ruler.font = `600 15px ${getComputedStyle(stage).fontFamily}`;
     const width = words => sum(words.map(word => Math.max(ruler.measureText(word).width + FULL, 40)));
     stage.classList.toggle("at-tall", Math.max(...list.map(width)) > stage.clientWidth);
@@ -351,8 +349,6 @@ attnlibCards.define("demo", (card, data) => {
 
   // The chips below their word, in a column of words where they stand; return the ends of the lines.
   function place() {
-    const seen = [t, chips.children.length, ...written(models[m].steps)].join();
-    if (dragging() && placed.seen === seen) return placed;   // what is measured is laid out first, which takes time
     const word = target.children[t], { left, top } = stage.getBoundingClientRect(), upright = !tall();
     const shift = upright || chips.hidden ? "" : `${CHIP * (chips.children.length - 1) + 16}px`;
     for (const node of target.children) {
@@ -369,7 +365,7 @@ attnlibCards.define("demo", (card, data) => {
     const at = clamp(middle - wide / 2, 0, Math.max(stage.clientWidth - wide, 0));
     dress(chips, { style: upright ? `margin-left: ${at}px; --caret: ${middle - at - 5}px`
       : `top: ${target.offsetTop + word.offsetTop + word.offsetHeight + 4}px` });
-    return placed = { froms, tos, upright, seen };
+    return { froms, tos, upright };
   }
 
   // Lines: all of a target word together are as thick as 1, side by side at its end.

@@ -11,7 +11,6 @@ window.attnlibOwn = data => {
   const target = [...data.target];   // as they are: what is shown of them is shorter
   const own = { numbers: undefined, note: undefined, read, text, search, choices };
   let width = widest, refused = false;
-  if (pieces) data.target = data.target.map(shown);
 
   // --- From a text to numbers ---
 
@@ -37,14 +36,10 @@ window.attnlibOwn = data => {
 
   const numbered = word => pieces ? cut(word) : [{ part: word, number: numbers.get(word) ?? UNKNOWN }];
 
-  function outside(piece) {
-    return [...piece].map(letter => OUTSIDE[letter] ?? letter).join("");
-  }
-
+  const outside = piece => [...piece].map(letter => OUTSIDE[letter] ?? letter).join("");
   // A piece that goes on with a word is shown with a dot before it.
-  function shown(piece) {
-    return piece === SPACE ? SPACE : outside(piece.startsWith(SPACE) ? piece.slice(1) : `·${piece}`);
-  }
+  const shown = piece => piece === SPACE ? SPACE : outside(piece.startsWith(SPACE) ? piece.slice(1) : `·${piece}`);
+  if (pieces) data.target = data.target.map(shown);
 
   function read(written, before, begin, tell) {
     const words = written.toWellFormed().normalize("NFC").split(WHITE).filter(word => word);
