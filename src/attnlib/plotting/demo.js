@@ -392,9 +392,7 @@ attnlibCards.define("demo", (card, data) => {
       return dress(group, { class: n === t ? "at-on" : "" });
     });
     const ticks = center === undefined ? [] : [tick(froms, center, upright)];
-    const nodes = [...groups.filter((_, n) => n !== t), ...ticks, groups[t]];   // the chosen one on top
-    if (nodes.length !== links.children.length || nodes.some((node, k) => node !== links.children[k]))
-      links.replaceChildren(...nodes);
+    links.replaceChildren(...groups.filter((_, n) => n !== t), ...ticks, groups[t]);   // the chosen one on top
   }
 
   // where the window of local attention has its center, which is between words

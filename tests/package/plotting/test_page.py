@@ -118,7 +118,7 @@ def test_long_words_and_words_from_right_to_left_are_readable_on_a_phone(words, 
     expect(page.locator(".at-col")).to_have_count(4)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     ends = page.locator(".at-source .at-word").evaluate_all("all => all.map(one => one.getBoundingClientRect().right)")
-    assert max(ends) + 30 < page.locator(".at-tall .at-target").bounding_box()["x"], "there is room for the lines"
+    assert max(ends) + 20 < page.locator(".at-tall .at-target").bounding_box()["x"], "there is room for the lines"
     field(page).fill("\u05d7\u05ea\u05d5\u05dc the")
     assert field(page).evaluate("node => getComputedStyle(node).direction") == "rtl"
 
