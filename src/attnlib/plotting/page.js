@@ -68,7 +68,7 @@ window.attnlibOwn = data => {
   // --- From numbers to a text ---
 
   function text(ids) {
-    const written = ids.filter(number => number !== EOS);   // which is the last
+    const end = ids.indexOf(EOS), written = ids.slice(0, end < 0 ? undefined : end);
     const names = written.map(number => SPECIAL[number] ?? target[number - SPECIAL.length]);
     return pieces ? outside(names.join("").split(SPACE).filter(word => word).join(" ")) : names.join(" ");
   }
