@@ -6,8 +6,22 @@ window.attnlibCards ??= (() => {
   // Two decimals, as Python writes them: a half goes up.
   const two = x => (Math.floor(100 * x + 0.5) / 100).toFixed(2).replace("-", "−");
   const clamp = (x, least, most) => Math.min(Math.max(x, least), most);
-  const greatest = (list, most) => [...list.keys()].sort((a, b) => list[b] - list[a]).slice(0, most);
+  const sum = list => list.reduce((total, x) => total + x, 0);
   const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+  // The key that is pressed; with Ctrl, Alt or Meta it is the browser's.
+  const pressed = event => event.ctrlKey || event.altKey || event.metaKey ? undefined : event.key;
+
+  // Where the greatest numbers stand, from the greatest on.
+  function greatest(list, most) {
+    const places = [];
+    list.forEach((x, n) => {
+      if (places.length === most && x <= list[places.at(-1)]) return;
+      const later = places.findIndex(place => list[place] < x);
+      places.splice(later < 0 ? places.length : later, 0, n);
+      places.length = Math.min(places.length, most);
+    });
+    return places;
+  }
 
   function make(tag, attributes = {}, ...children) {
     const svg = SVG.includes(tag);
@@ -15,6 +29,8 @@ window.attnlibCards ??= (() => {
     dress(node, attributes).append(...children);
     return node;
   }
+
+  const button = (text, attributes) => make("button", { type: "button", ...attributes }, text);
 
   function dress(node, attributes) {
     for (const [name, value] of Object.entries(attributes)) {
@@ -125,6 +141,6 @@ window.attnlibCards ??= (() => {
     scan();
   }
 
-  return { make, dress, fill, write, sayAtRest, two, clamp, greatest, still, choices, load, whenTouched, question,
-    define, scan };
+  return { make, button, dress, fill, write, sayAtRest, two, clamp, greatest, sum, still, pressed, choices, load,
+    whenTouched, question, define, scan };
 })();

@@ -2,7 +2,8 @@
 // drags weights, hides words and picks words, and the models of recurrent.js translate the rest anew. Without a model
 // it shows weights that were computed before.
 attnlibCards.define("demo", (card, data) => {
-  const { make, dress, fill, write, two, clamp, greatest, still, choices, load, whenTouched, question } = attnlibCards;
+  const { make, button, dress, fill, write, two, clamp, greatest, sum, still, pressed, choices, load, whenTouched,
+    question } = attnlibCards;
   const EOS = 2, MOST = 99, LEAST = 0.005, PATIENCE = 30;   // words; a weight that is still said; milliseconds
   // pixels: the lines of a target word; a word without letters; a likely word
   const BUNDLE = 15, FULL = 20, CHIP = 34;
@@ -12,17 +13,17 @@ attnlibCards.define("demo", (card, data) => {
   const known = new Map([...data.pairs.flat(), data.first].map(([sentence, right]) => [sentence, right?.split(" ")]));
   const numbers = new Map(data.source.map((word, n) => [word, n + NAMES.length]));
   const live = data.models.every(({ digest }) => digest), tried = question(card);
-  const models = data.models.map(({ D, ...model }) =>
-    ({ ...model, D: D ?? undefined, steps: model.steps.map(({ weights, likely, ...step }) =>
-    ({ ...step, alpha: weights?.map(x => x / 10000), likely: likely?.map(([word, p]) => [word, p / 1000]) })) }));
+  const opening = ({ weights, likely, ...step }) =>
+    ({ ...step, alpha: weights?.map(x => x / 10000), likely: likely?.map(([word, p]) => [word, p / 1000]) });
+  const models = data.models.map(model => ({ ...model, steps: model.steps.map(opening) }));
   const nothing = () => ({ hidden: new Set(), sharpness: 1, looks: models.map(() => new Map()),
     forced: models.map(() => new Map()) });
   let words = data.words, shown, now = nothing(), past = [], latest, m = 0, t = data.step, from = data.bar;
-  let job = 0, found = data.question?.bar === undefined, complaint = "", sentences = 0, ownWeights, ruled = "", placed = {};
+  let job = 0, found = data.question?.bar === undefined, complaint, sentences = 0, ownWeights;
   const chosen = new Set([0]);   // the models that have been shown
 
-  const name = word => NAMES[word] ?? data.target[word - NAMES.length],
-    written = steps => steps.map(({ word }) => name(word));
+  const name = word => NAMES[word] ?? data.target[word - NAMES.length];
+  const written = steps => steps.map(({ word }) => name(word));
   const all = () => live ? [...words, NAMES[EOS]] : words, body = list => list.filter(word => word !== NAMES[EOS]);
   const text = steps => own?.text(steps.map(({ word }) => word)) ?? body(written(steps)).join(" ");
   const touched = n => now.hidden.size || now.sharpness !== 1 || now.looks[n].size || now.forced[n].size;
@@ -50,17 +51,15 @@ attnlibCards.define("demo", (card, data) => {
   // What the model is told: a weight that the reader gave stays where its word is hidden, and goes to the others.
   function hand(n, but) {
     const looks = [...now.looks[n]].filter(([at]) => at !== but).map(([at, alpha]) => {
-      const seen = alpha.map((weight, i) => now.hidden.has(i) ? 0 : weight), sum = seen.reduce((a, b) => a + b, 0);
-      return [at, sum ? seen.map(weight => weight / sum) : seen];
+      const seen = alpha.map((weight, i) => now.hidden.has(i) ? 0 : weight), rest = sum(seen);
+      return [at, rest ? seen.map(weight => weight / rest) : seen];
     });
     return { hidden: now.hidden, sharpness: now.sharpness, looks: new Map(looks) };
   }
 
-  // Translate; where nothing has changed before step `since`, begin there.
-  function* search({ opened, encoded, steps: before = [] }, hand, forced, since = 0) {
-    const steps = own ? [] : before.slice(0, since), most = 2 * words.length + 6;
-    const found = own?.search(opened, encoded, hand, forced)
-      ?? opened.greedy(encoded, most, hand, forced, before[since]?.before);
+  function* search({ opened, encoded }, hand, forced) {
+    const steps = [], most = 2 * words.length + 6;
+    const found = own?.search(opened, encoded, hand, forced) ?? opened.greedy(encoded, most, hand, forced);
     for (const step of found) {
       if (step) steps.push(step);
       yield;
@@ -68,23 +67,20 @@ attnlibCards.define("demo", (card, data) => {
     return steps;
   }
 
-  function* translation(since) {
+  function* translation() {
     for (const [n, model] of models.entries()) {
-      const read = model.readFor === words;
-      if (!read) {
+      if (model.readFor !== words) {
         model.encoded = model.opened.encode([...(own?.numbers ?? words.map(word => numbers.get(word))), EOS]);
-        model.plain = yield* search({ ...model, steps: [] });
+        model.plain = yield* search(model);
         model.readFor = words;
       }
-      if (read && n !== m && since) continue;   // one step of the other model has changed
-      const known = read ? model : { ...model, steps: [] };
-      const steps = touched(n) ? yield* search(known, hand(n), now.forced[n], read ? since : 0) : model.plain;
+      const steps = touched(n) ? yield* search(model, hand(n), now.forced[n]) : model.plain;
       Object.assign(model, { steps, plainFor: words });
     }
   }
 
-  function translate(since, then) {
-    const run = ++job, work = translation(since), go = () => {
+  function translate(then) {
+    const run = ++job, work = translation(), go = () => {
       if (run !== job) return;
       for (const until = performance.now() + PATIENCE; performance.now() < until;) if (work.next().done) return then();
       draw();   // what is known already, a bar that moves
@@ -96,20 +92,26 @@ attnlibCards.define("demo", (card, data) => {
       .then(go, ({ message }) => complain(message));
   }
 
-  function renew(since = 0, then) {
-    translate(since, () => {
-      t = clamp(t, 0, models[m].steps.length - 1);
-      complaint = "";
-      draw();
-      then?.();
-      judge();
+  function renew(count = 0) {   // of sentences that have been drawn
+    const stood = complaint;
+    translate(() => {
+      sentences += count;
+      if (complaint === stood) complaint = undefined;
+      settle();
+      if (complaint) say(complaint.said);   // what is wrong since
     });
+  }
+
+  function settle() {
+    draw();
+    if (!dragging()) report();
+    judge();
   }
 
   // --- The hand: a weight, a hidden word, another word, the sharpness; each can be taken back ---
 
   // What is of the same kind as the act before is one with it.
-  function act(change, { kind, since = 0, quiet = false } = {}) {
+  function act(change, kind) {
     if (stale()) return;
     if (!kind || kind !== latest) {
       past.push(structuredClone(now));
@@ -117,43 +119,43 @@ attnlibCards.define("demo", (card, data) => {
     }
     latest = kind;
     change();
-    renew(since, () => quiet || report());
+    renew();
   }
 
   // Give source word i this share of the step's weight; the others keep their proportions.
-  function weigh(i, share, base, more) {
-    const like = 1 - base[i] > 1e-6 ? base : ownWeights, rest = like.reduce((sum, x, n) => sum + (n === i ? 0 : x), 0);
+  function weigh(i, share, base, kind) {
+    const like = 1 - base[i] > 1e-6 ? base : ownWeights, rest = sum(like.with(i, 0));
     const other = weight => (1 - share) * (rest ? weight / rest : 1 / Math.max(like.length - 1, 1));
     from = i;
     act(() => {
       const alpha = Float64Array.from(like, (weight, n) => n === i ? share : other(weight));
       now.looks[m].set(t, alpha);
       models[m].steps = models[m].steps.with(t, { ...models[m].steps[t], alpha });   // does not wait for the words
-    }, { since: t, ...more });
+    }, kind);
   }
 
   const hide = i => live && models[m].steps[t].alpha && act(() => now.hidden.delete(i) || now.hidden.add(i));
 
   function takeBack() {
     const before = !stale() && past.pop();
-    if (before) act(() => { now = before; say(""); }, { kind: latest = "back" });
+    if (before) act(() => { now = before; say(""); }, latest = "back");
   }
 
   function drag(event, i) {
-    const bar = event.currentTarget, base = models[m].steps[t].alpha, moved = ({ clientX, clientY }, quiet) => {
+    const bar = event.currentTarget, base = models[m].steps[t].alpha, moved = ({ clientX, clientY }) => {
       const { left, width, bottom, height } = bar.getBoundingClientRect();
       const share = tall() ? (clientX - left) / width : (bottom - clientY) / height;
-      weigh(i, Math.round(100 * clamp(share, 0, 1)) / 100, base, { kind: base, quiet });
+      weigh(i, Math.round(100 * clamp(share, 0, 1)) / 100, base, base);
     };
     if (!live || event.button || stale() || now.hidden.has(i)) return;
     bar.setPointerCapture(event.pointerId);
     source.classList.add("at-dragging");
     found = true;
-    bar.onpointermove = event => moved(event, true);
+    bar.onpointermove = moved;
     bar.onpointerup = bar.onpointercancel = event => {
       bar.onpointermove = bar.onpointerup = bar.onpointercancel = null;
       source.classList.remove("at-dragging");
-      if (event.type === "pointerup") moved(event, false);
+      if (event.type === "pointerup") moved(event);
       else if (latest === base) takeBack();   // the page was scrolled
     };
   }
@@ -161,25 +163,24 @@ attnlibCards.define("demo", (card, data) => {
   function keys(event, i) {
     const [less, more, back, on] = tall() ? ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]
       : ["ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight"];
-    const { alpha } = models[m].steps[t], to = { [back]: i - 1, [on]: i + 1 }[event.key];
-    const by = { [less]: -0.05, [more]: 0.05, PageDown: -0.2, PageUp: 0.2, Home: -1, End: 1 }[event.key];
+    const { alpha } = models[m].steps[t], key = pressed(event), to = { [back]: i - 1, [on]: i + 1 }[key];
+    const by = { [less]: -0.05, [more]: 0.05, PageDown: -0.2, PageUp: 0.2, Home: -1, End: 1 }[key];
     found ||= Boolean(by);
     if (to !== undefined) {
       from = clamp(to, 0, words.length);
       draw();
-    }
-    else if (by && alpha && !now.hidden.has(i)) weigh(i, clamp(alpha[i] + by, 0, 1), alpha, { kind: `${i} at ${t}` });
-    else if (["Enter", " "].includes(event.key)) hide(i);
+    } else if (by && alpha && !now.hidden.has(i)) weigh(i, clamp(alpha[i] + by, 0, 1), alpha, `${i} at ${t}`);
+    else if (["Enter", " "].includes(key)) hide(i);
     else return;
     event.preventDefault();
-    source.children[from].focus();
+    source.children[from]?.focus();   // while a longer sentence is translated, the shorter one stands there
   }
 
   function choose(to, focus) {
     t = clamp(to, 0, models[m].steps.length - 1);
     draw();
     say(looks());
-    if (focus) target.children[t].focus();
+    if (focus) target.children[t]?.focus();
   }
 
   // --- Writing a sentence ---
@@ -205,19 +206,17 @@ attnlibCards.define("demo", (card, data) => {
     const before = data.kinds[data.source.indexOf(complete.at(-1))] ?? "";
     const may = data.follow[before + (singular ? "*" : "")] ?? data.kinds;
     const fitting = data.source.filter((word, n) => may.includes(data.kinds[n]) && word.startsWith(partial));
-    offers.replaceChildren(...fitting.slice(0, 12).map(word => make("button", { type: "button", onclick: () => {
+    const take = word => {
       field.value = [...complete, word, ""].join(" ");
       field.focus();
       typed();
-    } }, word)));
+    };
+    offers.replaceChildren(...fitting.slice(0, 12).map(word => button(word, { onclick: () => take(word) })));
   }
 
   function begin(sentence, count = 0) {
     [words, now, past, latest, t, from] = [sentence, nothing(), [], undefined, 0, 0];
-    renew(0, () => {
-      sentences += count;
-      report();
-    });
+    renew(count);
   }
 
   function another() {
@@ -232,7 +231,7 @@ attnlibCards.define("demo", (card, data) => {
   const say = said => write(status, said);
 
   function complain(said) {
-    complaint = said;
+    complaint = { said };
     drawNotes();
     say(said);
   }
@@ -253,9 +252,8 @@ attnlibCards.define("demo", (card, data) => {
 
   // --- Drawing ---
 
-  const tall = () => stage.classList.contains("at-tall"),
-    dragging = () => source.classList.contains("at-dragging"),
-    button = (said, more) => make("button", { type: "button", ...more }, said);
+  const tall = () => stage.classList.contains("at-tall");
+  const dragging = () => source.classList.contains("at-dragging");
 
   function build() {   // the columns of a sentence
     shown = words;
@@ -263,32 +261,34 @@ attnlibCards.define("demo", (card, data) => {
       onkeydown: event => keys(event, i) } : {};
     source.replaceChildren(...all().map((word, i) =>
       make("div", { class: "at-col", lang: en, ...slider(i), "aria-label": live ? word : undefined },
-      make("div", { class: "at-bar", onpointerdown: event => drag(event, i) }, make("div", { class: "at-fill" }),
-        make("div", { class: "at-own" }), make("div", { class: "at-share" })),
-      make("span", { class: "at-word", onclick: () => hide(i) }, word))));
+        make("div", { class: "at-bar", onpointerdown: event => drag(event, i) }, make("div", { class: "at-fill" }),
+          make("div", { class: "at-own" }), make("div", { class: "at-share" })),
+        make("span", { class: "at-word", onclick: () => hide(i) }, word))));
   }
 
   function draw() {
     bench.classList.toggle("at-empty", !words.length);
     if (!words.length || stale()) return;
     if (shown !== words) build();
+    t = clamp(t, 0, models[m].steps.length - 1);
     fit();
     const { steps, opened } = models[m], step = steps[t], { alpha, center } = step, forced = now.looks[m].has(t);
     if (!dragging()) ownWeights = forced && step.before ? opened.step(step.before, hand(m, t)).attended.alpha : alpha;
     bench.classList.toggle("at-none", !alpha);
     source.classList.toggle("at-forced", forced && ownWeights !== alpha);
     [...source.children].forEach((col, i) => {
-      const weight = alpha?.[i] ?? 0, hidden = now.hidden.has(i),
-        nudge = !found && asked() && i === data.question.bar && t === data.step;
+      const weight = alpha?.[i] ?? 0, hidden = now.hidden.has(i);
+      const nudge = !found && asked() && i === data.question.bar && t === data.step;
       const unseen = center !== undefined && Math.abs(i - center) > models[m].D;
       const marks = { "at-hidden": hidden, "at-held": forced && i === from, "at-nudge": nudge, "at-unseen": unseen,
         "at-much": weight > 0.5 };
       dress(col, { class: ["at-col", ...Object.keys(marks).filter(mark => marks[mark])].join(" "),
         style: `--w: ${weight.toFixed(3)}; --o: ${(ownWeights?.[i] ?? 0).toFixed(3)}` });
+      const entered = source.contains(document.activeElement);   // the keys are told once
       if (live) dress(col, { "aria-valuenow": Math.round(100 * weight),
         tabindex: i === Math.min(from, words.length) ? 0 : -1, "aria-orientation": tall() ? "horizontal" : "vertical",
         "aria-valuetext": hidden ? "hidden at every step" : alpha ? `${two(weight)} of the weight` : "no weight",
-        "aria-description": source.contains(document.activeElement) ? undefined : KEYS });   // where one comes in
+        "aria-description": alpha && !entered ? KEYS : undefined });
       write(col.querySelector(".at-share"), alpha && !unseen ? two(weight) : "");
     });
     drawTarget(steps);
@@ -310,19 +310,18 @@ attnlibCards.define("demo", (card, data) => {
     list.forEach((word, n) => {
       const node = target.children[n] ?? target.appendChild(make("span", { role: "option", lang: fr,
         onclick: () => choose(n), onpointerenter: () => preview(n), onpointerleave: () => preview(-1) }));
-      if (node.textContent && node.textContent !== word
-        && !still()) node.animate?.([{ background: "var(--yours)" }, {}], 700);
+      const other = node.textContent && node.textContent !== word;
+      if (other && !still()) node.animate?.([{ background: "var(--yours)" }, {}], 700);
       write(node, word);
-      const marks = [!kept[n] && "changed", kept[n] && !fits[n] && "wrong",
-        now.forced[m].has(n) && "chosen"].filter(Boolean);
+      const marks = [!kept[n] && "changed", kept[n] && !fits[n] && "wrong", now.forced[m].has(n) && "chosen"]
+        .filter(Boolean);
       dress(node, { class: ["at-word", ...marks.map(mark => `at-${mark}`)].join(" "), "aria-selected": n === t,
         "aria-label": [word, ...marks].join(", "), tabindex: n === t ? 0 : -1 });
     });
     dress(target, { "aria-label": `${french} ${unit}s, ${models[m].title}` });
-    const bold = make("b", { lang: fr }, list[t]),
-      weighing = `Weight of each ${english} ${unit} when the model writes `;
+    const weighing = `Weight of each ${english} ${unit} ${live ? "when the model writes" : "for"} `;
     const plain = "Every word is written from one vector, c: there is nothing to weigh.";
-    fill(caption, ...(!steps[t].alpha ? [plain] : [live ? weighing : `Weight of each ${english} ${unit} for `, bold]));
+    fill(caption, ...(steps[t].alpha ? [weighing, make("b", { lang: fr }, list[t])] : [plain]));
   }
 
   function drawChips({ p, likely, word }) {   // the three likeliest, and the one that stands there
@@ -332,7 +331,7 @@ attnlibCards.define("demo", (card, data) => {
     while (chips.children.length > list.length + 1) chips.lastChild.remove();
     list.forEach(([other, p], n) => {
       const chip = chips.children[n + 1] ?? chips.appendChild(button("", { lang: fr,
-        onclick: ({ currentTarget }) => act(() => now.forced[m].set(t, Number(currentTarget.value)), { since: t }) }));
+        onclick: ({ currentTarget }) => act(() => now.forced[m].set(t, Number(currentTarget.value))) }));
       dress(chip, { value: other, style: `--p: ${p.toFixed(3)}`, "aria-pressed": other === word,
         "aria-label": `write ${name(other)}, probability ${two(p)}` });
       fill(chip, `${name(other)} `, make("small", {}, p < LEAST ? "<0.01" : two(p)));
@@ -342,18 +341,14 @@ attnlibCards.define("demo", (card, data) => {
   // Tall, if the words of either side do not fit in a row; never while a bar is dragged.
   function fit() {
     if (dragging()) return;
-    const list = [all(), written(models[m].steps)], seen = `${stage.clientWidth} ${list.join()}`;
-    if (ruled === seen) return;
-    ruled = seen;
+    const list = [all(), written(models[m].steps)];
     ruler.font = `600 15px ${getComputedStyle(stage).fontFamily}`;
-    const width = words => words.reduce((sum, word) => sum + Math.max(ruler.measureText(word).width + FULL, 40), 0);
+    const width = words => sum(words.map(word => Math.max(ruler.measureText(word).width + FULL, 40)));
     stage.classList.toggle("at-tall", Math.max(...list.map(width)) > stage.clientWidth);
   }
 
   // The chips below their word, in a column of words where they stand; return the ends of the lines.
   function place() {
-    const seen = [t, chips.children.length, ...written(models[m].steps)].join();
-    if (dragging() && placed.seen === seen) return placed;   // what is measured is laid out first, which takes time
     const word = target.children[t], { left, top } = stage.getBoundingClientRect(), upright = !tall();
     const shift = upright || chips.hidden ? "" : `${CHIP * (chips.children.length - 1) + 16}px`;
     for (const node of target.children) {
@@ -370,7 +365,7 @@ attnlibCards.define("demo", (card, data) => {
     const at = clamp(middle - wide / 2, 0, Math.max(stage.clientWidth - wide, 0));
     dress(chips, { style: upright ? `margin-left: ${at}px; --caret: ${middle - at - 5}px`
       : `top: ${target.offsetTop + word.offsetTop + word.offsetHeight + 4}px` });
-    return placed = { froms, tos, upright, seen };
+    return { froms, tos, upright };
   }
 
   // Lines: all of a target word together are as thick as 1, side by side at its end.
@@ -378,8 +373,7 @@ attnlibCards.define("demo", (card, data) => {
     const curve = ([x, y], [u, v]) => upright ? `M${x} ${y}C${x} ${(y + v) / 2} ${u} ${(y + v) / 2} ${u} ${v}`
       : `M${x} ${y}C${(x + u) / 2} ${y} ${(x + u) / 2} ${v} ${u} ${v}`;
     if (!steps[t].alpha) {   // without attention all goes through one vector
-      const ends = [...froms, ...tos],
-        knot = [0, 1].map(axis => ends.reduce((sum, end) => sum + end[axis], 0) / ends.length);
+      const ends = [...froms, ...tos], knot = [0, 1].map(axis => sum(ends.map(end => end[axis])) / ends.length);
       const d = [...froms.map(start => curve(start, knot)), ...tos.map(end => curve(knot, end))].join("");
       return links.replaceChildren(make("path", { class: "at-knot", d }),
         make("circle", { cx: knot[0], cy: knot[1], r: 13 }), make("text", { x: knot[0], y: knot[1] + 5 }, "c"));
@@ -398,9 +392,7 @@ attnlibCards.define("demo", (card, data) => {
       return dress(group, { class: n === t ? "at-on" : "" });
     });
     const ticks = center === undefined ? [] : [tick(froms, center, upright)];
-    const nodes = [...groups.filter((_, n) => n !== t), ...ticks, groups[t]];   // the chosen one on top
-    if (nodes.length !== links.children.length || nodes.some((node, k) => node !== links.children[k]))
-      links.replaceChildren(...nodes);
+    links.replaceChildren(...groups.filter((_, n) => n !== t), ...ticks, groups[t]);   // the chosen one on top
   }
 
   // where the window of local attention has its center, which is between words
@@ -410,38 +402,36 @@ attnlibCards.define("demo", (card, data) => {
     return dress(centered, { d: upright ? `M${x} ${y + 1}l-6 10h12z` : `M${x + 1} ${y}l10 -6v12z` });
   }
 
-  const preview = n => [...links.querySelectorAll("g")].forEach((group, k, { length }) =>
-    group.classList.toggle("at-preview", n !== t && k === (n < t ? n : n - 1) && k !== length - 1));
+  const preview = n => bundles.forEach((group, k) => group.classList.toggle("at-preview", k === n && n !== t));
 
   // --- Below the picture: what is wrong, what changed, what the other model writes ---
 
-  function marked(list, kept, mark) {
+  function marked(list, other, mark) {   // where they differ
+    const kept = common(list, other);
     return make("span", { lang: fr }, ...body(list).flatMap((word, n) => [kept[n] ? word : make(mark, {}, word), " "]));
   }
 
   function drawNotes() {
-    const line = (...parts) => make("p", {}, ...parts),
-      lines = complaint ? [make("p", { class: "at-complaint" }, complaint)] : [];
+    const lines = [], add = (kind, ...parts) => lines.push(make("p", { class: kind }, ...parts));
+    if (complaint) add("at-complaint", complaint.said);
     if (words.length && !stale()) {
-      const { plain, steps, title } = models[m], other = models.filter((model, n) => live && n !== m);
-      if (own) lines.push(make("p", { lang: fr, class: "at-text" }, text(steps)));
-      if (moved(m)) lines.push(line(`By itself: `,
-        marked(written(plain), common(written(plain), written(steps)), "s")));
-      else if (live && right() && body(written(steps)).join(" ") !== right().join(" "))
-        lines.push(line("Right: ", marked(right(), common(right(), body(written(steps))), "b")));
-      for (const { title, plain, steps } of other)
-        lines.push(line(`${title} writes: `, make("span", { lang: fr }, text(steps)),
-          moved(models.findIndex(one => one.title === title)) ? " (changed)" : ""));
-      if (steps.at(-1).word !== EOS && live) lines.push(line(`${title} does not end by itself and was stopped.`));
-      if (own?.note) lines.push(line(own.note));
+      const { plain, steps, title } = models[m], [before, after] = [written(plain), written(steps)];
+      if (own) add("at-text", make("bdi", { lang: fr }, text(steps)));
+      if (moved(m)) add("", "By itself: ", marked(before, after, "s"));
+      else if (live && right() && body(after).join(" ") !== right().join(" "))
+        add("", "Right: ", marked(right(), body(after), "b"));
+      for (const [n, other] of models.entries()) if (live && n !== m)
+        add("", `${other.title} writes: `, make("span", { lang: fr }, text(other.steps)), moved(n) ? " (changed)" : "");
+      if (steps.at(-1).word !== EOS && live) add("", `${title} does not end by itself and was stopped.`);
+      if (own?.note) add("", own.note);
     }
-    const look = `any ${french} word to see its weights`,
-      change = `any ${english} word to hide it from the model, or one of the likely words to write it instead.`;
-    const hint = !live ? [`Click ${look}.`] : !models[m].steps[t]?.alpha ? [`Click ${change}`]
-      : [`Drag a bar. Click ${look}, ${change}`, "The vector of a word also carries information about its neighbors,",
+    const look = `any ${french} word to see its weights`, other = "one of the likely words to write it instead.";
+    const hint = !live ? [`Click ${look}.`] : !models[m].steps[t]?.alpha ? [`Click ${other}`]
+      : [`Drag a bar. Click ${look}, any ${english} word to hide it from the model, or ${other}`,
+        "The vector of a word also carries information about its neighbors,",
         "so a line need not join a word with its translation."];
     if (live && models[m].D) hint.push("The triangle is the center of the window; dotted bars are outside it.");
-    lines.push(make("p", { class: "at-hint" }, hint.join(" ")));
+    add("at-hint", hint.join(" "));
     fill(notes, ...lines);
   }
 
@@ -450,10 +440,9 @@ attnlibCards.define("demo", (card, data) => {
   const asked = () => !m && words.join(" ") === data.first[0];
 
   function judge() {
-    // what moves on the page waits for the hand
-    if (!data.question || dragging()) return;
-    const { bar, least, hidden, clauses, titles, right } = data.question,
-      alike = (set, list) => set.size === list.length && list.every(i => set.has(i));
+    if (!data.question || dragging()) return;   // what moves on the page waits for the hand
+    const { bar, least, hidden, clauses, titles, right } = data.question;
+    const alike = (set, list) => set.size === list.length && list.every(i => set.has(i));
     const done = titles ? chosen.size === models.length : clauses ? sentences >= 3
       : words.join(" ") === data.first[0] && now.sharpness === 1 && models.every((_, n) => !now.forced[n].size)
       && (hidden ? alike(now.hidden, hidden) && models.every((_, n) => !now.looks[n].size)
@@ -470,53 +459,50 @@ attnlibCards.define("demo", (card, data) => {
     "aria-label": `${english} ${unit}s, and their weights` });
   const target = make("div", { class: "at-target", role: "listbox", "aria-orientation": "horizontal",
     onkeydown: event => {
-    const to = { ArrowRight: t + 1, ArrowDown: t + 1, ArrowLeft: t - 1, ArrowUp: t - 1, Home: 0,
-      End: Infinity }[event.key];
-    if (to === undefined) return;
-    event.preventDefault();
-    choose(to, true);
-  } });
+      const to = { ArrowRight: t + 1, ArrowDown: t + 1, ArrowLeft: t - 1, ArrowUp: t - 1, Home: 0,
+        End: Infinity }[pressed(event)];
+      if (to === undefined) return;
+      event.preventDefault();
+      choose(to, true);
+    } });
   const chips = make("div", { class: "at-chips", role: "group",
     "aria-label": "The likeliest words here: choose one to write it" },
-  make("small", { class: "at-likeliest" }, "word here:"));
-  const stage = make("div", { class: "at-stage" }, links, source, target, chips),
-    notes = make("div", { class: "at-notes" });
+    make("small", { class: "at-likeliest" }, "word here:"));
+  const stage = make("div", { class: "at-stage" }, links, source, target, chips);
+  const notes = make("div", { class: "at-notes" });
   const field = make("input", { type: "text", spellcheck: "false", autocomplete: "off", autocapitalize: "none",
-    placeholder: "Write a sentence",
-    "aria-label": `${english} sentence`, oninput: own ? () => own.read(field.value, words, begin, complain) : typed });
+    dir: "auto", placeholder: "Write a sentence", "aria-label": `${english} sentence`,
+    oninput: own ? () => own.read(field.value, words, begin, complain) : typed });
   const offers = make("div", { class: "at-offers", role: "group", "aria-label": "Words that may follow" });
   const clauses = make("select", {},
     ...data.pairs.map((_, n) => make("option", { value: n }, n ? `${n + 1} clauses` : "1 clause")));
-  const undo = button("Undo", { onclick: takeBack }), sharp = make("b"),
-    slider = make("input", { type: "range", min: 0, max: 4, step: 0.25, value: 1, "aria-label": "sharpness",
-      oninput: () => act(() => { now.sharpness = Number(slider.value); }, { kind: "sharpness" }) });
+  const undo = button("Undo", { onclick: takeBack }), sharp = make("b");
+  const slider = make("input", { type: "range", min: 0, max: 4, step: 0.25, value: 1, "aria-label": "sharpness",
+    oninput: () => act(() => { now.sharpness = Number(slider.value); }, "sharpness") });
   const switches = choices("model", models.map(({ title }) => title), n => {
     m = n;
-    t = clamp(t, 0, models[m].steps.length - 1);
     chosen.add(m);
-    draw();
-    report();
-    judge();
+    settle();
   });
   const line = (...parts) => make("div", { class: "at-line" }, ...parts.filter(Boolean));
-  const writing = live ? [line(field,
-    ...(own ? [own.choices(() => begin([...words]))] : [button("New sentence", { onclick: another }), make("label", {}, "length ", clauses)])),
-      offers]
-    : [];
+  const drawing = own ? [own.choices(() => words.length && begin([...words]))]
+    : [button("New sentence", { onclick: another }), make("label", {}, "length ", clauses)];
+  const writing = live ? [line(field, ...drawing), offers] : [];
   const tuning = live ? [line(undo,
     make("label", { class: "at-sharpness" }, "sharpness of the weights ", slider, " ", sharp))] : [];
-  const bench = make("div", { class: "at-bench" }, ...writing, line(switches), caption, stage, notes, ...tuning,
-    status);
-  switches.parentNode.hidden = models.length < 2;
+  const bench = make("div", {}, ...writing, ...(models.length > 1 ? [line(switches)] : []), caption, stage, notes,
+    ...tuning, status);
   field.value = words.join(" ");
   clauses.value = (data.question?.clauses ?? 2) - 1;
   card.querySelector(".at-still").replaceWith(bench);
   for (const model of models) [model.plain, model.plainFor] = [model.steps, words];
-  card.addEventListener("keydown",
-    event => event.key === "z" && (event.ctrlKey || event.metaKey) && event.target !== field
-    && (event.preventDefault(), takeBack()));
+  card.addEventListener("keydown", event => {
+    if (event.key !== "z" || !(event.ctrlKey || event.metaKey) || event.target === field) return;
+    event.preventDefault();
+    takeBack();
+  });
   field.addEventListener("focus", () => own || offer(words, ""), { once: true });
   new ResizeObserver(draw).observe(stage);
   draw();
-  if (live) whenTouched(card, () => translate(0, draw));
+  if (live) whenTouched(card, () => translate(draw));
 });

@@ -141,6 +141,8 @@ def attention_explorer(
     Card
         The card, as the value of a cell.
     """
+    if not weights:
+        raise ValueError("weights is empty; expected weights for at least one title")
     written = target if isinstance(target, Mapping) else dict.fromkeys(weights, target)
     if missing := weights.keys() - written.keys():
         raise ValueError(f"target has no words for {min(missing)!r}; expected words for each title of weights")

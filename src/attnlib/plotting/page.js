@@ -1,4 +1,4 @@
-// What only a model of one's own text needs beside live.js: any text read as words or as pieces of words, as
+// What only a model of one's own text needs beside demo.js: any text read as words or as pieces of words, as
 // text/files.py, data.py and text/subwords.py have it, and the beam of search.py.
 window.attnlibOwn = data => {
   const EOS = 2, UNKNOWN = 3, SPECIAL = ["<pad>", "<start>", "<end>", "<unknown>"], SPACE = "\u2581";
@@ -11,7 +11,6 @@ window.attnlibOwn = data => {
   const target = [...data.target];   // as they are: what is shown of them is shorter
   const own = { numbers: undefined, note: undefined, read, text, search, choices };
   let width = widest, refused = false;
-  if (pieces) data.target = data.target.map(shown);
 
   // --- From a text to numbers ---
 
@@ -37,14 +36,10 @@ window.attnlibOwn = data => {
 
   const numbered = word => pieces ? cut(word) : [{ part: word, number: numbers.get(word) ?? UNKNOWN }];
 
-  function outside(piece) {
-    return [...piece].map(letter => OUTSIDE[letter] ?? letter).join("");
-  }
-
+  const outside = piece => [...piece].map(letter => OUTSIDE[letter] ?? letter).join("");
   // A piece that goes on with a word is shown with a dot before it.
-  function shown(piece) {
-    return piece === SPACE ? SPACE : outside(piece.startsWith(SPACE) ? piece.slice(1) : `·${piece}`);
-  }
+  const shown = piece => piece === SPACE ? SPACE : outside(piece.startsWith(SPACE) ? piece.slice(1) : `·${piece}`);
+  if (pieces) data.target = data.target.map(shown);
 
   function read(written, before, begin, tell) {
     const words = written.toWellFormed().normalize("NFC").split(WHITE).filter(word => word);
@@ -75,27 +70,10 @@ window.attnlibOwn = data => {
   function text(ids) {
     const end = ids.indexOf(EOS), written = ids.slice(0, end < 0 ? undefined : end);
     const names = written.map(number => SPECIAL[number] ?? target[number - SPECIAL.length]);
-    if (!pieces) return names.join(" ");
-    const words = [];
-    for (const piece of names) {
-      if (!words.length || piece.startsWith(SPACE)) words.push("");
-      words.push(words.pop() + outside(piece.startsWith(SPACE) ? piece.slice(1) : piece));
-    }
-    return words.filter(word => word).join(" ");
+    return pieces ? outside(names.join("").split(SPACE).filter(word => word).join(" ")) : names.join(" ");
   }
 
   // --- Searching ---
-
-  function likeliest(p) {
-    const words = [];
-    p.forEach((probability, word) => {
-      if (words.length === width && probability <= p[words.at(-1)]) return;
-      const place = words.findIndex(other => p[other] < probability);
-      words.splice(place < 0 ? words.length : place, 0, word);
-      words.length = Math.min(words.length, width);
-    });
-    return words;
-  }
 
   // Keep the most probable beginnings, and those that have ended; give the steps of the best translation.
   function* beam(model, encoded, hand, words = new Map()) {
@@ -105,7 +83,7 @@ window.attnlibOwn = data => {
       const next = [];
       for (const slot of slots.filter(one => !ended(one))) {
         const { p, attended, after } = model.step(slot.state, hand);
-        for (const word of words.has(t) ? [words.get(t)] : likeliest(p)) {
+        for (const word of words.has(t) ? [words.get(t)] : attnlibCards.greatest(p, width)) {
           if (!p[word] && !words.has(t)) continue;
           const logP = slot.logP + Math.log(p[word] || Number.MIN_VALUE);
           next.push({ state: after(word), logP, before: slot, step: { word, p, before: slot.state, ...attended } });
@@ -127,14 +105,10 @@ window.attnlibOwn = data => {
 
   // How to search, if there is a choice.
   function choices(again) {
-    const { make } = attnlibCards, choose = ({ target }) => {
-      width = Number(target.value);
+    return widest > 1 && attnlibCards.choices("search", [`beam of ${widest}`, "greedy"], n => {
+      width = n ? 1 : widest;
       again();
-    };
-    return make("div", { class: "at-line" }, ...(widest === 1 ? [] : [
-      make("select", { "aria-label": "search", onchange: choose },
-        make("option", { value: widest }, `beam of ${widest}`), make("option", { value: 1 }, "greedy")),
-    ]));
+    });
   }
 
   return own;

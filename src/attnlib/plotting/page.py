@@ -50,7 +50,9 @@ def page_of(model: EncoderDecoder, title: str, *, beam_size: int, max_length: in
     packed = pack(model)
     pieces = hasattr(model.source_vocabulary, "pieces")
     unit, hint, listed = ("piece", _PIECES, "pieces") if pieces else ("word", "", "words")
-    score = model.decoder.attention.score if model.decoder.has_attention else None
+    attends = model.decoder.has_attention
+    then = "change where the model looks" if attends else "replace words of its translation"
+    score = model.decoder.attention.score if attends else None
     positions = len(score.W_a) - 1 if isinstance(score, Location) else None  # of a sentence without EOS
     shown = {"title": title, "digest": "own", "D": packed["parts"].get("D"), "steps": []}
     data = {
@@ -66,7 +68,7 @@ def page_of(model: EncoderDecoder, title: str, *, beam_size: int, max_length: in
         f'<meta name="viewport" content="width=device-width"><title>{escape(title)}</title>\n'
         f"<style>\n{read((*names, 'page'), 'css')}</style></head>\n<body><main>"
         f"<h1>{escape(title)}</h1>\n<p>This model of {weights:,} weights translates in the page itself: nothing that "
-        f"you write leaves it. {hint}Write a sentence, then change where the model looks.</p>\n"
+        f"you write leaves it. {hint}Write a sentence, then {then}.</p>\n"
         '<div class="attnlib-card attnlib-demo"><div class="at-still"><p>The model is being read. If this stays, '
         "scripts are switched off, or the file is damaged: then write it again with attnlib page.</p></div>\n"
         f'<script type="application/json">{embedded(data)}</script></div>\n'

@@ -1,16 +1,16 @@
 // The plane: a query and keys that can be dragged, the weights, and the answer among the values.
 attnlibCards.define("plane", (card, data) => {
-  const { make, dress, sayAtRest, two, clamp, question } = attnlibCards, SIZE = 276, UNIT = 42, MIDDLE = SIZE / 2;
+  const { make, button, dress, sayAtRest, two, clamp, sum, pressed, question } = attnlibCards;
   const KEYS = "Arrow keys move it; plus and minus pull it outwards or push it inwards, without turning it";
-  const GRID = 46, FAR = 3, LONGEST = 2.8;   // how long a query and a key may be; UNIT: pixels of 1
-  // the width of a letter in pixels, and where the axes' names stand
-  const LETTER = 7.6, ENDS = [{ x: 42, y: 18, half: 42 }, { x: SIZE - 50, y: SIZE - 8, half: 50 }];
+  const SIZE = 276, MIDDLE = SIZE / 2, UNIT = 42, GRID = 46;   // pixels: of a plane, of 1; points on the ground
+  const FAR = 3, LONGEST = 2.8;   // how long a query and a key may be
   const HUES = [[230, 159, 0], [0, 114, 178], [0, 158, 115], [213, 94, 0], [204, 121, 167], [86, 180, 233],
     [120, 120, 120]];
-  const { words, values, names, hidden } = data, tried = question(card),
-    rgb = hue => `rgb(${hue.map(Math.round).join(" ")})`;
-  const ray = Math.atan2(data.query[1], data.query[0]),
-    begun = () => ({ query: [...data.query], keys: data.keys.map(key => [...key]) });
+  const { words, values, names, hidden } = data, tried = question(card);
+  const rgb = hue => `rgb(${hue.map(Math.round).join(" ")})`;
+  const turn = ([x, y]) => Math.atan2(y, x), ray = turn(data.query);
+  const aside = point => Math.acos(Math.cos(turn(point) - ray));   // the angle to the line, either way round
+  const begun = () => ({ query: [...data.query], keys: data.keys.map(key => [...key]) });
   let { query, keys } = begun(), pulled = false, held = false;
 
   // --- Attention, equation (1.4): the hidden features add to each product of the query and a key ---
@@ -18,11 +18,11 @@ attnlibCards.define("plane", (card, data) => {
   const d = () => 2 ** Number(features.value), factor = () => root.checked ? d() ** -0.5 : 10 ** Number(scale.value);
 
   function attend([x, y]) {
-    const more = hidden[features.value - 1],
-      scores = keys.map((key, i) => factor() * (x * key[0] + y * key[1] + more[i]));
-    const peak = Math.max(...scores), parts = scores.map(e => Math.exp(e - peak)), sum = parts.reduce((a, b) => a + b);
-    const weights = parts.map(part => part / sum),
-      mean = list => list[0].map((_, n) => weights.reduce((total, weight, i) => total + weight * list[i][n], 0));
+    const more = hidden[features.value - 1];
+    const scores = keys.map((key, i) => factor() * (x * key[0] + y * key[1] + more[i]));
+    const peak = Math.max(...scores), parts = scores.map(e => Math.exp(e - peak)), all = sum(parts);
+    const weights = parts.map(part => part / all);
+    const mean = list => list[0].map((_, n) => sum(weights.map((weight, i) => weight * list[i][n])));
     return { scores, weights, hue: mean(HUES.slice(0, words.length)), value: mean(values) };
   }
 
@@ -34,8 +34,8 @@ attnlibCards.define("plane", (card, data) => {
   function drawGround() {
     const paint = ink.getContext("2d"), image = paint.createImageData(GRID, GRID);
     for (let n = 0; n < GRID * GRID; n++) {
-      const x = ((n % GRID + 0.5) / GRID * SIZE - MIDDLE) / UNIT,
-        y = (MIDDLE - (Math.floor(n / GRID) + 0.5) / GRID * SIZE) / UNIT;
+      const x = ((n % GRID + 0.5) / GRID * SIZE - MIDDLE) / UNIT;
+      const y = (MIDDLE - (Math.floor(n / GRID) + 0.5) / GRID * SIZE) / UNIT;
       image.data.set([...attend([x, y]).hue, 255], 4 * n);
     }
     paint.putImageData(image, 0, 0);
@@ -64,10 +64,10 @@ attnlibCards.define("plane", (card, data) => {
     const foot = key => line(at(key), at([x, y].map(z => z * (key[0] * x + key[1] * y))), "at-foot");
     under.replaceChildren(line(at([-3.3, 0]), at([3.3, 0]), "at-axis"), line(at([0, -3.3]), at([0, 3.3]), "at-axis"),
       ...(pulled || !data.question ? [] : [line(at([0, 0]), at([FAR * Math.cos(ray), FAR * Math.sin(ray)]), "at-ray")]),
-        ...(size < 0.2 ? [] : keys.map(foot)));
+      ...(size < 0.2 ? [] : keys.map(foot)));
     handles.forEach((node, n) => {
-      const point = n ? keys[n - 1] : query, [left, top] = at(point).map(z => z.toFixed(1)),
-        [shaft, reach, knob, text] = node.children;
+      const point = n ? keys[n - 1] : query, [left, top] = at(point).map(z => z.toFixed(1));
+      const [shaft, reach, knob, text] = node.children;
       dress(shaft, { x1: MIDDLE, y1: MIDDLE, x2: left, y2: top });
       for (const circle of [reach, knob]) dress(circle, { cx: left, cy: top });
       dress(text, { x: clamp(left, 24, SIZE - 24), y: point[1] < 0 && n ? Number(top) + 24 : top - 14 });
@@ -96,32 +96,20 @@ attnlibCards.define("plane", (card, data) => {
   const place = value => [40 + 190 * share(value, 0), SIZE - 32 - 205 * share(value, 1)];
 
   function drawValues(weights, hue, value) {
-    const places = values.map(place), [x, y] = place(value), angle = Math.atan2(query[1], query[0]), way = [];
+    const places = values.map(place), [x, y] = place(value), angle = turn(query), way = [];
     for (let size = 0; pulled && size <= 12; size += 0.1)
       way.push(place(attend([size * Math.cos(angle), size * Math.sin(angle)]).value).map(z => z.toFixed(1)));
-    const named = places.map(([px, py], i) =>
-      ({ x: clamp(px, 24, SIZE - 24), y: py < MIDDLE ? py - 14 : py + 22, half: LETTER * words[i].length / 2 }));
-    const beside = spot([x, y], LETTER * told(value).length / 2,
-      [...named, ...places.map(([px, py]) => ({ x: px, y: py + 5, half: 8 })), ...ENDS]);
+    answer.textContent = told(value);
     sky.replaceChildren(make("rect", { class: "at-edge", width: SIZE, height: SIZE }),
       make("polygon", { class: "at-hull", points: hull(places).join(" ") }),
-      ...places.map((spot, i) => dress(line(spot, [x, y], "at-pull"),
-        { "stroke-width": (14 * weights[i]).toFixed(2) })),
+      ...places.map((end, i) => dress(line(end, [x, y], "at-pull"), { "stroke-width": (14 * weights[i]).toFixed(2) })),
       make("path", { class: "at-way", d: way.length ? `M${way.join("L")}` : "" }),
       ...places.map(([cx, cy], i) => make("circle", { class: "at-value", cx, cy, r: 8, fill: rgb(HUES[i]) })),
-      ...named.map(({ x, y }, i) => make("text", { x, y, "text-anchor": "middle" }, words[i])),
+      ...places.map(([px, py], i) => make("text", { x: clamp(px, 24, SIZE - 24), y: py < MIDDLE ? py - 14 : py + 22,
+        "text-anchor": "middle" }, words[i])),
       make("circle", { class: "at-answered", cx: x, cy: y, r: 10, fill: rgb(hue) }),
-      make("text", { ...beside, "text-anchor": "middle", "font-weight": 700 }, told(value)),
       make("text", { class: "at-soft", x: SIZE - 6, y: SIZE - 8, "text-anchor": "end" }, `${names[0][0]} →`),
       make("text", { class: "at-soft", x: 8, y: 18 }, `↑ ${names[1][0]}`));
-  }
-
-  // Where the numbers of the answer stand: on its first side where they cover no name and no value.
-  function spot([x, y], half, taken) {
-    const sides = [[16 + half, 5], [-16 - half, 5], [0, -18], [0, 28]].map(([u, v]) => ({ x: x + u, y: y + v }));
-    const free = side => side.x > half && side.x < SIZE - half && side.y > 16 && side.y < SIZE
-      && taken.every(one => Math.abs(one.x - side.x) > one.half + half || Math.abs(one.y - side.y) > 15);
-    return sides.find(free) ?? sides[x > MIDDLE ? 1 : 0];
   }
 
   function hull(points) {   // of all that lie around the others, from the left on (Andrew's monotone chain)
@@ -137,10 +125,9 @@ attnlibCards.define("plane", (card, data) => {
   // --- The hand ---
 
   function move(n, [x, y]) {
-    const size = Math.min(Math.hypot(x, y), n < 0 ? FAR : LONGEST), angle = Math.atan2(y, x);
-    // the hand is led by the line
-    const near = held && n < 0 && data.question && !pulled && Math.abs(angle - ray) < 0.12;
-    const along = near ? ray : angle, to = [size * Math.cos(along), size * Math.sin(along)];
+    const size = Math.min(Math.hypot(x, y), n < 0 ? FAR : LONGEST);
+    const led = held && n < 0 && data.question && !pulled && aside([x, y]) < 0.12;   // the line leads the hand
+    const along = led ? ray : turn([x, y]), to = [size * Math.cos(along), size * Math.sin(along)];
     if (n < 0) query = to;
     else keys[n] = to;
     draw(n < 0 ? "query" : "keys");
@@ -163,16 +150,15 @@ attnlibCards.define("plane", (card, data) => {
   function keyed(event, n) {
     const [x, y] = n < 0 ? query : keys[n], size = Math.hypot(x, y), by = event.shiftKey ? 0.02 : 0.1;
     const to = { ArrowRight: [x + by, y], ArrowLeft: [x - by, y], ArrowUp: [x, y + by],
-      ArrowDown: [x, y - by] }[event.key];
-    const along = { "+": 1 + 0.1 / (size || 1), "-": Math.max(1 - 0.1 / (size || 1), 0.01) }[event.key];
+      ArrowDown: [x, y - by] }[pressed(event)];
+    const along = { "+": 1 + 0.1 / (size || 1), "-": Math.max(1 - 0.1 / (size || 1), 0.01) }[pressed(event)];
     if (!to && !along) return;
     event.preventDefault();
     move(n, to ?? [x * along, y * along]);
   }
 
   function judge() {   // when the query has been pulled out along the line
-    if (held || pulled || !(Math.hypot(...query) >= data.question?.length)
-      || Math.abs(Math.atan2(query[1], query[0]) - ray) > 0.15) return;
+    if (held || pulled || !(Math.hypot(...query) >= data.question?.length) || aside(query) > 0.15) return;
     pulled = true;
     tried(data.question.right);
     draw("query");
@@ -180,44 +166,49 @@ attnlibCards.define("plane", (card, data) => {
 
   // --- Beginning ---
 
-  const handle = (name, n) => make("g",
-    { class: "at-handle", tabindex: 0, role: "slider", "aria-roledescription": "movable point", "aria-valuemin": 0,
-    "aria-valuemax": FAR, "aria-label": n < 0 ? name : `key of ${name}`, "aria-description": n < 1 ? KEYS : undefined,
+  const handle = (name, n) => make("g", { class: "at-handle", tabindex: 0, role: "slider",
+    "aria-roledescription": "movable point", "aria-valuemin": 0, "aria-valuemax": FAR,
+    "aria-label": n < 0 ? name : `key of ${name}`, "aria-description": n < 1 ? KEYS : undefined,
     onpointerdown: event => grab(event, n), onkeydown: event => keyed(event, n) },
-  make("line", { class: "at-arrow", style: n < 0 ? "stroke: var(--ink); stroke-width: 4" : `stroke: ${rgb(HUES[n])}` }),
+    make("line", { class: "at-arrow",
+      style: n < 0 ? "stroke: var(--ink); stroke-width: 4" : `stroke: ${rgb(HUES[n])}` }),
     make("circle", { class: "at-reach", r: 22 }),
-  make("circle", { class: "at-knob", r: 9 - (n >= 0), style: `fill: ${n < 0 ? "var(--ink)" : rgb(HUES[n])}` }),
+    make("circle", { class: "at-knob", r: 9 - (n >= 0), style: `fill: ${n < 0 ? "var(--ink)" : rgb(HUES[n])}` }),
     make("text", { class: "at-name", "text-anchor": "middle" }, name));
   const slider = (attributes, label) => make("input", { type: "range", "aria-label": label, ...attributes });
-  const ink = make("canvas", { width: GRID, height: GRID }),
-    ground = make("image", { class: "at-ground", width: SIZE, height: SIZE, preserveAspectRatio: "none" });
-  const under = make("g"), handles = [handle("query", -1), ...words.map(handle)], [many, size] = [make("b"), make("b")];
-  const picture = more => make("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, ...more });
-  const plane = picture({ class: "at-plane" }), sky = picture({ class: "at-sky", "aria-hidden": "true" });
-  plane.append(ground, make("rect", { class: "at-edge", width: SIZE, height: SIZE }), under, ...handles.slice(1),
-    handles[0]);
+  const ink = make("canvas", { width: GRID, height: GRID });
+  const ground = make("image", { class: "at-ground", width: SIZE, height: SIZE, preserveAspectRatio: "none" });
+  const under = make("g"), handles = [handle("query", -1), ...words.map(handle)];
+  const picture = (more, ...nodes) => make("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, ...more }, ...nodes);
+  const plane = picture({ class: "at-plane" }, ground, make("rect", { class: "at-edge", width: SIZE, height: SIZE }),
+    under, ...handles.slice(1), handles[0]);
+  const sky = picture({ "aria-hidden": "true" }), [many, size, answer] = [make("b"), make("b"), make("b")];
   const bars = make("div", { class: "at-bars", "aria-hidden": "true" },
-    ...words.map((word, i) => make("div", { class: "at-row", style: `--hue: ${rgb(HUES[i])}` },
-    make("b", {}, word), make("span"), make("div", { class: "at-track" }, make("div")),
-      make("span", { class: "at-score" }))));
+    ...words.map((word, i) => make("div", { class: "at-row", style: `--hue: ${rgb(HUES[i])}` }, make("b", {}, word),
+      make("span"), make("div", { class: "at-track" }, make("div")), make("span", { class: "at-score" }))));
   const features = slider({ min: 1, max: hidden.length, step: 1, value: 1, oninput: () => draw() },
     "number of features");
-  const scale = slider({ min: -2, max: 1, step: 0.05, value: 0, oninput: () => { root.checked = false; draw(); } },
-    "scale of the scores");
-  const root = make("input", { type: "checkbox", checked: "", "aria-label":
-    "scale by 1 over the root of d k", onchange: () => { scale.value = 0; draw(); } });
-  const responds = make("p"), said = make("p", { role: "status", class: "at-aloud" }),
-    label = (...parts) => make("label", {}, ...parts);
-  const again = make("button", { type: "button", onclick: () => {
-    ({ query, keys } = begun());
-    [features.value, root.checked] = [1, true];
+  const rescale = (rooted, exponent) => {
+    [root.checked, scale.value] = [rooted, exponent];
     draw();
-  } }, "Start again");
+  };
+  const scale = slider({ min: -2, max: 1, step: 0.05, value: 0, oninput: () => rescale(false, scale.value) },
+    "scale of the scores");
+  const root = make("input", { type: "checkbox", checked: "", "aria-label": "scale by 1 over the root of d k",
+    onchange: () => rescale(root.checked, 0) });
+  const responds = make("p"), said = make("p", { role: "status", class: "at-aloud" });
+  const label = (...parts) => make("label", {}, ...parts);
+  const again = button("Start again", { onclick: () => {
+    ({ query, keys } = begun());
+    features.value = 1;
+    rescale(true, 0);
+  } });
   const dk = () => [make("i", {}, "d"), make("sub", {}, make("i", {}, "k"))];
-  card.querySelector(".at-still").replaceWith(make("div", {}, make("div", { class: "at-planes" },
-    make("div", {}, make("p", {}, make("b", {}, "Query and keys")), plane), bars,
-      make("div", {}, make("p", {}, make("b", {}, "Values and the answer")), sky)),
-  make("div", { class: "at-tune" }, label(make("span", {}, "features ", ...dk()), features, many),
-    label("scale ", scale, size), label(root, make("span", {}, "1/√", ...dk())), again), responds, said));
+  card.querySelector(".at-still").replaceWith(make("div", {},
+    make("div", { class: "at-planes" },
+      make("div", {}, make("p", {}, make("b", {}, "Query and keys")), plane), bars,
+      make("div", {}, make("p", {}, make("b", {}, "Values and the answer")), sky, make("p", {}, "Answer: ", answer))),
+    make("div", { class: "at-tune" }, label(make("span", {}, "features ", ...dk()), features, many),
+      label("scale ", scale, size), label(root, make("span", {}, "1/√", ...dk())), again), responds, said));
   draw();
 });

@@ -72,6 +72,8 @@ def query_plane(
     check_words("words", words)
     if len(words) > MOST_WORDS:
         raise ValueError(f"words has {len(words)} words; expected at most {MOST_WORDS} words")
+    if question and set(question.tried) != {"length"}:
+        raise ValueError(f"question.tried is {question.tried}; expected length")
     asked = checked_numbers("query", query, (2,), "two features")
     keys = checked_numbers("keys", keys, (len(words), 2), "two features for each word")
     values = checked_numbers("values", values, (len(words), 2), "two numbers for each word")

@@ -1,7 +1,7 @@
 // One step of a trained model, phase by phase: what acts is lit, in the picture and in the list of equations.
 attnlibCards.define("player", (card, data) => {
-  const { make, dress, fill: keep, write, two, clamp, greatest, still, choices, load, whenTouched, question } =
-    attnlibCards;
+  const { make, button, dress, fill: keep, write, two, clamp, greatest, still, pressed, choices, load, whenTouched,
+    question } = attnlibCards;
   const EOS = 2, NAMES = ["", "(begin)", "(end)", "(unknown)"], MOST = 20, LEAST = 0.005, PACE = 2400;   // milliseconds
   const CELL = 4, ACROSS = 12, LEVELS = 5;   // of a tile: pixels, numbers in a row, strengths of colour
   const HIGH = 48, BUNDLE = 16, ROW = { h: 104, e: 122, a: 186, c: 226, s: 270, y: 322 };   // pixels, from the top
@@ -9,11 +9,12 @@ attnlibCards.define("player", (card, data) => {
   const KEYS = "In focus mode, left and right go from phase to phase, up and down from word to word; Space plays";
   const sub = n => [...String(n)].map(digit => "₀₁₂₃₄₅₆₇₈₉"[digit]).join("");
   const likeliest = p => greatest(p, 1)[0];
-  const name = word => NAMES[word] ?? data.target[word - NAMES.length],
-    number = word => data.target.indexOf(word) + NAMES.length;
+  const name = word => NAMES[word] ?? data.target[word - NAMES.length];
+  const number = word => data.target.indexOf(word) + NAMES.length;
   const order = () => models[m].phases.map(({ key }) => key), acts = () => models[m].phases[phase]?.key;
   const shown = made => !made || phase < 0 || order().indexOf(made) <= phase;   // before the first phase all is there
-  let m = 0, t = data.step, phase = -1, forced = new Map(), timer = 0, W = 400, steps, now, plain, parts;
+  let m = 0, wanted = 0, t = data.step, phase = -1, timer = 0, W = 400, steps, now, plain, parts;
+  const forced = new Map();
 
   // --- The model's steps, with another word before this one if the reader has put one there ---
 
@@ -60,13 +61,13 @@ attnlibCards.define("player", (card, data) => {
 
   function build() {
     W = svg.clientWidth || W;
-    const { late, encoded: { h } } = models[m], c = middle(), r = right(), queryX = late ? r : left,
-      each = make => all.map((_, i) => make(i));
-    parts = { scores: each(i => make("text", { x: x(i), y: ROW.e })), ribbons: make("g"), tiles: make("g"),
-      list: make("g"),
+    const { late, encoded: { h } } = models[m], c = middle(), r = right(), queryX = late ? r : left;
+    const each = make => all.map((_, i) => make(i));
+    parts = { ribbons: make("g"), tiles: make("g"), list: make("g"),
+      scores: each(i => make("text", { x: x(i), y: ROW.e })),
       bars: each(i => make("rect", { class: "at-bar", x: x(i) - 15, y: ROW.a - HIGH, width: 30, height: HIGH })),
       were: each(i => make("path", { class: "at-were", d: `M${x(i) - 19} ${ROW.a}h38` })),
-        shares: each(i => make("text", { x: x(i), y: ROW.a + 13 })) };
+      shares: each(i => make("text", { x: x(i), y: ROW.a + 13 })) };
     const bend = ROW.s + (late ? 18 : 46), low = ROW.y + (late ? -14 : -4);
     const moves = [flow("s", [56, ROW.s + 18], [120, bend], [W - 120, bend], [W - 58, ROW.s + 20]),
       flow("y", [84, ROW.y + 18], [150, low], [W - 150, low], [r - 12, ROW.s + 36])];
@@ -81,9 +82,9 @@ attnlibCards.define("player", (card, data) => {
       part("", "scores context", ...each(i => tile(h[i], "h", x(i), top(h[i]), `h${sub(i + 1)}`))),
       wire("query", ...each(i => flow("s", [queryX, 268], [queryX, 200], [x(i), 240], [x(i), ROW.e + 8]))),
       part("scores", "scores softmax", ...parts.scores),
-        part("softmax", "softmax context", ...parts.bars, ...parts.were, ...parts.shares),
+      part("softmax", "softmax context", ...parts.bars, ...parts.were, ...parts.shares),
       part("context", "context", parts.ribbons), wire("state", ...moves), wire("word", ...writes), parts.tiles,
-        part("word", "word", parts.list));
+      part("word", "word", parts.list));
   }
 
   const top = h => ROW.h - CELL * Math.ceil(h.length / ACROSS);   // of an annotation's tile
@@ -105,8 +106,8 @@ attnlibCards.define("player", (card, data) => {
       return alpha[i] < LEAST ? [] : [make("path", { class: "at-ribbon", "stroke-width": thick,
         d: `M${x(i)} ${ROW.a + 17}C${x(i)} ${ROW.c - 8} ${to} ${ROW.a + 22} ${to} ${ROW.c - 1}` })];
     }));
-    parts.tiles.replaceChildren(part("", late ? "state" : "query word state",
-      tile(sBefore, "s", left, ROW.s, `s${sub(t)}`)),
+    parts.tiles.replaceChildren(
+      part("", late ? "state" : "query word state", tile(sBefore, "s", left, ROW.s, `s${sub(t)}`)),
       part("state", late ? "query word state" : "state", tile(s, "s", right(), ROW.s, `s${n}`)),
       part("context", late ? "context word" : "context word state", tile(c, "h", middle(), ROW.c, `c${n}`, -38)),
       ...(sTilde ? [part("word", "word", tile(sTilde, "s", middle(), ROW.y, `s̃${n}`, -38))] : []));
@@ -133,40 +134,37 @@ attnlibCards.define("player", (card, data) => {
     if (still()) return;
     svg.append(copy);
     copy.animate([{ opacity: 0.9 }, { opacity, transform: `translate(${dx}px, ${dy}px)` }],
-      { duration: 900, easing: "ease-in-out" })
-      .finished.finally(() => copy.remove());
+      { duration: 900, easing: "ease-in-out" }).finished.finally(() => copy.remove());
   }
 
   // --- The list of phases, in the order of the model ---
 
   function drawPhases() {
     const places = () => new Map([...list.children].map(item =>
-      [item.dataset.key, item.firstChild.getBoundingClientRect()])), were = places();
+      [item.dataset.key, item.firstChild.getBoundingClientRect()]));
+    const were = places();
     list.replaceChildren(...models[m].phases.map(({ key, title, equations, number }, n) => {
-      const formula = make("div", { class: "at-equation" }),
-        more = make("div", { class: "at-more" }, make("b", { class: "at-title" }, `${n + 1}. ${title}`), formula,
-        make("div", { class: "at-said" }));
+      const formula = make("div", { class: "at-equation" }), begun = `${n + 1}. `;
       formula.innerHTML = equations.map(tex => data.equations[tex]).join(" ");   // ours, from the package
       formula.prepend(make("span", { class: "at-number" }, `(${number})`));
-      return make("li", { "data-key": key },
-        make("button", { type: "button", tabindex: -1, onclick: () => act(() => go(n)) }, `${n + 1}. `,
-        make("span", { class: "at-long" }, title), make("span", { class: "at-short" }, key)), more);
+      const press = button(begun, { tabindex: -1, onclick: () => act(() => go(n)) });
+      press.append(make("span", { class: "at-long" }, title), make("span", { class: "at-short" }, key));
+      return make("li", { "data-key": key }, press, make("div", { class: "at-more" },
+        make("b", { class: "at-title" }, begun + title), formula, make("div", { class: "at-said" })));
     }));
     if (were.size && !still()) for (const [key, { left, top }] of places()) {   // what has another place now goes there
-      const move = `translate(${were.get(key).left - left}px, ${were.get(key).top - top}px)`;
-      for (const node of list.querySelector(`[data-key=${key}]`).children) node.animate([{ transform: move }, {}],
-        { duration: 800, easing: "ease-in-out" });
+      const move = [{ transform: `translate(${were.get(key).left - left}px, ${were.get(key).top - top}px)` }, {}];
+      for (const node of list.querySelector(`[data-key=${key}]`).children)
+        node.animate(move, { duration: 800, easing: "ease-in-out" });
     }
   }
 
   // What a phase does, in numbers.
   function told(key) {
-    const { alpha, e, yBefore, word, p } = now, { late } = models[m], n = sub(t + 1), i = likeliest(alpha),
-      old = sub(t), y = name(yBefore);
-    const sum = greatest(alpha, alpha.length).filter(i => alpha[i] >= LEAST).sort((a, b) => a - b).map(i =>
-      `${two(alpha[i])} h${sub(i + 1)}`).join(" + ");
-    const same = plain.alpha.every((weight, i) => Math.abs(weight - alpha[i]) < 1e-9),
-      put = name([...forced.values()].at(-1));
+    const { alpha, e, yBefore, word, p } = now, { late } = models[m], n = sub(t + 1), i = likeliest(alpha);
+    const old = sub(t), y = name(yBefore), put = name([...forced.values()].at(-1));
+    const sum = [...alpha].flatMap((weight, i) => weight < LEAST ? [] : [`${two(weight)} h${sub(i + 1)}`]).join(" + ");
+    const same = plain.alpha.every((weight, i) => Math.abs(weight - alpha[i]) < 1e-9);
     const changed = !forced.size ? "" : same ? ` As they were: the query has not read ${y}.`
       : ` Not as they were (dotted): the state has read ${put}.`;
     return { query: late ? `s${n} has read ${y}.` : `s${old} has not read ${y} yet.`,
@@ -192,12 +190,19 @@ attnlibCards.define("player", (card, data) => {
     dress(select.parentNode, { style: t ? undefined : "visibility: hidden" });
     select.classList.toggle("at-yours", forced.has(t - 1));
     drawWritten(steps.map(({ word }) => name(word)));
-    if (announce && phase >= 0) {
-      const { title, number } = models[m].phases[phase];
-      const numbers = timer ? "" : ` Equation ${number}. ${told(acts())}`;   // there is no time for them in play
-      status.textContent = `Phase ${phase + 1} of ${order().length}. ${title}.${numbers}`;
-    }
-    if (data.previous.includes(name(forced.get(t - 1))) && t === data.step && shown("softmax")) judge();
+    if (announce) say();
+  }
+
+  function say() {   // the phase, and what is to do once the other word has been put in one of the models
+    const seen = data.previous.includes(name(forced.get(t - 1))) && t === data.step && shown("softmax");
+    if (seen) done.add(m);
+    const rest = done.size && models.find((_, n) => !done.has(n));
+    write(verdict, rest ? `Now the same in the model of ${rest.title}.` : "");
+    const { title, number } = models[m].phases[phase] ?? {};
+    const numbers = timer ? "" : ` Equation ${number}. ${told(acts())}`;   // there is no time for them in play
+    const acted = title ? `Phase ${phase + 1} of ${order().length}. ${title}.${numbers}` : "";
+    write(status, `${seen ? verdict.textContent : ""} ${acted}`.trim());
+    if (done.size === models.length) tried(data.right);
   }
 
   function drawWritten(words) {
@@ -227,12 +232,17 @@ attnlibCards.define("player", (card, data) => {
     dress(play, { "aria-label": "Play" }).textContent = "▶ Play";
   }
 
+  function next() {
+    if (phase < order().length - 1) go(phase + 1);
+    else if (t + 1 < steps.length) choose(t + 1, 0);
+    else pause();
+  }
+
   function run() {
     if (timer) {
       pause();
       return go(phase);
     }
-    const next = () => phase < order().length - 1 ? go(phase + 1) : t + 1 < steps.length ? choose(t + 1, 0) : pause();
     dress(play, { "aria-label": "Pause" }).textContent = "❚❚ Pause";
     timer = setInterval(next, PACE);
     if (phase === order().length - 1 && t + 1 === steps.length) [t, phase] = [0, -1];
@@ -241,31 +251,25 @@ attnlibCards.define("player", (card, data) => {
 
   async function act(what, keepsPlaying) {   // when the model is there; what the reader does stops the play
     if (!keepsPlaying) pause();
-    try { if (!parts) await open(m); } catch ({ message }) { return say(message); }
+    try {
+      if (!parts || m !== wanted) await open();
+    } catch ({ message }) {
+      wanted = m;
+      switches.querySelectorAll("input")[m].checked = true;
+      for (const node of [verdict, status]) write(node, message);
+      return;
+    }
     what();
   }
 
-  function say(message) {
-    verdict.textContent = message;
-    status.textContent = `${message} ${status.textContent}`;
-  }
-
-  function judge() {   // when the other word has been put in each model
-    done.add(m);
-    const rest = models.find((_, n) => !done.has(n));
-    if (rest) say(`Now the same in the model of ${rest.title}.`);
-    else {
-      verdict.textContent = "";
-      tried(data.right);
-    }
-  }
-
-  async function open(which) {
-    const key = acts(), model = models[which];
+  async function open() {
+    const which = wanted, model = models[which];
     model.opened ??= await load(card, model.digest);
     model.encoded ??= model.opened.encode([...data.words.map(word => data.source.indexOf(word) + NAMES.length), EOS]);
+    if (which !== wanted) return open();   // the reader has changed sides meanwhile
+    const acted = acts();
     m = which;
-    phase = order().indexOf(key);   // the same phase, wherever it stands here
+    phase = order().indexOf(acted);   // the same phase, wherever it stands here
     drawPhases();
     picture.replaceWith(svg);
     build();
@@ -281,23 +285,23 @@ attnlibCards.define("player", (card, data) => {
 
   // --- Beginning: until a model is open its still picture stands in the scene ---
 
-  const svg = make("svg", { "aria-hidden": "true" }), picture = card.querySelector(".at-still svg"),
-    status = make("p", { role: "status", class: "at-aloud" });
-  const select = make("select", { lang: "fr", onchange: () => act(put) }),
-    list = make("ol", { class: "at-phases", "aria-label": "The phases of the step, in this model's order" });
+  const svg = make("svg", { "aria-hidden": "true" }), picture = card.querySelector(".at-still svg");
+  const select = make("select", { lang: "fr", onchange: () => act(put) });
+  const list = make("ol", { class: "at-phases", "aria-label": "The phases of the step, in this model's order" });
   const written = make("div", { class: "at-written", role: "listbox", "aria-label": "The translation: choose a step" });
-  const button = (text, onclick, label) => make("button", { type: "button", onclick, "aria-label": label }, text),
-    verdict = make("p", { class: "at-told" });
-  const play = button("▶ Play", () => act(run, true), "Play"),
-    switched = n => act(() => open(n).catch(({ message }) => say(message)));
-  const buttons = [button("◀", () => act(() => go(phase - 1)), "back one phase"), play,
-    button("▶|", () => act(() => phase < order().length - 1 ? go(phase + 1) : choose(t + 1, 0)), "on one phase")];
-  const key = make("p", { class: "at-key" }, data.key),
-    switches = choices("model", models.map(({ title }) => title), switched);
+  const verdict = make("p", { class: "at-told" }), status = make("p", { role: "status", class: "at-aloud" });
+  const play = button("▶ Play", { onclick: () => act(run, true), "aria-label": "Play" });
+  const buttons = [button("◀", { onclick: () => act(() => go(phase - 1)), "aria-label": "back one phase" }), play,
+    button("▶|", { onclick: () => act(next), "aria-label": "on one phase" })];
+  const switches = choices("model", models.map(({ title }) => title), n => {
+    wanted = n;
+    act(() => {});
+  });
   const player = make("div", { class: "at-player", tabindex: 0, role: "group", "aria-label": "The step",
     "aria-description": KEYS },
-  make("div", { class: "at-scene" }, picture,
-    make("label", { class: "at-before", style: "visibility: hidden" }, "word before ", select)), list, written, key);
+    make("div", { class: "at-scene" }, picture,
+      make("label", { class: "at-before", style: "visibility: hidden" }, "word before ", select)),
+    list, written, make("p", { class: "at-key" }, data.key));
   switches.hidden = models.length < 2;
   card.querySelector(".at-still").replaceWith(make("div", {},
     make("div", { class: "at-line at-ends" }, switches, make("div", { class: "at-line" }, ...buttons)), verdict,
@@ -305,13 +309,13 @@ attnlibCards.define("player", (card, data) => {
   drawPhases();
   drawWritten(data.written);
   card.addEventListener("keydown", event => {
-    if (/INPUT|SELECT|SUMMARY/.test(event.target.tagName)
-      || (event.key === " " && event.target.tagName === "BUTTON")) return;
+    const { tagName } = event.target, key = pressed(event);
+    if (/INPUT|SELECT|SUMMARY/.test(tagName) || (key === " " && tagName === "BUTTON")) return;
     const what = { ArrowRight: () => go(phase + 1), ArrowLeft: () => go(phase - 1), ArrowDown: () => choose(t + 1),
-      ArrowUp: () => choose(t - 1), Home: () => go(0), End: () => go(order().length - 1), " ": run }[event.key];
+      ArrowUp: () => choose(t - 1), Home: () => go(0), End: () => go(order().length - 1), " ": run }[key];
     if (!what) return;
     event.preventDefault();
-    act(what, event.key === " ");
+    act(what, key === " ");
   });
   whenTouched(card, () => act(() => {}));
   new ResizeObserver(() => parts && svg.clientWidth && svg.clientWidth !== W && (build(), draw())).observe(player);

@@ -116,6 +116,8 @@ def step_player(
     words, packed, (first, *_) = sentence.split(), pack_models(models), models.values()
     if not 0 < len(words) <= MOST_WORDS:
         raise ValueError(f"sentence has {len(words)} words; expected 1 to {MOST_WORDS} words")
+    if unknown := [word for word in previous if word not in packed[0]["target"]]:
+        raise ValueError(f"previous holds {unknown[0]!r}; expected target words that the models know")
     phases = [_phases(title, network) for title, network in models.items()]
     shown = [
         {"title": title, "digest": digest(model), "late": each is LUONG, "phases": [phase._asdict() for phase in each]}

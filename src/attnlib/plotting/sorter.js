@@ -1,6 +1,6 @@
 // A table that is sorted by the column whose heading is pressed; a second press reverses the order.
 attnlibCards.define("sorter", card => {
-  const { make, sayAtRest } = attnlibCards, heads = [...card.querySelectorAll("thead th")];
+  const { make, button, sayAtRest } = attnlibCards, heads = [...card.querySelectorAll("thead th")];
   const body = card.querySelector("tbody"), status = card.appendChild(make("p", { role: "status", class: "at-aloud" }));
 
   function compare(one, other, n, sign) {
@@ -14,14 +14,12 @@ attnlibCards.define("sorter", card => {
     const sign = heads[n].dataset.sorted === "1" ? -1 : 1;
     const rows = [...body.rows].sort((one, other) => compare(one, other, n, sign));
     for (const head of heads) for (const name of ["data-sorted", "aria-sort"]) head.removeAttribute(name);
-    const greatestFirst = Boolean(rows[0].cells[n].dataset.size) === (sign > 0),
-      direction = greatestFirst ? "descending" : "ascending";
+    const direction = Boolean(rows[0].cells[n].dataset.size) === (sign > 0) ? "descending" : "ascending";
     heads[n].dataset.sorted = sign;
     heads[n].setAttribute("aria-sort", direction);
     body.append(...rows);
     sayAtRest(status, `Sorted by ${heads[n].textContent}, ${direction}.`, 1500);   // after the rows
   }
 
-  heads.forEach((head, n) => head.replaceChildren(
-    make("button", { type: "button", onclick: () => sort(n) }, head.textContent)));
+  heads.forEach((head, n) => head.replaceChildren(button(head.textContent, { onclick: () => sort(n) })));
 });

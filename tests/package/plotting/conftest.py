@@ -82,6 +82,12 @@ def opened(browser, tmp_path) -> Iterator[Callable[..., Page]]:
     assert unwanted == []
 
 
+@pytest.fixture
+def page(card, opened) -> Page:
+    """Open the card of the module in a page."""
+    return opened(card)
+
+
 @pytest.fixture(scope="session")
 def accessible() -> Callable[[Page], None]:
     """Check that axe finds nothing in a page, and that it is not wider than its screen."""

@@ -21,6 +21,7 @@ SENTENCE = "the man sees the european economic area"
 PLAIN = ["l'", "homme", "voit", "la", "zone", "économique", "européenne", "(end)"]
 TURNED = [*PLAIN[:5], "européenne", "économique", "(end)"]
 STEP, BAR = 5, 4  # économique, european
+SLOW = "performance.now = (now => () => now += 20)(0)"  # a step of a model takes so long that the page goes on between
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +30,7 @@ def bahdanau() -> EncoderDecoder:
 
 
 @pytest.fixture(scope="module")
-def one(bahdanau) -> Card:
+def card(bahdanau) -> Card:
     return attention_demo({"Bahdanau": bahdanau}, SENTENCE, step=STEP)
 
 
@@ -80,10 +81,10 @@ def drag(page: Page, i: int, share: float) -> None:
 # --- One sentence, and a bar ---
 
 
-def test_before_anything_is_touched_it_shows_what_pytorch_computes(one, bahdanau, opened):
+def test_before_anything_is_touched_it_shows_what_pytorch_computes(card, bahdanau, opened):
     source, lengths = encode_batch([SENTENCE.split()], bahdanau.source_vocabulary)
     best = greedy_search(bahdanau, source, lengths, 20)
-    page = opened(one)
+    page = opened(card)
     expect(french(page)).to_have_text(PLAIN)
     row = best.weights[0, STEP].tolist()
     assert weights(page) == [f"{two_decimals(weight)} of the weight" for weight in row]
@@ -93,12 +94,12 @@ def test_before_anything_is_touched_it_shows_what_pytorch_computes(one, bahdanau
     field(page).focus()
     expect(status(page)).to_have_text("")
     assert (weights(page), chips.all_inner_texts()) == ([f"{two_decimals(x)} of the weight" for x in row], before)
-    assert repr(one) == f"{SENTENCE}. Bahdanau: {translate(bahdanau, SENTENCE)}"
+    assert repr(card) == f"{SENTENCE}. Bahdanau: {translate(bahdanau, SENTENCE)}"
 
 
 @pytest.mark.parametrize("wide", [1280, 390])
-def test_a_dragged_bar_takes_weight_from_the_others_and_the_rest_is_written_anew(wide, one, opened):
-    page = opened(one, wide=wide)
+def test_a_dragged_bar_takes_weight_from_the_others_and_the_rest_is_written_anew(wide, card, opened):
+    page = opened(card, wide=wide)
     before = np.array([float(weight[:4]) for weight in weights(page)])
     drag(page, BAR, 0.5)
     expect(french(page)).to_have_text(PLAIN)
@@ -136,8 +137,7 @@ def test_while_the_hand_holds_a_bar_it_follows_and_the_page_stays_where_it_is(ba
     expect(page.locator(".at-came")).to_have_count(1)
 
 
-def test_the_right_button_drags_nothing(one, opened):
-    page = opened(one)
+def test_the_right_button_drags_nothing(page):
     before = weights(page)
     field(page).focus()
     hold(page, BAR, 0.9, button="right")
@@ -146,8 +146,8 @@ def test_the_right_button_drags_nothing(one, opened):
     assert weights(page) == before
 
 
-def test_a_finger_that_scrolls_changes_nothing(one, opened):
-    page = opened(one, wide=390)
+def test_a_finger_that_scrolls_changes_nothing(card, opened):
+    page = opened(card, wide=390)
     before = weights(page)
     field(page).focus()
     cancelled = """node => {
@@ -163,8 +163,7 @@ def test_a_finger_that_scrolls_changes_nothing(one, opened):
     assert weights(page) == before
 
 
-def test_all_of_it_can_be_done_with_keys(one, opened):
-    page = opened(one)
+def test_all_of_it_can_be_done_with_keys(page):
     slider = page.get_by_role("slider", name="european")
     slider.focus()
     for _ in range(3):
@@ -189,10 +188,13 @@ def test_all_of_it_can_be_done_with_keys(one, opened):
         expect(french(page).nth(at)).to_be_focused()
         expect(french(page).nth(at)).to_have_attribute("aria-selected", "true")
     expect(status(page)).to_contain_text("Word 8: attends to ")
+    page.keyboard.press("Control+Home")
+    expect(french(page).nth(7)).to_have_attribute("aria-selected", "true")
+    slider.press("Control+End")
+    expect(undo(page)).to_have_text("Undo (2)")
 
 
-def test_another_word_can_be_written_and_the_decoder_goes_on_from_it(one, opened):
-    page = opened(one)
+def test_another_word_can_be_written_and_the_decoder_goes_on_from_it(page):
     chip = page.get_by_role("button", name="probability").nth(1)
     word = chip.inner_text().split()[0]
     chip.click()
@@ -201,8 +203,7 @@ def test_another_word_can_be_written_and_the_decoder_goes_on_from_it(one, opened
     assert french(page).all_inner_texts()[:STEP] == PLAIN[:STEP]
 
 
-def test_sharpness_levels_the_weights_or_gives_all_to_one_word(one, opened):
-    page = opened(one)
+def test_sharpness_levels_the_weights_or_gives_all_to_one_word(page):
     slider = page.get_by_label("sharpness")
     slider.press("Home")
     expect(page.get_by_role("slider", name="man")).to_have_attribute("aria-valuetext", "0.13 of the weight")
@@ -239,24 +240,43 @@ def test_a_model_without_attention_says_so(both, opened):
     expect(status(page)).to_contain_text("this model has no attention")
     assert not page.locator(".at-bar").first.is_visible()
     assert page.locator(".at-knot").count() == 1
-    assert page.locator(".at-hint").inner_text().startswith("Click any English word to hide it")
+    assert page.locator(".at-hint").inner_text() == "Click one of the likely words to write it instead."
+    word = page.locator(".at-source .at-word").first
+    word.hover()
+    assert word.evaluate("node => getComputedStyle(node, '::after').content") == "none"
     assert page.locator(".at-col").first.get_attribute("aria-valuetext") == "no weight"
     assert page.get_by_role("button", name="probability").count() == 3
+
+
+def test_what_is_changed_while_a_hidden_word_is_still_considered_loses_nothing(opened):
+    models = {name: load_pretrained(name) for name in ("global", "local-p")}
+    page = opened(attention_demo(models, "the queen sees the european economic area", step=2))
+    page.locator(".at-col", has_text="european").press("Enter")
+    hidden = page.get_by_text("local-p writes: ").inner_text()
+    assert hidden.endswith("(changed)")
+    undo(page).click()
+    expect(page.get_by_text("local-p writes: ")).not_to_have_text(hidden)
+    page.evaluate(SLOW)
+    page.evaluate("""() => {
+        const press = (i, key) => document.querySelectorAll(".at-col")[i]
+            .dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+        press(4, "Enter");
+        press(5, "End");
+    }""")
+    expect(page.get_by_text("local-p writes: ")).to_have_text(hidden)
 
 
 # --- Writing ---
 
 
-def test_a_sentence_is_translated_as_it_is_written(one, bahdanau, opened):
-    page = opened(one)
+def test_a_sentence_is_translated_as_it_is_written(bahdanau, page):
     field(page).fill("")
     field(page).press_sequentially("The old queen sings.")
     expect(status(page)).to_have_text(f"Bahdanau: {translate(bahdanau, 'the old queen sings')}.")
     expect(french(page)).to_have_text([*translate(bahdanau, "the old queen sings").split(), "(end)"])
 
 
-def test_words_that_may_follow_are_offered_and_can_be_taken(one, opened):
-    page = opened(one)
+def test_words_that_may_follow_are_offered_and_can_be_taken(page):
     offers = page.get_by_role("group", name="Words that may follow").get_by_role("button")
     field(page).fill("")
     assert offers.all_inner_texts() == ["a", "an", "the"]
@@ -267,8 +287,8 @@ def test_words_that_may_follow_are_offered_and_can_be_taken(one, opened):
     expect(field(page)).to_be_focused()
 
 
-def test_every_word_of_the_grammar_is_offered_where_it_stands(one):
-    (text,) = html.fromstring(one.html).xpath("//div[contains(@class, 'attnlib-demo')]/script/text()")
+def test_every_word_of_the_grammar_is_offered_where_it_stands(card):
+    (text,) = html.fromstring(card.html).xpath("//div[contains(@class, 'attnlib-demo')]/script/text()")
     data = json.loads(text)
     kinds = dict(zip(data["source"], data["kinds"], strict=True))
     for pair in sample(300, 1, range(1, 9)):
@@ -323,8 +343,7 @@ def test_scrolling_does_not_stop_the_translation_of_a_drawn_sentence(bahdanau, o
         ("<img src=x onerror=alert(1)> ", "“<img” is not one of the 62 English words"),
     ],
 )
-def test_what_cannot_be_translated_gets_a_sentence(written, says, one, opened):
-    page = opened(one)
+def test_what_cannot_be_translated_gets_a_sentence(written, says, page):
     field(page).fill(written)
     expect(status(page)).to_contain_text(says)
     expect(page.locator(".at-complaint")).to_contain_text(says)
@@ -334,8 +353,19 @@ def test_what_cannot_be_translated_gets_a_sentence(written, says, one, opened):
     assert page.locator(".at-complaint").count() == 0
 
 
-def test_a_long_sentence_stands_in_two_columns_with_the_likeliest_words_below_the_chosen_one(one, opened):
-    page = opened(one)
+def test_an_older_translation_that_comes_late_leaves_the_complaint(page):
+    field(page).fill("the cat sings")
+    page.evaluate(SLOW)
+    page.evaluate("""() => {
+        const field = document.querySelector("input[type=text]");
+        for (field.value of ["a cat sings", "the blue "]) field.dispatchEvent(new Event("input"));
+    }""")
+    expect(french(page).first).to_have_text("un")
+    expect(page.locator(".at-complaint")).to_contain_text("“blue” is not one of")
+    expect(status(page)).to_contain_text("“blue” is not one of")
+
+
+def test_a_long_sentence_stands_in_two_columns_with_the_likeliest_words_below_the_chosen_one(page):
     field(page).fill(" ".join(["cat"] * 99))
     expect(page.locator(".at-tall")).to_have_count(1, timeout=20_000)
     expect(page.locator(".at-col")).to_have_count(100, timeout=20_000)
@@ -345,8 +375,8 @@ def test_a_long_sentence_stands_in_two_columns_with_the_likeliest_words_below_th
     assert french(page).nth(4).bounding_box()["y"] > chips["y"] + chips["height"] - 1
 
 
-def test_the_likeliest_words_stay_in_their_frame(one, opened):
-    page = opened(one, wide=390)
+def test_the_likeliest_words_stay_in_their_frame(card, opened):
+    page = opened(card, wide=390)
     expect(page.locator(".at-tall")).to_have_count(1)
     frame = page.locator(".at-chips").bounding_box()
     for button in page.locator(".at-chips button").all():
@@ -376,3 +406,7 @@ def test_an_explorer_shows_weights_that_were_computed_before(opened):
     expect(french(page).nth(2)).to_be_focused()
     assert shares.all_inner_texts() == ["0.10", "0.20", "0.30"]
     assert page.locator("input[type=text], button, [role=slider]").count() == 0, "nothing to change"
+
+
+def test_no_weights_are_refused(refused):
+    refused(lambda: attention_explorer({}, ["the"], ["le"]), "weights is empty; expected weights for at least one")

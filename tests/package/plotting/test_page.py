@@ -51,13 +51,15 @@ def test_the_other_search_is_one_choice_away_if_there_is_another(opened):
     translations = {width: str(half_way.translate(sentence, beam_size=width, max_length=9)) for width in (3, 1)}
     assert translations[1] != translations[3]
     page, greedy = (opened(written(half_way.network, beam_size=width, max_length=9)) for width in (3, 1))
+    page.get_by_role("radio", name="greedy").check(force=True)
+    assert page.locator(".at-col").count() == 0, "nothing is written yet"
     field(page).fill(sentence)
-    for label, width in (("beam of 3", 3), ("greedy", 1), ("beam of 3", 3)):
-        page.get_by_label("search").select_option(label)
+    for label, width in (("greedy", 1), ("beam of 3", 3), ("greedy", 1)):
+        page.get_by_role("radio", name=label).check(force=True)
         expect(page.locator(".at-text")).to_have_text(translations[width])
     field(greedy).fill(sentence)
     expect(greedy.locator(".at-text")).to_have_text(translations[1])
-    assert greedy.get_by_label("search").count() == 0
+    assert greedy.get_by_role("radio").count() == 0
 
 
 def test_while_a_model_translates_the_page_is_free_and_what_stands_there_stays(opened):
@@ -108,6 +110,21 @@ def test_what_is_written_wrongly_gets_a_sentence(words, opened):
     expect(page.locator(".at-text")).to_have_text(str(translation))
     field(page).fill("the <b>dog</b> qwe sings")
     expect(status(page)).to_contain_text(f"enfr: {translation}. ")
+
+
+def test_long_words_and_words_from_right_to_left_are_readable_on_a_phone(words, opened):
+    page = opened(written(words.network), wide=390)
+    field(page).fill(f"the {'x' * 60} \u05d7\u05ea\u05d5\u05dc")
+    expect(page.locator(".at-col")).to_have_count(4)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    ends = page.locator(".at-source .at-word").evaluate_all("all => all.map(one => one.getBoundingClientRect().right)")
+    assert max(ends) + 20 < page.locator(".at-tall .at-target").bounding_box()["x"], "there is room for the lines"
+    field(page).fill("\u05d7\u05ea\u05d5\u05dc the")
+    assert field(page).evaluate("node => getComputedStyle(node).direction") == "rtl"
+
+
+def test_a_model_without_attention_is_not_said_to_look():
+    assert "then change where the model looks" not in written(load_pretrained("no-attention"))
 
 
 def test_a_location_score_has_only_so_many_positions(subwords, opened):

@@ -48,8 +48,7 @@ def switch(page: Page, title: str) -> None:
     expect(page.locator(".at-phases li").first).to_have_attribute("data-key", first)  # a model takes time to open
 
 
-def test_the_phases_have_the_models_own_numbers(card, models, opened):
-    page = opened(card)
+def test_the_phases_have_the_models_own_numbers(models, page):
     player(page).press("Home")
     for title, model in models.items():
         switch(page, title)
@@ -64,8 +63,7 @@ def test_the_phases_have_the_models_own_numbers(card, models, opened):
         assert frames == len(weights), "an annotation for each word"
 
 
-def test_it_goes_through_the_phases_in_each_models_order_and_says_them(card, opened):
-    page = opened(card)
+def test_it_goes_through_the_phases_in_each_models_order_and_says_them(page):
     player(page).press("ArrowRight")
     expect(page.locator("[aria-current=step]")).to_have_text("1. The old state is the queryquery")
     assert phases(page) == QUERY_FIRST
@@ -85,13 +83,15 @@ def test_it_goes_through_the_phases_in_each_models_order_and_says_them(card, ope
     assert made.count() > 0, "what is to come is not there yet"
 
 
-def test_another_word_before_moves_luongs_weights_and_bahdanaus_only_a_step_later(card, opened):
-    page = opened(card)
+def test_another_word_before_moves_luongs_weights_and_bahdanaus_only_a_step_later(page):
     player(page).press("Home")
     page.get_by_label("word before").select_option("beau")
     assert "As they were: the query has not read beau." in said(page)
     expect(words(page)).to_have_text(["le", "beau", "chat", "noir", "dort", "(end)"])
     assert page.get_by_text("Now the same in the model of Luong.").first.is_visible()
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.wait_for_timeout(100)
+    assert said(page).count("Now the same") == 1, "another size says nothing again"
     words(page).nth(3).click()
     assert "Not as they were (dotted)" in said(page)
     words(page).nth(2).click()
@@ -103,8 +103,7 @@ def test_another_word_before_moves_luongs_weights_and_bahdanaus_only_a_step_late
     expect(words(page)).to_have_text(["le", "chat", "noir", "dort", "(end)"])
 
 
-def test_it_plays_to_the_end_of_the_sentence_and_any_step_stops_it(card, opened):
-    page = opened(card)
+def test_it_plays_to_the_end_of_the_sentence_and_any_step_stops_it(page):
     page.clock.install()
     play = page.get_by_role("button", name="Play")
     player(page).press("End")
@@ -120,16 +119,52 @@ def test_it_plays_to_the_end_of_the_sentence_and_any_step_stops_it(card, opened)
     for _ in range(9):
         page.clock.run_for(2400)
     expect(play).to_be_visible()
-    assert said(page).startswith("Phase 6 of 6.")
+    page.get_by_role("button", name="on one phase").click()
+    assert said(page).startswith("Phase 6 of 6."), "the end is the end"
     play.click()
     expect(words(page).first).to_have_attribute("aria-selected", "true")
     assert said(page).startswith("Phase 1 of 6.")
 
 
-def test_words_are_chosen_by_keys(card, opened):
-    page = opened(card)
+def test_words_are_chosen_by_keys(page):
     words(page).nth(2).press("ArrowDown")
     expect(words(page).nth(3)).to_be_focused()
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowUp")
     expect(words(page).nth(1)).to_have_attribute("aria-selected", "true")
+
+
+def test_keys_with_control_are_the_browsers(page):
+    player(page).press("Home")
+    player(page).press("Control+ArrowRight")
+    assert said(page).startswith("Phase 1 of 6.")
+
+
+def test_a_model_that_comes_late_does_not_take_the_place_of_the_one_wanted_since(page):
+    player(page).press("Home")
+    page.evaluate("""() => {
+        const [bahdanau, luong] = document.querySelectorAll(".at-switch input");
+        luong.click();
+        bahdanau.click();
+    }""")
+    page.wait_for_timeout(500)
+    assert phases(page) == QUERY_FIRST
+    switch(page, "Luong")
+
+
+def test_a_model_that_cannot_be_opened_leaves_the_other_and_is_complained_of_once(card, opened):
+    start = card.html.rindex('<script type="application/json" data-model')
+    page = opened(Card(card.html[:start] + card.html[card.html.index("</script>", start) :], ""))
+    player(page).press("Home")
+    for _ in range(2):
+        page.get_by_role("radio", name="Luong").dispatch_event("click")
+        expect(page.get_by_role("radio", name="Bahdanau")).to_be_checked()
+        assert said(page).count("This card cannot compute") == 1
+    assert page.get_by_text("This card cannot compute").first.is_visible()
+    player(page).press("ArrowRight")
+    assert said(page).startswith("Phase 2 of 6.")
+    assert page.get_by_text("This card cannot compute").count() == 0
+
+
+def test_an_unknown_word_before_is_refused(models, refused):
+    refused(lambda: step_player(models, SENTENCE, previous=["beau", "xyz"]), "previous holds 'xyz'; expected target w")

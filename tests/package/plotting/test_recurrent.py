@@ -57,7 +57,7 @@ TRANSLATE = """([own, packed, sentences, { hidden, sharpness }, words]) => {
 def page(browser) -> Iterator[Page]:
     """Open a page that has the scripts, and no model."""
     page = browser.new_page()
-    page.evaluate(f"() => {{{read(('recurrent', 'page'), 'js')}}}")
+    page.evaluate(f"() => {{{read(('recurrent', 'cards', 'page'), 'js')}}}")
     yield page
     page.close()
 

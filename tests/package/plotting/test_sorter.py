@@ -17,7 +17,7 @@ COMPARED = pd.DataFrame(CLAIMS, columns=["claim", "metric", "test_set", "differe
 
 
 @pytest.fixture
-def table() -> Card:
+def card() -> Card:
     return verdict_table(COMPARED)
 
 
@@ -25,8 +25,7 @@ def first_column(page):
     return page.locator("tbody th").all_inner_texts()
 
 
-def test_a_heading_sorts_and_pressed_again_reverses(table, opened):
-    page = opened(table)
+def test_a_heading_sorts_and_pressed_again_reverses(page):
     assert first_column(page) == ["b beats c", "a beats b", "c beats d"]
     for heading, order, direction in [
         ("claim", "abc", "ascending"),
@@ -44,12 +43,11 @@ def test_a_heading_sorts_and_pressed_again_reverses(table, opened):
         expect(page.get_by_role("status")).to_have_text(f"Sorted by {heading}, {direction}.")
 
 
-def test_verdicts_differ_in_color_and_need_none(table, opened):
-    page = opened(table)
+def test_verdicts_differ_in_color_and_need_none(card, opened, page):
     cells = page.locator("tbody td[class]")
     colors = cells.evaluate_all("cells => cells.map(cell => getComputedStyle(cell).backgroundColor)")
     assert len(set(colors)) == 4
-    stored = opened(Card(without_carried(table.html), ""), script=False)
+    stored = opened(Card(without_carried(card.html), ""), script=False)
     assert stored.locator("tbody tr").count() == 3
     assert stored.get_by_text("-0.300 reversed, p 0.500").is_visible()
     assert not stored.get_by_role("button").count()
