@@ -75,7 +75,7 @@ def quiet_outputs(cells: Cells) -> Complaints:
 
 
 def described_figures(cells: Cells) -> Complaints:
-    """Find figures that do not say in words what there is to see, or turn their colours in the dark theme."""
+    """Find figures that do not say in words what there is to see, or turn their colors in the dark theme."""
     for i, cell in code(cells):
         figures = [kind for kind, _ in shown(cell)].count("image/png")
         image = {"alt": "", "classes": ""} | cell.metadata.get("mystnb", {}).get("image", {})

@@ -150,7 +150,7 @@ def describes_pictures(visit: Visit) -> list[str]:
 def is_accessible(visit: Visit, within: str | None = None, **options: object) -> list[str]:
     """Ask axe about a page, or what a selector finds in it.
 
-    Of coloured words of code it is shown each kind once, of a table three rows: a third of the time.
+    Of colored words of code it is shown each kind once, of a table three rows: a third of the time.
     """
     visit.page.evaluate("""() => {
         document.querySelectorAll("article tbody tr:nth-child(n + 4)").forEach(row => row.remove());

@@ -26,7 +26,7 @@ attnlibCards.define("plane", (card, data) => {
     return { scores, weights, hue: mean(HUES.slice(0, words.length)), value: mean(values) };
   }
 
-  // --- Drawing: keys and query, and on the ground the colour of the answer that a query there would get ---
+  // --- Drawing: keys and query, and on the ground the color of the answer that a query there would get ---
 
   const at = ([x, y]) => [MIDDLE + UNIT * x, MIDDLE - UNIT * y];
   const line = ([x1, y1], [x2, y2], kind) => make("line", { class: kind, x1, y1, x2, y2 });

@@ -17,7 +17,7 @@ from attnlib.shapes import Array
 MOST_WORDS = 7
 """Greatest number of words; each has its own color of the Okabe-Ito palette."""
 
-_COLOURS = ("#e69f00", "#0072b2", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#787878")
+_COLORS = ("#e69f00", "#0072b2", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#787878")
 _FAR, _LONGEST = 3.0, 2.8  # how long a query and a key may be
 _FEATURES = [2**k for k in range(1, 11)]
 _SIZE, _UNIT, _BESIDE = 276, 42, 316  # pixels of the still picture: a plane, the length 1, where the next plane begins
@@ -115,10 +115,10 @@ def _draw_keys(query: Real[Array, "2"], keys: Real[Array, "src 2"], labels: Sequ
     """Draw keys and query as arrows."""
     middle = _SIZE / 2
     parts = []
-    for (x, y), label, colour in zip([*keys, query], [*labels, "query"], [*_COLOURS[: len(keys)], _INK], strict=True):
+    for (x, y), label, color in zip([*keys, query], [*labels, "query"], [*_COLORS[: len(keys)], _INK], strict=True):
         left, top, below = middle + _UNIT * x, middle - _UNIT * y, 18 if y < 0 else -8
         parts.append(
-            f'<line x1="{middle}" y1="{middle}" x2="{left:.1f}" y2="{top:.1f}" stroke="{colour}" stroke-width="3">'
+            f'<line x1="{middle}" y1="{middle}" x2="{left:.1f}" y2="{top:.1f}" stroke="{color}" stroke-width="3">'
             f'</line><text x="{left:.1f}" y="{top + below:.1f}" text-anchor="middle">{escape(label)}</text>'
         )
     return _FRAME + "".join(parts)
@@ -132,11 +132,11 @@ def _draw_values(
     shares = (np.vstack([values, answer]) - low) / np.where(span > 0, span, 1)
     *places, (x, y) = np.array([40, _SIZE - 32]) + np.array([190, -205]) * shares
     parts = [
-        f'<line x1="{left:.1f}" y1="{top:.1f}" x2="{x:.1f}" y2="{y:.1f}" stroke="{colour}" '
+        f'<line x1="{left:.1f}" y1="{top:.1f}" x2="{x:.1f}" y2="{y:.1f}" stroke="{color}" '
         f'stroke-width="{14 * weight:.1f}"></line>'
-        f'<circle cx="{left:.1f}" cy="{top:.1f}" r="8" fill="{colour}"></circle>'
+        f'<circle cx="{left:.1f}" cy="{top:.1f}" r="8" fill="{color}"></circle>'
         f'<text x="{left:.1f}" y="{top - 12:.1f}" text-anchor="middle">{escape(word)}</text>'
-        for (left, top), word, weight, colour in zip(places, words, weights, _COLOURS, strict=False)
+        for (left, top), word, weight, color in zip(places, words, weights, _COLORS, strict=False)
     ]
     dot = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="7" fill="none" stroke="currentColor" stroke-width="3"></circle>'
     return _FRAME + "".join(parts) + dot

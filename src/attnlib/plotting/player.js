@@ -3,7 +3,7 @@ attnlibCards.define("player", (card, data) => {
   const { make, button, dress, fill: keep, write, two, clamp, greatest, still, pressed, choices, load, whenTouched,
     question } = attnlibCards;
   const EOS = 2, NAMES = ["", "(begin)", "(end)", "(unknown)"], MOST = 20, LEAST = 0.005, PACE = 2400;   // milliseconds
-  const CELL = 4, ACROSS = 12, LEVELS = 5;   // of a tile: pixels, numbers in a row, strengths of colour
+  const CELL = 4, ACROSS = 12, LEVELS = 5;   // of a tile: pixels, numbers in a row, strengths of color
   const HIGH = 48, BUNDLE = 16, ROW = { h: 104, e: 122, a: 186, c: 226, s: 270, y: 322 };   // pixels, from the top
   const all = [...data.words, NAMES[EOS]], tried = question(card), done = new Set(), models = data.models;
   const KEYS = "In focus mode, left and right go from phase to phase, up and down from word to word; Space plays";
@@ -36,7 +36,7 @@ attnlibCards.define("player", (card, data) => {
   const part = (made, lit, ...nodes) => make("g", { class: "at-part", "data-made": made, "data-lit": lit }, ...nodes);
   const wire = (made, ...nodes) => dress(part(made, made, ...nodes), { class: "at-part at-wire" });
 
-  // Many numbers as a tile: the stronger the colour, the greater; what is negative is grey.
+  // Many numbers as a tile: the stronger the color, the greater; what is negative is grey.
   function tile(numbers, kind, cx, y, label, aside) {
     const levels = new Map(), rows = Math.ceil(numbers.length / ACROSS), width = CELL * ACROSS, height = CELL * rows;
     numbers.forEach((value, n) => {

@@ -116,7 +116,7 @@ def step_player(
     words, packed, (first, *_) = sentence.split(), pack_models(models), models.values()
     if not 0 < len(words) <= MOST_WORDS:
         raise ValueError(f"sentence has {len(words)} words; expected 1 to {MOST_WORDS} words")
-    if unknown := [word for word in previous if word not in packed[0]["target"]]:
+    if unknown := [word for word in previous if word not in first.target_vocabulary.words]:
         raise ValueError(f"previous holds {unknown[0]!r}; expected target words that the models know")
     phases = [_phases(title, network) for title, network in models.items()]
     shown = [
@@ -202,7 +202,7 @@ def _still(network: EncoderDecoder, words: Sequence[str], step: int) -> tuple[st
     return svg, [*written, "(end)"], told
 
 
-def _tile(numbers: Float[np.ndarray, "enc"], x: float, y: int, colour: str) -> str:
+def _tile(numbers: Float[np.ndarray, "enc"], x: float, y: int, color: str) -> str:
     """Draw a vector as a tile of cells, colored by size, gray if negative."""
     levels: dict[int, str] = {}
     for n, value in enumerate(numbers):
@@ -210,10 +210,10 @@ def _tile(numbers: Float[np.ndarray, "enc"], x: float, y: int, colour: str) -> s
         across, down = _CELL * (n % _ACROSS), _CELL * (n // _ACROSS)
         levels[level] = f"{levels.get(level, '')}M{across} {down}h{_CELL}v{_CELL}h-{_CELL}z"
     cells = "".join(
-        f'<path d="{d}" fill="{"var(--soft, #595959)" if level < 0 else colour}" '
+        f'<path d="{d}" fill="{"var(--soft, #595959)" if level < 0 else color}" '
         f'fill-opacity="{abs(level) / _LEVELS:g}"></path>'
         for level, d in sorted(levels.items())
     )
     width, height = _CELL * _ACROSS, _CELL * ceil(len(numbers) / _ACROSS)
-    frame = f'<rect width="{width}" height="{height}" rx="4" fill="none" stroke="{colour}"></rect>'
+    frame = f'<rect width="{width}" height="{height}" rx="4" fill="none" stroke="{color}"></rect>'
     return f'<g transform="translate({x - width / 2:.1f} {y})">{cells}{frame}</g>'

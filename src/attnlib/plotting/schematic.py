@@ -80,7 +80,7 @@ class _Arrow(NamedTuple):
     width: float = 1.2
     style: str = "-"
     bend: float = 0.0
-    colour: str = INK
+    color: str = INK
 
 
 def draw_model(model: ModelDiagram, *, compare_to: ModelDiagram | None = None) -> Axes:
@@ -163,7 +163,7 @@ def _arrows(model: ModelDiagram) -> dict[tuple[str, str], _Arrow]:
             arrows[told, word] = _Arrow()
         if model.attends:
             for i, weight in enumerate(_WEIGHTS[t - 1], 1):
-                arrows[f"h{i}", context] = _Arrow(0.4 + 7 * weight, colour=WEIGHT)
+                arrows[f"h{i}", context] = _Arrow(0.4 + 7 * weight, color=WEIGHT)
             arrows[state if model.steps_first else before, context] = _Arrow(1.6, (0, (3, 2)))
         arrows[context, told] = _Arrow(2.5, bend=-0.25 * model.steps_first)
         if model.steps_first:
@@ -174,15 +174,15 @@ def _arrows(model: ModelDiagram) -> dict[tuple[str, str], _Arrow]:
 
 
 def _draw_part(ax: Axes, name: str, part: _Part, *, new: bool) -> None:
-    colour = NEW if new else INK
-    frame = {"facecolor": "white", "edgecolor": colour, "linewidth": 2.2 if new else 1.2}
+    color = NEW if new else INK
+    frame = {"facecolor": "white", "edgecolor": color, "linewidth": 2.2 if new else 1.2}
     box = {"bbox": frame | {"boxstyle": _SHAPES[name[0]]}} if name[0] in _SHAPES else {}
     ink, size = (INK, 9) if name == "y0" else (NEW if new else "black", 12)
     ax.text(part.x, part.y, part.text, ha="center", va="center", color=ink, fontsize=size, zorder=3, gid=name, **box)
 
 
 def _draw_arrow(ax: Axes, start: _Part, end: _Part, arrow: _Arrow, name: str, *, new: bool) -> None:
-    ink = {"color": NEW if new else arrow.colour, "linewidth": arrow.width + new, "linestyle": arrow.style}
+    ink = {"color": NEW if new else arrow.color, "linewidth": arrow.width + new, "linestyle": arrow.style}
     head = f"-|>,head_width={0.12 + arrow.width / 25},head_length={0.22 + arrow.width / 20}"
     style = {"arrowstyle": head, "mutation_scale": 14, "connectionstyle": f"arc3,rad={arrow.bend}"}
     shrink = {"shrinkA": 13, "shrinkB": 13 + arrow.width}
@@ -192,8 +192,8 @@ def _draw_arrow(ax: Axes, start: _Part, end: _Part, arrow: _Arrow, name: str, *,
 def _keys(model: ModelDiagram, old: ModelDiagram) -> list[Line2D]:
     """Return the legend handles of the kinds of arrow."""
     same_query = old.attends and old.steps_first == model.steps_first
-    colour, query = WEIGHT if old.attends else NEW, INK if same_query else NEW
-    kinds = [("weights: the thicker, the more", colour, 4.0, "-"), ("query", query, 1.6, (0, (3, 2)))]
+    color, query = WEIGHT if old.attends else NEW, INK if same_query else NEW
+    kinds = [("weights: the thicker, the more", color, 4.0, "-"), ("query", query, 1.6, (0, (3, 2)))]
     kinds = kinds * model.attends + [("new", NEW, 2.5, "-")] * (old != model)
     return [
         Line2D([], [], color=ink, linewidth=width, linestyle=style, label=text) for text, ink, width, style in kinds
