@@ -1,9 +1,11 @@
 """The last hand on the pages: each repair mends a page with the fault, and leaves one without as it is."""
 
+import re
+
 import pytest
 from PIL import Image
 
-from bookext.finish import SEARCH, one_sheet, pictures, repaired, write_sheets
+from bookext.finish import SEARCH, one_sheet, pictures, repaired, without_unused, write_sheets
 
 
 @pytest.mark.parametrize(
@@ -47,11 +49,14 @@ def test_one_sheet_holds_all_in_their_order_and_finds_what_they_find(tmp_path):
     sheets = {
         "basic.css": "p { color: red }",
         "styles/theme.css": '@import "../basic.css";\na { background: url(../icons/a.svg), url("data:b"), url("c") }',
-        "icons.css": '.fa-no:before{content:"\\e000"}.fa-list:before{content:"\\f03a"}',
+        "icons.css": '.unused{content:"\\e000"}.given{content:"\\f03a"} .from-a-script{content:""}',
+        "a.js": 'x.className = "from-a-script"',
+        "../a.html": '<p class="other given">',
     }
+    static = tmp_path / "_static"
     for name, text in sheets.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text)
+        (static / name).parent.mkdir(exist_ok=True, parents=True)
+        (static / name).write_text(text)
     page = (
         '<link href="../_static/styles/theme.css?v=1" rel="stylesheet" /><script></script>'
         '<link rel="stylesheet" type="text/css" href="../_static/icons.css" /><link rel="icon" href="../_static/a"/>'
@@ -63,11 +68,29 @@ def test_one_sheet_holds_all_in_their_order_and_finds_what_they_find(tmp_path):
         f'<link rel="stylesheet" href="../_static/{name}" />\n<script></script><link rel="icon" href="../_static/a"/>'
     )
     assert parts == ("styles/theme.css", "icons.css")
-    write_sheets(tmp_path, sheets)
-    assert (tmp_path / name).read_text().split("\n") == [
+    write_sheets(static, sheets)
+    assert (static / name).read_text().split("\n") == [
         "p { color: red }",
         "",
-        'a { background: url(styles/../icons/a.svg), url("data:b"), url("styles/c") }',
-        '.fa-list:before{content:"\\f03a"}',
+        'a { background: url(styles/../icons/a.svg), url("data:b"), url("styles/c") }'
+        '.given{content:"\\f03a"} .from-a-script{content:""}',
         "",
     ]
+
+
+@pytest.mark.parametrize(
+    ("sheet", "kept"),
+    [
+        (".a .b {} .a.no {} .no > p {} p {}", ".a .b {} p {}"),
+        (".no, .a:hover {} .no, .none {}", ".no, .a:hover {}"),
+        ("p:not(.no), .none {} .no:not(.a, p) {}", "p:not(.no), .none {}"),
+        ('[class*=".no"] {} [href=".no"] .no {}', '[class*=".no"] {}'),
+        (
+            "@media print {.no {} .b {}} @font-face {src: x.no} 0.5% {}",
+            "@media print { .b {}} @font-face {src: x.no} 0.5% {}",
+        ),
+        ("/* of .no */ .a {} /* p {} */", ".a {}"),
+    ],
+)
+def test_a_sheet_has_the_rules_that_its_pages_use(sheet, kept):
+    assert re.sub(r"\s+", " ", without_unused(sheet, {"a", "b"})).strip() == kept
