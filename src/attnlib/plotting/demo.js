@@ -502,7 +502,6 @@ attnlibCards.define("demo", (card, data) => {
     takeBack();
   });
   field.addEventListener("focus", () => own || offer(words, ""), { once: true });
-  new ResizeObserver(draw).observe(stage);
-  draw();
+  new ResizeObserver(draw).observe(stage);   // which draws it first, too, once the page is laid out
   if (live) whenTouched(card, () => translate(draw));
 });
