@@ -3,14 +3,7 @@
 import pandas as pd
 import pytest
 import torch
-from norm_first import (
-    FAILED,
-    NormFirstDecoderLayer,
-    NormFirstEncoderLayer,
-    chosen,
-    norm_first_transformer,
-    trials,
-)
+from norm_first import FAILED, NormFirstDecoderLayer, NormFirstEncoderLayer, chosen, norm_first_transformer, trials
 from torch import nn
 
 from attnlib.data import BOS, Vocabulary, encode_batch

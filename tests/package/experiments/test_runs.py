@@ -48,10 +48,8 @@ def folder(small, tmp_path) -> Path:
 
 def test_runs_are_tables(small, folder):
     table = runs.load_runs(small, folder=folder)
-    assert [*zip(table.model, table.seed, strict=True)] == [
-        ("no-attention", 10),
-        *(("bahdanau", n) for n in (10, 11, 12)),
-    ]
+    of_bahdanau = [("bahdanau", seed) for seed in (10, 11, 12)]
+    assert [*zip(table.model, table.seed, strict=True)] == [("no-attention", 10), *of_bahdanau]
     assert table.exact_match.tolist() == [0.0, 1 / 10, 1 / 11, 1 / 12]
     losses = runs.load_losses_by_position(small, folder).query("model == 'bahdanau' and seed == 11")
     assert losses[["clauses", "position", "loss"]].to_numpy().tolist() == [[1, 3, 4], [2, 3, 3], [2, 8, 2], [4, 3, 1]]

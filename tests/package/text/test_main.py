@@ -231,7 +231,5 @@ def test_ctrl_c_ends_a_command_with_status_130(run, monkeypatch):
     assert run("toy", "interrupted") == (130, "", "")
 
 
-def test_help_says_defaults(run):
+def test_help_lists_the_commands(run):
     assert re.findall("• ([a-z]+)", run("--help")[1]) == ["toy", "train", "translate", "evaluate", "align", "page"]
-    options = " ".join(run("train", "--help")[1].replace("│", "").split())
-    assert all(f"(default: {number})" in options for number in ("8000", "0.002", "1.0", "cosine"))
