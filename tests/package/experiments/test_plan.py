@@ -15,39 +15,17 @@ def test_a_plan_is_what_its_file_says(small, small_file):
     assert small.digest == sha256(small_file.read_bytes()).hexdigest()
     config, other, local = (small.configs[name] for name in ("no-attention", "bahdanau", "local-p"))
     assert [*small.configs] == ["no-attention", "bahdanau", "local-p"]
-    assert config == ExperimentConfig(
-        name="no-attention",
-        model="rnn_encdec",
-        seeds=(10, 11),
-        embedding_dim=7,
-        hidden_size=8,
-        num_pairs=30,
-        max_tokens=200,
-        max_steps=10,
-        test_clauses=(1, 2, 4),
-        num_test_sentences=3,
-        test_seed=2000,
-        beam_size=1,
-        plan="small",
-        table="attention",
-        phase=2,
-        tuning_group="early",
-    )
+    budget = {"embedding_dim": 7, "hidden_size": 8, "num_pairs": 30, "max_tokens": 200, "max_steps": 10}
+    tested = {"test_clauses": (1, 2, 4), "num_test_sentences": 3, "test_seed": 2000, "beam_size": 1}
+    where = {"plan": "small", "table": "attention", "phase": 2, "tuning_group": "early"}
+    assert config == ExperimentConfig("no-attention", "rnn_encdec", seeds=(10, 11), **budget, **tested, **where)
     assert (other.model, other.clauses, other.options, other.beam_size) == ("rnn_search", (1, 2), {}, 2)
     assert (local.model, local.options) == ("luong", {"window": "local-p", "half_width": 2})
     first = [(config.name, seed) for config, seed in small.runs()[:8]]
     assert first == [*(("local-p", seed) for seed in range(10, 16)), ("no-attention", 10), ("bahdanau", 10)]
-    assert small.claims("attention").to_dict("records") == [
-        {
-            "claim": "bahdanau more than no-attention",
-            "first": "bahdanau",
-            "second": "no-attention",
-            "direction": "more",
-            "metric": "exact_match",
-            "test_set": "seen lengths",
-            "margin": 0.05,
-        }
-    ]
+    columns = ["claim", "first", "second", "direction", "metric", "test_set", "margin"]
+    claim = ["bahdanau more than no-attention", "bahdanau", "no-attention", "more", "exact_match", "seen lengths", 0.05]
+    assert small.claims("attention")[columns].to_numpy().tolist() == [claim]
     assert small.claims("luong").empty
 
 

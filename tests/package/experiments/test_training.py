@@ -21,16 +21,14 @@ LSTM, READ = 4 * H * (E + H), H * 2 * H + V * H
 FED = LSTM + 4 * H * H + READ  # Luong's, but for the score and the context
 BAHDANAU = 3 * H * (E + 2 * H + H) + DEEP  # Bahdanau's
 HYBRID = partial(hybrid, encoder="backward", encoder_ratio=1, bridge=False, maxout=False, feeds_readout=True)
+THREE_LAYERS = partial(luong, score="concat", num_layers=3)
 WITHIN = {"half_width": 2}
 MODELS = {
     "no attention": (rnn_encdec, lambda src: BAHDANAU),
     "bahdanau": (rnn_search, lambda src: BAHDANAU + H * H + src * H + src * 2 * H),
     "dot": (partial(luong, score="dot"), lambda src: FED + 2 * src * H),
     "general, not fed": (partial(luong, input_feeding=False), lambda src: LSTM + READ + 2 * src * H),
-    "concat, three layers": (
-        partial(luong, score="concat", num_layers=3),
-        lambda src: FED + 2 * 8 * H * H + H * H + 2 * src * H,
-    ),
+    "concat, three layers": (THREE_LAYERS, lambda src: FED + 2 * 8 * H * H + H * H + 2 * src * H),
     "location": (partial(luong, score="location"), lambda src: FED + 2 * src * H),
     "local-m": (partial(luong, window="local-m", **WITHIN), lambda src: FED + 2 * min(5, src) * H),
     "local-p": (partial(luong, window="local-p", **WITHIN), lambda src: FED + 2 * min(5, src) * H + H * H + H),
