@@ -1,5 +1,7 @@
 """Where training computes. There is no GPU here: a device of no storage stands for one."""
 
+from functools import partial
+
 import pytest
 import torch
 
@@ -52,7 +54,7 @@ def test_products_stay_in_float32_without_units_for_bfloat16_and_beside_a_gpu(mo
         monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": True}, raising=False)
 
 
-@pytest.mark.parametrize("make", [luong, rnn_search, rnn_encdec, transformer])
+@pytest.mark.parametrize("make", [luong, partial(luong, window="local-p"), rnn_search, rnn_encdec, transformer])
 def test_with_bfloat16_losses_gradients_and_translations_are_nearly_the_same_and_float32(with_bfloat16, make):
     sizes = ("d_model", "dim_feedforward") if make is transformer else ("embedding_dim", "hidden_size")
     translator, part = make(*VOCABULARIES, **dict.fromkeys(sizes, 32), seed=0), collate(PAIRS, *VOCABULARIES)

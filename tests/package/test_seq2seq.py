@@ -72,14 +72,6 @@ def test_every_tensor_is_made_where_the_sentences_are(model, sentences):
     assert (again.attention is not None) == model.decoder.has_attention
 
 
-@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
-def test_a_model_of_half_the_digits_scores_words_nearly_the_same(model, sentences, kind):
-    expected = model(*sentences).logits
-    logits = model.to(kind)(*sentences).logits
-    assert logits.dtype == kind
-    torch.testing.assert_close(logits.double(), expected, rtol=0.05, atol=0.05)
-
-
 def test_the_gradient_along_a_direction_is_that_of_finite_differences(model, sentences):
     begin = parameters_to_vector(model.parameters()).detach()
     direction = torch.randn(begin.shape, generator=torch.Generator().manual_seed(2), dtype=begin.dtype)
@@ -136,6 +128,7 @@ def test_the_papers_sizes(preset, size, options, weights):
 
 
 IDS, S_LENGTHS = torch.tensor([[4, 5, 2], [4, 2, 0]]), torch.tensor([3, 2])
+LONG = torch.full((1, 101), 4), torch.tensor([101])
 
 
 @pytest.mark.parametrize(
@@ -145,16 +138,10 @@ IDS, S_LENGTHS = torch.tensor([[4, 5, 2], [4, 2, 0]]), torch.tensor([3, 2])
         (lambda: small()(IDS, S_LENGTHS, IDS + 27), "target holds 32; expected numbers from 0 to 28"),
         (lambda: small()(IDS, S_LENGTHS - 2, IDS), "lengths holds 0; expected numbers from 1 to 3"),
         (lambda: small().start(IDS + 21, S_LENGTHS), "source holds 26; expected numbers from 0 to 22"),
-        (
-            lambda: small(score="location").start(torch.full((1, 101), 4), torch.tensor([101])),
-            "h has 101 source positions; expected at most max_src, 100$",
-        ),
+        (lambda: small(score="location").start(*LONG), "h has 101 source positions; expected at most max_src, 100$"),
         (lambda: small(score="genral"), "score is 'genral'; expected one of dot, general, concat"),
         (lambda: small(window="local"), "window is 'local'; expected one of global, local-m, local-p"),
-        (
-            lambda: small(score="location", window="local-p"),
-            r"LocalPredictive\(half_width=10\).*expected GlobalWindow\(\)",
-        ),
+        (lambda: small(score="location", window="local-p"), r"LocalPredictive\(.*expected GlobalWindow\(\)"),
         (lambda: small(window="local-p", half_width=0), "half_width is 0; expected at least 1"),
         (lambda: small(encoder="bidirectional", hidden_size=7), "^hidden_size is 7; expected an even number"),
         (lambda: rnn_encdec(SOURCE, TARGET, hidden_size=1), "hidden_size is 1; expected at least 2"),
@@ -162,7 +149,6 @@ IDS, S_LENGTHS = torch.tensor([[4, 5, 2], [4, 2, 0]]), torch.tensor([3, 2])
         (lambda: small(embedding_dim=0), "embedding_dim is 0; expected at least 1"),
         (lambda: small(num_layers=0), "layers is 0; expected at least 1"),
         (lambda: small(dropout=None), "dropout is None; expected a finite number"),
-        (lambda: small(seed="one"), "TypeError: seed is 'one'"),
         (lambda: small(seed=-1), "seed is -1; expected at least 0"),
     ],
 )

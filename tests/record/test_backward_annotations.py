@@ -14,12 +14,8 @@ from attnlib.scores import Additive
 
 @pytest.mark.parametrize("units", [0, 5])
 def test_an_annotation_has_the_units_of_both_readers(units):
-    translator = build(
-        Experiment("forward reader", units, hidden_size=14, forward=units),
-        *build_vocabularies(),
-        embedding_dim=6,
-        seed=0,
-    )
+    experiment = Experiment("forward reader", units, hidden_size=14, forward=units)
+    translator = build(experiment, *build_vocabularies(), embedding_dim=6, seed=0)
     source = encode_batch([pair.source for pair in held_out_sentences(1)[:3]], translator.source_vocabulary)
     encoded = translator.encoder(*source)
     assert encoded.annotations.shape[2] == units + 14

@@ -21,12 +21,6 @@ CLAIMS = [
 COMPARED = pd.DataFrame(CLAIMS, columns=["claim", "metric", "test_set", "difference", "p_value", "verdict"])
 
 
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
-
-
 def names(ax):
     return [text.get_text() for text in ax.get_yticklabels()]
 

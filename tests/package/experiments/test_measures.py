@@ -28,18 +28,6 @@ def test_groups_hold_each_sentence_where_it_belongs():
     assert [*group_sentences(longer)["test_set"]] == ["seen lengths"]
 
 
-def test_costs_are_measured():
-    dot, concat = (
-        COMPARISON.configs[f"global-{score}"].replace(**FEW, learning_rate=0.01) for score in ("dot", "concat")
-    )
-    line, other = (measure_costs(COMPARISON, config, steps=2).tables["costs"][0] for config in (dot, concat))
-    assert line["parameters"] == count_parameters(dot.build_model(0))
-    assert line["macs"] < other["macs"]
-    assert line["words_per_second"] > 0
-    assert line["seconds"] > 0
-    assert line["peak_memory"] >= 0
-
-
 def made_of(pairs, translations=None, links=None):
     nothing = [None] * len(pairs)
     return Predictions(pairs, nothing, translations or nothing, nothing, links, None, None)
@@ -111,6 +99,12 @@ def test_without_attention_and_beam_there_is_less(small):
     assert run.details["alignment_offsets"] is None
     assert {line[name] for line in run.tables[""] for name in ("bleu_beam", "missed_left")} == {None}
     assert None not in {line["bleu_greedy"] for line in run.tables[""]}
+
+
+def test_costs_are_measured(small, config):
+    (line,) = measure_costs(small, config, steps=2).tables["costs"]
+    assert line["parameters"] == count_parameters(config.build_model(0))
+    assert min(line[name] for name in ("macs", "words_per_second", "seconds")) > 0
 
 
 def test_rates_are_chosen_on_other_sentences(small, config, monkeypatch):

@@ -28,17 +28,13 @@ def test_every_word_is_there_and_inside_the_picture(size, inside):
 def test_the_cells_of_a_small_picture_say_their_weight_in_a_legible_ink():
     weights = np.array([[0.0, 1.0], [0.71, 0.72]])  # there black and white ink are equally legible
     ax = figures.plot_alignment(weights, ["the", "cat"], ["le", "chat"])
-    assert {(*map(int, text.get_position()), text.get_text()) for text in ax.texts} == {
-        (0, 0, "0.00"),
-        (1, 0, "1.00"),
-        (0, 1, "0.71"),
-        (1, 1, "0.72"),
-    }
+    shown = {(*map(int, text.get_position()), text.get_text()) for text in ax.texts}
+    assert shown == {(0, 0, "0.00"), (1, 0, "1.00"), (0, 1, "0.71"), (1, 1, "0.72")}
     assert [text.get_color() for text in ax.texts] == ["black", "white", "black", "white"]
     assert not figures.plot_alignment(weights, ["the", "cat"], ["le", "chat"], annotate=False).texts
-    many = figures.plot_alignment(np.full((9, 2), 0.5), ["the", "cat"], ["le"] * 9)
-    assert not many.texts
-    assert len(figures.plot_alignment(np.full((9, 2), 0.5), ["the", "cat"], ["le"] * 9, annotate=True).texts) == 18
+    many = np.full((9, 2), 0.5), ["the", "cat"], ["le"] * 9
+    assert not figures.plot_alignment(*many).texts
+    assert len(figures.plot_alignment(*many, annotate=True).texts) == 18
 
 
 def test_letters_come_from_an_installed_font_that_has_them(tmp_path, monkeypatch):

@@ -117,10 +117,8 @@ def test_a_history_has_a_line_for_each_score_and_says_why_the_training_ended(tra
 def test_embeddings_begin_small_and_other_weights_as_they_do(preset):
     known = [Vocabulary.from_sentences([("a", "b")])] * 2
     settings = {"preset": preset, "options": {"embedding_dim": 6, "hidden_size": 8, "seed": 0}, "embedding_scale": 0.25}
-    small, usual = (
-        folders.make({"settings": settings}, *known),
-        folders.PRESETS[preset](*known, embedding_dim=6, hidden_size=8),
-    )
+    small = folders.make({"settings": settings}, *known)
+    usual = folders.PRESETS[preset](*known, embedding_dim=6, hidden_size=8)
     for (name, mine), theirs in zip(small.named_parameters(), usual.parameters(), strict=True):
         torch.testing.assert_close(mine, theirs * (0.25 if "embedding" in name else 1), rtol=0, atol=0)
 

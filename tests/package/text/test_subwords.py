@@ -111,7 +111,6 @@ def test_units_share_what_their_piece_gets_and_average_what_their_pieces_give():
     [
         (["I see dogs .", "größe"], None),
         (["나는 개를 본다", "고양이"], None),
-        (["Я вижу собак", "да"], None),
         (["我看见狗。", "我爱你"], "zh"),
         (["我 看见 狗 。", "他 喜欢 大 猫 。"], None),
         (["私は犬を見ます。", "猫"], "char"),
