@@ -224,6 +224,7 @@ attnlibCards.define("demo", (card, data) => {
     drawn.push(drawn.shift());
     field.value = drawn[0][0];
     begin(field.value.split(" "), Number(clauses.value) + 1 >= data.question?.clauses ? 1 : 0);
+    if (offers.hasChildNodes()) offer(words, "");
   }
 
   // --- Saying ---

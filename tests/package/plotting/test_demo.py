@@ -291,6 +291,12 @@ def test_words_that_may_follow_are_offered_and_can_be_taken(page):
     offers.nth(1).click()
     assert field(page).input_value() == "a big cat "
     expect(field(page)).to_be_focused()
+    page.get_by_role("button", name="New sentence").click()
+    drawn = field(page).input_value()
+    offered = page.get_by_role("group", name="Words that may follow").get_by_role("button").first
+    follows = offered.inner_text()
+    offered.click()
+    expect(field(page)).to_have_value(f"{drawn} {follows} ")
 
 
 def test_every_word_of_the_grammar_is_offered_where_it_stands(card):
