@@ -104,7 +104,7 @@ attnlibCards.define("demo", (card, data) => {
 
   function settle() {
     draw();
-    if (!dragging()) report();
+    if (!dragging() && !stale()) report();
     judge();
   }
 
@@ -166,10 +166,9 @@ attnlibCards.define("demo", (card, data) => {
     const { alpha } = models[m].steps[t], key = pressed(event), to = { [back]: i - 1, [on]: i + 1 }[key];
     const by = { [less]: -0.05, [more]: 0.05, PageDown: -0.2, PageUp: 0.2, Home: -1, End: 1 }[key];
     found ||= Boolean(by);
-    if (to !== undefined) {
-      from = clamp(to, 0, words.length);
-      draw();
-    } else if (by && alpha && !now.hidden.has(i)) weigh(i, clamp(alpha[i] + by, 0, 1), alpha, `${i} at ${t}`);
+    from = clamp(to ?? i, 0, words.length);
+    if (to !== undefined) draw();
+    else if (by && alpha && !now.hidden.has(i)) weigh(i, clamp(alpha[i] + by, 0, 1), alpha, `${i} at ${t}`);
     else if (["Enter", " "].includes(key)) hide(i);
     else return;
     event.preventDefault();
@@ -177,6 +176,7 @@ attnlibCards.define("demo", (card, data) => {
   }
 
   function choose(to, focus) {
+    if (stale()) return;
     t = clamp(to, 0, models[m].steps.length - 1);
     draw();
     say(looks());
@@ -224,6 +224,7 @@ attnlibCards.define("demo", (card, data) => {
     drawn.push(drawn.shift());
     field.value = drawn[0][0];
     begin(field.value.split(" "), Number(clauses.value) + 1 >= data.question?.clauses ? 1 : 0);
+    if (offers.hasChildNodes()) offer(words, "");
   }
 
   // --- Saying ---

@@ -192,6 +192,11 @@ def test_all_of_it_can_be_done_with_keys(page):
     expect(french(page).nth(7)).to_have_attribute("aria-selected", "true")
     slider.press("Control+End")
     expect(undo(page)).to_have_text("Undo (2)")
+    slider.locator(".at-word").click()
+    page.keyboard.press("Enter")
+    expect(slider).to_be_focused()
+    page.keyboard.press("Enter")
+    assert page.locator(".at-hidden").all_inner_texts() == ["european"], "hidden with the mouse, shown, hidden again"
 
 
 def test_another_word_can_be_written_and_the_decoder_goes_on_from_it(page):
@@ -286,6 +291,12 @@ def test_words_that_may_follow_are_offered_and_can_be_taken(page):
     offers.nth(1).click()
     assert field(page).input_value() == "a big cat "
     expect(field(page)).to_be_focused()
+    page.get_by_role("button", name="New sentence").click()
+    drawn = field(page).input_value()
+    offered = page.get_by_role("group", name="Words that may follow").get_by_role("button").first
+    follows = offered.inner_text()
+    offered.click()
+    expect(field(page)).to_have_value(f"{drawn} {follows} ")
 
 
 def test_every_word_of_the_grammar_is_offered_where_it_stands(card):
@@ -364,6 +375,25 @@ def test_an_older_translation_that_comes_late_leaves_the_complaint(page):
     expect(french(page).first).to_have_text("un")
     expect(page.locator(".at-complaint")).to_contain_text("“blue” is not one of")
     expect(status(page)).to_contain_text("“blue” is not one of")
+
+
+def test_nothing_is_said_of_an_old_translation_while_a_new_one_is_on_its_way(both, opened):
+    page = opened(both)
+    page.get_by_role("radio", name="Bahdanau").check(force=True)
+    field(page).fill("the man sees the black cat")
+    expect(french(page)).to_have_count(7)
+    page.evaluate(SLOW)
+    before, after = page.evaluate("""() => {
+        const status = document.querySelector("[role=status].at-aloud"), before = status.textContent;
+        const field = document.querySelector("input[type=text]");
+        field.value = "the cat";
+        field.dispatchEvent(new Event("input"));
+        document.querySelectorAll(".at-target [role=option]")[5].click();
+        document.querySelectorAll(".at-switch input")[0].click();
+        return [before, status.textContent];
+    }""")
+    assert after == before
+    expect(status(page)).to_contain_text("without: le chat ")
 
 
 def test_a_long_sentence_stands_in_two_columns_with_the_likeliest_words_below_the_chosen_one(page):

@@ -163,6 +163,15 @@ def test_on_the_narrowest_telephone_it_fits_and_what_is_touched_is_large_enough(
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
+def test_on_paper_it_is_light_in_a_dark_book_too(cards, opened):
+    page = opened(cards["plane"])
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    color = "getComputedStyle(document.querySelector('.attnlib-card')).color"
+    assert page.evaluate(color) == "rgb(232, 232, 232)"
+    page.emulate_media(media="print")
+    assert page.evaluate(color) == "rgb(26, 26, 26)"
+
+
 @pytest.mark.parametrize("name", CARDS)
 def test_two_share_a_page_into_which_jupyterlab_puts_them(name, cards, opened, accessible):
     page = opened(cards[name], cards[name], later=True)
