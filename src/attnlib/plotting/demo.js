@@ -503,6 +503,7 @@ attnlibCards.define("demo", (card, data) => {
     takeBack();
   });
   field.addEventListener("focus", () => own || offer(words, ""), { once: true });
-  new ResizeObserver(draw).observe(stage);   // which draws it first, too, once the page is laid out
+  new ResizeObserver(draw).observe(stage);
+  draw();
   if (live) whenTouched(card, () => translate(draw));
 });
