@@ -11,7 +11,7 @@ from matplotlib.font_manager import fontManager
 from matplotlib.text import Text
 
 from attnlib.experiments.comparisons import plot_runs
-from attnlib.plotting import figures
+from attnlib.plotting import attention_explorer, figures
 
 RNG = np.random.default_rng(0)
 FOUR = ["la", "voiture", "internationale", "dort"]
@@ -91,7 +91,7 @@ def test_tensors_of_any_type_are_drawn(tensor):
     np.testing.assert_array_equal(ax.images[0].get_array(), np.eye(2))
     curve = figures.plot_bleu_by_length([5, 10], {"a": tensor}).lines[0]
     np.testing.assert_array_equal(curve.get_ydata(), [0.5, 0.5])
-    cards = [figures.attention_explorer({"": weights}, FOUR[:2], FOUR[:2]) for weights in (tensor, np.eye(2))]
+    cards = [attention_explorer({"": weights}, FOUR[:2], FOUR[:2]) for weights in (tensor, np.eye(2))]
     assert cards[0].html == cards[1].html
 
 
