@@ -79,7 +79,7 @@ def main(data: Positional[Path]) -> None:
     torch.set_num_threads(1)
     config, text = read_plan("sentences").configs[ROW], read_data(data, LANGUAGE)
     trained = train_model(Path("_build/record/heads"), text.train, text.dev, settings_of(config, SEED))
-    results(trained.network).to_csv(RECORDED / "heads.csv", index=False)
+    results(trained).to_csv(RECORDED / "heads.csv", index=False)
 
 
 if __name__ == "__main__":

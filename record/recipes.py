@@ -157,8 +157,8 @@ def _train(folder: Path, recipe: Recipe) -> None:
 
 def _learn(folder: Path, recipe: TextRecipe) -> None:
     model, config = train_model(folder, *recipe.text(), recipe.settings, progress=False), recipe.config()
-    write_atomically(folder / "model.safetensors", save(model.network.half().state_dict()))
-    write_config(folder, {**model.network.config, **config, "training_info": config["training_info"] | environment()})
+    write_atomically(folder / "model.safetensors", save(model.half().state_dict()))
+    write_config(folder, {**model.config, **config, "training_info": config["training_info"] | environment()})
 
 
 if __name__ == "__main__":

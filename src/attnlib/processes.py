@@ -64,7 +64,7 @@ def bfloat16_autocast(device: torch.device, *, enabled: bool = True) -> torch.au
     torch.autocast
         The context.
     """
-    able = getattr(torch.cpu, "get_capabilities", dict)()  # a PyTorch that cannot tell counts as no
+    able: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()  # a PyTorch that cannot tell counts as no
     units = any(able.get(name, False) for name in ("avx512_bf16", "amx_bf16"))
     enabled = enabled and units and device.type == "cpu"
     return torch.autocast("cpu", torch.bfloat16, enabled=enabled, cache_enabled=False)
@@ -139,14 +139,16 @@ def all_reduce_gradients(parameters: Iterable[Tensor], loss: Tensor) -> Tensor:
     """
     if world_size() == 1:
         return loss
-    for p in (parameters := list(parameters)):
+    numbers = []
+    for p in parameters:
         p.grad = torch.zeros_like(p) if p.grad is None else p.grad
-    numbers = [*(p.grad for p in parameters), loss]
+        numbers.append(p.grad)
+    numbers.append(loss)
     vector_to_parameters(_all_reduce(parameters_to_vector(numbers)), numbers)
     return loss
 
 
-def _all_reduce(numbers: Tensor, how: dist.ReduceOp = dist.ReduceOp.SUM) -> Tensor:
+def _all_reduce(numbers: Tensor, how: dist.ReduceOp.RedOpType = dist.ReduceOp.SUM) -> Tensor:
     """Combine all processes' numbers in place; where one is gone, end with a sentence in place of gloo's pages."""
     if world_size() > 1:
         try:

@@ -79,7 +79,7 @@ def test_the_best_weights_are_kept_and_patience_ends_the_training(monkeypatch, t
     scores, kept, state = iter([(3.0, 1.0), (2.0, 5.0), (1.0, 4.0), (2.5, 5.0), (1.0, 3.0)]), {}, init_training(small())
     monkeypatch.setattr("attnlib.text.training.dev_score", lambda translator, dev: next(scores))
     lines = []
-    watch = Watch(tmp_path, PAIRS, TrainingConfig(patience=3), 1e9, lines.append, every=2)
+    watch = Watch(tmp_path, PAIRS, TrainingConfig(patience=3), 2, 1e9, lines.append)
 
     def look(state, last):
         watch(state, last)
