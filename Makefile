@@ -60,7 +60,7 @@ serve: ## show the built book at http://localhost:8000
 
 pdf: _build/html/index.html ## print the built chapters into _build/pdf. CHROMIUM="google-chrome"
 	mkdir -p _build/pdf
-	for page in _build/html/notebooks/*.html; do $(CHROMIUM) --headless --no-pdf-header-footer --virtual-time-budget=60000 \
+	for page in $$(find _build/html/notebooks -name "*.html"); do $(CHROMIUM) --headless --no-pdf-header-footer --virtual-time-budget=60000 \
 	  --print-to-pdf=_build/pdf/$$(basename $$page .html).pdf "file://$(CURDIR)/$$page" || exit 1; done
 
 bench: .venv/installed ## measure speed and memory

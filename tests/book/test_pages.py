@@ -40,7 +40,7 @@ def built(root, config, tmp_path_factory) -> Path:
     """Build the book once, as `make book` does, but with the chapters' stored outputs."""
     folder = tmp_path_factory.mktemp("book")
     settings = folder / "_config.yml"
-    stored = {"execute": config["execute"] | {"exclude_patterns": ["notebooks/*"]}}
+    stored = {"execute": config["execute"] | {"exclude_patterns": ["*.ipynb"]}}
     folders = {name: str(root / path) for name, path in config["sphinx"]["local_extensions"].items()}
     settings.write_text(yaml.safe_dump(config | stored | {"sphinx": config["sphinx"] | {"local_extensions": folders}}))
     tool = Path(sys.executable).with_name("jupyter-book")
