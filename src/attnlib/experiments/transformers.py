@@ -137,13 +137,17 @@ def transformer_norm_first(
     return _exchange(model, {**classes, EncoderLayer: NormFirstEncoderLayer, DecoderLayer: NormFirstDecoderLayer})
 
 
-def transformer_alibi(source_vocabulary: Tokenizer, target_vocabulary: Tokenizer, **options: Any) -> EncoderDecoder:
+def transformer_alibi(
+    source_vocabulary: Tokenizer, target_vocabulary: Tokenizer, *, d_model: int = 64, **options: Any
+) -> EncoderDecoder:
     """Build a Transformer without positions, whose self-attention knows distances: see `DistanceAttention`.
 
     Parameters
     ----------
     source_vocabulary, target_vocabulary : Tokenizer
         The vocabularies.
+    d_model : int, default 64
+        Features of a vector.
     **options
         Further arguments of `attnlib.transformer.transformer`.
 
@@ -152,12 +156,10 @@ def transformer_alibi(source_vocabulary: Tokenizer, target_vocabulary: Tokenizer
     EncoderDecoder
         The model, untrained.
     """
-    model = _exchange(
-        transformer(source_vocabulary, target_vocabulary, **options), {PositionalEmbedding: WordEmbedding}
-    )
+    model = transformer(source_vocabulary, target_vocabulary, d_model=d_model, **options)
     for layer in (*model.encoder.layers, *model.decoder.layers):
         layer.self_attention.__class__ = DistanceAttention
-    return model
+    return _exchange(model, {PositionalEmbedding: WordEmbedding})
 
 
 def _exchange(model: EncoderDecoder, classes: Mapping[type[nn.Module], type[nn.Module]]) -> EncoderDecoder:
