@@ -3,7 +3,7 @@
 All weights have one sequential color map that is also readable in gray, and curves differ in color, marker, and dash.
 Words with letters that Matplotlib's font does not have, as in most languages of Asia, are drawn with an installed font
 that has them; Matplotlib warns of letters that no font has. No global setting of Matplotlib is changed, and with the
-same fonts the same data give the same plot. `attention_explorer`, which builds a card, can be imported from here too.
+same fonts the same data give the same plot.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,10 +16,9 @@ from jaxtyping import Real
 from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
-from scipy import stats
+from scipy.special import stdtrit
 
 from attnlib.plotting.cards import checked_weights, letters
-from attnlib.plotting.demo import attention_explorer  # noqa: F401, notebooks find it here
 from attnlib.shapes import Array
 
 WEIGHTS = "Blues"
@@ -166,7 +165,7 @@ def plot_bleu_by_length(lengths: Sequence[int | float], scores: Mapping[str, Rea
         mean = runs.mean(axis=0)
         ax.plot(lengths, mean, label=name, markersize=5, **style)
         if len(runs) > 1:
-            half = stats.t.ppf(0.975, len(runs) - 1) * runs.std(axis=0, ddof=1) / np.sqrt(len(runs))
+            half = stdtrit(len(runs) - 1, 0.975) * runs.std(axis=0, ddof=1) / np.sqrt(len(runs))
             ax.fill_between(lengths, mean - half, mean + half, color=style["color"], alpha=0.2, linewidth=0)
     ax.set(xlabel="length of the source (words)", ylabel="BLEU", ylim=(0, 103))
     ax.legend(frameon=False)

@@ -9,9 +9,9 @@ from lxml import html
 
 from attnlib import load_pretrained
 from attnlib.data import Vocabulary
-from attnlib.plotting import Question, attention_demo, query_plane, step_player, table
+from attnlib.plotting import Question, attention_demo, attention_explorer, query_plane, step_player, table
 from attnlib.plotting.cards import Card, two_decimals, width
-from attnlib.plotting.figures import attention_explorer, plot_alignment
+from attnlib.plotting.figures import plot_alignment
 from attnlib.seq2seq import luong
 
 HEAD = ["model", "exact", "runs"]

@@ -7,9 +7,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from attnlib import load_pretrained
-from attnlib.plotting import Question, attention_demo, query_plane, step_player
+from attnlib.plotting import Question, attention_demo, attention_explorer, query_plane, step_player
 from attnlib.plotting.cards import Card, without_carried
-from attnlib.plotting.figures import attention_explorer
 from attnlib.plotting.page import page_of
 
 STORED = 60_000  # bytes
