@@ -42,3 +42,15 @@ addEventListener("beforeprint", () => {
 addEventListener("afterprint", () => {
   document.documentElement.dataset.theme = shown;
 });
+
+/* A page as Markdown goes to the clipboard; where its copy cannot be read, as from a folder of files, it is opened. */
+async function copyMarkdown(address) {
+  const label = event.currentTarget.querySelector(".btn__text-container");
+  const copied = fetch(address).then(async (copy) => new Blob([await copy.text()], { type: "text/plain" }));
+  try {
+    await navigator.clipboard.write([new ClipboardItem({ "text/plain": copied })]);
+    label.textContent = "Copied";
+  } catch {
+    location.assign(address);
+  }
+}
