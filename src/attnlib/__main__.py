@@ -112,8 +112,16 @@ def train(
         kept = read_parallel(*dev, max_length=config.max_input_length) if dev else None
         if kept:
             log(f"dev: {kept}")
-        how = {"save_seconds": save_seconds, "progress": True, "log": log, "device": device}
-        train_model(common.model, pairs, kept.pairs if kept else (), config, **how)
+        train_model(
+            common.model,
+            pairs,
+            kept.pairs if kept else (),
+            config,
+            save_seconds=save_seconds,
+            progress=True,
+            log=log,
+            device=device,
+        )
         log(f"the model is in {common.model}")
 
 

@@ -17,7 +17,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from attnlib.alignment import AttentionLayer, Memory
+from attnlib.alignment import AttentionLayer
 from attnlib.attention import AttentionOutput, join
 from attnlib.encoders import EncoderOutput
 from attnlib.layers import Embedding, gru_step, lstm_step, weight

@@ -54,7 +54,11 @@ _WINDOWS = {
     "local-m": lambda hid, half_width: LocalMonotonic(half_width),
     "local-p": LocalPredictive,
 }
-_ENCODERS: Mapping[str, Callable[..., nn.Module]] = {"backward": partial(StackedLSTM, reverse=True), "forward": StackedLSTM, "bidirectional": BidirectionalLSTM}
+_ENCODERS: Mapping[str, Callable[..., nn.Module]] = {
+    "backward": partial(StackedLSTM, reverse=True),
+    "forward": StackedLSTM,
+    "bidirectional": BidirectionalLSTM,
+}
 
 
 class Seq2SeqOutput(NamedTuple):

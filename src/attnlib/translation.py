@@ -236,7 +236,7 @@ def _translation(
 
 def _warn(message: str) -> None:
     """Warn at the line that called this package, every time: Python shows only the first of a line's equal warnings."""
-    frame = sys._getframe()
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("attnlib", "beartype", "jaxtyping"):
+    frame, inside = sys._getframe(), ("attnlib", "beartype", "jaxtyping")
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in inside:
         frame = frame.f_back
     warnings.warn_explicit(message, UserWarning, frame.f_code.co_filename, frame.f_lineno, registry={})
