@@ -6,7 +6,7 @@ TORCH = $(shell grep '^torch==' requirements.lock)
 LICENCES := Apache;BSD;ISC;MIT;MPL;Mozilla Public License;PSF;Python Software Foundation
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help book test coverage lint refresh pretrained experiments costs real exercises verify serve bench pdf lock publish-as clean
+.PHONY: help book test coverage lint refresh pretrained experiments costs real exercises verify serve bench pdf lock clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -60,7 +60,7 @@ serve: ## show the built book at http://localhost:8000
 
 pdf: _build/html/index.html ## print the built chapters into _build/pdf. CHROMIUM="google-chrome"
 	mkdir -p _build/pdf
-	for page in _build/html/notebooks/*.html; do $(CHROMIUM) --headless --no-pdf-header-footer --virtual-time-budget=60000 \
+	for page in $$(find _build/html/notebooks -name "*.html"); do $(CHROMIUM) --headless --no-pdf-header-footer --virtual-time-budget=60000 \
 	  --print-to-pdf=_build/pdf/$$(basename $$page .html).pdf "file://$(CURDIR)/$$page" || exit 1; done
 
 bench: .venv/installed ## measure speed and memory
@@ -74,9 +74,6 @@ lock: ## pin the newest versions that pyproject.toml admits, if their licenses d
 	_build/lock/bin/pip-licenses --from=mixed --partial-match --allow-only="$(LICENCES)" --ignore-packages axe-playwright-python >/dev/null
 	{ sed '/^[^#]/d' requirements.lock; _build/lock/bin/pip freeze --exclude attnlib | sed 's/+cpu$$//'; } > _build/new.lock
 	mv _build/new.lock requirements.lock
-
-publish-as: ## REPO=org/name: write the repository's address everywhere
-	@$(PYTHON) tools/publish_as.py "$(REPO)"
 
 clean: ## remove all that was built or installed
 	rm -rf .venv _build .coverage .hypothesis .pytest_cache .ruff_cache

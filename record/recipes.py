@@ -28,7 +28,8 @@ from attnlib.pretrained import FOLDER
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.text.config import TrainingConfig
 from attnlib.text.files import digest
-from attnlib.text.folder import begin_folder, complete_folder, read_config, write_config
+from attnlib.text.folder import read_config
+from attnlib.text.saving import begin_folder, complete_folder, write_config
 from attnlib.text.training import train_model
 from attnlib.text.writing import write_atomically
 from attnlib.training import TrainingState, init_training

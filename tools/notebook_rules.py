@@ -8,6 +8,7 @@ notebook's cells to its complaints: the number of a cell, counted from 0, and wh
 import re
 import sys
 from collections.abc import Iterator
+from glob import glob
 from itertools import pairwise, takewhile
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from nbformat import NotebookNode
 Cells = list[NotebookNode]
 Complaints = Iterator[tuple[int, str]]
 
+FOLDER = Path(__file__).parents[1] / "notebooks"
+NOTEBOOKS = sorted(FOLDER / name for name in glob("**/*.ipynb", root_dir=FOLDER, recursive=True))
 LONGEST = 20  # lines of a cell
 OFF_THE_PAGE = {"remove-cell", "hide-cell", "hide-input"}
 TAGS = {*OFF_THE_PAGE, "hide-output", "nbval-ignore-output"}
@@ -152,7 +155,6 @@ def main(paths: list[Path]) -> list[str]:
 
 
 if __name__ == "__main__":
-    everything = sorted(Path(__file__).parents[1].glob("notebooks/*.ipynb"))
-    complaints = main([*map(Path, sys.argv[1:])] or everything)
+    complaints = main([*map(Path, sys.argv[1:])] or NOTEBOOKS)
     print(*complaints, sep="\n", end="\n" if complaints else "")
     sys.exit(bool(complaints))

@@ -17,8 +17,8 @@ from nbformat import NotebookNode
 
 from attnlib.plotting.cards import without_carried
 from attnlib.text.writing import write_atomically
+from notebook_rules import NOTEBOOKS
 
-NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -56,5 +56,5 @@ def refresh(path: Path) -> bool:
 
 
 if __name__ == "__main__":
-    for path in [Path(name) for name in sys.argv[1:]] or sorted(NOTEBOOKS.glob("*.ipynb")):
+    for path in [Path(name) for name in sys.argv[1:]] or NOTEBOOKS:
         print(path.name, "changed" if refresh(path) else "as it was", flush=True)

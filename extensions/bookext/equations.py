@@ -40,7 +40,7 @@ def place(page: str, node: nodes.Node) -> Place:
         return node
 
     beside = (other for other in node.document.findall(nodes.math_block) if section(other) is section(node))
-    return Place(page.rpartition("/")[2], frozenset(map(number, beside)))
+    return Place(page.removeprefix("notebooks/"), frozenset(map(number, beside)))
 
 
 def converted(writer: HTML5Translator, node: nodes.math | nodes.math_block) -> str:

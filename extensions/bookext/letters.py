@@ -18,7 +18,7 @@ CONVERTER = LatexToMathML(annotation=True, fancy_error=False, macros={"ldots": "
 
 
 class Place(NamedTuple):
-    """Where a letter stands: its page, and the numbers of the equations in its section."""
+    """Where a letter stands: its page below `notebooks`, and the numbers of the equations in its section."""
 
     page: str
     equations: frozenset[str] = frozenset()

@@ -25,7 +25,7 @@ def explain(app: Sphinx, page: str, template: str, context: dict[str, Any], doct
     if not page.startswith("notebooks/") or doctree is None:
         return
     equations, objects = app.env.get_domain("math").equations, app.env.get_domain("py").objects
-    place = Place(page.rpartition("/")[2], frozenset(n for n, (at, _) in equations.items() if at == page))
+    place = Place(page.removeprefix("notebooks/"), frozenset(n for n, (at, _) in equations.items() if at == page))
     uses = ["code", "by_hand"] if place.page.startswith(tuple(table()["by_hand"])) else ["code"]
 
     def named(token: re.Match) -> str:

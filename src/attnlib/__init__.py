@@ -5,6 +5,7 @@ asked for: whoever needs only `attnlib.attention` need not wait for torch.
 
 The modules, in reading order, which is the order of dependence:
 
+- `lazy`: names that a package loads when they are asked for;
 - `shapes`: the axis names and the kind of array that every signature uses;
 - `checks`: checks of arguments that several modules need;
 - `attention`: the general mechanism, `masked_softmax`, `attend` and `attention`;
@@ -14,13 +15,14 @@ The modules, in reading order, which is the order of dependence:
 - `alignment`: `AttentionLayer(score, window)`, from states and annotations to contexts and weights
   (word alignments are in `metrics`);
 - `encoders`: words to annotations;
-- `decoders`: one step of decoding, and the loop over steps;
 - `data`: sentence pairs, vocabularies, and padded batches of ids;
+- `losses`: the loss, computed together with the output layer;
+- `decoders`: one step of decoding, and the loop over steps;
 - `processes`: a processor or a GPU, one process or several;
 - `seq2seq`: encoder and decoder; the papers as presets;
 - `transformer`: a small Transformer, with multi-head attention and no recurrence;
 - `search`: from a model to a translation, greedy or by beam;
-- `losses`, `training`: the loss, and the training loop;
+- `training`: the training loop;
 - `metrics`: alignment error rate, BLEU, exact match.
 
 And folders, each on its own:
@@ -28,38 +30,12 @@ And folders, each on its own:
 - `language`: `lexicon`, `phrases`, `grammar`: English and French sentences whose word links are known; `german`:
   English and German ones;
 - `plotting`: `figures`, interactive cards, a model as one `page`, schematics and `table`;
-- `text`: `config`, `files`, `writing`, `subwords`, `folder`, `model`, `evaluation`, `training`:
+- `text`: `config`, `files`, `writing`, `subwords`, `folder`, `saving`, `model`, `evaluation`, `training`:
   training and translation of your own text;
 - `experiments`: what is compared, how it is measured, and what was recorded, of the grammar and of real sentences;
 - `pretrained`: `models`: the trained models that the chapters speak of.
 """
 
-from importlib import import_module
-from typing import Any
+from attnlib.lazy import attach
 
-_NAMES = {
-    "attention": "AttentionOutput attend masked_softmax",
-    "windows": "GlobalWindow LocalMonotonic LocalPredictive gaussian",
-    "alignment": "AttentionLayer",
-    "encoders": "EncoderOutput",
-    "data": "BOS EOS PAD UNK SentencePair Vocabulary batches collate encode_batch infinite_batches",
-    "seq2seq": "EncoderDecoder luong rnn_encdec rnn_search",
-    "search": "beam_search greedy_search translate translate_all",
-    "training": "train",
-    "language.grammar": "sample",
-    "text.model": "load",
-    "pretrained.models": "load_pretrained",
-}
-_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
-
-__all__ = list(_HOMES)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'attnlib' has no attribute {name!r}")
-    return getattr(import_module(f"attnlib.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -7,9 +7,8 @@ import pytest
 from sphinx.errors import ExtensionError
 
 from attnlib import load_pretrained
-from attnlib.plotting import attention_demo, query_plane, step_player
+from attnlib.plotting import attention_demo, attention_explorer, query_plane, step_player
 from attnlib.plotting.cards import read, without_carried
-from attnlib.plotting.figures import attention_explorer
 from attnlib.seq2seq import rnn_search
 from bookext import live
 

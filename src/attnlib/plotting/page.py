@@ -8,7 +8,7 @@ from html import escape
 
 from attnlib.checks import check_whole
 from attnlib.plotting.cards import embedded, files, read
-from attnlib.plotting.demo import shown_data
+from attnlib.plotting.explorer import shown_data
 from attnlib.plotting.packing import pack
 from attnlib.scores import Location
 from attnlib.seq2seq import EncoderDecoder

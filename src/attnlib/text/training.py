@@ -14,9 +14,10 @@ from attnlib import processes
 from attnlib.data import Corpus, SentencePair, Tokenizer, Vocabulary
 from attnlib.metrics import bleu, chrf, sentence_nll
 from attnlib.seq2seq import LONGEST_LOCATION_SOURCE, EncoderDecoder
-from attnlib.text import folder as folders
+from attnlib.text import saving
 from attnlib.text.config import TrainingConfig
 from attnlib.text.files import ParallelText, digest
+from attnlib.text.folder import TRAINING, WEIGHTS, make, read_vocabularies
 from attnlib.text.model import TranslationModel, load
 from attnlib.text.subwords import Subwords, lacks_spaces
 from attnlib.training import TrainingState, init_training, train, warmup_constant, warmup_cosine
@@ -73,15 +74,15 @@ def train_model(
     Several processes share each batch: see `attnlib.processes`. The first one writes the folder, which all must see.
     """
     folder, config = Path(folder), config or TrainingConfig()
-    with folders.alone(folder):
+    with saving.alone(folder):
         with processes.main_process_first():
-            resumed = (folder / folders.TRAINING).exists()
+            resumed = (folder / TRAINING).exists()
             prepared = _prepare(folder, pairs, dev, config, log)
         if prepared is None:
             log(f"{folder} is complete already")
             return load(folder, device)
         corpus, network = prepared[0], prepared[1].to(device)
-        state = folders.read_training(folder, network) if resumed else init_training(network)
+        state = saving.read_training(folder, network) if resumed else init_training(network)
         if resumed:
             log(f"going on after step {state.step:,}")
         watch = Watch(folder, dev, config, save_seconds, log)
@@ -107,18 +108,18 @@ def _prepare(
         log(str(pairs))
     sides = zip(*(pair[:2] for pair in islice(pairs, 1000)), strict=True)
     about["unspaced"] = [not config.words and lacks_spaces(sentences) for sentences in sides]
-    begun = folders.check_same(folder, about)
-    if begun and not (folder / folders.TRAINING).exists() and (folder / folders.WEIGHTS).exists():
+    begun = saving.check_same(folder, about)
+    if begun and not (folder / TRAINING).exists() and (folder / WEIGHTS).exists():
         return None
     if not begun and processes.rank():
         raise ValueError(f"{folder} is missing for this process; expected a folder that all processes share")
-    known = folders.read_vocabularies(folder) if begun else build_vocabularies(pairs, config)
+    known = read_vocabularies(folder) if begun else build_vocabularies(pairs, config)
     corpus = encode_text(pairs, known, config, log)
     if config.options.get("score") == "location":
         _check_location_sources(corpus, dev, known[0])
-    network = folders.make(about, *known)
+    network = make(about, *known)
     if not begun:
-        folders.begin_folder(folder, about, *known)
+        saving.begin_folder(folder, about, *known)
     size, (source, target) = sum(p.numel() for p in network.parameters()), map(len, known)
     log(f"{size:,} weights; vocabularies of {source:,}, {target:,}")
     return corpus, network
@@ -289,7 +290,7 @@ class Watch:
             state.should_stop = self.config.patience is not None and since >= self.config.patience
             self.log(f"step {state.step:,}: dev loss {loss:.3f}, {metric} {score:.2f}")
         if not processes.rank() and monotonic() - self.saved >= self.save_seconds:
-            folders.write_training(self.folder, state)
+            saving.write_training(self.folder, state)
             self.saved = monotonic()
 
 
@@ -314,9 +315,9 @@ def _finish(folder: Path, state: TrainingState, reason: str) -> None:
     with processes.main_process_first():
         if processes.rank():
             return
-        folders.write_training(folder, state)
+        saving.write_training(folder, state)
         if state.best is not None:
             state.model.load_state_dict(state.best)
-        folders.complete_folder(folder, state, reason)
+        saving.complete_folder(folder, state, reason)
         if reason != "interrupted":
-            (folder / folders.TRAINING).unlink(missing_ok=True)
+            (folder / TRAINING).unlink(missing_ok=True)

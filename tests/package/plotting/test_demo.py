@@ -11,9 +11,8 @@ from playwright.sync_api import Locator, Page, expect
 from attnlib import load_pretrained
 from attnlib.data import SentencePair, encode_batch
 from attnlib.language.grammar import sample
-from attnlib.plotting import Question, attention_demo
+from attnlib.plotting import Question, attention_demo, attention_explorer
 from attnlib.plotting.cards import Card, two_decimals
-from attnlib.plotting.figures import attention_explorer
 from attnlib.search import greedy_search, translate
 from attnlib.seq2seq import EncoderDecoder
 
