@@ -1,17 +1,19 @@
 """What is recorded of a run of a plan that learns from a grammar, and what a model costs.
 
-Of each run there is a line in three tables, for each test set, number of clauses, and ten source words: the metrics of
-`attnlib.experiments.evaluation`, and ``unfinished``, the share of greedy translations that do not end; ``missed_left``
-and ``missed_right``, the share of links that lie left or right of the nearest gold one. And the details:
+Of each run there is a line for each group of test sentences, in a table for each of the plan's groupings: by test set,
+number of clauses, or ten source words. It has the metrics of `attnlib.experiments.evaluation`, and ``unfinished``, the
+share of greedy translations that do not end; ``missed_left`` and ``missed_right``, the share of links that lie left or
+right of the nearest gold one. And the details:
 
 ======================== ===========================================================================================
+``config``               digest of the configuration
 ``learning_rate``        that of the tuning group
-``losses``               each the mean of ten steps, in nats per word
+``losses``               at most 70, each the mean of ten steps or more, in nats per word
 ``losses_by_position``   for each number of clauses, the mean loss of five target positions after another
-``alignment_offsets``    for each test set, how many links lie 5 or more to the left, 4, ..., 5 or more to the right
+``alignment_offsets``    by the first grouping, how many links lie 5 or more to the left, 4, ..., 5 or more to the right
 ``correct``              which test sentences greedy translation gets right: four a hexadecimal digit, the first first
 ``seconds``              how long it took, by the clock
-``environment``          see `tables.environment`
+``environment``          the line of the table ``environments``
 ======================== ===========================================================================================
 """
 
@@ -27,7 +29,7 @@ from tables import Run, environment
 
 from attnlib.data import SentencePair
 from attnlib.experiments.evaluation import Predictions, compute_metrics, max_output_length, predict
-from attnlib.experiments.plan import ExperimentConfig, Plan
+from attnlib.experiments.plan import ExperimentConfig, Plan, name_test_set
 from attnlib.experiments.training import count_macs, count_parameters, train_from_config
 from attnlib.metrics import sentence_nll, token_nll
 
@@ -38,7 +40,6 @@ SOURCE = 20
 """The source length for which a step's multiply-adds are counted, in words, EOS among them."""
 
 _POSITIONS = 5  # target positions that share a mean loss
-_SMOOTH = 10  # steps of training that one recorded loss is the mean of
 
 
 def measure(plan: Plan, config: ExperimentConfig, seed: int) -> Run:
@@ -47,26 +48,27 @@ def measure(plan: Plan, config: ExperimentConfig, seed: int) -> Run:
     model, history = train_from_config(config, seed)
     pairs = config.test_sentences()
     predictions = predict(model, pairs, config.beam_size)
-    tables, offsets = {}, {}
-    for by, groups in group_sentences(config).items():
-        tables["" if by == "test_set" else by] = lines = []
-        for value, rows in groups.items():
+    tables, offsets, groupings = {"environments": [environment()]}, {}, group_sentences(config)
+    for by in plan.groupings:
+        name = "" if by == plan.groupings[0] else by
+        tables[name] = lines = []
+        for value, rows in groupings[by].items():
             part = predictions.select(rows)
             lines.append({"model": config.name, by: value, "seed": seed} | compute_metrics(part) | _more(part))
-            if by == "test_set" and part.links is not None:
-                offsets[value] = count_offsets(part).tolist()
+            if not name and part.links is not None:
+                offsets[name_test_set(value)] = count_offsets(part).tolist()
     correct = [words == pair.target for words, pair in zip(predictions.translations, pairs, strict=True)]
     details = {
-        "plan": plan.digest,
         "model": config.name,
         "seed": seed,
+        "config": config.digest,
         "learning_rate": config.learning_rate,
         "losses": smooth(history.losses),
         "losses_by_position": _by_position(token_nll(model, pairs), config.num_test_sentences),
         "alignment_offsets": offsets or None,
         "correct": np.packbits(correct).tobytes().hex(),
         "seconds": round(perf_counter() - began, 1),
-        "environment": environment(),
+        "environment": environment()["id"],
     }
     return Run(tables, details)
 
@@ -79,11 +81,12 @@ def measure_rate(plan: Plan, config: ExperimentConfig, seed: int) -> Run:
     except FloatingPointError:
         pass
     else:
-        pairs = [pair for c in plan.contents["learning_rates"]["clauses"] for pair in dev_sentences(config, c)]
+        pairs = [pair for c in plan.contents["tuning"]["clauses"] for pair in dev_sentences(config, c)]
         loss = sum(sentence_nll(model, pairs)) / sum(len(pair.target) + 1 for pair in pairs)
     line = {"tuning_group": config.tuning_group, "learning_rate": config.learning_rate, "seed": seed}
     line |= {"loss": round(loss, 5) if isfinite(loss) else None, "seconds": round(perf_counter() - began, 1)}
-    return Run({"learning_rates": [line | {"revision": environment()["revision"], "plan": plan.digest}]})
+    line |= {"config": config.digest, "environment": environment()["id"]}
+    return Run({"learning_rates": [line], "environments": [environment()]})
 
 
 def dev_sentences(config: ExperimentConfig, clauses: int) -> list[SentencePair]:
@@ -93,7 +96,7 @@ def dev_sentences(config: ExperimentConfig, clauses: int) -> list[SentencePair]:
     return [pair for pair in drawn if pair.source not in tested][: config.num_test_sentences]
 
 
-def measure_costs(plan: Plan, config: ExperimentConfig, steps: int = 100) -> Run:
+def measure_costs(config: ExperimentConfig, steps: int = 100) -> Run:
     """Measure what a model costs. Run it in a process of its own, with nothing beside it.
 
     ``parameters``; ``macs``, the multiply-adds of a decoder's step, the `SOURCE`-th for a source of as many words;
@@ -112,7 +115,7 @@ def measure_costs(plan: Plan, config: ExperimentConfig, steps: int = 100) -> Run
         "seconds": round((perf_counter() - began) * config.max_steps / steps, 1),
         "peak_memory": round(_peak_memory() - before),
     }
-    return Run({"costs": [line | {"revision": environment()["revision"], "plan": plan.digest}]})
+    return Run({"costs": [line | {"environment": environment()["id"]}], "environments": [environment()]})
 
 
 def group_sentences(config: ExperimentConfig) -> dict[str, dict[Any, list[int]]]:
@@ -129,8 +132,9 @@ def group_sentences(config: ExperimentConfig) -> dict[str, dict[Any, list[int]]]
 
 
 def smooth(losses: Float[np.ndarray, "steps"]) -> list[float]:
-    """Return the mean of every ten steps."""
-    return [round(float(part.mean()), 4) for part in np.split(losses, range(_SMOOTH, len(losses), _SMOOTH))]
+    """Return the means of ten steps each, or of more where there would be more than 70."""
+    steps = max(10, -(-len(losses) // 70))
+    return [round(float(part.mean()), 4) for part in np.split(losses, range(steps, len(losses), steps))]
 
 
 def count_offsets(predictions: Predictions) -> Int[np.ndarray, "offsets"]:

@@ -25,7 +25,7 @@ from attnlib.data import Tokenizer
 from attnlib.decoders import DecoderState
 from attnlib.encoders import EncoderOutput
 from attnlib.experiments.plan import ExperimentConfig, read_plan
-from attnlib.experiments.runs import RECORDED, read_table
+from attnlib.experiments.runs import RECORDED, mean_losses, read_table
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.transformer import (
     DecoderLayer,
@@ -127,16 +127,16 @@ def norm_first_transformer(
 
 def trials(losses: pd.DataFrame) -> list[dict[str, float]]:
     """List the trials of learning rates that are known to be needed."""
-    rule = PLAN.contents["learning_rates"]
-    half = losses.query("share == 0.5").assign(tuning_group="norm-first") if len(losses) else losses
-    rates = rates_to_try(half, "norm-first", rule)
+    rule = PLAN.contents["tuning"]
+    half = losses.query("share == 0.5") if len(losses) else pd.DataFrame(columns=["learning_rate", "loss"])
+    rates = rates_to_try(mean_losses(half, len(rule["seeds"])), rule["learning_rates"])
     keys = [*product(rates, [0.5], rule["seeds"]), *product([FAILED], [1], (100, 101, 102))]
     return [{"learning_rate": rate, "share": share, "seed": seed} for rate, share, seed in keys]
 
 
 def chosen(losses: pd.DataFrame) -> float:
     """Choose the learning rate with the least mean loss after half the steps."""
-    return losses.query("share == 0.5").groupby("learning_rate").loss.mean().idxmin()
+    return mean_losses(losses.query("share == 0.5")).idxmin()
 
 
 def dev_loss(config: ExperimentConfig, learning_rate: float, share: float, seed: int) -> float:

@@ -21,7 +21,7 @@ from tables import environment
 
 from attnlib.data import SentencePair
 from attnlib.experiments.plan import ExperimentConfig, read_plan
-from attnlib.experiments.runs import best_learning_rate
+from attnlib.experiments.runs import Recording
 from attnlib.experiments.training import train_from_config
 from attnlib.language.grammar import sample
 from attnlib.pretrained import FOLDER
@@ -45,8 +45,9 @@ class Recipe(NamedTuple):
 
     def experiment(self) -> ExperimentConfig:
         """Return the configuration of its plan, with the chosen learning rate."""
-        config = read_plan(self.plan).configs[self.row]
-        return config.replace(learning_rate=best_learning_rate(self.plan, config.tuning_group))
+        recording = Recording(self.plan)
+        config = recording.plan.configs[self.row]
+        return config.replace(learning_rate=recording.best_learning_rate(config.tuning_group))
 
     def config(self) -> dict[str, Any]:
         """Return the data of ``config.json``, without losses and environment."""

@@ -1,17 +1,18 @@
 """The runs of a plan that learns from a grammar: one command that does what is not recorded yet.
 
-First come the learning rates, then the runs, by phase and by seed, then again, and for longer, the models of which a
-run failed to converge. Each run is written into the tables when it is done: killed at any moment, the command goes on
-where it was. With ``--share 2 5`` it does the second fifth of the runs; without, what the others left.
+In each phase of the plan first come the learning rates, then the runs, by seed, then again, and for longer, the models
+of which a run failed to converge. Each run is written into the tables when it is done: killed at any moment, the
+command goes on where it was. With ``--share 2 5`` it does the second fifth of the runs; without, what the others left.
 With ``--costs`` it measures what every model costs, in one sitting, with nothing beside it.
 """
 
 import multiprocessing
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from itertools import product
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -23,20 +24,16 @@ from measures import measure, measure_costs, measure_rate
 from tables import Run, add_run
 from tyro.conf import Positional
 
-from attnlib.experiments.plan import Plan, read_plan
-from attnlib.experiments.runs import RECORDED, best_learning_rate, failed_configs, load_learning_rates, read_details
+from attnlib.experiments.plan import ExperimentConfig, Plan, read_plan
+from attnlib.experiments.runs import RECORDED, Recording, mean_losses
 
 Jobs = dict[tuple[Any, ...], Callable[[], Run]]
 """What is to be run, by its name and seed, in this order."""
 
 
-def rates_to_try(rates: pd.DataFrame, group: str, rule: Mapping[str, Any]) -> list[float]:
-    """List the plan's rates, and one more beside the best while that is the first or the last."""
-    tried = sorted(rule["rates"])
-    losses = pd.Series(dtype=float)
-    if len(rates):
-        of_group = rates[rates["tuning_group"] == group].fillna({"loss": inf}).groupby("learning_rate")["loss"]
-        losses = of_group.mean()[of_group.size() == len(rule["seeds"])]
+def rates_to_try(losses: pd.Series, rates: Sequence[float]) -> list[float]:
+    """List the plan's rates, and one more beside the best of those with a loss while that is the first or the last."""
+    tried = sorted(rates)
     while {*tried} <= {*losses.index} and losses[tried].min() < inf:
         best = tried.index(losses[tried].idxmin())
         if 0 < best < len(tried) - 1:
@@ -45,41 +42,52 @@ def rates_to_try(rates: pd.DataFrame, group: str, rule: Mapping[str, Any]) -> li
     return tried
 
 
-def list_rate_jobs(plan: Plan, folder: Path) -> Jobs:
-    """List the runs that choose learning rates, recorded or not."""
-    rule, rates, jobs = plan.contents["learning_rates"], load_learning_rates(plan, folder), {}
-    for group, name in plan.tuning_groups.items():
-        config = plan.configs[name].longer(rule["share_of_steps"])
-        for rate in rates_to_try(rates, group, rule):
-            for seed in rule["seeds"]:
-                jobs[group, rate, seed] = partial(measure_rate, plan, config.replace(learning_rate=rate), seed)
+def list_rate_jobs(recording: Recording, groups: Iterable[str]) -> Jobs:
+    """List the runs that choose the learning rates of tuning groups, recorded or not."""
+    plan, rates, jobs = recording.plan, recording.learning_rates, {}
+    rule = plan.contents["tuning"]
+    for group in groups:
+        losses = mean_losses(rates[rates["tuning_group"] == group], len(rule["seeds"]))
+        for rate, seed in product(rates_to_try(losses, rule["learning_rates"]), rule["seeds"]):
+            config = plan.tuning_config(group).replace(learning_rate=rate)
+            jobs[group, rate, seed] = partial(measure_rate, plan, config, seed)
     return jobs
 
 
-def list_jobs(plan: Plan, folder: Path) -> Jobs:
-    """List the runs of a plan whose learning rates are chosen, recorded or not."""
-    rates = {group: best_learning_rate(plan, group, folder) for group in plan.tuning_groups}
-    again = [(config, seed) for config in failed_configs(plan, folder) for seed in config.seeds]
-    runs = [(config.replace(learning_rate=rates[config.tuning_group]), seed) for config, seed in [*plan.runs(), *again]]
-    return {(config.name, seed): partial(measure, plan, config, seed) for config, seed in runs}
+def list_jobs(recording: Recording, configs: Sequence[ExperimentConfig]) -> Jobs:
+    """List the runs of configurations whose learning rates are chosen, by seed, recorded or not."""
+    jobs = {}
+    for config, seed in sorted(((c, seed) for c in configs for seed in c.seeds), key=lambda run: run[1]):
+        chosen = config.replace(learning_rate=recording.best_learning_rate(config.tuning_group))
+        jobs[config.name, seed] = partial(measure, recording.plan, chosen, seed)
+    return jobs
 
 
-def recorded(plan: Plan, folder: Path) -> set[tuple[Any, ...]]:
+def recorded(recording: Recording) -> set[tuple[Any, ...]]:
     """Name the runs that are in the tables."""
-    rates = load_learning_rates(plan, folder)
-    keys = rates[["tuning_group", "learning_rate", "seed"]].itertuples(index=False, name=None) if len(rates) else ()
-    return {*keys, *((run["model"], run["seed"]) for run in read_details(plan, folder))}
+    keys = recording.learning_rates[["tuning_group", "learning_rate", "seed"]]
+    return {*keys.itertuples(index=False, name=None), *recording.recorded}
 
 
 def record(plan: Plan, folder: Path, share: tuple[int, int] = (1, 1), log: Callable[[str], Any] = print) -> None:
-    """Record the runs of a plan that are not recorded yet, and log each."""
+    """Record the runs of a plan that are not recorded yet, phase by phase, and log each."""
+    for phase in sorted({config.phase for config in plan.configs.values()}):
+        record_phase(plan, phase, folder, share, log)
+
+
+def record_phase(plan: Plan, phase: int, folder: Path, share: tuple[int, int], log: Callable[[str], Any]) -> None:
+    """Record the runs of a phase that are not recorded yet, and log each."""
     failed: set[tuple[Any, ...]] = set()
+    configs = [config for config in plan.configs.values() if config.phase == phase]
+    groups = dict.fromkeys(config.tuning_group for config in configs)
     part, parts = share
     while True:
-        jobs = list_rate_jobs(plan, folder)
-        if rates_are_known := jobs.keys() <= recorded(plan, folder):
-            jobs = list_jobs(plan, folder)
-        done = recorded(plan, folder) | failed
+        recording = Recording(plan, folder)
+        jobs = list_rate_jobs(recording, groups)
+        if rates_are_known := jobs.keys() <= recorded(recording):
+            again = [config for config in recording.failed_configs() if config.phase == phase]
+            jobs = list_jobs(recording, configs) | list_jobs(recording, again)
+        done = recorded(recording) | failed
         mine = {key: jobs[key] for key in [*jobs][part - 1 :: parts] if key not in done}
         for key, job in mine.items():
             name = " ".join(map(str, key))
@@ -125,7 +133,7 @@ def main(
         return
     for name, config in read.configs.items():
         with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), torch.set_num_threads, (1,)) as fresh:
-            add_run(fresh.submit(measure_costs, read, config).result(), read, folder)
+            add_run(fresh.submit(measure_costs, config).result(), read, folder)
         log(name)
 
 

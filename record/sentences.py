@@ -43,8 +43,8 @@ from tables import Run, add_run, environment
 from attnlib.checks import check_choice
 from attnlib.data import UNK, SentencePair, Tokenizer
 from attnlib.experiments.captions import LANGUAGES, load_captions
-from attnlib.experiments.plan import ExperimentConfig, Plan, read_plan, rename_terms
-from attnlib.experiments.runs import RECORDED, read_details
+from attnlib.experiments.plan import ExperimentConfig, Plan, read_plan
+from attnlib.experiments.runs import RECORDED, Recording
 from attnlib.experiments.training import count_parameters
 from attnlib.metrics import attention_weights, sentence_nll
 from attnlib.processes import resolve_device
@@ -84,6 +84,11 @@ def settings_of(config: ExperimentConfig, seed: int) -> TrainingConfig:
     )
 
 
+def search_of(config: ExperimentConfig) -> dict[str, int]:
+    """Collect the settings of the beam search."""
+    return {"beam_size": config.beam_size, "max_length": config.max_length}
+
+
 @lru_cache(maxsize=2)
 def read_data(folder: Path, language: str) -> Data:
     """Read all parts in English and one of `attnlib.experiments.captions.LANGUAGES`, except pairs with an empty side.
@@ -120,7 +125,7 @@ def train_and_measure(config: ExperimentConfig, seed: int, data: Data, folder: P
     model = train_model(folder, data.train[: config.num_pairs], data.dev, settings_of(config, seed), **how)
     if model.network.config["ended"] == "interrupted":
         raise KeyboardInterrupt
-    search = {"beam_size": config.beam_size, "max_length": config.max_length, "prefer_finished": True}
+    search = search_of(config) | {"prefer_finished": True}
     key = {"model": config.name, "seed": seed}
     costs, training = _training(model, folder)
     test, words, signatures = _test(model, data.test, search)
@@ -153,15 +158,14 @@ def record(
     ValueError
         If a run is recorded with other settings than the plan's, or with another text.
     """
-    recorded = {(run["model"], run["seed"]): run for run in read_details(plan, folder)}
+    recorded = {(run["model"], run["seed"]): run for run in Recording(plan, folder).details}
     device = how.get("device", torch.device("cpu"))
     gpu = {"gpu": torch.cuda.get_device_name(device)} if device.type == "cuda" else {}
-    where = environment() | gpu | {"threads": torch.get_num_threads(), "sentencepiece": version("sentencepiece")}
+    where = environment(threads=torch.get_num_threads(), sentencepiece=version("sentencepiece"), **gpu)
     for config, seed in [run for run in plan.runs() if not only or run[0].name in only]:
-        about = {"settings": asdict(settings_of(config, seed)), "effort": dict(plan.contents["effort"])}
+        about = {"settings": asdict(settings_of(config, seed)), "search": search_of(config)}
         about["text"] = _digests(data, config.language, config.num_pairs)
         if before := recorded.get((config.name, seed)):
-            before = before | {"settings": with_current_names(before["settings"])}
             if other := [part for part in about if before[part] != about[part]]:
                 raise ValueError(
                     f"{config.name}, seed {seed}, is recorded with another {other[0]}; give another --folder for yours"
@@ -170,17 +174,9 @@ def record(
             run = train_and_measure(
                 config, seed, read_data(data, config.language), models / f"{config.name}.{seed}", **how
             )
-            add_run(run._replace(details=run.details | about | {"environment": where}), plan, folder)
+            tables = run.tables | {"environments": [where]}
+            add_run(Run(tables, run.details | about | {"environment": where["id"]}), plan, folder)
             print(config.name, seed, flush=True)
-
-
-def with_current_names(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return recorded settings of a training, with current names of the model's options."""
-    options = rename_terms("row", settings["options"])
-    if settings["preset"] == "transformer":
-        names = {"embedding_dim": "d_model", "hidden_size": "dim_feedforward"}
-        options = {names.get(name, name): x for name, x in options.items()}
-    return {**settings, "options": options}
 
 
 def main(
@@ -224,7 +220,7 @@ def count_words(language: str, train: Sequence[SentencePair]) -> list[dict[str, 
 
 
 @lru_cache
-def _digests(folder: Path, language: str, pairs: int | None) -> dict[str, str]:
+def _digests(folder: Path, language: str, pairs: int) -> dict[str, str]:
     data = read_data(folder, language)
     return {"train": digest(data.train[:pairs]), "dev": digest(data.dev), "test": digest(data.test)}
 

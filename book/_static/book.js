@@ -1,5 +1,6 @@
 addEventListener("DOMContentLoaded", () => {
-  const parts = [...document.querySelectorAll("span.math, div.math > span, .cell_output:has(img), table.dataframe")];
+  const parts = [...document.querySelectorAll("span.math, div.math > span, .cell_output, table.dataframe")]
+    .filter((part) => !part.matches(".cell_output") || part.querySelector("img"));
   addEventListener("load", () => scrollWide(parts));
   addEventListener("resize", () => scrollWide(parts));
 });
@@ -12,14 +13,15 @@ function scrollWide(parts) {
   const wide = parts.filter(isWide);
   for (const part of parts) {
     part.classList.toggle("wide", wide.includes(part));
-    wide.includes(part) ? (part.tabIndex = 0) : part.removeAttribute("tabindex");
+    if (wide.includes(part)) part.tabIndex = 0;
+    else part.removeAttribute("tabindex");
   }
 }
 
 /* What is copied as text has the TeX of its equations, as a notebook would. */
 addEventListener("copy", (event) => {
   const selected = getSelection().rangeCount ? getSelection().getRangeAt(0).cloneContents() : new DocumentFragment();
-  const equations = [...selected.querySelectorAll("math:has(annotation)")];
+  const equations = [...selected.querySelectorAll("math")].filter((math) => math.querySelector("annotation"));
   if (!equations.length) return;
   const page = document.createElement("div");
   page.append(selected.cloneNode(true));
@@ -41,3 +43,15 @@ addEventListener("beforeprint", () => {
 addEventListener("afterprint", () => {
   document.documentElement.dataset.theme = shown;
 });
+
+/* A page as Markdown goes to the clipboard; where its copy cannot be read, as from a folder of files, it is opened. */
+async function copyMarkdown(address) {
+  const label = event.currentTarget.querySelector(".btn__text-container");
+  const copied = fetch(address).then(async (copy) => new Blob([await copy.text()], { type: "text/plain" }));
+  try {
+    await navigator.clipboard.write([new ClipboardItem({ "text/plain": copied })]);
+    label.textContent = "Copied";
+  } catch {
+    location.assign(address);
+  }
+}

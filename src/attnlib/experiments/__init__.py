@@ -1,23 +1,13 @@
 """Comparison of models: plans, metrics, statistics, and the recorded runs.
 
-`models` defines models that no paper has; `plan` and `labels` describe what is compared; `evaluation` and `training`
-run it; `runs`, `captions` and `verdicts` load and judge the results; `comparisons` plots them. This package exports
+`models` defines models that no paper has; `plan` describes what is compared; `evaluation` and `training` run it;
+`runs`, `captions` and `verdicts` load and judge the results; `comparisons` plots them. This package exports
 what most chapters use.
 """
 
 from attnlib.experiments.evaluation import compute_metrics, max_output_length, predict, window_centers
-from attnlib.experiments.labels import label_claims, label_model, split_lengths
-from attnlib.experiments.plan import ExperimentConfig, build_vocabularies, read_plan
-from attnlib.experiments.runs import (
-    best_learning_rate,
-    failed_configs,
-    load_alignment_offsets,
-    load_correct,
-    load_costs,
-    load_learning_rates,
-    load_losses_by_position,
-    load_runs,
-)
+from attnlib.experiments.plan import ExperimentConfig, build_vocabularies, read_plan, split_lengths
+from attnlib.experiments.runs import Recording, read_table
 from attnlib.experiments.training import count_macs, count_parameters, train_from_config
 from attnlib.experiments.verdicts import (
     compare_by_metrics,

@@ -16,8 +16,7 @@ import numpy as np
 from jaxtyping import Float
 
 from attnlib.data import SentencePair
-from attnlib.experiments.plan import read_plan
-from attnlib.experiments.runs import RECORDED, read_details, read_table
+from attnlib.experiments.runs import RECORDED, Recording, read_table
 from attnlib.text.files import GoldAlignment, Words, split_words
 from attnlib.text.model import Translation
 
@@ -96,9 +95,9 @@ def load_caption_outputs(model: str, folder: Path = RECORDED) -> list[CaptionOut
     list of CaptionOutput
         An output for each caption.
     """
-    runs = {run["model"]: run for run in read_details("sentences", folder) if run["seed"] == 0}
-    run, outputs = runs[model], []
-    for n, caption in enumerate(load_captions(read_plan("sentences").configs[model].language)):
+    recording, outputs = Recording("sentences", folder), []
+    run = next(run for run in recording.details if (run["model"], run["seed"]) == (model, 0))
+    for n, caption in enumerate(load_captions(recording.plan.configs[model].language)):
         weights, forced = (run[name][n] if run[name] else None for name in ("weights", "forced_attention"))
         translation = None
         if run["translations"]:

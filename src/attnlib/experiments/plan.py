@@ -1,15 +1,21 @@
 """Plans of comparisons: models, metrics, seeds, and claims, fixed before the first run.
 
-Each run is recorded with the hash of its plan's file, so that the question cannot be changed once the answer is known.
-Each chapter that compares models has a plan.
+A plan is a TOML file. ``[defaults]`` and the ``rows`` of its tables hold fields of `ExperimentConfig`; their other
+entries are options of the model. A row has ``num_seeds`` seeds from the plan's first. A claim about several metrics,
+test sets or numbers of ``clauses`` is a claim about each; ``[verdicts.claims]`` holds what all claims share.
+
+Each run is recorded with a digest of its configuration, so that the question cannot be changed once the answer is
+known. A plan may gain rows.
 """
 
+import json
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache, lru_cache
 from hashlib import sha256
 from inspect import signature
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +24,8 @@ import pandas as pd
 from attnlib.checks import check_choice
 from attnlib.data import SentencePair, Vocabulary
 from attnlib.experiments.models import hybrid, luong_with_identity, luong_without_attention
-from attnlib.language import german, grammar
+from attnlib.experiments.transformers import transformer_alibi, transformer_norm_first
+from attnlib.language import german, grammar, sentences
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.text.folder import PRESETS
 
@@ -29,38 +36,21 @@ MODELS: Mapping[str, Callable[..., EncoderDecoder]] = PRESETS | {
     "hybrid": hybrid,
     "luong_without_attention": luong_without_attention,
     "luong_with_identity": luong_with_identity,
+    "transformer_norm_first": transformer_norm_first,
+    "transformer_alibi": transformer_alibi,
 }
 """Functions that build the models of a plan, by name."""
 
-LANGUAGES = {"french": grammar.sample, "german": german.sample}
-"""Functions that sample sentence pairs of a grammar, by target language."""
+GRAMMARS = {"french": grammar, "german": german, "reordered": sentences}
+"""Modules of the grammars by language, each with a function ``sample``.
 
-_SIZES = {"emb": "embedding_dim", "hid": "hidden_size"}
-NAMES: Mapping[str, Mapping[str, str]] = {
-    "budget": _SIZES
-    | {"pairs": "num_pairs", "words": "max_tokens", "steps": "max_steps", "width": "beam_size"}
-    | {"test_sentences": "num_test_sentences"},
-    "effort": {"steps": "max_steps", "score_every": "eval_every", "beam": "beam_size"},
-    "row": _SIZES
-    | {"preset": "model", "family": "tuning_group", "pairs": "num_pairs"}
-    | {"asks_before": "queries_before", "reader": "encoder", "width": "encoder_ratio", "projected": "bridge"},
-    "claim": {"says": "direction", "measure": "metric", "group": "test_set"},
-}
-"""Names in the plans' files that differ from this package's, for each part of a file."""
+One whose English order varies has ``sample(..., reordering=...)``; one that knows its words has ``vocabularies()``.
+"""
 
-VALUES: Mapping[str, Mapping[str, str]] = {
-    "model": {"between": "hybrid"},
-    "encoder": {"both": "bidirectional", "reversed": "backward", "forwards": "forward"},
-    "window": {"everywhere": "global", "monotonic": "local-m", "predictive": "local-p"},
-    "metric": {
-        "exact": "exact_match",
-        "beam_bleu": "bleu_beam",
-        "bleu": "bleu_beam",
-        "alignment_error": "alignment_error_rate",
-    },
-    "test_set": {"within": "seen lengths", "beyond": "longer"},
-}
-"""Values in the plans' files that differ from this package's names, for each option."""
+LOWER_IS_BETTER = frozenset(
+    ("perplexity", "alignment_error_rate", "center_distance", "unfinished", "missed_left", "missed_right")
+)
+"""Metrics of which a better model has less."""
 
 
 @dataclass(frozen=True)
@@ -75,16 +65,18 @@ class ExperimentConfig:
         One of `MODELS`, or another function from vocabularies, sizes and a seed to a model.
     options : mapping
         Further arguments of that function.
-    language : {"french", "german"}, default "french"
-        Target language. The source language is English.
+    language : {"french", "german", "reordered"}, default "french"
+        One of `GRAMMARS`: from English to the language, or to French in the grammar whose English order varies.
     seeds : tuple of int
         Seeds of the runs: of initial weights, training sentences and batches.
     embedding_dim, hidden_size : int
         Sizes of an embedding, and of a state in one direction.
     clauses : tuple of int
         Numbers of clauses of the training sentences, as the grammars count them.
-    num_pairs : int, optional
-        Number of training pairs. If None, all pairs of a text.
+    reordering : float, default 0.5
+        How often English puts first what French puts last, in training and test sentences of a grammar that varies it.
+    num_pairs : int
+        Number of training pairs.
     max_tokens : int
         Most words of a batch on one side, padding counted.
     max_steps : int
@@ -99,6 +91,8 @@ class ExperimentConfig:
         Seed of the test sentences, which are the same for all models and runs.
     beam_size : int
         Hypotheses of the beam search. With 1, test sentences are only translated greedily.
+    label : str
+        Name of the model in plots and tables.
     plan, table : str
         Names of the plan and of its table.
     phase : int
@@ -121,7 +115,8 @@ class ExperimentConfig:
     embedding_dim: int = 48
     hidden_size: int = 96
     clauses: tuple[int, ...] = (1, 2, 3)
-    num_pairs: int | None = 20_000
+    reordering: float = 0.5
+    num_pairs: int = 20_000
     max_tokens: int = 800
     max_steps: int = 700
     learning_rate: float | None = None
@@ -129,6 +124,7 @@ class ExperimentConfig:
     num_test_sentences: int = 100
     test_seed: int = 0
     beam_size: int = 5
+    label: str = ""
     plan: str = ""
     table: str = ""
     phase: int = 1
@@ -169,13 +165,19 @@ class ExperimentConfig:
         names = ("d_model", "dim_feedforward") if of_transformer else ("embedding_dim", "hidden_size")
         return dict(zip(names, (self.embedding_dim, self.hidden_size), strict=True))
 
+    @property
+    def digest(self) -> str:
+        """Digest of what a run depends on, except its seed and learning rate."""
+        described = {name: value for name, value in asdict(self).items() if name not in _NOT_OF_RUN}
+        return sha256(json.dumps(described, sort_keys=True, default=repr).encode()).hexdigest()[:16]
+
     def build_model(self, seed: int) -> EncoderDecoder:
         """Build the model, untrained."""
         return self.build(*build_vocabularies(self.language), **self.options, **self.sizes, seed=seed)
 
     def training_sentences(self, seed: int) -> list[SentencePair]:
         """Return the training pairs of a run."""
-        return [*_training_sentences(self.language, self.num_pairs, seed, self.clauses)]
+        return [*_sample_training((self.language, self.reordering), self.num_pairs, seed, self.clauses, "train")]
 
     def test_sentences(self, clauses: int | Sequence[int] | None = None) -> list[SentencePair]:
         """Return the test sentences, which are disjoint from all training sentences.
@@ -191,8 +193,11 @@ class ExperimentConfig:
             The sentences, ordered by number of clauses.
         """
         wanted = self.test_clauses if clauses is None else (clauses,) if isinstance(clauses, int) else clauses
-        n, seed = self.num_test_sentences, self.test_seed
-        return [pair for c in wanted for pair in _test_sentences(self.language, n, seed + c, c)]
+        grammar_of, n, seed = (self.language, self.reordering), self.num_test_sentences, self.test_seed
+        return [pair for c in wanted for pair in _sample_test(grammar_of, n, seed + c, (c,), "test")]
+
+
+_NOT_OF_RUN = {"name", "seeds", "learning_rate", "label", "plan", "table", "phase", "tuning_group"}
 
 
 @dataclass(frozen=True)
@@ -203,28 +208,29 @@ class Plan:
     ----------
     name : str
         Name of the plan.
-    digest : str
-        SHA-256 of the file.
     contents : mapping
-        Contents of the file, in its own terms.
+        Contents of the file.
     configs : mapping
         Configurations by name, in the file's order.
     """
 
     name: str
-    digest: str
     contents: Mapping[str, Any]
     configs: Mapping[str, ExperimentConfig]
 
     @property
-    def learns_from_text(self) -> bool:
-        """Whether the models are trained on a text, not on grammar sentences."""
-        return "effort" in self.contents
-
-    @property
     def tuning_groups(self) -> Mapping[str, str]:
         """Model that the learning rate of each tuning group is chosen with."""
-        return {} if self.learns_from_text else self.contents["learning_rates"]["families"]
+        return self.contents.get("tuning", {}).get("groups", {})
+
+    def tuning_config(self, group: str) -> ExperimentConfig:
+        """Return the configuration that the learning rate of a tuning group is chosen with."""
+        return self.configs[self.tuning_groups[group]].longer(self.contents["tuning"]["share_of_steps"])
+
+    @property
+    def groupings(self) -> Sequence[str]:
+        """Groupings of the test sentences, with a table of metrics each."""
+        return self.contents.get("metrics", {}).get("groupings", ("test_set", "words"))
 
     def claims(self, table: str) -> pd.DataFrame:
         """Return the claims of a table.
@@ -241,15 +247,51 @@ class Plan:
             ``metric`` on a ``test_set`` than model ``second``, or that it "differs"; and the ``margin`` of a large
             difference.
         """
-        claims = self.contents["tables"][table].get("claims", ())
-        columns = ["claim", "first", "second", *NAMES["claim"].values()]
-        rows = [{"claim": _wording(claim), **rename_terms("claim", claim)} for claim in claims]
-        return pd.DataFrame(rows, columns=columns).assign(margin=self.contents["verdicts"]["margin"])
+        rule, columns = self.contents["verdicts"], ["claim", "first", "second", "direction", "metric", "test_set"]
+        rows = []
+        for claim in (rule.get("claims", {}) | entry for entry in self.contents["tables"][table].get("claims", ())):
+            sets = claim.get("clauses") or _listed(claim["test_set"])
+            for metric, test_set in product(_listed(claim["metric"]), sets):
+                direction = _direction(claim["direction"], metric)
+                margin = rule.get("margin") or rule["margins"][metric][str(test_set)]
+                pair = claim["first"], claim["second"]
+                rows.append([self._wording(claim), *pair, direction, metric, name_test_set(test_set), margin])
+        return pd.DataFrame(rows, columns=[*columns, "margin"])
 
     def runs(self) -> list[tuple[ExperimentConfig, int]]:
         """Return each configuration with each of its seeds, in running order."""
         runs = [(config, seed) for config in self.configs.values() for seed in config.seeds]
         return sorted(runs, key=lambda run: (run[0].phase, run[1]))
+
+    def _wording(self, claim: Mapping[str, Any]) -> str:
+        """Return the label of a claim, or else its models' labels with the direction."""
+        words = {"differs": "differs from"}.get(claim["direction"], f"{claim['direction']} than")
+        first, second = (self.configs[claim[name]].label for name in ("first", "second"))
+        return claim.get("label", f"{first} {words} {second}")
+
+
+def name_test_set(test_set: str | int) -> str:
+    """Return the name of a test set, such as "3 clauses" for a number of clauses."""
+    return f"{test_set} clause{'s' * (test_set > 1)}" if isinstance(test_set, int) else test_set
+
+
+def split_lengths(claims: pd.DataFrame, clauses: Sequence[int] = (4, 5, 6, 8)) -> pd.DataFrame:
+    """Return the claims about longer sentences, split by number of clauses.
+
+    Parameters
+    ----------
+    claims : DataFrame
+        Claims, as `Plan.claims` returns them.
+    clauses : sequence of int, default (4, 5, 6, 8)
+        Numbers of clauses.
+
+    Returns
+    -------
+    DataFrame
+        The new claims, with a ``test_set`` such as "4 clauses".
+    """
+    longer = claims[claims["test_set"] == "longer"]
+    return pd.concat([longer.assign(test_set=name_test_set(n)) for n in clauses], ignore_index=True)
 
 
 def read_plan(plan: str | Path | Plan) -> Plan:
@@ -278,79 +320,51 @@ def read_plan(plan: str | Path | Plan) -> Plan:
     if isinstance(plan, str):
         check_choice(sorted(path.stem for path in PLANS.glob("*.toml")), plan=plan)
         path = PLANS / f"{plan}.toml"
-    text = path.read_bytes()
-    contents = tomllib.loads(text.decode())
-    configs: dict[str, ExperimentConfig] = {}
+    contents = tomllib.loads(path.read_text("utf-8"))
+    first, configs = contents.get("seeds", {}).get("first", 0), {}
     for table, part in contents["tables"].items():
-        for entry in part["rows"]:
-            if entry["name"] in configs:
-                raise ValueError(f"name is {entry['name']!r} twice in the plan {path.stem}; expected different names")
+        for row in part["rows"]:
+            given = {name: tuple(x) if isinstance(x, list) else x for name, x in (contents["defaults"] | row).items()}
+            name, num_seeds = given["name"], given.pop("num_seeds")
+            if name in configs:
+                raise ValueError(f"name is {name!r} twice in the plan {path.stem}; expected different names")
             where = {"plan": path.stem, "table": table, "phase": part["phase"]}
-            configs[entry["name"]] = (_of_text if "effort" in contents else _of_grammar)(entry, where, contents)
-    return Plan(path.stem, sha256(text).hexdigest(), contents, configs)
-
-
-def rename_terms(part: str, entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert entries of a plan's file to this package's names and values, and lists to tuples.
-
-    Parameters
-    ----------
-    part : str
-        Part of the file, one of `NAMES`.
-    entry : mapping
-        The entries.
-
-    Returns
-    -------
-    dict
-        The converted entries.
-    """
-    named = {NAMES[part].get(name, name): tuple(x) if isinstance(x, list) else x for name, x in entry.items()}
-    return {name: VALUES.get(name, {}).get(x, x) for name, x in named.items()}
+            fields = {"label": name} | where | {x: given.pop(x) for x in _FIELDS & given.keys()}
+            configs[name] = ExperimentConfig(**fields, seeds=tuple(range(first, first + num_seeds)), options=given)
+    return Plan(path.stem, contents, configs)
 
 
 @cache
 def build_vocabularies(language: str = "french") -> tuple[Vocabulary, Vocabulary]:
     """Build the vocabularies of a grammar, of English and of the target language."""
-    sources, targets = zip(*(pair[:2] for pair in LANGUAGES[language](2_000, seed=0)), strict=True)
+    language_module = GRAMMARS[language]
+    if hasattr(language_module, "vocabularies"):
+        return language_module.vocabularies()
+    sources, targets = zip(*(pair[:2] for pair in language_module.sample(2_000, seed=0)), strict=True)
     return Vocabulary.from_sentences(sources), Vocabulary.from_sentences(targets)
 
 
-@lru_cache(maxsize=2)
-def _training_sentences(language: str, n: int, seed: int, clauses: tuple[int, ...]) -> tuple[SentencePair, ...]:
-    return tuple(LANGUAGES[language](n, seed=seed, clauses=clauses))
+_FIELDS = ExperimentConfig.__dataclass_fields__.keys()
 
 
-@cache
-def _test_sentences(language: str, n: int, seed: int, clauses: int) -> tuple[SentencePair, ...]:
-    return tuple(LANGUAGES[language](n, seed=seed, clauses=(clauses,), part="test"))
+def _sample(
+    grammar_of: tuple[str, float], n: int, seed: int, clauses: tuple[int, ...], part: str
+) -> tuple[SentencePair, ...]:
+    language, reordering = grammar_of
+    sample = GRAMMARS[language].sample
+    varied = {"reordering": reordering} if "reordering" in signature(sample).parameters else {}
+    return tuple(sample(n, seed=seed, clauses=clauses, part=part, **varied))
 
 
-def _of_grammar(entry: Mapping[str, Any], where: dict[str, Any], contents: Mapping[str, Any]) -> ExperimentConfig:
-    given = rename_terms("budget", contents["budget"]) | rename_terms("row", entry) | where
-    times, beam, first = given.pop("times", 1), given.pop("beam", True), contents["seeds"]["first"]
-    given["seeds"] = tuple(range(first, first + entry["seeds"]))
-    if not beam:
-        given["beam_size"] = 1
-    return _config(given).longer(times).replace(name=entry["name"])
+_sample_training, _sample_test = lru_cache(maxsize=2)(_sample), cache(_sample)
 
 
-def _of_text(entry: Mapping[str, Any], where: dict[str, Any], contents: Mapping[str, Any]) -> ExperimentConfig:
-    effort = rename_terms("effort", contents["effort"])
-    size = effort.pop("features")
-    given = {"language": "german", "embedding_dim": size, "hidden_size": size, "num_pairs": None}
-    given |= {"dropout": 0.3, "embedding_dropout": 0.2} | effort | rename_terms("row", entry) | where
-    return _config(given | {"seeds": tuple(range(entry["seeds"]))})
+def _listed(x: Any) -> list[Any]:
+    return x if isinstance(x, list) else [x]
 
 
-def _config(given: Mapping[str, Any]) -> ExperimentConfig:
-    """Build a configuration; entries that it lacks are model options."""
-    named = {name: value for name, value in given.items() if name in ExperimentConfig.__dataclass_fields__}
-    return ExperimentConfig(**named, options={name: value for name, value in given.items() if name not in named})
-
-
-def _wording(claim: Mapping[str, str]) -> str:
-    """Return a claim in words, without its test set and the metric exact match."""
-    words = {"more": "more than", "less": "less than", "differs": "differs from"}[claim["says"]]
-    metric = "" if claim["measure"] == "exact" else f", {claim['measure'].replace('_', ' ')}"
-    return f"{claim['first']} {words} {claim['second']}{metric}"
+def _direction(direction: str, metric: str) -> str:
+    """Return "more" or "less" for "better" and "worse"."""
+    if direction not in ("better", "worse"):
+        return direction
+    return "more" if (direction == "better") != (metric in LOWER_IS_BETTER) else "less"

@@ -2,12 +2,14 @@
 
 The plan ``comparison``, for example, has ``comparison.csv``, the metrics of each run on each test set;
 ``comparison.clauses.csv`` and ``comparison.words.csv``, the same by length of the test sentences;
-``comparison.learning_rates.csv`` and ``comparison.costs.csv``; and ``comparison.jsonl``, with further details of each
-run. The metrics are described in `attnlib.experiments.evaluation`.
+``comparison.learning_rates.csv`` and ``comparison.costs.csv``; ``comparison.jsonl``, with further details of each run;
+and ``comparison.environments.csv``, the code, machines and versions that these name. The metrics are described in
+`attnlib.experiments.evaluation`.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +22,6 @@ from attnlib.experiments.plan import ExperimentConfig, Plan, read_plan
 
 RECORDED = Path(__file__).parent / "recorded"
 """Folder of the tables."""
-
-BY = ("test_set", "clauses", "words")
-"""Groupings of the test sentences, with a table each."""
 
 
 def read_table(name: str, folder: Path = RECORDED) -> pd.DataFrame:
@@ -41,258 +40,246 @@ def read_table(name: str, folder: Path = RECORDED) -> pd.DataFrame:
         The table.
     """
     path = folder / f"{name}.csv"
-    return pd.read_csv(path, keep_default_na=False, na_values=[""]) if path.exists() else pd.DataFrame()
+    digests = dict.fromkeys(("config", "environment", "id"), str)  # some look like numbers
+    return pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=digests) if path.exists() else pd.DataFrame()
 
 
-def read_details(plan: str | Plan, folder: Path = RECORDED) -> list[dict[str, Any]]:
-    """Read the recorded details of each run of a plan.
+def mean_losses(learning_rates: pd.DataFrame, num_seeds: int = 1) -> pd.Series:
+    """Compute the mean dev loss of each learning rate over its seeds, infinite if a training failed.
 
     Parameters
     ----------
-    plan : str or Plan
-        The plan, or its name.
-    folder : Path, optional
-        Folder of the recorded runs.
+    learning_rates : DataFrame
+        Dev losses of one tuning group.
+    num_seeds : int, default 1
+        Learning rates with fewer seeds are left out.
 
     Returns
     -------
-    list of dict
-        An entry for each run.
-
-    Raises
-    ------
-    ValueError
-        If a run was recorded under another version of the plan.
+    Series
+        Mean losses by learning rate.
     """
-    plan = read_plan(plan)
-    path = folder / f"{plan.name}.jsonl"
-    details = [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
-    if not plan.learns_from_text and {run["plan"] for run in details} - {plan.digest}:
-        raise ValueError(f"{path.name} has runs of another plan; expected runs with the hash of {plan.name}")
-    return details
+    losses = learning_rates.fillna({"loss": np.inf}).groupby("learning_rate")["loss"]
+    return losses.mean()[losses.size() >= num_seeds]
 
 
-def load_runs(plan: str | Plan, by: str = "test_set", folder: Path = RECORDED) -> pd.DataFrame:
-    """Load the metrics of all runs of a plan.
+class Recording:
+    """The recorded runs of a plan. Each file is read once; a new recording reads it again.
 
     Parameters
     ----------
-    plan : str or Plan
-        The plan, or its name.
-    by : {"test_set", "clauses", "words"}, default "test_set"
-        Grouping of the test sentences: by as many clauses as in training ("seen lengths") or more ("longer"); by number
-        of clauses; or by number of words, in tens. The test sets of a plan that learns from a text are "test" and
-        "captions".
+    plan : str, Path or Plan
+        The plan, its name, or its file.
     folder : Path, optional
         Folder of the recorded runs.
 
-    Returns
-    -------
-    DataFrame
-        A row for each model, group of test sentences and seed; a column for each metric.
-
-    Raises
-    ------
-    ValueError
-        If `by` has another value, or a run was recorded under another version of the plan.
+    Attributes
+    ----------
+    plan : Plan
+        The plan.
+    folder : Path
+        Folder of the recorded runs.
     """
-    check_choice(BY, by=by)
-    plan = read_plan(plan)
-    read_details(plan, folder)
-    return read_table(plan.name if by == "test_set" else f"{plan.name}.{by}", folder)
 
+    def __init__(self, plan: str | Path | Plan, folder: Path = RECORDED):
+        self.plan, self.folder = read_plan(plan), folder
 
-def load_learning_rates(plan: str | Plan, folder: Path = RECORDED) -> pd.DataFrame:
-    """Load the dev losses of the learning-rate search.
+    @cached_property
+    def details(self) -> list[dict[str, Any]]:
+        """Details of each run, from the lines of JSON.
 
-    Parameters
-    ----------
-    plan : str or Plan
-        The plan, or its name.
-    folder : Path, optional
-        Folder of the recorded runs.
+        Raises
+        ------
+        ValueError
+            If a run has another configuration than the plan.
+        """
+        path = self.folder / f"{self.plan.name}.jsonl"
+        details = [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+        configs = self.plan.configs | {config.name: config for config in self._longer_configs.values()}
+        self._check(path.name, configs, [(run["model"], run["config"]) for run in details if "config" in run])
+        return details
 
-    Returns
-    -------
-    DataFrame
+    @cached_property
+    def learning_rates(self) -> pd.DataFrame:
+        """Dev losses of the learning-rate search.
+
         A row for each ``tuning_group``, ``learning_rate`` and ``seed``; the ``loss`` is NaN if training failed.
-    """
-    return _load("learning_rates", plan, folder)
 
+        Raises
+        ------
+        ValueError
+            If a row has another configuration than the plan.
+        """
+        table = self._table("learning_rates")
+        if table.empty:
+            return pd.DataFrame(columns=["tuning_group", "learning_rate", "seed", "loss"])
+        configs = {group: self.plan.tuning_config(group) for group in self.plan.tuning_groups}
+        self._check(
+            f"{self.plan.name}.learning_rates.csv", configs, zip(table["tuning_group"], table["config"], strict=True)
+        )
+        return table.drop(columns=["config", "environment"])
 
-def load_costs(plan: str | Plan, folder: Path = RECORDED) -> pd.DataFrame:
-    """Load the costs of the models of a plan.
+    @cached_property
+    def costs(self) -> pd.DataFrame:
+        """Costs of the models.
 
-    Parameters
-    ----------
-    plan : str or Plan
-        The plan, or its name.
-    folder : Path, optional
-        Folder of the recorded runs.
-
-    Returns
-    -------
-    DataFrame
         With an index ``model``: ``parameters``; ``macs``, the multiply-adds of a decoder step; ``words_per_second`` of
         training, ``seconds`` and ``peak_memory`` in MiB. A plan that learns from a text has a row for each run.
-    """
-    return _load("costs", plan, folder).set_index("model")
+        """
+        return self._table("costs").drop(columns="environment", errors="ignore").set_index("model")
 
+    @property
+    def recorded(self) -> set[tuple[str, int]]:
+        """Model and seed of each recorded run."""
+        return {(run["model"], run["seed"]) for run in self.details}
 
-def load_losses_by_position(plan: str | Plan, folder: Path = RECORDED) -> pd.DataFrame:
-    """Load the mean loss of each run by target position.
+    @property
+    def missing(self) -> list[tuple[str, int]]:
+        """Model and seed of each planned run that is not recorded yet, in running order."""
+        return [(config.name, seed) for config, seed in self.plan.runs() if (config.name, seed) not in self.recorded]
 
-    Parameters
-    ----------
-    plan : str or Plan
-        The plan, or its name.
-    folder : Path, optional
-        Folder of the recorded runs.
+    def runs(self, by: str | None = None) -> pd.DataFrame:
+        """Return the metrics of all recorded runs.
 
-    Returns
-    -------
-    DataFrame
-        Means over five positions, in nats per word, by the ``position`` in their middle, from 1.
-    """
-    rows = [
-        (run["model"], run["seed"], clauses, 5 * n + 3, loss)
-        for run, config in _with_configs(plan, folder)
-        for clauses, losses in zip(config.test_clauses, run["losses_by_position"], strict=True)
-        for n, loss in enumerate(losses)
-    ]
-    return pd.DataFrame(rows, columns=["model", "seed", "clauses", "position", "loss"])
+        Parameters
+        ----------
+        by : {"test_set", "clauses", "words"}, optional
+            Grouping of the test sentences, one of the plan's: by as many clauses as in training ("seen lengths") or
+            more ("longer"); by number of clauses; or by number of words, in tens. The test sets of a plan that learns
+            from a text are "test" and "captions". If None, the plan's first grouping.
 
+        Returns
+        -------
+        DataFrame
+            A row for each model, group of test sentences and seed; a column for each metric.
 
-def load_alignment_offsets(plan: str | Plan, folder: Path = RECORDED) -> pd.DataFrame:
-    """Load the distribution of each run's offsets from the gold links.
+        Raises
+        ------
+        ValueError
+            If the plan has no such grouping, or a run has another configuration than the plan.
+        """
+        first, *_ = self.plan.groupings
+        by = by or first
+        check_choice(self.plan.groupings, by=by)
+        table = self._table("" if by == first else by)
+        if table.empty:
+            return pd.DataFrame(columns=["model", by, "seed"])
+        return table[pd.MultiIndex.from_frame(table[["model", "seed"]]).isin(self.recorded)]
 
-    Parameters
-    ----------
-    plan : str or Plan
-        The plan, or its name.
-    folder : Path, optional
-        Folder of the recorded runs.
+    def losses_by_position(self) -> pd.DataFrame:
+        """Return the mean loss of each run by target position.
 
-    Returns
-    -------
-    DataFrame
-        Number of links by ``offset`` from the nearest gold link, in words. A negative offset is to the left. The first
-        and the last offset include all links that are further away.
-    """
-    rows = [
-        (run["model"], run["seed"], test_set, offset, count)
-        for run in read_details(plan, folder)
-        for test_set, links in (run["alignment_offsets"] or {}).items()
-        for offset, count in enumerate(links, -(len(links) // 2))
-    ]
-    return pd.DataFrame(rows, columns=["model", "seed", "test_set", "offset", "links"])
+        Returns
+        -------
+        DataFrame
+            Means over five positions, in nats per word, by the ``position`` in their middle, from 1.
+        """
+        rows = [
+            (run["model"], run["seed"], clauses, 5 * n + 3, loss)
+            for run in self.details
+            for clauses, losses in zip(self._config(run).test_clauses, run["losses_by_position"], strict=True)
+            for n, loss in enumerate(losses)
+        ]
+        return pd.DataFrame(rows, columns=["model", "seed", "clauses", "position", "loss"])
 
+    def alignment_offsets(self) -> pd.DataFrame:
+        """Return the distribution of each run's offsets from the gold links.
 
-def load_correct(
-    plan: str | Plan, model: str, test_set: str = "seen lengths", folder: Path = RECORDED
-) -> Bool[np.ndarray, "runs sentences"]:
-    """Load which test sentences each run of a model translates correctly.
+        Returns
+        -------
+        DataFrame
+            Number of links by ``offset`` from the nearest gold link, in words. A negative offset is to the left. The
+            first and the last offset include all links that are further away.
+        """
+        rows = [
+            (run["model"], run["seed"], test_set, offset, count)
+            for run in self.details
+            for test_set, links in (run["alignment_offsets"] or {}).items()
+            for offset, count in enumerate(links, -(len(links) // 2))
+        ]
+        return pd.DataFrame(rows, columns=["model", "seed", "test_set", "offset", "links"])
 
-    Parameters
-    ----------
-    plan : str or Plan
-        The plan, or its name.
-    model : str
-        Name of the model.
-    test_set : {"seen lengths", "longer"}, default "seen lengths"
-        Test set.
-    folder : Path, optional
-        Folder of the recorded runs.
+    def correct(self, model: str, test_set: str | int = "seen lengths") -> Bool[np.ndarray, "runs sentences"]:
+        """Return which test sentences each run of a model translates correctly.
 
-    Returns
-    -------
-    bool array, shape (runs, sentences)
-        True for a correct translation; runs are ordered by seed.
-    """
-    runs = [(run, config) for run, config in _with_configs(plan, folder) if run["model"] == model]
-    config = runs[0][1]
-    seen = np.repeat(config.test_clauses, config.num_test_sentences) <= max(config.clauses)
-    bits = [np.unpackbits(np.frombuffer(bytes.fromhex(run["correct"]), np.uint8), count=len(seen)) for run, _ in runs]
-    return np.array(bits, dtype=bool)[:, {"seen lengths": seen, "longer": ~seen}[test_set]]
+        Parameters
+        ----------
+        model : str
+            Name of the model.
+        test_set : {"seen lengths", "longer"} or int, default "seen lengths"
+            Test set, or number of clauses.
 
+        Returns
+        -------
+        bool array, shape (runs, sentences)
+            True for a correct translation; runs are ordered by seed.
+        """
+        config = self.plan.configs[model]
+        clauses = np.repeat(config.test_clauses, config.num_test_sentences)
+        seen = clauses <= max(config.clauses)
+        of_set = {"seen lengths": seen, "longer": ~seen}.get(test_set, clauses == test_set)
+        runs = [bytes.fromhex(run["correct"]) for run in self.details if run["model"] == model]
+        bits = [np.unpackbits(np.frombuffer(run, np.uint8), count=len(clauses)) for run in runs]
+        return np.array(bits, dtype=bool)[:, of_set]
 
-def best_learning_rate(plan: str | Plan, group: str, folder: Path = RECORDED) -> float:
-    """Return the learning rate of a tuning group with the least mean loss.
+    def best_learning_rate(self, group: str) -> float:
+        """Return the learning rate of a tuning group with the least mean loss.
 
-    Parameters
-    ----------
-    plan : str or Plan
-        The plan, or its name.
-    group : str
-        Name of the tuning group.
-    folder : Path, optional
-        Folder of the recorded runs.
+        Parameters
+        ----------
+        group : str
+            Name of the tuning group.
 
-    Returns
-    -------
-    float
-        The learning rate.
+        Returns
+        -------
+        float
+            The learning rate.
 
-    Raises
-    ------
-    ValueError
-        If no loss of the group is recorded, or training failed with every rate.
-    """
-    rates = load_learning_rates(plan, folder)
-    losses = rates[rates["tuning_group"] == group].fillna({"loss": np.inf}).groupby("learning_rate")["loss"].mean()
-    if not np.isfinite(losses).any():
-        raise ValueError(f"group is {group!r}; expected a tuning group with a finite loss")
-    return float(losses.idxmin())
+        Raises
+        ------
+        ValueError
+            If no loss of the group is recorded, or training failed with every rate.
+        """
+        rates = self.learning_rates
+        losses = mean_losses(rates[rates["tuning_group"] == group])
+        if not np.isfinite(losses).any():
+            raise ValueError(f"group is {group!r}; expected a tuning group with a finite loss")
+        return float(losses.idxmin())
 
+    def failed_configs(self) -> list[ExperimentConfig]:
+        """Return longer configurations of models with a run that failed.
 
-def failed_configs(plan: str | Plan, folder: Path = RECORDED) -> list[ExperimentConfig]:
-    """Return longer configurations of models with a run that failed.
+        Returns
+        -------
+        list of ExperimentConfig
+            The configurations with which these models are trained again, once all their runs are recorded.
+        """
+        if not self._longer_configs or (runs := self.runs()).empty:
+            return []
+        least = runs[runs["test_set"] == "seen lengths"].groupby("model")["exact_match"].agg(["min", "size"])
+        return [
+            config
+            for name, config in self._longer_configs.items()
+            if name in least.index and least["size"][name] == len(self.plan.configs[name].seeds)
+            if least["min"][name] < self.plan.contents["failed"]["below"]
+        ]
 
-    Parameters
-    ----------
-    plan : str or Plan
-        The plan, or its name.
-    folder : Path, optional
-        Folder of the recorded runs.
+    @property
+    def _longer_configs(self) -> dict[str, ExperimentConfig]:
+        rule = self.plan.contents.get("failed", {"tables": ()})
+        configs = {name: config for name, config in self.plan.configs.items() if config.table in rule["tables"]}
+        return {name: config.longer(rule["times"]).replace(seeds=config.seeds[:5]) for name, config in configs.items()}
 
-    Returns
-    -------
-    list of ExperimentConfig
-        The configurations with which these models are trained again.
-    """
-    plan = read_plan(plan)
-    rule, runs = plan.contents.get("lost", {"tables": ()}), load_runs(plan, folder=folder)
-    if runs.empty:
-        return []
-    least = runs[runs["test_set"] == "seen lengths"].groupby("model")["exact_match"].agg(["min", "size"])
-    return [
-        config.longer(rule["times"]).replace(seeds=config.seeds[:5])
-        for name, config in plan.configs.items()
-        if config.table in rule["tables"] and name in least.index
-        if least["size"][name] == len(config.seeds) and least["min"][name] < rule["below"]
-    ]
+    def _config(self, run: Mapping[str, Any]) -> ExperimentConfig:
+        """Return the configuration of a run, or that of the first training if the model was trained for longer."""
+        return self.plan.configs[run["model"].partition("-times")[0]]
 
+    def _table(self, name: str) -> pd.DataFrame:
+        return read_table(f"{self.plan.name}.{name}".removesuffix("."), self.folder)
 
-def _load(name: str, plan: str | Plan, folder: Path) -> pd.DataFrame:
-    """Load a table whose rows have a plan's hash and the code's revision."""
-    plan = read_plan(plan)
-    whole_name = f"{plan.name}.{name}"
-    table = read_table(whole_name, folder)
-    if "plan" in table and {*table["plan"]} - {plan.digest}:
-        raise ValueError(f"{whole_name}.csv has lines of another plan; expected lines with the hash of {plan.name}")
-    return table.drop(columns=["plan", "revision"], errors="ignore")
-
-
-def _with_configs(plan: str | Plan, folder: Path) -> Iterator[tuple[dict[str, Any], ExperimentConfig]]:
-    """Yield each run with its configuration.
-
-    A model that was trained again for longer shares the configuration of the first training.
-
-    Yields
-    ------
-    tuple of (dict, ExperimentConfig)
-        A run and its configuration.
-    """
-    plan = read_plan(plan)
-    for run in read_details(plan, folder):
-        yield run, plan.configs[run["model"].partition("-times")[0]]
+    def _check(self, file: str, configs: Mapping[str, ExperimentConfig], found: Iterable[tuple[str, str]]) -> None:
+        """Check that what was found is of the plan's configurations."""
+        digests = {name: config.digest for name, config in configs.items()}
+        others = sorted({name for name, digest in found if digests.get(name) != digest})
+        if others:
+            raise ValueError(f"{file} has {', '.join(others)} by another configuration; expected those of the plan")

@@ -10,7 +10,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from attnlib.data import BOS, EOS, infinite_batches
 from attnlib.experiments.plan import ExperimentConfig, build_vocabularies
-from attnlib.experiments.runs import best_learning_rate
+from attnlib.experiments.runs import Recording
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.training import History, train
 
@@ -47,7 +47,7 @@ def train_from_config(config: ExperimentConfig, seed: int, **options: Any) -> tu
     """
     rate = config.learning_rate
     if rate is None:
-        rate = best_learning_rate(config.plan, config.tuning_group)
+        rate = Recording(config.plan).best_learning_rate(config.tuning_group)
     model, pairs = config.build_model(seed), config.training_sentences(seed)
     batches = infinite_batches(pairs, *build_vocabularies(config.language), max_tokens=config.max_tokens, seed=seed)
     options = {"steps": config.max_steps, "learning_rate": rate, "progress": False} | options

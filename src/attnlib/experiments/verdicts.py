@@ -1,7 +1,7 @@
 """Statistics of several runs, and verdicts on the claims of a plan.
 
 The verdict on a claim is "supported" if the claimed difference is found, "reversed" if the opposite is, "ruled out" if
-a difference of the margin is, and otherwise "inconclusive". The plans' files have no term of their own for "reversed".
+a difference of the margin is, and otherwise "inconclusive". The plans' texts have no term of their own for "reversed".
 """
 
 from collections.abc import Sequence
@@ -14,6 +14,7 @@ from jaxtyping import Bool, Float, Real
 from scipy import stats
 
 from attnlib.checks import check_choice
+from attnlib.experiments.plan import name_test_set
 
 Runs = Sequence[float] | Real[np.ndarray, "runs"] | pd.Series
 """A number for each run of a model, such as its exact match."""
@@ -218,7 +219,7 @@ def compare_models(runs: pd.DataFrame, claims: pd.DataFrame, metric: str | None 
     Parameters
     ----------
     runs : DataFrame
-        Metrics of the runs, as `attnlib.experiments.runs.load_runs` returns them.
+        Metrics of the runs, as `attnlib.experiments.runs.Recording.runs` returns them.
     claims : DataFrame
         Claims, as `attnlib.experiments.plan.Plan.claims` returns them. A ``test_set`` may be a length, such as
         "8 clauses", if `runs` contains it.
@@ -248,7 +249,7 @@ def compare_by_metrics(runs: pd.DataFrame, claims: pd.DataFrame, *, jointly: boo
     Parameters
     ----------
     runs : DataFrame
-        Metrics of the runs, as `attnlib.experiments.runs.load_runs` returns them.
+        Metrics of the runs, as `attnlib.experiments.runs.Recording.runs` returns them.
     claims : DataFrame
         Claims, as `attnlib.experiments.plan.Plan.claims` returns them.
     jointly : bool, default False
@@ -291,7 +292,7 @@ def _test(runs: pd.DataFrame, claims: pd.DataFrame, metric: str | None) -> pd.Da
 def _name_test_sets(runs: pd.DataFrame) -> pd.Series:
     """Return the test set of each row, or its length as a name, such as "8 clauses"."""
     names = runs["test_set"] if "test_set" in runs else pd.Series(index=runs.index, dtype=object)
-    return names.fillna(runs["clauses"].astype("Int64").astype(str) + " clauses") if "clauses" in runs else names
+    return names.fillna(runs["clauses"].dropna().astype(int).map(name_test_set)) if "clauses" in runs else names
 
 
 def _judge(tested: pd.DataFrame) -> pd.DataFrame:

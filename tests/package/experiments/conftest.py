@@ -11,27 +11,30 @@ from attnlib.experiments.plan import PLANS, Plan, read_plan
 from attnlib.language.grammar import sample
 
 SMALL = """
-[budget]
-emb = 7
-hid = 6
-pairs = 60
-words = 200
-steps = 20
+[metrics]
+groupings = ["test_set", "clauses", "words"]
+
+[defaults]
+embedding_dim = 7
+hidden_size = 6
+num_pairs = 60
+max_tokens = 200
+max_steps = 20
 test_clauses = [1, 2, 4]
-test_sentences = 3
+num_test_sentences = 3
 test_seed = 2000
-width = 2
+beam_size = 2
 
 [seeds]
 first = 10
 
-[learning_rates]
-rates = [0.002, 0.01, 0.05]
+[tuning]
+learning_rates = [0.002, 0.01, 0.05]
 seeds = [100, 101]
 share_of_steps = 0.5
 clauses = [1, 2]
 
-[learning_rates.families]
+[tuning.groups]
 early = "bahdanau"
 late = "local-p"
 
@@ -39,22 +42,44 @@ late = "local-p"
 level = 0.05
 margin = 0.05
 
-[lost]
+[failed]
 below = 0.5
 times = 2
 tables = ["luong"]
 
 [tables.attention]
 phase = 2
-rows = [
-  { name = "no-attention", model = "rnn_encdec", family = "early", seeds = 2, beam = false, times = 0.5, hid = 8 },
-  { name = "bahdanau", model = "rnn_search", family = "early", seeds = 3, clauses = [1, 2] },
-]
-claims = [{ first = "bahdanau", second = "no-attention", says = "more", measure = "exact", group = "within" }]
+
+[[tables.attention.rows]]
+name = "no-attention"
+model = "rnn_encdec"
+tuning_group = "early"
+num_seeds = 2
+beam_size = 1
+hidden_size = 8
+max_steps = 10
+num_pairs = 30
+
+[[tables.attention.rows]]
+name = "bahdanau"
+label = "Bahdanau"
+model = "rnn_search"
+tuning_group = "early"
+num_seeds = 3
+clauses = [1, 2]
+
+[[tables.attention.claims]]
+first = "bahdanau"
+second = "no-attention"
+direction = "more"
+metric = "exact_match"
+test_set = ["seen lengths", "longer"]
 
 [tables.luong]
 phase = 1
-rows = [{ name = "local-p", model = "luong", family = "late", seeds = 6, window = "local-p", half_width = 2 }]
+rows = [
+  { name = "local-p", model = "luong", tuning_group = "late", num_seeds = 6, window = "local-p", half_width = 2 },
+]
 claims = []
 """
 
@@ -71,7 +96,7 @@ def small(small_file) -> Plan:
     return read_plan(small_file)
 
 
-FEW = {"features": 8, "steps": 3, "score_every": 2, "beam": 2, "max_length": 7}
+FEW = {"embedding_dim": 8, "hidden_size": 8, "max_steps": 3, "eval_every": 2, "beam_size": 2, "max_length": 7}
 SIZES = {"train": (60, "train"), "val": (6, "test"), "test_2017_flickr": (5, "test")}
 
 
@@ -81,7 +106,7 @@ def sentences_file(tmp_path_factory) -> Path:
     text, path = (PLANS / "sentences.toml").read_text("utf-8"), tmp_path_factory.mktemp("plans") / "sentences.toml"
     for name, number in FEW.items():
         text = re.sub(rf"^{name} = .*", f"{name} = {number}", text, count=1, flags=re.MULTILINE)
-    path.write_text(text.replace("seeds = 3", "seeds = 2"), "utf-8")
+    path.write_text(text.replace("num_seeds = 3", "num_seeds = 2"), "utf-8")
     return path
 
 

@@ -1,5 +1,7 @@
 """One run of a plan: each figure against a count by hand, or against the predictions that it is taken from."""
 
+from dataclasses import replace
+
 import measures
 import numpy as np
 import pytest
@@ -69,7 +71,7 @@ def test_a_run_is_of_the_model_that_training_gives(small, config, trained, measu
     model, history = trained
     pairs = config.test_sentences()
     predictions, details = predict(model, pairs, 2), measured.details
-    key = {"plan": small.digest, "model": "bahdanau", "seed": 10, "learning_rate": 0.01}
+    key = {"model": "bahdanau", "seed": 10, "config": config.digest, "learning_rate": 0.01}
     assert key.items() <= details.items()
     assert details["losses"] == pytest.approx([history.losses[:10].mean(), history.losses[10:].mean()], abs=1e-4)
     for by, groups in group_sentences(config).items():
@@ -101,8 +103,16 @@ def test_without_attention_and_beam_there_is_less(small):
     assert None not in {line["bleu_greedy"] for line in run.tables[""]}
 
 
+def test_a_plan_chooses_its_tables(small, config):
+    by_length = replace(small, contents=small.contents | {"metrics": {"groupings": ["clauses"]}})
+    run = measure(by_length, config, 10)
+    assert {*run.tables} == {"", "environments"}
+    assert [line["clauses"] for line in run.tables[""]] == [1, 2, 4]
+    assert [*run.details["alignment_offsets"]] == ["1 clause", "2 clauses", "4 clauses"]
+
+
 def test_costs_are_measured(small, config):
-    (line,) = measure_costs(small, config, steps=2).tables["costs"]
+    (line,) = measure_costs(config, steps=2).tables["costs"]
     assert line["parameters"] == count_parameters(config.build_model(0))
     assert min(line[name] for name in ("macs", "words_per_second", "seconds")) > 0
 
@@ -114,7 +124,7 @@ def test_rates_are_chosen_on_other_sentences(small, config, monkeypatch):
     pairs = [pair for clauses in (1, 2) for pair in dev_sentences(config, clauses)]
     loss = sum(sentence_nll(model, pairs)) / sum(len(pair.target) + 1 for pair in pairs)
     (line,) = measure_rate(small, config, 100).tables["learning_rates"]
-    key = {"tuning_group": "early", "learning_rate": 0.01, "seed": 100, "plan": small.digest}
+    key = {"tuning_group": "early", "learning_rate": 0.01, "seed": 100, "config": config.digest}
     assert key.items() <= line.items()
     assert line["loss"] == pytest.approx(loss, abs=1e-5)
 

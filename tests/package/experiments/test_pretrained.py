@@ -9,7 +9,7 @@ from recipes import RECIPES, TEXTS, Recipe, make
 from safetensors.torch import load_file
 
 from attnlib import load_pretrained, pretrained
-from attnlib.experiments import compute_metrics, load_runs, predict, prediction_interval, read_plan
+from attnlib.experiments import Recording, compute_metrics, predict, prediction_interval, read_plan
 from attnlib.text import evaluation
 from attnlib.text.folder import load_history
 from attnlib.text.model import TranslationModel
@@ -36,7 +36,7 @@ def test_its_measures_lie_where_another_run_of_its_row_would(name):
     config = read_plan(recipe.plan).configs[recipe.row]
     assert recipe.seed not in config.seeds
     predictions = predict(load_pretrained(name), config.test_sentences(config.clauses), beam_size=1)
-    runs = load_runs(recipe.plan)
+    runs = Recording(recipe.plan).runs()
     runs = runs[(runs["model"] == recipe.row) & (runs["test_set"] == "seen lengths")]
     for metric in ("exact_match", "perplexity"):
         _, low, high = prediction_interval(runs[metric], level=0.99)
@@ -63,8 +63,8 @@ def test_a_name_that_is_not_there_is_refused(refused):
 @pytest.fixture
 def tiny(monkeypatch, small):
     """Have the recipes train twenty steps of a small plan."""
-    monkeypatch.setattr(recipes, "read_plan", lambda _: small)
-    monkeypatch.setattr(recipes, "best_learning_rate", lambda *_: 0.01)
+    monkeypatch.setattr("attnlib.experiments.runs.read_plan", lambda _: small)
+    monkeypatch.setattr(recipes.Recording, "best_learning_rate", lambda *_: 0.01)
 
     def chosen(**steps):
         made = {name: Recipe("small", "bahdanau", 3, n) for name, n in steps.items()}

@@ -3,28 +3,35 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import pandas as pd
 import pytest
 import recording
 import tyro
-from recording import main, rates_to_try, record, recorded
-from tables import Run, add_lines
+from recording import main, rates_to_try, record
+from tables import Run
 
-from attnlib.experiments.runs import load_learning_rates, read_details
+from attnlib.experiments.runs import Recording, mean_losses
 
 SEEDS = {"local-p": 6, "no-attention": 2, "bahdanau": 3, "local-p-times2": 5}
 RATES = {(group, rate, seed) for group in ("early", "late") for rate in (0.002, 0.01, 0.05) for seed in (100, 101)}
+PHASES = ["late 0.002 100", "local-p 10", "local-p-times2 14", "early 0.002 100", "bahdanau 12"]
 WHOLE = RATES | {(model, 10 + n) for model, seeds in SEEDS.items() for n in range(seeds)}
 
 
 def measure_rate(plan, config, seed):
     rate = config.learning_rate
-    line = {"tuning_group": config.tuning_group, "learning_rate": rate, "seed": seed}
-    return Run({"learning_rates": [line | {"loss": abs(rate - 0.01), "plan": plan.digest}]})
+    line = {"tuning_group": config.tuning_group, "learning_rate": rate, "seed": seed, "loss": abs(rate - 0.01)}
+    return Run({"learning_rates": [line | {"config": config.digest, "environment": "here"}]})
 
 
 def measure(plan, config, seed):
     line = {"model": config.name, "test_set": "seen lengths", "seed": seed, "exact_match": seed / 100}
-    return Run({"": [line]}, {"plan": plan.digest, "model": config.name, "seed": seed, "rate": config.learning_rate})
+    about = {"config": config.digest, "rate": config.learning_rate}
+    return Run({"": [line]}, {"model": config.name, "seed": seed, **about})
+
+
+def recorded(plan, folder):
+    return recording.recorded(Recording(plan, folder))
 
 
 @pytest.fixture(autouse=True)
@@ -47,8 +54,8 @@ def test_every_run_is_recorded_once_rates_first_and_said(small, tmp_path):
     record(small, tmp_path, log=messages.append)
     assert recorded(small, tmp_path) == WHOLE
     assert len(set(messages)) == len(messages) == len(WHOLE)
-    assert (messages[0], messages[12], messages[-1]) == ("early 0.002 100", "local-p 10", "local-p-times2 14")
-    assert {run["rate"] for run in read_details(small, tmp_path)} == {0.01}
+    assert [messages[n] for n in (0, 6, 16, 17, -1)] == PHASES
+    assert {run["rate"] for run in Recording(small, tmp_path).details} == {0.01}
 
 
 def test_interrupted_it_goes_on_where_it_was_and_then_finds_nothing_to_do(small, tmp_path, monkeypatch):
@@ -68,9 +75,10 @@ def test_a_share_does_its_runs_and_one_without_the_rest(small, tmp_path, monkeyp
     monkeypatch.setattr(time, "sleep", lambda _: pytest.exit("waiting"))
     with pytest.raises(pytest.exit.Exception, match="waiting"):
         record(small, tmp_path, (2, 2), log=str)
-    assert len(recorded(small, tmp_path)) == 6, "its learning rates, until those of the others are there"
-    record(small, tmp_path, (1, 2), log=str)
-    assert len(recorded(small, tmp_path)) == 12 + 6
+    assert len(recorded(small, tmp_path)) == 3, "its learning rates, until those of the others are there"
+    with pytest.raises(pytest.exit.Exception, match="waiting"):
+        record(small, tmp_path, (1, 2), log=str)
+    assert len(recorded(small, tmp_path)) == 6 + 3 + 3, "all rates, and half of the runs, of the first phase"
     record(small, tmp_path, log=str)
     assert recorded(small, tmp_path) == WHOLE
 
@@ -94,19 +102,19 @@ def test_a_run_that_cannot_be_trained_is_named_and_left_out(small, tmp_path, mon
         ({0.002: None, 0.01: None, 0.05: None}, []),
     ],
 )
-def test_while_the_best_rate_is_the_last_another_is_tried(small, tmp_path, losses, more):
+def test_while_the_best_rate_is_the_last_another_is_tried(losses, more):
     runs = [(rate, seed, loss) for rate, loss in losses.items() for seed in (100, 101)]
-    names = ("learning_rate", "seed", "loss")
-    lines = [{"tuning_group": "early"} | dict(zip(names, run, strict=True)) for run in runs]
-    add_lines(lines, "small.learning_rates", tmp_path)
-    tried = rates_to_try(load_learning_rates(small, tmp_path), "early", small.contents["learning_rates"])
+    tuned = pd.DataFrame(
+        [*runs, (0.05, 100, 0.0)][: len(runs) + (0.05 not in losses)], columns=["learning_rate", "seed", "loss"]
+    )
+    tried = rates_to_try(mean_losses(tuned, 2), [0.01, 0.002, 0.05])
     assert tried == sorted([0.002, 0.01, 0.05, *more])
 
 
 def test_the_command(monkeypatch, capsys, small, tmp_path, refused):
     monkeypatch.setattr(recording, "read_plan", lambda name: small)
     monkeypatch.setattr(recording, "ProcessPoolExecutor", lambda *_: ThreadPoolExecutor(1))
-    monkeypatch.setattr(recording, "measure_costs", lambda plan, config: Run({"costs": [{"model": config.name}]}))
+    monkeypatch.setattr(recording, "measure_costs", lambda config: Run({"costs": [{"model": config.name}]}))
     where = ["--folder", str(tmp_path)]
     tyro.cli(main, args=["small", "--share", "1", "1", *where])
     assert len(capsys.readouterr().out.splitlines()) == len(WHOLE)

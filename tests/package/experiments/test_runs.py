@@ -1,36 +1,36 @@
-"""Recorded runs: read as they were written, of their plan as it stands, at the chosen rates, and complete."""
+"""Recorded runs: read as they were written, of their plan's configurations, and at the chosen rates."""
 
 import json
 from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from sentences import settings_of, with_current_names
-from tables import Run, add_lines, add_run, environment
+from sentences import search_of, settings_of
+from tables import Run, add_run, code_digest, write_lines
 
-from attnlib.experiments import runs
-from attnlib.experiments.plan import read_plan
+from attnlib.experiments.plan import PLANS, read_plan
+from attnlib.experiments.runs import Recording, read_table
 from attnlib.experiments.training import count_macs, count_parameters, train_from_config
 
-OF_GRAMMAR = ("comparison", "places", "successors")
 PROBES = json.loads(Path(__file__).with_name("probes.json").read_text())
 
 
 def test_lines_are_read_as_they_were_written_and_replaced_by_those_of_the_same_run(tmp_path):
     lines = [{"model": name, "seed": seed, "x": 0.1 + seed / 3, "y": None} for name in "ba" for seed in (10, 9)]
-    add_lines(lines, "some", tmp_path)
-    add_lines([{"model": "a", "seed": 10, "x": 5.0, "y": 1.0}], "some", tmp_path, order=["b", "a"])
-    table = runs.read_table("some", tmp_path)
+    write_lines(lines, "some", tmp_path)
+    write_lines([{"model": "a", "seed": 10, "x": 5.0, "y": 1.0}], "some", tmp_path, order=["b", "a"])
+    table = read_table("some", tmp_path)
     assert [*zip(table.model, table.seed, strict=True)] == [("b", 9), ("b", 10), ("a", 9), ("a", 10)]
     assert table.x.tolist() == [0.1 + 9 / 3, 0.1 + 10 / 3, 0.1 + 9 / 3, 5.0]
     assert table.y.isna().tolist() == [True, True, True, False]
     assert [path.name for path in tmp_path.glob("[a-z]*")] == ["some.csv"]
-    assert runs.read_table("other", tmp_path).empty
+    assert read_table("other", tmp_path).empty
 
 
 def run_of(plan, model, seed, exact, **details):
     line = {"model": model, "test_set": "seen lengths", "seed": seed, "exact_match": exact}
-    about = {"plan": plan.digest, "model": model, "seed": seed, "losses": [3.0, 2.0], "correct": f"{seed:02x}40"}
+    digest = plan.configs[model].digest
+    about = {"model": model, "seed": seed, "config": digest, "losses": [3.0, 2.0], "correct": f"{seed:02x}40"}
     return Run(
         {"": [line]}, about | {"alignment_offsets": None, "losses_by_position": [[4.0], [3.0, 2.0], [1.0]]} | details
     )
@@ -47,86 +47,121 @@ def folder(small, tmp_path) -> Path:
 
 
 def test_runs_are_tables(small, folder):
-    table = runs.load_runs(small, folder=folder)
+    recording = Recording(small, folder)
+    table = recording.runs()
     of_bahdanau = [("bahdanau", seed) for seed in (10, 11, 12)]
     assert [*zip(table.model, table.seed, strict=True)] == [("no-attention", 10), *of_bahdanau]
     assert table.exact_match.tolist() == [0.0, 1 / 10, 1 / 11, 1 / 12]
-    losses = runs.load_losses_by_position(small, folder).query("model == 'bahdanau' and seed == 11")
+    losses = recording.losses_by_position().query("model == 'bahdanau' and seed == 11")
     assert losses[["clauses", "position", "loss"]].to_numpy().tolist() == [[1, 3, 4], [2, 3, 3], [2, 8, 2], [4, 3, 1]]
-    offsets = runs.load_alignment_offsets(small, folder).groupby("offset")["links"].sum()
+    offsets = recording.alignment_offsets().groupby("offset")["links"].sum()
     assert offsets[offsets > 0].to_dict() == {-5: 3, 0: 9, 5: 6}
+
+
+def test_what_is_not_recorded_is_named_and_half_a_run_is_not_recorded(small, folder):
+    recorded = {("no-attention", 10), *(("bahdanau", seed) for seed in (10, 11, 12))}
+    line = {"model": "no-attention", "test_set": "longer", "seed": 11, "exact_match": 0.5}
+    write_lines([line], "small", folder)
+    recording = Recording(small, folder)
+    planned = [(config.name, seed) for config, seed in small.runs()]
+    assert recording.missing == [run for run in planned if run not in recorded]
+    assert {*recording.runs()[["model", "seed"]].itertuples(index=False, name=None)} == recorded
+    assert Recording(small, folder / "empty").runs().empty
 
 
 def test_which_sentences_are_right(small, folder):
     """Seed 11 has the bits 0b00001011 01000000: the sentences 4, 6, 7 and 9; of these seen, of bahdanau, 4."""
-    assert runs.load_correct(small, "bahdanau", folder=folder).shape == (3, 6)
-    assert runs.load_correct(small, "bahdanau", folder=folder)[1].nonzero()[0].tolist() == [4]
-    assert runs.load_correct(small, "bahdanau", "longer", folder)[1].tolist() == [True, True, False]
+    recording = Recording(small, folder)
+    assert recording.correct("bahdanau").shape == (3, 6)
+    assert recording.correct("bahdanau")[1].nonzero()[0].tolist() == [4]
+    assert recording.correct("bahdanau", "longer")[1].tolist() == [True, True, False]
+    assert recording.correct("bahdanau", 2)[1].tolist() == [False, True, False]
 
 
-def test_the_rate_with_the_least_loss_is_best(small, tmp_path):
-    losses = {0.002: (2.0, 2.0), 0.01: (1.5, 1.5), 0.05: (1.0, None)}
-    lines = [
-        {"tuning_group": "early", "learning_rate": rate, "seed": seed, "loss": loss, "plan": small.digest}
+def rates_of(plan, losses, group="early"):
+    digest = plan.tuning_config(group).digest
+    about = {"tuning_group": group, "config": digest, "environment": "12345678"}
+    return [
+        about | {"learning_rate": rate, "seed": seed, "loss": loss}
         for rate, both in losses.items()
         for seed, loss in enumerate(both)
     ]
-    add_lines(lines, "small.learning_rates", tmp_path)
-    assert runs.best_learning_rate(small, "early", tmp_path) == 0.01
-    assert [*runs.load_learning_rates(small, tmp_path)] == ["tuning_group", "learning_rate", "seed", "loss"]
+
+
+def test_the_rate_with_the_least_loss_is_best(small, tmp_path, refused):
+    lines = rates_of(small, {0.002: (2.0, 2.0), 0.01: (1.5, 1.5), 0.05: (1.0, None)})
+    write_lines(lines, "small.learning_rates", tmp_path)
+    recording = Recording(small, tmp_path)
+    assert recording.best_learning_rate("early") == 0.01
+    assert {*recording.learning_rates} == {"tuning_group", "learning_rate", "seed", "loss"}
+    refused(lambda: recording.best_learning_rate("late"), "group is 'late'; expected a tuning group with a finite loss")
 
 
 def test_a_model_fails_when_all_its_runs_are_there_and_one_is_below_the_bar(small, tmp_path):
     for seed in range(10, 16):
-        assert runs.failed_configs(small, tmp_path) == []
+        assert Recording(small, tmp_path).failed_configs() == []
         add_run(run_of(small, "local-p", seed, 0.25 if seed == 10 else 1.0), small, tmp_path)
-    (config,) = runs.failed_configs(small, tmp_path)
+    (config,) = Recording(small, tmp_path).failed_configs()
     assert (config.name, config.max_steps, config.num_pairs) == ("local-p-times2", 40, 120)
     assert config.seeds == (10, 11, 12, 13, 14), "five at most"
 
 
-def test_what_is_missing_or_of_another_plan_is_refused(small, folder, refused, tmp_path):
-    for call, says in (
-        (lambda: runs.load_runs(small, "length"), "by is 'length'; expected one of test_set, clauses, words"),
-        (lambda: runs.best_learning_rate("comparison", "nobody"), "group is 'nobody'; expected a tuning group"),
-    ):
-        refused(call, says)
-    for name in ("small.jsonl", "small.learning_rates.csv"):
-        path = folder / name
-        path.write_text(path.read_text().replace(small.digest, "0" * 64) if path.exists() else "loss,plan\n1,0\n")
-    for load in (runs.load_runs, runs.load_alignment_offsets, runs.load_learning_rates):
-        refused(lambda load=load: load(small, folder=folder), "of another plan; expected .* with the hash of small")
+def test_runs_of_another_configuration_are_refused_by_name(small, small_file, folder, refused):
+    write_lines(rates_of(small, {0.01: (1.0,)}), "small.learning_rates", folder)
+    text = small_file.read_text()
+    other = folder / "small.toml"
+    other.write_text(text.replace("num_seeds = 3\nclauses = [1, 2]", "num_seeds = 3\nclauses = [1, 2, 3]"))
+    says = "has {} by another configuration; expected those of the plan"
+    for load in (lambda x: x.details, lambda x: x.runs(), lambda x: x.alignment_offsets()):
+        refused(lambda load=load: load(Recording(other, folder)), r"small\.jsonl " + says.format("bahdanau"))
+    refused(lambda: Recording(other, folder).learning_rates, r"small\.learning_rates\.csv " + says.format("early"))
+    refused(lambda: Recording(small, folder).runs("length"), "by is 'length'; expected one of test_set, clauses, words")
+    more = text.replace(
+        "[tables.luong]", "[tables.more]\nphase = 1\n" + text.partition("phase = 1\n")[2] + "\n[tables.luong]"
+    )
+    other.write_text(more.replace('"local-p", model', '"more", model', 1))
+    assert ("more", 10) in Recording(other, folder).missing, "a plan may gain rows"
 
 
-def test_without_git_the_revision_is_unknown(monkeypatch):
-    environment.cache_clear()
-    monkeypatch.setenv("PATH", "")
-    assert environment()["revision"] == "unknown"
-    environment.cache_clear()
+def test_a_digest_of_the_code_is_of_its_code_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr("tables.attnlib.__file__", str(tmp_path / "__init__.py"))
+    digests = []
+    for text in ("x = 1", '"""Doc."""\nx = 1  # one\n', "x = 2"):
+        (tmp_path / "some.py").write_text(text)
+        digests.append(code_digest())
+    assert digests[0] == digests[1] != digests[2]
 
 
-@pytest.mark.parametrize("name", OF_GRAMMAR)
-def test_all_runs_of_a_plan_are_there_at_the_chosen_rates_of_one_committed_revision(name):
-    plan, details = read_plan(name), runs.read_details(name)
-    configs = [*plan.configs.values(), *runs.failed_configs(plan)]
-    wanted = {(config.name, seed): config for config in configs for seed in config.seeds}
-    assert {(run["model"], run["seed"]) for run in details} == wanted.keys()
-    rates = {group: runs.best_learning_rate(plan, group) for group in plan.tuning_groups}
-    assert all(run["learning_rate"] == rates[wanted[run["model"], run["seed"]].tuning_group] for run in details)
-    of_rates = runs.read_table(f"{name}.learning_rates")["revision"]
-    (revision,) = {*of_rates, *(run["environment"]["revision"] for run in details)}
-    assert not revision.endswith("+")
-    for by in runs.BY:
-        assert runs.load_runs(plan, by).groupby(["model", "seed"]).ngroups == len(wanted)
+@pytest.mark.parametrize("name", sorted(path.stem for path in PLANS.glob("*.toml")))
+def test_recorded_runs_are_at_the_chosen_rates_and_in_all_tables(name):
+    recording = Recording(name)
+    print(f"{len(recording.missing)} runs of {name} are missing: {recording.missing[:5]}")
+    configs = recording.plan.configs | {config.name: config for config in recording.failed_configs()}
+    for run in recording.details:
+        config = configs[run["model"]]
+        assert run["seed"] in config.seeds
+        if config.tuning_group:
+            assert run["learning_rate"] == recording.best_learning_rate(config.tuning_group)
+    environments = read_table(f"{name}.environments")
+    assert {run["environment"] for run in recording.details} <= {*environments.get("id", ())}
+    for by in recording.plan.groupings:
+        assert recording.runs(by).groupby(["model", "seed"]).ngroups == len(recording.recorded)
+
+
+@pytest.mark.parametrize("name", ["comparison", "places", "successors", "sentences"])
+def test_finished_plans_are_recorded_whole(name):
+    recording = Recording(name)
+    again = {(config.name, seed) for config in recording.failed_configs() for seed in config.seeds}
+    assert recording.missing == []
+    assert again <= recording.recorded
 
 
 def test_each_run_on_sentences_has_its_settings_and_the_same_text():
-    plan, texts, details = read_plan("sentences"), {}, runs.read_details("sentences")
-    assert {(run["model"], run["seed"]) for run in details} == {(config.name, seed) for config, seed in plan.runs()}
-    for run in details:
-        config = plan.configs[run["model"]]
-        assert with_current_names(run["settings"]) == asdict(settings_of(config, run["seed"]))
-        assert run["effort"] == plan.contents["effort"]
+    recording, texts = Recording("sentences"), {}
+    for run in recording.details:
+        config = recording.plan.configs[run["model"]]
+        assert run["settings"] == asdict(settings_of(config, run["seed"]))
+        assert run["search"] == search_of(config)
         assert texts.setdefault((config.language, config.num_pairs), run["text"]) == run["text"]
     assert len({text["test"] for (language, _), text in texts.items() if language == "german"}) == 1
 

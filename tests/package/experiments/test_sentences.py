@@ -13,7 +13,7 @@ from scipy.stats import entropy, spearmanr
 from sentences import main, read_data, record, train_and_measure
 
 from attnlib.experiments.captions import load_caption_outputs, load_captions, load_word_counts
-from attnlib.experiments.runs import load_costs, load_runs, read_details
+from attnlib.experiments.runs import Recording, read_table
 from attnlib.language.grammar import sample
 from attnlib.metrics import attention_weights
 from attnlib.text.evaluation import evaluate
@@ -21,7 +21,7 @@ from attnlib.text.model import Translation, load
 
 from .conftest import FEW
 
-HOW = {"beam_size": FEW["beam"], "max_length": FEW["max_length"]}
+HOW = {name: FEW[name] for name in ("beam_size", "max_length")}
 WANTED = ("bahdanau", "no-attention", "subwords")
 
 
@@ -69,27 +69,27 @@ def folder(sentences, text_folder, models, tmp_path_factory) -> Path:
 
 
 def recorded(plan, folder):
-    return {(run["model"], run["seed"]) for run in read_details(plan, folder)}
+    return {(run["model"], run["seed"]) for run in Recording(plan, folder).details}
 
 
 def details_of(plan, folder, model, seed=0):
-    return next(run for run in read_details(plan, folder) if (run["model"], run["seed"]) == (model, seed))
+    return next(run for run in Recording(plan, folder).details if (run["model"], run["seed"]) == (model, seed))
 
 
 def test_a_run_says_how_it_was_made_and_what_came_of_it(sentences, folder, models, text_folder):
     assert recorded(sentences, folder) == {(name, n) for name in WANTED for n in sentences.configs[name].seeds}
     details = details_of(sentences, folder, "bahdanau")
-    assert {"processor", "threads", "sentencepiece"} < details["environment"].keys()
-    costs = load_costs(sentences, folder).loc["bahdanau"].iloc[0]
+    assert {details["environment"]} == {*read_table("sentences.environments", folder)["id"]}
+    costs = Recording(sentences, folder).costs.loc["bahdanau"].iloc[0]
     assert (costs["steps"], costs["best_step"] in (2, 3), costs["seconds"] > 0) == (3, True, True)
     assert [step for step, *_ in details["dev"]] == [2, 3]
-    runs = load_runs(sentences, folder=folder).set_index(["model", "seed", "test_set"]).loc["bahdanau", 0, "test"]
+    runs = Recording(sentences, folder).runs().set_index(["model", "seed", "test_set"]).loc["bahdanau", 0, "test"]
     test, model = read_data(text_folder, "german").test, load(models / "bahdanau.0")
     evaluation, copied = evaluate(model, sides(test), **HOW), evaluate(model, sides(test), **HOW, replace_unknown=True)
     scores = {"bleu_beam": evaluation.bleu, "chrf_beam": evaluation.chrf, "bleu_beam_copied": copied.bleu}
     assert runs[[*scores]].to_dict() == pytest.approx(scores, abs=1e-4)
     assert details["signatures"] == list(evaluation.signatures)
-    by_words = load_runs(sentences, "words", folder).query("model == 'bahdanau' and seed == 0")
+    by_words = Recording(sentences, folder).runs("words").query("model == 'bahdanau' and seed == 0")
     assert runs["sentences"] == by_words["sentences"].sum() == 5
     assert runs["perplexity"] > 1
     hypotheses = model.translate_all([pair.source for pair in test], **HOW)
@@ -107,7 +107,7 @@ def test_the_words_of_our_captions_are_counted_in_the_text(folder, text_folder):
 
 
 def test_our_captions_are_translated_and_looked_at(sentences, folder, models):
-    runs, ours = load_runs(sentences, folder=folder).query("test_set == 'captions'"), load_captions("german")
+    runs, ours = Recording(sentences, folder).runs().query("test_set == 'captions'"), load_captions("german")
     run, model = runs.set_index("model").loc["subwords"], load(models / "subwords.0")
     evaluation = evaluate(model, [c.pair[:2] for c in ours], **HOW, gold=[c.gold for c in ours])
     assert run["alignment_error_rate"] == pytest.approx(evaluation.alignment_error_rate, abs=1e-4)
@@ -122,7 +122,7 @@ def test_our_captions_are_translated_and_looked_at(sentences, folder, models):
 
 
 def test_without_attention_there_is_nothing_to_look_at(sentences, folder):
-    runs = load_runs(sentences, folder=folder).query("model == 'no-attention'")
+    runs = Recording(sentences, folder).runs().query("model == 'no-attention'")
     assert runs[["bleu_beam_copied", "chrf_to_entropy", "alignment_error_rate"]].isna().all(axis=None)
     outputs = load_caption_outputs("no-attention", folder)
     assert {(output.translation.weights, output.forced_attention) for output in outputs} == {(None, None)}

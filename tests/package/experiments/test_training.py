@@ -10,6 +10,7 @@ from torch import nn
 from attnlib.data import Vocabulary
 from attnlib.experiments.models import hybrid
 from attnlib.experiments.plan import build_vocabularies
+from attnlib.experiments.runs import Recording
 from attnlib.experiments.training import count_macs, count_parameters, count_products, train_from_config
 from attnlib.seq2seq import luong, rnn_encdec, rnn_search
 from attnlib.transformer import transformer
@@ -73,7 +74,8 @@ def test_a_seed_decides_where_a_training_begins_and_what_it_reads(small):
 
 def test_without_a_rate_of_its_own_it_takes_the_best_of_its_group(small, monkeypatch):
     best, config = {("small", "early"): 0.02}, small.configs["bahdanau"]
-    monkeypatch.setattr("attnlib.experiments.training.best_learning_rate", lambda *group: best[group])
+    monkeypatch.setattr(Recording, "best_learning_rate", lambda self, group: best[self.plan, group])
+    monkeypatch.setattr("attnlib.experiments.runs.read_plan", str)
     _, chosen = train_from_config(config, 10, steps=5)
     _, given = train_from_config(config.replace(learning_rate=0.02), 10, steps=5)
     assert len(chosen.losses) == 5
