@@ -5,43 +5,49 @@ A check raises an error that names the argument, says what it was and what was e
 
 from collections.abc import Collection, Sequence
 from math import isfinite
-from numbers import Integral, Real
 from typing import Any
 
 from jaxtyping import Int
 
-from attnlib.shapes import Array, is_tracing
+from attnlib.shapes import Array, FloatLike, IntLike, is_tracing
 
 
-def check_whole(at_least: int = 1, /, **numbers: Any) -> None:
-    """Raise an error if a number is not a whole number, or is too small.
+def check_whole(at_least: int = 1, /, **numbers: Any) -> list[int]:
+    """Return whole numbers as Python's, or raise an error if one is not a whole number, or is too small.
 
     Parameters
     ----------
     at_least : int, default 1
         The least number that is valid.
     **numbers
-        The numbers, by the names that the error gives them.
+        The numbers of Python, NumPy or torch, by the names that the error gives them.
+
+    Returns
+    -------
+    list of int
+        The numbers, in their order.
 
     Raises
     ------
     TypeError
-        If a number is not an integer.
+        If a number is not an integer. True and False are none.
     ValueError
         If a number is below `at_least`.
     """
     for name, number in numbers.items():
-        if isinstance(number, bool) or not isinstance(number, Integral):
+        if isinstance(number, bool) or not isinstance(number, IntLike):
             raise TypeError(f"{name} is {number!r}; expected a whole number")
         if number < at_least:
-            raise ValueError(f"{name} is {number}; expected at least {at_least}")
+            raise ValueError(f"{name} is {int(number)}; expected at least {at_least}")
+    return [int(number) for number in numbers.values()]
 
 
-def check_finite(**numbers: Any) -> None:
-    """Raise a ValueError for anything but a finite number."""
+def check_finite(**numbers: Any) -> list[float]:
+    """Return finite numbers as Python's, or raise a ValueError."""
     for name, number in numbers.items():
-        if isinstance(number, bool) or not isinstance(number, Real) or not isfinite(number):
+        if isinstance(number, bool) or not isinstance(number, FloatLike) or not isfinite(number):
             raise ValueError(f"{name} is {number!r}; expected a finite number")
+    return [float(number) for number in numbers.values()]
 
 
 def check_share(**numbers: Any) -> None:

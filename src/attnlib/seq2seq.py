@@ -173,7 +173,7 @@ class EncoderDecoder(nn.Module, metaclass=_Compilable):
         -----
         Luong et al. 2015, eq. 4, where it is the sum over all sentences, and there is no smoothing.
         """
-        before, encoded = self._inputs(source, lengths, target)
+        (before, encoded), target = self._inputs(source, lengths, target), target.long()
         if hasattr(self.decoder, "loss"):  # the same number, in less time if the vocabulary is large
             return self.decoder.loss(before, encoded, target, label_smoothing)
         logits, _ = self.decoder(before, encoded)
@@ -218,20 +218,20 @@ class EncoderDecoder(nn.Module, metaclass=_Compilable):
         state : DecoderState
             The new state.
         """
-        return self.decoder.step(ids, state)
+        return self.decoder.step(ids.long(), state)
 
     def _inputs(self, source, lengths, target):
         """Give the word before each target word, BOS at first, and the encoded source."""
         if self.target_vocabulary is not None:
             check_range(0, len(self.target_vocabulary) - 1, target=target)
-        before = torch.cat([target.new_full((len(target), 1), BOS), target[:, :-1]], 1)
+        before = torch.cat([target.new_full((len(target), 1), BOS), target[:, :-1]], 1).long()
         return before, self._encode(source, lengths)
 
     def _encode(self, source, lengths):
         if self.source_vocabulary is not None:
             check_range(0, len(self.source_vocabulary) - 1, source=source)
         check_range(1, source.shape[1], lengths=lengths)
-        return self.encoder(source, lengths)
+        return self.encoder(source.long(), lengths.long())
 
 
 def rnn_encdec(
@@ -278,7 +278,7 @@ def rnn_encdec(
     >>> rnn_encdec(words, words).decoder.has_attention
     False
     """
-    check_whole(2, hidden_size=hidden_size)
+    (hidden_size,) = check_whole(2, hidden_size=hidden_size)
     check_share(dropout=dropout, embedding_dropout=embedding_dropout)
     with seeded(seed):
         source = Embedding(len(source_vocabulary), embedding_dim, embedding_dropout)
@@ -327,7 +327,7 @@ def rnn_search(
     >>> rnn_search(words, words, hidden_size=8).decoder.attention.score
     Additive()
     """
-    check_whole(2, hidden_size=hidden_size)
+    (hidden_size,) = check_whole(2, hidden_size=hidden_size)
     check_share(dropout=dropout, embedding_dropout=embedding_dropout)
     with seeded(seed):
         source = Embedding(len(source_vocabulary), embedding_dim, embedding_dropout)
@@ -396,7 +396,7 @@ def luong(
     >>> luong(words, words, window="local-p", half_width=2).decoder.attention.window
     LocalPredictive(half_width=2)
     """
-    check_whole(hidden_size=hidden_size, num_layers=num_layers)
+    hidden_size, num_layers = check_whole(hidden_size=hidden_size, num_layers=num_layers)
     check_choice(_SCORES, score=score)
     check_choice(_WINDOWS, window=window)
     check_choice(_ENCODERS, encoder=encoder)

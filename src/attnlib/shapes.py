@@ -33,10 +33,16 @@ from functools import wraps
 from typing import Any, TypeAlias
 
 from beartype import BeartypeConf, beartype
-from jaxtyping import jaxtyped
+from jaxtyping import Integer, Real, jaxtyped
 
 Array: TypeAlias = Any
 """A NumPy array or a torch tensor. It stays open so that those who use only NumPy need not load torch."""
+
+IntLike: TypeAlias = int | Integer[Array, ""]
+"""A whole number of Python, NumPy or torch."""
+
+FloatLike: TypeAlias = int | float | Real[Array, ""]
+"""A number of Python, NumPy or torch."""
 
 _checked = jaxtyped(typechecker=beartype(conf=BeartypeConf(is_pep484_tower=True)))  # 1 will do for 1.0
 

@@ -171,7 +171,7 @@ class TranslationModel:
         list of Translation
             A translation for each sentence, in the order of the sentences.
         """
-        check_whole(beam_size=beam_size, max_length=1 if max_length is None else max_length)
+        beam_size, _ = check_whole(beam_size=beam_size, max_length=1 if max_length is None else max_length)
         translations = [Translation((), (), np.zeros((0, 0)), 1.0)] * len(sentences)
         full = [n for n, words in enumerate(sentences) if words]
         sources = [sentences[n] for n in full]

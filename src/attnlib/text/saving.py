@@ -139,7 +139,8 @@ def write_config(folder: Path, config: Mapping[str, Any]) -> None:
     config : mapping
         Contents of ``config.json``.
     """
-    write_atomically(folder / CONFIG, (json.dumps(config, indent=1) + "\n").encode())
+    text = json.dumps(config, indent=1, default=lambda number: number.item())  # one of NumPy or torch
+    write_atomically(folder / CONFIG, f"{text}\n".encode())
 
 
 def write_training(folder: Path, state: TrainingState) -> None:
