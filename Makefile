@@ -6,7 +6,7 @@ TORCH = $(shell grep '^torch==' requirements.lock)
 LICENCES := Apache;BSD;ISC;MIT;MPL;Mozilla Public License;PSF;Python Software Foundation
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help book test coverage lint refresh pretrained experiments costs real exercises verify serve bench pdf lock publish-as clean
+.PHONY: help book test coverage lint refresh pretrained experiments costs real exercises verify serve bench pdf lock clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -74,9 +74,6 @@ lock: ## pin the newest versions that pyproject.toml admits, if their licenses d
 	_build/lock/bin/pip-licenses --from=mixed --partial-match --allow-only="$(LICENCES)" --ignore-packages axe-playwright-python >/dev/null
 	{ sed '/^[^#]/d' requirements.lock; _build/lock/bin/pip freeze --exclude attnlib | sed 's/+cpu$$//'; } > _build/new.lock
 	mv _build/new.lock requirements.lock
-
-publish-as: ## REPO=org/name: write the repository's address everywhere
-	@$(PYTHON) tools/publish_as.py "$(REPO)"
 
 clean: ## remove all that was built or installed
 	rm -rf .venv _build .coverage .hypothesis .pytest_cache .ruff_cache

@@ -1,9 +1,10 @@
 """What several tests stand on: where the book is, how kernels begin, whose types are checked, and a browser."""
 
 import os
+import re
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,20 @@ FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # cut off from all other hosts, with its cache
 ]
+OLDER = """
+for (const { prototype } of [Array, Object.getPrototypeOf(Int8Array)])
+    for (const name of ["with", "toReversed", "toSorted", "toSpliced"]) delete prototype[name];
+for (const name of ["toWellFormed", "isWellFormed"]) delete String.prototype[name];
+for (const name of ["showPopover", "hidePopover", "togglePopover"]) delete HTMLElement.prototype[name];
+for (const { prototype } of [Document, DocumentFragment, Element])
+    for (const name of ["querySelector", "querySelectorAll", "matches", "closest"]) {
+        const find = prototype[name] ?? (() => {});
+        prototype[name] = function (selector) {
+            if (selector.includes(":has(")) throw new SyntaxError(`${selector} is not a valid selector`);
+            return find.call(this, selector);
+        };
+    }
+"""
 # The grammar has no shapes, and draws so many words that checking its types would take longer than all else.
 CHECKED = [f"attnlib.{path.stem}" for path in (ROOT / "src/attnlib").glob("[a-z]*") if path.stem != "language"]
 install_import_hook(CHECKED, "beartype.beartype")
@@ -36,6 +51,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def root() -> Path:
     """Where the repository is."""
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def older() -> tuple[str, Callable[[str], str]]:
+    """Make a browser as old as the oldest supported: a script that takes away what they lack, and a page's text."""
+    return OLDER, lambda text: re.sub(r"light-dark\(|(?<=:)has\(|color-mix\(|\bpopover", r"unknown-\g<0>", text)
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 addEventListener("DOMContentLoaded", () => {
-  const parts = [...document.querySelectorAll("span.math, div.math > span, .cell_output:has(img), table.dataframe")];
+  const parts = [...document.querySelectorAll("span.math, div.math > span, .cell_output, table.dataframe")]
+    .filter((part) => !part.matches(".cell_output") || part.querySelector("img"));
   addEventListener("load", () => scrollWide(parts));
   addEventListener("resize", () => scrollWide(parts));
 });
@@ -19,7 +20,7 @@ function scrollWide(parts) {
 /* What is copied as text has the TeX of its equations, as a notebook would. */
 addEventListener("copy", (event) => {
   const selected = getSelection().rangeCount ? getSelection().getRangeAt(0).cloneContents() : new DocumentFragment();
-  const equations = [...selected.querySelectorAll("math:has(annotation)")];
+  const equations = [...selected.querySelectorAll("math")].filter((math) => math.querySelector("annotation"));
   if (!equations.length) return;
   const page = document.createElement("div");
   page.append(selected.cloneNode(true));

@@ -8,6 +8,11 @@ addEventListener("DOMContentLoaded", () => {
   card.setAttribute("role", "status");
   document.body.append(card);
   let timer, isKept;
+  if (!list.hidePopover) { // an older browser has no popovers
+    list.hidden = true;
+    list.hidePopover = () => { list.hidden = true; };
+    document.querySelector(".letters-button").addEventListener("click", () => { list.hidden = !list.hidden; });
+  }
 
   function light(name) {
     for (const part of document.querySelectorAll(".lit")) part.classList.remove("lit");

@@ -15,13 +15,14 @@ The modules, in reading order, which is the order of dependence:
 - `alignment`: `AttentionLayer(score, window)`, from states and annotations to contexts and weights
   (word alignments are in `metrics`);
 - `encoders`: words to annotations;
-- `decoders`: one step of decoding, and the loop over steps;
 - `data`: sentence pairs, vocabularies, and padded batches of ids;
+- `losses`: the loss, computed together with the output layer;
+- `decoders`: one step of decoding, and the loop over steps;
 - `processes`: a processor or a GPU, one process or several;
 - `seq2seq`: encoder and decoder; the papers as presets;
 - `transformer`: a small Transformer, with multi-head attention and no recurrence;
 - `search`: from a model to a translation, greedy or by beam;
-- `losses`, `training`: the loss, and the training loop;
+- `training`: the training loop;
 - `metrics`: alignment error rate, BLEU, exact match.
 
 And folders, each on its own:

@@ -17,7 +17,7 @@ from tqdm import tqdm
 from tyro.conf import FlagCreatePairsOff, OmitArgPrefixes, Positional, arg
 
 from attnlib.text.config import Architecture, TrainingConfig
-from attnlib.text.writing import atomic_open, write_atomically
+from attnlib.text.writing import open_output
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def translate(
     from attnlib.text.model import translate_stream  # noqa: PLC0415
 
     given, written, options = sys.stdin.buffer, sys.stdout.buffer, vars(search)
-    with _loaded(common) as model, atomic_open(links) if links else nullcontext() as linked:
+    with _loaded(common) as model, open_output(links) if links else nullcontext() as linked:
         translate_stream(model, given, written, max_input_length=max_input_length, linked=linked, log=_log, **options)
 
 
@@ -230,7 +230,8 @@ def page(
         title = common.model.resolve().name
         content = page_of(model.network, title, beam_size=beam_size, max_length=max_length).encode()
     _log(f"{output} takes {len(content) / 1e6:.1f} MB")
-    write_atomically(output, content)
+    with open_output(output) as file:
+        file.write(content)
     _log(f"open {output}")
 
 

@@ -7,8 +7,7 @@ when they are known beforehand (teacher forcing).
 A `step` is the paper's equations, one per line. Teacher forcing, where dropout has its place if there is any, computes
 the same numbers faster: only what depends on the step before is done one step at a time. That is nothing in
 `FixedContextDecoder` and in `LuongDecoder` without input feeding, attention and cell in `BahdanauDecoder`, and
-everything but the output layer in `LuongDecoder` with it. The largest product, by the weights of the output layer, is
-kept out of ``extract_features``, so that training can take it together with the loss: see `attnlib.losses`.
+everything but the output layer in `LuongDecoder` with it.
 """
 
 from typing import NamedTuple
@@ -22,6 +21,7 @@ from attnlib.alignment import AttentionLayer, Memory
 from attnlib.attention import AttentionOutput, join
 from attnlib.encoders import EncoderOutput
 from attnlib.layers import Embedding, gru_step, lstm_step, weight
+from attnlib.losses import linear_cross_entropy
 
 
 class DecoderState(NamedTuple):
@@ -48,21 +48,14 @@ class DecoderState(NamedTuple):
 
 
 class Decoder(nn.Module):
-    """Base class of decoders; subclasses define `step` and `extract_features`.
+    """Base class of decoders; subclasses define `step`, and what `forward` computes up to the output layer.
 
     The `step` of a decoder that `has_attention` returns an `AttentionOutput`; that of another returns None. The base
     class's `start` needs an attribute `attention`, an `AttentionLayer`, if the decoder `has_attention`; the attention
-    of a Transformer is in its layers instead. The features that ``extract_features(ids, encoded)`` computes, multiplied
-    by `output_weight`, are the scores of words. The `output_weight` is that of the `readout`, unless a subclass has
-    another.
+    of a Transformer is in its layers instead.
     """
 
     has_attention = True
-
-    @property
-    def output_weight(self) -> Float[Tensor, "vocab read"]:
-        """The weights of the output layer."""
-        return self.readout.output_weight
 
     def start(self, encoded: EncoderOutput) -> DecoderState:
         """Return the state before the first word, from the output of the encoder."""
@@ -90,8 +83,23 @@ class Decoder(nn.Module):
         attended : AttentionOutput or None
             The attention of all steps. None without attention.
         """
-        read, attended = self.extract_features(ids, encoded)
-        return linear(read, self.output_weight), attended
+        read, weight, attended = self._read(ids, encoded)
+        return linear(read, weight), attended
+
+    def loss(
+        self,
+        ids: Int[Tensor, "batch tgt"],
+        encoded: EncoderOutput,
+        target: Int[Tensor, "batch tgt"],
+        label_smoothing: float,
+    ) -> Float[Tensor, ""]:
+        """Compute `attnlib.seq2seq.EncoderDecoder.loss` with few scores in memory at a time."""
+        read, weight, _ = self._read(ids, encoded)
+        return linear_cross_entropy(read, weight, target, label_smoothing)
+
+    def _read(self, ids, encoded):
+        """Return what the output layer reads at all positions, the weights that it multiplies, and the attention."""
+        raise NotImplementedError
 
 
 class DeepOutput(nn.Module):
@@ -160,11 +168,6 @@ class DeepOutput(nn.Module):
         pre_maxout = linear(s, self.U_o) + linear(y, self.V_o) + linear(c, self.C_o)
         return torch.maximum(pre_maxout[..., 0::2], pre_maxout[..., 1::2])
 
-    @property
-    def output_weight(self) -> Float[Tensor, "vocab maxout"]:
-        """The weights of the output, W_o."""
-        return self.W_o
-
 
 class FixedContextDecoder(Decoder):
     r"""Decoder without attention; the context at every step is the summary of the sentence.
@@ -228,30 +231,12 @@ class FixedContextDecoder(Decoder):
         logits = self.readout(s_before, y_before, c)
         return logits, None, DecoderState(c, (s,), state.position + 1)
 
-    def extract_features(
-        self, ids: Int[Tensor, "batch tgt"], encoded: EncoderOutput
-    ) -> tuple[Float[Tensor, "batch tgt maxout"], None]:
-        """Compute the maxout layer at all positions, given the word before each.
-
-        Parameters
-        ----------
-        ids : tensor of int, shape (batch, tgt)
-            The word before each target word, BOS at first.
-        encoded : EncoderOutput
-            The output of the encoder.
-
-        Returns
-        -------
-        features : tensor, shape (batch, tgt, maxout)
-            The features that the output layer reads.
-        attended : None
-            There is no attention.
-        """
+    def _read(self, ids, encoded):
         y, (s_0,) = self.embedding(ids), encoded.initial_state
         c = encoded.summary[:, None].expand(-1, ids.shape[1], -1)
         s = self.gru(torch.cat([y, c], 2), s_0[None].contiguous())[0]
         s_before = torch.cat([s_0[:, None], s[:, :-1]], 1)
-        return self.dropout(self.readout.read(s_before, y, c)), None
+        return self.dropout(self.readout.read(s_before, y, c)), self.readout.W_o, None
 
 
 class BahdanauDecoder(Decoder):
@@ -331,25 +316,7 @@ class BahdanauDecoder(Decoder):
         logits = self.readout(s if self.reads_new_state else s_before, y_before, c)
         return logits, attended, DecoderState(state.memory, (s,), state.position + 1)
 
-    def extract_features(
-        self, ids: Int[Tensor, "batch tgt"], encoded: EncoderOutput
-    ) -> tuple[Float[Tensor, "batch tgt maxout"], AttentionOutput]:
-        """Compute the maxout layer at all positions, given the word before each.
-
-        Parameters
-        ----------
-        ids : tensor of int, shape (batch, tgt)
-            The word before each target word, BOS at first.
-        encoded : EncoderOutput
-            The output of the encoder.
-
-        Returns
-        -------
-        features : tensor, shape (batch, tgt, maxout)
-            The features that the output layer reads.
-        attended : AttentionOutput
-            The attention of all steps.
-        """
+    def _read(self, ids, encoded):
         memory, (s_0,), _ = self.start(encoded)
         y = self.embedding(ids)
         W_y, W_c = self.cell.weight_ih.split([y.shape[2], self.enc], dim=1)
@@ -360,7 +327,7 @@ class BahdanauDecoder(Decoder):
             states.append(gru_step(x_c, states[-1], self.cell.weight_hh, self.cell.bias_hh))
         attended = join(outputs)
         read = torch.stack(states[1:] if self.reads_new_state else states[:-1], 1)
-        return self.dropout(self.readout.read(read, y, attended.context)), attended
+        return self.dropout(self.readout.read(read, y, attended.context)), self.readout.W_o, attended
 
 
 class LuongDecoder(Decoder):
@@ -457,33 +424,10 @@ class LuongDecoder(Decoder):
             cells.append(cell)
         return torch.stack(states, 1), torch.stack(cells, 1)
 
-    @property
-    def output_weight(self) -> Float[Tensor, "vocab dec"]:
-        """The weights of the output layer, W_y."""
-        return self.W_y
-
-    def extract_features(
-        self, ids: Int[Tensor, "batch tgt"], encoded: EncoderOutput
-    ) -> tuple[Float[Tensor, "batch tgt dec"], AttentionOutput]:
-        """Compute the attentional states at all positions, given the word before each.
-
-        Parameters
-        ----------
-        ids : tensor of int, shape (batch, tgt)
-            The word before each target word, BOS at first.
-        encoded : EncoderOutput
-            The output of the encoder.
-
-        Returns
-        -------
-        features : tensor, shape (batch, tgt, dec)
-            The attentional states.
-        attended : AttentionOutput
-            The attention of all steps.
-        """
+    def _read(self, ids, encoded):
         chain = self._one_by_one if self.input_feeding else self._all_at_once
         s_tilde, attended = chain(self.embedding(ids), self.start(encoded))
-        return self.dropout(s_tilde), attended
+        return self.dropout(s_tilde), self.W_y, attended
 
     def _all_at_once(self, y, begun):
         s_0, cell_0 = (x.transpose(0, 1).contiguous() for x in begun.cache)

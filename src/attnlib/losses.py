@@ -1,4 +1,4 @@
-"""The loss that training makes small: the cross-entropy of the true words."""
+"""The cross-entropy of the true words, computed together with the output layer."""
 
 from math import ceil
 
@@ -39,8 +39,6 @@ def linear_cross_entropy(
 
     Notes
     -----
-    Luong et al. 2015, eq. 4, where it is the sum over all sentences, and there is no smoothing.
-
     The scores of all words are never in memory together. Costs ``3 * words * vocab * read`` multiply-adds, all of them
     before the backward pass.
     """

@@ -20,11 +20,12 @@ from typing import Any, NamedTuple
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
 
 from attnlib.alignment import AttentionLayer
 from attnlib.attention import AttentionOutput
 from attnlib.checks import check_choice, check_range, check_share, check_whole
-from attnlib.data import BOS, Tokenizer
+from attnlib.data import BOS, PAD, Tokenizer
 from attnlib.decoders import BahdanauDecoder, DecoderState, FixedContextDecoder, LuongDecoder
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
 from attnlib.layers import Embedding, seeded
@@ -77,9 +78,9 @@ class EncoderDecoder(nn.Module):
     Parameters
     ----------
     encoder : module
-        One of `attnlib.encoders`.
+        One of `attnlib.encoders`, or another module whose ``forward(source, lengths)`` returns what the decoder reads.
     decoder : module
-        One of `attnlib.decoders`.
+        One of `attnlib.decoders`, or another module with their methods ``start``, ``step``, and ``forward``.
     source_vocabulary, target_vocabulary : Tokenizer, optional
         The mappings between words and ids. `translate` and `translate_all` need them; `train` and the searches do not.
 
@@ -133,22 +134,36 @@ class EncoderDecoder(nn.Module):
         return Seq2SeqOutput(*self.decoder(*self._inputs(source, lengths, target)))
 
     @typechecked
-    def extract_features(
-        self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"], target: Int[Tensor, "batch tgt"]
-    ) -> Float[Tensor, "batch tgt read"]:
-        """Compute the features that the decoder's `output_weight` multiplies.
+    def loss(
+        self,
+        source: Int[Tensor, "batch src"],
+        lengths: Int[Tensor, "batch"],
+        target: Int[Tensor, "batch tgt"],
+        label_smoothing: float = 0.0,
+    ) -> Float[Tensor, ""]:
+        """Compute the mean cross-entropy of the true words, in nats per word. EOS counts; padding costs nothing.
 
         Parameters
         ----------
         source, lengths, target : tensor of int
             As for `forward`.
+        label_smoothing : float, default 0.0
+            The share of the target distribution that is spread over all words of the vocabulary.
 
         Returns
         -------
-        tensor, shape (batch, tgt, read)
-            The features.
+        tensor, shape ()
+            The loss.
+
+        Notes
+        -----
+        Luong et al. 2015, eq. 4, where it is the sum over all sentences, and there is no smoothing.
         """
-        return self.decoder.extract_features(*self._inputs(source, lengths, target))[0]
+        before, encoded = self._inputs(source, lengths, target)
+        if hasattr(self.decoder, "loss"):  # the same number, in less time if the vocabulary is large
+            return self.decoder.loss(before, encoded, target, label_smoothing)
+        logits, _ = self.decoder(before, encoded)
+        return cross_entropy(logits.mT, target, ignore_index=PAD, label_smoothing=label_smoothing)
 
     @typechecked
     def start(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> DecoderState:
@@ -193,12 +208,14 @@ class EncoderDecoder(nn.Module):
 
     def _inputs(self, source, lengths, target):
         """Give the word before each target word, BOS at first, and the encoded source."""
-        check_range(0, self.decoder.embedding.num_embeddings - 1, target=target)
+        if self.target_vocabulary is not None:
+            check_range(0, len(self.target_vocabulary) - 1, target=target)
         before = torch.cat([target.new_full((len(target), 1), BOS), target[:, :-1]], 1)
         return before, self._encode(source, lengths)
 
     def _encode(self, source, lengths):
-        check_range(0, self.encoder.embedding.num_embeddings - 1, source=source)
+        if self.source_vocabulary is not None:
+            check_range(0, len(self.source_vocabulary) - 1, source=source)
         check_range(1, source.shape[1], lengths=lengths)
         return self.encoder(source, lengths)
 

@@ -20,7 +20,6 @@ from tqdm import tqdm
 from attnlib import processes
 from attnlib.checks import check_share, check_whole
 from attnlib.data import PAD, Batch
-from attnlib.losses import linear_cross_entropy
 from attnlib.seq2seq import EncoderDecoder
 
 
@@ -167,7 +166,7 @@ def train(
     max_grad_norm : float, default 1.0
         The greatest norm of the gradient of all weights together. Longer gradients are scaled down to it.
     label_smoothing : float, default 0.0
-        See `attnlib.losses.linear_cross_entropy`.
+        See `attnlib.seq2seq.EncoderDecoder.loss`.
     schedule : function, default `warmup_cosine`
         Returns the factor of the learning rate, given the fraction of the training that is done.
     progress : bool, optional
@@ -306,9 +305,7 @@ def _step(
     loss = torch.zeros((), device=state.device, requires_grad=True)
     if words:
         source, lengths, target = (x.to(state.device) for x in batch)
-        read = model.extract_features(source, lengths, target)
-        part = words / words_of_all
-        loss = part * linear_cross_entropy(read, model.decoder.output_weight, target, label_smoothing)
+        loss = words / words_of_all * model.loss(source, lengths, target, label_smoothing)
     loss.backward()
     loss = processes.all_reduce_gradients(model.parameters(), loss.detach())
     clip_grad_norm_(model.parameters(), max_grad_norm)

@@ -456,34 +456,11 @@ class TransformerDecoder(Decoder):
             The new state.
         """
         read, outputs, state = self.decode(ids[:, None], state)
-        return linear(read[:, 0], self.output_weight), _mean_of_heads(outputs[-1]), state
+        return linear(read[:, 0], self.embedding.weight), _mean_of_heads(outputs[-1]), state
 
-    @property
-    def output_weight(self) -> Float[Tensor, "vocab emb"]:
-        """The weights of the output layer, which are the embedding's."""
-        return self.embedding.weight
-
-    def extract_features(
-        self, ids: Int[Tensor, "batch tgt"], encoded: EncoderOutput
-    ) -> tuple[Float[Tensor, "batch tgt emb"], AttentionOutput]:
-        """Compute the output of the last layer at all positions, given the word before each.
-
-        Parameters
-        ----------
-        ids : tensor of int, shape (batch, tgt)
-            The word before each target word, BOS at first.
-        encoded : EncoderOutput
-            The output of the encoder.
-
-        Returns
-        -------
-        features : tensor, shape (batch, tgt, emb)
-            The features that the output layer reads.
-        attended : AttentionOutput
-            The attention of all steps.
-        """
+    def _read(self, ids, encoded):
         read, outputs, _ = self.decode(ids, self.start(encoded), *encoded.initial_state)
-        return read, _mean_of_heads(outputs[-1])
+        return read, self.embedding.weight, _mean_of_heads(outputs[-1])
 
 
 def transformer(

@@ -127,7 +127,7 @@ REFUSED = {
     "attention.masked_softmax(eye, np.ones((2, 3), bool))": r"'mask'.*bool\[2,3\]\(numpy\).*#\*shape",
     "attention.attention(eye, eye[:, :2], eye)": r"'keys'.*f64\[3,2\]\(numpy\).*\*batch src d",
     "model(ids, lengths, ids[:1])": r"'target'.*i64\[1,3\]\(torch\).*batch tgt",
-    "model.extract_features(ids, lengths, ids * 1.0)": r"'target'.*f32\[2,3\]\(torch\).*Int.*batch tgt",
+    "model.loss(ids, lengths, ids * 1.0)": r"'target'.*f32\[2,3\]\(torch\).*Int.*batch tgt",
     "model.start(ids, [3, 2])": r"'lengths'.*\[3, 2\].*Int.*batch",
     "search.greedy_search(model, ids, lengths[:1], 3)": r"'lengths'.*i64\[1\]\(torch\).*batch",
     "search.beam_search(model, ids, lengths, torch.tensor([3]), 2)": r"'max_length'.*i64\[1\]\(torch\).*batch",

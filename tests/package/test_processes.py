@@ -34,7 +34,7 @@ from attnlib.language.grammar import sample
 from attnlib.text import training as text_training
 from attnlib.text.config import TrainingConfig
 from attnlib.text.training import Watch, train_model
-from attnlib.seq2seq import luong
+from attnlib.seq2seq import EncoderDecoder, luong
 from attnlib.data import Vocabulary
 
 torch.set_num_threads(1)
@@ -88,13 +88,13 @@ options = {"embedding_dim": 4, "hidden_size": 4, "dropout": 0.2, "seed": 0}
 config = TrainingConfig(options=options, vocab_size=60, steps=9, max_sentences=8, eval_every=4)
 
 def learnt(k, n, place, dies=False):
-    true, steps = training.linear_cross_entropy, []
+    true, steps = EncoderDecoder.loss, []
     def loss(*arguments):
         steps.append(len(steps))
         if dies and k == 1 and len(steps) == 6:
             os.kill(os.getpid(), signal.SIGKILL)
         return true(*arguments)
-    training.linear_cross_entropy = loss
+    EncoderDecoder.loss = loss
     train_model(place, pairs, pairs[:2], config, save_seconds=0.0, progress=False)
 
 def weights(name):

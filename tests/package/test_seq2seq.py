@@ -4,12 +4,13 @@ from functools import partial
 
 import pytest
 import torch
+from torch import nn
 from torch.nn.functional import cross_entropy
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from attnlib.data import Vocabulary
+from attnlib.data import PAD, Vocabulary
 from attnlib.scores import Concat, Dot, General, Location
-from attnlib.seq2seq import BAHDANAU_SIZES, LUONG_SIZES, luong, rnn_encdec, rnn_search
+from attnlib.seq2seq import BAHDANAU_SIZES, LUONG_SIZES, EncoderDecoder, luong, rnn_encdec, rnn_search
 from attnlib.transformer import transformer
 
 
@@ -61,6 +62,27 @@ def test_a_sentence_gets_alone_what_it_gets_in_a_batch(model, sentences):
         close(alone.logits[0], together.logits[b])
         if alone.attention is not None:
             close(alone.attention.to_dense(S)[0], together.attention.to_dense(13)[b, :, :S])
+
+
+class Bare(nn.Module):
+    """A decoder that has the three methods and nothing else, as a reader's own has."""
+
+    def __init__(self, decoder):
+        super().__init__()
+        self.start, self.step, self.forward = decoder.start, decoder.step, decoder.forward
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_the_loss_is_torchs_and_a_decoder_needs_three_methods(model, sentences, smoothing):
+    source, lengths, target = sentences
+    target[1, 3:], target[2, 1:] = PAD, PAD
+    logits = model(*sentences).logits
+    expected = cross_entropy(logits.mT, target, ignore_index=PAD, label_smoothing=smoothing)
+    close(model.loss(*sentences, smoothing), expected)
+    bare = EncoderDecoder(model.encoder, Bare(model.decoder))
+    close(bare.loss(*sentences, smoothing), expected)
+    one, other = (each.step(target[:, 0], each.start(source, lengths)) for each in (bare, model))
+    close(one[0], other[0])
 
 
 def test_every_tensor_is_made_where_the_sentences_are(model, sentences):

@@ -7,12 +7,11 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from attnlib import training
 from attnlib.data import PAD, Vocabulary, collate, infinite_batches
 from attnlib.language.grammar import sample
 from attnlib.metrics import exact_match
 from attnlib.search import translate_all
-from attnlib.seq2seq import rnn_search
+from attnlib.seq2seq import EncoderDecoder, rnn_search
 from attnlib.training import interruptible, train, warmup_cosine
 
 PAIRS = sample(60, seed=0, clauses=(1,))
@@ -94,7 +93,7 @@ def trained(**options):
 
 
 def test_a_loss_that_is_no_number_ends_the_training(monkeypatch):
-    monkeypatch.setattr(training, "linear_cross_entropy", lambda *_: torch.tensor(float("nan"), requires_grad=True))
+    monkeypatch.setattr(EncoderDecoder, "loss", lambda *_: torch.tensor(float("nan"), requires_grad=True))
     with pytest.raises(FloatingPointError, match="loss is nan at step 1;"):
         trained(steps=7)
 

@@ -97,7 +97,7 @@ def test_the_decoder_is_torchs(decoder, encoded):
         theirs = nn.TransformerDecoderLayer(EMB, HEADS, HID, 0.0, batch_first=True).double()
         copy_layer(ours, theirs)
         x = theirs(x, encoded.annotations, tgt_mask=later, memory_key_padding_mask=~REAL)
-    close(decoder.extract_features(WORDS, encoded)[0], x)
+    close(decoder(WORDS, encoded)[0], x @ decoder.embedding.weight.T)
 
 
 # --- Positions ---
@@ -128,11 +128,11 @@ def test_in_training_a_pair_of_sentences_begins_at_a_random_place_and_elsewhere_
     for side in (model.encoder, model.decoder):
         side.embedding.register_forward_pre_hook(lambda _, given: at.append(sum(given[1:])))
     source, lengths = torch.full((200, 3), EOS), torch.full((200,), 3)
-    model.train().extract_features(source, lengths, source)
+    model.train()(source, lengths, source)
     assert torch.equal(*at), "source and target begin at the same place"
     assert {*at[0].flatten().tolist()} == {*range(latest + 1)}, "every place is drawn"
     at.clear()
-    model.eval().extract_features(source, lengths, source)
+    model.eval()(source, lengths, source)
     assert at == [0, 0]
 
 

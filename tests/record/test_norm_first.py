@@ -52,7 +52,8 @@ def test_a_step_computes_what_all_positions_together_do(translator):
 def test_what_encoder_and_decoder_return_is_normalized_and_their_layers_are_norm_first(translator):
     source, lengths = encode_batch([["the", "cat"]], ENGLISH)
     annotations = translator.encoder(source, lengths).annotations[0]
-    features = translator.extract_features(source, lengths, torch.tensor([FRENCH.encode(["un", "chat"])]))[0]
+    written, state = torch.tensor([FRENCH.encode(["un", "chat"])]), translator.start(source, lengths)
+    features = translator.decoder.decode(written, state)[0][0]
     for x in (annotations, features):
         assert torch.allclose(x.mean(1), torch.zeros(3, dtype=torch.float64), atol=1e-12)
         assert torch.allclose(x.var(1, correction=0), torch.ones(3, dtype=torch.float64), atol=1e-3)

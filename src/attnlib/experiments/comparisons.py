@@ -41,7 +41,7 @@ def plot_runs(runs: pd.Series, ax: Axes | None = None, *, xlabel: str = "") -> A
     looks = _LOOKS[: len(series)]
     if ax is None:
         ax = plt.subplots(figsize=(7.2, 1.1 + 0.33 * len(lines)), dpi=120, layout="constrained")[1]
-    ax.set_yticks(range(len(lines)), lines, fontsize="small")
+    ax.set_yticks(range(len(lines)), lines, fontsize="small", parse_math=False)
     ax.set_ylim(len(lines) - 0.5, -0.5)
     ax.grid(axis="x", color="0.9")
     ax.set_axisbelow(True)
@@ -56,11 +56,13 @@ def plot_runs(runs: pd.Series, ax: Axes | None = None, *, xlabel: str = "") -> A
                 ax.plot(confidence_interval(numbers)[1:], [y, y], color=look["color"], linewidth=1.8)
             ax.plot(numbers, [y] * len(numbers), ".", color="white", markeredgecolor=look["color"], markersize=6)
             ax.plot(numbers.mean(), y, **look, markersize=6, markeredgecolor="white")
-    ax.set_xlabel(xlabel)
+    ax.set_xlabel(xlabel, parse_math=False)
     if len(series) > 1:
         handles = [Line2D([], [], **look, label=name) for name, look in zip(series, looks, strict=True)]
         above = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols": len(handles)}
-        ax.legend(handles=handles, frameon=False, fontsize="small", columnspacing=1, handletextpad=0.4, **above)
+        style = {"frameon": False, "fontsize": "small", "columnspacing": 1, "handletextpad": 0.4}
+        for text in ax.legend(handles=handles, **style, **above).get_texts():
+            text.set_parse_math(False)
     return ax
 
 

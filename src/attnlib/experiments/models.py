@@ -37,7 +37,7 @@ from attnlib.windows import GlobalWindow
 
 
 class AttentionalOutput(nn.Module):
-    r"""Output layer on an attentional state, :math:`W_y \tilde{s}` with :math:`\tilde{s} = \tanh(W_c [c; s])`.
+    r"""Output layer on an attentional state, :math:`W_o \tilde{s}` with :math:`\tilde{s} = \tanh(W_c [c; s])`.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class AttentionalOutput(nn.Module):
 
     def __init__(self, *, vocab_size: int, decoder_size: int, encoder_size: int):
         super().__init__()
-        self.W_c, self.W_y = weight(decoder_size, encoder_size + decoder_size), weight(vocab_size, decoder_size)
+        self.W_c, self.W_o = weight(decoder_size, encoder_size + decoder_size), weight(vocab_size, decoder_size)
 
     def read(
         self, s: Float[Tensor, "*batch dec"], y: Float[Tensor, "*batch emb"], c: Float[Tensor, "*batch enc"]
@@ -73,11 +73,6 @@ class AttentionalOutput(nn.Module):
             Attentional states.
         """
         return torch.tanh(linear(torch.cat([c, s], -1), self.W_c))
-
-    @property
-    def output_weight(self) -> Float[Tensor, "vocab dec"]:
-        """Weight matrix of the output layer."""
-        return self.W_y
 
 
 class Projected(nn.Module):
@@ -178,7 +173,7 @@ class HybridDecoder(Decoder):
         attended, after = self._next(self._words_share(y_before), y_before, state)
         s, *_, fed = after.cache
         read = fed if self.feeds_readout else self.readout.read(s, y_before, fed)
-        return linear(read, self.output_weight), attended, after
+        return linear(read, self.readout.W_o), attended, after
 
     def _words_share(self, y):
         """Return the product of the words with the input weights, for all steps."""
@@ -199,25 +194,7 @@ class HybridDecoder(Decoder):
         fed = self.readout.read(s, y_before, c) if self.feeds_readout else c
         return attended, DecoderState(state.memory, (s, *cell, fed), state.position + 1)
 
-    def extract_features(
-        self, ids: Int[Tensor, "batch tgt"], encoded: EncoderOutput
-    ) -> tuple[Float[Tensor, "batch tgt read"], AttentionOutput]:
-        """Compute the input of the output layer at all positions, by teacher forcing.
-
-        Parameters
-        ----------
-        ids : tensor, shape (batch, tgt)
-            Ids of the previous words.
-        encoded : EncoderOutput
-            Output of the encoder.
-
-        Returns
-        -------
-        features : tensor, shape (batch, tgt, read)
-            Input of the output layer.
-        attention : AttentionOutput
-            Contexts and weights.
-        """
+    def _read(self, ids, encoded):
         y, state = self.embedding(ids), self.start(encoded)
         states, outputs = [], []
         for x, y_before in zip(self._words_share(y).unbind(1), y.unbind(1), strict=True):
@@ -225,7 +202,7 @@ class HybridDecoder(Decoder):
             states.append(state.cache[0])
             outputs.append(look)
         attended = join(outputs)
-        return self.readout.read(torch.stack(states, 1), y, attended.context), attended
+        return self.readout.read(torch.stack(states, 1), y, attended.context), self.readout.W_o, attended
 
 
 class LastStateDecoder(Decoder):
@@ -275,38 +252,15 @@ class LastStateDecoder(Decoder):
         state : DecoderState
             State after the step.
         """
-        s, after = self._read(self.embedding(ids)[:, None], state.cache)
+        s, after = self._recur(self.embedding(ids)[:, None], state.cache)
         return linear(s[:, 0], self.W_y), None, DecoderState(state.memory, after, state.position + 1)
 
-    def _read(self, y, recurrent):
+    def _recur(self, y, recurrent):
         s, after = self.lstm(y, tuple(x.transpose(0, 1).contiguous() for x in recurrent))
         return s, tuple(x.transpose(0, 1) for x in after)
 
-    @property
-    def output_weight(self) -> Float[Tensor, "vocab dec"]:
-        """Weight matrix of the output layer."""
-        return self.W_y
-
-    def extract_features(
-        self, ids: Int[Tensor, "batch tgt"], encoded: EncoderOutput
-    ) -> tuple[Float[Tensor, "batch tgt dec"], None]:
-        """Compute the states at all positions, by teacher forcing.
-
-        Parameters
-        ----------
-        ids : tensor, shape (batch, tgt)
-            Ids of the previous words.
-        encoded : EncoderOutput
-            Output of the encoder.
-
-        Returns
-        -------
-        features : tensor, shape (batch, tgt, dec)
-            Decoder states.
-        attention : None
-            There is no attention.
-        """
-        return self._read(self.embedding(ids), encoded.initial_state)[0], None
+    def _read(self, ids, encoded):
+        return self._recur(self.embedding(ids), encoded.initial_state)[0], self.W_y, None
 
 
 class ConcatWithIdentity(Concat):

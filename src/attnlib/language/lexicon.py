@@ -12,7 +12,7 @@ class Noun(NamedTuple):
         Its forms.
     gender : {"m", "f"}
         The gender of the French noun.
-    kind : {"animal", "person", "thing", "matter"}
+    kind : {"animal", "person", "thing", "place", "matter"}
         The class of meaning, which decides on the words that go with it.
     """
 
@@ -67,6 +67,8 @@ class Verb(NamedTuple):
         The French word for the particle, or an empty string.
     kinds : str
         The kinds of noun that its complement may be, separated by commas.
+    subjects : str, default "animal,person"
+        The kinds of noun that its subject may be.
     """
 
     english: str
@@ -75,6 +77,7 @@ class Verb(NamedTuple):
     french_plural: str
     to: str
     kinds: str
+    subjects: str = "animal,person"
 
     @property
     def direct(self) -> bool:
@@ -90,14 +93,15 @@ def read_table(row: type, text: str) -> list:
     row : type
         The class of a row.
     text : str
-        One row per line, cells separated by spaces.
+        One row per line, cells separated by spaces. Empty lines are left out.
 
     Returns
     -------
     list
         The rows.
     """
-    return [row(*("" if cell == "-" else cell for cell in line.split())) for line in text.strip().splitlines()]
+    lines = filter(None, map(str.split, text.splitlines()))
+    return [row(*("" if cell == "-" else cell for cell in line)) for line in lines]
 
 
 NOUNS: list[Noun] = read_table(

@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 from attnlib.checks import check_choice
 from attnlib.data import SentencePair
 from attnlib.language import lexicon
+from attnlib.language.dictionary import ADJECTIVES, CONJUNCTIONS, NOUNS, PREPOSITIONS, VERBS
 
-_NOUNS = {word: noun for noun in lexicon.NOUNS for word in (noun.english, noun.english_plural)}
-_ADJECTIVES = {adjective.english: adjective for adjective in lexicon.ADJECTIVES}
-_VERBS = {verb.english: verb for verb in lexicon.VERBS}
+_NOUNS = {word: noun for noun in NOUNS for word in (noun.english, noun.english_plural)}
+_ADJECTIVES = {adjective.english: adjective for adjective in ADJECTIVES}
+_VERBS = {verb.english: verb for verb in VERBS}
 
 
 class Phrase(NamedTuple):
@@ -234,6 +235,64 @@ def object_relative(antecedent: Phrase, subject: Phrase, verb: str, *, negated: 
     return Phrase(concatenate(antecedent.pair, that, clause(subject, verb, negated=negated)), antecedent.plural)
 
 
+def place(preposition: str, phrase: Phrase) -> SentencePair:
+    """Build a place: "near the garden", "près du jardin".
+
+    Parameters
+    ----------
+    preposition : str
+        The English preposition.
+    phrase : Phrase
+        What is there.
+
+    Returns
+    -------
+    SentencePair
+        The place, which `adjoin` adds to a clause.
+    """
+    check_choice(PREPOSITIONS, preposition=preposition)
+    return concatenate(words(preposition, PREPOSITIONS[preposition]), phrase.pair)
+
+
+def subordinate(conjunction: str, clause: SentencePair) -> SentencePair:
+    """Build a subordinate clause: "when the king sleeps", "quand le roi dort".
+
+    Parameters
+    ----------
+    conjunction : str
+        The English conjunction.
+    clause : SentencePair
+        What follows it.
+
+    Returns
+    -------
+    SentencePair
+        The subordinate clause, which `adjoin` adds to a main clause.
+    """
+    check_choice(CONJUNCTIONS, conjunction=conjunction)
+    return concatenate(words(conjunction, CONJUNCTIONS[conjunction]), clause)
+
+
+def adjoin(main: SentencePair, adjunct: SentencePair, *, fronted: bool = False) -> SentencePair:
+    """Add a place or a subordinate clause to a clause: "in the garden the cat sleeps", "le chat dort dans le jardin".
+
+    Parameters
+    ----------
+    main : SentencePair
+        The clause.
+    adjunct : SentencePair
+        What is added. French puts it last.
+    fronted : bool, default False
+        Whether English puts it first.
+
+    Returns
+    -------
+    SentencePair
+        The longer clause.
+    """
+    return combine([adjunct, main], [(1, main), (0, adjunct)]) if fronted else concatenate(main, adjunct)
+
+
 def _side_by_side(phrases: list[tuple[str, ...]]) -> tuple[tuple[str, ...], list[int]]:
     """Join foreign phrases, the last two first, and say where each begins; a word made of two belongs to both."""
     joined, sizes = phrases[-1], []
@@ -248,7 +307,7 @@ def _side_by_side(phrases: list[tuple[str, ...]]) -> tuple[tuple[str, ...], list
 def _verb(verb: str, plural: bool, negated: bool) -> SentencePair:
     """Translate "looks at" or "does not look at", with "ne" and "pas" around the French verb."""
     check_choice(_VERBS, verb=verb)
-    english, particle, singular, several, to, _ = _VERBS[verb]
+    english, particle, singular, several, to, *_ = _VERBS[verb]
     french = several if plural else singular
     source = english_verb(english, "" if to else particle, plural, negated)
     to = [words(particle, to)] if to else []

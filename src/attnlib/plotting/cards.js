@@ -23,6 +23,20 @@ window.attnlibCards ??= (() => {
     return places;
   }
 
+  const cardOf = node => node.closest(".attnlib-card");
+
+  // Call a function, now or when something happens; if it fails, the card says so.
+  const guarded = (card, call) => async (...given) => {
+    try {
+      return await call(...given);
+    } catch ({ message }) {
+      forget(card);
+      card.prepend(make("p", { class: "at-cannot", role: "alert" },
+        `This card cannot compute: ${message}. What stands here stays as it was.`));
+    }
+  };
+  const forget = card => card.querySelector(".at-cannot")?.remove();
+
   function make(tag, attributes = {}, ...children) {
     const svg = SVG.includes(tag);
     const node = svg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
@@ -34,7 +48,7 @@ window.attnlibCards ??= (() => {
 
   function dress(node, attributes) {
     for (const [name, value] of Object.entries(attributes)) {
-      if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+      if (name.startsWith("on")) node.addEventListener(name.slice(2), event => guarded(cardOf(node), value)(event));
       else if (value === undefined) node.removeAttribute(name);
       else if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value);   // a write costs a layout
     }
@@ -62,7 +76,7 @@ window.attnlibCards ??= (() => {
     const name = `attnlib-choice-${++cards}`;
     return make("div", { class: "at-switch", role: "radiogroup", "aria-label": label }, ...titles.map((title, n) =>
       make("label", {}, make("input", { type: "radio", name, checked: n ? undefined : "", onchange: () => choose(n) }),
-        title)));
+        make("span", {}, title))));
   }
 
   // --- Models: in the card's own output, or in the book's folder of models ---
@@ -80,6 +94,7 @@ window.attnlibCards ??= (() => {
   }
 
   async function load(card, digest) {
+    forget(card);
     if (opened[digest]) return opened[digest];
     const carried = card.parentNode.querySelector(`script[data-model="${digest}"]`);
     try {
@@ -87,20 +102,19 @@ window.attnlibCards ??= (() => {
       await pause();
       return opened[digest] = window.attnlibRecurrent.open(weights);
     } catch (error) {
-      const why = error.constructor === Error ? error.message : "the weights are damaged";
-      throw new Error(`This card cannot compute: ${why}. What stands here stays as it was.`);
+      throw error.constructor === Error ? error : new Error("the weights are damaged");
     }
   }
 
   // Call a function once, when a reader touches the card or comes near it.
   function whenTouched(card, wake) {
     const waiting = new AbortController(), { signal } = waiting;
-    const once = () => {
+    const once = guarded(card, () => {
       if (signal.aborted) return;
       waiting.abort();
       near.disconnect();
-      wake();
-    };
+      return wake();
+    });
     const seen = entries => entries.some(one => one.isIntersecting) && once();
     const near = new IntersectionObserver(seen, { rootMargin: "300px" });
     for (const touch of ["pointerover", "focusin"]) card.addEventListener(touch, once, { signal });
@@ -128,7 +142,8 @@ window.attnlibCards ??= (() => {
   function begin(card, kind) {
     card.dataset.ready = "";
     card.addEventListener("keydown", event => event.stopPropagation());   // JupyterLab's own keys
-    kinds[kind](card, JSON.parse(card.querySelector("script[type='application/json']").textContent));
+    const guard = call => guarded(card, call), data = card.querySelector("script[type='application/json']");
+    guard(() => kinds[kind](card, JSON.parse(data.textContent), guard))();
   }
 
   function scan() {

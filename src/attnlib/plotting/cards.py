@@ -25,6 +25,8 @@ from attnlib.shapes import Array
 
 _LETTER = 8.4  # pixels that a letter needs at 14 pixels' height; the wide letters of East Asia need two such
 
+_NO_MATHEMATICS = "tex2jax_ignore mathjax_ignore"  # classes in which MathJax leaves a user's words alone
+
 _FOLDER = Path(__file__).parent
 _BEGIN, _END = "<!-- carried -->", "<!-- /carried -->"
 
@@ -82,7 +84,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]], digits: int = 2
         f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in others)}</tr>'
         for first, *others in cells
     )
-    html = f'<table class="table dataframe">\n<thead><tr>{columns}</tr></thead>\n<tbody>{lines}</tbody>\n</table>'
+    inside = f"<thead><tr>{columns}</tr></thead>\n<tbody>{lines}</tbody>"
+    html = f'<table class="table dataframe {_NO_MATHEMATICS}">\n{inside}\n</table>'
     widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
     text = "\n".join(
         "  ".join([first.ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(others, widths[1:], strict=True))])
@@ -163,8 +166,7 @@ def card(
     Card
         The card.
     """
-    # the last two keep MathJax from reading a user's words as mathematics
-    classes = f"attnlib-card attnlib-{kind} tex2jax_ignore mathjax_ignore"
+    classes = f"attnlib-card attnlib-{kind} {_NO_MATHEMATICS}"
     opening = f'<div class="{classes}" data-lm-suppress-shortcuts="true">'  # JupyterLab leaves the keys to the card
     weights = "".join(
         f'<script type="application/json" data-model="{digest(model)}">{embedded(model)}</script>\n' for model in models
@@ -289,11 +291,16 @@ def checked_numbers(name: str, x: Real[Array, "..."], shape: tuple[int, ...], of
     ValueError
         If there are no numbers, or their shape is another, or one of them is not finite.
     """
-    numbers = np.asarray(x, dtype=float)
+    numbers = to_numpy(x)
     if numbers.shape != shape or not numbers.size:
         raise ValueError(f"{name} has shape {numbers.shape}; expected {shape}, {of}, none of them 0")
     check_all(np.isfinite(numbers), numbers, name, "finite numbers")
     return numbers
+
+
+def to_numpy(x: Real[Array, "..."]) -> Float[np.ndarray, "..."]:
+    """Return numbers, of a tensor of any type and device too, as a NumPy array in float64."""
+    return np.asarray(x.detach().cpu().double() if hasattr(x, "detach") else x, dtype=float)
 
 
 def check_all(fits: Bool[np.ndarray, "..."], x: Float[np.ndarray, "..."], name: str, expected: str) -> None:

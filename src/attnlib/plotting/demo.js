@@ -1,7 +1,7 @@
 // The attention demo: source words above, target words below, and lines as thick as the weights between them. A reader
 // drags weights, hides words and picks words, and the models of recurrent.js translate the rest anew. Without a model
 // it shows weights that were computed before.
-attnlibCards.define("demo", (card, data) => {
+attnlibCards.define("demo", (card, data, guard) => {
   const { make, button, dress, fill, write, two, clamp, greatest, sum, still, pressed, choices, load, whenTouched,
     question } = attnlibCards;
   const EOS = 2, MOST = 99, LEAST = 0.005, PATIENCE = 30;   // words; a weight that is still said; milliseconds
@@ -30,6 +30,11 @@ attnlibCards.define("demo", (card, data) => {
   const moved = n => touched(n) && written(models[n].steps).join(" ") !== written(models[n].plain).join(" ");
   const stale = () => live && models.some(({ plainFor }) => plainFor !== words);   // a translation is on its way
   const right = () => known.get(words.join(" "));
+
+  // Which way a sentence runs: as its first letter does.
+  const RIGHT_TO_LEFT = /^\P{L}*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+  const direction = words => RIGHT_TO_LEFT.test(words.join(" ")) ? "rtl" : "ltr";
+  const leftwards = side => !tall() && side.dir === "rtl";
 
   // Say of each word whether it is one of those that two sentences have in common, in the same order.
   function common(ours, theirs) {
@@ -80,16 +85,15 @@ attnlibCards.define("demo", (card, data) => {
   }
 
   function translate(then) {
-    const run = ++job, work = translation(), go = () => {
+    const run = ++job, work = translation(), go = guard(() => {
       if (run !== job) return;
       for (const until = performance.now() + PATIENCE; performance.now() < until;) if (work.next().done) return then();
       draw();   // what is known already, a bar that moves
       setTimeout(go);   // so that the page stays free
-    };
+    });
     if (models.every(({ opened }) => opened)) return go();
     draw();
-    Promise.all(models.map(async model => { model.opened ??= await load(card, model.digest); }))
-      .then(go, ({ message }) => complain(message));
+    guard(() => Promise.all(models.map(async model => { model.opened ??= await load(card, model.digest); })).then(go))();
   }
 
   function renew(count = 0) {   // of sentences that have been drawn
@@ -124,13 +128,13 @@ attnlibCards.define("demo", (card, data) => {
 
   // Give source word i this share of the step's weight; the others keep their proportions.
   function weigh(i, share, base, kind) {
-    const like = 1 - base[i] > 1e-6 ? base : ownWeights, rest = sum(like.with(i, 0));
+    const like = 1 - base[i] > 1e-6 ? base : ownWeights, rest = sum(like.filter((_, n) => n !== i));
     const other = weight => (1 - share) * (rest ? weight / rest : 1 / Math.max(like.length - 1, 1));
     from = i;
     act(() => {
       const alpha = Float64Array.from(like, (weight, n) => n === i ? share : other(weight));
       now.looks[m].set(t, alpha);
-      models[m].steps = models[m].steps.with(t, { ...models[m].steps[t], alpha });   // does not wait for the words
+      models[m].steps = models[m].steps.map((step, n) => n === t ? { ...step, alpha } : step);   // before the words
     }, kind);
   }
 
@@ -142,27 +146,27 @@ attnlibCards.define("demo", (card, data) => {
   }
 
   function drag(event, i) {
-    const bar = event.currentTarget, base = models[m].steps[t].alpha, moved = ({ clientX, clientY }) => {
+    const bar = event.currentTarget, base = models[m].steps[t].alpha, moved = guard(({ clientX, clientY }) => {
       const { left, width, bottom, height } = bar.getBoundingClientRect();
       const share = tall() ? (clientX - left) / width : (bottom - clientY) / height;
       weigh(i, Math.round(100 * clamp(share, 0, 1)) / 100, base, base);
-    };
+    });
     if (!live || event.button || stale() || now.hidden.has(i)) return;
     bar.setPointerCapture(event.pointerId);
     source.classList.add("at-dragging");
     found = true;
     bar.onpointermove = moved;
-    bar.onpointerup = bar.onpointercancel = event => {
+    bar.onpointerup = bar.onpointercancel = guard(event => {
       bar.onpointermove = bar.onpointerup = bar.onpointercancel = null;
       source.classList.remove("at-dragging");
       if (event.type === "pointerup") moved(event);
       else if (latest === base) takeBack();   // the page was scrolled
-    };
+    });
   }
 
   function keys(event, i) {
     const [less, more, back, on] = tall() ? ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]
-      : ["ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight"];
+      : ["ArrowDown", "ArrowUp", ...leftwards(source) ? ["ArrowRight", "ArrowLeft"] : ["ArrowLeft", "ArrowRight"]];
     const { alpha } = models[m].steps[t], key = pressed(event), to = { [back]: i - 1, [on]: i + 1 }[key];
     const by = { [less]: -0.05, [more]: 0.05, PageDown: -0.2, PageUp: 0.2, Home: -1, End: 1 }[key];
     found ||= Boolean(by);
@@ -260,11 +264,11 @@ attnlibCards.define("demo", (card, data) => {
     shown = words;
     const slider = i => live ? { role: "slider", "aria-valuemin": 0, "aria-valuemax": 100,
       onkeydown: event => keys(event, i) } : {};
-    source.replaceChildren(...all().map((word, i) =>
+    dress(source, { dir: direction(words) }).replaceChildren(...all().map((word, i) =>
       make("div", { class: "at-col", lang: en, ...slider(i), "aria-label": live ? word : undefined },
         make("div", { class: "at-bar", onpointerdown: event => drag(event, i) }, make("div", { class: "at-fill" }),
           make("div", { class: "at-own" }), make("div", { class: "at-share" })),
-        make("span", { class: "at-word", onclick: () => hide(i) }, word))));
+        make("span", { class: "at-word", dir: "auto", onclick: () => hide(i) }, word))));
   }
 
   function draw() {
@@ -309,7 +313,7 @@ attnlibCards.define("demo", (card, data) => {
     const fits = live && right() ? common(list, [...right(), NAMES[EOS]]) : list.map(() => true);
     while (target.children.length > list.length) target.lastChild.remove();
     list.forEach((word, n) => {
-      const node = target.children[n] ?? target.appendChild(make("span", { role: "option", lang: fr,
+      const node = target.children[n] ?? target.appendChild(make("span", { role: "option", lang: fr, dir: "auto",
         onclick: () => choose(n), onpointerenter: () => preview(n), onpointerleave: () => preview(-1) }));
       const other = node.textContent && node.textContent !== word;
       if (other && !still()) node.animate?.([{ background: "var(--yours)" }, {}], 700);
@@ -319,7 +323,7 @@ attnlibCards.define("demo", (card, data) => {
       dress(node, { class: ["at-word", ...marks.map(mark => `at-${mark}`)].join(" "), "aria-selected": n === t,
         "aria-label": [word, ...marks].join(", "), tabindex: n === t ? 0 : -1 });
     });
-    dress(target, { "aria-label": `${french} ${unit}s, ${models[m].title}` });
+    dress(target, { "aria-label": `${french} ${unit}s, ${models[m].title}`, dir: direction(body(list)) });
     const weighing = `Weight of each ${english} ${unit} ${live ? "when the model writes" : "for"} `;
     const plain = "Every word is written from one vector, c: there is nothing to weigh.";
     fill(caption, ...(steps[t].alpha ? [weighing, make("b", { lang: fr }, list[t])] : [plain]));
@@ -335,7 +339,7 @@ attnlibCards.define("demo", (card, data) => {
         onclick: ({ currentTarget }) => act(() => now.forced[m].set(t, Number(currentTarget.value))) }));
       dress(chip, { value: other, style: `--p: ${p.toFixed(3)}`, "aria-pressed": other === word,
         "aria-label": `write ${name(other)}, probability ${two(p)}` });
-      fill(chip, `${name(other)} `, make("small", {}, p < LEAST ? "<0.01" : two(p)));
+      fill(chip, make("bdi", {}, name(other)), " ", make("small", {}, p < LEAST ? "<0.01" : two(p)));
     });
   }
 
@@ -380,10 +384,10 @@ attnlibCards.define("demo", (card, data) => {
         make("circle", { cx: knot[0], cy: knot[1], r: 13 }), make("text", { x: knot[0], y: knot[1] + 5 }, "c"));
     }
     const groups = steps.map(({ alpha }, n) => {
-      const group = bundles[n] ??= make("g"), [u, v] = tos[n];
+      const group = bundles[n] ??= make("g"), [u, v] = tos[n], turn = leftwards(source) ? -1 : 1;
       let offset = -BUNDLE / 2, drawn = 0;
       alpha.forEach((weight, i) => {
-        const thick = BUNDLE * weight, middle = offset + thick / 2;
+        const thick = BUNDLE * weight, middle = turn * (offset + thick / 2);
         offset += thick;
         if (weight >= LEAST) dress(group.children[drawn++] ?? group.appendChild(make("path")), {
           d: curve(froms[i], upright ? [u + middle, v] : [u, v + middle]),
@@ -409,7 +413,7 @@ attnlibCards.define("demo", (card, data) => {
 
   function marked(list, other, mark) {   // where they differ
     const kept = common(list, other);
-    return make("span", { lang: fr }, ...body(list).flatMap((word, n) => [kept[n] ? word : make(mark, {}, word), " "]));
+    return make("bdi", { lang: fr }, ...body(list).flatMap((word, n) => [kept[n] ? word : make(mark, {}, word), " "]));
   }
 
   function drawNotes() {
@@ -422,7 +426,7 @@ attnlibCards.define("demo", (card, data) => {
       else if (live && right() && body(after).join(" ") !== right().join(" "))
         add("", "Right: ", marked(right(), body(after), "b"));
       for (const [n, other] of models.entries()) if (live && n !== m)
-        add("", `${other.title} writes: `, make("span", { lang: fr }, text(other.steps)), moved(n) ? " (changed)" : "");
+        add("", `${other.title} writes: `, make("bdi", { lang: fr }, text(other.steps)), moved(n) ? " (changed)" : "");
       if (steps.at(-1).word !== EOS && live) add("", `${title} does not end by itself and was stopped.`);
       if (own?.note) add("", own.note);
     }
@@ -460,8 +464,8 @@ attnlibCards.define("demo", (card, data) => {
     "aria-label": `${english} ${unit}s, and their weights` });
   const target = make("div", { class: "at-target", role: "listbox", "aria-orientation": "horizontal",
     onkeydown: event => {
-      const to = { ArrowRight: t + 1, ArrowDown: t + 1, ArrowLeft: t - 1, ArrowUp: t - 1, Home: 0,
-        End: Infinity }[pressed(event)];
+      const turn = leftwards(target) ? -1 : 1, to = { ArrowRight: t + turn, ArrowDown: t + 1, ArrowLeft: t - turn,
+        ArrowUp: t - 1, Home: 0, End: Infinity }[pressed(event)];
       if (to === undefined) return;
       event.preventDefault();
       choose(to, true);
@@ -497,13 +501,13 @@ attnlibCards.define("demo", (card, data) => {
   clauses.value = (data.question?.clauses ?? 2) - 1;
   card.querySelector(".at-still").replaceWith(bench);
   for (const model of models) [model.plain, model.plainFor] = [model.steps, words];
-  card.addEventListener("keydown", event => {
+  dress(card, { onkeydown: event => {
     if (event.key !== "z" || !(event.ctrlKey || event.metaKey) || event.target === field) return;
     event.preventDefault();
     takeBack();
-  });
-  field.addEventListener("focus", () => own || offer(words, ""), { once: true });
-  new ResizeObserver(draw).observe(stage);
+  } });
+  field.addEventListener("focus", guard(() => own || offer(words, "")), { once: true });
+  new ResizeObserver(guard(draw)).observe(stage);
   draw();
   if (live) whenTouched(card, () => translate(draw));
 });

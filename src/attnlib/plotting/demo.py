@@ -158,11 +158,11 @@ def _steps(network: EncoderDecoder, words: Sequence[str]) -> list[dict[str, Any]
     best = greedy_search(network, source, lengths, 2 * len(words) + 6)
     logits, attended = network(source, lengths, best.ids)
     logits[..., :EOS] = -torch.inf
-    shares, ids = logits[0].softmax(1).topk(_LIKELIEST)
+    shares, ids = logits[0].double().softmax(1).topk(_LIKELIEST)
     likely = torch.stack([ids, (1000 * shares).round().long()], 2)
     columns = {"word": best.ids[0].tolist(), "likely": likely.tolist()}
     if attended is not None:
-        columns["weights"] = (attended.to_dense(source.shape[1])[0] * WHOLE).round().int().tolist()
+        columns["weights"] = (attended.to_dense(source.shape[1])[0].double() * WHOLE).round().int().tolist()
         if attended.center is not None:
             columns["center"] = [round(center, 4) for center in attended.center[0].tolist()]
     return [dict(zip(columns, step, strict=True)) for step in zip(*columns.values(), strict=True)]

@@ -2,8 +2,8 @@
 
 All weights have one sequential color map that is also readable in gray, and curves differ in color, marker, and dash.
 Words with letters that Matplotlib's font does not have, as in most languages of Asia, are drawn with an installed font
-that has them; Matplotlib warns of letters that no font has. No global setting of Matplotlib is changed, and with the
-same fonts the same data give the same plot.
+that has them; Matplotlib warns of letters that no font has. Dollar signs do not begin mathematics: a text is drawn as
+it stands. No global setting of Matplotlib is changed, and with the same fonts the same data give the same plot.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
 from scipy.special import stdtrit
 
-from attnlib.plotting.cards import checked_weights, letters
+from attnlib.plotting.cards import checked_weights, letters, to_numpy
 from attnlib.shapes import Array
 
 WEIGHTS = "Blues"
@@ -82,7 +82,7 @@ def plot_alignment(
     """
     cells = checked_weights("weights", weights, target, source)
     ax = plt.subplots(figsize=_room(source, target), layout="constrained")[1] if ax is None else ax
-    font = {"fontfamily": _families([*source, *target, title, xlabel, ylabel])}
+    font = {"fontfamily": _families([*source, *target, title, xlabel, ylabel]), "parse_math": False}
     image = ax.imshow(cells, cmap=WEIGHTS, vmin=0, vmax=1, aspect="equal", interpolation="nearest")
     ax.xaxis.tick_top()
     ax.xaxis.set_label_position("top")
@@ -161,14 +161,16 @@ def plot_bleu_by_length(lengths: Sequence[int | float], scores: Mapping[str, Rea
     ax = plt.subplots(figsize=(6, 3.7), layout="constrained")[1]
     ax.grid(color="0.9")
     ax.spines[["top", "right"]].set_visible(False)
-    for (name, runs), style in zip(scores.items(), cycle(CURVES), strict=False):
+    numbers = {name: to_numpy(runs) for name, runs in scores.items()}
+    for (name, runs), style in zip(numbers.items(), cycle(CURVES), strict=False):
         mean = runs.mean(axis=0)
         ax.plot(lengths, mean, label=name, markersize=5, **style)
         if len(runs) > 1:
             half = stdtrit(len(runs) - 1, 0.975) * runs.std(axis=0, ddof=1) / np.sqrt(len(runs))
             ax.fill_between(lengths, mean - half, mean + half, color=style["color"], alpha=0.2, linewidth=0)
     ax.set(xlabel="length of the source (words)", ylabel="BLEU", ylim=(0, 103))
-    ax.legend(frameon=False)
+    for text in ax.legend(frameon=False).get_texts():
+        text.set_parse_math(False)
     return ax
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from attnlib.data import Vocabulary
 from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LuongDecoder
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
+from attnlib.plotting.cards import to_numpy
 from attnlib.seq2seq import EncoderDecoder
 
 
@@ -87,7 +88,7 @@ def _parts(encoder: Any, decoder: Any) -> dict[str, Any]:
 def _weights(model: EncoderDecoder) -> dict[str, Any]:
     """Round weights to float16 and concatenate them."""
     with np.errstate(over="ignore"):  # what overflows is refused below
-        halves = {name: weight.detach().cpu().numpy().astype("<f2") for name, weight in model.state_dict().items()}
+        halves = {name: to_numpy(weight).astype("<f2") for name, weight in model.state_dict().items()}
     wrong = [name for name, weight in halves.items() if not np.isfinite(weight).all()]
     if wrong:
         raise ValueError(f"{wrong[0]} holds a number outside float16's range; expected finite numbers, at most 65504")

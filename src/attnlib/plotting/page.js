@@ -42,7 +42,7 @@ window.attnlibOwn = data => {
   if (pieces) data.target = data.target.map(shown);
 
   function read(written, before, begin, tell) {
-    const words = written.toWellFormed().normalize("NFC").split(WHITE).filter(word => word);
+    const words = written.replace(/\p{Surrogate}/gu, "\ufffd").normalize("NFC").split(WHITE).filter(word => word);
     const tokens = written.length > LETTERS ? [] : words.flatMap(numbered);
     const wrong = wrongIn(words.length, written.length, tokens.length);
     if (wrong) tell(wrong);

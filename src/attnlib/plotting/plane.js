@@ -1,5 +1,5 @@
 // The plane: a query and keys that can be dragged, the weights, and the answer among the values.
-attnlibCards.define("plane", (card, data) => {
+attnlibCards.define("plane", (card, data, guard) => {
   const { make, button, dress, sayAtRest, two, clamp, sum, pressed, question } = attnlibCards;
   const KEYS = "Arrow keys move it; plus and minus pull it outwards or push it inwards, without turning it";
   const SIZE = 276, MIDDLE = SIZE / 2, UNIT = 42, GRID = 46;   // pixels: of a plane, of 1; points on the ground
@@ -113,13 +113,13 @@ attnlibCards.define("plane", (card, data) => {
   }
 
   function hull(points) {   // of all that lie around the others, from the left on (Andrew's monotone chain)
-    const sorted = points.toSorted(([a, b], [c, d]) => a - c || b - d);
+    const sorted = [...points].sort(([a, b], [c, d]) => a - c || b - d);
     const turns = ([a, b], [c, d], [e, f]) => (c - a) * (f - b) - (d - b) * (e - a);
     const chain = list => list.reduce((kept, point) => {
       while (kept.length > 1 && turns(kept.at(-2), kept.at(-1), point) <= 0) kept.pop();
       return [...kept, point];
     }, []).slice(0, -1);
-    return [...chain(sorted), ...chain(sorted.toReversed())];
+    return [...chain(sorted), ...chain(sorted.reverse())];
   }
 
   // --- The hand ---
@@ -139,12 +139,12 @@ attnlibCards.define("plane", (card, data) => {
     node.setPointerCapture(event.pointerId);
     node.focus({ preventScroll: true });
     held = true;   // nothing is said before the hand lets go, and nothing on the page moves
-    node.onpointermove = ({ clientX, clientY }) =>
-      move(n, [((clientX - box.left) * zoom - MIDDLE) / UNIT, (MIDDLE - (clientY - box.top) * zoom) / UNIT]);
-    node.onpointerup = node.onpointercancel = () => {
+    node.onpointermove = guard(({ clientX, clientY }) =>
+      move(n, [((clientX - box.left) * zoom - MIDDLE) / UNIT, (MIDDLE - (clientY - box.top) * zoom) / UNIT]));
+    node.onpointerup = node.onpointercancel = guard(() => {
       held = node.onpointermove = null;
       draw("query");
-    };
+    });
   }
 
   function keyed(event, n) {

@@ -1,5 +1,5 @@
 // One step of a trained model, phase by phase: what acts is lit, in the picture and in the list of equations.
-attnlibCards.define("player", (card, data) => {
+attnlibCards.define("player", (card, data, guard) => {
   const { make, button, dress, fill: keep, write, two, clamp, greatest, still, pressed, choices, load, whenTouched,
     question } = attnlibCards;
   const EOS = 2, NAMES = ["", "(begin)", "(end)", "(unknown)"], MOST = 20, LEAST = 0.005, PACE = 2400;   // milliseconds
@@ -180,6 +180,7 @@ attnlibCards.define("player", (card, data) => {
     fill();
     light();
     [...list.children].forEach((item, n) => {
+      item.classList.toggle("at-now", n === phase);
       item.querySelector(".at-said").textContent = told(item.dataset.key);
       dress(item.firstChild, { "aria-current": n === phase ? "step" : undefined });
     });
@@ -244,7 +245,7 @@ attnlibCards.define("player", (card, data) => {
       return go(phase);
     }
     dress(play, { "aria-label": "Pause" }).textContent = "❚❚ Pause";
-    timer = setInterval(next, PACE);
+    timer = setInterval(guard(next), PACE);
     if (phase === order().length - 1 && t + 1 === steps.length) [t, phase] = [0, -1];
     next();
   }
@@ -253,11 +254,10 @@ attnlibCards.define("player", (card, data) => {
     if (!keepsPlaying) pause();
     try {
       if (!parts || m !== wanted) await open();
-    } catch ({ message }) {
+    } catch (error) {
       wanted = m;
       switches.querySelectorAll("input")[m].checked = true;
-      for (const node of [verdict, status]) write(node, message);
-      return;
+      throw error;
     }
     what();
   }
@@ -295,7 +295,7 @@ attnlibCards.define("player", (card, data) => {
     button("▶|", { onclick: () => act(next), "aria-label": "on one phase" })];
   const switches = choices("model", models.map(({ title }) => title), n => {
     wanted = n;
-    act(() => {});
+    return act(() => {});
   });
   const player = make("div", { class: "at-player", tabindex: 0, role: "group", "aria-label": "The step",
     "aria-description": KEYS },
@@ -308,15 +308,14 @@ attnlibCards.define("player", (card, data) => {
     player, status));
   drawPhases();
   drawWritten(data.written);
-  card.addEventListener("keydown", event => {
+  dress(card, { onkeydown: event => {
     const { tagName } = event.target, key = pressed(event);
     if (/INPUT|SELECT|SUMMARY/.test(tagName) || (key === " " && tagName === "BUTTON")) return;
     const what = { ArrowRight: () => go(phase + 1), ArrowLeft: () => go(phase - 1), ArrowDown: () => choose(t + 1),
       ArrowUp: () => choose(t - 1), Home: () => go(0), End: () => go(order().length - 1), " ": run }[key];
-    if (!what) return;
-    event.preventDefault();
-    act(what, key === " ");
-  });
+    if (what) event.preventDefault();
+    return what && act(what, key === " ");
+  } });
   whenTouched(card, () => act(() => {}));
-  new ResizeObserver(() => parts && svg.clientWidth && svg.clientWidth !== W && (build(), draw())).observe(player);
+  new ResizeObserver(guard(() => parts && svg.clientWidth && svg.clientWidth !== W && (build(), draw()))).observe(player);
 });

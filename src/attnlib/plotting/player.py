@@ -16,7 +16,7 @@ from jaxtyping import Float
 
 from attnlib.data import encode_batch
 from attnlib.decoders import BahdanauDecoder, LuongDecoder
-from attnlib.plotting.cards import Card, Question, card, digest, two_decimals
+from attnlib.plotting.cards import Card, Question, card, digest, to_numpy, two_decimals
 from attnlib.plotting.packing import pack_models
 from attnlib.search import greedy_search
 from attnlib.seq2seq import EncoderDecoder
@@ -170,9 +170,9 @@ def _still(network: EncoderDecoder, words: Sequence[str], step: int) -> tuple[st
     if not 0 <= step < len(written):
         raise ValueError(f"step is {step}; expected the position of a word of {' '.join(written)!r}")
     logits, attended = network(source, lengths, numbers)
-    annotations = network.encoder(source, lengths).annotations[0].numpy()
-    weights, context = attended.to_dense(source.shape[1])[0, step].numpy(), attended.context[0, step].numpy()
-    p = logits[0, step].softmax(0)
+    annotations = to_numpy(network.encoder(source, lengths).annotations[0])
+    weights, context = to_numpy(attended.to_dense(source.shape[1])[0, step]), to_numpy(attended.context[0, step])
+    p = logits[0, step].double().softmax(0)
     likely = [(network.target_vocabulary.decode([n])[0], float(p[n])) for n in p.topk(3).indices.tolist() if n > 3]
     read, columns = [*words, "(end)"], (np.arange(len(words) + 1) + 0.5) * _WIDE / (len(words) + 1)
     parts, to = [], _WIDE / 2 - _BUNDLE / 2

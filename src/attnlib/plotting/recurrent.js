@@ -94,7 +94,8 @@ window.attnlibRecurrent ??= (() => {
   }
 
   const scan = (step, xs, state) => xs.map(x => state = step(x, state));   // the states after each word
-  const scanBack = (step, xs, state) => scan(step, xs.toReversed(), state).toReversed();
+  const reversed = list => [...list].reverse();
+  const scanBack = (step, xs, state) => scan(step, reversed(xs), state).reverse();
 
   // --- Encoders: from embedded words to annotations h, a summary, and where the decoder begins ---
   const encoders = {
@@ -110,7 +111,7 @@ window.attnlibRecurrent ??= (() => {
     },
     StackedLSTM(w, { reverse }) {
       const { step, begin } = stack(w, "encoder.lstm."), hid = w["encoder.lstm.weight_hh_l0"].columns;
-      const turned = list => reverse ? list.toReversed() : list;
+      const turned = list => reverse ? reversed(list) : list;
       return xs => {
         const states = scan(step, turned(xs), begin(hid));
         return { h: turned(states.map(layers => layers.at(-1)[0])), state: states.at(-1) };

@@ -313,6 +313,7 @@ def translate_stream(
             log(f"the input, lines {', '.join(cut)}: translations cut at their greatest length (--max-length)")
         if linked:
             linked.writelines(f"{format_pharaoh(one.links())}\n".encode() for one in translations)
+            linked.flush()  # whole lines, since both may go to one place
         with add_path_to_errors("the output"):
             target.writelines(f"{one}\n".encode() for one in translations)
             target.flush()

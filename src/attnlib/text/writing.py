@@ -1,10 +1,13 @@
 """Files that are whole, whenever a program ends, and errors that name them as their readers do."""
 
+import errno
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import BufferedWriter
 from pathlib import Path
+from shutil import copymode
+from stat import S_ISREG
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -25,7 +28,8 @@ def write_atomically(path: Path, content: bytes) -> None:
 def atomic_open(path: Path) -> Iterator[BufferedWriter]:
     """Open a file for writing that replaces the old one when the block ends.
 
-    A reader sees the old file or the new one, both whole. If writing fails, the old file stays.
+    A reader sees the old file or the new one, both whole. If writing fails, the old file stays. The new file has the
+    permissions of the old one.
 
     Parameters
     ----------
@@ -42,21 +46,86 @@ def atomic_open(path: Path) -> Iterator[BufferedWriter]:
     OSError
         If the file cannot be written, for instance because the disk is full. The error names the file.
     """
-    if path.exists() and not path.is_file():  # a device or a pipe, which nothing may replace
-        with add_path_to_errors(path), path.open("wb") as file:
-            yield file
-        return
     goal = path.resolve()  # where a link leads
     beside = goal.with_name(f".{goal.name}.new")
     with add_path_to_errors(path, beside):
         try:
-            with beside.open("wb") as file:
+            beside.unlink(missing_ok=True)  # of a program that was killed
+            with beside.open("xb") as file:
+                if goal.exists():
+                    copymode(goal, beside)
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
             beside.replace(goal)
         finally:
             beside.unlink(missing_ok=True)
+
+
+@contextmanager
+def open_output(path: Path) -> Iterator[BufferedWriter]:
+    """Open a file for writing that the user named: by `atomic_open`, if nothing but the name leads to it.
+
+    What this process writes to already, such as ``/dev/stdout``, is continued where it is. Devices, pipes, files with
+    several names, files of other users and files in folders that are read-only are overwritten in place.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Yields
+    ------
+    BufferedWriter
+        The file.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written. The error names the file.
+    """
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        found = None
+    if found and (descriptor := _find_descriptor(found)) is not None:
+        opened = os.fdopen(os.dup(descriptor), "wb")
+    elif _names_descriptor(path):
+        raise OSError(errno.EBADF, "not open for writing in this process", str(path))
+    elif found and not _is_replaceable(path, found):
+        opened = path.open("wb")
+    else:
+        opened = atomic_open(path)
+    with add_path_to_errors(path), opened as file:
+        yield file
+
+
+def _find_descriptor(found: os.stat_result) -> int | None:
+    """Return the descriptor by which this process writes to a file already, if there is one."""
+    numbers = map(int, os.listdir("/dev/fd")) if os.path.isdir("/dev/fd") else (1, 2)
+    for number in sorted(numbers):
+        with suppress(OSError):
+            if os.path.samestat(os.fstat(number), found):
+                os.write(number, b"")  # which a descriptor for reading refuses
+                return number
+    return None
+
+
+def _is_replaceable(path: Path, found: os.stat_result) -> bool:
+    """Tell a regular file of one name and of this user, in a folder that may be written."""
+    alone = S_ISREG(found.st_mode) and found.st_nlink == 1
+    mine = found.st_uid == getattr(os, "geteuid", lambda: found.st_uid)()
+    return alone and mine and all(os.access(each, os.W_OK) for each in (path, path.resolve().parent))
+
+
+def _names_descriptor(path: Path) -> bool:
+    """Tell a name such as ``/proc/self/fd/0``, or a link to one."""
+    while path.is_symlink():
+        folder = path.parent.resolve()
+        if folder.name == "fd" and folder.is_relative_to("/proc"):
+            return True
+        path = folder / path.readlink()
+    return False
 
 
 @contextmanager

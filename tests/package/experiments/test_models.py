@@ -48,7 +48,7 @@ def test_if_the_state_before_asks_it_is_bahdanaus_model_given_the_new_state():
 
 def test_with_all_parts_of_luong_it_is_theirs():
     theirs, ours = luong(*VOCABULARIES, **SIZES).double(), made("luong")
-    names = {"W_c": "readout.W_c", "W_y": "readout.W_y"} | {
+    names = {"W_c": "readout.W_c", "W_y": "readout.W_o"} | {
         f"lstm.{part}_l0": f"cell.{part}" for part in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
     }
     ours.encoder.load_state_dict(theirs.encoder.state_dict())
@@ -74,7 +74,7 @@ def test_steps_by_hand_are_those_taken_one_by_one_and_all_at_once(name):
         fed = read if MODELS[name].get("feeds_readout") else c
         logits, look, state = translator.step(word, state)
         for scores, weights in ((logits, look.weights[:, 0]), (at_once.logits[:, t], at_once.attention.weights[:, t])):
-            assert_close(scores, read @ decoder.output_weight.T)
+            assert_close(scores, read @ decoder.readout.W_o.T)
             assert_close(weights, asked.weights[:, 0])
         word = TARGET[:, t]
 

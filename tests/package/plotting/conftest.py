@@ -8,8 +8,6 @@ from axe_playwright_python.sync_playwright import Axe
 from matplotlib.figure import Figure
 from playwright.sync_api import Page
 
-from attnlib.plotting.cards import Card
-
 PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Made up</title>
 <meta name="viewport" content="width=device-width">{head}</head>
 <body class="jp-RenderedHTMLCommon bd-article"><main><h1>Made up</h1>{cards}</main></body></html>"""
@@ -54,21 +52,25 @@ def inside() -> Callable[[Figure], None]:
 
 
 @pytest.fixture
-def opened(browser, tmp_path) -> Iterator[Callable[..., Page]]:
+def opened(browser, older, tmp_path) -> Iterator[Callable[..., Page]]:
     """Return a function that opens cards in a page, or a whole page, which may ask for nothing and must not complain.
 
-    The page may have the style of a hostile theme. What comes later is put in as JupyterLab puts outputs in.
+    The page may have the style of a hostile theme, and the browser may be as old as the oldest supported. What comes
+    later is put in as JupyterLab puts outputs in.
     """
     contexts, unwanted, file = [], [], tmp_path / "page.html"
 
-    def open_page(*cards: Card | str, hostile=False, wide=1280, script=True, later=False, scheme="light") -> Page:
-        size = {"width": wide, "height": 800}
-        contexts.append(browser.new_context(viewport=size, java_script_enabled=script, color_scheme=scheme))
+    def open_page(*cards, hostile=False, old=False, wide=1280, script=True, later=False, **reader) -> Page:
+        settings = {"viewport": {"width": wide, "height": 800}, "color_scheme": "light"} | reader
+        contexts.append(browser.new_context(java_script_enabled=script, **settings))
         page = contexts[-1].new_page()
         page.on("request", lambda request: request.url == file.as_uri() or unwanted.append(request.url))
         page.on("pageerror", lambda error: unwanted.append(error.message))
         page.on("console", lambda message: unwanted.append(message.text))
         html = "".join(card if isinstance(card, str) else card.html for card in cards)
+        if old:
+            page.add_init_script(older[0])
+            html = older[1](html)
         document = PAGE.format(head=HOSTILE * hostile, cards="" if later else html)
         file.write_text(html if html.startswith("<!doctype") else document, "utf-8")
         page.goto(file.as_uri())

@@ -1,5 +1,6 @@
 """Tables as a cell shows them, what all cards have in common, and what they refuse."""
 
+from copy import deepcopy
 from functools import cache
 
 import numpy as np
@@ -24,6 +25,11 @@ def test_html_holds_each_cell_under_its_heading():
     assert [cell.text for cell in shown.xpath("//th[@scope='row']")] == ["<a> & b", "longer"]
     cells = [[cell.text for cell in row.xpath("td")] for row in shown.xpath("//tbody/tr")]
     assert cells == [["0.125", "5"], ["1.000", "10"]]
+
+
+def test_words_between_dollar_signs_are_no_mathematics():
+    (shown,) = html.fromstring(table(HEAD, [("$5-$10", 1, 2)]).html).xpath("//table/@class")
+    assert {"tex2jax_ignore", "mathjax_ignore"} <= {*shown.split()}
 
 
 def test_text_has_straight_columns():
@@ -62,6 +68,14 @@ def demo(sentence="a cat sings", tried=None, **more) -> Card:
 
 def player(sentence="a cat sings", name="bahdanau", **more) -> Card:
     return step_player({"a": model(name)}, sentence, **more)
+
+
+@pytest.mark.parametrize("show", [demo, player])
+def test_a_model_in_bfloat16_has_a_card(show, monkeypatch):
+    exact = repr(show())
+    rounded = deepcopy(model("bahdanau")).bfloat16()
+    monkeypatch.setattr(f"{__name__}.model", lambda name: rounded)
+    assert repr(show()) == exact
 
 
 def plane(**change) -> Card:

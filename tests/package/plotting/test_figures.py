@@ -2,12 +2,16 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
+import torch
 from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.ttGlyphPen import TTGlyphPen
 from matplotlib.font_manager import fontManager
+from matplotlib.text import Text
 
-from attnlib.plotting import figures
+from attnlib.experiments.comparisons import plot_runs
+from attnlib.plotting import attention_explorer, figures
 
 RNG = np.random.default_rng(0)
 FOUR = ["la", "voiture", "internationale", "dort"]
@@ -54,6 +58,41 @@ def test_letters_come_from_an_installed_font_that_has_them(tmp_path, monkeypatch
     ax = figures.plot_alignment(np.ones((1, 2)), ["the", "дом"], [lydian], title=lydian)
     ax.figure.canvas.draw()
     assert ax.get_xticklabels()[0].get_fontfamily() == [*plt.rcParams["font.family"], "Made Up"]
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda text: figures.plot_alignment(np.eye(2), ["cost", text], ["a", "b"]),
+        lambda text: figures.plot_alignment(np.eye(2), ["cost", "b"], ["a", text]),
+        lambda text: figures.plot_alignment(np.eye(2), FOUR[:2], FOUR[:2], title=text),
+        lambda text: figures.plot_alignment(np.eye(2), FOUR[:2], FOUR[:2], xlabel=text),
+        lambda text: figures.plot_alignment(np.eye(2), FOUR[:2], FOUR[:2], ylabel=text),
+        lambda text: figures.plot_alignments({text: np.eye(2)}, FOUR[:2], FOUR[:2])[0],
+        lambda text: figures.plot_bleu_by_length([5, 10], {text: np.eye(2)}),
+        lambda text: plot_runs(pd.Series([1.0], index=[text])),
+        lambda text: plot_runs(pd.Series([1.0], index=["a"]), xlabel=text),
+        lambda text: plot_runs(pd.Series([1.0, 2], index=pd.MultiIndex.from_tuples([("a", text), ("a", "b")]))),
+    ],
+)
+@pytest.mark.parametrize("text", ["$5-$10", "$/h_$", r"\$5 \$"])
+def test_dollar_signs_are_drawn_as_they_stand(draw, text):
+    """Two of them begin mathematics in Matplotlib, and mathematics that cannot be parsed raises."""
+    figure = draw(text).figure
+    figure.draw_without_rendering()
+    drawn = [artist for artist in figure.findobj(Text) if artist.get_text() == text]
+    assert drawn
+    assert not any(artist.get_parse_math() for artist in drawn)
+
+
+@pytest.mark.parametrize("tensor", [torch.eye(2).bfloat16(), torch.eye(2, requires_grad=True)])
+def test_tensors_of_any_type_are_drawn(tensor):
+    ax = figures.plot_alignment(tensor, FOUR[:2], FOUR[:2])
+    np.testing.assert_array_equal(ax.images[0].get_array(), np.eye(2))
+    curve = figures.plot_bleu_by_length([5, 10], {"a": tensor}).lines[0]
+    np.testing.assert_array_equal(curve.get_ydata(), [0.5, 0.5])
+    cards = [attention_explorer({"": weights}, FOUR[:2], FOUR[:2]) for weights in (tensor, np.eye(2))]
+    assert cards[0].html == cards[1].html
 
 
 def test_it_draws_where_it_is_told_and_names_its_axes():

@@ -139,7 +139,7 @@ def test_a_location_score_has_only_so_many_positions(subwords, opened):
 def test_a_damaged_model_gets_a_sentence(harm, words, opened):
     page = opened(harm.join(re.split(r'(?<="base64":")....', written(words.network), maxsplit=1)))
     field(page).fill("the dog sings")
-    expect(status(page)).to_have_text(
+    expect(page.get_by_role("alert")).to_have_text(
         "This card cannot compute: the weights are damaged. What stands here stays as it was."
     )
 

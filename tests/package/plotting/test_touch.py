@@ -120,6 +120,48 @@ def test_without_scripts_it_is_a_picture_with_its_question_and_answer(name, stor
     assert "It is." in page.locator("details").inner_text()
 
 
+@pytest.mark.parametrize("name", ALL)
+def test_in_the_oldest_browsers_it_works_in_color(name, cards, opened):
+    page = opened(cards[name], old=True)
+    ALL[name][1](page)
+    expect(page.locator(".at-came")).to_have_count(int(name in CARDS))
+    expect(page.get_by_role("alert")).to_have_count(0)
+    colors = """() => ["--ink", "--paper", "--weight", "--focus"].map(name => {
+        document.body.style.color = getComputedStyle(document.querySelector(".attnlib-card")).getPropertyValue(name);
+        return getComputedStyle(document.body).color;
+    })"""
+    assert page.evaluate(colors) == ["rgb(26, 26, 26)", "rgb(255, 255, 255)", "rgb(0, 114, 178)", "rgb(11, 79, 138)"]
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate(colors)[0] == "rgb(232, 232, 232)"
+
+
+@pytest.mark.parametrize(("name", "broken"), [*zip(ALL, ["exp", "exp", "min", "hypot", "exp", "exp"], strict=True)])
+def test_what_fails_while_it_is_touched_gets_a_sentence(name, broken, cards, opened):
+    page = opened(cards[name])
+    page.evaluate(f"void (Math.{broken} = () => {{ throw new TypeError('made up'); }})")
+    if name == "page":
+        page.get_by_role("textbox").fill("the cat")
+    elif name == "explorer":
+        choose(page, "<b>")
+    else:
+        press(
+            page,
+            *{"plane": ("query", "+"), "player": ("The step", "Home")}.get(name, ("european", "End")),
+            role="group" if name == "player" else "slider",
+        )
+    expect(page.get_by_role("alert")).to_have_text(
+        "This card cannot compute: made up. What stands here stays as it was."
+    )
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_what_fails_at_the_beginning_gets_a_sentence_and_the_picture_stays(name, cards, opened):
+    damaged = re.sub(r'(<script type="application/json">){', r"\1", cards[name].html)
+    page = opened(Card(damaged, ""))
+    expect(page.get_by_role("alert")).to_contain_text("This card cannot compute: ")
+    assert CARDS[name][2] in page.get_by_role("img").first.get_attribute("aria-label")
+
+
 @pytest.mark.parametrize(("name", "guess"), [*((name, 1) for name in CARDS), ("plane", 0), ("plane", None)])
 def test_what_was_guessed_is_judged_when_it_has_been_tried_by_keys(name, guess, cards, opened):
     page = opened(cards[name])
@@ -189,5 +231,5 @@ def test_what_a_model_needs_and_lacks_gets_a_sentence_and_the_picture_stays(name
     for html, says in ((without, "the model is not in this page: run the cell"), (damaged, "the weights are damaged")):
         page = opened(Card(html, ""))
         page.get_by_role("radio").first.focus()
-        expect(page.locator("[role=status].at-aloud")).to_contain_text(f"This card cannot compute: {says}")
+        expect(page.get_by_role("alert")).to_contain_text(f"This card cannot compute: {says}")
         assert page.get_by_role("listbox").get_by_role("option").count() > 4

@@ -63,6 +63,16 @@ def test_translations_come_in_order_and_empty_lines_too(run, home, monkeypatch):
     assert [len(line.split()) for line in links] == [*map(len, lines), len(last)]
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="no names of descriptors on this system")
+def test_links_may_go_where_the_translations_go_line_by_line(run, monkeypatch):
+    monkeypatch.setattr(text_model, "_TOGETHER", 1)
+    status, out, err = run("translate", "--model", "words", "--links", "/dev/stdout", given="\n".join(SOURCES))
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert "\n".join(lines[1::2]) == run("translate", "--model", "words", given="\n".join(SOURCES))[1].strip()
+    assert [len(line.split()) for line in lines[::2]] == [len(line.split()) for line in lines[1::2]]
+
+
 def test_products_are_bfloat16s_where_the_processor_can_unless_float32_is_asked_for(run, monkeypatch):
     seen = []
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": True}, raising=False)
