@@ -20,6 +20,12 @@ Complaints = Iterator[tuple[int, str]]
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 NOTEBOOKS = sorted(FOLDER / name for name in glob("**/*.ipynb", root_dir=FOLDER, recursive=True))
+
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"file_extension": ".py", "name": "python"},  # of what nbconvert makes a script
+}
+
 LONGEST = 20  # lines of a cell
 OFF_THE_PAGE = {"remove-cell", "hide-cell", "hide-input"}
 TAGS = {*OFF_THE_PAGE, "hide-output", "nbval-ignore-output"}
@@ -146,12 +152,15 @@ RULES = [
 
 def main(paths: list[Path]) -> list[str]:
     """List all complaints of these notebooks."""
-    return [
-        f"{path.name}, cell {i}: {what} ({rule.__name__})"
-        for path in paths
-        for rule in RULES
-        for i, what in rule(nbformat.read(path, as_version=4).cells)
-    ]
+    complaints = []
+    for path in paths:
+        notebook = nbformat.read(path, as_version=4)
+        if notebook.metadata != METADATA:
+            complaints.append(f"{path.name}: metadata {dict(notebook.metadata)}; expected {METADATA}")
+        complaints += [
+            f"{path.name}, cell {i}: {what} ({rule.__name__})" for rule in RULES for i, what in rule(notebook.cells)
+        ]
+    return complaints
 
 
 if __name__ == "__main__":

@@ -78,7 +78,13 @@ def test_the_files_that_no_builder_reads_link_to_what_is_there(root):
 
 
 @pytest.mark.parametrize(
-    ("schema", "files"), [("github-workflows", ".github/workflows/*.yml"), ("citation-file-format", "CITATION.cff")]
+    ("schema", "files"),
+    [
+        ("github-workflows", ".github/workflows/*.yml"),
+        ("github-issue-forms", ".github/ISSUE_TEMPLATE/*.yml"),
+        ("dependabot", ".github/dependabot.yml"),
+        ("citation-file-format", "CITATION.cff"),
+    ],
 )
 def test_what_github_reads_keeps_to_its_schema(root, schema, files):
     check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", *root.glob(files)]
@@ -87,15 +93,15 @@ def test_what_github_reads_keeps_to_its_schema(root, schema, files):
 
 
 def test_workflows_may_read_and_run_actions_of_one_revision(root):
-    """But for the one job that publishes the pages, which runs nothing of ours."""
+    """But for the two jobs that publish, which run nothing of ours."""
     for path in root.glob(".github/workflows/*.yml"):
         workflow = yaml.safe_load(path.read_text("utf-8"))
         assert workflow["permissions"] == {"contents": "read"}
         rights = {name for name, job in workflow["jobs"].items() if "permissions" in job}
-        assert rights == ({"deploy"} if path.name == "pages.yml" else set())
+        assert rights == ({"index", "pages"} if path.name == "release.yml" else set())
         steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
         used = [step["uses"] for step in steps if "uses" in step]
-        assert [action for action in used if not re.fullmatch("actions/[a-z-]+@[0-9a-f]{40}", action)] == []
+        assert [action for action in used if not re.fullmatch("(actions|pypa)/[a-z-]+@[0-9a-f]{40}", action)] == []
 
 
 def test_the_readme_s_four_lines_print_weights(root):
