@@ -72,7 +72,14 @@ class Seq2SeqOutput(NamedTuple):
     attention: AttentionOutput | None
 
 
-class EncoderDecoder(nn.Module):
+class _Compilable(type):
+    """The type of a class whose instances still count as such after `torch.compile`, which passes on their methods."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return super().__instancecheck__(getattr(instance, "_orig_mod", instance))
+
+
+class EncoderDecoder(nn.Module, metaclass=_Compilable):
     """Encoder-decoder model that maps source sentences to target sentences.
 
     Parameters
@@ -88,6 +95,13 @@ class EncoderDecoder(nn.Module):
     ----------
     config : mapping
         The settings that a loaded model was built with. Empty for a new model.
+
+    Notes
+    -----
+    ``torch.compile(model)`` compiles calls of the model. Searches and `train` accept the result, and use its other
+    methods, which are not compiled. ``torch.export`` needs shapes that do not depend on lengths: it works for
+    `rnn_encdec`, `rnn_search` and `attnlib.transformer.transformer`, and refuses `luong`, whose encoder sets aside the
+    sentences that have ended. Numbers out of range are not noticed while torch compiles, exports or traces.
 
     Examples
     --------
