@@ -12,8 +12,9 @@ from attnlib.alignment import sequence_mask
 from attnlib.attention import AttentionOutput, join
 from attnlib.checks import check_finite, check_range, check_whole
 from attnlib.data import BOS, EOS, PAD
+from attnlib.processes import cast_weights_once
 from attnlib.seq2seq import EncoderDecoder
-from attnlib.shapes import typechecked
+from attnlib.shapes import FloatLike, IntLike, typechecked
 
 _CHUNK = 64  # vocabulary chunk size for the two-stage top-k
 
@@ -41,12 +42,13 @@ class Hypotheses(NamedTuple):
 
 
 @torch.no_grad()
+@cast_weights_once()
 @typechecked
 def greedy_search(
     model: EncoderDecoder,
     source: Int[Tensor, "batch src"],
     lengths: Int[Tensor, "batch"],
-    max_length: int | Int[Tensor, "batch"],
+    max_length: IntLike | Int[Tensor, "batch"],
 ) -> Hypotheses:
     """Return the translation that has the most probable word at every step.
 
@@ -85,7 +87,7 @@ def greedy_search(
     >>> model.target_vocabulary.decode(greedy_search(model, ids, lengths, max_length=10).ids[0])
     ('le', 'chat', 'dort')
     """
-    limits = _limits(max_length, lengths)
+    lengths, limits = lengths.long(), _limits(max_length, lengths)
     state = model.start(source, lengths)
     rows = torch.arange(len(source), device=source.device)
     words = torch.full_like(lengths, BOS)
@@ -105,16 +107,17 @@ def greedy_search(
 
 
 @torch.no_grad()
+@cast_weights_once()
 @typechecked
 def beam_search(
     model: EncoderDecoder,
     source: Int[Tensor, "batch src"],
     lengths: Int[Tensor, "batch"],
-    max_length: int | Int[Tensor, "batch"],
-    beam_size: int,
+    max_length: IntLike | Int[Tensor, "batch"],
+    beam_size: IntLike,
     *,
-    length_penalty: float = 1.0,
-    min_length: int | Int[Tensor, "batch"] = 0,
+    length_penalty: FloatLike = 1.0,
+    min_length: IntLike | Int[Tensor, "batch"] = 0,
 ) -> Hypotheses:
     """Return the best translation that a beam search finds.
 
@@ -167,8 +170,10 @@ def beam_search(
     >>> model.target_vocabulary.decode(beam_search(model, ids, lengths, max_length=10, beam_size=5).ids[0])
     ('le', 'chat', 'dort')
     """
-    check_whole(beam_size=beam_size)
-    check_finite(length_penalty=length_penalty)
+    (beam_size,) = check_whole(beam_size=beam_size)
+    (length_penalty,) = check_finite(length_penalty=length_penalty)
+    if isinstance(min_length, IntLike):
+        (min_length,) = check_whole(0, min_length=min_length)
     # A sentence has `beam_size` slots, one for each hypothesis. Only unfinished hypotheses are stepped: they are the
     # rows of `words`, `state` and `logits`, without gaps. Two sentences with three slots each, four unfinished:
     #
@@ -178,7 +183,7 @@ def beam_search(
     #
     # A step fills every slot anew, with a word (`chosen`) after the hypothesis of a slot before (`parents`, from 0 in
     # each sentence). What has ended stays as it is.
-    limits = _limits(max_length, lengths)
+    lengths, limits = lengths.long(), _limits(max_length, lengths)
     first_slot = torch.arange(len(source), device=source.device)[:, None] * beam_size
     state = model.start(source, lengths)
     log_p = torch.full((len(source), beam_size), -torch.inf, device=source.device)
@@ -207,9 +212,11 @@ def beam_search(
     return _hypotheses_in(slot, steps, size, log_p, source.shape[1])
 
 
-def _limits(max_length: int | Tensor, lengths: Int[Tensor, "batch"]) -> Int[Tensor, "batch"]:
+def _limits(max_length: IntLike | Tensor, lengths: Int[Tensor, "batch"]) -> Int[Tensor, "batch"]:
     """Return the greatest length of each sentence's translation."""
-    limits = max_length if isinstance(max_length, Tensor) else torch.full_like(lengths, max_length)
+    if isinstance(max_length, IntLike):
+        return torch.full_like(lengths, *check_whole(max_length=max_length), dtype=torch.long)
+    limits = max_length.long()
     check_range(1, inf, max_length=limits)
     return limits
 

@@ -2,7 +2,7 @@
 
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from math import exp
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from attnlib.data import EOS, SPECIAL, UNK, encode_batch, parted
 from attnlib.metrics import hard_alignment, units_of
 from attnlib.search import beam_search, greedy_search
 from attnlib.seq2seq import EncoderDecoder
-from attnlib.shapes import typechecked
+from attnlib.shapes import IntLike, typechecked
 from attnlib.units import Words, split_units, split_words, unit_weights
 
 _ROWS = 320  # hypotheses that are stepped at once: with fewer, products of matrices are slow
@@ -94,7 +94,7 @@ class Translation(NamedTuple):
 
 @typechecked
 def translate(
-    model: EncoderDecoder, sentence: str, *, beam_size: int = 5, max_length: int | None = None
+    model: EncoderDecoder, sentence: str, *, beam_size: IntLike = 5, max_length: IntLike | None = None
 ) -> Translation:
     """Translate one sentence, and warn of words that the model does not know.
 
@@ -131,8 +131,8 @@ def translate_all(
     model: EncoderDecoder,
     sentences: Sequence[Sequence[str]],
     *,
-    beam_size: int = 5,
-    max_length: int | Sequence[int] | None = None,
+    beam_size: IntLike = 5,
+    max_length: IntLike | Sequence[IntLike] | None = None,
     replace_unknown: bool = False,
     prefer_finished: bool = False,
 ) -> list[Translation]:
@@ -168,7 +168,7 @@ def translate_all(
     [('le', 'chat', 'dort')]
     """
     known, _ = model.vocabularies
-    check_whole(beam_size=beam_size)
+    (beam_size,) = check_whole(beam_size=beam_size)
     sizes = [sum(known.sizes(words)) for words in sentences]
     limits = _limits(max_length, sizes)
     order = sorted((n for n, size in enumerate(sizes) if size), key=sizes.__getitem__)
@@ -181,16 +181,14 @@ def translate_all(
     return translations
 
 
-def _limits(max_length: int | Sequence[int] | None, sizes: Sequence[int]) -> list[int]:
+def _limits(max_length: IntLike | Sequence[IntLike] | None, sizes: Sequence[int]) -> list[int]:
     """Return the greatest length of each translation."""
     if max_length is None:
         return [2 * size + 50 for size in sizes]
-    limits = [*max_length] if isinstance(max_length, Iterable) else [max_length] * len(sizes)
+    limits = [max_length] * len(sizes) if isinstance(max_length, IntLike) else [*max_length]
     if len(limits) != len(sizes):
         raise ValueError(f"max_length has {len(limits)} numbers; expected {len(sizes)}, a number for each sentence")
-    for limit in limits:
-        check_whole(max_length=limit)
-    return limits
+    return [limit for each in limits for limit in check_whole(max_length=each)]
 
 
 def _search(
