@@ -22,7 +22,7 @@ from attnlib.experiments.plan import read_plan
 from attnlib.experiments.runs import RECORDED
 from attnlib.metrics import hard_alignment
 from attnlib.seq2seq import EncoderDecoder
-from attnlib.text.training import train_model
+from attnlib.text.trainer import train_model
 
 ROW, SEED, LANGUAGE = "transformer", 0, "german"
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attnlib.attention import AttentionOutput
 from attnlib.data import BOS, EOS, SentencePair, collate, encode_batch
-from attnlib.experiments.evaluation import max_output_length
+from attnlib.experiments.predictions import max_output_length
 from attnlib.language import lexicon, phrases
 from attnlib.search import greedy_search
 from attnlib.seq2seq import EncoderDecoder

@@ -26,7 +26,7 @@ from tables import is_recorded, replace_lines
 
 from attnlib import load_pretrained
 from attnlib.data import SentencePair
-from attnlib.experiments.evaluation import max_output_length, window_centers
+from attnlib.experiments.predictions import max_output_length, window_centers
 from attnlib.experiments.runs import RECORDED
 from attnlib.metrics import alignment_error_rate, attention_weights, exact_match, forced_alignments
 from attnlib.seq2seq import EncoderDecoder

@@ -43,9 +43,9 @@ from tables import Run, add_run, environment
 from attnlib.checks import check_choice
 from attnlib.data import UNK, SentencePair, Tokenizer
 from attnlib.experiments.captions import LANGUAGES, load_captions
+from attnlib.experiments.fitting import count_parameters
 from attnlib.experiments.plan import ExperimentConfig, Plan, read_plan
 from attnlib.experiments.runs import RECORDED, Recording
-from attnlib.experiments.training import count_parameters
 from attnlib.metrics import attention_weights, sentence_nll
 from attnlib.processes import resolve_device
 from attnlib.seq2seq import EncoderDecoder
@@ -53,7 +53,7 @@ from attnlib.text.config import TrainingConfig
 from attnlib.text.evaluation import evaluate, score_translations
 from attnlib.text.files import digest, iter_parallel
 from attnlib.text.folder import load_history
-from attnlib.text.training import train_model
+from attnlib.text.trainer import train_model
 from attnlib.translation import Translation, translate_all
 from attnlib.units import Words, split_words
 
@@ -153,7 +153,7 @@ def record(
     only : sequence of str
         Models to do. If empty, all.
     **how
-        As for `attnlib.text.training.train_model`: device, progress.
+        As for `attnlib.text.trainer.train_model`: device, progress.
 
     Raises
     ------

@@ -32,7 +32,7 @@ And folders, each on its own:
 - `language`: `lexicon`, `phrases`, `grammar`: English and French sentences whose word links are known; `german`:
   English and German ones;
 - `plotting`: `figures`, interactive cards, a model as one `page`, schematics and `table`;
-- `text`: `config`, `files`, `writing`, `subwords`, `folder`, `saving`, `stream`, `evaluation`, `training`:
+- `text`: `config`, `files`, `writing`, `subwords`, `folder`, `saving`, `stream`, `evaluation`, `trainer`:
   training and translation of your own text;
 - `experiments`: what is compared, how it is measured, and what was recorded, of the grammar and of real sentences;
 - `pretrained`: `models`: the trained models that the chapters speak of.

@@ -1,6 +1,6 @@
 """The command `attnlib`: train a model on parallel text, then translate, evaluate, align, or export a page.
 
-Each command is a thin layer over a function of `attnlib.text.files`, `attnlib.text.training`, `attnlib.text.stream`,
+Each command is a thin layer over a function of `attnlib.text.files`, `attnlib.text.trainer`, `attnlib.text.stream`,
 `attnlib.text.evaluation` or `attnlib.plotting.page`. An error is one sentence, with the exit status 2.
 """
 
@@ -98,7 +98,7 @@ def train(
     """
     from attnlib import processes  # noqa: PLC0415
     from attnlib.text.files import ParallelText, read_parallel  # noqa: PLC0415
-    from attnlib.text.training import train_model  # noqa: PLC0415
+    from attnlib.text.trainer import train_model  # noqa: PLC0415
 
     device = processes.resolve_device(common.device)
     with processes.init_distributed(device), processes.bfloat16_autocast(device, enabled=not common.float32):

@@ -31,9 +31,9 @@ from torch import distributed
 from attnlib import training
 from attnlib.data import Corpus
 from attnlib.language.grammar import sample
-from attnlib.text import training as text_training
+from attnlib.text import trainer
 from attnlib.text.config import TrainingConfig
-from attnlib.text.training import Watch, train_model
+from attnlib.text.trainer import Watch, train_model
 from attnlib.seq2seq import EncoderDecoder, luong
 from attnlib.data import Vocabulary
 
@@ -74,7 +74,7 @@ def curve(k, n, place, steps=70, on_step=None, dropout=0.0):
 def scored(k, n, place):
     scores = iter([(3.0, 1.0), (2.0, 9.0), (1.0, 5.0), (1.0, 7.0)])
     score = (lambda translator: next(scores)) if k == 0 else (lambda translator: os._exit(4))
-    text_training.dev_score = lambda translator, dev: score(translator)
+    trainer.dev_score = lambda translator, dev: score(translator)
     watch = Watch(place, pairs, TrainingConfig(), 3, 1e9, lambda line: None)
     curve(k, n, place, 10, on_step=watch)
 

@@ -19,7 +19,7 @@ from attnlib.text import folder as folders
 from attnlib.text import saving
 from attnlib.text.config import TrainingConfig
 from attnlib.text.folder import load, load_history
-from attnlib.text.training import train_model
+from attnlib.text.trainer import train_model
 from attnlib.translation import translate
 
 PAIRS = sample(30, seed=0, clauses=(1,))
@@ -37,7 +37,7 @@ from attnlib import processes
 from attnlib.language.grammar import sample
 from attnlib.text import saving
 from attnlib.text.config import TrainingConfig
-from attnlib.text.training import train_model
+from attnlib.text.trainer import train_model
 
 torch.set_num_threads(1)
 processes.fastest_settings = lambda *_, **__: processes.ComputeSettings(bfloat16=True)  # whatever the clock says

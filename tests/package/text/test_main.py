@@ -226,7 +226,7 @@ def test_the_toy_text_is_the_grammars_and_replaces_nothing(run):
 
 def test_options_are_the_fields_of_what_is_told_by_python(monkeypatch):
     learnt = []
-    monkeypatch.setattr("attnlib.text.training.train_model", lambda *given, **_: learnt.append(given[-1]))
+    monkeypatch.setattr("attnlib.text.trainer.train_model", lambda *given, **_: learnt.append(given[-1]))
     words = "--words --min-count 3 --max-tokens 70 --max-sentences 5 --minutes 2.5 --eval-every 9 --seed 4"
     assert main([*TRAIN, "m"]) == main([*TRAIN, "m", "--dev", "a.tsv", *words.split(), "--score", "general"]) == 0
     batch = {"max_tokens": 70, "max_sentences": 5, "min_count": 3, "minutes": 2.5, "eval_every": 9, "seed": 4}

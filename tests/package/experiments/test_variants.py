@@ -8,8 +8,8 @@ from torch import nn
 from torch.testing import assert_close
 
 from attnlib.data import BOS, Vocabulary
-from attnlib.experiments.models import ConcatWithIdentity, hybrid, luong_with_identity, luong_without_attention
-from attnlib.experiments.training import count_macs
+from attnlib.experiments.fitting import count_macs
+from attnlib.experiments.variants import ConcatWithIdentity, hybrid, luong_with_identity, luong_without_attention
 from attnlib.scores import Concat
 from attnlib.seq2seq import luong, rnn_search
 

@@ -128,7 +128,7 @@ def _prepare(
         return None
     if not begun and processes.rank():
         raise ValueError(f"{folder} is missing for this process; expected a folder that all processes share")
-    known = read_vocabularies(folder) if begun else build_vocabularies(pairs, config)
+    known = read_vocabularies(folder) if begun else _build_vocabularies(pairs, config)
     corpus = encode_text(pairs, known, config, log)
     if config.options.get("score") == "location":
         _check_location_sources(corpus, dev, known[0])
@@ -156,21 +156,8 @@ def _sample_step(network: EncoderDecoder, corpus: Corpus, config: TrainingConfig
     return step
 
 
-def build_vocabularies(pairs: Iterable[SentencePair], config: TrainingConfig) -> tuple[Tokenizer, Tokenizer]:
-    """Build the vocabularies of source and target.
-
-    Parameters
-    ----------
-    pairs : iterable of SentencePair
-        The training text.
-    config : TrainingConfig
-        Settings of the training, among them ``words``, ``vocab_size`` and ``share_vocabulary``.
-
-    Returns
-    -------
-    tuple of two Vocabulary or Subwords
-        Source and target vocabulary; the same object twice if the vocabulary is shared.
-    """
+def _build_vocabularies(pairs: Iterable[SentencePair], config: TrainingConfig) -> tuple[Tokenizer, Tokenizer]:
+    """Return source and target vocabulary; if they are shared, the same object twice."""
     if config.share_vocabulary:
         both = _build_vocabulary((pair.source + pair.target for pair in pairs), config)
         return both, both
