@@ -14,7 +14,7 @@ from attnlib.search import beam_search, greedy_search, translate, translate_all
 from attnlib.seq2seq import luong, rnn_encdec, rnn_search
 from attnlib.text.config import TrainingConfig
 from attnlib.text.folder import read_config
-from attnlib.text.training import train_model
+from attnlib.text.trainer import train_model
 from attnlib.training import train
 from attnlib.transformer import transformer
 
