@@ -4,9 +4,10 @@ CHROMIUM ?= chromium
 CPU_WHEELS := https://download.pytorch.org/whl/cpu
 TORCH = $(shell grep '^torch==' requirements.lock)
 LICENCES := Apache;BSD;ISC;MIT;MPL;Mozilla Public License;PSF;Python Software Foundation
+OXLINT = npx --yes oxlint@1.94.0
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help book test coverage lint refresh pretrained experiments costs real exercises verify serve bench pdf lock clean
+.PHONY: help book test coverage lint lint-scripts refresh pretrained experiments costs real exercises verify serve bench pdf lock clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -26,6 +27,11 @@ lint: .venv/installed ## check the style of code and notebooks
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python tools/notebook_rules.py
+	@if $(OXLINT) --version >/dev/null 2>&1; then $(MAKE) --no-print-directory lint-scripts; \
+	else echo "The scripts of the pages are not checked: that needs Node, and once the network."; fi
+
+lint-scripts: ## check the scripts of the pages; needs Node
+	$(OXLINT) --deny-warnings src book
 
 refresh: .venv/installed ## execute the notebooks in place and normalize what they store
 	$(BIN)/python tools/refresh.py

@@ -13,7 +13,8 @@ function scrollWide(parts) {
   const wide = parts.filter(isWide);
   for (const part of parts) {
     part.classList.toggle("wide", wide.includes(part));
-    wide.includes(part) ? (part.tabIndex = 0) : part.removeAttribute("tabindex");
+    if (wide.includes(part)) part.tabIndex = 0;
+    else part.removeAttribute("tabindex");
   }
 }
 

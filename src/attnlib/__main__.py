@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,7 +30,7 @@ class Common:
     device: str | None = None
     """cpu, cuda, or cuda:1 and so on. None: a GPU if there is one"""
     float32: bool = False
-    """multiply matrices in float32, even if the processor has units for bfloat16"""
+    """multiply matrices in float32, even if bfloat16 is faster"""
 
 
 @dataclass(frozen=True)
@@ -173,13 +174,15 @@ def evaluate(
     tokenize : str, optional
         sacrebleu's tokenizer for BLEU. None: none for words, 13a for subwords, zh or char without spaces
     """
+    from attnlib.processes import compute_with  # noqa: PLC0415
     from attnlib.text import evaluation  # noqa: PLC0415
     from attnlib.text.files import iter_parallel, read_gold  # noqa: PLC0415
 
     pairs = [*iter_parallel(source, target)]
     with _loaded(common) as model:
         links = read_gold(gold, model.units_of(pairs)) if gold else None
-        print(evaluation.evaluate(model, pairs, tokenize=tokenize, gold=links, **vars(search)))
+        with compute_with(model.fastest_settings([pair[0] for pair in pairs], search.beam_size, _log)):
+            print(evaluation.evaluate(model, pairs, tokenize=tokenize, gold=links, **vars(search)))
 
 
 def align(common: OmitArgPrefixes[Common], source: Positional[Path], target: Positional[Path | None] = None) -> None:
@@ -196,11 +199,15 @@ def align(common: OmitArgPrefixes[Common], source: Positional[Path], target: Pos
     target : path, optional
         their translations
     """
+    from attnlib.processes import compute_with, fastest_settings, resolve_device  # noqa: PLC0415
     from attnlib.text.files import format_pharaoh, iter_parallel  # noqa: PLC0415
 
+    pairs = [*iter_parallel(source, target)]
     with _loaded(common) as model:
-        for links in model.links_of([*iter_parallel(source, target)]):
-            print(format_pharaoh(links))
+        sample = partial(model.links_of, pairs[:64])
+        with compute_with(fastest_settings(sample, resolve_device(common.device), len(pairs), log=_log)):
+            for links in model.links_of(pairs):
+                print(format_pharaoh(links))
 
 
 def page(
@@ -248,6 +255,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         0 for success, 2 for an error in the request or its files, 130 after Ctrl-C.
     """
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # for PyTorch: threads that spin while they wait take a core
     given = sys.argv[1:] if arguments is None else arguments
     commands = {each.__name__: each for each in (toy, train, translate, evaluate, align, page)}
     about = "Learn to translate from two files, one sentence a line; then translate, and see where it looked."

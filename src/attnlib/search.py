@@ -1,7 +1,7 @@
 """From a model to a translation, word by word: the best one (`greedy_search`) or several (`beam_search`)."""
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from math import inf
 from typing import NamedTuple
 
@@ -13,8 +13,9 @@ from attnlib.alignment import sequence_mask
 from attnlib.attention import AttentionOutput, join
 from attnlib.checks import check_finite, check_range, check_vocabularies, check_whole
 from attnlib.data import BOS, EOS, PAD, UNK, encode_batch, parted
+from attnlib.processes import cast_weights_once
 from attnlib.seq2seq import EncoderDecoder
-from attnlib.shapes import typechecked
+from attnlib.shapes import FloatLike, IntLike, typechecked
 
 _CHUNK = 64  # vocabulary chunk size for the two-stage top-k
 _ROWS = 320  # hypotheses that are stepped at once: with fewer, products of matrices are slow
@@ -44,12 +45,13 @@ class Hypotheses(NamedTuple):
 
 
 @torch.no_grad()
+@cast_weights_once()
 @typechecked
 def greedy_search(
     model: EncoderDecoder,
     source: Int[Tensor, "batch src"],
     lengths: Int[Tensor, "batch"],
-    max_length: int | Int[Tensor, "batch"],
+    max_length: IntLike | Int[Tensor, "batch"],
 ) -> Hypotheses:
     """Return the translation that has the most probable word at every step.
 
@@ -88,7 +90,7 @@ def greedy_search(
     >>> model.target_vocabulary.decode(greedy_search(model, ids, lengths, max_length=10).ids[0])
     ('le', 'chat', 'dort')
     """
-    limits = _limits(max_length, lengths)
+    lengths, limits = lengths.long(), _limits(max_length, lengths)
     state = model.start(source, lengths)
     rows = torch.arange(len(source), device=source.device)
     words = torch.full_like(lengths, BOS)
@@ -108,16 +110,17 @@ def greedy_search(
 
 
 @torch.no_grad()
+@cast_weights_once()
 @typechecked
 def beam_search(
     model: EncoderDecoder,
     source: Int[Tensor, "batch src"],
     lengths: Int[Tensor, "batch"],
-    max_length: int | Int[Tensor, "batch"],
-    beam_size: int,
+    max_length: IntLike | Int[Tensor, "batch"],
+    beam_size: IntLike,
     *,
-    length_penalty: float = 1.0,
-    min_length: int | Int[Tensor, "batch"] = 0,
+    length_penalty: FloatLike = 1.0,
+    min_length: IntLike | Int[Tensor, "batch"] = 0,
 ) -> Hypotheses:
     """Return the best translation that a beam search finds.
 
@@ -170,9 +173,11 @@ def beam_search(
     >>> model.target_vocabulary.decode(beam_search(model, ids, lengths, max_length=10, beam_size=5).ids[0])
     ('le', 'chat', 'dort')
     """
-    check_whole(beam_size=beam_size)
-    check_finite(length_penalty=length_penalty)
-    limits = _limits(max_length, lengths)
+    (beam_size,) = check_whole(beam_size=beam_size)
+    (length_penalty,) = check_finite(length_penalty=length_penalty)
+    if isinstance(min_length, IntLike):
+        (min_length,) = check_whole(0, min_length=min_length)
+    lengths, limits = lengths.long(), _limits(max_length, lengths)
     first_slot = torch.arange(len(source), device=source.device)[:, None] * beam_size
     state = model.start(source, lengths)
     log_p = torch.full((len(source), beam_size), -torch.inf, device=source.device)
@@ -201,7 +206,7 @@ def beam_search(
 
 
 @typechecked
-def translate(model: EncoderDecoder, sentence: str, max_length: int = 100) -> str:
+def translate(model: EncoderDecoder, sentence: str, max_length: IntLike = 100) -> str:
     """Translate one sentence by greedy search.
 
     Parameters
@@ -264,8 +269,9 @@ def translate_all(
     [('le', 'chat', 'dort')]
     """
     check_vocabularies(model)
-    check_whole(beam_size=beam_size)
-    limits = [*max_length] if isinstance(max_length, Iterable) else [max_length] * len(sentences)
+    (beam_size,) = check_whole(beam_size=beam_size)
+    one = isinstance(max_length, IntLike)
+    limits = check_whole(max_length=max_length) * len(sentences) if one else [*max_length]
     if len(limits) != len(sentences):
         raise ValueError(f"max_length has {len(limits)} numbers; expected {len(sentences)}, a number for each sentence")
     found = {n: ids for n, ids, *_ in search_all(model, sentences, limits, beam_size)}
@@ -320,9 +326,11 @@ def search_all(
         yield from ((n, words[:length], log_p, row) for n, words, length, log_p, row in rows)
 
 
-def _limits(max_length: int | Tensor, lengths: Int[Tensor, "batch"]) -> Int[Tensor, "batch"]:
+def _limits(max_length: IntLike | Tensor, lengths: Int[Tensor, "batch"]) -> Int[Tensor, "batch"]:
     """Give each sentence its greatest length."""
-    limits = max_length if isinstance(max_length, Tensor) else torch.full_like(lengths, max_length)
+    if isinstance(max_length, IntLike):
+        return torch.full_like(lengths, *check_whole(max_length=max_length), dtype=torch.long)
+    limits = max_length.long()
     check_range(1, inf, max_length=limits)
     return limits
 

@@ -72,7 +72,14 @@ class Seq2SeqOutput(NamedTuple):
     attention: AttentionOutput | None
 
 
-class EncoderDecoder(nn.Module):
+class _Compilable(type):
+    """The type of a class whose instances still count as such after `torch.compile`, which passes on their methods."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return super().__instancecheck__(getattr(instance, "_orig_mod", instance))
+
+
+class EncoderDecoder(nn.Module, metaclass=_Compilable):
     """Encoder-decoder model that maps source sentences to target sentences.
 
     Parameters
@@ -88,6 +95,13 @@ class EncoderDecoder(nn.Module):
     ----------
     config : mapping
         The settings that a loaded model was built with. Empty for a new model.
+
+    Notes
+    -----
+    ``torch.compile(model)`` compiles calls of the model. Searches and `train` accept the result, and use its other
+    methods, which are not compiled. ``torch.export`` needs shapes that do not depend on lengths: it works for
+    `rnn_encdec`, `rnn_search` and `attnlib.transformer.transformer`, and refuses `luong`, whose encoder sets aside the
+    sentences that have ended. Numbers out of range are not noticed while torch compiles, exports or traces.
 
     Examples
     --------
@@ -159,7 +173,7 @@ class EncoderDecoder(nn.Module):
         -----
         Luong et al. 2015, eq. 4, where it is the sum over all sentences, and there is no smoothing.
         """
-        before, encoded = self._inputs(source, lengths, target)
+        (before, encoded), target = self._inputs(source, lengths, target), target.long()
         if hasattr(self.decoder, "loss"):  # the same number, in less time if the vocabulary is large
             return self.decoder.loss(before, encoded, target, label_smoothing)
         logits, _ = self.decoder(before, encoded)
@@ -204,20 +218,20 @@ class EncoderDecoder(nn.Module):
         state : DecoderState
             The new state.
         """
-        return self.decoder.step(ids, state)
+        return self.decoder.step(ids.long(), state)
 
     def _inputs(self, source, lengths, target):
         """Give the word before each target word, BOS at first, and the encoded source."""
         if self.target_vocabulary is not None:
             check_range(0, len(self.target_vocabulary) - 1, target=target)
-        before = torch.cat([target.new_full((len(target), 1), BOS), target[:, :-1]], 1)
+        before = torch.cat([target.new_full((len(target), 1), BOS), target[:, :-1]], 1).long()
         return before, self._encode(source, lengths)
 
     def _encode(self, source, lengths):
         if self.source_vocabulary is not None:
             check_range(0, len(self.source_vocabulary) - 1, source=source)
         check_range(1, source.shape[1], lengths=lengths)
-        return self.encoder(source, lengths)
+        return self.encoder(source.long(), lengths.long())
 
 
 def rnn_encdec(
@@ -264,7 +278,7 @@ def rnn_encdec(
     >>> rnn_encdec(words, words).decoder.has_attention
     False
     """
-    check_whole(2, hidden_size=hidden_size)
+    (hidden_size,) = check_whole(2, hidden_size=hidden_size)
     check_share(dropout=dropout, embedding_dropout=embedding_dropout)
     with seeded(seed):
         source = Embedding(len(source_vocabulary), embedding_dim, embedding_dropout)
@@ -313,7 +327,7 @@ def rnn_search(
     >>> rnn_search(words, words, hidden_size=8).decoder.attention.score
     Additive()
     """
-    check_whole(2, hidden_size=hidden_size)
+    (hidden_size,) = check_whole(2, hidden_size=hidden_size)
     check_share(dropout=dropout, embedding_dropout=embedding_dropout)
     with seeded(seed):
         source = Embedding(len(source_vocabulary), embedding_dim, embedding_dropout)
@@ -382,7 +396,7 @@ def luong(
     >>> luong(words, words, window="local-p", half_width=2).decoder.attention.window
     LocalPredictive(half_width=2)
     """
-    check_whole(hidden_size=hidden_size, num_layers=num_layers)
+    hidden_size, num_layers = check_whole(hidden_size=hidden_size, num_layers=num_layers)
     check_choice(_SCORES, score=score)
     check_choice(_WINDOWS, window=window)
     check_choice(_ENCODERS, encoder=encoder)

@@ -209,7 +209,7 @@ def train(
     parts, bar = iter(batches), _bar(progress, steps, state)
     with _mode(state, training=True), interruptible() as interrupted, bar:
         if state.random is None:
-            torch.manual_seed(seed)
+            torch.manual_seed(int(seed))
         else:
             torch.set_rng_state(state.random)
         while not (reason := _stop_reason(state, *most, interrupted())):
@@ -300,12 +300,14 @@ def _step(
     words_of_all = processes.all_reduce_sum(words)
     state.optimizer.param_groups[0]["lr"] = learning_rate
     if state.device.type != "cpu" or processes.world_size() > 1:  # no generator's state is kept: each step has a seed
-        torch.manual_seed(int(np.random.SeedSequence([seed, processes.rank(), state.step + 1]).generate_state(1)[0]))
+        numbers = np.random.SeedSequence([int(seed), processes.rank(), state.step + 1])
+        torch.manual_seed(int(numbers.generate_state(1)[0]))
     state.optimizer.zero_grad()
     loss = torch.zeros((), device=state.device, requires_grad=True)
     if words:
         source, lengths, target = (x.to(state.device) for x in batch)
-        loss = words / words_of_all * model.loss(source, lengths, target, label_smoothing)
+        with processes.cast_weights_once():
+            loss = words / words_of_all * model.loss(source, lengths, target, label_smoothing)
     loss.backward()
     loss = processes.all_reduce_gradients(model.parameters(), loss.detach())
     clip_grad_norm_(model.parameters(), max_grad_norm)

@@ -506,7 +506,9 @@ def transformer(
         The untrained model.
     """
     sizes = {"d_model": d_model, "dim_feedforward": dim_feedforward, "num_heads": num_heads}
-    check_whole(**sizes, num_layers=num_layers, latest_start=1 if latest_start is None else latest_start)
+    given = sizes | {"num_layers": num_layers, "latest_start": 1 if latest_start is None else latest_start}
+    *counts, num_layers, _ = check_whole(**given)
+    sizes = dict(zip(sizes, counts, strict=True))
     check_share(dropout=dropout, embedding_dropout=embedding_dropout)
     with seeded(seed):
         source = PositionalEmbedding(len(source_vocabulary), d_model, embedding_dropout)

@@ -165,9 +165,8 @@ class LocalWindow(nn.Module):
     """
 
     def __init__(self, half_width: int):
-        check_whole(half_width=half_width)
         super().__init__()
-        self.half_width = half_width
+        (self.half_width,) = check_whole(half_width=half_width)
 
     def extra_repr(self) -> str:
         """Name the options in the model's printed form."""

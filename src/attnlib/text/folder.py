@@ -30,6 +30,11 @@ PRESETS: Mapping[str, Callable[..., EncoderDecoder]] = {
 }
 """Functions that build the networks of model folders, by name."""
 
+VOCABULARIES = [
+    [f"{side}.{kind}" for side in sides] for kind in ("words", "pieces") for sides in (("source", "target"), ("both",))
+]
+"""Files of vocabularies, one or two that belong together."""
+
 CONFIG, WEIGHTS, HISTORY, TRAINING = "config.json", "model.safetensors", "history.jsonl", "training.pt"
 
 
@@ -85,12 +90,19 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 def read_vocabularies(folder: Path) -> tuple[Tokenizer, Tokenizer]:
     """Read the source and target vocabularies of a model folder."""
-    known = {path.stem: Vocabulary(tuple(path.read_text("utf-8").split("\n")[:-1])) for path in folder.glob("*.words")}
-    for path in folder.glob("*.pieces"):
-        from attnlib.text.subwords import Subwords  # noqa: PLC0415, models of words need no sentencepiece
+    for names in VOCABULARIES:
+        if all((folder / name).is_file() for name in names):
+            known = [_read_vocabulary(folder / name) for name in names]
+            return known[0], known[-1]
+    raise ValueError(f"{folder} lacks a vocabulary; expected one for each side, or one for both")
 
-        known[path.stem] = Subwords(path.read_bytes())
-    return known.get("both") or known["source"], known.get("both") or known["target"]
+
+def _read_vocabulary(path: Path) -> Tokenizer:
+    if path.suffix == ".words":
+        return Vocabulary(tuple(path.read_text("utf-8").split("\n")[:-1]))
+    from attnlib.text.subwords import Subwords  # noqa: PLC0415, models of words need no sentencepiece
+
+    return Subwords(path.read_bytes())
 
 
 def read_model(folder: Path) -> EncoderDecoder:

@@ -44,6 +44,10 @@ class Subwords:
         self.model, self._cutter = model, SentencePieceProcessor(model_proto=model)
         self._pieces = lru_cache(_REMEMBERED)(self._cut)
 
+    def __reduce__(self) -> tuple[type["Subwords"], tuple[bytes]]:
+        """Give `pickle` what the vocabulary is made from, without the words that it remembers."""
+        return Subwords, (self.model,)
+
     @classmethod
     def train(cls, sentences: Iterable[Sequence[str]], vocab_size: int) -> "Subwords":
         """Train a vocabulary of subwords.

@@ -1,5 +1,6 @@
 """The pretrained models: what their recipes make, exact in float64, where the record's runs lie, and small."""
 
+import io
 from dataclasses import replace
 
 import pytest
@@ -8,7 +9,7 @@ import torch
 from recipes import RECIPES, TEXTS, Recipe, make
 from safetensors.torch import load_file
 
-from attnlib import load_pretrained, pretrained
+from attnlib import load_pretrained, pretrained, translate
 from attnlib.experiments import Recording, compute_metrics, predict, prediction_interval, read_plan
 from attnlib.text import evaluation
 from attnlib.text.folder import load_history
@@ -114,3 +115,12 @@ def test_a_text_is_learned_from_once(tmp_path, monkeypatch):
         assert messages == [f"training {name}"]
     stored = load_file(tmp_path / name / "model.safetensors")
     assert {x.dtype for x in stored.values()} == {torch.float16}
+
+
+@pytest.mark.parametrize("name", ["bahdanau", "enfr-subwords", "transformer"])
+def test_a_whole_model_can_be_saved_by_torch(name):
+    model, file = load_pretrained(name), io.BytesIO()
+    torch.save(model, file)
+    file.seek(0)
+    again = torch.load(file, weights_only=False)
+    assert translate(again, "the cat sleeps") == translate(model, "the cat sleeps")

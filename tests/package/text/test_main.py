@@ -154,7 +154,7 @@ def test_a_model_becomes_one_page_and_its_size_is_said_first(run, home):
         ((*TRAIN, "new", "--dev", "a.tsv", "a.tsv", "a.tsv"), "dev is 3 files; expected two"),
         ((*TRAIN, "new", "--vocab-size", "9"), "vocab_size is 9; expected at least"),
         ((*TRAIN, "new", "--patience", "1"), "patience and eval_every need dev scores; expected dev files"),
-        ((*TRAIN, "/"), "/ is a folder without config.json; expected a model folder"),
+        ((*TRAIN, "none", "--steps", "3"), "none holds a model of another configuration"),
     ],
 )
 def test_what_is_wrong_is_one_sentence_and_leaves_nothing_behind(run, home, words, message):
