@@ -260,7 +260,8 @@ def compare_by_metrics(runs: pd.DataFrame, claims: pd.DataFrame, *, jointly: boo
     DataFrame
         Verdicts, as `compare_models` returns them: first the planned ones, then those of the other metrics.
     """
-    tested = [_test(runs, claims, metric) for metric in (None, *METRICS) if metric != "exact_match"]
+    others = [metric for metric in METRICS if metric != "exact_match" and "exact_match" in {*claims["metric"]}]
+    tested = [_test(runs, claims, metric) for metric in (None, *others)]
     if jointly:
         return _judge(pd.concat(tested, ignore_index=True))
     return pd.concat(map(_judge, tested), ignore_index=True)
