@@ -4,11 +4,14 @@ Each command is a thin layer over a function of `attnlib.text.files`, `attnlib.t
 `attnlib.text.evaluation` or `attnlib.plotting.page`. An error is one sentence, with the exit status 2.
 """
 
+import errno
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -104,6 +107,10 @@ def train(
         log = (lambda line: None) if processes.rank() else _log
         preset, options = architecture.options(training.seed)
         config = replace(training, preset=preset, options=options)
+        try:
+            config.check()
+        except ValueError as error:  # the command has one option for all sizes
+            raise ValueError(re.sub(r"\b(hidden_size|embedding_dim|d_model)\b", "features", str(error))) from None
         if len(dev) > 2:
             raise ValueError(f"dev is {len(dev)} files; expected two files, or one of tab-separated pairs")
         if not dev and (config.patience or config.eval_every):
@@ -140,9 +147,10 @@ def translate(
     """
     from attnlib.text.model import translate_stream  # noqa: PLC0415
 
-    given, written, options = sys.stdin.buffer, sys.stdout.buffer, vars(search)
+    given, written = _opened(sys.stdin, "the input").buffer, _opened(sys.stdout, "the output").buffer
+    options = vars(search) | {"max_input_length": max_input_length, "log": _log}
     with _loaded(common) as model, open_output(links) if links else nullcontext() as linked:
-        translate_stream(model, given, written, max_input_length=max_input_length, linked=linked, log=_log, **options)
+        translate_stream(model, given, written, linked=linked, **options)
 
 
 def evaluate(
@@ -176,10 +184,11 @@ def evaluate(
     from attnlib.text import evaluation  # noqa: PLC0415
     from attnlib.text.files import iter_parallel, read_gold  # noqa: PLC0415
 
-    pairs = [*iter_parallel(source, target)]
+    output, pairs = _opened(sys.stdout, "the output"), [*iter_parallel(source, target)]
     with _loaded(common) as model:
         links = read_gold(gold, model.units_of(pairs)) if gold else None
-        print(evaluation.evaluate(model, pairs, tokenize=tokenize, gold=links, **vars(search)))
+        scores = evaluation.evaluate(model, pairs, tokenize=tokenize, gold=links, **vars(search))
+        print(scores, file=output)
 
 
 def align(common: OmitArgPrefixes[Common], source: Positional[Path], target: Positional[Path | None] = None) -> None:
@@ -198,9 +207,10 @@ def align(common: OmitArgPrefixes[Common], source: Positional[Path], target: Pos
     """
     from attnlib.text.files import format_pharaoh, iter_parallel  # noqa: PLC0415
 
+    output = _opened(sys.stdout, "the output")
     with _loaded(common) as model:
         for links in model.links_of([*iter_parallel(source, target)]):
-            print(format_pharaoh(links))
+            print(format_pharaoh(links), file=output)
 
 
 def page(
@@ -248,7 +258,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         0 for success, 2 for an error in the request or its files, 130 after Ctrl-C.
     """
+    _hold_closed()
     given = sys.argv[1:] if arguments is None else arguments
+    if [*given] == ["--version"]:
+        print(f"attnlib {version('attnlib')}")
+        return 0
     commands = {each.__name__: each for each in (toy, train, translate, evaluate, align, page)}
     about = "Learn to translate from two files, one sentence a line; then translate, and see where it looked."
     config = (FlagCreatePairsOff,)
@@ -277,6 +291,23 @@ def _loaded(common: Common) -> Iterator[Any]:
     device = resolve_device(common.device)
     with bfloat16_autocast(device, enabled=not common.float32):
         yield load(common.model, device)
+
+
+def _hold_closed() -> None:
+    """Let no file take the number or the name of a standard stream that is closed."""
+    while (number := os.open(os.devnull, os.O_RDONLY)) <= 2:
+        pass
+    os.close(number)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115, until the process ends
+
+
+def _opened(stream: Any, name: str) -> Any:
+    """Return a standard stream, or raise an error if it was closed when the command began."""
+    if getattr(stream, "name", None) == os.devnull:
+        raise OSError(errno.EBADF, "closed; expected an open one", name)
+    return stream
 
 
 def _log(line: str) -> None:

@@ -1,6 +1,6 @@
 """Translation and word alignment with a trained model, for sentences of words."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from io import IOBase
 from itertools import accumulate, islice
@@ -301,7 +301,7 @@ def translate_stream(
         has none.
     """
     check_whole(max_input_length=max_input_length)
-    texts = (split_words(decode_line(raw, "the input", number)) for number, raw in enumerate(source, 1))
+    texts = (split_words(line) for line in _lines(source))
     begin = 1
     while lines := [*islice(texts, _TOGETHER)]:
         sentences = [_shortened(model.vocabularies[0], words, max_input_length) for words in lines]
@@ -318,6 +318,12 @@ def translate_stream(
             target.writelines(f"{one}\n".encode() for one in translations)
             target.flush()
         begin += len(lines)
+
+
+def _lines(source: IOBase) -> Iterator[str]:
+    with add_path_to_errors("the input"):
+        for number, raw in enumerate(source, 1):
+            yield decode_line(raw, "the input", number)
 
 
 def _shortened(vocabulary: Tokenizer, words: Words, longest: int) -> Words:

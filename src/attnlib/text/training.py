@@ -258,8 +258,8 @@ class Watch:
         Seconds between two saves of the training.
     log : callable
         Called with a message about each dev score.
-    every : int, default 0
-        Steps between two dev scores.
+    every : int, optional
+        Steps between two dev scores. If None, there is one, after the last step.
     saved : float
         Time of the last save, as `time.monotonic` gives it. At first it is that of the start.
     """
@@ -269,7 +269,7 @@ class Watch:
     config: TrainingConfig
     save_seconds: float
     log: Callable[[str], Any]
-    every: int = 0
+    every: int | None = None
     saved: float = field(default_factory=monotonic)
 
     def __call__(self, state: TrainingState, last: bool) -> None:
@@ -277,7 +277,7 @@ class Watch:
 
         Of several processes, the first computes the score for all.
         """
-        if self.dev and (state.step % self.every == 0 or last):
+        if self.dev and (last or (self.every and state.step % self.every == 0)):
             scores = (0.0, 0.0) if processes.rank() else dev_score(state.model, self.dev)
             loss, score = processes.all_reduce_max(*scores)
             metric = dev_metric(self.dev)

@@ -94,6 +94,16 @@ def test_the_best_weights_are_kept_and_patience_ends_the_training(monkeypatch, t
     assert train(state.model, some(), steps=100, state=state).stop_reason == "early"
 
 
+def test_a_watch_without_steps_between_scores_scores_the_last_step(tmp_path):
+    lines = []
+    state = init_training(small())
+    watch = Watch(tmp_path, PAIRS[:2], TrainingConfig(), 1e9, lines.append)
+    watch(state, last=False)
+    assert lines == []
+    watch(state, last=True)
+    assert len(lines) == len(state.dev_scores) == 1
+
+
 def test_a_text_is_encoded_pair_by_pair_and_what_is_too_long_is_left_out_and_counted():
     lines, config = [], TrainingConfig(words=True, max_input_length=9)
     corpus = encode_text(PAIRS, VOCABULARIES, config, lines.append)
