@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
@@ -32,7 +33,7 @@ class Common:
     device: str | None = None
     """cpu, cuda, or cuda:1 and so on. None: a GPU if there is one"""
     float32: bool = False
-    """multiply matrices in float32, even if the processor has units for bfloat16"""
+    """multiply matrices in float32, even if bfloat16 is faster"""
 
 
 @dataclass(frozen=True)
@@ -181,13 +182,15 @@ def evaluate(
     tokenize : str, optional
         sacrebleu's tokenizer for BLEU. None: none for words, 13a for subwords, zh or char without spaces
     """
+    from attnlib.processes import compute_with  # noqa: PLC0415
     from attnlib.text import evaluation  # noqa: PLC0415
     from attnlib.text.files import iter_parallel, read_gold  # noqa: PLC0415
 
     output, pairs = _opened(sys.stdout, "the output"), [*iter_parallel(source, target)]
     with _loaded(common) as model:
         links = read_gold(gold, model.units_of(pairs)) if gold else None
-        scores = evaluation.evaluate(model, pairs, tokenize=tokenize, gold=links, **vars(search))
+        with compute_with(model.fastest_settings([pair[0] for pair in pairs], search.beam_size, _log)):
+            scores = evaluation.evaluate(model, pairs, tokenize=tokenize, gold=links, **vars(search))
         print(scores, file=output)
 
 
@@ -205,12 +208,15 @@ def align(common: OmitArgPrefixes[Common], source: Positional[Path], target: Pos
     target : path, optional
         their translations
     """
+    from attnlib.processes import compute_with, fastest_settings, resolve_device  # noqa: PLC0415
     from attnlib.text.files import format_pharaoh, iter_parallel  # noqa: PLC0415
 
-    output = _opened(sys.stdout, "the output")
+    output, pairs = _opened(sys.stdout, "the output"), [*iter_parallel(source, target)]
     with _loaded(common) as model:
-        for links in model.links_of([*iter_parallel(source, target)]):
-            print(format_pharaoh(links), file=output)
+        sample = partial(model.links_of, pairs[:64])
+        with compute_with(fastest_settings(sample, resolve_device(common.device), len(pairs), log=_log)):
+            for links in model.links_of(pairs):
+                print(format_pharaoh(links), file=output)
 
 
 def page(
@@ -258,6 +264,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         0 for success, 2 for an error in the request or its files, 130 after Ctrl-C.
     """
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # for PyTorch: threads that spin while they wait take a core
     _hold_closed()
     given = sys.argv[1:] if arguments is None else arguments
     if [*given] == ["--version"]:

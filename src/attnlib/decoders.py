@@ -20,7 +20,7 @@ from torch.nn.functional import linear
 from attnlib.alignment import AttentionLayer, Memory
 from attnlib.attention import AttentionOutput, join
 from attnlib.encoders import EncoderOutput
-from attnlib.layers import Embedding, gru_step, lstm_step, weight
+from attnlib.layers import Embedding, cast_for_steps, gru_step, lstm_step, weight
 from attnlib.losses import linear_cross_entropy
 
 
@@ -320,6 +320,7 @@ class BahdanauDecoder(Decoder):
         memory, (s_0,), _ = self.start(encoded)
         y = self.embedding(ids)
         W_y, W_c = self.cell.weight_ih.split([y.shape[2], self.enc], dim=1)
+        W_c = cast_for_steps(W_c)
         states, outputs = [s_0], []
         for t, x in enumerate(linear(y, W_y, self.cell.bias_ih).unbind(1)):
             outputs.append(self.attention.at(t, states[-1], memory))
@@ -440,10 +441,11 @@ class LuongDecoder(Decoder):
         layers = self.lstm.all_weights  # of each: W_ih, W_hh, b_ih, b_hh
         W_y, W_fed = layers[0][0].split([y.shape[2], self.lstm.hidden_size], dim=1)
         W_recurrent = torch.cat([W_fed, layers[0][1]], 1)  # one product by what is fed and by the state before
+        W_recurrent, *W_above = (cast_for_steps(W) for W in (W_recurrent, *(layer[1] for layer in layers[1:])))
         tildes, outputs = [begun.cache[2]], []
         for t, x in enumerate(linear(y, W_y, layers[0][2] + layers[0][3]).unbind(1)):
             s[0], cell[0] = lstm_step(x, torch.cat([tildes[-1], s[0]], 1), cell[0], W_recurrent)
-            for n, (W_ih, W_hh, b_ih, b_hh) in enumerate(layers[1:], 1):
+            for n, ((W_ih, _, b_ih, b_hh), W_hh) in enumerate(zip(layers[1:], W_above, strict=True), 1):
                 below = linear(self.dropout(s[n - 1]), W_ih, b_ih + b_hh)
                 s[n], cell[n] = lstm_step(below, s[n], cell[n], W_hh)
             outputs.append(self.attention.at(t, s[-1], begun.memory))

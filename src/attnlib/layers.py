@@ -71,6 +71,12 @@ def seeded(seed: int) -> Iterator[None]:
         yield
 
 
+def cast_for_steps(W: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    """Cast a weight as `torch.autocast` would, once: it casts parts and transposes of weights at every product."""
+    kind = W.device.type
+    return W.to(torch.get_autocast_dtype(kind)) if torch.is_autocast_enabled(kind) else W
+
+
 def gru_step(
     x: Float[Tensor, "batch gates"],
     s: Float[Tensor, "batch dec"],

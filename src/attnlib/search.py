@@ -13,6 +13,7 @@ from attnlib.alignment import sequence_mask
 from attnlib.attention import AttentionOutput, join
 from attnlib.checks import check_finite, check_range, check_vocabularies, check_whole
 from attnlib.data import BOS, EOS, PAD, UNK, encode_batch, parted
+from attnlib.processes import cast_weights_once
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.shapes import FloatLike, IntLike, typechecked
 
@@ -44,6 +45,7 @@ class Hypotheses(NamedTuple):
 
 
 @torch.no_grad()
+@cast_weights_once()
 @typechecked
 def greedy_search(
     model: EncoderDecoder,
@@ -108,6 +110,7 @@ def greedy_search(
 
 
 @torch.no_grad()
+@cast_weights_once()
 @typechecked
 def beam_search(
     model: EncoderDecoder,

@@ -306,7 +306,8 @@ def _step(
     loss = torch.zeros((), device=state.device, requires_grad=True)
     if words:
         source, lengths, target = (x.to(state.device) for x in batch)
-        loss = words / words_of_all * model.loss(source, lengths, target, label_smoothing)
+        with processes.cast_weights_once():
+            loss = words / words_of_all * model.loss(source, lengths, target, label_smoothing)
     loss.backward()
     loss = processes.all_reduce_gradients(model.parameters(), loss.detach())
     clip_grad_norm_(model.parameters(), max_grad_norm)

@@ -14,6 +14,7 @@ from attnlib.experiments.verdicts import (
     compare_models,
     confidence_interval,
     holm_correction,
+    judge_claims,
     paired_bootstrap,
     paired_t_test,
     prediction_interval,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from io import IOBase
 from itertools import accumulate, islice
 from math import exp
@@ -15,6 +16,7 @@ from jaxtyping import Float
 from attnlib.checks import check_whole
 from attnlib.data import EOS, SPECIAL, UNK, SentencePair, Tokenizer
 from attnlib.metrics import forced_weights, hard_alignment
+from attnlib.processes import ComputeSettings, compute_with, fastest_settings
 from attnlib.search import search_all
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.text.files import Words, decode_line, format_pharaoh, split_words
@@ -189,6 +191,28 @@ class TranslationModel:
             translations[full[n]] = one.with_unknown_replaced() if replace_unknown else one
         return translations
 
+    def fastest_settings(
+        self, sentences: Sequence[Words], beam_size: int, log: Callable[[str], Any] = lambda line: None
+    ) -> ComputeSettings:
+        """Measure what `attnlib.processes.fastest_settings` chooses for the translation of sentences.
+
+        Parameters
+        ----------
+        sentences : sequence of words
+            The sentences.
+        beam_size : int
+            Hypotheses of the beam search.
+        log : callable, optional
+            Called with the result, if anything was measured.
+
+        Returns
+        -------
+        ComputeSettings
+            The fastest.
+        """
+        work = partial(self.translate_all, sentences[:64], beam_size=beam_size, max_length=2)
+        return fastest_settings(work, next(self.network.parameters()).device, len(sentences), log=log)
+
     def links_of(self, pairs: Sequence[tuple[Words, Words]]) -> list[set[tuple[int, int]]]:
         """Return word links of given translations, by forced decoding.
 
@@ -288,7 +312,8 @@ def translate_stream(
     linked : binary stream, optional
         Stream for the links, in the Pharaoh format, one line for each sentence.
     log : callable, optional
-        Called with a message about each line that was cut and each translation that reached its greatest length.
+        Called with a message about each line that was cut, each translation that reached its greatest length, and
+        whether bfloat16 and several threads were found to be faster.
     **options
         Further arguments of `TranslationModel.translate_all`.
 
@@ -302,13 +327,15 @@ def translate_stream(
     """
     check_whole(max_input_length=max_input_length)
     texts = (split_words(line) for line in _lines(source))
-    begin = 1
+    begin, settings = 1, None
     while lines := [*islice(texts, _TOGETHER)]:
         sentences = [_shortened(model.vocabularies[0], words, max_input_length) for words in lines]
         for number, (words, kept) in enumerate(zip(lines, sentences, strict=True), begin):
             if kept != words:
                 log(f"the input, line {number}: cut to {max_input_length:,} words or pieces of words")
-        translations = model.translate_all(sentences, **options)
+        settings = settings or model.fastest_settings(sentences, options.get("beam_size", 5), log)
+        with compute_with(settings):
+            translations = model.translate_all(sentences, **options)
         if cut := [str(number) for number, one in enumerate(translations, begin) if not one.finished]:
             log(f"the input, lines {', '.join(cut)}: translations cut at their greatest length (--max-length)")
         if linked:

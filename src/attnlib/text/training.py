@@ -17,10 +17,12 @@ from attnlib.seq2seq import LONGEST_LOCATION_SOURCE, EncoderDecoder
 from attnlib.text import saving
 from attnlib.text.config import TrainingConfig
 from attnlib.text.files import ParallelText, digest
-from attnlib.text.folder import TRAINING, WEIGHTS, make, read_vocabularies
+from attnlib.text.folder import TRAINING, WEIGHTS, make, read_config, read_vocabularies
 from attnlib.text.model import TranslationModel, load
 from attnlib.text.subwords import Subwords, lacks_spaces
 from attnlib.training import TrainingState, init_training, train, warmup_constant, warmup_cosine
+
+_FIRST = 5  # words of each sentence, which are enough to compare how fast steps are
 
 
 def train_model(
@@ -77,7 +79,7 @@ def train_model(
     with saving.alone(folder):
         with processes.main_process_first():
             resumed = (folder / TRAINING).exists()
-            prepared = _prepare(folder, pairs, dev, config, log)
+            prepared = _prepare(folder, pairs, dev, config, log=log, device=torch.device(device))
         if prepared is None:
             log(f"{folder} is complete already")
             return load(folder, device)
@@ -86,7 +88,8 @@ def train_model(
         if resumed:
             log(f"going on after step {state.step:,}")
         watch = Watch(folder, dev, config, save_seconds, log)
-        reason = _train(state, corpus, config, watch=watch, progress=progress)
+        with processes.compute_with(processes.ComputeSettings(**read_config(folder)["compute"])):
+            reason = _train(state, corpus, config, watch=watch, progress=progress)
         _finish(folder, state, reason)
     if reason == "interrupted":
         kept = "with the best dev score so far" if state.best else "of the last step"
@@ -99,7 +102,9 @@ def _prepare(
     pairs: Iterable[SentencePair],
     dev: Sequence[SentencePair],
     config: TrainingConfig,
+    *,
     log: Callable[[str], Any],
+    device: torch.device,
 ) -> tuple[Corpus, EncoderDecoder] | None:
     """Encode the text and build the network in a new folder or one of the same training; None if it is complete."""
     config.check()
@@ -119,10 +124,26 @@ def _prepare(
         _check_location_sources(corpus, dev, known[0])
     network = make(about, *known)
     if not begun:
-        saving.begin_folder(folder, about, *known)
+        with torch.random.fork_rng(devices=[]):  # from which dropout draws
+            settings = processes.fastest_settings(_sample_step(network, corpus, config), device, log=log)
+        saving.begin_folder(folder, about | {"compute": settings._asdict()}, *known)
     size, (source, target) = sum(p.numel() for p in network.parameters()), map(len, known)
     log(f"{size:,} weights; vocabularies of {source:,}, {target:,}")
     return corpus, network
+
+
+def _sample_step(network: EncoderDecoder, corpus: Corpus, config: TrainingConfig) -> Callable[[], Any]:
+    """Make a function that computes gradients from the first words of a batch, and does not keep them."""
+    sizes = {"max_tokens": config.max_tokens, "max_sentences": config.max_sentences}
+    batch = next(corpus.infinite_batches(**sizes, seed=config.seed))
+    source, lengths, target = batch.source[:, :_FIRST], batch.lengths.clamp(max=_FIRST), batch.target[:, :_FIRST]
+
+    def step() -> None:
+        with processes.cast_weights_once():
+            network.loss(source, lengths, target, config.label_smoothing).backward()
+        network.zero_grad()
+
+    return step
 
 
 def build_vocabularies(pairs: Iterable[SentencePair], config: TrainingConfig) -> tuple[Tokenizer, Tokenizer]:
