@@ -28,6 +28,7 @@ lint: .venv/installed ## check the style of code and notebooks
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python tools/notebook_rules.py
+	$(BIN)/mypy
 	@if $(OXLINT) --version >/dev/null 2>&1; then $(MAKE) --no-print-directory lint-scripts; \
 	else echo "The scripts of the pages are not checked: that needs Node, and once the network."; fi
 
@@ -83,7 +84,7 @@ lock: ## pin the newest versions that pyproject.toml admits, if their licenses d
 	mv _build/new.lock requirements.lock
 
 clean: ## remove all that was built or installed
-	rm -rf .venv _build .coverage .hypothesis .pytest_cache .ruff_cache
+	rm -rf .venv _build .coverage .hypothesis .pytest_cache .ruff_cache .mypy_cache
 
 _build/html/index.html:
 	$(MAKE) book

@@ -20,9 +20,9 @@ from safetensors.torch import save
 from tables import environment
 
 from attnlib.data import SentencePair
+from attnlib.experiments.fitting import train_from_config
 from attnlib.experiments.plan import ExperimentConfig, read_plan
 from attnlib.experiments.runs import Recording
-from attnlib.experiments.training import train_from_config
 from attnlib.language.grammar import sample
 from attnlib.pretrained import FOLDER
 from attnlib.seq2seq import EncoderDecoder
@@ -30,7 +30,7 @@ from attnlib.text.config import TrainingConfig
 from attnlib.text.files import digest
 from attnlib.text.folder import read_config
 from attnlib.text.saving import begin_folder, complete_folder, write_config
-from attnlib.text.training import train_model
+from attnlib.text.trainer import train_model
 from attnlib.text.writing import write_atomically
 from attnlib.training import TrainingState, init_training
 
@@ -158,8 +158,8 @@ def _train(folder: Path, recipe: Recipe) -> None:
 
 def _learn(folder: Path, recipe: TextRecipe) -> None:
     model, config = train_model(folder, *recipe.text(), recipe.settings, progress=False), recipe.config()
-    write_atomically(folder / "model.safetensors", save(model.network.half().state_dict()))
-    write_config(folder, {**model.network.config, **config, "training_info": config["training_info"] | environment()})
+    write_atomically(folder / "model.safetensors", save(model.half().state_dict()))
+    write_config(folder, {**model.config, **config, "training_info": config["training_info"] | environment()})
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The command `attnlib`: train a model on parallel text, then translate, evaluate, align, or export a page.
 
-Each command is a thin layer over a function of `attnlib.text.files`, `attnlib.text.training`, `attnlib.text.model`,
+Each command is a thin layer over a function of `attnlib.text.files`, `attnlib.text.trainer`, `attnlib.text.stream`,
 `attnlib.text.evaluation` or `attnlib.plotting.page`. An error is one sentence, with the exit status 2.
 """
 
@@ -101,7 +101,7 @@ def train(
     """
     from attnlib import processes  # noqa: PLC0415
     from attnlib.text.files import ParallelText, read_parallel  # noqa: PLC0415
-    from attnlib.text.training import train_model  # noqa: PLC0415
+    from attnlib.text.trainer import train_model  # noqa: PLC0415
 
     device = processes.resolve_device(common.device)
     with processes.init_distributed(device), processes.bfloat16_autocast(device, enabled=not common.float32):
@@ -120,8 +120,16 @@ def train(
         kept = read_parallel(*dev, max_length=config.max_input_length) if dev else None
         if kept:
             log(f"dev: {kept}")
-        how = {"save_seconds": save_seconds, "progress": True, "log": log, "device": device}
-        train_model(common.model, pairs, kept.pairs if kept else (), config, **how)
+        train_model(
+            common.model,
+            pairs,
+            kept.pairs if kept else (),
+            config,
+            save_seconds=save_seconds,
+            progress=True,
+            log=log,
+            device=device,
+        )
         log(f"the model is in {common.model}")
 
 
@@ -146,7 +154,7 @@ def translate(
     max_input_length : int, default 1000
         most words or subwords of a line; a longer line is cut
     """
-    from attnlib.text.model import translate_stream  # noqa: PLC0415
+    from attnlib.text.stream import translate_stream  # noqa: PLC0415
 
     given, written = _opened(sys.stdin, "the input").buffer, _opened(sys.stdout, "the output").buffer
     options = vars(search) | {"max_input_length": max_input_length, "log": _log}
@@ -185,11 +193,13 @@ def evaluate(
     from attnlib.processes import compute_with  # noqa: PLC0415
     from attnlib.text import evaluation  # noqa: PLC0415
     from attnlib.text.files import iter_parallel, read_gold  # noqa: PLC0415
+    from attnlib.text.stream import search_settings  # noqa: PLC0415
+    from attnlib.units import units_of  # noqa: PLC0415
 
     output, pairs = _opened(sys.stdout, "the output"), [*iter_parallel(source, target)]
     with _loaded(common) as model:
-        links = read_gold(gold, model.units_of(pairs)) if gold else None
-        with compute_with(model.fastest_settings([pair[0] for pair in pairs], search.beam_size, _log)):
+        links = read_gold(gold, [units_of(*pair, model.unspaced) for pair in pairs]) if gold else None
+        with compute_with(search_settings(model, [pair[0] for pair in pairs], search.beam_size, _log)):
             scores = evaluation.evaluate(model, pairs, tokenize=tokenize, gold=links, **vars(search))
         print(scores, file=output)
 
@@ -208,14 +218,15 @@ def align(common: OmitArgPrefixes[Common], source: Positional[Path], target: Pos
     target : path, optional
         their translations
     """
+    from attnlib.metrics import forced_alignments  # noqa: PLC0415
     from attnlib.processes import compute_with, fastest_settings, resolve_device  # noqa: PLC0415
     from attnlib.text.files import format_pharaoh, iter_parallel  # noqa: PLC0415
 
     output, pairs = _opened(sys.stdout, "the output"), [*iter_parallel(source, target)]
     with _loaded(common) as model:
-        sample = partial(model.links_of, pairs[:64])
+        sample = partial(forced_alignments, model, pairs[:64])
         with compute_with(fastest_settings(sample, resolve_device(common.device), len(pairs), log=_log)):
-            for links in model.links_of(pairs):
+            for links in forced_alignments(model, pairs):
                 print(format_pharaoh(links), file=output)
 
 
@@ -244,7 +255,7 @@ def page(
 
     with _loaded(common) as model:
         title = common.model.resolve().name
-        content = page_of(model.network, title, beam_size=beam_size, max_length=max_length).encode()
+        content = page_of(model, title, beam_size=beam_size, max_length=max_length).encode()
     _log(f"{output} takes {len(content) / 1e6:.1f} MB")
     with open_output(output) as file:
         file.write(content)
@@ -293,7 +304,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _loaded(common: Common) -> Iterator[Any]:
     """Load the model, which multiplies matrices inside as its options say."""
     from attnlib.processes import bfloat16_autocast, resolve_device  # noqa: PLC0415
-    from attnlib.text.model import load  # noqa: PLC0415
+    from attnlib.text.folder import load  # noqa: PLC0415
 
     device = resolve_device(common.device)
     with bfloat16_autocast(device, enabled=not common.float32):

@@ -5,7 +5,7 @@ from what every step needs, and a step may be one target position or all of them
 """
 
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -92,9 +92,12 @@ class AttentionLayer(nn.Module):
     torch.Size([1, 3, 8])
     """
 
+    score: Any  # what nn.Module says of an attribute is no method
+    window: Any
+
     def __init__(self, score: nn.Module, window: nn.Module):
         super().__init__()
-        if isinstance(score, Location) and window.half_width < inf:
+        if isinstance(score, Location) and getattr(window, "half_width", inf) < inf:
             raise ValueError(f"window is {window}; expected GlobalWindow(), the only window for a Location score")
         self.score, self.window = score, window
 

@@ -50,6 +50,13 @@ def check_finite(**numbers: Any) -> list[float]:
     return [float(number) for number in numbers.values()]
 
 
+def check_positive(**numbers: Any) -> None:
+    """Raise a ValueError for anything but a number above 0."""
+    for name, number in numbers.items():
+        if not number > 0:
+            raise ValueError(f"{name} is {number}; expected a number above 0")
+
+
 def check_share(**numbers: Any) -> None:
     """Raise a ValueError for anything but a number from 0 to below 1."""
     check_finite(**numbers)
@@ -138,9 +145,3 @@ def check_sentence(words: Sequence[str]) -> Sequence[str]:
     if not len(words):
         raise ValueError("words is empty; expected at least one word")
     return words
-
-
-def check_vocabularies(model: Any) -> None:
-    """Raise a ValueError if a model lacks a vocabulary."""
-    if model.source_vocabulary is None or model.target_vocabulary is None:
-        raise ValueError("model has no vocabularies; expected a model with both vocabularies")

@@ -65,6 +65,12 @@ class Tokenizer(Protocol):
     def sizes(self, words: Sequence[str]) -> list[int]:
         """Return the number of ids that each word takes."""
 
+    def surfaces(self, words: Sequence[str]) -> Sequence[str]:
+        """Return the letters of each id of a sentence, without `EOS`."""
+
+    def names(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> Sequence[str]:
+        """Return the letters of each id up to the first `EOS`."""
+
 
 @dataclass(frozen=True)
 class Vocabulary:
@@ -134,6 +140,14 @@ class Vocabulary:
     def sizes(self, words: Sequence[str]) -> list[int]:
         """Return the number of ids that each word takes in `encode`, here always 1."""
         return [1] * len(words)
+
+    def surfaces(self, words: Sequence[str]) -> Sequence[str]:
+        """Return the words themselves: each has one id."""
+        return words
+
+    def names(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> Sequence[str]:
+        """Return the words up to the first `EOS`, as `decode` does."""
+        return self.decode(ids)
 
     def _named(self, number: int) -> str:
         check_number(number, len(self))

@@ -10,14 +10,14 @@ the same numbers faster: only what depends on the step before is done one step a
 everything but the output layer in `LuongDecoder` with it.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from attnlib.alignment import AttentionLayer, Memory
+from attnlib.alignment import AttentionLayer
 from attnlib.attention import AttentionOutput, join
 from attnlib.encoders import EncoderOutput
 from attnlib.layers import Embedding, cast_for_steps, gru_step, lstm_step, weight
@@ -37,7 +37,7 @@ class DecoderState(NamedTuple):
         The number of words read so far.
     """
 
-    memory: Memory | Tensor
+    memory: Any
     cache: tuple[Tensor, ...]
     position: int
 
@@ -56,12 +56,13 @@ class Decoder(nn.Module):
     """
 
     has_attention = True
+    attention: AttentionLayer
 
     def start(self, encoded: EncoderOutput) -> DecoderState:
         """Return the state before the first word, from the output of the encoder."""
-        memory = encoded.summary
-        if self.has_attention:
-            memory = self.attention.precompute(encoded.annotations, encoded.lengths)
+        if not self.has_attention:
+            return DecoderState(encoded.summary, encoded.initial_state, 0)
+        memory = self.attention.precompute(encoded.annotations, encoded.lengths)
         return DecoderState(memory, encoded.initial_state, 0)
 
     def forward(
@@ -86,14 +87,8 @@ class Decoder(nn.Module):
         read, weight, attended = self._read(ids, encoded)
         return linear(read, weight), attended
 
-    def loss(
-        self,
-        ids: Int[Tensor, "batch tgt"],
-        encoded: EncoderOutput,
-        target: Int[Tensor, "batch tgt"],
-        label_smoothing: float,
-    ) -> Float[Tensor, ""]:
-        """Compute `attnlib.seq2seq.EncoderDecoder.loss` with few scores in memory at a time."""
+    def _loss(self, ids, encoded, target, label_smoothing):
+        """Return the loss of teacher forcing, with few scores in memory at a time."""
         read, weight, _ = self._read(ids, encoded)
         return linear_cross_entropy(read, weight, target, label_smoothing)
 
@@ -413,8 +408,8 @@ class LuongDecoder(Decoder):
         c = attended.context.squeeze(1)
         s_tilde = torch.tanh(linear(torch.cat([c, s[:, -1]], 1), self.W_c))
         logits = linear(s_tilde, self.W_y)
-        fed = (s_tilde,) if self.input_feeding else ()
-        return logits, attended, DecoderState(state.memory, (s, cell, *fed), state.position + 1)
+        after = (s, cell, s_tilde) if self.input_feeding else (s, cell)
+        return logits, attended, DecoderState(state.memory, after, state.position + 1)
 
     def _lstm_step(self, x, s_before, cell_before):
         """Step the stack: each layer reads the state of the one below."""

@@ -54,7 +54,8 @@ class Embedding(nn.Embedding):
     """
 
     def __init__(self, vocab_size: int, embedding_dim: int, dropout: float = 0.0):
-        super().__init__(*check_whole(vocab_size=vocab_size, embedding_dim=embedding_dim))
+        vocab_size, embedding_dim = check_whole(vocab_size=vocab_size, embedding_dim=embedding_dim)
+        super().__init__(vocab_size, embedding_dim)
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, words: Int[Tensor, "*batch"]) -> Float[Tensor, "*batch emb"]:

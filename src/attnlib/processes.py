@@ -69,7 +69,7 @@ def bfloat16_autocast(device: torch.device, *, enabled: bool = True) -> torch.au
     torch.autocast
         The context.
     """
-    able = getattr(torch.cpu, "get_capabilities", dict)()  # a PyTorch that cannot tell counts as no
+    able: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()  # a PyTorch that cannot tell counts as no
     units = any(able.get(name, False) for name in ("avx512_bf16", "amx_bf16"))
     enabled = enabled and units and device.type == "cpu"
     return torch.autocast("cpu", torch.bfloat16, enabled=enabled, cache_enabled=False)
@@ -175,7 +175,7 @@ def _faster(
     work: Callable[[], Any], usual: ComputeSettings, other: ComputeSettings, clock: Callable[[], float]
 ) -> ComputeSettings:
     """Choose between two settings in turns, the first of which are to warm up."""
-    seconds = {usual: [], other: []}
+    seconds: dict[ComputeSettings, list[float]] = {usual: [], other: []}
     for _ in range(1 + _TURNS):
         for settings, taken in seconds.items():
             with compute_with(settings):
@@ -255,14 +255,16 @@ def all_reduce_gradients(parameters: Iterable[Tensor], loss: Tensor) -> Tensor:
     """
     if world_size() == 1:
         return loss
-    for p in (parameters := list(parameters)):
+    numbers = []
+    for p in parameters:
         p.grad = torch.zeros_like(p) if p.grad is None else p.grad
-    numbers = [*(p.grad for p in parameters), loss]
+        numbers.append(p.grad)
+    numbers.append(loss)
     vector_to_parameters(_all_reduce(parameters_to_vector(numbers)), numbers)
     return loss
 
 
-def _all_reduce(numbers: Tensor, how: dist.ReduceOp = dist.ReduceOp.SUM) -> Tensor:
+def _all_reduce(numbers: Tensor, how: dist.ReduceOp.RedOpType = dist.ReduceOp.SUM) -> Tensor:
     """Combine all processes' numbers in place; where one is gone, end with a sentence in place of gloo's pages."""
     if world_size() > 1:
         try:

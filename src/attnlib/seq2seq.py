@@ -13,7 +13,7 @@ input feeding. The defaults are small: they train on a laptop in seconds. To use
 them: ``rnn_search(source_vocabulary, target_vocabulary, **BAHDANAU_SIZES)``.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -54,7 +54,11 @@ _WINDOWS = {
     "local-m": lambda hid, half_width: LocalMonotonic(half_width),
     "local-p": LocalPredictive,
 }
-_ENCODERS = {"backward": partial(StackedLSTM, reverse=True), "forward": StackedLSTM, "bidirectional": BidirectionalLSTM}
+_ENCODERS: Mapping[str, Callable[..., nn.Module]] = {
+    "backward": partial(StackedLSTM, reverse=True),
+    "forward": StackedLSTM,
+    "bidirectional": BidirectionalLSTM,
+}
 
 
 class Seq2SeqOutput(NamedTuple):
@@ -113,6 +117,9 @@ class EncoderDecoder(nn.Module, metaclass=_Compilable):
     ('EncoderDecoder', torch.Size([1, 3, 6]))
     """
 
+    encoder: Any  # what nn.Module says of an attribute is no method
+    decoder: Any
+
     def __init__(
         self,
         encoder: nn.Module,
@@ -124,6 +131,19 @@ class EncoderDecoder(nn.Module, metaclass=_Compilable):
         self.encoder, self.decoder = encoder, decoder
         self.source_vocabulary, self.target_vocabulary = source_vocabulary, target_vocabulary
         self.config: Mapping[str, Any] = {}
+
+    @property
+    def vocabularies(self) -> tuple[Tokenizer, Tokenizer]:
+        """Source and target vocabulary; without them, a ValueError."""
+        if self.source_vocabulary is None or self.target_vocabulary is None:
+            raise ValueError("model has no vocabularies; expected a model with both vocabularies")
+        return self.source_vocabulary, self.target_vocabulary
+
+    @property
+    def unspaced(self) -> tuple[bool, bool]:
+        """Whether source and target were texts without spaces, so that letters are linked: see `attnlib.units`."""
+        source, target = self.config.get("unspaced", (False, False))
+        return source, target
 
     @typechecked
     def forward(
@@ -174,8 +194,8 @@ class EncoderDecoder(nn.Module, metaclass=_Compilable):
         Luong et al. 2015, eq. 4, where it is the sum over all sentences, and there is no smoothing.
         """
         (before, encoded), target = self._inputs(source, lengths, target), target.long()
-        if hasattr(self.decoder, "loss"):  # the same number, in less time if the vocabulary is large
-            return self.decoder.loss(before, encoded, target, label_smoothing)
+        if hasattr(self.decoder, "_loss"):  # the same number, in less time if the vocabulary is large
+            return self.decoder._loss(before, encoded, target, label_smoothing)
         logits, _ = self.decoder(before, encoded)
         return cross_entropy(logits.mT, target, ignore_index=PAD, label_smoothing=label_smoothing)
 
@@ -401,7 +421,7 @@ def luong(
     check_choice(_WINDOWS, window=window)
     check_choice(_ENCODERS, encoder=encoder)
     check_share(dropout=dropout, embedding_dropout=embedding_dropout)
-    stack = {"num_layers": num_layers, "dropout": dropout}
+    stack: dict[str, Any] = {"num_layers": num_layers, "dropout": dropout}
     sizes = {"decoder_size": hidden_size, "encoder_size": hidden_size}
     with seeded(seed):
         attention = AttentionLayer(_SCORES[score](hidden_size), _WINDOWS[window](hidden_size, half_width))
@@ -412,6 +432,6 @@ def luong(
     return EncoderDecoder(reader, decoder, source_vocabulary, target_vocabulary)
 
 
-def _gru_sizes(hidden_size: int) -> dict[str, int]:
+def _gru_sizes(hidden_size: int) -> dict[str, Any]:
     """Give a decoder of Bahdanau et al. its sizes: an annotation is two states of the encoder side by side."""
     return {"decoder_size": hidden_size, "encoder_size": 2 * hidden_size, "maxout": hidden_size // 2}

@@ -30,7 +30,7 @@ names, such as ``likely``, are of the one module that uses them.
 import sys
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar, cast
 
 from beartype import BeartypeConf, beartype
 from jaxtyping import Integer, Real, jaxtyped
@@ -44,10 +44,12 @@ IntLike: TypeAlias = int | Integer[Array, ""]
 FloatLike: TypeAlias = int | float | Real[Array, ""]
 """A number of Python, NumPy or torch."""
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+
 _checked = jaxtyped(typechecker=beartype(conf=BeartypeConf(is_pep484_tower=True)))  # 1 will do for 1.0
 
 
-def typechecked(function: Callable[..., Any]) -> Callable[..., Any]:
+def typechecked(function: Function) -> Function:
     """Have a function refuse what its signature does not admit: the shapes and types of its arguments.
 
     While torch compiles, exports or traces, nothing is checked, since the arguments stand for others.
@@ -68,7 +70,7 @@ def typechecked(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         return (function if is_tracing() else checked)(*args, **kwargs)
 
-    return call
+    return cast("Function", call)
 
 
 def is_tracing() -> bool:

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 from tqdm import tqdm
 
 from attnlib import processes
-from attnlib.checks import check_share, check_whole
+from attnlib.checks import check_positive, check_share, check_whole
 from attnlib.data import PAD, Batch
 from attnlib.seq2seq import EncoderDecoder
 
@@ -71,7 +71,7 @@ class TrainingState:
         State of torch's generator after the last step. None before the first.
     """
 
-    model: nn.Module
+    model: EncoderDecoder
     optimizer: torch.optim.Optimizer
     losses: list[float] = field(default_factory=list)
     words: int = 0
@@ -203,8 +203,13 @@ def train(
     >>> len(history.losses), history.stop_reason
     (3, 'steps')
     """
-    fixed = {"seed": seed, "max_grad_norm": max_grad_norm, "label_smoothing": label_smoothing}
-    check_training(steps, minutes, learning_rate=learning_rate, **fixed)
+    fixed: dict[str, Any] = {"seed": seed, "max_grad_norm": max_grad_norm, "label_smoothing": label_smoothing}
+    if steps is None and minutes is None:
+        raise ValueError("steps and minutes are None; expected a number for one of them")
+    check_whole(steps=1 if steps is None else steps)
+    check_whole(0, seed=seed)
+    check_share(label_smoothing=label_smoothing)
+    check_positive(minutes=1 if minutes is None else minutes, learning_rate=learning_rate, max_grad_norm=max_grad_norm)
     state, most = state or init_training(model), (float(steps or inf), float(minutes or inf))
     parts, bar = iter(batches), _bar(progress, steps, state)
     with _mode(state, training=True), interruptible() as interrupted, bar:
@@ -227,32 +232,6 @@ def train(
             bar.update()
             bar.set_postfix(loss=f"{state.losses[-1]:.3f}", words_s=f"{state.words_per_second:,.0f}", refresh=False)
     return History(np.array(state.losses), state.words_per_second, tuple(state.dev_scores), reason)
-
-
-def check_training(
-    steps: int | None,
-    minutes: float | None,
-    *,
-    seed: int,
-    learning_rate: float,
-    max_grad_norm: float,
-    label_smoothing: float,
-) -> None:
-    """Raise an error if an argument of `train` is outside its range.
-
-    Parameters
-    ----------
-    steps, minutes, seed, learning_rate, max_grad_norm, label_smoothing
-        As for `train`.
-    """
-    if steps is None and minutes is None:
-        raise ValueError("steps and minutes are None; expected a number for one of them")
-    check_whole(steps=1 if steps is None else steps)
-    check_whole(0, seed=seed)
-    check_share(label_smoothing=label_smoothing)
-    for name, number in {"minutes": minutes, "learning_rate": learning_rate, "max_grad_norm": max_grad_norm}.items():
-        if number is not None and not number > 0:
-            raise ValueError(f"{name} is {number}; expected a number above 0")
 
 
 @contextmanager

@@ -8,7 +8,7 @@ where the center is.
 """
 
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from array_api_compat import array_namespace, device
@@ -163,6 +163,8 @@ class LocalWindow(nn.Module):
     half_width : int
         `D`, the number of source positions on each side of the center.
     """
+
+    center: Any
 
     def __init__(self, half_width: int):
         super().__init__()

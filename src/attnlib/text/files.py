@@ -8,7 +8,6 @@ import errno
 import gzip
 import os
 import re
-import unicodedata
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,8 +20,7 @@ from typing import NamedTuple
 from attnlib.checks import check_whole
 from attnlib.data import SentencePair
 from attnlib.language.grammar import sample
-
-Words = tuple[str, ...]
+from attnlib.units import Words, split_words
 
 
 class GoldAlignment(NamedTuple):
@@ -38,13 +36,6 @@ class GoldAlignment(NamedTuple):
 
     sure: frozenset[tuple[int, int]]
     possible: frozenset[tuple[int, int]]
-
-
-def split_words(line: str) -> Words:
-    """Split a line at its spaces, after Unicode normalization (NFC)."""
-    if not isinstance(line, str):
-        raise TypeError(f"sentence is {line!r}; expected a string, with spaces between words")
-    return tuple(unicodedata.normalize("NFC", line).split())
 
 
 def decode_line(raw: bytes, name: object, number: int) -> str:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 
@@ -108,19 +109,34 @@ def _read_vocabulary(path: Path) -> Tokenizer:
     return Subwords(path.read_bytes())
 
 
-def read_model(folder: Path) -> EncoderDecoder:
-    """Read the network of a model folder, in evaluation mode.
+def load(folder: str | Path, device: str | torch.device = "cpu") -> EncoderDecoder:
+    """Load a model that you trained, from the folder that ``attnlib train --model`` wrote.
+
+    Parameters
+    ----------
+    folder : path
+        The model folder.
+    device : str or torch.device, default "cpu"
+        Device of the model: see `attnlib.processes.resolve_device`.
 
     Returns
     -------
     EncoderDecoder
-        The network.
+        The model with its vocabularies, in evaluation mode, with trainable weights in float32.
 
     Raises
     ------
     OSError, ValueError
         If the folder is not a model folder or is not complete, or a file in it is damaged.
+
+    Examples
+    --------
+    >>> from attnlib import load, translate
+    >>> from attnlib.pretrained import FOLDER
+    >>> str(translate(load(FOLDER / "bahdanau"), "the cat sleeps"))
+    'le chat dort'
     """
+    folder = Path(folder)
     config = read_config(folder)
     if not (folder / WEIGHTS).exists():
         raise ValueError(f"{folder} is still being trained; expected a finished training: give its command again")
@@ -130,7 +146,7 @@ def read_model(folder: Path) -> EncoderDecoder:
         network.load_state_dict(load_file(folder / WEIGHTS))
     except (SafetensorError, RuntimeError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{folder} is damaged; expected a whole model folder: {error}") from None
-    return network.eval()
+    return network.eval().to(device)
 
 
 def load_history(folder: str | Path) -> list[dict[str, Any]]:

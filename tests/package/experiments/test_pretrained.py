@@ -13,7 +13,6 @@ from attnlib import load_pretrained, pretrained, translate
 from attnlib.experiments import Recording, compute_metrics, predict, prediction_interval, read_plan
 from attnlib.text import evaluation
 from attnlib.text.folder import load_history
-from attnlib.text.model import TranslationModel
 
 COMPLETE = [name for name, recipe in RECIPES.items() if recipe.steps == 700]
 
@@ -47,7 +46,7 @@ def test_its_measures_lie_where_another_run_of_its_row_would(name):
 @pytest.mark.parametrize("name", TEXTS)
 def test_of_a_text_half_the_bytes_translate_as_well(name):
     dev = [pair[:2] for pair in TEXTS[name].text()[1]]
-    score = evaluation.evaluate(TranslationModel(load_pretrained(name)), dev, beam_size=1, tokenize="none").bleu
+    score = evaluation.evaluate(load_pretrained(name), dev, beam_size=1, tokenize="none").bleu
     history = load_history(pretrained.FOLDER / name)
     assert score == pytest.approx(max(line.get("dev_bleu", 0) for line in history), abs=1)
 
@@ -123,4 +122,4 @@ def test_a_whole_model_can_be_saved_by_torch(name):
     torch.save(model, file)
     file.seek(0)
     again = torch.load(file, weights_only=False)
-    assert translate(again, "the cat sleeps") == translate(model, "the cat sleeps")
+    assert str(translate(again, "the cat sleeps")) == str(translate(model, "the cat sleeps"))

@@ -18,9 +18,9 @@ from attnlib.language.grammar import sample
 from attnlib.text import folder as folders
 from attnlib.text import saving
 from attnlib.text.config import TrainingConfig
-from attnlib.text.folder import load_history
-from attnlib.text.model import load
-from attnlib.text.training import train_model
+from attnlib.text.folder import load, load_history
+from attnlib.text.trainer import train_model
+from attnlib.translation import translate
 
 PAIRS = sample(30, seed=0, clauses=(1,))
 DEV = sample(4, seed=0, clauses=(1,), part="test")
@@ -37,7 +37,7 @@ from attnlib import processes
 from attnlib.language.grammar import sample
 from attnlib.text import saving
 from attnlib.text.config import TrainingConfig
-from attnlib.text.training import train_model
+from attnlib.text.trainer import train_model
 
 torch.set_num_threads(1)
 processes.fastest_settings = lambda *_, **__: processes.ComputeSettings(bfloat16=True)  # whatever the clock says
@@ -131,10 +131,10 @@ def test_loading_gives_the_model_back(trained, name, dev, config):
     made = train_model(trained / name, PAIRS, dev, config, log=messages.append)
     assert messages == [f"{trained / name} is complete already"]
     loaded = attnlib.load(str(trained / name))
-    translations = [model.translate(sentence, beam_size=1, max_length=9) for model in (loaded, made)]
+    translations = [translate(model, sentence, beam_size=1, max_length=9) for model in (loaded, made)]
     assert translations[0].words == translations[1].words
     assert translations[0].probability == translations[1].probability
-    assert {p.device.type for p in load(trained / name, "meta").network.parameters()} == {"meta"}
+    assert {p.device.type for p in load(trained / name, "meta").parameters()} == {"meta"}
 
 
 @pytest.mark.parametrize("kind", ["subwords", "words"])
@@ -178,13 +178,13 @@ def test_ctrl_c_leaves_a_model_that_the_same_call_goes_on_with(tmp_path, trained
         f"interrupted: {folder} has the weights with the best dev score so far; the same command again goes on after "
         "step 4"
     )
-    assert load(folder).network.config["ended"] == "interrupted"
+    assert load(folder).config["ended"] == "interrupted"
     assert [line["step"] for line in load_history(folder)[:-1]] == [3, 4]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     torch.manual_seed(7)  # random numbers of others, which decide nothing
     train_model(folder, PAIRS, DEV, CONFIG, progress=False, log=messages.append)
     assert "going on after step 4" in messages
-    assert load(folder).network.config["ended"] == "steps"
+    assert load(folder).config["ended"] == "steps"
     assert weights(folder) == weights(trained / "subwords")
 
 

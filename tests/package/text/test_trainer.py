@@ -11,7 +11,7 @@ from attnlib.language.grammar import sample
 from attnlib.seq2seq import rnn_search
 from attnlib.text.config import Architecture, TrainingConfig
 from attnlib.text.files import read_parallel
-from attnlib.text.training import Watch, dev_metric, encode_text, train_model
+from attnlib.text.trainer import Watch, dev_metric, encode_text, train_model
 from attnlib.training import init_training, train, warmup_constant
 from attnlib.transformer import transformer
 
@@ -77,9 +77,9 @@ def test_all_pairs_of_a_text_are_counted(tmp_path):
 
 def test_the_best_weights_are_kept_and_patience_ends_the_training(monkeypatch, tmp_path):
     scores, kept, state = iter([(3.0, 1.0), (2.0, 5.0), (1.0, 4.0), (2.5, 5.0), (1.0, 3.0)]), {}, init_training(small())
-    monkeypatch.setattr("attnlib.text.training.dev_score", lambda translator, dev: next(scores))
+    monkeypatch.setattr("attnlib.text.trainer.dev_score", lambda translator, dev: next(scores))
     lines = []
-    watch = Watch(tmp_path, PAIRS, TrainingConfig(patience=3), 1e9, lines.append, every=2)
+    watch = Watch(tmp_path, PAIRS, TrainingConfig(patience=3), 2, 1e9, lines.append)
 
     def look(state, last):
         watch(state, last)
@@ -92,16 +92,6 @@ def test_the_best_weights_are_kept_and_patience_ends_the_training(monkeypatch, t
     assert all(torch.equal(x, kept[4][name]) for name, x in state.best.items())
     assert lines[1] == "step 4: dev loss 2.000, BLEU 5.00"
     assert train(state.model, some(), steps=100, state=state).stop_reason == "early"
-
-
-def test_a_watch_without_steps_between_scores_scores_the_last_step(tmp_path):
-    lines = []
-    state = init_training(small())
-    watch = Watch(tmp_path, PAIRS[:2], TrainingConfig(), 1e9, lines.append)
-    watch(state, last=False)
-    assert lines == []
-    watch(state, last=True)
-    assert len(lines) == len(state.dev_scores) == 1
 
 
 def test_a_text_is_encoded_pair_by_pair_and_what_is_too_long_is_left_out_and_counted():
