@@ -92,12 +92,12 @@ def test_products_are_bfloat16s_where_the_processor_can_unless_float32_is_asked_
     assert seen == [True, False]
 
 
-@pytest.mark.parametrize("model", MODELS)
 def test_a_sentence_is_a_string():
     with pytest.raises(TypeError, match=r"sentence is \['the'\]; expected a string, with spaces between words"):
         split_words(["the"])
 
 
+@pytest.mark.parametrize("model", MODELS)
 def test_unknown_words_and_letters_never_fail(run, model):
     command = ("translate", "--model", model, "--beam-size", "2")
     status, out, _ = run(*command, given="the ωmega zzz\n☃ 𝄞\n")
