@@ -50,7 +50,7 @@ def test_an_unfit_python_is_said_in_one_line(root, project, tmp_path, version):
 @pytest.mark.parametrize("machine", ["Darwin x86_64", "Windows ARM64", "Linux armv7l", "Darwin arm64", "Linux aarch64"])
 def test_a_machine_that_pytorch_has_no_build_for_is_told_so_and_installs_nothing(root, tmp_path, machine):
     """A Python that names the machine stands in, and makes no environment."""
-    for name in ("Makefile", "requirements.lock", "pyproject.toml"):
+    for name in ("Makefile", "requirements.txt", "pyproject.toml"):
         shutil.copy(root / name, tmp_path)
     system, processor = machine.split()
     preamble = f"import platform; platform.system, platform.machine = lambda: '{system}', lambda: '{processor}'"
