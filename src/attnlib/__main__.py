@@ -149,8 +149,10 @@ def translate(
     """
     from attnlib.text.stream import translate_stream  # noqa: PLC0415
 
-    given, written, options = sys.stdin.buffer, sys.stdout.buffer, vars(search)
+    given: Any = sys.stdin.buffer
+    written: Any = sys.stdout.buffer
     with _loaded(common) as model, open_output(links) if links else nullcontext() as linked:
+        options = vars(search)
         translate_stream(model, given, written, max_input_length=max_input_length, linked=linked, log=_log, **options)
 
 
