@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 CHROMIUM ?= chromium
 CPU_WHEELS := https://download.pytorch.org/whl/cpu
-TORCH = $(shell grep '^torch==' requirements.lock)
+TORCH = $(shell grep '^torch==' requirements.txt)
 BUILDS := Linux x86_64, Linux aarch64, Darwin arm64, Windows AMD64
 LICENCES := Apache;BSD;ISC;MIT;MPL;Mozilla Public License;PSF;Python Software Foundation
 OXLINT = npx --yes oxlint@1.94.0
@@ -80,8 +80,8 @@ lock: ## pin the newest versions that pyproject.toml admits, if their licenses d
 	_build/lock/bin/pip install --quiet --no-deps --index-url $(CPU_WHEELS) $(TORCH)
 	_build/lock/bin/pip install --quiet $(TORCH) '.[book,test]'
 	_build/lock/bin/pip-licenses --from=mixed --partial-match --allow-only="$(LICENCES)" --ignore-packages axe-playwright-python >/dev/null
-	{ sed '/^[^#]/d' requirements.lock; _build/lock/bin/pip freeze --exclude attnlib | sed 's/+cpu$$//'; } > _build/new.lock
-	mv _build/new.lock requirements.lock
+	{ sed '/^[^#]/d' requirements.txt; _build/lock/bin/pip freeze --exclude attnlib | sed 's/+cpu$$//'; } > _build/new.lock
+	mv _build/new.lock requirements.txt
 
 clean: ## remove all that was built or installed
 	rm -rf .venv _build .coverage .hypothesis .pytest_cache .ruff_cache .mypy_cache
@@ -89,7 +89,7 @@ clean: ## remove all that was built or installed
 _build/html/index.html:
 	$(MAKE) book
 
-.venv/installed: requirements.lock pyproject.toml
+.venv/installed: requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	|| { echo "Python 3.11 or later is needed, but '$(PYTHON)' is $$($(PYTHON) -V 2>&1 | grep ^Python || echo missing). Say which: make PYTHON=python3.12" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info >= (3, 15))' \
@@ -97,9 +97,9 @@ _build/html/index.html:
 	@$(PYTHON) -c 'import platform, sys; sys.exit(f"{platform.system()} {platform.machine()}" not in "$(BUILDS)".split(", "))' \
 	|| { echo "PyTorch has builds for $(BUILDS), and none for this machine. Run the book on Binder or Colab, as book/how-to-run.md says." >&2; exit 1; }
 	$(PYTHON) -m venv .venv
-	@echo "Installing the packages of requirements.lock. The first time this takes minutes; README.md says how much is downloaded."
+	@echo "Installing the packages of requirements.txt. The first time this takes minutes; README.md says how much is downloaded."
 	-$(BIN)/pip install --quiet --no-deps --retries 0 --timeout 10 --extra-index-url $(CPU_WHEELS) $(TORCH)
-	$(BIN)/pip install --quiet -r requirements.lock
+	$(BIN)/pip install --quiet -r requirements.txt
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
 # a kernel warns that it speaks without encryption, though it speaks to this machine only
 	@mkdir -p .venv/etc/ipython

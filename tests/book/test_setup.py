@@ -17,7 +17,7 @@ from packaging.utils import canonicalize_name
 
 @pytest.fixture(scope="module")
 def lock(root) -> dict[str, str]:
-    lines = [line for line in (root / "requirements.lock").read_text("utf-8").splitlines() if line[:1] != "#"]
+    lines = [line for line in (root / "requirements.txt").read_text("utf-8").splitlines() if line[:1] != "#"]
     return {canonicalize_name(name): version for name, version in (line.split("==") for line in lines)}
 
 
@@ -29,7 +29,7 @@ def project(root) -> dict:
 @pytest.mark.parametrize("version", [None, "3.10.14", "3.11.0", "3.14.5", "3.15.0"])
 def test_an_unfit_python_is_said_in_one_line(root, project, tmp_path, version):
     """A Python that says it is of that version, and makes no environment, stands in; the least is pyproject's."""
-    for name in ("Makefile", "requirements.lock", "pyproject.toml"):
+    for name in ("Makefile", "requirements.txt", "pyproject.toml"):
         shutil.copy(root / name, tmp_path)
     python = tmp_path / "python"
     preamble = f"import sys; sys.version_info = ({str(version).replace('.', ', ')}, 'final', 0)"
@@ -50,7 +50,7 @@ def test_an_unfit_python_is_said_in_one_line(root, project, tmp_path, version):
 @pytest.mark.parametrize("machine", ["Darwin x86_64", "Windows ARM64", "Linux armv7l", "Darwin arm64", "Linux aarch64"])
 def test_a_machine_that_pytorch_has_no_build_for_is_told_so_and_installs_nothing(root, tmp_path, machine):
     """A Python that names the machine stands in, and makes no environment."""
-    for name in ("Makefile", "requirements.lock", "pyproject.toml"):
+    for name in ("Makefile", "requirements.txt", "pyproject.toml"):
         shutil.copy(root / name, tmp_path)
     system, processor = machine.split()
     preamble = f"import platform; platform.system, platform.machine = lambda: '{system}', lambda: '{processor}'"

@@ -258,7 +258,7 @@ def test_every_call_warns_of_unknown_words_at_the_line_that_called():
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: greedy_search(None, SOURCE, LENGTHS, 0), "max_length holds 0; expected numbers from 1"),
+        (lambda: greedy_search(None, SOURCE, LENGTHS, 0), "max_length is 0; expected at least 1"),
         (lambda: beam_search(None, SOURCE, LENGTHS, LENGTHS - 2, 2), "max_length holds 0; expected numbers from 1"),
         (lambda: beam_search(untrained("luong"), SOURCE, LENGTHS, 5, 0), "beam_size is 0; expected at least 1"),
         (lambda: translate_all(untrained("luong"), [], max_length=3, beam_size=0), "beam_size is 0"),

@@ -68,13 +68,13 @@ def make(config: Mapping[str, Any], source_vocabulary: Tokenizer, target_vocabul
     return network
 
 
-def read_config(folder: Path) -> dict[str, Any]:
+def read_config(folder: Path) -> Any:
     """Read the configuration of a model folder.
 
     Returns
     -------
     dict
-        Contents of ``config.json``.
+        Contents of ``config.json``; something else, if another program wrote it.
 
     Raises
     ------

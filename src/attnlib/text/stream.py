@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from io import IOBase
 from itertools import accumulate, islice
-from typing import Any, BinaryIO
+from typing import Any
 
 from attnlib.checks import check_whole
 from attnlib.data import Tokenizer
@@ -19,11 +20,11 @@ _TOGETHER = 1000  # lines that are in memory at once
 
 def translate_stream(
     model: EncoderDecoder,
-    source: BinaryIO,
-    target: BinaryIO,
+    source: IOBase,
+    target: IOBase,
     *,
     max_input_length: int = 1000,
-    linked: BinaryIO | None = None,
+    linked: IOBase | None = None,
     log: Callable[[str], Any] = lambda line: None,
     **options: Any,
 ) -> None:

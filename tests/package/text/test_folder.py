@@ -20,7 +20,7 @@ from attnlib.text import saving
 from attnlib.text.config import TrainingConfig
 from attnlib.text.folder import load, load_history
 from attnlib.text.trainer import train_model
-from attnlib.translation import translate
+from attnlib.translation import translate, translate_all
 
 PAIRS = sample(30, seed=0, clauses=(1,))
 DEV = sample(4, seed=0, clauses=(1,), part="test")
@@ -249,7 +249,7 @@ def test_a_training_leaves_other_files_in_its_folder_alone(tmp_path):
         (tmp_path / name).write_bytes(b"\0\xff dear")
     (tmp_path / "lost+found").mkdir()
     train_model(tmp_path, PAIRS, (), WORDS, progress=False)
-    assert load(tmp_path).translate("the cat")
+    assert translate_all(load(tmp_path), [("the", "cat")])
     assert {(tmp_path / name).read_bytes() for name in names} == {b"\0\xff dear"}
     written = {"config.json", "history.jsonl", "model.safetensors", "source.words", "target.words"}
     assert {path.name for path in tmp_path.iterdir()} == {*names, "lost+found"} | written
