@@ -157,7 +157,7 @@ def translate(
     from attnlib.text.stream import translate_stream  # noqa: PLC0415
 
     given, written = _opened(sys.stdin, "the input").buffer, _opened(sys.stdout, "the output").buffer
-    options = vars(search) | {"max_input_length": max_input_length, "log": _log}
+    options: Any = vars(search) | {"max_input_length": max_input_length, "log": _log}
     with _loaded(common) as model, open_output(links) if links else nullcontext() as linked:
         translate_stream(model, given, written, linked=linked, **options)
 

@@ -101,7 +101,7 @@ def search_settings(
     return fastest_settings(work, next(model.parameters()).device, len(sentences), log=log)
 
 
-def _lines(source: BinaryIO) -> Iterator[str]:
+def _lines(source: IOBase) -> Iterator[str]:
     with add_path_to_errors("the input"):
         for number, raw in enumerate(source, 1):
             yield decode_line(raw, "the input", number)
