@@ -14,15 +14,18 @@ from bookext.citation import citation
 
 OFF_THE_PAGE = {"enabled": True, "remove_cell_tags": ["remove-cell"], "remove_input_tags": ["remove-input"]}
 SHOWN = {"display_data_priority": ["text/markdown", "text/latex", "text/plain"]}
+CLONE = "clone the book and install the clone: %pip install FOLDER"
 EXPORTER = MarkdownExporter(config=Config(NbConvertBase=SHOWN, TagRemovePreprocessor=OFF_THE_PAGE))
 
 
 def led_back(path: Path, address: Address, folder: str) -> NotebookNode:
-    """Read a notebook, with the links of its text made absolute."""
+    """Read a notebook, with the links of its text made absolute, and this version in place of a clone."""
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = address.absolute(cell.source, folder)
+        elif address.repository:
+            cell.source = cell.source.replace(CLONE, f"%pip install git+{address.repository}@v{address.version}")
     return notebook
 
 

@@ -21,6 +21,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from bookext.address import Address, read
 from bookext.citation import bibtex
+from bookext.copies import CLONE
 
 NOWHERE = "# repository-code: https://github.com/ORGANIZATION/NAME\n"
 REPOSITORY, SITE = "https://github.com/Some-Org/attention", "https://some-org.github.io/attention/"
@@ -56,7 +57,7 @@ def book(root: Path, folder: Path, line: str) -> Path:
     (folder / "book/run.md").write_text("# Run\n\n```sh\ngit clone REPOSITORY attention\nmake book\n```\n")
     text = new_markdown_cell("# One\n\n[Run](../book/run.md) $x_1$")
     picture = new_output("display_data", {"image/png": "iVBORw0KGgo=", "text/plain": "<Figure>"})
-    drawn = new_code_cell("draw()", outputs=[picture, new_output("stream", text="[a](b)\n")])
+    drawn = new_code_cell(f"draw()  # {CLONE}", outputs=[picture, new_output("stream", text="[a](b)\n")])
     drawn.metadata.mystnb = {"image": {"alt": "A line."}}
     metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}, "language_info": {"name": "python"}}
     nbformat.write(new_notebook(cells=[text, drawn], metadata=metadata), folder / "notebooks/1.ipynb")
@@ -100,12 +101,13 @@ def test_pages_lead_to_the_repository_that_is_named(root, somewhere):
     assert 'src="/attention/_static' in (somewhere / "404.html").read_text("utf-8")
 
 
-def test_what_is_downloaded_leads_back_to_the_book(nowhere, somewhere):
-    for site, link in ((nowhere, "Run"), (somewhere, f"[Run]({SITE}book/run.html)")):
+def test_what_is_downloaded_leads_back_to_the_book(root, nowhere, somewhere):
+    tag = f"%pip install git+{REPOSITORY}@v{read(root).version}"
+    for site, link, install in ((nowhere, "Run", CLONE), (somewhere, f"[Run]({SITE}book/run.html)", tag)):
         first, _ = nbformat.read(site / "_sources/notebooks/1.ipynb", as_version=4).cells
         assert first.source == f"# One\n\n{link} $x_1$"
         copy = (site / "_sources/notebooks/1.md").read_text("utf-8")
-        assert copy.split() == f"# One {link} $x_1$ ```python draw() ``` *Figure: A line.* [a](b)".split()
+        assert copy.split() == f"# One {link} $x_1$ ```python draw() # {install} ``` *Figure: A line.* [a](b)".split()
         assert "REPOSITORY" not in (site / "_sources/book/run.md").read_text("utf-8")
 
 
@@ -146,9 +148,9 @@ def test_the_package_index_shows_links_that_work(root, tmp_path, line):
 
 def test_links_of_markdown_become_absolute():
     address = Address(REPOSITORY, "1.2", ("book/glossary", "notebooks/01-a"))
-    text = "[*a* [b]](../book/glossary.md#a) [c](01-a.ipynb) [d](../record/d.py) [e](https://e.org) [f](#f) `[g](g)`"
+    text = "[*a* [b]](../book/glossary.md#a--a) [c](01-a.ipynb) [d](../d.py) [e](https://e.org) [f](#f) `[g](g)`"
     made = (
-        f"[*a* [b]]({SITE}book/glossary.html#a) [c]({SITE}notebooks/01-a.html) [d]({REPOSITORY}/blob/v1.2/record/d.py) "
+        f"[*a* [b]]({SITE}book/glossary.html#a-a) [c]({SITE}notebooks/01-a.html) [d]({REPOSITORY}/blob/v1.2/d.py) "
         "[e](https://e.org) [f](#f) `[g](g)`"
     )
     assert address.absolute(text, "notebooks") == made
@@ -173,7 +175,7 @@ def test_what_is_no_repository_is_refused(root, tmp_path, wrong):
 
 
 def test_every_cell_that_installs_names_this_version(root, notebook_path):
-    install = f"%pip install attnlib=={read(root).version}\n"
+    install = f"%pip install attnlib=={read(root).version}\n    # If that fails, {CLONE}\n"
     cells = nbformat.read(notebook_path, as_version=4).cells
     first = next(cell.source for cell in cells if cell.cell_type == "code")
     assert install in first
