@@ -104,7 +104,7 @@ def model_comparison(
         _panel(title, (notes or {}).get(title, ""), [*shown.target, _END], english, each)
         for title, each in written.items()
     )
-    heads = "".join(f"<span>{escape(word)}</span>" for word in english)
+    heads = " ".join(f"<span>{escape(word)}</span>" for word in english)
     body = (
         f'<div class="at-bench" hidden></div><p class="at-english" lang="en">{escape(" ".join(shown.source))}</p>'
         f'<p class="at-right">Right: <span lang="fr">{escape(" ".join(shown.target))}</span></p>'
@@ -166,7 +166,8 @@ def _row(title: str, lead: list[str], step: int, english: list[str], each: _Tran
         said = f"most at {english[i]}, {two_decimals(row[i])}"
     return (
         f'<div class="at-row"><p><b>{escape(title)}</b> <small>{escape(said)}</small></p>'
-        f'<svg viewBox="0 0 {len(english)} 1" preserveAspectRatio="none" aria-hidden="true">'
+        f'<svg width="400" height="30" fill="var(--weight, #0072b2)" viewBox="0 0 {len(english)} 1" '
+        'preserveAspectRatio="none" aria-hidden="true">'
         f'<path d="{bars}"></path></svg></div>'
     )
 
@@ -181,7 +182,7 @@ def _panel(title: str, note: str, right: list[str], english: list[str], each: _T
             if weight >= 0.03:
                 shades[min(int(_SHADES * weight), _SHADES - 1)] += f"M{i} {t}h1v1h-1z"
     cells = "".join(f'<path d="{d}" opacity="{(n + 1) / _SHADES}"></path>' for n, d in enumerate(shades))
-    options = "".join(
+    options = " ".join(
         f"<span{'' if fit else ' class=at-wrong'}>{escape(word)}</span>"
         for word, fit in zip(written, fits, strict=True)
     )
@@ -190,7 +191,8 @@ def _panel(title: str, note: str, right: list[str], english: list[str], each: _T
         f'<section class="at-panel{" at-failed" * wrong}"><p><b>{escape(title)}</b> '
         f'<small class="at-told">{"not right" if wrong else "✓ right"}</small></p><p class="at-note">{escape(note)}</p>'
         f'<div class="at-matrix" style="--rows: {len(written)}"><div class="at-french" lang="fr">{options}</div>'
-        f'<svg viewBox="0 0 {len(english)} {len(written)}" preserveAspectRatio="none" aria-hidden="true">'
+        f'<svg width="200" height="{15 * len(written)}" viewBox="0 0 {len(english)} {len(written)}" '
+        'fill="var(--weight, #0072b2)" preserveAspectRatio="none" aria-hidden="true">'
         f"{cells}</svg></div>"
         '<p class="at-dots"></p><p class="at-cost"></p></section>'
     )

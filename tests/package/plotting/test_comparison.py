@@ -91,12 +91,11 @@ def test_it_is_accessible_and_not_too_wide(
     accessible(page)
 
 
-def test_without_scripts_it_is_a_picture_of_all_models(card, opened, accessible):
+def test_without_scripts_it_is_a_picture_of_all_models(card, opened):
     page = opened(card, script=False)
     assert page.locator(".at-panel").count() == page.locator(".at-row").count() == 3
     expect(page.locator(".at-right")).to_contain_text("Right: ")
     expect(page.get_by_role("textbox")).to_have_count(0)
-    accessible(page)
 
 
 def test_lengths_and_steps_that_do_not_exist_are_refused(refused):
