@@ -11,8 +11,8 @@ from typing import Any
 
 import torch
 
+from attnlib.costs import count_macs
 from attnlib.data import EOS, SentencePair, encode_batch
-from attnlib.experiments.fitting import count_macs
 from attnlib.language import lexicon
 from attnlib.language.dictionary import ADJECTIVES, CONJUNCTIONS, NOUNS, PREPOSITIONS, VERBS
 from attnlib.language.phrases import concatenate, words

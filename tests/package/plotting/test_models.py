@@ -162,7 +162,7 @@ def test_what_a_reader_changes_is_as_in_pytorch(beam, page):
         (lambda t: setattr(t, "encoder", torch.nn.Identity()), "the encoder is a Identity; expected"),
         (
             lambda t: setattr(t, "encoder", transformer_norm_first(FEW, FEW).encoder),
-            "encoder is a NormFirstEncoder; expected a class",
+            "encoder is a _NormFirstEncoder; expected a class",
         ),
         (lambda t: setattr(t, "decoder", torch.nn.Identity()), "the decoder is a Identity; expected"),
         (lambda t: setattr(t, "source_vocabulary", None), "the vocabularies are not of whole words"),
