@@ -170,5 +170,5 @@ window.attnlibCards ??= (() => {
   }
 
   return { make, button, dress, fill, write, sayAtRest, two, clamp, greatest, sum, still, pressed, choices, load,
-    match, whenTouched, question, define, scan };
+    forget, match, whenTouched, question, define, scan };
 })();
