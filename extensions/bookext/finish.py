@@ -40,8 +40,15 @@ REPAIRS: tuple[tuple[str, str | Callable[[re.Match], str]], ...] = (
     # a page knows from the first moment whether it is light or dark
     (r'(localStorage\.getItem\("theme"\) \|\| )"auto"',
      r'\1(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")'),
-    # what is folded is called what it says
-    (r'<summary aria-label="Toggle hidden content">', "<summary>"),
+    # what is folded is called what it says, and looks like any answer
+    (r'<details class="admonition hide [\w-]+">\s*<summary[^>]*>\s*<p[^>]*>([^<]*)</p>\s*<p[^>]*>[^<]*</p>\s*</summary>',
+     r'<details class="fold"><summary>\1</summary>'),
+    # an answer that follows a folded output is behind the same door
+    (r"</details>\s*</div>\s*<details>\s*<summary>[^<]*</summary>(.*?)</details>", r"\1</details></div>"),
+    # behind a door the output comes first, and the code that made it has a door of its own
+    (r'(<details class="fold"><summary>[^<]*</summary>)\s*'
+     r'(<div class="cell_input(?:(?!</?details).)*?</div>)\s*(?=<div class="cell_output)',
+     r'\1<details class="code"><summary>Show the code</summary>\2</details>'),
     # a formula and the comma that follows it stay on one line
     (r'(<span class="math[^>]*>(?:(?!</span>).)*</span>[,.;:?!)]+)', r'<span class="together">\1</span>'),
     # a long name of a row may ask for room on a telephone

@@ -3,25 +3,24 @@
 One drawing serves every model of the book, over two decoder steps. Parts that another model lacks can be marked as new.
 """
 
+from collections.abc import Set
 from dataclasses import dataclass, replace
+from html import escape
 from itertools import pairwise
 from typing import NamedTuple
 
-import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 
-INK, WEIGHT, NEW = "#444444", "#0072B2", "#C44500"
-"""Colors of ordinary parts, of weights, and of new parts."""
+from attnlib.plotting.cards import Card, card
 
 _ROWS = {"x": 0.0, "h": 1.0, "c": 2.6, "s": 3.8, "~": 4.9, "y": 5.9}  # heights of the rows of parts
 _WIDE = 4.8  # from the first to the last column
-_SOURCE, _TARGET = ("the", "black", "cat", "sleeps"), ("BOS", "le", "chat")
+_SOURCE, _TARGET = ("the", "black", "cat", "sleeps"), ("(start)", "le", "chat")
 _WEIGHTS = (0.84, 0.06, 0.06, 0.04), (0.06, 0.18, 0.7, 0.06)  # of the source words, at the steps of "le" and "chat"
 _NAMES = {"x": "source words", "h": "annotations", "c": "contexts", "s": "decoder states"}
 _NAMES |= {"~": "attentional states", "y": "target words"}
-_SHAPES = {"h": "round,pad=0.35", "s": "round,pad=0.35", "~": "round,pad=0.35", "c": "circle,pad=0.3"}
+_COLUMN, _ROW = 52, 46  # pixels of the units
+_LEFT, _RIGHT, _TOP, _BELOW, _KEYS = 142, 26, 14, 12, 28  # pixels around the drawing, and of the line of keys
 
 
 @dataclass(frozen=True)
@@ -75,15 +74,15 @@ class _Part(NamedTuple):
 
 
 class _Arrow(NamedTuple):
-    """Arrow from one part to another: its width, style and bend."""
+    """Arrow from one part to another: its width, dashes and bend."""
 
     width: float = 1.2
-    style: str = "-"
+    dashed: bool = False
     bend: float = 0.0
-    color: str = INK
+    weighs: bool = False
 
 
-def draw_model(model: ModelDiagram, *, compare_to: ModelDiagram | None = None) -> Axes:
+def draw_model(model: ModelDiagram, *, compare_to: ModelDiagram | None = None) -> Card:
     """Draw a model over two decoder steps.
 
     The widths of the arrows illustrate weights; they come from no trained model.
@@ -97,8 +96,8 @@ def draw_model(model: ModelDiagram, *, compare_to: ModelDiagram | None = None) -
 
     Returns
     -------
-    Axes
-        Axes of a new figure, without ticks or frame.
+    Card
+        The drawing, as the value of a cell. It has no script.
 
     Notes
     -----
@@ -106,21 +105,20 @@ def draw_model(model: ModelDiagram, *, compare_to: ModelDiagram | None = None) -
     such as the context in Bahdanau's readout, are left out.
     """
     parts, arrows, old = _parts(model), _arrows(model), compare_to or model
-    old_parts, old_arrows = _parts(old), _arrows(old)
-    low, high = -0.4, parts["y1"].y + 0.4
-    ax = plt.subplots(figsize=(5.5, 0.5 + 0.66 * (high - low)), dpi=120, layout="constrained")[1]
-    for name, part in parts.items():
-        _draw_part(ax, name, part, new=name not in old_parts)
-    for ends, arrow in arrows.items():
-        _draw_arrow(ax, *(parts[end] for end in ends), arrow, "-".join(ends), new=ends not in old_arrows)
+    new_parts, new_arrows = parts.keys() - _parts(old).keys(), arrows.keys() - _arrows(old).keys()
     names = _NAMES if model.attends else _NAMES | {"c": "summary"}
-    for row, y in {name[0]: part.y for name, part in parts.items()}.items():
-        ax.text(-0.65, y, names[row], ha="right", va="center", color=INK)
-    ax.set(xlim=(-3.0, _WIDE + 0.55), ylim=(low, high))
-    ax.axis("off")
-    if keys := _keys(model, old):
-        ax.legend(handles=keys, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=len(keys), frameon=False)
-    return ax
+    rows = {name[0]: part.y for name, part in parts.items()}
+    drawn = [
+        *(_draw_arrow(parts, ends, arrow, new=ends in new_arrows) for ends, arrow in arrows.items()),
+        *(_draw_part(name, part, new=name in new_parts) for name, part in parts.items()),
+        *(_text(-28, -_ROW * y, names[row], "end") for row, y in rows.items()),
+    ]
+    keys = _draw_keys(model, old)
+    width, height = _LEFT + _COLUMN * _WIDE + _RIGHT, _TOP + _ROW * parts["y1"].y + _BELOW
+    view = f"{-_LEFT} {_BELOW - height:.0f} {width:.0f} {height + _KEYS * bool(keys):.0f}"
+    told = " ".join([*_describe(model), *_describe_new(new_parts, new_arrows)])
+    opening = f'<svg role="img" aria-label="{escape(told)}" viewBox="{view}" fill="currentColor" style="width: 100%">'
+    return card("schematic", f"{opening}{''.join(drawn + keys)}</svg>\n", {}, told)
 
 
 def _parts(model: ModelDiagram) -> dict[str, _Part]:
@@ -129,16 +127,16 @@ def _parts(model: ModelDiagram) -> dict[str, _Part]:
     columns = np.linspace(0, _WIDE, len(_SOURCE)).tolist()
     parts = {}
     for i, (x, word) in enumerate(zip(columns, _SOURCE, strict=True), 1):
-        parts |= {f"x{i}": _Part(x, heights["x"], word), f"h{i}": _Part(x, heights["h"], f"$h_{{{i}}}$")}
+        parts |= {f"x{i}": _Part(x, heights["x"], word), f"h{i}": _Part(x, heights["h"], f"h_{i}")}
     if not model.attends:
-        parts["c"] = _Part(_WIDE / 2, heights["c"], "$c$")
+        parts["c"] = _Part(_WIDE / 2, heights["c"], "c")
     for t, word in enumerate(_TARGET):
         x = _WIDE * t / 2
-        parts |= {f"s{t}": _Part(x, heights["s"], f"$s_{t}$"), f"y{t}": _Part(x, heights["y"], word)}
+        parts |= {f"s{t}": _Part(x, heights["s"], f"s_{t}"), f"y{t}": _Part(x, heights["y"], word)}
         if t and model.attends:
-            parts[f"c{t}"] = _Part(x - _WIDE / 4, heights["c"], f"$c_{t}$")
+            parts[f"c{t}"] = _Part(x - _WIDE / 4, heights["c"], f"c_{t}")
         if t and model.steps_first:
-            parts[f"~{t}"] = _Part(x, heights["~"], rf"$\tilde{{s}}_{t}$")
+            parts[f"~{t}"] = _Part(x, heights["~"], f"s\N{COMBINING TILDE}_{t}")
     return parts
 
 
@@ -163,8 +161,8 @@ def _arrows(model: ModelDiagram) -> dict[tuple[str, str], _Arrow]:
             arrows[told, word] = _Arrow()
         if model.attends:
             for i, weight in enumerate(_WEIGHTS[t - 1], 1):
-                arrows[f"h{i}", context] = _Arrow(0.4 + 7 * weight, color=WEIGHT)
-            arrows[state if model.steps_first else before, context] = _Arrow(1.6, (0, (3, 2)))
+                arrows[f"h{i}", context] = _Arrow(0.4 + 7 * weight, weighs=True)
+            arrows[state if model.steps_first else before, context] = _Arrow(1.6, dashed=True)
         arrows[context, told] = _Arrow(2.5, bend=-0.25 * model.steps_first)
         if model.steps_first:
             arrows[state, told] = _Arrow()
@@ -173,28 +171,92 @@ def _arrows(model: ModelDiagram) -> dict[tuple[str, str], _Arrow]:
     return arrows
 
 
-def _draw_part(ax: Axes, name: str, part: _Part, *, new: bool) -> None:
-    color = NEW if new else INK
-    frame = {"facecolor": "white", "edgecolor": color, "linewidth": 2.2 if new else 1.2}
-    box = {"bbox": frame | {"boxstyle": _SHAPES[name[0]]}} if name[0] in _SHAPES else {}
-    ink, size = (INK, 9) if name == "y0" else (NEW if new else "black", 12)
-    ax.text(part.x, part.y, part.text, ha="center", va="center", color=ink, fontsize=size, zorder=3, gid=name, **box)
+def _draw_part(name: str, part: _Part, *, new: bool) -> str:
+    x, y, kind = _COLUMN * part.x, -_ROW * part.y, "at-new" if new else "at-old"
+    outline = 'fill="none" stroke="currentColor"'
+    shape = ""
+    if name[0] in "hs~":
+        shape = f'<rect x="{x - 15:.1f}" y="{y - 12:.1f}" width="30" height="24" rx="6" {outline}></rect>'
+    elif name[0] == "c":
+        shape = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="14" {outline}></circle>'
+    return f'<g data-part="{name}" class="{kind}">{shape}{_text(x, y, part.text)}</g>'
 
 
-def _draw_arrow(ax: Axes, start: _Part, end: _Part, arrow: _Arrow, name: str, *, new: bool) -> None:
-    ink = {"color": NEW if new else arrow.color, "linewidth": arrow.width + new, "linestyle": arrow.style}
-    head = f"-|>,head_width={0.12 + arrow.width / 25},head_length={0.22 + arrow.width / 20}"
-    style = {"arrowstyle": head, "mutation_scale": 14, "connectionstyle": f"arc3,rad={arrow.bend}"}
-    shrink = {"shrinkA": 13, "shrinkB": 13 + arrow.width}
-    ax.annotate("", xy=end[:2], xytext=start[:2], zorder=1, gid=name, arrowprops=ink | style | shrink)
+def _draw_arrow(parts: dict[str, _Part], ends: tuple[str, str], arrow: _Arrow, *, new: bool) -> str:
+    """Draw an arrow that ends where its parts begin; a bend moves the middle sideways, by a share of the length."""
+    start, end = (complex(_COLUMN * parts[name].x, -_ROW * parts[name].y) for name in ends)
+    middle = (start + end) / 2 + 1j * arrow.bend * (end - start)
+    ahead = (end - middle) / abs(end - middle)
+    width, tip = 0.85 * arrow.width, end - 16 * ahead
+    base, side = tip - (5 + 0.75 * width) * ahead, (2.4 + 0.6 * width) * 1j * ahead
+    begin = start + 16 * (middle - start) / abs(middle - start)
+    path = f"M{_point(begin)}Q{_point(middle)} {_point(base)}"
+    dashes = ' stroke-dasharray="5 3.5"' if arrow.dashed else ""
+    kind = "at-new" if new else "at-weight" if arrow.weighs else "at-old"
+    return (
+        f'<g data-part="{"-".join(ends)}" class="{kind}">'
+        f'<path d="{path}" fill="none" stroke="currentColor" stroke-width="{width:.2f}"{dashes}></path>'
+        f'<polygon points="{" ".join(map(_point, (tip, base - side, base + side)))}"></polygon></g>'
+    )
 
 
-def _keys(model: ModelDiagram, old: ModelDiagram) -> list[Line2D]:
-    """Return the legend handles of the kinds of arrow."""
+def _point(z: complex) -> str:
+    return f"{z.real:.1f} {z.imag:.1f}"
+
+
+def _text(x: float, y: float, text: str, anchor: str = "middle") -> str:
+    """Write words, or a letter with an index, such as ``h_1``. What is not in the middle explains the drawing."""
+    letter, _, index = text.partition("_")
+    if len(letter) < 3 and letter not in _TARGET:
+        text = f'<tspan font-style="italic">{letter}</tspan><tspan dy="4" font-size="10">{index}</tspan>'
+    look = 'font-size="13"' if anchor == "middle" else 'font-size="12" class="at-soft"'
+    return f'<text x="{x:.1f}" y="{y + 4.5:.1f}" text-anchor="{anchor}" {look}>{text}</text>'
+
+
+def _draw_keys(model: ModelDiagram, old: ModelDiagram) -> list[str]:
+    """Draw what explains the kinds of arrow."""
     same_query = old.attends and old.steps_first == model.steps_first
-    color, query = WEIGHT if old.attends else NEW, INK if same_query else NEW
-    kinds = [("weights: the thicker, the more", color, 4.0, "-"), ("query", query, 1.6, (0, (3, 2)))]
-    kinds = kinds * model.attends + [("new", NEW, 2.5, "-")] * (old != model)
-    return [
-        Line2D([], [], color=ink, linewidth=width, linestyle=style, label=text) for text, ink, width, style in kinds
+    kinds = [("weights: the thicker, the more", "at-weight" if old.attends else "at-new", 4.0, "")] * model.attends
+    kinds += [("query", "at-old" if same_query else "at-new", 1.5, "5 3.5")] * model.attends
+    kinds += [("new", "at-new", 2.5, "")] * (old != model)
+    keys, x = [], 8.0 - _LEFT
+    for text, kind, width, dashes in kinds:
+        stroke = f'stroke="currentColor" stroke-width="{width}" stroke-dasharray="{dashes}"'
+        line = f'<line x1="{x:.0f}" y1="{_KEYS}" x2="{x + 22:.0f}" y2="{_KEYS}" {stroke}></line>'
+        keys.append(f'<g class="{kind}">{line}</g>{_text(x + 28, _KEYS, text, "start")}')
+        x += 46 + 6.4 * len(text)
+    return keys
+
+
+def _describe(model: ModelDiagram) -> list[str]:
+    """Say what a drawing shows."""
+    query = "new" if model.steps_first else "previous"
+    written = "previous state and the context" if model.writes_first else "new state"
+    linked = "in both directions" if model.forwards else "from right to left"
+    context = [
+        "The first and the last annotation lead to one vector c, the first also to the state s0.",
+        "The vector c leads to each new state.",
     ]
+    if model.attends:
+        context = [
+            "The first annotation leads to the state s0.",
+            "For each step, arrows as thick as their weights lead from all annotations to a context, "
+            f"and so does a dashed one from the {query} state.",
+            "The context leads to the new state."
+            if not model.steps_first
+            else "The context and the new state lead to an attentional state.",
+        ]
+    last = "attentional state" if model.steps_first else written
+    return [
+        f"A model over two steps. Source words lead up to annotations, which are linked {linked}.",
+        *context,
+        f"Each state leads to the next, and so does the word before. A word is written from the {last}.",
+        *["The attentional state leads to the next decoder state."] * model.feeds,
+    ]
+
+
+def _describe_new(parts: Set[str], arrows: Set[tuple[str, str]]) -> list[str]:
+    """Say which parts and arrows are marked as new."""
+    kinds = [*(_NAMES[row] for row in sorted({name[0] for name in parts}))]
+    kinds += [f"arrows from {_NAMES[a]} to {_NAMES[b]}" for a, b in sorted({(a[0], b[0]) for a, b in arrows})]
+    return [f"Marked as new: {', '.join(kinds)}."] if kinds else []
