@@ -34,7 +34,14 @@ KEYS = (
 )
 """Columns that tell the lines of a plan's table apart, where it has them; all others are what was measured."""
 
-CODE = ("*.py", "language/*.*", "experiments/models.py", "experiments/evaluation.py", "experiments/training.py")
+CODE = (
+    "*.py",
+    "language/*.*",
+    "experiments/models.py",
+    "experiments/transformers.py",
+    "experiments/evaluation.py",
+    "experiments/training.py",
+)
 """Files of the package that decide what a run gives."""
 
 

@@ -24,7 +24,8 @@ import pandas as pd
 from attnlib.checks import check_choice
 from attnlib.data import SentencePair, Vocabulary
 from attnlib.experiments.models import hybrid, luong_with_identity, luong_without_attention
-from attnlib.language import german, grammar
+from attnlib.experiments.transformers import transformer_alibi, transformer_norm_first
+from attnlib.language import german, grammar, sentences
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.text.folder import PRESETS
 
@@ -35,10 +36,12 @@ MODELS: Mapping[str, Callable[..., EncoderDecoder]] = PRESETS | {
     "hybrid": hybrid,
     "luong_without_attention": luong_without_attention,
     "luong_with_identity": luong_with_identity,
+    "transformer_norm_first": transformer_norm_first,
+    "transformer_alibi": transformer_alibi,
 }
 """Functions that build the models of a plan, by name."""
 
-GRAMMARS = {"french": grammar, "german": german}
+GRAMMARS = {"french": grammar, "german": german, "reordered": sentences}
 """Modules of the grammars by language, each with a function ``sample``.
 
 One whose English order varies has ``sample(..., reordering=...)``; one that knows its words has ``vocabularies()``.
@@ -62,8 +65,8 @@ class ExperimentConfig:
         One of `MODELS`, or another function from vocabularies, sizes and a seed to a model.
     options : mapping
         Further arguments of that function.
-    language : {"french", "german"}, default "french"
-        Target language, which names one of `GRAMMARS`. The source language is English.
+    language : {"french", "german", "reordered"}, default "french"
+        One of `GRAMMARS`: from English to the language, or to French in the grammar whose English order varies.
     seeds : tuple of int
         Seeds of the runs: of initial weights, training sentences and batches.
     embedding_dim, hidden_size : int

@@ -1,0 +1,169 @@
+"""Transformers with one part exchanged: the place of the norms, or what tells the order of words."""
+
+from collections.abc import Mapping
+from math import sqrt
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from attnlib.alignment import sequence_mask
+from attnlib.attention import AttentionOutput, attend
+from attnlib.data import Tokenizer
+from attnlib.decoders import DecoderState
+from attnlib.encoders import EncoderOutput
+from attnlib.layers import Embedding
+from attnlib.seq2seq import EncoderDecoder
+from attnlib.transformer import (
+    DecoderLayer,
+    EncoderLayer,
+    KeysValues,
+    MultiHeadAttention,
+    PositionalEmbedding,
+    TransformerDecoder,
+    TransformerEncoder,
+    transformer,
+)
+
+
+class NormFirstEncoderLayer(EncoderLayer):
+    """Encoder layer that normalizes what each sublayer reads (Xiong et al. 2020, table 1)."""
+
+    def forward(
+        self, x: Float[Tensor, "batch src emb"], mask: Bool[Tensor, "batch 1 1 src"]
+    ) -> Float[Tensor, "batch src emb"]:
+        """Compute the output of the layer."""
+        normed = self.self_attention_norm.norm(x)
+        own = self.self_attention.project_keys_values(normed)
+        x = x + self.self_attention_norm.dropout(self.self_attention(normed, own, mask).context)
+        return x + self.feed_forward_norm.dropout(self.feed_forward(self.feed_forward_norm.norm(x)))
+
+
+class NormFirstDecoderLayer(DecoderLayer):
+    """Decoder layer that normalizes what each sublayer reads; the encoder has normalized the source."""
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch tgt emb"],
+        past: KeysValues,
+        source: KeysValues,
+        written: Bool[Tensor, "1 1 tgt all"],
+        real: Bool[Tensor, "batch 1 1 src"],
+    ) -> tuple[Float[Tensor, "batch tgt emb"], AttentionOutput, KeysValues]:
+        """Compute the output of the layer, the attention to the source, and the keys and values of all words."""
+        normed = self.self_attention_norm.norm(x)
+        new = self.self_attention.project_keys_values(normed)
+        keys, values = (torch.cat(both, 2) for both in zip(past, new, strict=True))
+        x = x + self.self_attention_norm.dropout(self.self_attention(normed, (keys, values), written).context)
+        attended = self.cross_attention(self.cross_attention_norm.norm(x), source, real)
+        x = x + self.cross_attention_norm.dropout(attended.context)
+        x = x + self.feed_forward_norm.dropout(self.feed_forward(self.feed_forward_norm.norm(x)))
+        return x, attended, (keys, values)
+
+
+class NormFirstEncoder(TransformerEncoder):
+    """Encoder with a norm after its last layer."""
+
+    def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> EncoderOutput:
+        """Compute the normalized annotations; those of padding are 0."""
+        encoded = super().forward(source, lengths)
+        real = sequence_mask(lengths, source.shape[1])[:, :, None]
+        return encoded._replace(annotations=torch.where(real, self.norm(encoded.annotations), 0.0))
+
+
+class NormFirstDecoder(TransformerDecoder):
+    """Decoder with a norm before its output."""
+
+    def decode(
+        self, ids: Int[Tensor, "batch tgt"], state: DecoderState, offset: int | Int[Tensor, "batch 1"] = 0
+    ) -> tuple[Float[Tensor, "batch tgt emb"], list[AttentionOutput], DecoderState]:
+        """Compute the normalized features, each layer's attention to the source, and the state."""
+        x, outputs, after = super().decode(ids, state, offset)
+        return self.norm(x), outputs, after
+
+
+class DistanceAttention(MultiHeadAttention):
+    r"""Attention whose scores decrease with the distance, :math:`q \cdot k / \sqrt{d} - m |i - j|` (Press et al. 2022).
+
+    The slopes :math:`m` of the heads are :math:`2^{-8/n}, 2^{-16/n}, \ldots, 2^{-8}`.
+    """
+
+    def forward(
+        self, x: Float[Tensor, "batch tgt emb"], remembered: KeysValues, mask: Bool[Tensor, "#batch 1 #tgt src"]
+    ) -> AttentionOutput:
+        """Compute the attention of the last words of a sentence to all its words."""
+        queries, (keys, values) = self._apart(x @ self.W_Q.mT), remembered
+        place = torch.arange(keys.shape[2], device=x.device)
+        distance = (place - place[-queries.shape[2] :, None]).abs()
+        slope = 2 ** (-8 * torch.arange(1, self.num_heads + 1, device=x.device, dtype=x.dtype) / self.num_heads)
+        scores = queries @ keys.mT / sqrt(queries.shape[-1]) - slope[:, None, None] * distance
+        context, weights, *_ = attend(scores, values, mask)
+        return AttentionOutput(context.transpose(1, 2).flatten(2) @ self.W_O.mT, weights)
+
+
+class WordEmbedding(PositionalEmbedding):
+    """Scaled embedding without positions."""
+
+    def forward(
+        self, ids: Int[Tensor, "batch tgt"], offset: int | Int[Tensor, "batch 1"] = 0
+    ) -> Float[Tensor, "batch tgt emb"]:
+        """Look up the vectors of words."""
+        return Embedding.forward(self, ids) * sqrt(self.embedding_dim)
+
+
+def transformer_norm_first(
+    source_vocabulary: Tokenizer, target_vocabulary: Tokenizer, *, d_model: int = 64, **options: Any
+) -> EncoderDecoder:
+    """Build a Transformer whose norms come first, with the initial weights of `attnlib.transformer.transformer`.
+
+    Parameters
+    ----------
+    source_vocabulary, target_vocabulary : Tokenizer
+        The vocabularies.
+    d_model : int, default 64
+        Features of a vector.
+    **options
+        Further arguments of `attnlib.transformer.transformer`.
+
+    Returns
+    -------
+    EncoderDecoder
+        The model, untrained.
+    """
+    model = transformer(source_vocabulary, target_vocabulary, d_model=d_model, **options)
+    model.encoder.norm, model.decoder.norm = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+    classes = {TransformerEncoder: NormFirstEncoder, TransformerDecoder: NormFirstDecoder}
+    return _exchange(model, {**classes, EncoderLayer: NormFirstEncoderLayer, DecoderLayer: NormFirstDecoderLayer})
+
+
+def transformer_alibi(
+    source_vocabulary: Tokenizer, target_vocabulary: Tokenizer, *, d_model: int = 64, **options: Any
+) -> EncoderDecoder:
+    """Build a Transformer without positions, whose self-attention knows distances: see `DistanceAttention`.
+
+    Parameters
+    ----------
+    source_vocabulary, target_vocabulary : Tokenizer
+        The vocabularies.
+    d_model : int, default 64
+        Features of a vector.
+    **options
+        Further arguments of `attnlib.transformer.transformer`.
+
+    Returns
+    -------
+    EncoderDecoder
+        The model, untrained.
+    """
+    model = transformer(source_vocabulary, target_vocabulary, d_model=d_model, **options)
+    for layer in (*model.encoder.layers, *model.decoder.layers):
+        layer.self_attention.__class__ = DistanceAttention
+    return _exchange(model, {PositionalEmbedding: WordEmbedding})
+
+
+def _exchange(model: EncoderDecoder, classes: Mapping[type[nn.Module], type[nn.Module]]) -> EncoderDecoder:
+    """Let modules be of other classes, which have the same weights."""
+    for module in model.modules():
+        module.__class__ = classes.get(type(module), type(module))
+    return model
