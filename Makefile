@@ -2,11 +2,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 CHROMIUM ?= chromium
 CPU_WHEELS := https://download.pytorch.org/whl/cpu
-TORCH = $(shell grep '^torch==' requirements.lock)
+TORCH = $(shell grep '^torch==' requirements.txt)
 LICENCES := Apache;BSD;ISC;MIT;MPL;Mozilla Public License;PSF;Python Software Foundation
+OXLINT = npx --yes oxlint@1.94.0
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help book test coverage lint refresh pretrained experiments costs real exercises verify serve bench pdf lock clean
+.PHONY: help book test coverage lint lint-scripts refresh pretrained experiments costs real exercises verify serve bench pdf lock clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -26,6 +27,12 @@ lint: .venv/installed ## check the style of code and notebooks
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python tools/notebook_rules.py
+	$(BIN)/mypy
+	@if $(OXLINT) --version >/dev/null 2>&1; then $(MAKE) --no-print-directory lint-scripts; \
+	else echo "The scripts of the pages are not checked: that needs Node, and once the network."; fi
+
+lint-scripts: ## check the scripts of the pages; needs Node
+	$(OXLINT) --deny-warnings src book
 
 refresh: .venv/installed ## execute the notebooks in place and normalize what they store
 	$(BIN)/python tools/refresh.py
@@ -72,24 +79,24 @@ lock: ## pin the newest versions that pyproject.toml admits, if their licenses d
 	_build/lock/bin/pip install --quiet --no-deps --index-url $(CPU_WHEELS) $(TORCH)
 	_build/lock/bin/pip install --quiet $(TORCH) '.[book,test]'
 	_build/lock/bin/pip-licenses --from=mixed --partial-match --allow-only="$(LICENCES)" --ignore-packages axe-playwright-python >/dev/null
-	{ sed '/^[^#]/d' requirements.lock; _build/lock/bin/pip freeze --exclude attnlib | sed 's/+cpu$$//'; } > _build/new.lock
-	mv _build/new.lock requirements.lock
+	{ sed '/^[^#]/d' requirements.txt; _build/lock/bin/pip freeze --exclude attnlib | sed 's/+cpu$$//'; } > _build/new.lock
+	mv _build/new.lock requirements.txt
 
 clean: ## remove all that was built or installed
-	rm -rf .venv _build .coverage .hypothesis .pytest_cache .ruff_cache
+	rm -rf .venv _build .coverage .hypothesis .pytest_cache .ruff_cache .mypy_cache
 
 _build/html/index.html:
 	$(MAKE) book
 
-.venv/installed: requirements.lock pyproject.toml
+.venv/installed: requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	|| { echo "Python 3.11 or later is needed, but '$(PYTHON)' is $$($(PYTHON) -V 2>&1 | grep ^Python || echo missing). Say which: make PYTHON=python3.12" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info >= (3, 15))' \
 	|| echo "The book has been tried with Python 3.11 to 3.14. With $$($(PYTHON) -V) it should run; if it does not, name another: make PYTHON=python3.14" >&2
 	$(PYTHON) -m venv .venv
-	@echo "Installing the packages of requirements.lock. The first time this takes minutes; README.md says how much is downloaded."
+	@echo "Installing the packages of requirements.txt. The first time this takes minutes; README.md says how much is downloaded."
 	-$(BIN)/pip install --quiet --no-deps --retries 0 --timeout 10 --extra-index-url $(CPU_WHEELS) $(TORCH)
-	$(BIN)/pip install --quiet -r requirements.lock
+	$(BIN)/pip install --quiet -r requirements.txt
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
 # a kernel warns that it speaks without encryption, though it speaks to this machine only
 	@mkdir -p .venv/etc/ipython

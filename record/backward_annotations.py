@@ -23,8 +23,8 @@ from attnlib.alignment import AttentionLayer, sequence_mask
 from attnlib.data import SentencePair, Vocabulary, collate, infinite_batches
 from attnlib.decoders import BahdanauDecoder
 from attnlib.encoders import BidirectionalGRU
-from attnlib.experiments.evaluation import compute_metrics, predict
 from attnlib.experiments.plan import build_vocabularies
+from attnlib.experiments.predictions import compute_metrics, predict
 from attnlib.experiments.runs import RECORDED
 from attnlib.language import lexicon
 from attnlib.layers import Embedding, seeded

@@ -22,7 +22,7 @@ from attnlib.experiments.plan import read_plan
 from attnlib.experiments.runs import RECORDED
 from attnlib.metrics import hard_alignment
 from attnlib.seq2seq import EncoderDecoder
-from attnlib.text.training import train_model
+from attnlib.text.trainer import train_model
 
 ROW, SEED, LANGUAGE = "transformer", 0, "german"
 
@@ -79,7 +79,7 @@ def main(data: Positional[Path]) -> None:
     torch.set_num_threads(1)
     config, text = read_plan("sentences").configs[ROW], read_data(data, LANGUAGE)
     trained = train_model(Path("_build/record/heads"), text.train, text.dev, settings_of(config, SEED))
-    results(trained.network).to_csv(RECORDED / "heads.csv", index=False)
+    results(trained).to_csv(RECORDED / "heads.csv", index=False)
 
 
 if __name__ == "__main__":

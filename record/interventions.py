@@ -11,10 +11,11 @@ from torch import Tensor
 
 from attnlib.attention import AttentionOutput
 from attnlib.data import BOS, EOS, SentencePair, collate, encode_batch
-from attnlib.experiments.evaluation import max_output_length
+from attnlib.experiments.predictions import max_output_length
 from attnlib.language import lexicon, phrases
-from attnlib.search import greedy_search, translate_all
+from attnlib.search import greedy_search
 from attnlib.seq2seq import EncoderDecoder
+from attnlib.translation import translate_all
 
 Change = Callable[[Tensor, Tensor], Tensor]
 """From the weights ``"batch tgt src"`` and the mask of real words to other weights."""
@@ -167,5 +168,5 @@ def transplanted(translator: EncoderDecoder, exchange: Exchange, places: Sequenc
 def kept_when_hidden(translator: EncoderDecoder, exchange: Exchange) -> bool:
     """Return whether the French adjective appears with the English one hidden."""
     with changed(translator, hiding(exchange.adjective)):
-        (words,) = translate_all(translator, [exchange.one.source], max_length=20)
-    return exchange.one.target[exchange.written] in words
+        (translation,) = translate_all(translator, [exchange.one.source], beam_size=1, max_length=20)
+    return exchange.one.target[exchange.written] in translation.words

@@ -1,7 +1,7 @@
 """What is recorded of a run of a plan that learns from a grammar, and what a model costs.
 
 Of each run there is a line for each group of test sentences, in a table for each of the plan's groupings: by test set,
-number of clauses, or ten source words. It has the metrics of `attnlib.experiments.evaluation`, and ``unfinished``, the
+number of clauses, or ten source words. It has the metrics of `attnlib.experiments.predictions`, and ``unfinished``, the
 share of greedy translations that do not end; ``missed_left`` and ``missed_right``, the share of links that lie left or
 right of the nearest gold one. And the details:
 
@@ -28,9 +28,9 @@ from jaxtyping import Float, Int
 from tables import Run, environment
 
 from attnlib.data import SentencePair
-from attnlib.experiments.evaluation import Predictions, compute_metrics, max_output_length, predict
+from attnlib.experiments.fitting import count_macs, count_parameters, train_from_config
 from attnlib.experiments.plan import ExperimentConfig, Plan, name_test_set
-from attnlib.experiments.training import count_macs, count_parameters, train_from_config
+from attnlib.experiments.predictions import Predictions, compute_metrics, max_output_length, predict
 from attnlib.metrics import sentence_nll, token_nll
 
 FURTHEST = 5

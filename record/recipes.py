@@ -20,17 +20,16 @@ from safetensors.torch import save
 from tables import environment
 
 from attnlib.data import SentencePair
-from attnlib.experiments.plan import ExperimentConfig, read_plan
+from attnlib.experiments.fitting import train_from_config
+from attnlib.experiments.plan import GRAMMARS, ExperimentConfig, read_plan
 from attnlib.experiments.runs import Recording
-from attnlib.experiments.training import train_from_config
-from attnlib.language.grammar import sample
 from attnlib.pretrained import FOLDER
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.text.config import TrainingConfig
 from attnlib.text.files import digest
 from attnlib.text.folder import read_config
 from attnlib.text.saving import begin_folder, complete_folder, write_config
-from attnlib.text.training import train_model
+from attnlib.text.trainer import train_model
 from attnlib.text.writing import write_atomically
 from attnlib.training import TrainingState, init_training
 
@@ -65,16 +64,18 @@ class TextRecipe(NamedTuple):
     clauses: int
     seed: int
     settings: TrainingConfig
+    language: str = "french"
 
     def text(self) -> tuple[list[SentencePair], list[SentencePair]]:
         """Draw what is learned from, and what chooses."""
         parts = (self.pairs, "train"), (self.dev, "test")
+        sample = GRAMMARS[self.language].sample
         train, dev = (sample(n, seed=self.seed, clauses=(self.clauses,), part=part) for n, part in parts)
         return train, dev
 
     def config(self) -> dict[str, Any]:
         """Return the data of ``config.json``, without the environment."""
-        made = self._asdict()
+        made = {name: value for name, value in self._asdict().items() if name != "language"}
         settings, (train, dev) = asdict(made.pop("settings")), self.text()
         return {"settings": settings, "text": {"pairs": digest(train), "dev": digest(dev)}, "training_info": made}
 
@@ -90,6 +91,16 @@ RECIPES: Mapping[str, Recipe] = {
     "location": Recipe("comparison", "global-location", 99, 700),
     "local-p-D10": Recipe("comparison", "local-p-general", 99, 700),
     "transformer": Recipe("successors", "transformer", 5, 700),
+    # of the grammar whose order varies: "world-" goes with the models above
+    "world-no-attention": Recipe("world", "no-attention", 0, 3000),
+    **{f"world-bahdanau-after-{steps}": Recipe("world", "bahdanau", 0, steps) for steps in (0, 150, 250)},
+    "world-bahdanau": Recipe("world", "bahdanau", 0, 3000),
+    "world-global": Recipe("world", "global", 0, 3000),
+    "world-location": Recipe("world", "location", 0, 3000),
+    "world-local-m": Recipe("world", "local-m", 0, 3000),
+    "world-local-p": Recipe("world", "local-p", 0, 3000),
+    "world-forwards": Recipe("world", "forwards", 0, 3000),
+    "world-transformer": Recipe("world", "transformer", 0, 3000),
 }
 """Those that are models of a plan, by name."""
 
@@ -97,6 +108,9 @@ _SMALL = {"encoder": "bidirectional", "embedding_dim": 64, "hidden_size": 96, "d
 TEXTS: Mapping[str, TextRecipe] = {
     "enfr-subwords": TextRecipe(
         3_000, 60, 1, 5, TrainingConfig(options=_SMALL, vocab_size=150, epochs=20, learning_rate=5e-3)
+    ),
+    "world-enfr-subwords": TextRecipe(
+        3_000, 60, 1, 5, TrainingConfig(options=_SMALL, vocab_size=150, epochs=20, learning_rate=5e-3), "reordered"
     ),
 }
 """Those that learned from a text, by name."""
@@ -158,8 +172,8 @@ def _train(folder: Path, recipe: Recipe) -> None:
 
 def _learn(folder: Path, recipe: TextRecipe) -> None:
     model, config = train_model(folder, *recipe.text(), recipe.settings, progress=False), recipe.config()
-    write_atomically(folder / "model.safetensors", save(model.network.half().state_dict()))
-    write_config(folder, {**model.network.config, **config, "training_info": config["training_info"] | environment()})
+    write_atomically(folder / "model.safetensors", save(model.half().state_dict()))
+    write_config(folder, {**model.config, **config, "training_info": config["training_info"] | environment()})
 
 
 if __name__ == "__main__":

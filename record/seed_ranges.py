@@ -26,11 +26,11 @@ from tables import is_recorded, replace_lines
 
 from attnlib import load_pretrained
 from attnlib.data import SentencePair
-from attnlib.experiments.evaluation import max_output_length, window_centers
+from attnlib.experiments.predictions import max_output_length, window_centers
 from attnlib.experiments.runs import RECORDED
 from attnlib.metrics import alignment_error_rate, attention_weights, exact_match, forced_alignments
-from attnlib.search import translate_all
 from attnlib.seq2seq import EncoderDecoder
+from attnlib.translation import translate_all
 
 MODELS = "bahdanau", "global", "forwards", "local-p", "local-m"
 SEEDS = range(10, 19)
@@ -73,7 +73,8 @@ def measure(name: str, translator: EncoderDecoder) -> Lines:
 def translations(translator: EncoderDecoder, pairs: Sequence[SentencePair]) -> list[tuple[str, ...]]:
     """Translate greedily, each within `max_output_length`."""
     sources = [pair.source for pair in pairs]
-    return translate_all(translator, sources, max_length=[max_output_length(source) for source in sources])
+    longest = [max_output_length(source) for source in sources]
+    return [one.words for one in translate_all(translator, sources, beam_size=1, max_length=longest)]
 
 
 def qualities(pairs, written, links) -> dict[str, float]:

@@ -43,17 +43,19 @@ from tables import Run, add_run, environment
 from attnlib.checks import check_choice
 from attnlib.data import UNK, SentencePair, Tokenizer
 from attnlib.experiments.captions import LANGUAGES, load_captions
+from attnlib.experiments.fitting import count_parameters
 from attnlib.experiments.plan import ExperimentConfig, Plan, read_plan
 from attnlib.experiments.runs import RECORDED, Recording
-from attnlib.experiments.training import count_parameters
 from attnlib.metrics import attention_weights, sentence_nll
 from attnlib.processes import resolve_device
+from attnlib.seq2seq import EncoderDecoder
 from attnlib.text.config import TrainingConfig
 from attnlib.text.evaluation import evaluate, score_translations
-from attnlib.text.files import Words, digest, iter_parallel, split_words
+from attnlib.text.files import digest, iter_parallel
 from attnlib.text.folder import load_history
-from attnlib.text.model import Translation, TranslationModel
-from attnlib.text.training import train_model
+from attnlib.text.trainer import train_model
+from attnlib.translation import Translation, translate_all
+from attnlib.units import Words, split_words
 
 SOURCE = "github.com/multi30k/dataset"
 """Where the text is from. Its files are in the folder data/task1/tok."""
@@ -123,7 +125,7 @@ def train_and_measure(config: ExperimentConfig, seed: int, data: Data, folder: P
         If Ctrl-C ended the training. The same call goes on with it.
     """
     model = train_model(folder, data.train[: config.num_pairs], data.dev, settings_of(config, seed), **how)
-    if model.network.config["ended"] == "interrupted":
+    if model.config["ended"] == "interrupted":
         raise KeyboardInterrupt
     search = search_of(config) | {"prefer_finished": True}
     key = {"model": config.name, "seed": seed}
@@ -151,7 +153,7 @@ def record(
     only : sequence of str
         Models to do. If empty, all.
     **how
-        As for `attnlib.text.training.train_model`: device, progress.
+        As for `attnlib.text.trainer.train_model`: device, progress.
 
     Raises
     ------
@@ -225,14 +227,14 @@ def _digests(folder: Path, language: str, pairs: int) -> dict[str, str]:
     return {"train": digest(data.train[:pairs]), "dev": digest(data.dev), "test": digest(data.test)}
 
 
-def _training(model: TranslationModel, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+def _training(model: EncoderDecoder, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     *steps, end = load_history(folder)
     scored = [line for line in steps if "dev_bleu" in line]
     dev = [[line["step"], round(line["dev_loss"], 4), round(line["dev_bleu"], 4)] for line in scored]
     costs = {
-        "parameters": count_parameters(model.network),
-        "source_vocabulary": len(model.network.source_vocabulary),
-        "target_vocabulary": len(model.network.target_vocabulary),
+        "parameters": count_parameters(model),
+        "source_vocabulary": len(model.source_vocabulary),
+        "target_vocabulary": len(model.target_vocabulary),
         "steps": steps[-1]["step"],
         "words": end["words"],
         "seconds": end["seconds"],
@@ -244,15 +246,15 @@ def _training(model: TranslationModel, folder: Path) -> tuple[dict[str, Any], di
 
 
 def _test(
-    model: TranslationModel, pairs: Sequence[SentencePair], how: Mapping[str, Any]
+    model: EncoderDecoder, pairs: Sequence[SentencePair], how: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[dict[str, Any]], list[str]]:
     sides = [(pair.source, pair.target) for pair in pairs]
     sources, references = zip(*sides, strict=True)
-    translations = model.translate_all(sources, **how)
+    translations = translate_all(model, sources, **how)
     words = [one.words for one in translations]
     scores = score_translations(words, sides, "none")
-    sizes = [sum(model.network.target_vocabulary.sizes(each)) for each in words]
-    attends = model.network.decoder.has_attention
+    sizes = [sum(model.target_vocabulary.sizes(each)) for each in words]
+    attends = model.decoder.has_attention
     copied = [one.with_unknown_replaced().words for one in translations] if attends else None
     metrics = {
         "sentences": scores.sentences,
@@ -265,8 +267,8 @@ def _test(
         "exact_match_beam": scores.exact_match,
         "length_ratio": sum(map(len, words)) / sum(map(len, references)),
         "unfinished": sum(size >= how["max_length"] for size in sizes) / len(sizes),
-        "unknown_source": _unknown_share(model.network.source_vocabulary, sources),
-        "unknown_target": _unknown_share(model.network.target_vocabulary, references),
+        "unknown_source": _unknown_share(model.source_vocabulary, sources),
+        "unknown_target": _unknown_share(model.target_vocabulary, references),
         "unknown_written": sum("<unknown>" in word for each in words for word in each),
         **_quality_correlations(translations, pairs, attends=attends),
     }
@@ -278,11 +280,11 @@ def _test(
 
 
 def _captions(
-    model: TranslationModel, language: str, train: Sequence[SentencePair], how: Mapping[str, Any], *, whole: bool
+    model: EncoderDecoder, language: str, train: Sequence[SentencePair], how: Mapping[str, Any], *, whole: bool
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     pairs, gold, _ = zip(*load_captions(language), strict=True)
     sides, known = [pair[:2] for pair in pairs], {pair.source for pair in train}
-    attends = model.network.decoder.has_attention
+    attends = model.decoder.has_attention
     scores = evaluate(model, sides, **how, tokenize="none", gold=gold if attends else None)
     metrics = {
         "sentences": len(pairs),
@@ -293,12 +295,12 @@ def _captions(
     }
     outputs = dict.fromkeys(("translations", "log_probabilities", "weights", "forced_attention"))
     if whole:
-        translations = model.translate_all([source for source, _ in sides], **how)
+        translations = translate_all(model, [source for source, _ in sides], **how)
         outputs["translations"] = [str(one) for one in translations]
         outputs["log_probabilities"] = [_log_probability(one) for one in translations]
         if attends:
             outputs["weights"] = [_hundredths(one.weights) for one in translations]
-            outputs["forced_attention"] = [_hundredths(attention_weights(model.network, pair)) for pair in pairs]
+            outputs["forced_attention"] = [_hundredths(attention_weights(model, pair)) for pair in pairs]
     return _rounded(metrics), outputs
 
 
@@ -306,9 +308,9 @@ def _rounded(metrics: Mapping[str, float | None]) -> dict[str, float | None]:
     return {name: None if x is None else round(x, 4) for name, x in metrics.items()}
 
 
-def _perplexity(model: TranslationModel, pairs: Sequence[SentencePair]) -> float:
-    numbers = sum(len(model.network.target_vocabulary.encode(pair.target)) for pair in pairs)
-    return exp(sum(sentence_nll(model.network, pairs)) / numbers)
+def _perplexity(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> float:
+    numbers = sum(len(model.target_vocabulary.encode(pair.target)) for pair in pairs)
+    return exp(sum(sentence_nll(model, pairs)) / numbers)
 
 
 def _unknown_share(vocabulary: Tokenizer, sentences: Iterable[Words]) -> float:

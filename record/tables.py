@@ -37,10 +37,10 @@ KEYS = (
 CODE = (
     "*.py",
     "language/*.*",
-    "experiments/models.py",
+    "experiments/variants.py",
     "experiments/transformers.py",
-    "experiments/evaluation.py",
-    "experiments/training.py",
+    "experiments/predictions.py",
+    "experiments/fitting.py",
 )
 """Files of the package that decide what a run gives."""
 

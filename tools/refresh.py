@@ -17,12 +17,8 @@ from nbformat import NotebookNode
 
 from attnlib.plotting.cards import without_carried
 from attnlib.text.writing import write_atomically
-from notebook_rules import NOTEBOOKS
+from notebook_rules import METADATA, NOTEBOOKS
 
-METADATA = {
-    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-    "language_info": {"name": "python"},
-}
 OF_THE_RUN = ("execution", "collapsed", "scrolled")
 
 

@@ -13,7 +13,8 @@ function scrollWide(parts) {
   const wide = parts.filter(isWide);
   for (const part of parts) {
     part.classList.toggle("wide", wide.includes(part));
-    wide.includes(part) ? (part.tabIndex = 0) : part.removeAttribute("tabindex");
+    if (wide.includes(part)) part.tabIndex = 0;
+    else part.removeAttribute("tabindex");
   }
 }
 
@@ -42,3 +43,16 @@ addEventListener("beforeprint", () => {
 addEventListener("afterprint", () => {
   document.documentElement.dataset.theme = shown;
 });
+
+/* A page as Markdown goes to the clipboard; where its copy cannot be read, as from a folder of files, it is opened. */
+async function copyMarkdown(address) {
+  event.stopPropagation(); // the menu stays, and says what was done
+  const label = event.currentTarget.querySelector(".btn__text-container");
+  const copied = fetch(address).then(async (copy) => new Blob([await copy.text()], { type: "text/plain" }));
+  try {
+    await navigator.clipboard.write([new ClipboardItem({ "text/plain": copied })]);
+    label.textContent = "Copied";
+  } catch {
+    location.assign(address);
+  }
+}

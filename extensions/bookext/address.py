@@ -21,15 +21,15 @@ LINK = re.compile(  # code is passed over
       | (?P<before><img[ ]src=")(?!\w+:)(?P<picture>[^"]+)(?P<after>"[^>]*>)""",
     re.DOTALL | re.VERBOSE,
 )
-NAMED = re.compile(r"^.*\bREPOSITORY\b.*\n", re.MULTILINE)
+NAMED = re.compile(r"^.*\b(?:REPOSITORY|SITE)\b.*\n", re.MULTILINE)
 
 
 class Address(NamedTuple):
-    """The repository, empty until there is one, its version, and what its pages are made of, without endings."""
+    """The repository, empty until there is one, its version, and its pages in order, without endings."""
 
     repository: str
     version: str
-    pages: frozenset[str]
+    pages: tuple[str, ...]
 
     @property
     def site(self) -> str:
@@ -59,8 +59,10 @@ class Address(NamedTuple):
         return LINK.sub(link, text)
 
     def filled(self, text: str) -> str:
-        """Write the address for REPOSITORY; without one, leave out the lines that name it."""
-        return NAMED.sub(lambda line: line[0].replace("REPOSITORY", self.repository) * bool(self.repository), text)
+        """Write the addresses for REPOSITORY and SITE/; without them, leave out the lines that name one."""
+        if not self.repository:
+            return NAMED.sub("", text)
+        return NAMED.sub(lambda at: at[0].replace("REPOSITORY", self.repository).replace("SITE/", self.site), text)
 
 
 @cache
@@ -72,7 +74,7 @@ def read(folder: Path) -> Address:
     if repository and not GITHUB.fullmatch(repository):
         raise ValueError(f"repository-code is {repository}; expected https://github.com/ORGANIZATION/NAME")
     pages = re.findall(r"(?:file|root): (\S+)", Path(folder, "_toc.yml").read_text("utf-8"))
-    return Address(repository, said["version"], frozenset(pages))
+    return Address(repository, said["version"], tuple(pages))
 
 
 def configure(app: "Sphinx", config: "Config") -> None:

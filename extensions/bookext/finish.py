@@ -41,7 +41,7 @@ REPAIRS: tuple[tuple[str, str | Callable[[re.Match], str]], ...] = (
     (r'(localStorage\.getItem\("theme"\) \|\| )"auto"',
      r'\1(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")'),
     # what is folded is called what it says, and looks like any answer
-    (r'<details class="admonition hide [\w-]+">\s*<summary[^>]*>\s*<p[^>]*>([^<]*)</p>\s*<p[^>]*>[^<]*</p>\s*</summary>',
+    (r'<details class="admonition hide [\w-]+">\s*<summary[^>]*>\s*<p[^>]*>([^<]*)</p>\s*<p[^>]*>.*?</p>\s*</summary>',
      r'<details class="fold"><summary>\1</summary>'),
     # an answer that follows a folded output is behind the same door
     (r"</details>\s*</div>\s*<details>\s*<summary>[^<]*</summary>(.*?)</details>", r"\1</details></div>"),

@@ -7,6 +7,7 @@ The modules, in reading order, which is the order of dependence:
 
 - `lazy`: names that a package loads when they are asked for;
 - `shapes`: the axis names and the kind of array that every signature uses;
+- `units`: words, or letters where a script has no spaces, and the weights between them;
 - `checks`: checks of arguments that several modules need;
 - `attention`: the general mechanism, `masked_softmax`, `attend` and `attention`;
 - `layers`: initialization of weights, embeddings, one step of a GRU and of an LSTM;
@@ -21,16 +22,17 @@ The modules, in reading order, which is the order of dependence:
 - `processes`: a processor or a GPU, one process or several;
 - `seq2seq`: encoder and decoder; the papers as presets;
 - `transformer`: a small Transformer, with multi-head attention and no recurrence;
-- `search`: from a model to a translation, greedy or by beam;
+- `search`: the likeliest words, greedy or by beam;
 - `training`: the training loop;
-- `metrics`: alignment error rate, BLEU, exact match.
+- `metrics`: alignment error rate, BLEU, exact match;
+- `translation`: sentences in, words, weights, and links out.
 
 And folders, each on its own:
 
 - `language`: `lexicon`, `phrases`, `grammar`: English and French sentences whose word links are known; `german`:
   English and German ones;
 - `plotting`: `figures`, interactive cards, a model as one `page`, schematics and `table`;
-- `text`: `config`, `files`, `writing`, `subwords`, `folder`, `saving`, `model`, `evaluation`, `training`:
+- `text`: `config`, `files`, `writing`, `subwords`, `folder`, `saving`, `stream`, `evaluation`, `trainer`:
   training and translation of your own text;
 - `experiments`: what is compared, how it is measured, and what was recorded, of the grammar and of real sentences;
 - `pretrained`: `models`: the trained models that the chapters speak of.

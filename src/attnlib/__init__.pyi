@@ -17,14 +17,14 @@ from attnlib.language.grammar import sample as sample
 from attnlib.pretrained.models import load_pretrained as load_pretrained
 from attnlib.search import beam_search as beam_search
 from attnlib.search import greedy_search as greedy_search
-from attnlib.search import translate as translate
-from attnlib.search import translate_all as translate_all
 from attnlib.seq2seq import EncoderDecoder as EncoderDecoder
 from attnlib.seq2seq import luong as luong
 from attnlib.seq2seq import rnn_encdec as rnn_encdec
 from attnlib.seq2seq import rnn_search as rnn_search
-from attnlib.text.model import load as load
+from attnlib.text.folder import load as load
 from attnlib.training import train as train
+from attnlib.translation import translate as translate
+from attnlib.translation import translate_all as translate_all
 from attnlib.windows import GlobalWindow as GlobalWindow
 from attnlib.windows import LocalMonotonic as LocalMonotonic
 from attnlib.windows import LocalPredictive as LocalPredictive

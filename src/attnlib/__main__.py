@@ -1,6 +1,6 @@
 """The command `attnlib`: train a model on parallel text, then translate, evaluate, align, or export a page.
 
-Each command is a thin layer over a function of `attnlib.text.files`, `attnlib.text.training`, `attnlib.text.model`,
+Each command is a thin layer over a function of `attnlib.text.files`, `attnlib.text.trainer`, `attnlib.text.stream`,
 `attnlib.text.evaluation` or `attnlib.plotting.page`. An error is one sentence, with the exit status 2.
 """
 
@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,7 +30,7 @@ class Common:
     device: str | None = None
     """cpu, cuda, or cuda:1 and so on. None: a GPU if there is one"""
     float32: bool = False
-    """multiply matrices in float32, even if the processor has units for bfloat16"""
+    """multiply matrices in float32, even if bfloat16 is faster"""
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def train(
     """
     from attnlib import processes  # noqa: PLC0415
     from attnlib.text.files import ParallelText, read_parallel  # noqa: PLC0415
-    from attnlib.text.training import train_model  # noqa: PLC0415
+    from attnlib.text.trainer import train_model  # noqa: PLC0415
 
     device = processes.resolve_device(common.device)
     with processes.init_distributed(device), processes.bfloat16_autocast(device, enabled=not common.float32):
@@ -112,8 +113,16 @@ def train(
         kept = read_parallel(*dev, max_length=config.max_input_length) if dev else None
         if kept:
             log(f"dev: {kept}")
-        how = {"save_seconds": save_seconds, "progress": True, "log": log, "device": device}
-        train_model(common.model, pairs, kept.pairs if kept else (), config, **how)
+        train_model(
+            common.model,
+            pairs,
+            kept.pairs if kept else (),
+            config,
+            save_seconds=save_seconds,
+            progress=True,
+            log=log,
+            device=device,
+        )
         log(f"the model is in {common.model}")
 
 
@@ -138,10 +147,12 @@ def translate(
     max_input_length : int, default 1000
         most words or subwords of a line; a longer line is cut
     """
-    from attnlib.text.model import translate_stream  # noqa: PLC0415
+    from attnlib.text.stream import translate_stream  # noqa: PLC0415
 
-    given, written, options = sys.stdin.buffer, sys.stdout.buffer, vars(search)
+    given: Any = sys.stdin.buffer
+    written: Any = sys.stdout.buffer
     with _loaded(common) as model, open_output(links) if links else nullcontext() as linked:
+        options = vars(search)
         translate_stream(model, given, written, max_input_length=max_input_length, linked=linked, log=_log, **options)
 
 
@@ -173,13 +184,17 @@ def evaluate(
     tokenize : str, optional
         sacrebleu's tokenizer for BLEU. None: none for words, 13a for subwords, zh or char without spaces
     """
+    from attnlib.processes import compute_with  # noqa: PLC0415
     from attnlib.text import evaluation  # noqa: PLC0415
     from attnlib.text.files import iter_parallel, read_gold  # noqa: PLC0415
+    from attnlib.text.stream import search_settings  # noqa: PLC0415
+    from attnlib.units import units_of  # noqa: PLC0415
 
     pairs = [*iter_parallel(source, target)]
     with _loaded(common) as model:
-        links = read_gold(gold, model.units_of(pairs)) if gold else None
-        print(evaluation.evaluate(model, pairs, tokenize=tokenize, gold=links, **vars(search)))
+        links = read_gold(gold, [units_of(*pair, model.unspaced) for pair in pairs]) if gold else None
+        with compute_with(search_settings(model, [pair[0] for pair in pairs], search.beam_size, _log)):
+            print(evaluation.evaluate(model, pairs, tokenize=tokenize, gold=links, **vars(search)))
 
 
 def align(common: OmitArgPrefixes[Common], source: Positional[Path], target: Positional[Path | None] = None) -> None:
@@ -196,11 +211,16 @@ def align(common: OmitArgPrefixes[Common], source: Positional[Path], target: Pos
     target : path, optional
         their translations
     """
+    from attnlib.metrics import forced_alignments  # noqa: PLC0415
+    from attnlib.processes import compute_with, fastest_settings, resolve_device  # noqa: PLC0415
     from attnlib.text.files import format_pharaoh, iter_parallel  # noqa: PLC0415
 
+    pairs = [*iter_parallel(source, target)]
     with _loaded(common) as model:
-        for links in model.links_of([*iter_parallel(source, target)]):
-            print(format_pharaoh(links))
+        sample = partial(forced_alignments, model, pairs[:64])
+        with compute_with(fastest_settings(sample, resolve_device(common.device), len(pairs), log=_log)):
+            for links in forced_alignments(model, pairs):
+                print(format_pharaoh(links))
 
 
 def page(
@@ -228,7 +248,7 @@ def page(
 
     with _loaded(common) as model:
         title = common.model.resolve().name
-        content = page_of(model.network, title, beam_size=beam_size, max_length=max_length).encode()
+        content = page_of(model, title, beam_size=beam_size, max_length=max_length).encode()
     _log(f"{output} takes {len(content) / 1e6:.1f} MB")
     with open_output(output) as file:
         file.write(content)
@@ -248,6 +268,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         0 for success, 2 for an error in the request or its files, 130 after Ctrl-C.
     """
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # for PyTorch: threads that spin while they wait take a core
     given = sys.argv[1:] if arguments is None else arguments
     commands = {each.__name__: each for each in (toy, train, translate, evaluate, align, page)}
     about = "Learn to translate from two files, one sentence a line; then translate, and see where it looked."
@@ -272,7 +293,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _loaded(common: Common) -> Iterator[Any]:
     """Load the model, which multiplies matrices inside as its options say."""
     from attnlib.processes import bfloat16_autocast, resolve_device  # noqa: PLC0415
-    from attnlib.text.model import load  # noqa: PLC0415
+    from attnlib.text.folder import load  # noqa: PLC0415
 
     device = resolve_device(common.device)
     with bfloat16_autocast(device, enabled=not common.float32):

@@ -5,14 +5,14 @@ from what every step needs, and a step may be one target position or all of them
 """
 
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from attnlib.attention import AttentionOutput, attend
-from attnlib.scores import Location
+from attnlib.scores import Dot, Location
 
 
 def sequence_mask(lengths: Int[Tensor, "batch"], src_len: int) -> Bool[Tensor, "batch {src_len}"]:
@@ -77,8 +77,9 @@ class AttentionLayer(nn.Module):
     A call costs the score's own cost and ``batch * tgt * window * enc`` multiply-adds for the contexts. In a global
     window, `window` is `src`; in a local one, at most ``min(2 * half_width + 1, src)``. If that is less than the
     length of the source, the keys and values in the window are copied, ``batch * tgt * window * (key + enc)`` numbers,
-    and the cost of a step does not grow with the source. The backward pass adds into gradients as large as all keys
-    and annotations.
+    and the cost of a step does not grow with the source. With a dot or general score, products with the whole source
+    replace the copies where they cost less: for several states at once, and for a source of at most four windows. The
+    backward pass adds into gradients as large as all keys and annotations.
 
     Examples
     --------
@@ -91,9 +92,12 @@ class AttentionLayer(nn.Module):
     torch.Size([1, 3, 8])
     """
 
+    score: Any  # what nn.Module says of an attribute is no method
+    window: Any
+
     def __init__(self, score: nn.Module, window: nn.Module):
         super().__init__()
-        if isinstance(score, Location) and window.half_width < inf:
+        if isinstance(score, Location) and getattr(window, "half_width", inf) < inf:
             raise ValueError(f"window is {window}; expected GlobalWindow(), the only window for a Location score")
         self.score, self.window = score, window
 
@@ -133,8 +137,14 @@ class AttentionLayer(nn.Module):
             Contexts, weights, and for a local window positions and centers.
         """
         view = self.window(s, steps, memory.lengths, memory.mask)
-        if view.positions is None or view.positions.shape[-1] == memory.mask.shape[-1]:
+        src, window = memory.mask.shape[-1], view.mask.shape[-1]
+        if view.positions is None or window == src:
             attended = attend(self.score(s, memory.keys), memory.values, view.mask, view.factor)
+        elif isinstance(self.score, Dot) and (s.shape[1] > 1 or src <= 4 * window):  # products by all cost less
+            scores = self.score(s, memory.keys).gather(2, view.positions)
+            weights = attend(scores, memory.values[:, :window, :0], view.mask, view.factor).weights
+            dense = weights.new_zeros(*weights.shape[:2], src).scatter(2, view.positions, weights)
+            attended = AttentionOutput(dense @ memory.values, weights)
         else:  # each step sees its own few annotations, so each asks as a sentence of its own
             keys, h = _gather(memory.keys, view.positions), _gather(memory.values, view.positions)
             factor = None if view.factor is None else view.factor[:, :, None]

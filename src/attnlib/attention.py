@@ -130,7 +130,7 @@ def masked_softmax(
     >>> masked_softmax(np.zeros(3), mask).tolist()
     [0.5, 0.5, 0.0]
     """
-    return _softmax(*_as_floating(e), mask, axis)
+    return _softmax(_as_floating(e)[0], mask, axis)
 
 
 def _softmax(e: Float[Array, "..."], mask: Bool[Array, "..."] | None, axis: int = -1) -> Float[Array, "..."]:

@@ -5,43 +5,56 @@ A check raises an error that names the argument, says what it was and what was e
 
 from collections.abc import Collection, Sequence
 from math import isfinite
-from numbers import Integral, Real
 from typing import Any
 
 from jaxtyping import Int
 
-from attnlib.shapes import Array
+from attnlib.shapes import Array, FloatLike, IntLike, is_tracing
 
 
-def check_whole(at_least: int = 1, /, **numbers: Any) -> None:
-    """Raise an error if a number is not a whole number, or is too small.
+def check_whole(at_least: int = 1, /, **numbers: Any) -> list[int]:
+    """Return whole numbers as Python's, or raise an error if one is not a whole number, or is too small.
 
     Parameters
     ----------
     at_least : int, default 1
         The least number that is valid.
     **numbers
-        The numbers, by the names that the error gives them.
+        The numbers of Python, NumPy or torch, by the names that the error gives them.
+
+    Returns
+    -------
+    list of int
+        The numbers, in their order.
 
     Raises
     ------
     TypeError
-        If a number is not an integer.
+        If a number is not an integer. True and False are none.
     ValueError
         If a number is below `at_least`.
     """
     for name, number in numbers.items():
-        if isinstance(number, bool) or not isinstance(number, Integral):
+        if isinstance(number, bool) or not isinstance(number, IntLike):
             raise TypeError(f"{name} is {number!r}; expected a whole number")
         if number < at_least:
-            raise ValueError(f"{name} is {number}; expected at least {at_least}")
+            raise ValueError(f"{name} is {int(number)}; expected at least {at_least}")
+    return [int(number) for number in numbers.values()]
 
 
-def check_finite(**numbers: Any) -> None:
-    """Raise a ValueError for anything but a finite number."""
+def check_finite(**numbers: Any) -> list[float]:
+    """Return finite numbers as Python's, or raise a ValueError."""
     for name, number in numbers.items():
-        if isinstance(number, bool) or not isinstance(number, Real) or not isfinite(number):
+        if isinstance(number, bool) or not isinstance(number, FloatLike) or not isfinite(number):
             raise ValueError(f"{name} is {number!r}; expected a finite number")
+    return [float(number) for number in numbers.values()]
+
+
+def check_positive(**numbers: Any) -> None:
+    """Raise a ValueError for anything but a number above 0."""
+    for name, number in numbers.items():
+        if not number > 0:
+            raise ValueError(f"{name} is {number}; expected a number above 0")
 
 
 def check_share(**numbers: Any) -> None:
@@ -78,14 +91,19 @@ def check_range(least: int, most: int | float, /, **numbers: Int[Array, "..."]) 
         The greatest valid number; ``inf`` if there is none.
     **numbers
         The tensors, by the names that the error gives them. The numbers of a tensor on a GPU are not checked, since
-        that would make the program wait.
+        that would make the program wait; nor are any while torch compiles, exports or traces.
     """
+    if is_tracing():
+        return
     for name, x in numbers.items():
         if not x.numel():
             raise ValueError(f"{name} has shape {tuple(x.shape)}; expected at least one number")
         if x.device.type != "cpu":
             continue
-        low, high = int(x.min()), int(x.max())
+        try:
+            low, high = int(x.min()), int(x.max())
+        except RuntimeError:  # a tensor without numbers, of one of torch's other tracers
+            continue
         if low < least or high > most:
             raise ValueError(f"{name} holds {low if low < least else high}; expected numbers from {least} to {most}")
 
@@ -127,9 +145,3 @@ def check_sentence(words: Sequence[str]) -> Sequence[str]:
     if not len(words):
         raise ValueError("words is empty; expected at least one word")
     return words
-
-
-def check_vocabularies(model: Any) -> None:
-    """Raise a ValueError if a model lacks a vocabulary."""
-    if model.source_vocabulary is None or model.target_vocabulary is None:
-        raise ValueError("model has no vocabularies; expected a model with both vocabularies")

@@ -65,6 +65,12 @@ class Tokenizer(Protocol):
     def sizes(self, words: Sequence[str]) -> list[int]:
         """Return the number of ids that each word takes."""
 
+    def surfaces(self, words: Sequence[str]) -> Sequence[str]:
+        """Return the letters of each id of a sentence, without `EOS`."""
+
+    def names(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> Sequence[str]:
+        """Return the letters of each id up to the first `EOS`."""
+
 
 @dataclass(frozen=True)
 class Vocabulary:
@@ -134,6 +140,14 @@ class Vocabulary:
     def sizes(self, words: Sequence[str]) -> list[int]:
         """Return the number of ids that each word takes in `encode`, here always 1."""
         return [1] * len(words)
+
+    def surfaces(self, words: Sequence[str]) -> Sequence[str]:
+        """Return the words themselves: each has one id."""
+        return words
+
+    def names(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> Sequence[str]:
+        """Return the words up to the first `EOS`, as `decode` does."""
+        return self.decode(ids)
 
     def _named(self, number: int) -> str:
         check_number(number, len(self))
@@ -244,7 +258,7 @@ class Corpus:
         array of int, shape (batch,)
             Row numbers.
         """
-        rng = np.random.RandomState([seed])
+        rng = np.random.RandomState([int(seed)])
         longest = self.lengths.max(1)
         order = np.lexsort((rng.random_sample(len(self)), self.lengths[:, 0], longest)).astype(np.int32)
         parts = parted(longest[order], max_tokens, max_sentences)
@@ -300,7 +314,7 @@ class Corpus:
         iterator of Batch
             Batches as from `attnlib.data.infinite_batches`.
         """
-        self.check(max_tokens, seed)
+        max_tokens, seed = self.check(max_tokens, seed)
 
         def epochs() -> Iterator[Integer[np.ndarray, "batch"]]:
             rng = Random(seed)
@@ -309,8 +323,8 @@ class Corpus:
 
         return (self.batch(rows[share[0] :: share[1]]) for rows in islice(epochs(), skip, None))
 
-    def check(self, max_tokens: int, seed: int) -> None:
-        """Raise an error if a sentence is too long for any batch, or the seed is no whole number from 0.
+    def check(self, max_tokens: int, seed: int) -> tuple[int, int]:
+        """Return both as Python's, or raise an error if a sentence is too long or the seed is no whole number from 0.
 
         Parameters
         ----------
@@ -318,12 +332,17 @@ class Corpus:
             The greatest number of ids that a batch may hold on one side, `EOS` and `PAD` counted.
         seed : int
             A seed of batches.
+
+        Returns
+        -------
+        tuple of int
+            The limit and the seed.
         """
-        check_whole(max_tokens=max_tokens)
-        check_whole(0, seed=seed)
+        max_tokens, seed = *check_whole(max_tokens=max_tokens), *check_whole(0, seed=seed)
         if (longest := self.lengths.max()) > max_tokens:
             needed = f"at least {longest}, which the longest sentence needs with its EOS"
             raise ValueError(f"max_tokens is {max_tokens}; expected {needed}")
+        return max_tokens, seed
 
 
 def encode_batch(
@@ -422,7 +441,7 @@ def batches(
     [2, 2, 2]
     """
     encoded = Corpus.from_pairs(pairs, source_vocabulary, target_vocabulary)
-    encoded.check(max_tokens, seed)
+    max_tokens, seed = encoded.check(max_tokens, seed)
     return [encoded.batch(rows) for rows in encoded.cut(max_tokens, None, seed)]
 
 

@@ -10,17 +10,17 @@ the same numbers faster: only what depends on the step before is done one step a
 everything but the output layer in `LuongDecoder` with it.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from attnlib.alignment import AttentionLayer, Memory
+from attnlib.alignment import AttentionLayer
 from attnlib.attention import AttentionOutput, join
 from attnlib.encoders import EncoderOutput
-from attnlib.layers import Embedding, gru_step, lstm_step, weight
+from attnlib.layers import Embedding, cast_for_steps, gru_step, lstm_step, weight
 from attnlib.losses import linear_cross_entropy
 
 
@@ -37,7 +37,7 @@ class DecoderState(NamedTuple):
         The number of words read so far.
     """
 
-    memory: Memory | Tensor
+    memory: Any
     cache: tuple[Tensor, ...]
     position: int
 
@@ -56,12 +56,13 @@ class Decoder(nn.Module):
     """
 
     has_attention = True
+    attention: AttentionLayer
 
     def start(self, encoded: EncoderOutput) -> DecoderState:
         """Return the state before the first word, from the output of the encoder."""
-        memory = encoded.summary
-        if self.has_attention:
-            memory = self.attention.precompute(encoded.annotations, encoded.lengths)
+        if not self.has_attention:
+            return DecoderState(encoded.summary, encoded.initial_state, 0)
+        memory = self.attention.precompute(encoded.annotations, encoded.lengths)
         return DecoderState(memory, encoded.initial_state, 0)
 
     def forward(
@@ -86,14 +87,8 @@ class Decoder(nn.Module):
         read, weight, attended = self._read(ids, encoded)
         return linear(read, weight), attended
 
-    def loss(
-        self,
-        ids: Int[Tensor, "batch tgt"],
-        encoded: EncoderOutput,
-        target: Int[Tensor, "batch tgt"],
-        label_smoothing: float,
-    ) -> Float[Tensor, ""]:
-        """Compute `attnlib.seq2seq.EncoderDecoder.loss` with few scores in memory at a time."""
+    def _loss(self, ids, encoded, target, label_smoothing):
+        """Return the loss of teacher forcing, with few scores in memory at a time."""
         read, weight, _ = self._read(ids, encoded)
         return linear_cross_entropy(read, weight, target, label_smoothing)
 
@@ -320,6 +315,7 @@ class BahdanauDecoder(Decoder):
         memory, (s_0,), _ = self.start(encoded)
         y = self.embedding(ids)
         W_y, W_c = self.cell.weight_ih.split([y.shape[2], self.enc], dim=1)
+        W_c = cast_for_steps(W_c)
         states, outputs = [s_0], []
         for t, x in enumerate(linear(y, W_y, self.cell.bias_ih).unbind(1)):
             outputs.append(self.attention.at(t, states[-1], memory))
@@ -412,8 +408,8 @@ class LuongDecoder(Decoder):
         c = attended.context.squeeze(1)
         s_tilde = torch.tanh(linear(torch.cat([c, s[:, -1]], 1), self.W_c))
         logits = linear(s_tilde, self.W_y)
-        fed = (s_tilde,) if self.input_feeding else ()
-        return logits, attended, DecoderState(state.memory, (s, cell, *fed), state.position + 1)
+        after = (s, cell, s_tilde) if self.input_feeding else (s, cell)
+        return logits, attended, DecoderState(state.memory, after, state.position + 1)
 
     def _lstm_step(self, x, s_before, cell_before):
         """Step the stack: each layer reads the state of the one below."""
@@ -440,10 +436,11 @@ class LuongDecoder(Decoder):
         layers = self.lstm.all_weights  # of each: W_ih, W_hh, b_ih, b_hh
         W_y, W_fed = layers[0][0].split([y.shape[2], self.lstm.hidden_size], dim=1)
         W_recurrent = torch.cat([W_fed, layers[0][1]], 1)  # one product by what is fed and by the state before
+        W_recurrent, *W_above = (cast_for_steps(W) for W in (W_recurrent, *(layer[1] for layer in layers[1:])))
         tildes, outputs = [begun.cache[2]], []
         for t, x in enumerate(linear(y, W_y, layers[0][2] + layers[0][3]).unbind(1)):
             s[0], cell[0] = lstm_step(x, torch.cat([tildes[-1], s[0]], 1), cell[0], W_recurrent)
-            for n, (W_ih, W_hh, b_ih, b_hh) in enumerate(layers[1:], 1):
+            for n, ((W_ih, _, b_ih, b_hh), W_hh) in enumerate(zip(layers[1:], W_above, strict=True), 1):
                 below = linear(self.dropout(s[n - 1]), W_ih, b_ih + b_hh)
                 s[n], cell[n] = lstm_step(below, s[n], cell[n], W_hh)
             outputs.append(self.attention.at(t, s[-1], begun.memory))

@@ -225,20 +225,22 @@ def _reverse(x: Float[Tensor, "batch src f"], lengths: Int[Tensor, "batch"]) -> 
 
 
 def _read(
-    lstm: nn.LSTM, x: Float[Tensor, "batch src emb"], lengths: Int[Tensor, "batch"]
+    lstm: nn.Module, x: Float[Tensor, "batch src emb"], lengths: Int[Tensor, "batch"]
 ) -> tuple[Float[Tensor, "batch src hid"], tuple[Tensor, Tensor]]:
     """Read up to the end of the shortest sentences, set these aside, and read on with the rest."""
     # packed sequences do the same, but their backward pass writes zeros as large as the whole input at every step
     lengths, order = lengths.sort(descending=True, stable=True)
     x, back = x[order], order.argsort()
     ends, counts = lengths.flip(0).unique_consecutive(return_counts=True)
-    states, done, carried, begin, n = [], [], None, 0, len(x)
+    states: list[Tensor] = []
+    done: list[list[Tensor]] = []
+    carried, begin, n = None, 0, len(x)
     for end, ending in zip(ends.tolist(), counts.tolist(), strict=True):
         read, carried = lstm(x[:n, begin:end], carried)
         states.append(pad(read, (0, 0, 0, 0, 0, len(x) - n)))
         begin, n = end, n - ending
         done.insert(0, [c[:, n:] for c in carried])
         carried = tuple(c[:, :n].contiguous() for c in carried)
-    states.append(x.new_zeros(len(x), x.shape[1] - begin, lstm.hidden_size))
+    states.append(x.new_zeros(len(x), x.shape[1] - begin, states[0].shape[2]))
     h, c = (torch.cat(rows, 1).index_select(1, back).transpose(0, 1) for rows in zip(*done, strict=True))
     return torch.cat(states, 1).index_select(0, back), (h, c)

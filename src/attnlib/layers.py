@@ -54,7 +54,7 @@ class Embedding(nn.Embedding):
     """
 
     def __init__(self, vocab_size: int, embedding_dim: int, dropout: float = 0.0):
-        check_whole(vocab_size=vocab_size, embedding_dim=embedding_dim)
+        vocab_size, embedding_dim = check_whole(vocab_size=vocab_size, embedding_dim=embedding_dim)
         super().__init__(vocab_size, embedding_dim)
         self.dropout = nn.Dropout(dropout)
 
@@ -66,10 +66,16 @@ class Embedding(nn.Embedding):
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
     """Seed torch's global generator for a block, and restore its state afterward."""
-    check_whole(0, seed=seed)
+    (seed,) = check_whole(0, seed=seed)
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
         yield
+
+
+def cast_for_steps(W: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    """Cast a weight as `torch.autocast` would, once: it casts parts and transposes of weights at every product."""
+    kind = W.device.type
+    return W.to(torch.get_autocast_dtype(kind)) if torch.is_autocast_enabled(kind) else W
 
 
 def gru_step(

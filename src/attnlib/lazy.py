@@ -25,7 +25,8 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
         A function that loads a name of ``__init__.pyi``, a function that lists the names, and the names.
     """
     stub = ast.parse(Path(file).with_suffix(".pyi").read_text("utf-8"))
-    homes = {alias.name: node.module for node in stub.body for alias in node.names}
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    homes = {alias.name: str(node.module) for node in imports for alias in node.names}
 
     def load(name: str) -> Any:
         if name not in homes:

@@ -13,10 +13,11 @@ from jaxtyping import Float, Real
 from sacrebleu.metrics import BLEU, CHRF
 from torch.nn.functional import cross_entropy
 
-from attnlib.checks import check_choice, check_vocabularies, check_words
+from attnlib.checks import check_choice, check_words
 from attnlib.data import PAD, Batch, SentencePair, collate, parted
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.shapes import Array, typechecked
+from attnlib.units import Words, unit_weights, units_of
 
 _TOGETHER, _POSITIONS = 64, 6_400  # pairs of a batch, and the positions of one side of them: memory grows with both
 
@@ -155,79 +156,33 @@ def attention_weights(model: EncoderDecoder, pair: SentencePair) -> Float[np.nda
     Returns
     -------
     array, shape (tgt, src)
-        The weights of the words, without the row and the column of EOS.
+        The weights between the units of the pair, without the row and the column of EOS. A word that the model reads in
+        pieces has their sum; one that it writes in pieces has their mean.
     """
-    return next(_word_weights(model, [pair]))
+    return next(_unit_weights(model, [pair]))
 
 
-def forced_alignments(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> list[set[tuple[int, int]]]:
+def forced_alignments(
+    model: EncoderDecoder, pairs: Sequence[SentencePair | tuple[Words, Words]]
+) -> list[set[tuple[int, int]]]:
     """Return the links of a model that is given the reference translations (forced decoding).
 
     Parameters
     ----------
     model : EncoderDecoder
         A model with attention and with its vocabularies.
-    pairs : sequence of SentencePair
-        The sources and the references.
+    pairs : sequence of SentencePair, or of (words, words)
+        The sources and the references. A pair with an empty side has no links.
 
     Returns
     -------
     list of set of (source position, target position)
-        The links of each pair, in order.
+        The links between the units of each pair, in order.
     """
-    both = zip(_word_weights(model, pairs), pairs, strict=True)
-    return [hard_alignment(weights, pair.source, pair.target) for weights, pair in both]
-
-
-def forced_weights(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Iterator[Float[np.ndarray, "tgt src"]]:
-    """Yield the attention weights for reference translations, one row and column for each id.
-
-    Parameters
-    ----------
-    model : EncoderDecoder
-        A model with attention and with its vocabularies.
-    pairs : sequence of SentencePair
-        The sources and the references.
-
-    Yields
-    ------
-    array, shape (tgt, src)
-        The weights of one pair, with the rows and columns of EOS and padding.
-
-    Raises
-    ------
-    ValueError
-        If the model has no attention.
-    """
-    for (source, _, _), scored in _forced(model, pairs):
-        if scored.attention is None:
-            raise ValueError("model has no attention; expected a model with attention")
-        yield from scored.attention.to_dense(source.shape[1]).cpu().numpy()
-
-
-def merge_subword_weights(
-    weights: Float[np.ndarray, "tgt src"], source_sizes: Sequence[int], target_sizes: Sequence[int]
-) -> Float[np.ndarray, "target_words source_words"]:
-    """Compute the weights of words from the weights of subwords.
-
-    The weights are summed over the subwords of a source word, and averaged over those of a target word.
-
-    Parameters
-    ----------
-    weights : array, shape (tgt, src)
-        Weights of subwords. Further rows and columns, of EOS and padding, are ignored.
-    source_sizes, target_sizes : sequence of int
-        The number of subwords of each word, at least one word.
-
-    Returns
-    -------
-    array, shape (target_words, source_words)
-        Weights of words.
-    """
-    inside = np.asarray(weights)[: sum(target_sizes), : sum(source_sizes)]
-    begins = np.cumsum([0, *source_sizes[:-1]]), np.cumsum([0, *target_sizes[:-1]])
-    summed = np.add.reduceat(np.add.reduceat(inside, begins[0], axis=1), begins[1], axis=0)
-    return np.minimum(summed / np.asarray(target_sizes, dtype=inside.dtype)[:, None], 1)  # whatever rounding adds
+    full = [SentencePair(*pair[:2]) for pair in pairs if all(pair[:2])]
+    both = zip(_unit_weights(model, full), full, strict=True)
+    links = (hard_alignment(weights, *units_of(*pair[:2], model.unspaced)) for weights, pair in both)
+    return [next(links) if all(pair[:2]) else set() for pair in pairs]
 
 
 def sentence_nll(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> list[float]:
@@ -339,17 +294,24 @@ def exact_match(translations: Sequence[Sequence[str]], references: Sequence[Sequ
     return sum(tuple(words) == tuple(reference) for words, reference in pairs) / len(references)
 
 
-def _word_weights(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Iterator[np.ndarray]:
-    for weights, pair in zip(forced_weights(model, pairs), pairs, strict=True):
-        sizes = model.source_vocabulary.sizes(pair.source), model.target_vocabulary.sizes(pair.target)
-        yield merge_subword_weights(weights, *sizes)
+def _unit_weights(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Iterator[Float[np.ndarray, "tgt src"]]:
+    """Yield the attention weights of reference translations, between the units of each pair."""
+    for weights, pair in zip(_forced_weights(model, pairs), pairs, strict=True):
+        pieces = (vocabulary.surfaces(words) for vocabulary, words in zip(model.vocabularies, pair[:2], strict=True))
+        yield unit_weights(weights, *zip(units_of(*pair[:2], model.unspaced), pieces, strict=True))
+
+
+def _forced_weights(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Iterator[Float[np.ndarray, "tgt src"]]:
+    for (source, _, _), scored in _forced(model, pairs):
+        if scored.attention is None:
+            raise ValueError("model has no attention; expected a model with attention")
+        yield from scored.attention.to_dense(source.shape[1]).cpu().numpy()
 
 
 def _forced(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Iterator[tuple[Batch, Any]]:
     """Give a model the true words of some pairs at a time: their batch, and what comes of it."""
-    check_vocabularies(model)
+    known = model.vocabularies
     device = next(model.parameters()).device
-    known = model.source_vocabulary, model.target_vocabulary
     sizes = [max(sum(v.sizes(words)) for v, words in zip(known, pair[:2], strict=True)) for pair in pairs]
     for part in parted(sizes, _POSITIONS, _TOGETHER):
         batch = Batch(*(x.to(device) for x in collate(pairs[part], *known)))

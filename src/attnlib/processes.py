@@ -7,15 +7,20 @@ others. A process by itself is the first of one, and nothing here changes anythi
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from statistics import median
+from time import perf_counter, process_time
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch import distributed as dist
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
+_FEW = 500  # sentences that are computed sooner than a measurement pays
+_TURNS, _GAIN = 5, 1.05  # what is not faster by a twentieth in five turns is not worth a change
 _LONGEST_WAIT = timedelta(hours=2)  # for another process, which may be making vocabularies or scoring
 
 
@@ -64,10 +69,121 @@ def bfloat16_autocast(device: torch.device, *, enabled: bool = True) -> torch.au
     torch.autocast
         The context.
     """
-    able = getattr(torch.cpu, "get_capabilities", dict)()  # a PyTorch that cannot tell counts as no
+    able: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()  # a PyTorch that cannot tell counts as no
     units = any(able.get(name, False) for name in ("avx512_bf16", "amx_bf16"))
     enabled = enabled and units and device.type == "cpu"
     return torch.autocast("cpu", torch.bfloat16, enabled=enabled, cache_enabled=False)
+
+
+@contextmanager
+def cast_weights_once() -> Iterator[None]:
+    """Cast each weight to bfloat16 once in the enclosed block, if matrices are multiplied in it.
+
+    The block must not change weights, and must compute gradients everywhere or nowhere.
+    """
+    try:
+        with torch.autocast("cpu", torch.bfloat16, enabled=torch.is_autocast_enabled("cpu"), cache_enabled=True):
+            yield
+    finally:
+        torch.clear_autocast_cache()
+
+
+class ComputeSettings(NamedTuple):
+    """How a processor multiplies matrices.
+
+    Attributes
+    ----------
+    bfloat16 : bool, default False
+        Whether it multiplies them in bfloat16: see `bfloat16_autocast`.
+    num_threads : int, default 1
+        The number of PyTorch's threads.
+    """
+
+    bfloat16: bool = False
+    num_threads: int = 1
+
+    def __str__(self) -> str:
+        threads = "1 thread" if self.num_threads == 1 else f"{self.num_threads} threads"
+        return f"{'bfloat16' if self.bfloat16 else 'float32'}, {threads}"
+
+
+@contextmanager
+def compute_with(settings: ComputeSettings) -> Iterator[None]:
+    """Multiply matrices as the settings say in the enclosed block, as far as its surroundings admit them.
+
+    Parameters
+    ----------
+    settings : ComputeSettings
+        Without `bfloat16_autocast` around the block, bfloat16 has no effect. There are no more threads than outside.
+    """
+    before, allowed = torch.get_num_threads(), torch.is_autocast_enabled("cpu")
+    torch.set_num_threads(min(before, settings.num_threads))
+    try:
+        with bfloat16_autocast(torch.device("cpu"), enabled=allowed and settings.bfloat16):
+            yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def fastest_settings(
+    work: Callable[[], Any],
+    device: torch.device,
+    sentences: int = _FEW,
+    *,
+    log: Callable[[str], Any] = lambda line: None,
+    cpu_clock: Callable[[], float] = process_time,
+    clock: Callable[[], float] = perf_counter,
+) -> ComputeSettings:
+    """Measure whether bfloat16 and several threads make some work faster.
+
+    Small models are faster in float32, and several threads are slower than one if another program uses their cores.
+
+    Parameters
+    ----------
+    work : function
+        A sample of what is to be computed. It is called several times.
+    device : torch.device
+        The device of the model.
+    sentences : int, optional
+        The number of sentences of the whole. For few, nothing is measured: float32 and one thread.
+    log : callable, optional
+        Called with the result, if anything was measured.
+    cpu_clock, clock : function
+        Return the seconds of this process alone, which compare bfloat16 with float32; and those of the wall clock,
+        which compare threads.
+
+    Returns
+    -------
+    ComputeSettings
+        bfloat16, if it is admitted (see `bfloat16_autocast`) and faster; and either one thread or PyTorch's number.
+    """
+    most = torch.get_num_threads()
+    if device.type != "cpu":
+        return ComputeSettings(num_threads=most)
+    best, admitted = ComputeSettings(), torch.is_autocast_enabled("cpu")
+    if sentences < _FEW or not (admitted or most > 1):
+        return best
+    if admitted:
+        best = _faster(work, best, best._replace(bfloat16=True), cpu_clock)
+    if most > 1:
+        best = _faster(work, best, best._replace(num_threads=most), clock)
+    log(f"measured to be fastest: {best}")
+    return best
+
+
+def _faster(
+    work: Callable[[], Any], usual: ComputeSettings, other: ComputeSettings, clock: Callable[[], float]
+) -> ComputeSettings:
+    """Choose between two settings in turns, the first of which are to warm up."""
+    seconds: dict[ComputeSettings, list[float]] = {usual: [], other: []}
+    for _ in range(1 + _TURNS):
+        for settings, taken in seconds.items():
+            with compute_with(settings):
+                began = clock()
+                work()
+                taken.append(clock() - began)
+    before, after = (median(taken[1:]) for taken in seconds.values())
+    return other if _GAIN * after < before else usual
 
 
 def world_size() -> int:
@@ -139,14 +255,16 @@ def all_reduce_gradients(parameters: Iterable[Tensor], loss: Tensor) -> Tensor:
     """
     if world_size() == 1:
         return loss
-    for p in (parameters := list(parameters)):
+    numbers = []
+    for p in parameters:
         p.grad = torch.zeros_like(p) if p.grad is None else p.grad
-    numbers = [*(p.grad for p in parameters), loss]
+        numbers.append(p.grad)
+    numbers.append(loss)
     vector_to_parameters(_all_reduce(parameters_to_vector(numbers)), numbers)
     return loss
 
 
-def _all_reduce(numbers: Tensor, how: dist.ReduceOp = dist.ReduceOp.SUM) -> Tensor:
+def _all_reduce(numbers: Tensor, how: dist.ReduceOp.RedOpType = dist.ReduceOp.SUM) -> Tensor:
     """Combine all processes' numbers in place; where one is gone, end with a sentence in place of gloo's pages."""
     if world_size() > 1:
         try:

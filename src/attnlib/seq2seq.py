@@ -13,7 +13,7 @@ input feeding. The defaults are small: they train on a laptop in seconds. To use
 them: ``rnn_search(source_vocabulary, target_vocabulary, **BAHDANAU_SIZES)``.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -54,7 +54,11 @@ _WINDOWS = {
     "local-m": lambda hid, half_width: LocalMonotonic(half_width),
     "local-p": LocalPredictive,
 }
-_ENCODERS = {"backward": partial(StackedLSTM, reverse=True), "forward": StackedLSTM, "bidirectional": BidirectionalLSTM}
+_ENCODERS: Mapping[str, Callable[..., nn.Module]] = {
+    "backward": partial(StackedLSTM, reverse=True),
+    "forward": StackedLSTM,
+    "bidirectional": BidirectionalLSTM,
+}
 
 
 class Seq2SeqOutput(NamedTuple):
@@ -72,7 +76,14 @@ class Seq2SeqOutput(NamedTuple):
     attention: AttentionOutput | None
 
 
-class EncoderDecoder(nn.Module):
+class _Compilable(type):
+    """The type of a class whose instances still count as such after `torch.compile`, which passes on their methods."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return super().__instancecheck__(getattr(instance, "_orig_mod", instance))
+
+
+class EncoderDecoder(nn.Module, metaclass=_Compilable):
     """Encoder-decoder model that maps source sentences to target sentences.
 
     Parameters
@@ -89,6 +100,13 @@ class EncoderDecoder(nn.Module):
     config : mapping
         The settings that a loaded model was built with. Empty for a new model.
 
+    Notes
+    -----
+    ``torch.compile(model)`` compiles calls of the model. Searches and `train` accept the result, and use its other
+    methods, which are not compiled. ``torch.export`` needs shapes that do not depend on lengths: it works for
+    `rnn_encdec`, `rnn_search` and `attnlib.transformer.transformer`, and refuses `luong`, whose encoder sets aside the
+    sentences that have ended. Numbers out of range are not noticed while torch compiles, exports or traces.
+
     Examples
     --------
     >>> from attnlib import Vocabulary, encode_batch, luong
@@ -98,6 +116,9 @@ class EncoderDecoder(nn.Module):
     >>> type(model).__name__, model(ids, lengths, target=ids).logits.shape
     ('EncoderDecoder', torch.Size([1, 3, 6]))
     """
+
+    encoder: Any  # what nn.Module says of an attribute is no method
+    decoder: Any
 
     def __init__(
         self,
@@ -110,6 +131,19 @@ class EncoderDecoder(nn.Module):
         self.encoder, self.decoder = encoder, decoder
         self.source_vocabulary, self.target_vocabulary = source_vocabulary, target_vocabulary
         self.config: Mapping[str, Any] = {}
+
+    @property
+    def vocabularies(self) -> tuple[Tokenizer, Tokenizer]:
+        """Source and target vocabulary; without them, a ValueError."""
+        if self.source_vocabulary is None or self.target_vocabulary is None:
+            raise ValueError("model has no vocabularies; expected a model with both vocabularies")
+        return self.source_vocabulary, self.target_vocabulary
+
+    @property
+    def unspaced(self) -> tuple[bool, bool]:
+        """Whether source and target were texts without spaces, so that letters are linked: see `attnlib.units`."""
+        source, target = self.config.get("unspaced", (False, False))
+        return source, target
 
     @typechecked
     def forward(
@@ -159,9 +193,9 @@ class EncoderDecoder(nn.Module):
         -----
         Luong et al. 2015, eq. 4, where it is the sum over all sentences, and there is no smoothing.
         """
-        before, encoded = self._inputs(source, lengths, target)
-        if hasattr(self.decoder, "loss"):  # the same number, in less time if the vocabulary is large
-            return self.decoder.loss(before, encoded, target, label_smoothing)
+        (before, encoded), target = self._inputs(source, lengths, target), target.long()
+        if hasattr(self.decoder, "_loss"):  # the same number, in less time if the vocabulary is large
+            return self.decoder._loss(before, encoded, target, label_smoothing)
         logits, _ = self.decoder(before, encoded)
         return cross_entropy(logits.mT, target, ignore_index=PAD, label_smoothing=label_smoothing)
 
@@ -204,20 +238,20 @@ class EncoderDecoder(nn.Module):
         state : DecoderState
             The new state.
         """
-        return self.decoder.step(ids, state)
+        return self.decoder.step(ids.long(), state)
 
     def _inputs(self, source, lengths, target):
         """Give the word before each target word, BOS at first, and the encoded source."""
         if self.target_vocabulary is not None:
             check_range(0, len(self.target_vocabulary) - 1, target=target)
-        before = torch.cat([target.new_full((len(target), 1), BOS), target[:, :-1]], 1)
+        before = torch.cat([target.new_full((len(target), 1), BOS), target[:, :-1]], 1).long()
         return before, self._encode(source, lengths)
 
     def _encode(self, source, lengths):
         if self.source_vocabulary is not None:
             check_range(0, len(self.source_vocabulary) - 1, source=source)
         check_range(1, source.shape[1], lengths=lengths)
-        return self.encoder(source, lengths)
+        return self.encoder(source.long(), lengths.long())
 
 
 def rnn_encdec(
@@ -264,7 +298,7 @@ def rnn_encdec(
     >>> rnn_encdec(words, words).decoder.has_attention
     False
     """
-    check_whole(2, hidden_size=hidden_size)
+    (hidden_size,) = check_whole(2, hidden_size=hidden_size)
     check_share(dropout=dropout, embedding_dropout=embedding_dropout)
     with seeded(seed):
         source = Embedding(len(source_vocabulary), embedding_dim, embedding_dropout)
@@ -313,7 +347,7 @@ def rnn_search(
     >>> rnn_search(words, words, hidden_size=8).decoder.attention.score
     Additive()
     """
-    check_whole(2, hidden_size=hidden_size)
+    (hidden_size,) = check_whole(2, hidden_size=hidden_size)
     check_share(dropout=dropout, embedding_dropout=embedding_dropout)
     with seeded(seed):
         source = Embedding(len(source_vocabulary), embedding_dim, embedding_dropout)
@@ -382,12 +416,12 @@ def luong(
     >>> luong(words, words, window="local-p", half_width=2).decoder.attention.window
     LocalPredictive(half_width=2)
     """
-    check_whole(hidden_size=hidden_size, num_layers=num_layers)
+    hidden_size, num_layers = check_whole(hidden_size=hidden_size, num_layers=num_layers)
     check_choice(_SCORES, score=score)
     check_choice(_WINDOWS, window=window)
     check_choice(_ENCODERS, encoder=encoder)
     check_share(dropout=dropout, embedding_dropout=embedding_dropout)
-    stack = {"num_layers": num_layers, "dropout": dropout}
+    stack: dict[str, Any] = {"num_layers": num_layers, "dropout": dropout}
     sizes = {"decoder_size": hidden_size, "encoder_size": hidden_size}
     with seeded(seed):
         attention = AttentionLayer(_SCORES[score](hidden_size), _WINDOWS[window](hidden_size, half_width))
@@ -398,6 +432,6 @@ def luong(
     return EncoderDecoder(reader, decoder, source_vocabulary, target_vocabulary)
 
 
-def _gru_sizes(hidden_size: int) -> dict[str, int]:
+def _gru_sizes(hidden_size: int) -> dict[str, Any]:
     """Give a decoder of Bahdanau et al. its sizes: an annotation is two states of the encoder side by side."""
     return {"decoder_size": hidden_size, "encoder_size": 2 * hidden_size, "maxout": hidden_size // 2}

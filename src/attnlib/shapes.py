@@ -27,13 +27,53 @@ axis that may also be 1 or missing, and is then repeated. Within one signature a
 names, such as ``likely``, are of the one module that uses them.
 """
 
-from typing import Any, TypeAlias
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeAlias, TypeVar, cast
 
 from beartype import BeartypeConf, beartype
-from jaxtyping import jaxtyped
+from jaxtyping import Integer, Real, jaxtyped
 
 Array: TypeAlias = Any
 """A NumPy array or a torch tensor. It stays open so that those who use only NumPy need not load torch."""
 
-typechecked = jaxtyped(typechecker=beartype(conf=BeartypeConf(is_pep484_tower=True)))  # 1 will do for 1.0
-"""Have a function refuse what its signature does not admit: the shapes and types of its arguments."""
+IntLike: TypeAlias = int | Integer[Array, ""]
+"""A whole number of Python, NumPy or torch."""
+
+FloatLike: TypeAlias = int | float | Real[Array, ""]
+"""A number of Python, NumPy or torch."""
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_checked = jaxtyped(typechecker=beartype(conf=BeartypeConf(is_pep484_tower=True)))  # 1 will do for 1.0
+
+
+def typechecked(function: Function) -> Function:
+    """Have a function refuse what its signature does not admit: the shapes and types of its arguments.
+
+    While torch compiles, exports or traces, nothing is checked, since the arguments stand for others.
+
+    Parameters
+    ----------
+    function : function
+        A function with shapes and types in its signature.
+
+    Returns
+    -------
+    function
+        The function, with checks.
+    """
+    checked = _checked(function)
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return (function if is_tracing() else checked)(*args, **kwargs)
+
+    return cast("Function", call)
+
+
+def is_tracing() -> bool:
+    """Return whether torch is compiling, exporting or tracing what calls this function."""
+    torch = sys.modules.get("torch")
+    return torch is not None and (torch.compiler.is_compiling() or torch.jit.is_tracing())

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 from tqdm import tqdm
 
 from attnlib import processes
-from attnlib.checks import check_share, check_whole
+from attnlib.checks import check_positive, check_share, check_whole
 from attnlib.data import PAD, Batch
 from attnlib.seq2seq import EncoderDecoder
 
@@ -71,7 +71,7 @@ class TrainingState:
         State of torch's generator after the last step. None before the first.
     """
 
-    model: nn.Module
+    model: EncoderDecoder
     optimizer: torch.optim.Optimizer
     losses: list[float] = field(default_factory=list)
     words: int = 0
@@ -203,13 +203,18 @@ def train(
     >>> len(history.losses), history.stop_reason
     (3, 'steps')
     """
-    fixed = {"seed": seed, "max_grad_norm": max_grad_norm, "label_smoothing": label_smoothing}
-    check_training(steps, minutes, learning_rate=learning_rate, **fixed)
+    fixed: dict[str, Any] = {"seed": seed, "max_grad_norm": max_grad_norm, "label_smoothing": label_smoothing}
+    if steps is None and minutes is None:
+        raise ValueError("steps and minutes are None; expected a number for one of them")
+    check_whole(steps=1 if steps is None else steps)
+    check_whole(0, seed=seed)
+    check_share(label_smoothing=label_smoothing)
+    check_positive(minutes=1 if minutes is None else minutes, learning_rate=learning_rate, max_grad_norm=max_grad_norm)
     state, most = state or init_training(model), (float(steps or inf), float(minutes or inf))
     parts, bar = iter(batches), _bar(progress, steps, state)
     with _mode(state, training=True), interruptible() as interrupted, bar:
         if state.random is None:
-            torch.manual_seed(seed)
+            torch.manual_seed(int(seed))
         else:
             torch.set_rng_state(state.random)
         while not (reason := _stop_reason(state, *most, interrupted())):
@@ -227,32 +232,6 @@ def train(
             bar.update()
             bar.set_postfix(loss=f"{state.losses[-1]:.3f}", words_s=f"{state.words_per_second:,.0f}", refresh=False)
     return History(np.array(state.losses), state.words_per_second, tuple(state.dev_scores), reason)
-
-
-def check_training(
-    steps: int | None,
-    minutes: float | None,
-    *,
-    seed: int,
-    learning_rate: float,
-    max_grad_norm: float,
-    label_smoothing: float,
-) -> None:
-    """Raise an error if an argument of `train` is outside its range.
-
-    Parameters
-    ----------
-    steps, minutes, seed, learning_rate, max_grad_norm, label_smoothing
-        As for `train`.
-    """
-    if steps is None and minutes is None:
-        raise ValueError("steps and minutes are None; expected a number for one of them")
-    check_whole(steps=1 if steps is None else steps)
-    check_whole(0, seed=seed)
-    check_share(label_smoothing=label_smoothing)
-    for name, number in {"minutes": minutes, "learning_rate": learning_rate, "max_grad_norm": max_grad_norm}.items():
-        if number is not None and not number > 0:
-            raise ValueError(f"{name} is {number}; expected a number above 0")
 
 
 @contextmanager
@@ -300,12 +279,14 @@ def _step(
     words_of_all = processes.all_reduce_sum(words)
     state.optimizer.param_groups[0]["lr"] = learning_rate
     if state.device.type != "cpu" or processes.world_size() > 1:  # no generator's state is kept: each step has a seed
-        torch.manual_seed(int(np.random.SeedSequence([seed, processes.rank(), state.step + 1]).generate_state(1)[0]))
+        numbers = np.random.SeedSequence([int(seed), processes.rank(), state.step + 1])
+        torch.manual_seed(int(numbers.generate_state(1)[0]))
     state.optimizer.zero_grad()
     loss = torch.zeros((), device=state.device, requires_grad=True)
     if words:
         source, lengths, target = (x.to(state.device) for x in batch)
-        loss = words / words_of_all * model.loss(source, lengths, target, label_smoothing)
+        with processes.cast_weights_once():
+            loss = words / words_of_all * model.loss(source, lengths, target, label_smoothing)
     loss.backward()
     loss = processes.all_reduce_gradients(model.parameters(), loss.detach())
     clip_grad_norm_(model.parameters(), max_grad_norm)

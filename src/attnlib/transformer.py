@@ -11,6 +11,7 @@ the state and is never computed again.
 
 from collections.abc import Iterable
 from math import sqrt
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -355,7 +356,7 @@ class TransformerEncoder(nn.Module):
             Annotations, and the drawn positions as the initial state, if there are any.
         """
         real = sequence_mask(lengths, source.shape[1])
-        first = ()
+        first: tuple[Tensor, ...] = ()
         if self.training and self.latest_start is not None:
             first = (torch.randint(self.latest_start + 1, (len(source), 1), device=source.device),)
         x = self.embedding(source, *first)
@@ -383,8 +384,10 @@ class TransformerDecoder(Decoder):
     Notes
     -----
     Vaswani et al. 2017, sections 3.1, 3.2.3, and 3.4. The cost of a step grows with the number of words before it: see
-    `attnlib.experiments.training.count_macs`.
+    `attnlib.experiments.fitting.count_macs`.
     """
+
+    layers: Any  # a torch.nn.ModuleList of DecoderLayer
 
     def __init__(self, embedding: PositionalEmbedding, layers: Iterable[DecoderLayer]):
         super().__init__()
@@ -506,7 +509,9 @@ def transformer(
         The untrained model.
     """
     sizes = {"d_model": d_model, "dim_feedforward": dim_feedforward, "num_heads": num_heads}
-    check_whole(**sizes, num_layers=num_layers, latest_start=1 if latest_start is None else latest_start)
+    given = sizes | {"num_layers": num_layers, "latest_start": 1 if latest_start is None else latest_start}
+    *counts, num_layers, _ = check_whole(**given)
+    sizes = dict(zip(sizes, counts, strict=True))
     check_share(dropout=dropout, embedding_dropout=embedding_dropout)
     with seeded(seed):
         source = PositionalEmbedding(len(source_vocabulary), d_model, embedding_dropout)

@@ -8,7 +8,7 @@ where the center is.
 """
 
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from array_api_compat import array_namespace, device
@@ -164,10 +164,11 @@ class LocalWindow(nn.Module):
         `D`, the number of source positions on each side of the center.
     """
 
+    center: Any
+
     def __init__(self, half_width: int):
-        check_whole(half_width=half_width)
         super().__init__()
-        self.half_width = half_width
+        (self.half_width,) = check_whole(half_width=half_width)
 
     def extra_repr(self) -> str:
         """Name the options in the model's printed form."""

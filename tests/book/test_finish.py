@@ -7,6 +7,13 @@ from PIL import Image
 
 from bookext.finish import SEARCH, one_sheet, pictures, repaired, without_unused, write_sheets
 
+FOLDED = (  # as myst-nb writes it
+    '<details class="admonition hide above-input">\n<summary aria-label="Toggle hidden content">\n'
+    '<p class="collapsed admonition-title">A</p>\n<p class="expanded admonition-title">Hide</p>\n</summary>{}</details>'
+)
+FOLD = '<details class="fold"><summary>A</summary>{}</details>'
+CODE, OUTPUT = '<div class="cell_input">a</div>', '<div class="cell_output">b</div>'
+
 
 @pytest.mark.parametrize(
     ("before", "after"),
@@ -17,7 +24,15 @@ from bookext.finish import SEARCH, one_sheet, pictures, repaired, without_unused
         ('<link rel="preload" as="script" href="a.js" />\n<link href="a.css" />', '<link href="a.css" />'),
         ('<script src="_static/documentation_options.js"></script>',) * 2,
         ('<script defer="defer" src="a.js"></script><script>let x = 1;</script>',) * 2,
-        ('<summary aria-label="Toggle hidden content">', "<summary>"),
+        (FOLDED.format(CODE) + OUTPUT, FOLD.format(CODE) + OUTPUT),
+        (
+            FOLDED.format(f"{CODE}\n{OUTPUT}"),
+            FOLD.format(f'<details class="code"><summary>Show the code</summary>{CODE}</details>{OUTPUT}'),
+        ),
+        (
+            f"<div>{FOLDED.format(OUTPUT)}\n</div>\n<details>\n<summary>Answer</summary><p>So.</p></details>",
+            f"<div>{FOLD.format(OUTPUT + '<p>So.</p>')}</div>",
+        ),
         (
             '<span class="math"><math><mi>t</mi></math></span>), so',
             '<span class="together"><span class="math"><math><mi>t</mi></math></span>),</span> so',

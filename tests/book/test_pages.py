@@ -327,6 +327,17 @@ def test_search_finds(asked, chapter, visit, address):
     assert any(f"/notebooks/{chapter}-" in link for link in links[:5]), links
 
 
+def test_a_page_is_copied_as_markdown(visit, address, contexts):
+    contexts["light"].grant_permissions(["clipboard-read", "clipboard-write"])
+    page = visit(f"{address}notebooks/03-luong-global-and-local.html").page
+    page.get_by_role("button", name="Download this page").click()
+    page.get_by_role("button", name="Copy as Markdown").click()
+    expect(page.get_by_text("Copied")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("# 3. Luong attention")
+    assert [piece for piece in (r"$$\alpha_{t,i} = \frac", "*Figure: ", "```python") if piece not in copied] == []
+
+
 def test_print(visit, address):
     """Paper shows the text alone, in dark letters, with its code whole."""
     seen = visit(f"{address}notebooks/01-attention-from-scratch.html", "dark")

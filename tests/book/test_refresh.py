@@ -7,6 +7,7 @@ import pytest
 from nbclient.exceptions import CellExecutionError
 from nbformat.v4 import new_code_cell, new_notebook
 
+from notebook_rules import METADATA
 from refresh import refresh
 
 
@@ -26,6 +27,7 @@ def test_two_runs_store_the_same_bytes_without_what_a_card_carries(tmp_path):
     assert [output.text for output in first.outputs] == ["1\n2\n"]
     assert first.metadata == {}
     assert value.outputs[0].data["text/plain"] == "42"
+    assert nbformat.read(path, as_version=4).metadata == METADATA
     assert card.outputs[0].data["text/html"] == "<p>a</p><!-- carried --><!-- /carried -->"
 
 

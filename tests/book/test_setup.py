@@ -11,12 +11,13 @@ import tomllib
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 
 @pytest.fixture(scope="module")
 def lock(root) -> dict[str, str]:
-    lines = [line for line in (root / "requirements.lock").read_text("utf-8").splitlines() if line[:1] != "#"]
+    lines = [line for line in (root / "requirements.txt").read_text("utf-8").splitlines() if line[:1] != "#"]
     return {canonicalize_name(name): version for name, version in (line.split("==") for line in lines)}
 
 
@@ -28,7 +29,7 @@ def project(root) -> dict:
 @pytest.mark.parametrize("version", [None, "3.10.14", "3.11.0", "3.14.5", "3.15.0"])
 def test_an_unfit_python_is_said_in_one_line(root, project, tmp_path, version):
     """A Python that says it is of that version, and makes no environment, stands in; the least is pyproject's."""
-    for name in ("Makefile", "requirements.lock", "pyproject.toml"):
+    for name in ("Makefile", "requirements.txt", "pyproject.toml"):
         shutil.copy(root / name, tmp_path)
     python = tmp_path / "python"
     preamble = f"import sys; sys.version_info = ({str(version).replace('.', ', ')}, 'final', 0)"
@@ -66,6 +67,17 @@ def test_binder_gets_the_versions_of_the_lock(root, lock, project):
     assert {canonicalize_name(Requirement(line).name) for line in project["dependencies"]} <= set(pins)
 
 
+def test_what_colab_has_is_dated_and_within_the_bounds(root, project):
+    text = (root / "tools" / "colab.yml").read_text("utf-8")
+    assert re.match(r"# What Colab had on \d+ \w+ 20\d\d\.", text)
+    python, _, packages = yaml.safe_load(text)["dependencies"]
+    assert SpecifierSet(project["requires-python"]).contains(python.removeprefix("python="))
+    pins = dict(pin.split("==") for pin in packages["pip"] if not pin.startswith("--"))
+    named = {requirement.name: requirement.specifier for requirement in map(Requirement, project["dependencies"])}
+    assert [pin for pin in pins if pin in named and not named[pin].contains(pins[pin])] == []
+    assert {"numpy", "pandas", "scipy", "matplotlib", "torch"} <= {*pins}
+
+
 @pytest.mark.parametrize("page", ["book/how-to-run.md", "book/your-own-text.md"])
 def test_the_commands_without_make_name_the_torch_of_the_lock(root, lock, page):
     assert re.findall(r"torch==([\w.]+)", (root / page).read_text("utf-8")) == [lock["torch"]]
@@ -78,7 +90,13 @@ def test_the_files_that_no_builder_reads_link_to_what_is_there(root):
 
 
 @pytest.mark.parametrize(
-    ("schema", "files"), [("github-workflows", ".github/workflows/*.yml"), ("citation-file-format", "CITATION.cff")]
+    ("schema", "files"),
+    [
+        ("github-workflows", ".github/workflows/*.yml"),
+        ("github-issue-forms", ".github/ISSUE_TEMPLATE/*.yml"),
+        ("dependabot", ".github/dependabot.yml"),
+        ("citation-file-format", "CITATION.cff"),
+    ],
 )
 def test_what_github_reads_keeps_to_its_schema(root, schema, files):
     check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", *root.glob(files)]
@@ -87,15 +105,15 @@ def test_what_github_reads_keeps_to_its_schema(root, schema, files):
 
 
 def test_workflows_may_read_and_run_actions_of_one_revision(root):
-    """But for the one job that publishes the pages, which runs nothing of ours."""
+    """But for the two jobs that publish, which run nothing of ours."""
     for path in root.glob(".github/workflows/*.yml"):
         workflow = yaml.safe_load(path.read_text("utf-8"))
         assert workflow["permissions"] == {"contents": "read"}
         rights = {name for name, job in workflow["jobs"].items() if "permissions" in job}
-        assert rights == ({"deploy"} if path.name == "pages.yml" else set())
+        assert rights == ({"index", "pages"} if path.name == "release.yml" else set())
         steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
         used = [step["uses"] for step in steps if "uses" in step]
-        assert [action for action in used if not re.fullmatch("actions/[a-z-]+@[0-9a-f]{40}", action)] == []
+        assert [action for action in used if not re.fullmatch("(actions|pypa)/[a-z-]+@[0-9a-f]{40}", action)] == []
 
 
 def test_the_readme_s_four_lines_print_weights(root):

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from torch.nn.functional import pad
 
 from attnlib.alignment import AttentionLayer
 from attnlib.scores import Additive, Concat, Dot, General, Location
@@ -12,6 +13,7 @@ from attnlib.windows import GlobalWindow, LocalMonotonic, LocalPredictive
 
 DEC, ENC, ATT, SRC, TGT, D = 5, 5, 7, 13, 11, 3
 LENGTHS = (13, 3, 7, 1)
+LONG = 31  # more than four windows
 STEPS = torch.arange(TGT)
 
 SCORES = {
@@ -81,12 +83,27 @@ def test_every_combination_is_the_loop(align):
             assert attended.center is None if p is None else attended.center[b, t].item() == pytest.approx(p)
 
 
-@pytest.mark.parametrize(("score", "window"), [c for c in COMBINATIONS if c[1] in {"local-m", "local-p"}])
-def test_a_local_window_reads_only_what_it_shows(score, window):
-    align = make(score, window)
-    s, h, _ = sentences()
-    s, h, lengths = s[:1, :1], h[:1], torch.tensor([SRC])
+LOCAL = pytest.mark.parametrize(("score", "window"), [c for c in COMBINATIONS if c[1] in {"local-m", "local-p"}])
+
+
+@LOCAL
+def test_products_with_the_whole_source_and_copies_of_the_window_agree(score, window):
+    align, results = make(score, window), []
+    for src in (SRC, LONG):
+        s, h, lengths = sentences()
+        h = pad(h, (0, 0, 0, src - SRC)).requires_grad_()
+        attended = align.at(4, s[:, 4], align.precompute(h, lengths))
+        attended.context.square().sum().backward()
+        results.append((attended.context, attended.to_dense(src)[..., :SRC], h.grad[:, :SRC]))
+    for whole, copied in zip(*results, strict=True):
+        close(whole, copied)
+
+
+@LOCAL
+def test_a_local_window_reads_of_a_long_source_only_what_it_shows(score, window):
+    align, s = make(score, window), draw(1, 1, DEC)
+    h, lengths = draw(1, LONG, ENC, seed=1), torch.tensor([LONG])
     seen = align(s, align.precompute(h, lengths), STEPS[:1])
     assert seen.weights.shape == (1, 1, 2 * D + 1)
-    h[:, [i for i in range(SRC) if i not in seen.positions]] = torch.nan
+    h[:, [i for i in range(LONG) if i not in seen.positions]] = torch.nan
     assert torch.equal(align(s, align.precompute(h, lengths), STEPS[:1]).context, seen.context)

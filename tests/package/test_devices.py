@@ -4,13 +4,22 @@ from functools import partial
 
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from attnlib.data import Vocabulary, collate
 from attnlib.language.grammar import sample
 from attnlib.metrics import sentence_nll
-from attnlib.processes import bfloat16_autocast, resolve_device
-from attnlib.search import beam_search
+from attnlib.processes import (
+    ComputeSettings,
+    bfloat16_autocast,
+    cast_weights_once,
+    compute_with,
+    fastest_settings,
+    resolve_device,
+)
+from attnlib.search import beam_search, greedy_search
 from attnlib.seq2seq import luong, rnn_encdec, rnn_search
+from attnlib.training import train
 from attnlib.transformer import transformer
 from attnlib.windows import LocalMonotonic, LocalPredictive
 
@@ -60,7 +69,8 @@ def test_with_bfloat16_losses_gradients_and_translations_are_nearly_the_same_and
 
     def learn():
         translator.zero_grad()
-        loss = translator.loss(*part, 0.1)
+        with cast_weights_once():
+            loss = translator.loss(*part, 0.1)
         loss.backward()
         return loss.detach(), torch.cat([p.grad.flatten() for p in translator.parameters()])
 
@@ -75,6 +85,70 @@ def test_with_bfloat16_losses_gradients_and_translations_are_nearly_the_same_and
     numbers = [near, rounded, best.log_probabilities, *([] if best.weights is None else [best.weights])]
     assert {x.dtype for x in numbers} == {torch.float32}
     assert best.log_probabilities.tolist() == pytest.approx(written.log_probabilities.tolist(), rel=0.02)
+
+
+class Casts(TorchDispatchMode):
+    """Counts the tensors of a shape that are cast to bfloat16."""
+
+    def __init__(self, shape):
+        super().__init__()
+        self.shape, self.count = shape, 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        asked = (kwargs or {}).get("dtype") == torch.bfloat16
+        self.count += func is torch.ops.aten._to_copy.default and asked and args[0].shape == self.shape
+        return func(*args, **(kwargs or {}))
+
+
+def test_a_search_and_a_step_of_training_cast_a_weight_to_bfloat16_once_and_see_it_change(with_bfloat16):
+    translator, part = rnn_search(*VOCABULARIES, hidden_size=8, seed=0), collate(PAIRS, *VOCABULARIES)
+    W_o, W_hh = translator.decoder.readout.W_o, translator.decoder.cell.weight_hh
+    with bfloat16_autocast(torch.device("cpu")):
+        for search in (greedy_search, partial(beam_search, beam_size=3)):
+            with Casts(W_o.shape) as casts:
+                before = search(translator, *part[:2], 9)
+            assert (len(before.ids[0]), casts.count) == (9, 1)
+        with Casts(W_hh.shape) as casts:
+            train(translator, [part, part], steps=2, progress=False)
+        assert casts.count == 2 * 3  # two steps, three GRUs of one size
+        assert not torch.equal(search(translator, *part[:2], 9).log_probabilities, before.log_probabilities)
+
+
+F32, BF16, F32_2, BF16_2 = [ComputeSettings(bf16, threads) for threads in (1, 2) for bf16 in (False, True)]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "fastest"),
+    [
+        ({F32: 20, BF16: 19.5, F32_2: 19.5}, F32),
+        ({F32: 20, BF16: 18, BF16_2: 60}, BF16),
+        ({F32: 20, BF16: 21, F32_2: 11}, F32_2),
+        ({F32: 20, BF16: 15, BF16_2: 9}, BF16_2),
+    ],
+)
+def test_bfloat16_and_threads_are_used_where_they_are_faster(with_bfloat16, seconds, fastest):
+    now, said = [0.0], []
+
+    def work():
+        now[0] += seconds.get(ComputeSettings(torch.is_autocast_enabled("cpu"), torch.get_num_threads()), 99)
+
+    clock = lambda: now[0]  # noqa: E731
+    choose = partial(fastest_settings, work, torch.device("cpu"), log=said.append, cpu_clock=clock, clock=clock)
+    torch.set_num_threads(2)
+    try:
+        with bfloat16_autocast(torch.device("cpu")):
+            assert (choose(), said) == (fastest, [f"measured to be fastest: {fastest}"])
+            assert (choose(sentences=9), len(said)) == (F32, 1)
+        assert not choose().bfloat16
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(1)
+
+
+def test_settings_admit_no_more_than_their_surroundings(with_bfloat16):
+    with compute_with(BF16_2):
+        assert (torch.is_autocast_enabled("cpu"), torch.get_num_threads()) == (False, 1)
+    assert str(BF16_2) == "bfloat16, 2 threads"
 
 
 def test_with_bfloat16_centres_are_exact_where_it_has_no_such_number():

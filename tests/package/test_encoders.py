@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
-from attnlib.experiments.training import count_products
+from attnlib.experiments.fitting import count_products
 from attnlib.layers import Embedding
 
 VOCAB, EMB, HID, DEC, LAYERS, SRC = 23, 3, 5, 7, 3, 11

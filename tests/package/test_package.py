@@ -50,6 +50,11 @@ def test_every_module_and_folder_is_listed():
     assert {*ORDER} == {name.partition(".")[0] for name in SOURCES} - {"__init__", "__main__"}
 
 
+def test_no_two_modules_have_one_name():
+    names = [name.rpartition(".")[2] for name in SOURCES]
+    assert len({*names}) == len(names)
+
+
 def test_no_module_imports_itself_by_way_of_others():
     assert list(TopologicalSorter({name: imported(name) for name in SOURCES}).static_order())
 

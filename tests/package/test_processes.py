@@ -16,7 +16,7 @@ import pytest
 import attnlib
 from attnlib.data import Vocabulary, batches
 from attnlib.language.grammar import sample
-from attnlib.text.model import load
+from attnlib.text.folder import load
 
 PAIRS = sample(23, seed=0, clauses=(1,))
 VOCABULARIES = tuple(Vocabulary.from_sentences(pair[side] for pair in PAIRS) for side in (0, 1))
@@ -31,9 +31,9 @@ from torch import distributed
 from attnlib import training
 from attnlib.data import Corpus
 from attnlib.language.grammar import sample
-from attnlib.text import training as text_training
+from attnlib.text import trainer
 from attnlib.text.config import TrainingConfig
-from attnlib.text.training import Watch, train_model
+from attnlib.text.trainer import Watch, train_model
 from attnlib.seq2seq import EncoderDecoder, luong
 from attnlib.data import Vocabulary
 
@@ -74,8 +74,8 @@ def curve(k, n, place, steps=70, on_step=None, dropout=0.0):
 def scored(k, n, place):
     scores = iter([(3.0, 1.0), (2.0, 9.0), (1.0, 5.0), (1.0, 7.0)])
     score = (lambda translator: next(scores)) if k == 0 else (lambda translator: os._exit(4))
-    text_training.dev_score = lambda translator, dev: score(translator)
-    watch = Watch(place, pairs, TrainingConfig(), 1e9, lambda line: None, every=3)
+    trainer.dev_score = lambda translator, dev: score(translator)
+    watch = Watch(place, pairs, TrainingConfig(), 3, 1e9, lambda line: None)
     curve(k, n, place, 10, on_step=watch)
 
 def interrupted(k, n, place):
@@ -208,4 +208,4 @@ def test_the_command_says_which_process_was_killed_and_goes_on(tmp_path):
     assert re.search(r"going on after step \d", second)
     assert f"interrupted: {tmp_path / 'run'} has the weights with the best dev score so far" in second
     assert second.count("23 sentence pairs") == 1
-    assert load(tmp_path / "run").network.config["ended"] == "interrupted"
+    assert load(tmp_path / "run").config["ended"] == "interrupted"

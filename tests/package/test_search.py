@@ -1,5 +1,6 @@
 """Greedy and beam search, on a translator whose probabilities are a table, and on the models."""
 
+import warnings
 from functools import cache
 from itertools import product
 from typing import NamedTuple
@@ -7,14 +8,14 @@ from typing import NamedTuple
 import pytest
 import torch
 
-from attnlib import load_pretrained
+from attnlib import load_pretrained, translation
 from attnlib import search as module
 from attnlib.attention import AttentionOutput
 from attnlib.data import BOS, EOS, PAD, UNK, Vocabulary, encode_batch
-from attnlib.search import beam_search, greedy_search, translate, translate_all
+from attnlib.search import beam_search, greedy_search
 from attnlib.seq2seq import EncoderDecoder, luong, rnn_encdec, rnn_search
-from attnlib.text.model import TranslationModel
 from attnlib.transformer import transformer
+from attnlib.translation import translate, translate_all
 
 VOCABULARY = Vocabulary(tuple("abcdefg"))
 SOURCE, LENGTHS = encode_batch([tuple(word) for word in ("abcde", "bc", "gfedcbagfed", "a", "fg")], VOCABULARY)
@@ -122,8 +123,8 @@ def test_a_beam_as_wide_as_the_tree_finds_the_best_of_all(seed, length_penalty, 
 
 @pytest.mark.parametrize(("limit", "cut"), [(None, [2]), (2, [0, 2, 4])])
 def test_a_translation_that_ended_is_preferred_where_that_is_asked_for(limit, cut):
-    model, options = TranslationModel(untrained("rnn_search")), {"beam_size": 3, "max_length": limit}
-    either, ended = (model.translate_all(SENTENCES, **options, prefer_finished=asked) for asked in (False, True))
+    model, options = untrained("rnn_search"), {"beam_size": 3, "max_length": limit}
+    either, ended = (translate_all(model, SENTENCES, **options, prefer_finished=asked) for asked in (False, True))
     assert [n for n, one in enumerate(either) if not one.finished] == cut
     assert all(one.finished for one in ended)
     for one, other in zip(either, ended, strict=True):
@@ -214,10 +215,10 @@ def test_a_search_ends_with_its_last_hypothesis(search):
 def test_a_batch_holds_sentences_of_similar_length(monkeypatch):
     model, sizes = untrained("rnn_search"), []
     start = model.start
-    monkeypatch.setattr(module, "_ROWS", 2)
-    monkeypatch.setattr(module, "_POSITIONS", 9)
+    monkeypatch.setattr(translation, "_ROWS", 2)
+    monkeypatch.setattr(translation, "_POSITIONS", 9)
     monkeypatch.setattr(model, "start", lambda source, lengths: sizes.append(source.shape[1]) or start(source, lengths))
-    translate_all(model, [("a",) * n for n in (5, 1, 2, 1, 2, 1)], max_length=3)
+    translate_all(model, [("a",) * n for n in (5, 1, 2, 1, 2, 1)], beam_size=1, max_length=3)
     assert sizes == [2, 3, 3, 6]  # EOS included
 
 
@@ -237,18 +238,27 @@ def test_one_sentence_without_a_score_is_enough_to_refuse(search):
 
 def test_a_sentence_of_ones_own():
     model = untrained("luong")
-    expected = translate_all(model, [("a", "b")], max_length=2)
-    assert translate(model, " a  b", max_length=2) == " ".join(*expected)
-    with pytest.warns(UserWarning, match="read as unknown words: blue plane$"):
-        translate(model, "blue a plane")
+    expected, empty = translate_all(model, [("a", "b"), ()], max_length=2)
+    assert translate(model, " a  b", max_length=2).words == expected.words
+    assert (str(expected), str(empty)) == (" ".join(expected.words), "")
     with pytest.warns(UserWarning, match="read as unknown words: ☃$"):
         translate(load_pretrained("enfr-subwords"), "the ☃ cat", max_length=9)
+
+
+def test_every_call_warns_of_unknown_words_at_the_line_that_called():
+    model = untrained("luong")
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("default")  # which shows equal warnings of a line once
+        for sentence in ("blue a plane", "blue plane", "blue plane"):
+            translate(model, sentence, beam_size=1, max_length=2)
+    assert [str(warning.message) for warning in shown] == ["read as unknown words: blue plane"] * 3
+    assert {warning.filename for warning in shown} == {__file__}
 
 
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: greedy_search(None, SOURCE, LENGTHS, 0), "max_length holds 0; expected numbers from 1"),
+        (lambda: greedy_search(None, SOURCE, LENGTHS, 0), "max_length is 0; expected at least 1"),
         (lambda: beam_search(None, SOURCE, LENGTHS, LENGTHS - 2, 2), "max_length holds 0; expected numbers from 1"),
         (lambda: beam_search(untrained("luong"), SOURCE, LENGTHS, 5, 0), "beam_size is 0; expected at least 1"),
         (lambda: translate_all(untrained("luong"), [], max_length=3, beam_size=0), "beam_size is 0"),
@@ -270,10 +280,11 @@ def test_a_search_keeps_where_each_step_looked_and_not_what_it_received(search, 
 @pytest.mark.parametrize("width", [1, 3])
 def test_each_sentence_has_a_greatest_length_of_its_own(width, monkeypatch):
     """Beside others, or alone with its own: the same. Some end before it, some are cut short."""
-    monkeypatch.setattr(module, "_ROWS", 2 * width)
+    monkeypatch.setattr(translation, "_ROWS", 2 * width)
     model, limits = untrained("luong"), [3, 9, 1, 1, 30]
     result = translate_all(model, SENTENCES, max_length=limits, beam_size=width)
-    for words, limit, translation in zip(SENTENCES, limits, result, strict=True):
-        assert [translation] == translate_all(model, [words], max_length=limit, beam_size=width)
-        assert len(translation) <= limit
-    assert any(len(words) == limit for words, limit in zip(result, limits, strict=True))
+    for words, limit, one in zip(SENTENCES, limits, result, strict=True):
+        (alone,) = translate_all(model, [words], max_length=limit, beam_size=width)
+        assert one.words == alone.words
+        assert len(one.words) <= limit
+    assert any(len(one.words) == limit for one, limit in zip(result, limits, strict=True))

@@ -17,8 +17,9 @@ from jaxtyping import Float
 
 from attnlib.data import SentencePair
 from attnlib.experiments.runs import RECORDED, Recording, read_table
-from attnlib.text.files import GoldAlignment, Words, split_words
-from attnlib.text.model import Translation
+from attnlib.text.files import GoldAlignment
+from attnlib.translation import Translation
+from attnlib.units import Words, split_words
 
 LANGUAGES = {"german": "de", "french": "fr"}
 """Target languages, with the ending of their files."""

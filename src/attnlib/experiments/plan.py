@@ -23,8 +23,8 @@ import pandas as pd
 
 from attnlib.checks import check_choice
 from attnlib.data import SentencePair, Vocabulary
-from attnlib.experiments.models import hybrid, luong_with_identity, luong_without_attention
 from attnlib.experiments.transformers import transformer_alibi, transformer_norm_first
+from attnlib.experiments.variants import hybrid, luong_with_identity, luong_without_attention
 from attnlib.language import german, grammar, sentences
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.text.folder import PRESETS

@@ -4,7 +4,7 @@ The plan ``comparison``, for example, has ``comparison.csv``, the metrics of eac
 ``comparison.clauses.csv`` and ``comparison.words.csv``, the same by length of the test sentences;
 ``comparison.learning_rates.csv`` and ``comparison.costs.csv``; ``comparison.jsonl``, with further details of each run;
 and ``comparison.environments.csv``, the code, machines and versions that these name. The metrics are described in
-`attnlib.experiments.evaluation`.
+`attnlib.experiments.predictions`.
 """
 
 import json

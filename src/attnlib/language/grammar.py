@@ -84,7 +84,7 @@ def draw(
         The pairs of the part, in the order in which they were drawn.
     """
     check_whole(n=n)
-    check_whole(0, seed=seed)
+    (seed,) = check_whole(0, seed=seed)
     check_choice(("train", "test"), part=part)
     if not len(clauses):
         raise ValueError("clauses is empty; expected at least one number of clauses")

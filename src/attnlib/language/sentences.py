@@ -76,7 +76,7 @@ def sample(
     'le beau frère italien regarde les tasses dans les jardins'
     """
     check_whole(n=n)
-    check_whole(0, seed=seed)
+    (seed,) = check_whole(0, seed=seed)
     check_choice(("train", "test"), part=part)
     check_finite(reordering=reordering)
     if not 0 <= reordering <= 1:

@@ -38,7 +38,7 @@ attnlibCards.define("demo", (card, data, guard) => {
 
   // Say of each word whether it is one of those that two sentences have in common, in the same order.
   function common(ours, theirs) {
-    const most = Array.from({ length: ours.length + 1 }, () => new Array(theirs.length + 1).fill(0));
+    const most = Array.from({ length: ours.length + 1 }, () => [...theirs, 0].fill(0));
     for (let a = ours.length - 1; a >= 0; a--)
       for (let b = theirs.length - 1; b >= 0; b--)
         most[a][b] = ours[a] === theirs[b] ? 1 + most[a + 1][b + 1] : Math.max(most[a + 1][b], most[a][b + 1]);

@@ -45,7 +45,7 @@ def page_of(model: EncoderDecoder, title: str, *, beam_size: int, max_length: in
         If the model is not recurrent, or a weight is too large for float16 or not finite, or the page would be larger
         than `LARGEST`.
     """
-    check_whole(beam_size=beam_size, max_length=max_length)
+    beam_size, max_length = check_whole(beam_size=beam_size, max_length=max_length)
     weights = sum(weight.numel() for weight in model.state_dict().values())
     packed = pack(model)
     pieces = hasattr(model.source_vocabulary, "pieces")

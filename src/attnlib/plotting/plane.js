@@ -97,7 +97,7 @@ attnlibCards.define("plane", (card, data, guard) => {
 
   function drawValues(weights, hue, value) {
     const places = values.map(place), [x, y] = place(value), angle = turn(query), way = [];
-    for (let size = 0; pulled && size <= 12; size += 0.1)
+    if (pulled) for (let size = 0; size <= 12; size += 0.1)
       way.push(place(attend([size * Math.cos(angle), size * Math.sin(angle)]).value).map(z => z.toFixed(1)));
     answer.textContent = told(value);
     sky.replaceChildren(make("rect", { class: "at-edge", width: SIZE, height: SIZE }),

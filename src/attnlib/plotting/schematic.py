@@ -204,7 +204,7 @@ def _point(z: complex) -> str:
     return f"{z.real:.1f} {z.imag:.1f}"
 
 
-def _text(x: float, y: float, text: str, anchor: str = "middle") -> str:
+def _text(x: int | float, y: int | float, text: str, anchor: str = "middle") -> str:
     """Write words, or a letter with an index, such as ``h_1``. What is not in the middle explains the drawing."""
     letter, _, index = text.partition("_")
     if len(letter) < 3 and letter not in _TARGET:

@@ -6,7 +6,7 @@ import torch
 
 from attnlib.checks import check_choice
 from attnlib.seq2seq import EncoderDecoder
-from attnlib.text.folder import read_model
+from attnlib.text.folder import load
 
 FOLDER = Path(__file__).parent
 """Where the model folders are."""
@@ -30,7 +30,7 @@ def load_pretrained(name: str) -> EncoderDecoder:
     EncoderDecoder
         The model, in evaluation mode. To train it further, call its ``float()`` and ``requires_grad_()``. Its
         ``config["training_info"]`` holds the configuration, seed, steps, losses, revision, and processor of its
-        training. `attnlib.search.translate` translates with it.
+        training. `attnlib.translation.translate` translates with it.
 
     Raises
     ------
@@ -45,4 +45,4 @@ def load_pretrained(name: str) -> EncoderDecoder:
     263136
     """
     check_choice(names(), name=name)
-    return read_model(FOLDER / name).to(torch.float64).requires_grad_(False)
+    return load(FOLDER / name).to(torch.float64).requires_grad_(False)

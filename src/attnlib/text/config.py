@@ -4,12 +4,19 @@ A field is an option of the command, with the same name and default. The text be
 """
 
 from dataclasses import dataclass, field
-from inspect import signature
 from typing import Any, Literal
 
 from tyro.conf import Suppress
 
-from attnlib.checks import check_choice, check_whole
+from attnlib.checks import check_choice, check_positive, check_share, check_whole
+
+_LUONG_ONLY = ("encoder", "half_width", "input_feeding", "score", "window")
+_LACKS = {  # what a preset has no setting for
+    "luong": (),
+    "rnn_search": (*_LUONG_ONLY, "num_layers"),
+    "rnn_encdec": (*_LUONG_ONLY, "num_layers"),
+    "transformer": _LUONG_ONLY,
+}
 
 
 @dataclass(frozen=True)
@@ -60,12 +67,10 @@ class Architecture:
         ValueError
             If the preset does not have a setting, or a half-width is given without a local window.
         """
-        from attnlib.text.folder import PRESETS  # noqa: PLC0415, other commands' help should not wait for torch
-
         given = {name: value for name, value in vars(self).items() if value is not None}
         preset, size = given.pop("preset", "luong"), given.pop("features")
-        if other := given.keys() - signature(PRESETS[preset]).parameters.keys():
-            raise ValueError(f"{min(other)} is set with the preset {preset}; expected it with luong's preset, or none")
+        if other := [name for name in _LACKS[preset] if name in given]:
+            raise ValueError(f"{other[0]} is set with the preset {preset}; expected it with luong's preset, or none")
         if "half_width" in given and given.get("window", "global") == "global":
             raise ValueError("half_width is set without a local window; expected it with the window local-m or local-p")
         default = {} if self.preset else {"encoder": "bidirectional", "score": "dot"}
@@ -138,15 +143,14 @@ class TrainingConfig:
         ValueError
             If a setting is outside its range, or two settings exclude each other.
         """
-        from attnlib.training import check_training  # noqa: PLC0415, other commands' help should not wait for torch
-
         sizes = ("vocab_size", "min_count", "max_input_length", "max_sentences", "max_tokens")
-        times = ("epochs", "eval_every", "patience")
+        times = ("epochs", "steps", "eval_every", "patience")
         check_whole(**{name: n for name in (*sizes, *times) if (n := getattr(self, name)) is not None})
+        check_whole(0, seed=self.seed)
         check_choice(("cosine", "constant"), schedule=self.schedule)
-        check_training(**self.train_arguments(1))
-        if not self.embedding_scale > 0:
-            raise ValueError(f"embedding_scale is {self.embedding_scale}; expected a number above 0")
+        check_share(label_smoothing=self.label_smoothing)
+        rates = ("minutes", "learning_rate", "max_grad_norm", "embedding_scale")
+        check_positive(**{name: x for name in rates if (x := getattr(self, name)) is not None})
         if self.min_count is not None and not self.words:
             raise ValueError(f"min_count is {self.min_count} with subwords; expected it with whole words only")
         if self.preset == "transformer" and self.embedding_scale != TrainingConfig.embedding_scale:

@@ -5,10 +5,11 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from attnlib.data import SentencePair, Vocabulary
-from attnlib.metrics import Bleu, alignment_error_rate, bleu, bleu_metric, chrf, exact_match
-from attnlib.text.files import GoldAlignment, Words
-from attnlib.text.model import TranslationModel
-from attnlib.text.subwords import bleu_tokenizer, lacks_spaces, split_units
+from attnlib.metrics import Bleu, alignment_error_rate, bleu, bleu_metric, chrf, exact_match, forced_alignments
+from attnlib.seq2seq import EncoderDecoder
+from attnlib.text.files import GoldAlignment
+from attnlib.translation import translate_all
+from attnlib.units import Words, bleu_tokenizer, lacks_spaces, split_units
 
 
 class Bin(NamedTuple):
@@ -74,7 +75,7 @@ class EvaluationResult(NamedTuple):
 
 
 def evaluate(
-    model: TranslationModel,
+    model: EncoderDecoder,
     pairs: Sequence[tuple[Words, Words]],
     *,
     tokenize: str | None = None,
@@ -85,7 +86,7 @@ def evaluate(
 
     Parameters
     ----------
-    model : TranslationModel
+    model : EncoderDecoder
         The model.
     pairs : sequence of (words, words)
         Sources and references.
@@ -95,7 +96,7 @@ def evaluate(
     gold : list of GoldAlignment, optional
         Gold links of each pair, for the alignment error rate of forced decoding.
     **options
-        Further arguments of `TranslationModel.translate_all`.
+        Further arguments of `attnlib.translation.translate_all`.
 
     Returns
     -------
@@ -109,13 +110,14 @@ def evaluate(
     """
     if not len(pairs):
         raise ValueError("pairs is empty; expected at least one sentence pair")
-    by_words = isinstance(model.network.target_vocabulary, Vocabulary)
+    by_words = isinstance(model.target_vocabulary, Vocabulary)
     tokenize = tokenize or bleu_tokenizer([target for _, target in pairs]) or ("none" if by_words else "13a")
     bleu_metric(tokenize)  # refuses before anything is translated
     error = None
     if gold is not None:
-        error = alignment_error_rate(model.links_of(pairs), [one.sure for one in gold], [one.possible for one in gold])
-    translations = model.translate_all([source for source, _ in pairs], **options)
+        sure, possible = zip(*gold, strict=True)
+        error = alignment_error_rate(forced_alignments(model, pairs), sure, possible)
+    translations = translate_all(model, [source for source, _ in pairs], **options)
     return score_translations([one.words for one in translations], pairs, tokenize)._replace(alignment_error_rate=error)
 
 

@@ -6,7 +6,6 @@ spaces. An error names the file and the line, counted from 1.
 
 import gzip
 import re
-import unicodedata
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,8 +18,7 @@ from typing import NamedTuple
 from attnlib.checks import check_whole
 from attnlib.data import SentencePair
 from attnlib.language.grammar import sample
-
-Words = tuple[str, ...]
+from attnlib.units import Words, split_words
 
 
 class GoldAlignment(NamedTuple):
@@ -36,11 +34,6 @@ class GoldAlignment(NamedTuple):
 
     sure: frozenset[tuple[int, int]]
     possible: frozenset[tuple[int, int]]
-
-
-def split_words(line: str) -> Words:
-    """Split a line at its spaces, after Unicode normalization (NFC)."""
-    return tuple(unicodedata.normalize("NFC", line).split())
 
 
 def decode_line(raw: bytes, name: object, number: int) -> str:

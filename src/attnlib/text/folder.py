@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 
@@ -29,6 +30,11 @@ PRESETS: Mapping[str, Callable[..., EncoderDecoder]] = {
     "transformer": transformer,
 }
 """Functions that build the networks of model folders, by name."""
+
+VOCABULARIES = [
+    [f"{side}.{kind}" for side in sides] for kind in ("words", "pieces") for sides in (("source", "target"), ("both",))
+]
+"""Files of vocabularies, one or two that belong together."""
 
 CONFIG, WEIGHTS, HISTORY, TRAINING = "config.json", "model.safetensors", "history.jsonl", "training.pt"
 
@@ -62,13 +68,13 @@ def make(config: Mapping[str, Any], source_vocabulary: Tokenizer, target_vocabul
     return network
 
 
-def read_config(folder: Path) -> dict[str, Any]:
+def read_config(folder: Path) -> Any:
     """Read the configuration of a model folder.
 
     Returns
     -------
     dict
-        Contents of ``config.json``.
+        Contents of ``config.json``; something else, if another program wrote it.
 
     Raises
     ------
@@ -85,27 +91,49 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 def read_vocabularies(folder: Path) -> tuple[Tokenizer, Tokenizer]:
     """Read the source and target vocabularies of a model folder."""
-    known = {path.stem: Vocabulary(tuple(path.read_text("utf-8").split("\n")[:-1])) for path in folder.glob("*.words")}
-    for path in folder.glob("*.pieces"):
-        from attnlib.text.subwords import Subwords  # noqa: PLC0415, models of words need no sentencepiece
+    for names in VOCABULARIES:
+        if all((folder / name).is_file() for name in names):
+            known = [_read_vocabulary(folder / name) for name in names]
+            return known[0], known[-1]
+    raise ValueError(f"{folder} lacks a vocabulary; expected one for each side, or one for both")
 
-        known[path.stem] = Subwords(path.read_bytes())
-    return known.get("both") or known["source"], known.get("both") or known["target"]
+
+def _read_vocabulary(path: Path) -> Tokenizer:
+    if path.suffix == ".words":
+        return Vocabulary(tuple(path.read_text("utf-8").split("\n")[:-1]))
+    from attnlib.text.subwords import Subwords  # noqa: PLC0415, models of words need no sentencepiece
+
+    return Subwords(path.read_bytes())
 
 
-def read_model(folder: Path) -> EncoderDecoder:
-    """Read the network of a model folder, in evaluation mode.
+def load(folder: str | Path, device: str | torch.device = "cpu") -> EncoderDecoder:
+    """Load a model that you trained, from the folder that ``attnlib train --model`` wrote.
+
+    Parameters
+    ----------
+    folder : path
+        The model folder.
+    device : str or torch.device, default "cpu"
+        Device of the model: see `attnlib.processes.resolve_device`.
 
     Returns
     -------
     EncoderDecoder
-        The network.
+        The model with its vocabularies, in evaluation mode, with trainable weights in float32.
 
     Raises
     ------
     OSError, ValueError
         If the folder is not a model folder or is not complete, or a file in it is damaged.
+
+    Examples
+    --------
+    >>> from attnlib import load, translate
+    >>> from attnlib.pretrained import FOLDER
+    >>> str(translate(load(FOLDER / "bahdanau"), "the cat sleeps"))
+    'le chat dort'
     """
+    folder = Path(folder)
     config = read_config(folder)
     if not (folder / WEIGHTS).exists():
         raise ValueError(f"{folder} is still being trained; expected a finished training: give its command again")
@@ -115,7 +143,7 @@ def read_model(folder: Path) -> EncoderDecoder:
         network.load_state_dict(load_file(folder / WEIGHTS))
     except (SafetensorError, RuntimeError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{folder} is damaged; expected a whole model folder: {error}") from None
-    return network.eval()
+    return network.eval().to(device)
 
 
 def load_history(folder: str | Path) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from safetensors.torch import save as bytes_of
 from attnlib import processes
 from attnlib.data import Tokenizer, Vocabulary
 from attnlib.seq2seq import EncoderDecoder
-from attnlib.text.folder import CONFIG, HISTORY, TRAINING, WEIGHTS, read_config
+from attnlib.text.folder import CONFIG, HISTORY, TRAINING, VOCABULARIES, WEIGHTS, read_config
 from attnlib.text.writing import atomic_open, write_atomically
 from attnlib.training import TrainingState, init_training
 
@@ -42,6 +43,7 @@ def alone(folder: Path) -> Iterator[None]:
         yield
         return
     path = folder / "training.lock"
+    made = [each for each in (folder, *folder.parents) if not each.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     try:
         lock = FileLock(path).acquire(timeout=0)
@@ -53,11 +55,12 @@ def alone(folder: Path) -> Iterator[None]:
         finally:
             with suppress(OSError):  # on Windows the lock removes its file itself; and a folder with a model stays
                 path.unlink(missing_ok=True)
-                folder.rmdir()
+                for each in made:
+                    each.rmdir()
 
 
 def check_same(folder: Path, about: Mapping[str, Any]) -> bool:
-    """Check whether a folder holds a training of the same configuration and text.
+    """Check whether a folder holds a training of the same configuration and text. Other files in it do not matter.
 
     Parameters
     ----------
@@ -69,16 +72,21 @@ def check_same(folder: Path, about: Mapping[str, Any]) -> bool:
     Returns
     -------
     bool
-        True if it holds such a training, finished or not; False if it holds none.
+        True if it holds such a training, finished or not; False if it holds none, or one that has just begun.
 
     Raises
     ------
     ValueError
-        If it holds a training of another configuration or text.
+        If it holds a training of another configuration or text, or a file that would be overwritten.
     """
-    if all(path.suffix in (".lock", ".words", ".pieces", ".new") for path in folder.iterdir()):  # what is there first
+    ours = (CONFIG, WEIGHTS, HISTORY, TRAINING, *chain(*VOCABULARIES))
+    written = {name for name in ours if (folder / name).exists()}
+    config = read_config(folder) if CONFIG in written else {}
+    if not isinstance(config, dict) or "settings" not in config:
+        if written:
+            raise ValueError(f"{folder} holds another {min(written)}; expected a folder without it, or another --model")
         return False
-    old, new = (config.get("settings", {}) | config.get("text", {}) for config in (read_config(folder), about))
+    old, new = (each["settings"] | each.get("text", {}) for each in (config, about))
     names = {"pairs": "another text", "dev": "other dev sentences"}
     other = [names.get(key, f"{key} {old.get(key)}, not {new[key]}") for key in new if old.get(key) != new[key]]
     if other:
@@ -86,11 +94,11 @@ def check_same(folder: Path, about: Mapping[str, Any]) -> bool:
             f"{folder} holds a model of another configuration: {'; '.join(other)}; expected its own configuration to "
             "go on with it, or another --model"
         )
-    return True
+    return any({*names} <= written for names in VOCABULARIES)  # which are written after the configuration
 
 
 def begin_folder(folder: Path, config: Mapping[str, Any], source: Tokenizer, target: Tokenizer) -> None:
-    """Write the vocabularies and then the configuration of a new training.
+    """Write the configuration and then the vocabularies of a new training.
 
     Parameters
     ----------
@@ -103,12 +111,12 @@ def begin_folder(folder: Path, config: Mapping[str, Any], source: Tokenizer, tar
     """
     sides = {"both": source} if source is target else {"source": source, "target": target}
     folder.mkdir(parents=True, exist_ok=True)
+    write_config(folder, config)
     for side, known in sides.items():
         if isinstance(known, Vocabulary):
             write_atomically(folder / f"{side}.words", "".join(f"{word}\n" for word in known.words).encode())
         else:
             write_atomically(folder / f"{side}.pieces", known.model)
-    write_config(folder, config)
 
 
 def complete_folder(folder: Path, state: TrainingState, stop_reason: str) -> None:
@@ -139,7 +147,8 @@ def write_config(folder: Path, config: Mapping[str, Any]) -> None:
     config : mapping
         Contents of ``config.json``.
     """
-    write_atomically(folder / CONFIG, (json.dumps(config, indent=1) + "\n").encode())
+    text = json.dumps(config, indent=1, default=lambda number: number.item())  # one of NumPy or torch
+    write_atomically(folder / CONFIG, f"{text}\n".encode())
 
 
 def write_training(folder: Path, state: TrainingState) -> None:

@@ -8,9 +8,9 @@ import pytest
 from measures import count_offsets, dev_sentences, group_sentences, measure, measure_costs, measure_rate
 
 from attnlib.data import SentencePair
-from attnlib.experiments.evaluation import Predictions, compute_metrics, max_output_length, predict
+from attnlib.experiments.fitting import count_parameters, train_from_config
 from attnlib.experiments.plan import read_plan
-from attnlib.experiments.training import count_parameters, train_from_config
+from attnlib.experiments.predictions import Predictions, compute_metrics, max_output_length, predict
 from attnlib.metrics import sentence_nll
 
 COMPARISON = read_plan("comparison")

@@ -8,6 +8,7 @@ import torch
 from measures import dev_sentences
 
 from attnlib.data import SentencePair, Vocabulary
+from attnlib.experiments.fitting import count_parameters
 from attnlib.experiments.plan import (
     GRAMMARS,
     PLANS,
@@ -16,7 +17,6 @@ from attnlib.experiments.plan import (
     read_plan,
     split_lengths,
 )
-from attnlib.experiments.training import count_parameters
 
 
 def test_a_plan_is_what_its_file_says(small):

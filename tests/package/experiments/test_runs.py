@@ -8,9 +8,9 @@ import pytest
 from sentences import search_of, settings_of
 from tables import Run, add_run, code_digest, write_lines
 
+from attnlib.experiments.fitting import count_macs, count_parameters, train_from_config
 from attnlib.experiments.plan import PLANS, read_plan
 from attnlib.experiments.runs import Recording, read_table
-from attnlib.experiments.training import count_macs, count_parameters, train_from_config
 
 PROBES = json.loads(Path(__file__).with_name("probes.json").read_text())
 

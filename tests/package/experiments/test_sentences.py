@@ -17,7 +17,8 @@ from attnlib.experiments.runs import Recording, read_table
 from attnlib.language.grammar import sample
 from attnlib.metrics import attention_weights
 from attnlib.text.evaluation import evaluate
-from attnlib.text.model import Translation, load
+from attnlib.text.folder import load
+from attnlib.translation import Translation, translate_all
 
 from .conftest import FEW
 
@@ -92,7 +93,7 @@ def test_a_run_says_how_it_was_made_and_what_came_of_it(sentences, folder, model
     by_words = Recording(sentences, folder).runs("words").query("model == 'bahdanau' and seed == 0")
     assert runs["sentences"] == by_words["sentences"].sum() == 5
     assert runs["perplexity"] > 1
-    hypotheses = model.translate_all([pair.source for pair in test], **HOW)
+    hypotheses = translate_all(model, [pair.source for pair in test], **HOW)
     assert runs["unfinished"] == sum(len(one.words) == HOW["max_length"] for one in hypotheses) / 5
     ratio = sum(len(one.words) for one in hypotheses) / sum(len(pair.target) for pair in test)
     assert runs["length_ratio"] == pytest.approx(ratio, abs=1e-4)
@@ -113,12 +114,12 @@ def test_our_captions_are_translated_and_looked_at(sentences, folder, models):
     assert run["alignment_error_rate"] == pytest.approx(evaluation.alignment_error_rate, abs=1e-4)
     assert run["bleu_beam"] == pytest.approx(evaluation.bleu, abs=1e-4)
     assert run["seen_in_training"] == 0
-    again = model.translate_all([c.pair.source for c in ours], **HOW)
+    again = translate_all(model, [c.pair.source for c in ours], **HOW)
     for output, other, caption in zip(load_caption_outputs("subwords", folder), again, ours, strict=True):
         assert output.translation[:2] == other[:2]
         assert np.allclose(output.translation.weights, other.weights, atol=0.00501)
         assert output.translation.probability == pytest.approx(other.probability, rel=1e-3)
-        assert np.allclose(output.forced_attention, attention_weights(model.network, caption.pair), atol=0.00501)
+        assert np.allclose(output.forced_attention, attention_weights(model, caption.pair), atol=0.00501)
 
 
 def test_without_attention_there_is_nothing_to_look_at(sentences, folder):

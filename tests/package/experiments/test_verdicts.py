@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from attnlib.experiments.runs import Recording
-from attnlib.experiments.verdicts import compare_by_metrics, compare_models, holm_correction
+from attnlib.experiments.verdicts import compare_by_metrics, compare_models, holm_correction, judge_claims
 
 WAVE = np.array([0.0, 0.01, -0.01, 0.02, -0.02, 0.005, 0.03])
 EXACT = {"good": 0.8 + WAVE, "poor": 0.4 - WAVE, "same": 0.801 + WAVE[::-1] / 20, "wild": 20 * WAVE}
@@ -95,3 +96,40 @@ def test_all_metrics_are_corrected_each_by_itself_or_jointly():
 )
 def test_what_is_not_recorded_is_refused(refused, second, metric, says):
     refused(lambda: compare_models(RUNS, claims(("good", second, "more", "exact_match")), metric), says)
+
+
+def lengths(**models):
+    """Make runs at 3 clauses, with as many seeds as there are numbers; perplexity is their exponential."""
+    parts = [pd.DataFrame({"model": name, "clauses": 3, "exact_match": x}) for name, x in models.items()]
+    return pd.concat(parts).assign(perplexity=lambda runs: np.exp(runs.exact_match))
+
+
+@pytest.mark.parametrize("metric", ["exact_match", "perplexity"])
+def test_welch_s_test_takes_all_runs_of_both_and_the_logarithm_of_perplexity(metric):
+    good, poor = [0.83, 0.86, 0.8, 0.84, 0.9], [0.79, 0.84, 0.81]
+    runs = lengths(good=good, poor=poor, once=[0.5])
+    asked = [("good", "poor", direction, metric) for direction in ("more", "less", "differs")]
+    judged = judge_claims(runs, claims(*asked, ("good", "once", "more", metric), margin=0.02, test_set="3 clauses"))
+    assert [*judged["direction"]] == ["more", "less", "differs"]
+    test = stats.ttest_ind(good, poor, equal_var=False)
+    assert judged["p_value"].to_numpy() == pytest.approx(holm_correction([test.pvalue] * 3))
+    low, high = test.confidence_interval(0.95)
+    expected = [np.mean(good) - np.mean(poor), low, high]
+    assert judged[NUMBERS[:3]].to_numpy() == pytest.approx(np.array([expected] * 3))
+    more = stats.ttest_ind(np.array(good) - 0.02, poor, equal_var=False, alternative="less").pvalue
+    less = stats.ttest_ind(np.array(good) + 0.02, poor, equal_var=False, alternative="greater").pvalue
+    assert judged["p_margin"].to_numpy() == pytest.approx(holm_correction([more, less, max(more, less)]))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "direction", "verdict"),
+    [
+        ([1.0, 1.0, 1.0], [0.5, 0.6, 0.7, 0.5], "more", "supported"),
+        ([1.0, 1.0, 1.0], [0.5, 0.6, 0.7, 0.5], "less", "reversed"),
+        ([1.0, 1.0, 1.0], [1.0, 1.0], "more", "ruled out"),
+        ([0.1, 0.9, 0.5], [0.5, 0.6, 0.7, 0.5], "more", "inconclusive"),
+    ],
+)
+def test_a_claim_of_runs_without_pairs(first, second, direction, verdict):
+    asked = claims(("one", "other", direction, "exact_match"), margin=0.02, test_set="3 clauses")
+    assert [*judge_claims(lengths(one=first, other=second), asked)["verdict"]] == [verdict]

@@ -13,8 +13,9 @@ from attnlib.data import SentencePair, encode_batch
 from attnlib.language.grammar import sample
 from attnlib.plotting import Question, attention_demo, attention_explorer
 from attnlib.plotting.cards import Card, two_decimals
-from attnlib.search import greedy_search, translate
+from attnlib.search import greedy_search
 from attnlib.seq2seq import EncoderDecoder
+from attnlib.translation import translate
 
 SENTENCE = "the man sees the european economic area"
 PLAIN = ["l'", "homme", "voit", "la", "zone", "économique", "européenne", "(end)"]
@@ -93,7 +94,7 @@ def test_before_anything_is_touched_it_shows_what_pytorch_computes(card, bahdana
     field(page).focus()
     expect(status(page)).to_have_text("")
     assert (weights(page), chips.all_inner_texts()) == ([f"{two_decimals(x)} of the weight" for x in row], before)
-    assert repr(card) == f"{SENTENCE}. Bahdanau: {translate(bahdanau, SENTENCE)}"
+    assert repr(card) == f"{SENTENCE}. Bahdanau: {translate(bahdanau, SENTENCE, beam_size=1)}"
 
 
 @pytest.mark.parametrize("wide", [1280, 390])
@@ -277,8 +278,8 @@ def test_what_is_changed_while_a_hidden_word_is_still_considered_loses_nothing(o
 def test_a_sentence_is_translated_as_it_is_written(bahdanau, page):
     field(page).fill("")
     field(page).press_sequentially("The old queen sings.")
-    expect(status(page)).to_have_text(f"Bahdanau: {translate(bahdanau, 'the old queen sings')}.")
-    expect(french(page)).to_have_text([*translate(bahdanau, "the old queen sings").split(), "(end)"])
+    expect(status(page)).to_have_text(f"Bahdanau: {translate(bahdanau, 'the old queen sings', beam_size=1)}.")
+    expect(french(page)).to_have_text([*translate(bahdanau, "the old queen sings", beam_size=1).words, "(end)"])
 
 
 def test_words_that_may_follow_are_offered_and_can_be_taken(page):
@@ -341,7 +342,7 @@ def test_scrolling_does_not_stop_the_translation_of_a_drawn_sentence(bahdanau, o
         button.click();
         dispatchEvent(new Event("scroll"));
     }""")
-    expect(status(page)).to_have_text(f"B: {translate(bahdanau, field(page).input_value())}.")
+    expect(status(page)).to_have_text(f"B: {translate(bahdanau, field(page).input_value(), beam_size=1)}.")
 
 
 @pytest.mark.parametrize(

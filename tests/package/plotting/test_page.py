@@ -11,17 +11,17 @@ from attnlib.plotting import page as page_module
 from attnlib.plotting.page import page_of
 from attnlib.seq2seq import EncoderDecoder, luong
 from attnlib.text.files import split_words
-from attnlib.text.model import TranslationModel
+from attnlib.translation import translate
 
 
 @pytest.fixture(scope="module")
-def subwords() -> TranslationModel:
-    return TranslationModel(load_pretrained("enfr-subwords"))
+def subwords() -> EncoderDecoder:
+    return load_pretrained("enfr-subwords")
 
 
 @pytest.fixture(scope="module")
-def words() -> TranslationModel:
-    return TranslationModel(load_pretrained("bahdanau"))
+def words() -> EncoderDecoder:
+    return load_pretrained("bahdanau")
 
 
 def written(network: EncoderDecoder, title: str = "enfr", *, beam_size: int = 5, max_length: int = 1000) -> str:
@@ -37,20 +37,20 @@ def status(page: Page):
 
 
 def test_a_sentence_is_translated_as_the_command_does(subwords, opened):
-    page = opened(written(subwords.network))
+    page = opened(written(subwords))
     field(page).press_sequentially("the european cat sleeps")
-    translation = subwords.translate("the european cat sleeps")
+    translation = translate(subwords, "the european cat sleeps")
     expect(page.locator(".at-text")).to_have_text(str(translation))
     expect(status(page)).to_have_text(f"enfr: {translation}.")
     pieces = page.get_by_role("group", name="source pieces").get_by_role("slider")
-    assert pieces.count() == len(subwords.network.source_vocabulary.encode(split_words("the european cat sleeps")))
+    assert pieces.count() == len(subwords.source_vocabulary.encode(split_words("the european cat sleeps")))
 
 
 def test_the_other_search_is_one_choice_away_if_there_is_another(opened):
-    half_way, sentence = TranslationModel(load_pretrained("bahdanau-after-50")), "the dogs see the red schools"
-    translations = {width: str(half_way.translate(sentence, beam_size=width, max_length=9)) for width in (3, 1)}
+    half_way, sentence = load_pretrained("bahdanau-after-50"), "the dogs see the red schools"
+    translations = {width: str(translate(half_way, sentence, beam_size=width, max_length=9)) for width in (3, 1)}
     assert translations[1] != translations[3]
-    page, greedy = (opened(written(half_way.network, beam_size=width, max_length=9)) for width in (3, 1))
+    page, greedy = (opened(written(half_way, beam_size=width, max_length=9)) for width in (3, 1))
     page.get_by_role("radio", name="greedy").check(force=True)
     assert page.locator(".at-col").count() == 0, "nothing is written yet"
     field(page).fill(sentence)
@@ -95,9 +95,9 @@ def test_while_a_model_translates_the_page_is_free_and_what_stands_there_stays(o
 
 
 def test_what_is_written_wrongly_gets_a_sentence(words, opened):
-    page = opened(written(words.network))
+    page = opened(written(words))
     field(page).fill("the <b>dog</b> qwe sings")
-    translation = words.translate("the <b>dog</b> qwe sings")
+    translation = translate(words, "the <b>dog</b> qwe sings")
     expect(status(page)).to_have_text(f"enfr: {translation}. The model does not know “<b>dog</b>”, “qwe”.")
     for text, says in (
         (" ", "Write a sentence."),
@@ -113,7 +113,7 @@ def test_what_is_written_wrongly_gets_a_sentence(words, opened):
 
 
 def test_long_words_and_words_from_right_to_left_are_readable_on_a_phone(words, opened):
-    page = opened(written(words.network), wide=390)
+    page = opened(written(words), wide=390)
     field(page).fill(f"the {'x' * 60} \u05d7\u05ea\u05d5\u05dc")
     expect(page.locator(".at-col")).to_have_count(4)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -123,12 +123,48 @@ def test_long_words_and_words_from_right_to_left_are_readable_on_a_phone(words, 
     assert field(page).evaluate("node => getComputedStyle(node).direction") == "rtl"
 
 
+CAT, SINGS = "\u05d7\u05ea\u05d5\u05dc", "\u05e9\u05e8"
+FIRST_LETTER = """word => {
+    const letter = document.createRange(), box = word.getBoundingClientRect();
+    letter.setStart(word.firstChild, 0);
+    letter.setEnd(word.firstChild, 1);
+    const { left, right } = letter.getBoundingClientRect();
+    return box.left - 1 <= left && right <= box.right + 1;
+}"""
+
+
+def test_a_sentence_from_right_to_left_stands_from_right_to_left(words, opened):
+    """Its words, its keys, and those of the translation, which here is written from left to right."""
+    page = opened(written(words.network))
+    source, target = page.locator(".at-source .at-word"), page.locator(".at-target .at-word")
+    lefts = "all => all.map(one => one.getBoundingClientRect().left)"
+    field(page).fill(f"{CAT} the {SINGS}")
+    expect(source).to_have_text([CAT, "the", SINGS, "(end)"])
+    assert source.evaluate_all(lefts) == sorted(source.evaluate_all(lefts), reverse=True)
+    assert target.evaluate_all(lefts) == sorted(target.evaluate_all(lefts))
+    page.get_by_role("slider", name=CAT).press("ArrowLeft")
+    expect(page.get_by_role("slider", name="the")).to_be_focused()
+    field(page).fill(f"the {CAT}")
+    expect(source).to_have_text(["the", CAT, "(end)"])
+    assert source.evaluate_all(lefts) == sorted(source.evaluate_all(lefts))
+
+
+def test_a_word_that_is_cut_keeps_its_first_letters(words, opened):
+    page = opened(written(words.network), wide=320)
+    field(page).fill(f"{CAT * 15} {'international' * 4}")
+    source = page.locator(".at-source .at-word")
+    expect(source).to_have_count(3)
+    for word in source.all()[:2]:
+        assert word.evaluate("word => word.scrollWidth > word.clientWidth")
+        assert word.evaluate(FIRST_LETTER)
+
+
 def test_a_model_without_attention_is_not_said_to_look():
     assert "then change where the model looks" not in written(load_pretrained("no-attention"))
 
 
 def test_a_location_score_has_only_so_many_positions(subwords, opened):
-    pieces = subwords.network.source_vocabulary
+    pieces = subwords.source_vocabulary
     page = opened(written(luong(pieces, pieces, score="location", embedding_dim=2, hidden_size=2), max_length=5))
     field(page).fill("economics " * 50)
     taken = len(pieces.encode(["economics"] * 50)) - 1
@@ -137,7 +173,7 @@ def test_a_location_score_has_only_so_many_positions(subwords, opened):
 
 @pytest.mark.parametrize("harm", ["", "é", '"'], ids=["too few", "no base64", "no JSON"])
 def test_a_damaged_model_gets_a_sentence(harm, words, opened):
-    page = opened(harm.join(re.split(r'(?<="base64":")....', written(words.network), maxsplit=1)))
+    page = opened(harm.join(re.split(r'(?<="base64":")....', written(words), maxsplit=1)))
     field(page).fill("the dog sings")
     expect(page.get_by_role("alert")).to_have_text(
         "This card cannot compute: the weights are damaged. What stands here stays as it was."
@@ -145,7 +181,7 @@ def test_a_damaged_model_gets_a_sentence(harm, words, opened):
 
 
 def test_of_half_a_file_and_without_scripts_there_is_a_sentence(words, opened):
-    html = written(words.network)
+    html = written(words)
     for page in (opened(html[: len(html) // 2]), opened(html, script=False)):
         expect(page.get_by_text("scripts are switched off, or the file is damaged")).to_be_visible()
 
@@ -162,8 +198,8 @@ def test_words_from_outside_are_no_html(opened):
 def test_a_transformer_and_what_is_too_large_are_refused(refused, monkeypatch, words):
     transformer = load_pretrained("transformer")
     refused(lambda: written(transformer), "the encoder is a TransformerEncoder; expected a recurrent one")
-    size = len(written(words.network).encode())
+    size = len(written(words).encode())
     monkeypatch.setattr(page_module, "LARGEST", size - 1)
-    refused(lambda: written(words.network), f"would take {size / 1e6:.0f} MB; expected at most .* MB: train a")
+    refused(lambda: written(words), f"would take {size / 1e6:.0f} MB; expected at most .* MB: train a")
     monkeypatch.setattr(page_module, "LARGEST", size)
-    assert len(written(words.network).encode()) == size
+    assert len(written(words).encode()) == size

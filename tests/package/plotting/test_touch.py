@@ -1,10 +1,12 @@
 """What all cards promise, in a real browser: what they are made of, who can read them, what stands without scripts."""
 
 import re
+from io import BytesIO
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from attnlib import load_pretrained
 from attnlib.plotting import Question, attention_demo, attention_explorer, query_plane, step_player
@@ -184,7 +186,10 @@ SMALL = """() => [...document.querySelectorAll("button, input, select, summary, 
 }).map(node => node.outerHTML.slice(0, 90))"""
 
 
-@pytest.mark.parametrize("how", [{"hostile": True}, {"scheme": "dark"}, {"scheme": "dark", "wide": 390}, {"wide": 390}])
+DARK = {"color_scheme": "dark"}
+
+
+@pytest.mark.parametrize("how", [{"hostile": True}, DARK, DARK | {"wide": 390}, {"wide": 390}])
 @pytest.mark.parametrize("name", ALL)
 def test_it_fits_is_accessible_and_with_reduced_motion_stands_still(name, how, cards, opened, accessible):
     page = opened(cards[name], **how)
@@ -202,6 +207,30 @@ def test_on_the_narrowest_telephone_it_fits_and_what_is_touched_is_large_enough(
     page = opened(cards[name], wide=320)
     assert page.evaluate(SMALL) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+def brightness(part: Locator) -> float:
+    return plt.imread(BytesIO(part.screenshot())).mean()
+
+
+CHOSEN = ".at-switch label:first-child", ".at-switch label:last-child"
+SEEN = dict.fromkeys(ALL, CHOSEN) | {
+    "demo": (".at-col:nth-child(5) .at-bar", ".at-col:nth-child(1) .at-bar"),
+    "plane": (".at-row:nth-child(1) .at-track", ".at-row:nth-child(2) .at-track"),
+}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ALL)
+def test_in_forced_colors_what_has_a_meaning_is_seen(name, scheme, cards, opened, accessible):
+    """The browser takes all backgrounds away, but those that a card draws in the reader's own colors."""
+    page = opened(cards[name], color_scheme=scheme, forced_colors="active", reduced_motion="reduce")
+    if SEEN[name] != CHOSEN:
+        CARDS[name][1](page)
+    page.evaluate("document.activeElement.blur()")
+    much, little = (brightness(page.locator(part)) for part in SEEN[name])
+    assert (little - much if scheme == "light" else much - little) > 0.1
+    accessible(page)
 
 
 def test_on_paper_it_is_light_in_a_dark_book_too(cards, opened):

@@ -18,9 +18,9 @@ from attnlib.language.grammar import sample
 from attnlib.text import folder as folders
 from attnlib.text import saving
 from attnlib.text.config import TrainingConfig
-from attnlib.text.folder import load_history
-from attnlib.text.model import load
-from attnlib.text.training import train_model
+from attnlib.text.folder import load, load_history
+from attnlib.text.trainer import train_model
+from attnlib.translation import translate, translate_all
 
 PAIRS = sample(30, seed=0, clauses=(1,))
 DEV = sample(4, seed=0, clauses=(1,), part="test")
@@ -33,13 +33,14 @@ import os, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import torch
-from attnlib.processes import bfloat16_autocast
+from attnlib import processes
 from attnlib.language.grammar import sample
 from attnlib.text import saving
 from attnlib.text.config import TrainingConfig
-from attnlib.text.training import train_model
+from attnlib.text.trainer import train_model
 
 torch.set_num_threads(1)
+processes.fastest_settings = lambda *_, **__: processes.ComputeSettings(bfloat16=True)  # whatever the clock says
 torch.optim.Adam([torch.zeros(1, requires_grad=True)])  # imports much, once here instead of in each child
 os.fsync = lambda file: None  # a killed process, unlike a power cut, loses nothing that was written
 home = Path(sys.argv[2])
@@ -51,7 +52,7 @@ def run(folder, before=lambda: None):
     child = os.fork()
     if not child:
         before()
-        with bfloat16_autocast(torch.device("cpu")):
+        with processes.bfloat16_autocast(torch.device("cpu")):
             train_model(folder, pairs, dev, config, save_seconds=0.0, progress=False)
         os._exit(0)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -130,10 +131,10 @@ def test_loading_gives_the_model_back(trained, name, dev, config):
     made = train_model(trained / name, PAIRS, dev, config, log=messages.append)
     assert messages == [f"{trained / name} is complete already"]
     loaded = attnlib.load(str(trained / name))
-    translations = [model.translate(sentence, beam_size=1, max_length=9) for model in (loaded, made)]
+    translations = [translate(model, sentence, beam_size=1, max_length=9) for model in (loaded, made)]
     assert translations[0].words == translations[1].words
     assert translations[0].probability == translations[1].probability
-    assert {p.device.type for p in load(trained / name, "meta").network.parameters()} == {"meta"}
+    assert {p.device.type for p in load(trained / name, "meta").parameters()} == {"meta"}
 
 
 @pytest.mark.parametrize("kind", ["subwords", "words"])
@@ -177,13 +178,13 @@ def test_ctrl_c_leaves_a_model_that_the_same_call_goes_on_with(tmp_path, trained
         f"interrupted: {folder} has the weights with the best dev score so far; the same command again goes on after "
         "step 4"
     )
-    assert load(folder).network.config["ended"] == "interrupted"
+    assert load(folder).config["ended"] == "interrupted"
     assert [line["step"] for line in load_history(folder)[:-1]] == [3, 4]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     torch.manual_seed(7)  # random numbers of others, which decide nothing
     train_model(folder, PAIRS, DEV, CONFIG, progress=False, log=messages.append)
     assert "going on after step 4" in messages
-    assert load(folder).network.config["ended"] == "steps"
+    assert load(folder).config["ended"] == "steps"
     assert weights(folder) == weights(trained / "subwords")
 
 
@@ -212,13 +213,49 @@ def test_a_folder_of_another_configuration_or_text_is_refused(trained):
         train_model(trained / "subwords", PAIRS[1:], DEV, CONFIG)
 
 
-def test_what_is_no_model_folder_is_refused_and_left_alone(tmp_path):
-    (tmp_path / "letters").mkdir()
-    (tmp_path / "letters" / "dear.txt").write_text("dear")
-    for call in (load, lambda path: train_model(path, PAIRS, DEV, CONFIG)):
-        with pytest.raises(ValueError, match="expected a model folder"):
-            call(tmp_path / "letters")
-    (tmp_path / "letters" / "config.json").write_text('{"who": "knows"}')
-    with pytest.raises(ValueError, match="holds a model of another configuration: preset None, not luong"):
-        train_model(tmp_path / "letters", PAIRS, DEV, CONFIG)
-    assert sorted(path.name for path in tmp_path.rglob("*")) == ["config.json", "dear.txt", "letters"]
+def test_what_is_no_model_folder_cannot_be_loaded(tmp_path):
+    with pytest.raises(ValueError, match="expected a model folder"):
+        load(tmp_path)
+
+
+OURS = ["history.jsonl", "model.safetensors", "training.pt", "source.words", "target.pieces", "both.pieces"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [*((name, "dear") for name in OURS), ("config.json", "[1]"), ("config.json", "{}")]
+)
+def test_a_training_refuses_by_name_what_it_would_overwrite(tmp_path, name, content):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(ValueError, match=rf"holds another {name}; expected a folder without it, or another --model"):
+        train_model(tmp_path, PAIRS, (), WORDS)
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(name, content)]
+
+
+def test_a_training_leaves_other_files_in_its_folder_alone(tmp_path):
+    names = [
+        ".DS_Store",
+        ".gitkeep",
+        ".hidden",
+        "train.log",
+        "train.de",
+        "notes.words",
+        "more.pieces",
+        "old.pt",
+        "config.yml",
+    ]
+    for name in names:
+        (tmp_path / name).write_bytes(b"\0\xff dear")
+    (tmp_path / "lost+found").mkdir()
+    train_model(tmp_path, PAIRS, (), WORDS, progress=False)
+    assert translate_all(load(tmp_path), [("the", "cat")])
+    assert {(tmp_path / name).read_bytes() for name in names} == {b"\0\xff dear"}
+    written = {"config.json", "history.jsonl", "model.safetensors", "source.words", "target.words"}
+    assert {path.name for path in tmp_path.iterdir()} == {*names, "lost+found"} | written
+
+
+def test_a_training_that_cannot_begin_removes_the_folders_that_it_made_and_no_others(tmp_path):
+    (tmp_path / "mine").mkdir()
+    for folder in (tmp_path / "mine", tmp_path / "new" / "run"):
+        with pytest.raises(ValueError, match="vocab_size"):
+            train_model(folder, PAIRS, (), replace(CONFIG, vocab_size=9))
+    assert [*tmp_path.rglob("*")] == [tmp_path / "mine"]

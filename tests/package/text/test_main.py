@@ -12,15 +12,16 @@ import pytest
 import torch
 
 import attnlib
-from attnlib import search
+from attnlib import translation
 from attnlib.__main__ import main
 from attnlib.data import Vocabulary
 from attnlib.language.grammar import sample
-from attnlib.metrics import exact_match, sentence_nll
-from attnlib.text import files
-from attnlib.text import model as text_model
+from attnlib.metrics import exact_match, forced_alignments, sentence_nll
+from attnlib.text import files, stream
 from attnlib.text.config import TrainingConfig
-from attnlib.text.files import format_pharaoh, split_words
+from attnlib.text.files import format_pharaoh
+from attnlib.translation import translate
+from attnlib.units import split_words
 
 PAIRS = sorted(sample(60, seed=0, clauses=(1,)), key=lambda pair: len(pair.source))[:12]
 SOURCES = [" ".join(pair.source) for pair in PAIRS]
@@ -51,7 +52,7 @@ def at_home(home, monkeypatch):
 
 
 def test_translations_come_in_order_and_empty_lines_too(run, home, monkeypatch):
-    monkeypatch.setattr(text_model, "_TOGETHER", 5)
+    monkeypatch.setattr(stream, "_TOGETHER", 5)
     given = [SOURCES[5], "", *SOURCES[::-1], "  "]
     status, out, err = run("translate", "--model", "words", "--links", "out.links", given="\n".join(given))
     assert (status, err) == (0, "")
@@ -65,7 +66,7 @@ def test_translations_come_in_order_and_empty_lines_too(run, home, monkeypatch):
 
 @pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="no names of descriptors on this system")
 def test_links_may_go_where_the_translations_go_line_by_line(run, monkeypatch):
-    monkeypatch.setattr(text_model, "_TOGETHER", 1)
+    monkeypatch.setattr(stream, "_TOGETHER", 1)
     status, out, err = run("translate", "--model", "words", "--links", "/dev/stdout", given="\n".join(SOURCES))
     assert (status, err) == (0, "")
     lines = out.splitlines()
@@ -77,7 +78,7 @@ def test_products_are_bfloat16s_where_the_processor_can_unless_float32_is_asked_
     seen = []
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": True}, raising=False)
     look = lambda *_, **__: seen.append(torch.is_autocast_enabled("cpu"))  # noqa: E731
-    monkeypatch.setattr(text_model, "translate_stream", look)
+    monkeypatch.setattr(stream, "translate_stream", look)
     for more in ([], ["--float32"]):
         assert run("translate", "--model", "words", *more) == (0, "", "")
     assert seen == [True, False]
@@ -93,20 +94,20 @@ def test_unknown_words_and_letters_never_fail(run, model):
 
 def test_the_python_door_gives_words_weights_and_probability():
     words, subwords = map(attnlib.load, ("words", "subwords"))
-    translation, loss = words.translate(SOURCES[0]), sentence_nll(words.network, PAIRS[:1])
-    assert (translation.source, translation.words) == PAIRS[0][:2]
-    assert translation.probability == pytest.approx(exp(-loss[0]), rel=0.05)  # a search never writes <pad> or <start>
-    untrained, pieces = subwords.translate("the cat"), sum(subwords.vocabularies[0].sizes(("the", "cat")))
+    one, loss = translate(words, SOURCES[0]), sentence_nll(words, PAIRS[:1])
+    assert (one.source, one.words) == PAIRS[0][:2]
+    assert one.probability == pytest.approx(exp(-loss[0]), rel=0.05)  # a search never writes <pad> or <start>
+    untrained, pieces = translate(subwords, "the cat"), sum(subwords.source_vocabulary.sizes(("the", "cat")))
     assert untrained.weights.shape == (len(untrained.words), 2)
     assert untrained.weights.sum(1) == pytest.approx(pieces / (pieces + 1), abs=0.05)  # it looks at all pieces alike
 
 
 def test_an_unknown_word_is_replaced_by_the_source_word_that_it_looked_at_most(run, monkeypatch):
-    translation = attnlib.load("words").translate(SOURCES[0])
-    unknown = translation._replace(words=("<unknown>", *translation.words[1:]))
-    asked = translation.source[int(translation.weights[0].argmax())]
-    assert unknown.with_unknown_replaced().words == (asked, *translation.words[1:])
-    assert translation.with_unknown_replaced() is translation
+    known = translate(attnlib.load("words"), SOURCES[0])
+    unknown = known._replace(words=("<unknown>", *known.words[1:]))
+    asked = known.source[int(known.weights[0].argmax())]
+    assert unknown.with_unknown_replaced().words == (asked, *known.words[1:])
+    assert known.with_unknown_replaced() is known
     letters = unknown._replace(words=("我<unknown>狗",), source=("ab", "c"), unspaced=(False, True))
     letters = letters._replace(weights=torch.eye(3, 2).numpy()[[0, 1, 0]])
     assert letters.with_unknown_replaced().words == ("我c狗",)
@@ -134,7 +135,7 @@ def test_links_are_those_of_forced_decoding(run, home):
         assert status == 0
         lines = out.split("\n")[:-1]
         assert [len(line.split()) for line in lines] == [len(pair.target) for pair in PAIRS]
-        assert lines[3] == format_pharaoh(*attnlib.load(name).links_of([PAIRS[3][:2]]))
+        assert lines[3] == format_pharaoh(*forced_alignments(attnlib.load(name), [PAIRS[3][:2]]))
     (home / "gaps.tsv").write_text("a\tb\n\tb\na\t\n")
     assert run("align", "--model", "words", "gaps.tsv")[1] == "0-0\n\n\n"
 
@@ -154,7 +155,7 @@ def test_a_model_becomes_one_page_and_its_size_is_said_first(run, home):
         ((*TRAIN, "new", "--dev", "a.tsv", "a.tsv", "a.tsv"), "dev is 3 files; expected two"),
         ((*TRAIN, "new", "--vocab-size", "9"), "vocab_size is 9; expected at least"),
         ((*TRAIN, "new", "--patience", "1"), "patience and eval_every need dev scores; expected dev files"),
-        ((*TRAIN, "/"), "/ is a folder without config.json; expected a model folder"),
+        ((*TRAIN, "none", "--steps", "3"), "none holds a model of another configuration"),
     ],
 )
 def test_what_is_wrong_is_one_sentence_and_leaves_nothing_behind(run, home, words, message):
@@ -176,7 +177,7 @@ def test_a_pipe_is_refused_since_a_text_is_read_several_times(run, home):
 
 
 def test_a_line_that_is_not_utf8_is_named_and_the_parts_before_it_are_translated(run, monkeypatch):
-    monkeypatch.setattr(text_model, "_TOGETHER", 2)
+    monkeypatch.setattr(stream, "_TOGETHER", 2)
     given = f"{SOURCES[0]}\n\n".encode()
     status, out, err = run("translate", "--model", "words", given=given + b"the cat\n\xe9\n")
     assert (status, out) == (2, run("translate", "--model", "words", given=given)[1])
@@ -185,7 +186,7 @@ def test_a_line_that_is_not_utf8_is_named_and_the_parts_before_it_are_translated
 
 @pytest.mark.parametrize(("model", "long"), [("words", "the cat " * 50_000), ("subwords", "a" * 500_000)])
 def test_a_line_beyond_measure_is_cut_and_translated_beside_none_that_is_short(run, monkeypatch, model, long):
-    shapes, true = [], search.encode_batch
+    shapes, true = [], translation.encode_batch
 
     def watched(*given):
         shapes.append(true(*given)[0].shape)
@@ -193,7 +194,7 @@ def test_a_line_beyond_measure_is_cut_and_translated_beside_none_that_is_short(r
 
     command = ("translate", "--model", model, "--max-length", "9")
     alone = run(*command, given="\n".join(SOURCES))[1].split("\n")
-    monkeypatch.setattr(search, "encode_batch", watched)
+    monkeypatch.setattr(translation, "encode_batch", watched)
     status, out, err = run(*command, given="\n".join([*SOURCES[:7], long, *SOURCES[7:]]))
     assert status == 0
     assert out.split("\n")[:7] + out.split("\n")[8:] == alone
@@ -225,7 +226,7 @@ def test_the_toy_text_is_the_grammars_and_replaces_nothing(run):
 
 def test_options_are_the_fields_of_what_is_told_by_python(monkeypatch):
     learnt = []
-    monkeypatch.setattr("attnlib.text.training.train_model", lambda *given, **_: learnt.append(given[-1]))
+    monkeypatch.setattr("attnlib.text.trainer.train_model", lambda *given, **_: learnt.append(given[-1]))
     words = "--words --min-count 3 --max-tokens 70 --max-sentences 5 --minutes 2.5 --eval-every 9 --seed 4"
     assert main([*TRAIN, "m"]) == main([*TRAIN, "m", "--dev", "a.tsv", *words.split(), "--score", "general"]) == 0
     batch = {"max_tokens": 70, "max_sentences": 5, "min_count": 3, "minutes": 2.5, "eval_every": 9, "seed": 4}

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from attnlib.text.folder import load_history
-from attnlib.text.model import load
+from attnlib.text.folder import load, load_history
+from attnlib.translation import translate
 
 TRAIN = ("train", "--source", "train.tsv", "--model", "run", "--features", "64", "--dropout", "0")
 CHINESE = [
@@ -44,7 +44,7 @@ def test_a_target_without_spaces_is_scored_and_linked_by_its_letters(run):
     lines = run("align", "--model", "run", "two.tsv")[1].splitlines()
     assert [len(line.split()) for line in lines] == [5, 5]
     assert all(len({link.split("-")[0] for link in line.split()}) > 1 for line in lines)
-    one = load("run").translate("they see dogs .")
+    one = translate(load("run"), "they see dogs .")
     assert one.weights.shape == (6, 4)
     assert one.units[1] == tuple("他们看见狗。")
 

@@ -1,5 +1,8 @@
 """Subwords cut words into pieces and put them together again; in scripts without spaces, letters are the units."""
 
+import pickle
+from copy import deepcopy
+
 import numpy as np
 import pytest
 import torch
@@ -8,9 +11,9 @@ from hypothesis import strategies as st
 
 from attnlib.data import BOS, EOS, PAD, UNK, Vocabulary
 from attnlib.language.grammar import sample
-from attnlib.metrics import merge_subword_weights
 from attnlib.text import subwords
-from attnlib.text.subwords import Subwords, bleu_tokenizer, lacks_spaces, split_units, unit_weights
+from attnlib.text.subwords import Subwords
+from attnlib.units import bleu_tokenizer, lacks_spaces, split_units, unit_weights
 
 SENTENCES = [words for pair in sample(300, seed=0) for words in (pair.source, pair.target)]
 SUBWORDS = Subwords.train(SENTENCES, 120)
@@ -42,6 +45,12 @@ def test_any_pieces_make_words_that_share_all_weight(ids):
     shared = unit_weights(weights, (source, SUBWORDS.surfaces(source)), (words, pieces))
     assert shared.shape == (len(words), len(source))
     np.testing.assert_allclose(shared.sum(1), 1)
+
+
+def test_a_vocabulary_can_be_sent_to_other_processes():
+    SUBWORDS.encode(SENTENCES[0])  # which it remembers, by means that cannot be sent
+    for again in (pickle.loads(pickle.dumps(SUBWORDS)), deepcopy(SUBWORDS)):
+        assert [again.encode(words) for words in SENTENCES[:9]] == [SUBWORDS.encode(words) for words in SENTENCES[:9]]
 
 
 def test_a_letter_that_the_text_lacks_is_unknown():
@@ -85,12 +94,12 @@ def test_a_size_beyond_the_text_is_reduced_and_one_below_its_letters_refused():
 def test_weights_are_summed_over_source_pieces_and_averaged_over_target_pieces():
     weights = np.array([[0.1, 0.2, 0.3, 0.4], [0.5, 0.1, 0.1, 0.3], [0.0, 0.4, 0.6, 0.0]])
     by_hand = [[0.1 + 0.2, 0.3], [(0.5 + 0.1 + 0.0 + 0.4) / 2, (0.1 + 0.6) / 2]]
-    np.testing.assert_allclose(merge_subword_weights(weights, [2, 1], [1, 2]), by_hand)
     sides = (("ab", "c"), ("a", "b", "c")), (("x", "yz"), ("x", "y", "z"))
     np.testing.assert_allclose(unit_weights(weights, *sides), by_hand)
-    np.testing.assert_array_equal(merge_subword_weights(weights, [1, 1, 1], [1, 1]), weights[:2, :3])
+    words = ("a", "b", "c"), ("x", "y")
+    np.testing.assert_array_equal(unit_weights(weights, *zip(words, words, strict=True)), weights[:2, :3])
     rounded_up = np.array([[0.6015625, 0.40234375]])  # as by bfloat16
-    assert merge_subword_weights(rounded_up, [2], [1]) == unit_weights(rounded_up, (["ab"], "ab"), ("x", "x")) == 1
+    assert unit_weights(rounded_up, (["ab"], "ab"), ("x", "x")) == 1
 
 
 def test_units_share_what_their_piece_gets_and_average_what_their_pieces_give():

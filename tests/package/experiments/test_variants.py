@@ -8,8 +8,8 @@ from torch import nn
 from torch.testing import assert_close
 
 from attnlib.data import BOS, Vocabulary
-from attnlib.experiments.models import ConcatWithIdentity, hybrid, luong_with_identity, luong_without_attention
-from attnlib.experiments.training import count_macs
+from attnlib.experiments.fitting import count_macs
+from attnlib.experiments.variants import ConcatWithIdentity, hybrid, luong_with_identity, luong_without_attention
 from attnlib.scores import Concat
 from attnlib.seq2seq import luong, rnn_search
 
@@ -118,3 +118,18 @@ def test_concat_with_the_identity_is_concat_whose_matrix_is_that():
     assert_close(ours(s, ours.project_keys(h)), concat(s, concat.project_keys(h)))
     model(SOURCE, LENGTHS, TARGET).logits.sum().backward()
     assert ours.W_a.grad.abs().sum() > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"encoder_ratio": 1}, "encoder is 'gru', encoder_ratio 1, bridge True; expected 2 and True"),
+        ({"bridge": False}, "encoder is 'gru', encoder_ratio 2, bridge False; expected 2 and True"),
+        ({"bridge": False, "encoder": "backward"}, "bridge is False, encoder 'backward', its ratio 2; expected"),
+        ({"queries_before": True, "encoder": "backward"}, "queries_before is True, encoder is 'backward'"),
+        ({"queries_before": True, "maxout": False}, "maxout False, feeds_readout False; expected 'gru', True, False"),
+        ({"queries_before": True, "feeds_readout": True}, "feeds_readout True; expected 'gru', True, False"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(options, says, refused):
+    refused(lambda: hybrid(*VOCABULARIES, **SIZES, **options), says)

@@ -8,8 +8,8 @@ from torch.nn.functional import cross_entropy
 
 from attnlib import metrics
 from attnlib.data import PAD, SentencePair, collate
-from attnlib.experiments.evaluation import Predictions, compute_metrics, max_output_length, predict, window_centers
 from attnlib.experiments.plan import read_plan
+from attnlib.experiments.predictions import Predictions, compute_metrics, max_output_length, predict, window_centers
 from attnlib.metrics import sentence_nll
 
 SMALL = {"embedding_dim": 7, "hidden_size": 6, "num_test_sentences": 5, "test_seed": 0}

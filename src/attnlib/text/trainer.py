@@ -17,10 +17,13 @@ from attnlib.seq2seq import LONGEST_LOCATION_SOURCE, EncoderDecoder
 from attnlib.text import saving
 from attnlib.text.config import TrainingConfig
 from attnlib.text.files import ParallelText, digest
-from attnlib.text.folder import TRAINING, WEIGHTS, make, read_vocabularies
-from attnlib.text.model import TranslationModel, load
-from attnlib.text.subwords import Subwords, lacks_spaces
+from attnlib.text.folder import TRAINING, WEIGHTS, load, make, read_config, read_vocabularies
+from attnlib.text.subwords import Subwords
 from attnlib.training import TrainingState, init_training, train, warmup_constant, warmup_cosine
+from attnlib.translation import translate_all
+from attnlib.units import lacks_spaces
+
+_FIRST = 5  # words of each sentence, which are enough to compare how fast steps are
 
 
 def train_model(
@@ -33,7 +36,7 @@ def train_model(
     progress: bool | None = None,
     log: Callable[[str], Any] = lambda line: None,
     device: str | torch.device = "cpu",
-) -> TranslationModel:
+) -> EncoderDecoder:
     """Train a model on sentence pairs, or continue an interrupted training.
 
     Parameters
@@ -57,8 +60,8 @@ def train_model(
 
     Returns
     -------
-    TranslationModel
-        The trained model, as `attnlib.text.model.load` returns it.
+    EncoderDecoder
+        The trained model, as `attnlib.text.folder.load` returns it.
 
     Raises
     ------
@@ -74,10 +77,11 @@ def train_model(
     Several processes share each batch: see `attnlib.processes`. The first one writes the folder, which all must see.
     """
     folder, config = Path(folder), config or TrainingConfig()
+    config.check()
     with saving.alone(folder):
         with processes.main_process_first():
             resumed = (folder / TRAINING).exists()
-            prepared = _prepare(folder, pairs, dev, config, log)
+            prepared = _prepare(folder, pairs, dev, config, log=log, device=torch.device(device))
         if prepared is None:
             log(f"{folder} is complete already")
             return load(folder, device)
@@ -85,8 +89,18 @@ def train_model(
         state = saving.read_training(folder, network) if resumed else init_training(network)
         if resumed:
             log(f"going on after step {state.step:,}")
-        watch = Watch(folder, dev, config, save_seconds, log)
-        reason = _train(state, corpus, config, watch=watch, progress=progress)
+        sizes = {"max_tokens": config.max_tokens, "max_sentences": config.max_sentences}
+        epoch, share = corpus.in_one_epoch(**sizes), (processes.rank(), processes.world_size())
+        with processes.compute_with(processes.ComputeSettings(**read_config(folder)["compute"])):
+            reason = train(
+                network,
+                corpus.infinite_batches(**sizes, seed=config.seed, skip=state.step, share=share),
+                **config.train_arguments(epoch),
+                schedule={"cosine": warmup_cosine, "constant": warmup_constant}[config.schedule],
+                progress=progress,
+                state=state,
+                on_step=Watch(folder, dev, config, config.eval_every or epoch, save_seconds, log),
+            ).stop_reason
         _finish(folder, state, reason)
     if reason == "interrupted":
         kept = "with the best dev score so far" if state.best else "of the last step"
@@ -99,10 +113,11 @@ def _prepare(
     pairs: Iterable[SentencePair],
     dev: Sequence[SentencePair],
     config: TrainingConfig,
+    *,
     log: Callable[[str], Any],
+    device: torch.device,
 ) -> tuple[Corpus, EncoderDecoder] | None:
     """Encode the text and build the network in a new folder or one of the same training; None if it is complete."""
-    config.check()
     about = {"settings": asdict(config), "text": {"pairs": digest(pairs), "dev": digest(dev)}}
     if isinstance(pairs, ParallelText):
         log(str(pairs))
@@ -113,33 +128,36 @@ def _prepare(
         return None
     if not begun and processes.rank():
         raise ValueError(f"{folder} is missing for this process; expected a folder that all processes share")
-    known = read_vocabularies(folder) if begun else build_vocabularies(pairs, config)
+    known = read_vocabularies(folder) if begun else _build_vocabularies(pairs, config)
     corpus = encode_text(pairs, known, config, log)
     if config.options.get("score") == "location":
         _check_location_sources(corpus, dev, known[0])
     network = make(about, *known)
     if not begun:
-        saving.begin_folder(folder, about, *known)
+        with torch.random.fork_rng(devices=[]):  # from which dropout draws
+            settings = processes.fastest_settings(_sample_step(network, corpus, config), device, log=log)
+        saving.begin_folder(folder, about | {"compute": settings._asdict()}, *known)
     size, (source, target) = sum(p.numel() for p in network.parameters()), map(len, known)
     log(f"{size:,} weights; vocabularies of {source:,}, {target:,}")
     return corpus, network
 
 
-def build_vocabularies(pairs: Iterable[SentencePair], config: TrainingConfig) -> tuple[Tokenizer, Tokenizer]:
-    """Build the vocabularies of source and target.
+def _sample_step(network: EncoderDecoder, corpus: Corpus, config: TrainingConfig) -> Callable[[], Any]:
+    """Make a function that computes gradients from the first words of a batch, and does not keep them."""
+    sizes = {"max_tokens": config.max_tokens, "max_sentences": config.max_sentences}
+    batch = next(corpus.infinite_batches(**sizes, seed=config.seed))
+    source, lengths, target = batch.source[:, :_FIRST], batch.lengths.clamp(max=_FIRST), batch.target[:, :_FIRST]
 
-    Parameters
-    ----------
-    pairs : iterable of SentencePair
-        The training text.
-    config : TrainingConfig
-        Settings of the training, among them ``words``, ``vocab_size`` and ``share_vocabulary``.
+    def step() -> None:
+        with processes.cast_weights_once():
+            network.loss(source, lengths, target, config.label_smoothing).backward()
+        network.zero_grad()
 
-    Returns
-    -------
-    tuple of two Vocabulary or Subwords
-        Source and target vocabulary; the same object twice if the vocabulary is shared.
-    """
+    return step
+
+
+def _build_vocabularies(pairs: Iterable[SentencePair], config: TrainingConfig) -> tuple[Tokenizer, Tokenizer]:
+    """Return source and target vocabulary; if they are shared, the same object twice."""
     if config.share_vocabulary:
         both = _build_vocabulary((pair.source + pair.target for pair in pairs), config)
         return both, both
@@ -237,7 +255,7 @@ def dev_score(network: Any, dev: Sequence[SentencePair]) -> tuple[float, float]:
     """
     words = sum(len(network.target_vocabulary.encode(pair.target)) for pair in dev)
     sources, references = [pair.source for pair in dev], [pair.target for pair in dev]
-    translations = [one.words for one in TranslationModel(network).translate_all(sources, beam_size=1, max_length=200)]
+    translations = [one.words for one in translate_all(network, sources, beam_size=1, max_length=200)]
     compare = {"BLEU": bleu, "chrF": chrf}[dev_metric(dev)]
     return sum(sentence_nll(network, dev)) / words, compare(translations, references).score
 
@@ -254,12 +272,12 @@ class Watch:
         Dev sentences.
     config : TrainingConfig
         Settings of the training.
+    every : int
+        Steps between two dev scores.
     save_seconds : float
         Seconds between two saves of the training.
     log : callable
         Called with a message about each dev score.
-    every : int, default 0
-        Steps between two dev scores.
     saved : float
         Time of the last save, as `time.monotonic` gives it. At first it is that of the start.
     """
@@ -267,9 +285,9 @@ class Watch:
     folder: Path
     dev: Sequence[SentencePair]
     config: TrainingConfig
+    every: int
     save_seconds: float
     log: Callable[[str], Any]
-    every: int = 0
     saved: float = field(default_factory=monotonic)
 
     def __call__(self, state: TrainingState, last: bool) -> None:
@@ -292,22 +310,6 @@ class Watch:
         if not processes.rank() and monotonic() - self.saved >= self.save_seconds:
             saving.write_training(self.folder, state)
             self.saved = monotonic()
-
-
-def _train(state: TrainingState, corpus: Corpus, config: TrainingConfig, *, watch: Watch, progress: bool | None) -> str:
-    """Run the remaining steps, and return the reason for the end of training."""
-    sizes = {"max_tokens": config.max_tokens, "max_sentences": config.max_sentences}
-    epoch, share = corpus.in_one_epoch(**sizes), (processes.rank(), processes.world_size())
-    watch.every = config.eval_every or epoch
-    return train(
-        state.model,
-        corpus.infinite_batches(**sizes, seed=config.seed, skip=state.step, share=share),
-        **config.train_arguments(epoch),
-        schedule={"cosine": warmup_cosine, "constant": warmup_constant}[config.schedule],
-        progress=progress,
-        state=state,
-        on_step=watch,
-    ).stop_reason
 
 
 def _finish(folder: Path, state: TrainingState, reason: str) -> None:

@@ -11,7 +11,7 @@ from attnlib.language.grammar import sample
 from attnlib.seq2seq import rnn_search
 from attnlib.text.config import Architecture, TrainingConfig
 from attnlib.text.files import read_parallel
-from attnlib.text.training import Watch, dev_metric, encode_text, train_model
+from attnlib.text.trainer import Watch, dev_metric, encode_text, train_model
 from attnlib.training import init_training, train, warmup_constant
 from attnlib.transformer import transformer
 
@@ -77,9 +77,9 @@ def test_all_pairs_of_a_text_are_counted(tmp_path):
 
 def test_the_best_weights_are_kept_and_patience_ends_the_training(monkeypatch, tmp_path):
     scores, kept, state = iter([(3.0, 1.0), (2.0, 5.0), (1.0, 4.0), (2.5, 5.0), (1.0, 3.0)]), {}, init_training(small())
-    monkeypatch.setattr("attnlib.text.training.dev_score", lambda translator, dev: next(scores))
+    monkeypatch.setattr("attnlib.text.trainer.dev_score", lambda translator, dev: next(scores))
     lines = []
-    watch = Watch(tmp_path, PAIRS, TrainingConfig(patience=3), 1e9, lines.append, every=2)
+    watch = Watch(tmp_path, PAIRS, TrainingConfig(patience=3), 2, 1e9, lines.append)
 
     def look(state, last):
         watch(state, last)

@@ -8,10 +8,10 @@ import torch
 from torch import nn
 
 from attnlib.data import Vocabulary
-from attnlib.experiments.models import hybrid
+from attnlib.experiments.fitting import count_macs, count_parameters, count_products, train_from_config
 from attnlib.experiments.plan import build_vocabularies
 from attnlib.experiments.runs import Recording
-from attnlib.experiments.training import count_macs, count_parameters, count_products, train_from_config
+from attnlib.experiments.variants import hybrid
 from attnlib.seq2seq import luong, rnn_encdec, rnn_search
 from attnlib.transformer import transformer
 

@@ -23,8 +23,9 @@ from jaxtyping import Float
 
 from attnlib.data import SentencePair, collate
 from attnlib.metrics import alignment_error_rate, bleu, exact_match, forced_alignments, sentence_nll
-from attnlib.search import translate_all
 from attnlib.seq2seq import EncoderDecoder
+from attnlib.translation import translate_all
+from attnlib.units import Words
 from attnlib.windows import LocalMonotonic, LocalPredictive
 
 
@@ -100,11 +101,16 @@ def predict(model: EncoderDecoder, pairs: Sequence[SentencePair], beam_size: int
     sources, most = [pair.source for pair in pairs], [max_output_length(pair.source) for pair in pairs]
     window = _centered_window(model)
     followed = window_centers(model, pairs) if window else None
+
+    def translations(size: int) -> list[Words]:
+        found = translate_all(model, sources, max_length=most, beam_size=size, prefer_finished=True)
+        return [one.words for one in found]
+
     return Predictions(
         pairs,
         sentence_nll(model, pairs),
-        translate_all(model, sources, max_length=most),
-        None if beam_size == 1 else translate_all(model, sources, max_length=most, beam_size=beam_size),
+        translations(1),
+        None if beam_size == 1 else translations(beam_size),
         forced_alignments(model, pairs) if model.decoder.has_attention else None,
         followed and [_distances(pair, p) for pair, p in zip(pairs, followed, strict=True)],
         followed and [_inside(pair, p, window.half_width) for pair, p in zip(pairs, followed, strict=True)],

@@ -336,7 +336,19 @@ def hybrid(
     -------
     EncoderDecoder
         The model, untrained.
+
+    Raises
+    ------
+    ValueError
+        If parts do not fit together.
     """
+    if encoder == "gru" and (encoder_ratio != 2 or not bridge):
+        raise ValueError(f"encoder is 'gru', encoder_ratio {encoder_ratio}, bridge {bridge}; expected 2 and True")
+    if not bridge and (encoder != "backward" or encoder_ratio != 1):
+        raise ValueError(f"bridge is False, encoder {encoder!r}, its ratio {encoder_ratio}; expected 'backward' and 1")
+    if queries_before and (encoder != "gru" or not maxout or feeds_readout):
+        given = f"encoder is {encoder!r}, maxout {maxout}, feeds_readout {feeds_readout}"
+        raise ValueError(f"queries_before is True, {given}; expected 'gru', True, False")
     encoder_size = round(encoder_ratio * hidden_size)
     encoders = {
         "gru": lambda embedding: BidirectionalGRU(embedding, hidden_size, hidden_size),
@@ -359,10 +371,12 @@ def hybrid(
         readout = DeepOutput(**output, **deep) if maxout else AttentionalOutput(**output)
         backward = encoder_size // 2 if encoder == "bidirectional" else encoder_size
         begin = Projected(hidden_size, backward) if bridge and encoder != "gru" else None
-        decoder = HybridDecoder(attention, cell, embedding, readout, begin, feeds_readout=feeds_readout)
-        if queries_before:
+    if queries_before:
+        with torch.device("meta"):  # its cell and readout are those above
             decoder = BahdanauDecoder(attention, embedding, **sizes, maxout=hidden_size // 2, reads_new_state=True)
-            decoder.cell, decoder.readout = cell, readout
+        decoder.cell, decoder.readout = cell, readout
+    else:
+        decoder = HybridDecoder(attention, cell, embedding, readout, begin, feeds_readout=feeds_readout)
     return EncoderDecoder(reader, decoder, source_vocabulary, target_vocabulary)
 
 

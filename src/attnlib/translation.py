@@ -1,0 +1,240 @@
+"""From sentences to translations: words, attention weights, links, and probability."""
+
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from math import exp
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from attnlib.checks import check_whole
+from attnlib.data import EOS, SPECIAL, UNK, encode_batch, parted
+from attnlib.metrics import hard_alignment, units_of
+from attnlib.search import beam_search, greedy_search
+from attnlib.seq2seq import EncoderDecoder
+from attnlib.shapes import IntLike, typechecked
+from attnlib.units import Words, split_units, split_words, unit_weights
+
+_ROWS = 320  # hypotheses that are stepped at once: with fewer, products of matrices are slow
+_POSITIONS = 32_000  # of sources that these look at, padding counted: memory grows with them
+
+
+class Translation(NamedTuple):
+    """Translation of one sentence; ``str(translation)`` is its text.
+
+    Attributes
+    ----------
+    source, words : tuple of str
+        The sentence and its translation.
+    weights : array, shape (tgt, src), or None
+        Attention weights between `units`: see `attnlib.units.unit_weights`. None for a model without attention.
+    probability : float
+        Probability of this translation under the model.
+    finished : bool
+        Whether it ended before its greatest length.
+    unspaced : tuple of bool
+        Whether letters, instead of words, are the units of source and of translation: see `attnlib.units`.
+    """
+
+    source: Words
+    words: Words
+    weights: Float[np.ndarray, "tgt src"] | None
+    probability: float
+    finished: bool = True
+    unspaced: tuple[bool, bool] = (False, False)
+
+    def __str__(self) -> str:
+        return " ".join(self.words)
+
+    @property
+    def units(self) -> tuple[Words, Words]:
+        """Units of source and translation: words, or letters without spaces."""
+        return units_of(self.source, self.words, self.unspaced)
+
+    def links(self) -> set[tuple[int, int]]:
+        """Return a link from each unit to the source unit of greatest weight.
+
+        Returns
+        -------
+        set of (int, int)
+            Links as (source position, target position).
+
+        Raises
+        ------
+        ValueError
+            If the model has no attention.
+        """
+        if self.weights is None:
+            raise ValueError("model has no attention; expected a model with attention, for links and replaced words")
+        return hard_alignment(self.weights, *self.units) if self.words else set()
+
+    def with_unknown_replaced(self) -> "Translation":
+        """Return a copy with unknown words replaced by their aligned source words.
+
+        Returns
+        -------
+        Translation
+            The copy.
+
+        Notes
+        -----
+        Luong et al. 2015, section 4.1, after Jean et al. 2015.
+        """
+        if not any(SPECIAL[UNK] in word for word in self.words):
+            return self
+        asked = {t: self.units[0][i] for i, t in self.links()}
+        known = iter(asked[t] if SPECIAL[UNK] in unit else unit for t, unit in enumerate(self.units[1]))
+        sizes = [len(split_units((word,))) if self.unspaced[1] else 1 for word in self.words]
+        return self._replace(words=tuple("".join(islice(known, size)) for size in sizes))
+
+
+@typechecked
+def translate(
+    model: EncoderDecoder, sentence: str, *, beam_size: IntLike = 5, max_length: IntLike | None = None
+) -> Translation:
+    """Translate one sentence, and warn of words that the model does not know.
+
+    Parameters
+    ----------
+    model : EncoderDecoder
+        A model with its vocabularies, in evaluation mode.
+    sentence : str
+        Words separated by spaces. Words that the vocabulary lacks are read as `UNK`.
+    beam_size, max_length
+        As for `translate_all`.
+
+    Returns
+    -------
+    Translation
+        The translation, with its weights.
+
+    Examples
+    --------
+    >>> from attnlib import load_pretrained, translate
+    >>> translation = translate(load_pretrained("bahdanau"), "the cat sleeps")
+    >>> str(translation), translation.weights.shape
+    ('le chat dort', (3, 3))
+    """
+    words = split_words(sentence)
+    (translation,) = translate_all(model, [words], beam_size=beam_size, max_length=max_length)
+    known, _ = model.vocabularies
+    if unknown := [word for word in words if UNK in known.encode([word])]:
+        _warn(f"read as unknown words: {' '.join(unknown)}")
+    return translation
+
+
+def translate_all(
+    model: EncoderDecoder,
+    sentences: Sequence[Sequence[str]],
+    *,
+    beam_size: IntLike = 5,
+    max_length: IntLike | Sequence[IntLike] | None = None,
+    replace_unknown: bool = False,
+    prefer_finished: bool = False,
+) -> list[Translation]:
+    """Translate many sentences, in batches of similar length.
+
+    Parameters
+    ----------
+    model : EncoderDecoder
+        A model with its vocabularies, in evaluation mode.
+    sentences : sequence of sequence of str
+        The words of each source sentence. An empty one has an empty translation.
+    beam_size : int, default 5
+        Hypotheses of `beam_search`. With 1 the search is greedy.
+    max_length : int, or sequence of int, optional
+        The greatest number of words or subwords of a translation, `EOS` counted: of all, or of each. If None, twice
+        those of the source and 50 more.
+    replace_unknown : bool, default False
+        Whether unknown words are replaced: see `Translation.with_unknown_replaced`.
+    prefer_finished : bool, default False
+        Whether a translation that ended is always preferred to one that reached its greatest length. The recorded runs
+        use True. If False, an unfinished translation of greater probability per word is preferred to a finished one
+        shorter than half of the source, and to all of them if the greatest length does not exceed the source's.
+
+    Returns
+    -------
+    list of Translation
+        A translation for each sentence, in the order of the sentences.
+
+    Examples
+    --------
+    >>> from attnlib import load_pretrained, translate_all
+    >>> [one.words for one in translate_all(load_pretrained("bahdanau"), [["the", "cat", "sleeps"]], beam_size=1)]
+    [('le', 'chat', 'dort')]
+    """
+    known, _ = model.vocabularies
+    (beam_size,) = check_whole(beam_size=beam_size)
+    sizes = [sum(known.sizes(words)) for words in sentences]
+    limits = _limits(max_length, sizes)
+    order = sorted((n for n, size in enumerate(sizes) if size), key=sizes.__getitem__)
+    translations = [Translation((), (), np.zeros((0, 0)), 1.0)] * len(sentences)
+    for rows in parted([sizes[n] for n in order], _POSITIONS // beam_size, max(1, _ROWS // beam_size)):
+        part = order[rows]
+        given = [sentences[n] for n in part], [limits[n] for n in part]
+        for n, one in zip(part, _search(model, *given, beam_size, prefer_finished), strict=True):
+            translations[n] = one.with_unknown_replaced() if replace_unknown else one
+    return translations
+
+
+def _limits(max_length: IntLike | Sequence[IntLike] | None, sizes: Sequence[int]) -> list[int]:
+    """Return the greatest length of each translation."""
+    if max_length is None:
+        return [2 * size + 50 for size in sizes]
+    limits = [max_length] * len(sizes) if isinstance(max_length, IntLike) else [*max_length]
+    if len(limits) != len(sizes):
+        raise ValueError(f"max_length has {len(limits)} numbers; expected {len(sizes)}, a number for each sentence")
+    return [limit for each in limits for limit in check_whole(max_length=each)]
+
+
+def _search(
+    model: EncoderDecoder,
+    sentences: Sequence[Sequence[str]],
+    limits: Sequence[int],
+    beam_size: int,
+    prefer_finished: bool,
+) -> Iterator[Translation]:
+    """Yield the translations of one batch."""
+    device = next(model.parameters()).device
+    source, lengths = (x.to(device) for x in encode_batch(sentences, model.vocabularies[0]))
+    longest = torch.tensor(limits, device=device)
+    if beam_size == 1:
+        best = greedy_search(model, source, lengths, longest)
+    else:
+        never = longest + 1  # no translation is as long, so that one that did not end may always be preferred
+        least = torch.where(lengths <= longest, (lengths - 1) // 2, never)
+        best = beam_search(
+            model, source, lengths, longest, beam_size, min_length=torch.zeros_like(least) if prefer_finished else least
+        )
+    ends, log_p = best.lengths.tolist(), best.log_probabilities.tolist()
+    looks = [None] * len(ends) if best.weights is None else best.weights.cpu().numpy()
+    for words, ids, weights, end, number in zip(sentences, best.ids, looks, ends, log_p, strict=True):
+        yield _translation(model, tuple(words), ids[:end].tolist(), weights, exp(number))
+
+
+def _translation(
+    model: EncoderDecoder,
+    source: Words,
+    ids: Sequence[int],
+    weights: Float[np.ndarray, "tgt src"] | None,
+    probability: float,
+) -> Translation:
+    """Return the words of a hypothesis, with its weights between units."""
+    read, written = model.vocabularies
+    one = Translation(source, written.decode(ids), None, probability, EOS in ids, model.unspaced)
+    if weights is None:
+        return one
+    pieces = read.surfaces(source), written.names(ids)
+    return one._replace(weights=unit_weights(weights, *zip(one.units, pieces, strict=True)))
+
+
+def _warn(message: str) -> None:
+    """Warn at the line that called this package, every time: Python shows only the first of a line's equal warnings."""
+    frame, inside = sys._getframe(), ("attnlib", "beartype", "jaxtyping")
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in inside:
+        frame = frame.f_back
+    warnings.warn_explicit(message, UserWarning, frame.f_code.co_filename, frame.f_lineno, registry={})

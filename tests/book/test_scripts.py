@@ -1,0 +1,44 @@
+"""The scripts of the book's pages in the oldest supported browsers."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+PAGE = """<!doctype html><html lang="en"><body><button class="letters-button" popovertarget="letters">Letters</button>
+<nav id="letters" popover><details data-card="c"><summary>c</summary><div>context</div></details></nav>
+<div class="math"><math display="block" data-letter="c"><mi>c</mi><annotation>c_t</annotation></math></div>
+<div class="cell_output"><img alt=""></div><script>BOOK</script><script>LETTERS</script></body></html>"""
+COPIED = """() => {
+    getSelection().selectAllChildren(document.querySelector("div.math"));
+    const event = new ClipboardEvent("copy", { clipboardData: new DataTransfer(), bubbles: true, cancelable: true });
+    document.body.dispatchEvent(event);
+    return event.clipboardData.getData("text/plain");
+}"""
+
+
+@pytest.fixture
+def visited(root, browser, older, tmp_path) -> Iterator[tuple[Page, list[str]]]:
+    html = PAGE
+    for mark, name in (("BOOK", "book"), ("LETTERS", "letters")):
+        html = html.replace(mark, (root / "book" / "_static" / f"{name}.js").read_text("utf-8"))
+    file = tmp_path / "page.html"
+    file.write_text(older[1](html), encoding="utf-8")
+    page, errors = browser.new_page(), []
+    page.on("pageerror", lambda error: errors.append(error.message))
+    page.add_init_script(older[0])
+    page.goto(file.as_uri())
+    yield page, errors
+    page.close()
+
+
+def test_letters_and_equations_do_without_what_is_newer(visited):
+    page, errors = visited
+    letters = page.locator("#letters")
+    expect(letters).not_to_be_visible()
+    page.get_by_role("button", name="Letters").click()
+    expect(letters).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(letters).not_to_be_visible()
+    assert page.evaluate(COPIED) == "$$c_t$$"
+    assert errors == []

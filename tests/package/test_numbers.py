@@ -1,0 +1,105 @@
+"""A whole number may be Python's, NumPy's or torch's, and ids and lengths may have any size; truth values are none."""
+
+from functools import partial
+
+import jaxtyping
+import numpy as np
+import pytest
+import torch
+
+from attnlib.checks import check_finite, check_whole
+from attnlib.data import Vocabulary, batches, encode_batch, infinite_batches
+from attnlib.language.grammar import sample
+from attnlib.search import beam_search, greedy_search, translate, translate_all
+from attnlib.seq2seq import luong, rnn_encdec, rnn_search
+from attnlib.text.config import TrainingConfig
+from attnlib.text.folder import read_config
+from attnlib.text.trainer import train_model
+from attnlib.training import train
+from attnlib.transformer import transformer
+
+KINDS = [np.int32, np.uint8, np.array, torch.tensor, partial(torch.tensor, dtype=torch.int32)]
+PAIRS = sample(5, seed=1, clauses=(1,))
+VOCABULARIES = tuple(Vocabulary.from_sentences(pair[side] for pair in PAIRS) for side in (0, 1))
+SIZES = {"embedding_dim": 5, "hidden_size": 6}
+IDS, LENGTHS = encode_batch([pair.source for pair in PAIRS], VOCABULARIES[0])
+
+
+@pytest.fixture(autouse=True)
+def as_users_call(monkeypatch):
+    """Switch the hook off that holds every signature to its letter."""
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_is_built_from_numbers_of_every_kind(kind):
+    window, heads = SIZES | {"half_width": 2, "num_layers": 2}, {"d_model": 6, "num_heads": 2, "num_layers": 3}
+    local = partial(luong, window="local-p")
+    for make, sizes in ((local, window), (rnn_search, SIZES), (rnn_encdec, SIZES), (transformer, heads)):
+        given = {name: kind(size) for name, size in sizes.items()}
+        models = make(*VOCABULARIES, **sizes, seed=3), make(*VOCABULARIES, **given, seed=kind(3))
+        mine, theirs = (model(IDS, LENGTHS, IDS[:, :3]).logits for model in models)
+        assert torch.equal(mine, theirs)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_sentences_batches_and_trainings_are_those_of_pythons_numbers(kind, tmp_path):
+    assert sample(kind(5), seed=kind(1), clauses=[kind(1)]) == PAIRS
+    limits = {"min_count": kind(1), "max_size": kind(9)}
+    assert len(Vocabulary.from_sentences((pair.source for pair in PAIRS), **limits)) == 13
+    for cut in (batches, lambda *given, **sizes: [next(infinite_batches(*given, **sizes))]):
+        mine, theirs = (cut(PAIRS, *VOCABULARIES, max_tokens=each(40), seed=each(2)) for each in (kind, int))
+        assert all(torch.equal(a.source, b.source) for a, b in zip(mine, theirs, strict=True))
+    part = batches(PAIRS, *VOCABULARIES, max_tokens=99, seed=0)
+    losses = [
+        train(luong(*VOCABULARIES, **SIZES), part * 2, steps=each(2), seed=each(4), progress=False).losses
+        for each in (kind, int)
+    ]
+    assert losses[0].tolist() == losses[1].tolist()
+    options = {"hidden_size": kind(6), "embedding_dim": kind(5), "seed": kind(1)}
+    numbers = {"min_count": kind(1), "steps": kind(2), "seed": kind(1), "learning_rate": np.float32(1e-3)}
+    config = TrainingConfig(options=options, words=True, **numbers)
+    train_model(tmp_path / "run", PAIRS, (), config, progress=False)
+    assert read_config(tmp_path / "run")["settings"]["options"] == {"hidden_size": 6, "embedding_dim": 5, "seed": 1}
+    train_model(tmp_path / "run", PAIRS, (), config, progress=False, log=[].append)  # it is its own configuration
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_search_takes_numbers_of_every_kind(kind):
+    model = luong(*VOCABULARIES, **SIZES).eval()
+    expected = [greedy_search(model, IDS, LENGTHS, 7).ids, beam_search(model, IDS, LENGTHS, 7, 3, min_length=2).ids]
+    assert torch.equal(greedy_search(model, IDS, LENGTHS, kind(7)).ids, expected[0])
+    beam = beam_search(model, IDS, LENGTHS, kind(7), kind(3), min_length=kind(2), length_penalty=np.float32(1))
+    assert torch.equal(beam.ids, expected[1])
+    assert translate(model, "the", max_length=kind(4)) == translate(model, "the", max_length=4)
+    assert translate_all(model, [["the"]], max_length=kind(4), beam_size=kind(2)) == translate_all(
+        model, [["the"]], max_length=4, beam_size=2
+    )
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.int16, torch.int32])
+@pytest.mark.parametrize("make", [luong, partial(luong, window="local-m"), rnn_search, rnn_encdec, transformer])
+def test_ids_and_lengths_of_every_size_give_the_same(dtype, make):
+    model, (ids, lengths) = make(*VOCABULARIES).eval(), (x.to(dtype) for x in (IDS, LENGTHS))
+    pairs = [
+        (model(ids, lengths, ids[:, :3]).logits, model(IDS, LENGTHS, IDS[:, :3]).logits),
+        (model.loss(ids, lengths, ids[:, :3]), model.loss(IDS, LENGTHS, IDS[:, :3])),
+        (model.step(lengths, model.start(ids, lengths))[0], model.step(LENGTHS, model.start(IDS, LENGTHS))[0]),
+        (greedy_search(model, ids, lengths, lengths).ids, greedy_search(model, IDS, LENGTHS, LENGTHS).ids),
+        (beam_search(model, ids, lengths, 9, 2).ids, beam_search(model, IDS, LENGTHS, 9, 2).ids),
+    ]
+    assert all(torch.equal(*both) for both in pairs)
+
+
+@pytest.mark.parametrize("number", [True, np.True_, torch.tensor(True), 2.0, np.float64(2), "2", [2], np.array([2])])
+def test_what_is_no_whole_number_is_refused(number):
+    with pytest.raises(TypeError, match=r"size is .*; expected a whole number"):
+        check_whole(size=number)
+
+
+@pytest.mark.parametrize("number", [1, np.float32(0.5), np.array(2.0), torch.tensor(0.5), np.int64(1)])
+def test_a_finite_number_of_every_kind_becomes_pythons(number):
+    assert check_finite(rate=number) == [float(number)]
+    for other in (True, np.float32("nan"), torch.tensor(float("inf")), "1", None):
+        with pytest.raises(ValueError, match=r"rate is .*; expected a finite number"):
+            check_finite(rate=other)
