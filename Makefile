@@ -3,6 +3,7 @@ BIN := .venv/bin
 CHROMIUM ?= chromium
 CPU_WHEELS := https://download.pytorch.org/whl/cpu
 TORCH = $(shell grep '^torch==' requirements.txt)
+BUILDS := Linux x86_64, Linux aarch64, Darwin arm64, Windows AMD64
 LICENCES := Apache;BSD;ISC;MIT;MPL;Mozilla Public License;PSF;Python Software Foundation
 OXLINT = npx --yes oxlint@1.94.0
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
@@ -93,6 +94,8 @@ _build/html/index.html:
 	|| { echo "Python 3.11 or later is needed, but '$(PYTHON)' is $$($(PYTHON) -V 2>&1 | grep ^Python || echo missing). Say which: make PYTHON=python3.12" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info >= (3, 15))' \
 	|| echo "The book has been tried with Python 3.11 to 3.14. With $$($(PYTHON) -V) it should run; if it does not, name another: make PYTHON=python3.14" >&2
+	@$(PYTHON) -c 'import platform, sys; sys.exit(f"{platform.system()} {platform.machine()}" not in "$(BUILDS)".split(", "))' \
+	|| { echo "PyTorch has builds for $(BUILDS), and none for this machine. Run the book on Binder or Colab, as book/how-to-run.md says." >&2; exit 1; }
 	$(PYTHON) -m venv .venv
 	@echo "Installing the packages of requirements.txt. The first time this takes minutes; README.md says how much is downloaded."
 	-$(BIN)/pip install --quiet --no-deps --retries 0 --timeout 10 --extra-index-url $(CPU_WHEELS) $(TORCH)

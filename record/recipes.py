@@ -93,7 +93,7 @@ RECIPES: Mapping[str, Recipe] = {
     "transformer": Recipe("successors", "transformer", 5, 700),
     # of the grammar whose order varies: "world-" goes with the models above
     "world-no-attention": Recipe("world", "no-attention", 0, 3000),
-    **{f"world-bahdanau-after-{steps}": Recipe("world", "bahdanau", 0, steps) for steps in (0, 150, 250)},
+    **{f"world-bahdanau-after-{steps}": Recipe("world", "bahdanau", 0, steps) for steps in (0, 200, 300)},
     "world-bahdanau": Recipe("world", "bahdanau", 0, 3000),
     "world-global": Recipe("world", "global", 0, 3000),
     "world-location": Recipe("world", "location", 0, 3000),

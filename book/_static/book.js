@@ -45,7 +45,7 @@ addEventListener("afterprint", () => {
 });
 
 /* A page as Markdown goes to the clipboard; where its copy cannot be read, as from a folder of files, it is opened. */
-async function copyMarkdown(address) {
+window.copyMarkdown = async (address) => {
   event.stopPropagation(); // the menu stays, and says what was done
   const label = event.currentTarget.querySelector(".btn__text-container");
   const copied = fetch(address).then(async (copy) => new Blob([await copy.text()], { type: "text/plain" }));
@@ -55,4 +55,4 @@ async function copyMarkdown(address) {
   } catch {
     location.assign(address);
   }
-}
+};

@@ -43,8 +43,9 @@ class Address(NamedTuple):
         path, mark, anchor = target.partition("#")
         path = posixpath.normpath(posixpath.join(folder, path))
         page = posixpath.splitext(path)[0]
-        at = f"{self.site}{page}.html" if page in self.pages else f"{self.repository}/blob/v{self.version}/{path}"
-        return at + mark + anchor
+        if page not in self.pages:
+            return f"{self.repository}/blob/v{self.version}/{path}{mark}{anchor}"
+        return f"{self.site}{page}.html{mark}{re.sub('-+', '-', anchor)}"  # a place on a page has single hyphens
 
     def absolute(self, text: str, folder: str = "") -> str:
         """Make the relative links of Markdown in a folder absolute; without an address only their words remain."""

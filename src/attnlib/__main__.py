@@ -4,12 +4,15 @@ Each command is a thin layer over a function of `attnlib.text.files`, `attnlib.t
 `attnlib.text.evaluation` or `attnlib.plotting.page`. An error is one sentence, with the exit status 2.
 """
 
+import errno
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -105,6 +108,10 @@ def train(
         log = (lambda line: None) if processes.rank() else _log
         preset, options = architecture.options(training.seed)
         config = replace(training, preset=preset, options=options)
+        try:
+            config.check()
+        except ValueError as error:  # the command has one option for all sizes
+            raise ValueError(re.sub(r"\b(hidden_size|embedding_dim|d_model)\b", "features", str(error))) from None
         if len(dev) > 2:
             raise ValueError(f"dev is {len(dev)} files; expected two files, or one of tab-separated pairs")
         if not dev and (config.patience or config.eval_every):
@@ -149,11 +156,10 @@ def translate(
     """
     from attnlib.text.stream import translate_stream  # noqa: PLC0415
 
-    given: Any = sys.stdin.buffer
-    written: Any = sys.stdout.buffer
+    given, written = _opened(sys.stdin, "the input").buffer, _opened(sys.stdout, "the output").buffer
+    options: Any = vars(search) | {"max_input_length": max_input_length, "log": _log}
     with _loaded(common) as model, open_output(links) if links else nullcontext() as linked:
-        options = vars(search)
-        translate_stream(model, given, written, max_input_length=max_input_length, linked=linked, log=_log, **options)
+        translate_stream(model, given, written, linked=linked, **options)
 
 
 def evaluate(
@@ -190,11 +196,12 @@ def evaluate(
     from attnlib.text.stream import search_settings  # noqa: PLC0415
     from attnlib.units import units_of  # noqa: PLC0415
 
-    pairs = [*iter_parallel(source, target)]
+    output, pairs = _opened(sys.stdout, "the output"), [*iter_parallel(source, target)]
     with _loaded(common) as model:
         links = read_gold(gold, [units_of(*pair, model.unspaced) for pair in pairs]) if gold else None
         with compute_with(search_settings(model, [pair[0] for pair in pairs], search.beam_size, _log)):
-            print(evaluation.evaluate(model, pairs, tokenize=tokenize, gold=links, **vars(search)))
+            scores = evaluation.evaluate(model, pairs, tokenize=tokenize, gold=links, **vars(search))
+        print(scores, file=output)
 
 
 def align(common: OmitArgPrefixes[Common], source: Positional[Path], target: Positional[Path | None] = None) -> None:
@@ -215,12 +222,12 @@ def align(common: OmitArgPrefixes[Common], source: Positional[Path], target: Pos
     from attnlib.processes import compute_with, fastest_settings, resolve_device  # noqa: PLC0415
     from attnlib.text.files import format_pharaoh, iter_parallel  # noqa: PLC0415
 
-    pairs = [*iter_parallel(source, target)]
+    output, pairs = _opened(sys.stdout, "the output"), [*iter_parallel(source, target)]
     with _loaded(common) as model:
         sample = partial(forced_alignments, model, pairs[:64])
         with compute_with(fastest_settings(sample, resolve_device(common.device), len(pairs), log=_log)):
             for links in forced_alignments(model, pairs):
-                print(format_pharaoh(links))
+                print(format_pharaoh(links), file=output)
 
 
 def page(
@@ -269,7 +276,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0 for success, 2 for an error in the request or its files, 130 after Ctrl-C.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # for PyTorch: threads that spin while they wait take a core
+    _hold_closed()
     given = sys.argv[1:] if arguments is None else arguments
+    if [*given] == ["--version"]:
+        print(f"attnlib {version('attnlib')}")
+        return 0
     commands = {each.__name__: each for each in (toy, train, translate, evaluate, align, page)}
     about = "Learn to translate from two files, one sentence a line; then translate, and see where it looked."
     config = (FlagCreatePairsOff,)
@@ -298,6 +309,23 @@ def _loaded(common: Common) -> Iterator[Any]:
     device = resolve_device(common.device)
     with bfloat16_autocast(device, enabled=not common.float32):
         yield load(common.model, device)
+
+
+def _hold_closed() -> None:
+    """Let no file take the number or the name of a standard stream that is closed."""
+    while (number := os.open(os.devnull, os.O_RDONLY)) <= 2:
+        pass
+    os.close(number)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115, until the process ends
+
+
+def _opened(stream: Any, name: str) -> Any:
+    """Return a standard stream, or raise an error if it was closed when the command began."""
+    if getattr(stream, "name", None) == os.devnull:
+        raise OSError(errno.EBADF, "closed; expected an open one", name)
+    return stream
 
 
 def _log(line: str) -> None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from array_api_compat import array_namespace, device, is_torch_array
 from jaxtyping import Bool, Float, Int, Real
 
-from attnlib.shapes import Array, typechecked
+from attnlib.shapes import Array, FloatLike, IntLike, typechecked
 
 
 class AttentionOutput(NamedTuple):
@@ -96,7 +96,7 @@ def join(looks: Sequence[AttentionOutput]) -> AttentionOutput:
 
 @typechecked
 def masked_softmax(
-    e: Real[Array, "*shape"], mask: Bool[Array, "#*shape"] | None = None, axis: int = -1
+    e: Real[Array, "*shape"], mask: Bool[Array, "#*shape"] | None = None, axis: IntLike = -1
 ) -> Float[Array, "*shape"]:
     r"""Compute the softmax of scores over the unmasked positions.
 
@@ -130,7 +130,8 @@ def masked_softmax(
     >>> masked_softmax(np.zeros(3), mask).tolist()
     [0.5, 0.5, 0.0]
     """
-    return _softmax(_as_floating(e)[0], mask, axis)
+    (e,) = _as_floating(e=e)
+    return _softmax(e, _of_the_same_library(mask, e), int(axis))
 
 
 def _softmax(e: Float[Array, "..."], mask: Bool[Array, "..."] | None, axis: int = -1) -> Float[Array, "..."]:
@@ -141,6 +142,8 @@ def _softmax(e: Float[Array, "..."], mask: Bool[Array, "..."] | None, axis: int 
     if is_torch_array(e):  # one fused kernel, whose gradient needs to keep one array only
         gone = e == -xp.inf
         return xp.where(gone, 0.0, xp.softmax(e.masked_fill(gone.all(axis, keepdim=True), 0.0), axis))
+    if not e.shape[axis]:  # nothing to weigh, and no maximum
+        return e
     peak = xp.max(e, axis=axis, keepdims=True)
     weights = e - xp.where(peak == -xp.inf, 0.0, peak)
     xp.exp(weights, out=weights)
@@ -202,7 +205,7 @@ def attention(
     keys: Real[Array, "*batch src d"],
     values: Real[Array, "*batch src v"],
     mask: Bool[Array, "#*batch #tgt src"] | Bool[Array, "src"] | None = None,
-    scale: float | None = None,
+    scale: FloatLike | None = None,
 ) -> AttentionOutput:
     r"""Compute the average of the values for each query, weighted by how well their keys match the query.
 
@@ -231,13 +234,27 @@ def attention(
     Costs ``batch * tgt * src * (d + v)`` multiply-adds, and memory for ``batch * tgt * src`` weights.
     Vaswani et al. 2017, eq. 1; with ``scale=1`` it is the dot score of Luong et al. 2015, section 3.1.
     """
-    queries, keys, values = _as_floating(queries, keys, values)
+    queries, keys, values = _as_floating(queries=queries, keys=keys, values=values)
     scale = 1 / sqrt(keys.shape[-1]) if scale is None else scale
-    return attend((queries * scale) @ keys.mT, values, mask)
+    scale = scale if is_torch_array(queries) and is_torch_array(scale) else float(scale)
+    return attend((queries * scale) @ keys.mT, values, _of_the_same_library(mask, queries))
 
 
-def _as_floating(*arrays: Real[Array, "..."]) -> list[Float[Array, "..."]]:
+def _of_the_same_library(mask: Bool[Array, "..."] | None, x: Array) -> Bool[Array, "..."] | None:
+    """Turn a mask of NumPy into one of torch, or the other way, if that is what goes with it."""
+    if mask is None or is_torch_array(mask) == is_torch_array(x):
+        return mask
+    return array_namespace(x).asarray(mask, device=device(x))
+
+
+def _as_floating(**given: Real[Array, "..."]) -> list[Float[Array, "..."]]:
     """Take all arrays to one floating-point precision: integers become float64."""
+    (first, like), *others = given.items()
+    for name, x in others:
+        if is_torch_array(x) != is_torch_array(like):
+            kinds = [type(each).__module__.partition(".")[0] for each in (x, like)]
+            raise TypeError(f"{name} is of {kinds[0]}, and {first} of {kinds[1]}; expected arrays of one library")
+    arrays = [*given.values()]
     xp = array_namespace(*arrays)
     dtype = xp.result_type(*(x.dtype if xp.isdtype(x.dtype, "real floating") else xp.float64 for x in arrays))
     return [xp.astype(x, dtype, copy=False) for x in arrays]

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from jaxtyping import Float, Real
-from sacrebleu.metrics import BLEU, CHRF
 from torch.nn.functional import cross_entropy
 
 from attnlib.checks import check_choice, check_words
@@ -227,8 +226,10 @@ def token_nll(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> list[Floa
     return [losses[n] for n in range(len(pairs))]
 
 
-def bleu_metric(tokenize: str) -> BLEU:
+def bleu_metric(tokenize: str) -> Any:
     """Return sacrebleu's BLEU with a tokenizer, or raise a ValueError if sacrebleu has no such tokenizer here."""
+    from sacrebleu.metrics import BLEU  # noqa: PLC0415, links and a translation need no sacrebleu
+
     check_choice(BLEU.TOKENIZERS, tokenize=tokenize)
     try:
         return BLEU(tokenize=tokenize, force=True)  # force: tokens that stand apart are what we have
@@ -271,6 +272,8 @@ def chrf(translations: Sequence[Sequence[str]], references: Sequence[Sequence[st
     Bleu
         Score and signature.
     """
+    from sacrebleu.metrics import CHRF  # noqa: PLC0415
+
     return _scored(CHRF(), translations, references)
 
 
@@ -320,7 +323,7 @@ def _forced(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Iterator[tu
         yield batch, scored
 
 
-def _scored(metric: BLEU | CHRF, translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Bleu:
+def _scored(metric: Any, translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Bleu:
     """Score all sentences together by a metric of sacrebleu's."""
     _check_translations(translations, references)
     score = metric.corpus_score(list(map(" ".join, translations)), [list(map(" ".join, references))])

@@ -45,6 +45,7 @@ FloatLike: TypeAlias = int | float | Real[Array, ""]
 """A number of Python, NumPy or torch."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+"""The type of a function, which its checks keep."""
 
 _checked = jaxtyped(typechecker=beartype(conf=BeartypeConf(is_pep484_tower=True)))  # 1 will do for 1.0
 

@@ -21,6 +21,8 @@ _UNSPACED = re.compile(f"[{_HAN}{_OTHERS}]")
 
 def split_words(line: str) -> Words:
     """Split a line at its spaces, after Unicode normalization (NFC)."""
+    if not isinstance(line, str):
+        raise TypeError(f"sentence is {line!r}; expected a string, with spaces between words")
     return tuple(unicodedata.normalize("NFC", line).split())
 
 

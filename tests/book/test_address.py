@@ -148,9 +148,9 @@ def test_the_package_index_shows_links_that_work(root, tmp_path, line):
 
 def test_links_of_markdown_become_absolute():
     address = Address(REPOSITORY, "1.2", ("book/glossary", "notebooks/01-a"))
-    text = "[*a* [b]](../book/glossary.md#a) [c](01-a.ipynb) [d](../record/d.py) [e](https://e.org) [f](#f) `[g](g)`"
+    text = "[*a* [b]](../book/glossary.md#a--a) [c](01-a.ipynb) [d](../d.py) [e](https://e.org) [f](#f) `[g](g)`"
     made = (
-        f"[*a* [b]]({SITE}book/glossary.html#a) [c]({SITE}notebooks/01-a.html) [d]({REPOSITORY}/blob/v1.2/record/d.py) "
+        f"[*a* [b]]({SITE}book/glossary.html#a-a) [c]({SITE}notebooks/01-a.html) [d]({REPOSITORY}/blob/v1.2/d.py) "
         "[e](https://e.org) [f](#f) `[g](g)`"
     )
     assert address.absolute(text, "notebooks") == made

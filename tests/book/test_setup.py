@@ -47,6 +47,27 @@ def test_an_unfit_python_is_said_in_one_line(root, project, tmp_path, version):
     assert ("has been tried with Python 3.11 to 3.14." in run.stderr) == (version == "3.15.0")
 
 
+@pytest.mark.parametrize("machine", ["Darwin x86_64", "Windows ARM64", "Linux armv7l", "Darwin arm64", "Linux aarch64"])
+def test_a_machine_that_pytorch_has_no_build_for_is_told_so_and_installs_nothing(root, tmp_path, machine):
+    """A Python that names the machine stands in, and makes no environment."""
+    for name in ("Makefile", "requirements.txt", "pyproject.toml"):
+        shutil.copy(root / name, tmp_path)
+    system, processor = machine.split()
+    preamble = f"import platform; platform.system, platform.machine = lambda: '{system}', lambda: '{processor}'"
+    python = tmp_path / "python"
+    run = f'exec {shlex.quote(sys.executable)} -c "{preamble}\n$2"'
+    python.write_text(f'#!/bin/sh\ncase "$1" in -c) {run};; *) exit 7;; esac\n', encoding="utf-8")
+    python.chmod(0o755)
+    outside = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    make = ["make", ".venv/installed", f"PYTHON={python}"]
+    ran = subprocess.run(make, cwd=tmp_path, env=outside, capture_output=True, text=True, check=False)
+    assert ran.returncode
+    assert ("none for this machine. Run the book on Binder or Colab" in ran.stderr) == (
+        processor not in {"arm64", "aarch64"}
+    )
+    assert ("-m venv" in ran.stdout) == (processor in {"arm64", "aarch64"})
+
+
 def test_the_lock_pins_all_that_pyproject_names_within_its_bounds(lock, project):
     named = [Requirement(line) for line in sum(project["optional-dependencies"].values(), project["dependencies"])]
     assert [str(r) for r in named if not r.specifier.contains(lock.get(canonicalize_name(r.name), "0"))] == []

@@ -190,3 +190,45 @@ def test_dense_lays_the_window_over_the_source(library):
 def test_a_source_that_ends_before_the_window_is_refused(positions, src_len, says, refused):
     output = AttentionOutput(np.eye(3), np.eye(3), positions)
     refused(lambda: output.to_dense(src_len), f"^src_len is {src_len}; expected {says}")
+
+
+@pytest.mark.parametrize("like", [np.asarray, torch.from_numpy], ids=["numpy", "torch"])
+@pytest.mark.parametrize("of_mask", [np.asarray, torch.from_numpy], ids=["mask of numpy", "mask of torch"])
+def test_a_mask_may_be_of_the_other_library(like, of_mask):
+    x, mask = np.random.default_rng(0).normal(size=(2, 3, 5)), np.array([True, False, True])
+    output, expected = attention(like(x), like(x), like(x), of_mask(mask)), attention(x, x, x, mask)
+    np.testing.assert_allclose(np.asarray(output.context), expected.context)
+    assert type(output.context) is type(like(x))
+    e = x[..., :3]
+    np.testing.assert_allclose(np.asarray(masked_softmax(like(e), of_mask(mask))), masked_softmax(e, mask))
+
+
+@pytest.mark.parametrize("wrong", ["keys", "values"])
+def test_arrays_of_two_libraries_are_refused_by_name(wrong, refused):
+    given = dict.fromkeys(("queries", "keys", "values"), torch.zeros(2, 3)) | {wrong: np.zeros((2, 3))}
+    refused(lambda: attention(**given), f"TypeError: {wrong} is of numpy, and queries of torch; expected arrays of one")
+
+
+@pytest.mark.parametrize("scale", [2, np.float32(2), np.float64(2), np.int64(2), np.array(2.0), torch.tensor(2.0)])
+@pytest.mark.parametrize("like", [np.asarray, torch.from_numpy], ids=["numpy", "torch"])
+def test_a_scale_is_a_number_of_any_library_and_changes_no_precision(like, scale):
+    x = np.random.default_rng(0).normal(size=(3, 5)).astype(np.float32)
+    output = attention(like(x), like(x), like(x), scale=scale)
+    assert output.context.dtype == like(x).dtype
+    np.testing.assert_array_equal(
+        np.asarray(output.weights), np.asarray(attention(like(x), like(x), like(x), scale=2.0).weights)
+    )
+
+
+def test_a_gradient_reaches_a_scale_that_is_learned():
+    scale = torch.tensor(0.5, requires_grad=True)
+    attention(torch.eye(3), torch.eye(3), torch.eye(3), scale=scale).weights[0, 0].backward()
+    assert scale.grad > 0
+
+
+@pytest.mark.parametrize("shape", [(2, 0), (0, 2), (0, 0), (2, 0, 3)])
+@pytest.mark.parametrize("axis", [-1, 0, np.int64(-1)])
+def test_nothing_to_weigh_has_no_weights(library, shape, axis):
+    assert masked_softmax(library(np.ones(shape)), axis=axis).shape == shape
+    queries, nothing = library(np.ones((2, 3))), library(np.ones((0, 3)))
+    assert not np.asarray(attention(queries, nothing, nothing).context).any()

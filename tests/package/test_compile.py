@@ -3,8 +3,6 @@
 import subprocess
 import sys
 
-import pytest
-
 SETUP = """
 from functools import partial
 
@@ -48,13 +46,13 @@ def learn(make, change):
     return [each for each in outputs if each is not None]
 """
 COMPILED = """
-make = MODELS[name]
-same(learn(make, compiled), learn(make, lambda model: model))
-model = make().eval()
-for search in (greedy_search, partial(beam_search, beam_size=3)):
-    mine, theirs = (search(each, source, lengths, 5) for each in (compiled(model), model))
-    same(mine.ids, theirs.ids)
-assert translate(compiled(model), "a b") == translate(model, "a b")
+for make in MODELS.values():
+    same(learn(make, compiled), learn(make, lambda model: model))
+    model = make().eval()
+    for search in (greedy_search, partial(beam_search, beam_size=3)):
+        mine, theirs = (search(each, source, lengths, 5) for each in (compiled(model), model))
+        same(mine.ids, theirs.ids)
+    assert str(translate(compiled(model), "a b")) == str(translate(model, "a b"))
 """
 TRAINED = """
 models = [MODELS["rnn_encdec"]() for _ in range(2)]
@@ -87,12 +85,9 @@ except torch.fx.experimental.symbolic_shapes.GuardOnDataDependentSymNode as erro
 else:
     raise AssertionError("luong was exported: its docstring says that it is not")
 """
-NAMES = ("luong", "local-p", "rnn_search", "rnn_encdec", "transformer")
-SCRIPTS = {name: f"name = {name!r}{COMPILED}" for name in NAMES}
-SCRIPTS |= {"train": TRAINED, "functions": FUNCTIONS, "exported": EXPORTED}
 
 
-@pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
-def test_torch_computes_the_same_of_what_it_has_compiled_exported_or_traced(script):
-    ran = subprocess.run([sys.executable, "-c", SETUP + script], capture_output=True, text=True, check=False)
+def test_torch_computes_the_same_of_what_it_has_compiled_exported_or_traced():
+    script = "".join((SETUP, COMPILED, TRAINED, FUNCTIONS, EXPORTED))  # in one process: torch takes long to begin
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr[-3000:]

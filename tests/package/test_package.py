@@ -79,6 +79,8 @@ def run_without(tmp_path):
         ("from attnlib import attend; from attnlib.attention import attention", ["torch"]),
         ("import attnlib.plotting; from attnlib.plotting import Question, figures, table", ["torch"]),
         ("import attnlib; attnlib.load_pretrained('bahdanau')", ["sentencepiece", "filelock", "matplotlib"]),
+        ("import attnlib; attnlib.translate", ["sentencepiece", "filelock", "matplotlib", "sacrebleu", "scipy"]),
+        ("from attnlib.text.config import TrainingConfig; TrainingConfig()", ["torch"]),
     ],
 )
 def test_a_name_loads_only_what_it_needs(run_without, script, missing):

@@ -143,6 +143,11 @@ class TrainingConfig:
         ValueError
             If a setting is outside its range, or two settings exclude each other.
         """
+        import torch  # noqa: PLC0415, other commands' help should not wait for it
+
+        from attnlib.data import Vocabulary  # noqa: PLC0415
+        from attnlib.text.folder import PRESETS  # noqa: PLC0415
+
         sizes = ("vocab_size", "min_count", "max_input_length", "max_sentences", "max_tokens")
         times = ("epochs", "steps", "eval_every", "patience")
         check_whole(**{name: n for name in (*sizes, *times) if (n := getattr(self, name)) is not None})
@@ -155,6 +160,9 @@ class TrainingConfig:
             raise ValueError(f"min_count is {self.min_count} with subwords; expected it with whole words only")
         if self.preset == "transformer" and self.embedding_scale != TrainingConfig.embedding_scale:
             raise ValueError(f"embedding_scale is {self.embedding_scale}; expected it with recurrent models only")
+        few = Vocabulary(("a",))
+        with torch.device("meta"):  # a network without numbers, to have its own checks before a text is read
+            PRESETS[self.preset](few, few, **self.options)
 
     def train_arguments(self, epoch: int) -> dict[str, int | float | None]:
         """Return the arguments of `attnlib.training.train` that say how long and how fast the model learns.

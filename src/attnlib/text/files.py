@@ -4,7 +4,9 @@ Text is UTF-8 with one sentence per line, and is normalized to Unicode's compose
 spaces. An error names the file and the line, counted from 1.
 """
 
+import errno
 import gzip
+import os
 import re
 import zlib
 from collections import Counter
@@ -246,10 +248,12 @@ def write_toy(folder: str | Path, *, train: int = 20_000, dev: int = 200, seed: 
     Raises
     ------
     FileExistsError
-        If one of the files exists already.
+        If one of the files exists already. Then none is written.
+    TypeError, ValueError
+        If a number is not a whole number, or is too small.
     """
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder, texts = Path(folder), {}
+    check_whole(train=train, dev=dev)
     for name, n, part in (("train", train, "train"), ("dev", dev, "test")):
         pairs = sample(n, seed=seed, part=part)
         columns = {
@@ -257,6 +261,10 @@ def write_toy(folder: str | Path, *, train: int = 20_000, dev: int = 200, seed: 
             "fr": [" ".join(pair.target) for pair in pairs],
             "links": [format_pharaoh(pair.links) for pair in pairs],
         }
-        for ending, lines in columns.items():
-            with (folder / f"{name}.{ending}").open("x", encoding="utf-8", newline="\n") as file:
-                file.writelines(f"{line}\n" for line in lines)
+        texts |= {folder / f"{name}.{ending}": lines for ending, lines in columns.items()}
+    for path in texts:
+        if path.exists():
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, lines in texts.items():
+        path.write_text("".join(f"{line}\n" for line in lines), "utf-8", newline="\n")

@@ -84,9 +84,12 @@ def read_config(folder: Path) -> Any:
     if not (folder / CONFIG).is_file():
         raise ValueError(f"{folder} is a folder without {CONFIG}; expected a model folder, as attnlib train writes it")
     try:
-        return json.loads((folder / CONFIG).read_text("utf-8"))
+        config = json.loads((folder / CONFIG).read_text("utf-8"))
     except ValueError as error:
         raise ValueError(f"{folder / CONFIG} is damaged; expected a whole file: {error}") from None
+    if not isinstance(config, dict):
+        raise ValueError(f"{folder / CONFIG} holds {type(config).__name__}; expected the configuration of a model")
+    return config
 
 
 def read_vocabularies(folder: Path) -> tuple[Tokenizer, Tokenizer]:

@@ -82,7 +82,7 @@ def check_same(folder: Path, about: Mapping[str, Any]) -> bool:
     ours = (CONFIG, WEIGHTS, HISTORY, TRAINING, *chain(*VOCABULARIES))
     written = {name for name in ours if (folder / name).exists()}
     config = read_config(folder) if CONFIG in written else {}
-    if not isinstance(config, dict) or "settings" not in config:
+    if "settings" not in config:
         if written:
             raise ValueError(f"{folder} holds another {min(written)}; expected a folder without it, or another --model")
         return False

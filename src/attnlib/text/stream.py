@@ -1,6 +1,6 @@
 """Translation of a text of any length, line by line."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from io import IOBase
 from itertools import accumulate, islice
@@ -55,7 +55,7 @@ def translate_stream(
         has none.
     """
     check_whole(max_input_length=max_input_length)
-    texts = (split_words(decode_line(raw, "the input", number)) for number, raw in enumerate(source, 1))
+    texts = (split_words(line) for line in _lines(source))
     begin, settings = 1, None
     while lines := [*islice(texts, _TOGETHER)]:
         sentences = [_shortened(model.source_vocabulary, words, max_input_length) for words in lines]
@@ -99,6 +99,12 @@ def search_settings(
     """
     work = partial(translate_all, model, sentences[:64], beam_size=beam_size, max_length=2)
     return fastest_settings(work, next(model.parameters()).device, len(sentences), log=log)
+
+
+def _lines(source: IOBase) -> Iterator[str]:
+    with add_path_to_errors("the input"):
+        for number, raw in enumerate(source, 1):
+            yield decode_line(raw, "the input", number)
 
 
 def _shortened(vocabulary: Tokenizer, words: Words, longest: int) -> Words:

@@ -216,14 +216,16 @@ def test_a_folder_of_another_configuration_or_text_is_refused(trained):
 def test_what_is_no_model_folder_cannot_be_loaded(tmp_path):
     with pytest.raises(ValueError, match="expected a model folder"):
         load(tmp_path)
+    (tmp_path / "config.json").write_text("[1]")
+    for call in (load, lambda path: train_model(path, PAIRS, (), WORDS)):
+        with pytest.raises(ValueError, match=r"config\.json holds list; expected the configuration of a model"):
+            call(tmp_path)
 
 
 OURS = ["history.jsonl", "model.safetensors", "training.pt", "source.words", "target.pieces", "both.pieces"]
 
 
-@pytest.mark.parametrize(
-    ("name", "content"), [*((name, "dear") for name in OURS), ("config.json", "[1]"), ("config.json", "{}")]
-)
+@pytest.mark.parametrize(("name", "content"), [*((name, "dear") for name in OURS), ("config.json", "{}")])
 def test_a_training_refuses_by_name_what_it_would_overwrite(tmp_path, name, content):
     (tmp_path / name).write_text(content)
     with pytest.raises(ValueError, match=rf"holds another {name}; expected a folder without it, or another --model"):

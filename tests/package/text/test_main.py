@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 from contextlib import chdir
+from importlib.metadata import version
 from math import exp
 
 import pytest
@@ -26,6 +27,13 @@ from attnlib.units import split_words
 PAIRS = sorted(sample(60, seed=0, clauses=(1,)), key=lambda pair: len(pair.source))[:12]
 SOURCES = [" ".join(pair.source) for pair in PAIRS]
 TRAIN = ("train", "--source", "a.tsv", "--save-seconds", "1e9", "--model")
+FIRST = (
+    "train",
+    "--source",
+    "missing.tsv",
+    "--model",
+    "new",
+)  # what is wrong with options is said before a text is read
 MODELS = {
     "words": "--features 32 --steps 120 --learning-rate 1e-2 --dropout 0.1 --words --min-count 1 --dev a.tsv",
     "subwords": "--features 8 --steps 2 --vocab-size 100 --share-vocabulary",
@@ -82,6 +90,11 @@ def test_products_are_bfloat16s_where_the_processor_can_unless_float32_is_asked_
     for more in ([], ["--float32"]):
         assert run("translate", "--model", "words", *more) == (0, "", "")
     assert seen == [True, False]
+
+
+def test_a_sentence_is_a_string():
+    with pytest.raises(TypeError, match=r"sentence is \['the'\]; expected a string, with spaces between words"):
+        split_words(["the"])
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -153,6 +166,14 @@ def test_a_model_becomes_one_page_and_its_size_is_said_first(run, home):
         (("align", "--model", "none", "a.tsv"), "model has no attention; expected a model with attention"),
         (("translate", "--model", "words", "--links", "no/x"), "no/x: No such file or directory"),
         ((*TRAIN, "new", "--dev", "a.tsv", "a.tsv", "a.tsv"), "dev is 3 files; expected two"),
+        ((*FIRST, "--features", "7"), "features is 7; expected an even number"),
+        ((*FIRST, "--features", "6", "--preset", "transformer"), "num_heads is 4; expected a divisor of features, 6"),
+        ((*FIRST, "--features", "1", "--preset", "rnn_search"), "features is 1; expected at least 2"),
+        ((*FIRST, "--num-layers", "0"), "num_layers is 0; expected at least 1"),
+        ((*FIRST, "--max-input-length", "0"), "max_input_length is 0; expected at least 1"),
+        (("toy", "new", "--train", "-1"), "train is -1; expected at least 1"),
+        (("toy", "new", "--dev", "0"), "dev is 0; expected at least 1"),
+        (("toy", "new", "--seed", "-1"), "seed is -1; expected at least 0"),
         ((*TRAIN, "new", "--vocab-size", "9"), "vocab_size is 9; expected at least"),
         ((*TRAIN, "new", "--patience", "1"), "patience and eval_every need dev scores; expected dev files"),
         ((*TRAIN, "none", "--steps", "3"), "none holds a model of another configuration"),
@@ -214,14 +235,17 @@ def test_a_full_output_is_said_once(run, home):
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
 
 
-def test_the_toy_text_is_the_grammars_and_replaces_nothing(run):
+def test_the_toy_text_is_the_grammars_and_replaces_nothing(run, home):
     assert run("toy", "toy", "--train", "30", "--dev", "5")[0] == 0
     for name, n, part in (("train", 30, "train"), ("dev", 5, "test")):
         read = files.read_parallel(f"toy/{name}.en", f"toy/{name}.fr").pairs
         gold = files.read_gold(f"toy/{name}.links", [pair[:2] for pair in read])
         pairs = [pair._replace(links=links.sure) for pair, links in zip(read, gold, strict=True)]
         assert pairs == sample(n, seed=1, part=part)
-    assert run("toy", "toy")[::2] == (2, "attnlib toy: toy/train.en: File exists\n")
+    (home / "toy" / "train.en").unlink()
+    before = sorted((home / "toy").iterdir())
+    assert run("toy", "toy")[::2] == (2, "attnlib toy: toy/train.fr: File exists\n")
+    assert sorted((home / "toy").iterdir()) == before
 
 
 def test_options_are_the_fields_of_what_is_told_by_python(monkeypatch):
@@ -240,6 +264,37 @@ def test_ctrl_c_ends_a_command_with_status_130(run, monkeypatch):
 
     monkeypatch.setattr(files, "write_toy", interrupt)
     assert run("toy", "interrupted") == (130, "", "")
+
+
+@pytest.mark.parametrize(
+    ("closed", "command", "status", "says"),
+    [
+        ("stdout", "--version", 0, ""),
+        ("stdin", "translate --model words", 2, "attnlib translate: the input: closed; expected an open one\n"),
+        ("stdout", "translate --model words", 2, "attnlib translate: the output: closed; expected an open one\n"),
+        ("stdout", "evaluate --model words a.tsv", 2, "attnlib evaluate: the output: closed; expected an open one\n"),
+        ("stdout", "align --model words a.tsv", 2, "attnlib align: the output: closed; expected an open one\n"),
+        ("stdout", "page --model subwords -o closed.html", 0, "open closed.html\n"),
+        ("stderr", "align --model words a.tsv", 0, ""),
+        ("stderr", "align --model missing a.tsv", 2, ""),
+    ],
+)
+def test_a_closed_stream_is_missed_only_by_what_needs_it(monkeypatch, capfd, closed, command, status, says):  # noqa: PLR0917
+    monkeypatch.setattr(sys, closed, None)
+    assert main(command.split()) == status
+    assert capfd.readouterr().err.endswith(says)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="no names of descriptors on this system")
+def test_no_file_is_taken_for_a_stream_that_is_closed(home):
+    command = f"{sys.executable} -m attnlib toy closed --train 3 --dev 2 <&- >&- 2>&-; echo $?"
+    ran = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert (ran.stdout, ran.stderr) == ("0\n", "")
+    assert len([*(home / "closed").iterdir()]) == 6
+
+
+def test_the_version_is_told(run):
+    assert run("--version") == (0, f"attnlib {version('attnlib')}\n", "")
 
 
 def test_help_lists_the_commands(run):
