@@ -6,6 +6,7 @@ attnlibCards.define("player", (card, data, guard) => {
   const CELL = 2, ACROSS = 6, LEVELS = 5;   // of a strip: pixels, numbers in a row, strengths of color
   const HIGH = 48, BUNDLE = 16, ROW = { h: 104, e: 122, a: 186, c: 226, s: 270, y: 322 };   // pixels, from the top
   const all = [...data.words, NAMES[EOS]], tried = question(card), done = new Set(), models = data.models;
+  const many = all.length > 6;   // words: on a phone they stand in two rows
   const KEYS = "In focus mode, left and right go from phase to phase, up and down from word to word; Space plays";
   const sub = n => [...String(n)].map(digit => "₀₁₂₃₄₅₆₇₈₉"[digit]).join("");
   const likeliest = p => greatest(p, 1)[0];
@@ -79,7 +80,7 @@ attnlibCards.define("player", (card, data, guard) => {
       : [flow("s", [40, ROW.s + 26], [130, ROW.s + 70], [W - 190, ROW.y + 6], [W - 122, ROW.y + 14]),
         flow("h", [c, ROW.c + 68], [c, ROW.y], [c + 30, ROW.y + 8], [W - 122, ROW.y + 10]),
         flow("y", [84, ROW.y + 24], [120, ROW.y + 24], [W - 180, ROW.y + 18], [W - 122, ROW.y + 18])];
-    svg.replaceChildren(part("", "query scores context", ...each(i => make("text", { x: x(i), y: 12 }, all[i]))),
+    svg.replaceChildren(part("", "query scores context", ...each(i => make("text", { x: x(i), y: many && i % 2 ? 0 : 12 }, all[i]))),
       part("", "scores context", ...each(i => strip(h[i], "h", x(i), top(h[i]), `h${sub(i + 1)}`))),
       wire("query", ...each(i => flow("s", [queryX, 268], [queryX, 200], [x(i), 240], [x(i), ROW.e + 8]))),
       part("scores", "scores softmax", ...parts.scores),
@@ -93,7 +94,7 @@ attnlibCards.define("player", (card, data, guard) => {
   function fill() {
     const { e, alpha, c, p, sBefore, s, sTilde } = now, { late } = models[m], n = sub(t + 1);
     all.forEach((_, i) => {
-      parts.scores[i].textContent = all.length > 6 ? e[i].toFixed(1) : two(e[i]);   // as many as fit
+      parts.scores[i].textContent = many ? e[i].toFixed(1) : two(e[i]);
       parts.shares[i].textContent = two(alpha[i]);
       parts.bars[i].style.transform = `scaleY(${shown("softmax") ? alpha[i] : 0})`;
       const moved = Math.abs(plain.alpha[i] - alpha[i]) > LEAST;
