@@ -3,9 +3,10 @@ attnlibCards.define("player", (card, data, guard) => {
   const { make, button, dress, fill: keep, write, two, clamp, greatest, still, pressed, choices, load, forget,
     whenTouched, question } = attnlibCards;
   const EOS = 2, NAMES = ["", "(begin)", "(end)", "(unknown)"], MOST = 20, LEAST = 0.005, PACE = 2400;   // milliseconds
-  const CELL = 4, ACROSS = 12, LEVELS = 5;   // of a tile: pixels, numbers in a row, strengths of color
+  const CELL = 2, ACROSS = 6, LEVELS = 5;   // of a strip: pixels, numbers in a row, strengths of color
   const HIGH = 48, BUNDLE = 16, ROW = { h: 104, e: 122, a: 186, c: 226, s: 270, y: 322 };   // pixels, from the top
   const all = [...data.words, NAMES[EOS]], tried = question(card), done = new Set(), models = data.models;
+  const many = all.length > 6;   // words: on a phone they stand in two rows
   const KEYS = "In focus mode, left and right go from phase to phase, up and down from word to word; Space plays";
   const sub = n => [...String(n)].map(digit => "₀₁₂₃₄₅₆₇₈₉"[digit]).join("");
   const likeliest = p => greatest(p, 1)[0];
@@ -36,8 +37,8 @@ attnlibCards.define("player", (card, data, guard) => {
   const part = (made, lit, ...nodes) => make("g", { class: "at-part", "data-made": made, "data-lit": lit }, ...nodes);
   const wire = (made, ...nodes) => dress(part(made, made, ...nodes), { class: "at-part at-wire" });
 
-  // Many numbers as a tile: the stronger the color, the greater; what is negative is grey.
-  function tile(numbers, kind, cx, y, label, aside) {
+  // Many numbers as a strip: the stronger the color, the greater; what is negative is grey. Pointing at it tells some.
+  function strip(numbers, kind, cx, y, label, aside) {
     const levels = new Map(), rows = Math.ceil(numbers.length / ACROSS), width = CELL * ACROSS, height = CELL * rows;
     numbers.forEach((value, n) => {
       const level = Math.sign(value) * Math.min(Math.ceil(LEVELS * Math.abs(value)), LEVELS);
@@ -47,6 +48,7 @@ attnlibCards.define("player", (card, data, guard) => {
     const cells = [...levels].map(([level, d]) =>
       make("path", { d, class: level < 0 ? "at-negative" : "", "fill-opacity": Math.abs(level) / LEVELS }));
     return make("g", { class: `at-${kind}` },
+      make("title", {}, `${label}: ${[...numbers.slice(0, ACROSS)].map(two).join("  ")} …, ${numbers.length} numbers`),
       make("g", { class: "at-cells", transform: `translate(${cx - width / 2} ${y})` }, ...cells),
       make("rect", { class: "at-frame", x: cx - width / 2, y, width, height }),
       make("text", { class: "at-name", x: cx + (aside ?? 0), y: aside ? y + 20 : y - 5 }, label));
@@ -63,27 +65,27 @@ attnlibCards.define("player", (card, data, guard) => {
     W = svg.clientWidth || W;
     const { late, encoded: { h } } = models[m], c = middle(), r = right(), queryX = late ? r : left;
     const each = make => all.map((_, i) => make(i));
-    parts = { ribbons: make("g"), tiles: make("g"), list: make("g"),
+    parts = { ribbons: make("g"), strips: make("g"), list: make("g"),
       scores: each(i => make("text", { x: x(i), y: ROW.e })),
       bars: each(i => make("rect", { class: "at-bar", x: x(i) - 15, y: ROW.a - HIGH, width: 30, height: HIGH })),
       were: each(i => make("path", { class: "at-were", d: `M${x(i) - 19} ${ROW.a}h38` })),
       shares: each(i => make("text", { x: x(i), y: ROW.a + 13 })) };
     const bend = ROW.s + (late ? 18 : 46), low = ROW.y + (late ? -14 : -4);
-    const moves = [flow("s", [56, ROW.s + 18], [120, bend], [W - 120, bend], [W - 58, ROW.s + 20]),
+    const moves = [flow("s", [40, ROW.s + 18], [120, bend], [W - 120, bend], [W - 42, ROW.s + 20]),
       flow("y", [84, ROW.y + 18], [150, low], [W - 150, low], [r - 12, ROW.s + 36])];
-    if (!late) moves.push(flow("h", [c + 26, ROW.c + 30], [W - 90, ROW.c + 30], [W - 70, ROW.s], [W - 58, ROW.s + 8]));
+    if (!late) moves.push(flow("h", [c + 10, ROW.c + 30], [W - 90, ROW.c + 30], [W - 70, ROW.s], [W - 42, ROW.s + 8]));
     const writes = late ? [flow("h", [c, ROW.c + 34], [c, ROW.c + 50], [c, ROW.y - 20], [c, ROW.y - 4]),
-      flow("s", [W - 56, ROW.s + 20], [c + 60, ROW.s + 20], [c + 60, ROW.y + 8], [c + 28, ROW.y + 12]),
-      flow("s", [c + 26, ROW.y + 22], [c + 40, ROW.y + 22], [W - 140, ROW.y + 22], [W - 122, ROW.y + 22])]
-      : [flow("s", [56, ROW.s + 26], [130, ROW.s + 70], [W - 190, ROW.y + 6], [W - 122, ROW.y + 14]),
+      flow("s", [W - 40, ROW.s + 20], [c + 60, ROW.s + 20], [c + 60, ROW.y + 8], [c + 12, ROW.y + 12]),
+      flow("s", [c + 10, ROW.y + 22], [c + 40, ROW.y + 22], [W - 140, ROW.y + 22], [W - 122, ROW.y + 22])]
+      : [flow("s", [40, ROW.s + 26], [130, ROW.s + 70], [W - 190, ROW.y + 6], [W - 122, ROW.y + 14]),
         flow("h", [c, ROW.c + 68], [c, ROW.y], [c + 30, ROW.y + 8], [W - 122, ROW.y + 10]),
         flow("y", [84, ROW.y + 24], [120, ROW.y + 24], [W - 180, ROW.y + 18], [W - 122, ROW.y + 18])];
-    svg.replaceChildren(part("", "query scores context", ...each(i => make("text", { x: x(i), y: 12 }, all[i]))),
-      part("", "scores context", ...each(i => tile(h[i], "h", x(i), top(h[i]), `h${sub(i + 1)}`))),
+    svg.replaceChildren(part("", "query scores context", ...each(i => make("text", { x: x(i), y: many && i % 2 ? 0 : 12 }, all[i]))),
+      part("", "scores context", ...each(i => strip(h[i], "h", x(i), top(h[i]), `h${sub(i + 1)}`))),
       wire("query", ...each(i => flow("s", [queryX, 268], [queryX, 200], [x(i), 240], [x(i), ROW.e + 8]))),
       part("scores", "scores softmax", ...parts.scores),
       part("softmax", "softmax context", ...parts.bars, ...parts.were, ...parts.shares),
-      part("context", "context", parts.ribbons), wire("state", ...moves), wire("word", ...writes), parts.tiles,
+      part("context", "context", parts.ribbons), wire("state", ...moves), wire("word", ...writes), parts.strips,
       part("word", "word", parts.list));
   }
 
@@ -92,7 +94,7 @@ attnlibCards.define("player", (card, data, guard) => {
   function fill() {
     const { e, alpha, c, p, sBefore, s, sTilde } = now, { late } = models[m], n = sub(t + 1);
     all.forEach((_, i) => {
-      parts.scores[i].textContent = two(e[i]);
+      parts.scores[i].textContent = many ? e[i].toFixed(1) : two(e[i]);
       parts.shares[i].textContent = two(alpha[i]);
       parts.bars[i].style.transform = `scaleY(${shown("softmax") ? alpha[i] : 0})`;
       const moved = Math.abs(plain.alpha[i] - alpha[i]) > LEAST;
@@ -106,11 +108,11 @@ attnlibCards.define("player", (card, data, guard) => {
       return alpha[i] < LEAST ? [] : [make("path", { class: "at-ribbon", "stroke-width": thick,
         d: `M${x(i)} ${ROW.a + 17}C${x(i)} ${ROW.c - 8} ${to} ${ROW.a + 22} ${to} ${ROW.c - 1}` })];
     }));
-    parts.tiles.replaceChildren(
-      part("", late ? "state" : "query word state", tile(sBefore, "s", left, ROW.s, `s${sub(t)}`)),
-      part("state", late ? "query word state" : "state", tile(s, "s", right(), ROW.s, `s${n}`)),
-      part("context", late ? "context word" : "context word state", tile(c, "h", middle(), ROW.c, `c${n}`, -38)),
-      ...(sTilde ? [part("word", "word", tile(sTilde, "s", middle(), ROW.y, `s̃${n}`, -38))] : []));
+    parts.strips.replaceChildren(
+      part("", late ? "state" : "query word state", strip(sBefore, "s", left, ROW.s, `s${sub(t)}`)),
+      part("state", late ? "query word state" : "state", strip(s, "s", right(), ROW.s, `s${n}`)),
+      part("context", late ? "context word" : "context word state", strip(c, "h", middle(), ROW.c, `c${n}`, -22)),
+      ...(sTilde ? [part("word", "word", strip(sTilde, "s", middle(), ROW.y, `s̃${n}`, -22))] : []));
     parts.list.replaceChildren(...greatest(p, 3).flatMap((word, k) => {
       const y = ROW.y + 22 * k;
       return [make("rect", { class: "at-likely", x: W - 116, y, width: 116 * p[word], height: 20, rx: 4 }),
@@ -127,7 +129,7 @@ attnlibCards.define("player", (card, data, guard) => {
         shown(node.dataset.made) && (key ? node.dataset.lit.split(" ").includes(key) : !node.matches(".at-wire")));
     }
     if (key === "context") models[m].encoded.h.forEach((h, i) =>
-      fly(tile(h, "h", x(i), top(h), ""), [middle() - x(i), ROW.c - top(h)], Math.max(now.alpha[i], 0.02)));
+      fly(strip(h, "h", x(i), top(h), ""), [middle() - x(i), ROW.c - top(h)], Math.max(now.alpha[i], 0.02)));
   }
 
   function fly(copy, [dx, dy], opacity = 1) {   // a vector goes where it is used
@@ -223,7 +225,7 @@ attnlibCards.define("player", (card, data, guard) => {
   }
 
   function choose(to, at = phase) {
-    if (to === t + 1 && to < steps.length) fly(tile(now.s, "s", right(), ROW.s, ""), [left - right(), 0]);
+    if (to === t + 1 && to < steps.length) fly(strip(now.s, "s", right(), ROW.s, ""), [left - right(), 0]);
     t = clamp(to, 0, steps.length - 1);
     go(at);
   }

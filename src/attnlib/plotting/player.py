@@ -22,7 +22,7 @@ from attnlib.search import greedy_search
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.shapes import typechecked
 
-MOST_WORDS = 5
+MOST_WORDS = 9
 """Greatest number of words of a sentence, which fit side by side on a phone."""
 
 
@@ -57,12 +57,12 @@ _ATTENTIONAL_OUTPUT = (
     r"{} = \mathrm{softmax}(W_y\, \tilde{s}_t)",
 )
 BAHDANAU = (
-    Phase("query", "The old state is the query", (r"W_a s_{t-1}",), "2.6"),
-    Phase("scores", "Each word gets a score", (r"e_{t,i} = v_a \cdot \tanh(W_a s_{t-1} + U_a h_i)",), "2.6"),
+    Phase("query", "The old state is the query", (r"W_a s_{t-1}",), "2.4"),
+    Phase("scores", "Each word gets a score", (r"e_{t,i} = v_a \cdot \tanh(W_a s_{t-1} + U_a h_i)",), "2.4"),
     Phase("softmax", "Scores become weights", _SOFTMAX, "1.2"),
     Phase("context", "They make a context", _CONTEXT, "1.3"),
-    Phase("word", "A word is written", _DEEP_OUTPUT, "2.8"),
-    Phase("state", "The state moves on", (r"s_t = f(s_{t-1},\, y_{t-1},\, c_t)",), "2.7"),
+    Phase("word", "A word is written", _DEEP_OUTPUT, "2.6"),
+    Phase("state", "The state moves on", (r"s_t = f(s_{t-1},\, y_{t-1},\, c_t)",), "2.5"),
 )
 """Phases of a step whose query is the previous state, in order."""
 
@@ -77,10 +77,10 @@ LUONG = (
 """Phases of a step whose query is the new state, in order."""
 
 _KEY = (
-    "A tile is a vector, 12 numbers a row: the stronger the color, the greater the number, up to 1; gray is negative. "
+    "A strip is a vector, 6 numbers a row: the stronger the color, the greater the number, up to 1; gray is negative. "
     "Green: annotations h and contexts c. Orange: states s. Blue: scores and weights."
 )
-_ACROSS, _CELL, _LEVELS, _WIDE, _HIGH, _BUNDLE = 12, 4, 5, 400, 48, 16  # as in player.js
+_ACROSS, _CELL, _LEVELS, _WIDE, _HIGH, _BUNDLE = 6, 2, 5, 400, 48, 16  # as in player.js
 
 
 @typechecked
@@ -180,7 +180,7 @@ def _still(network: EncoderDecoder, words: Sequence[str], step: int) -> tuple[st
         thick = _BUNDLE * weight
         parts += [
             f'<text x="{x:.1f}" y="14" text-anchor="middle">{escape(word)}</text>',
-            _tile(annotation, x, 24, "var(--note, #00684c)"),
+            _strip(annotation, x, 24, "var(--note, #00684c)"),
             f'<rect x="{x - 15:.1f}" y="{150 - _HIGH * weight:.1f}" width="30" height="{_HIGH * weight:.1f}" '
             'fill="var(--weight, #0072b2)"></rect>',
             f'<text x="{x:.1f}" y="164" text-anchor="middle">{two_decimals(weight)}</text>',
@@ -188,7 +188,7 @@ def _still(network: EncoderDecoder, words: Sequence[str], step: int) -> tuple[st
             f'stroke="var(--weight, #0072b2)" stroke-width="{thick:.2f}"></path>',
         ]
         to += thick
-    parts.append(_tile(context, _WIDE / 2, 208, "var(--note, #00684c)"))
+    parts.append(_strip(context, _WIDE / 2, 208, "var(--note, #00684c)"))
     for row, (word, chance) in enumerate(likely):
         chip = f"{escape(word)} {two_decimals(chance)}"
         parts.append(f'<text class="at-start" x="{_WIDE - 120}" y="{300 + 22 * row}">{chip}</text>')
@@ -202,8 +202,8 @@ def _still(network: EncoderDecoder, words: Sequence[str], step: int) -> tuple[st
     return svg, [*written, "(end)"], told
 
 
-def _tile(numbers: Float[np.ndarray, "enc"], x: float, y: int, color: str) -> str:
-    """Draw a vector as a tile of cells, colored by size, gray if negative."""
+def _strip(numbers: Float[np.ndarray, "enc"], x: float, y: int, color: str) -> str:
+    """Draw a vector as a strip of cells, colored by size, gray if negative."""
     levels: dict[int, str] = {}
     for n, value in enumerate(numbers):
         level = int(np.sign(value)) * min(ceil(_LEVELS * abs(value)), _LEVELS)
