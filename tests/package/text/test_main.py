@@ -295,6 +295,14 @@ def test_no_file_is_taken_for_a_stream_that_is_closed(home):
     assert len([*(home / "closed").iterdir()]) == 6
 
 
+def test_a_log_that_is_no_terminal_has_lines_for_a_bar(run):
+    files = ("--source", "a.tsv", "--dev", "a.tsv", "--model", "logged")
+    err = run("train", *files, *["--words", "--features", "8", "--steps", "6", "--eval-every", "2"])[2]
+    assert "\r" not in err
+    assert re.findall("^step ([0-9]+): dev loss", err, re.MULTILINE) == ["2", "4", "6"]
+    assert re.search("^6/6 steps, .*loss=", err, re.MULTILINE)
+
+
 def test_the_version_is_told(run):
     assert run("--version") == (0, f"attnlib {version('attnlib')}\n", "")
 
