@@ -27,8 +27,9 @@ import numpy as np
 from jaxtyping import Float, Int
 from tables import Run, environment
 
+from attnlib.costs import count_macs, count_parameters
 from attnlib.data import SentencePair
-from attnlib.experiments.fitting import count_macs, count_parameters, train_from_config
+from attnlib.experiments.fitting import train_from_config
 from attnlib.experiments.plan import ExperimentConfig, Plan, name_test_set
 from attnlib.experiments.predictions import Predictions, compute_metrics, max_output_length, predict
 from attnlib.metrics import sentence_nll, token_nll

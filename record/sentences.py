@@ -41,9 +41,9 @@ from sacrebleu.metrics import CHRF
 from tables import Run, add_run, environment
 
 from attnlib.checks import check_choice
+from attnlib.costs import count_parameters
 from attnlib.data import UNK, SentencePair, Tokenizer
 from attnlib.experiments.captions import LANGUAGES, load_captions
-from attnlib.experiments.fitting import count_parameters
 from attnlib.experiments.plan import ExperimentConfig, Plan, read_plan
 from attnlib.experiments.runs import RECORDED, Recording
 from attnlib.metrics import attention_weights, sentence_nll

@@ -6,11 +6,14 @@ import shutil
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import torch
 from jaxtyping import install_import_hook
-from playwright.sync_api import Browser, sync_playwright
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 torch.set_num_threads(1)  # the tests' tensors are too small to share out
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # nor is there a processor to share with, where tests run side by side
@@ -60,7 +63,7 @@ def older() -> tuple[str, Callable[[str], str]]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def browser() -> "Iterator[Browser]":
     """One browser for all tests, since two at a time do not get on in one thread.
 
     Without Chromium its tests are skipped, or fail where it is required.
@@ -69,6 +72,8 @@ def browser() -> Iterator[Browser]:
     if not executable:
         without = pytest.fail if os.environ.get("REQUIRE_CHROMIUM") else pytest.skip
         without("chromium is not installed, so the pages are not looked at in a browser")
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415, most tests need no browser
+
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=executable, args=FLAGS)
         yield browser

@@ -22,6 +22,7 @@ The modules, in reading order, which is the order of dependence:
 - `processes`: a processor or a GPU, one process or several;
 - `seq2seq`: encoder and decoder; the papers as presets;
 - `transformer`: a small Transformer, with multi-head attention and no recurrence;
+- `costs`: parameters and multiply-adds of a model;
 - `search`: the likeliest words, greedy or by beam;
 - `training`: the training loop;
 - `metrics`: alignment error rate, BLEU, exact match;

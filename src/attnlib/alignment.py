@@ -78,8 +78,8 @@ class AttentionLayer(nn.Module):
     window, `window` is `src`; in a local one, at most ``min(2 * half_width + 1, src)``. If that is less than the
     length of the source, the keys and values in the window are copied, ``batch * tgt * window * (key + enc)`` numbers,
     and the cost of a step does not grow with the source. With a dot or general score, products with the whole source
-    replace the copies where they cost less: for several states at once, and for a source of at most four windows. The
-    backward pass adds into gradients as large as all keys and annotations.
+    replace the copies where they cost less: for several states at once, and in training, for a source of at most four
+    windows. The backward pass adds into gradients as large as all keys and annotations.
 
     Examples
     --------
@@ -140,7 +140,7 @@ class AttentionLayer(nn.Module):
         src, window = memory.mask.shape[-1], view.mask.shape[-1]
         if view.positions is None or window == src:
             attended = attend(self.score(s, memory.keys), memory.values, view.mask, view.factor)
-        elif isinstance(self.score, Dot) and (s.shape[1] > 1 or src <= 4 * window):  # products by all cost less
+        elif isinstance(self.score, Dot) and (s.shape[1] > 1 or (s.requires_grad and src <= 4 * window)):
             scores = self.score(s, memory.keys).gather(2, view.positions)
             weights = attend(scores, memory.values[:, :window, :0], view.mask, view.factor).weights
             dense = weights.new_zeros(*weights.shape[:2], src).scatter(2, view.positions, weights)

@@ -75,7 +75,8 @@ def seeded(seed: int) -> Iterator[None]:
 def cast_for_steps(W: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
     """Cast a weight as `torch.autocast` would, once: it casts parts and transposes of weights at every product."""
     kind = W.device.type
-    return W.to(torch.get_autocast_dtype(kind)) if torch.is_autocast_enabled(kind) else W
+    cast = torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
+    return W.to(torch.get_autocast_dtype(kind)) if cast else W
 
 
 def gru_step(

@@ -22,6 +22,7 @@ FUNCTIONS = ["exp", "tanh", "ln", "log", "min", "max", "sin", "cos"]
 SHOWN = dict.fromkeys(["left", "right", "big", "mathrm", "text", "quad", "qquad"], "") | {f: f for f in FUNCTIONS}
 SHOWN |= {"frac": "/", "tfrac": "/", "sqrt": "√", "tilde": "˜", "bar": "¯", "overrightarrow": "→", "overleftarrow": "←"}
 SHOWN |= {"top": "⊤", "odot": "⊙", "cdot": "⋅", "sum": "∑", "pm": "±", "cap": "∩", "mid": "∣", "approx": "≈"}
+SHOWN |= {"binom": "(/)", "infty": "∞"}
 SHOWN |= {"ldots": "…", "partial": "∂", "ell": "ℓ", "lvert": "|", "rvert": "|", "lVert": "‖", "rVert": "‖"}
 NAMES = {name for row in rows().values() for use in ("code", "by_hand") for name in row.get(use, [])}
 

@@ -46,11 +46,11 @@ def test_a_page_has_each_script_and_style_once_beside_the_first_card_that_needs_
     plane = query_plane(np.ones(2), np.eye(2), np.eye(2), ["a", "b"]).html
     page = placed(tmp_path, "<p>1</p>".join([explorer, card, player, plane, card]))
     first, second, third, fourth, last = page.split("<p>1</p>")
-    where = {"cards": first, "demo": first, "recurrent": second, "player": third, "plane": fourth}
+    where = {"cards": first, "demo": first, "models": second, "player": third, "plane": fourth}
     for name, text in where.items():
         assert script(name) in text
         assert page.count(script(name)) == 1, name
-        assert page.count(read([name], "css")) == 1 or name == "recurrent"
+        assert page.count(read([name], "css")) == 1 or name == "models"
     assert last.endswith("</div>\n<script>\nattnlibCards.scan()</script>\n")
     assert len([*(tmp_path / "_static" / "models").iterdir()]) == 1
 

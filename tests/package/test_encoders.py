@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
+from attnlib.costs import count_products
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
-from attnlib.experiments.fitting import count_products
 from attnlib.layers import Embedding
 
 VOCAB, EMB, HID, DEC, LAYERS, SRC = 23, 3, 5, 7, 3, 11

@@ -27,7 +27,7 @@ from attnlib.transformer import (
 )
 
 
-class NormFirstEncoderLayer(EncoderLayer):
+class _NormFirstEncoderLayer(EncoderLayer):
     """Encoder layer that normalizes what each sublayer reads (Xiong et al. 2020, table 1)."""
 
     def forward(
@@ -40,7 +40,7 @@ class NormFirstEncoderLayer(EncoderLayer):
         return x + self.feed_forward_norm.dropout(self.feed_forward(self.feed_forward_norm.norm(x)))
 
 
-class NormFirstDecoderLayer(DecoderLayer):
+class _NormFirstDecoderLayer(DecoderLayer):
     """Decoder layer that normalizes what each sublayer reads; the encoder has normalized the source."""
 
     def forward(
@@ -62,7 +62,7 @@ class NormFirstDecoderLayer(DecoderLayer):
         return x, attended, (keys, values)
 
 
-class NormFirstEncoder(TransformerEncoder):
+class _NormFirstEncoder(TransformerEncoder):
     """Encoder with a norm after its last layer."""
 
     def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> EncoderOutput:
@@ -72,7 +72,7 @@ class NormFirstEncoder(TransformerEncoder):
         return encoded._replace(annotations=torch.where(real, self.norm(encoded.annotations), 0.0))
 
 
-class NormFirstDecoder(TransformerDecoder):
+class _NormFirstDecoder(TransformerDecoder):
     """Decoder with a norm before its output."""
 
     def decode(
@@ -83,11 +83,8 @@ class NormFirstDecoder(TransformerDecoder):
         return self.norm(x), outputs, after
 
 
-class DistanceAttention(MultiHeadAttention):
-    r"""Attention whose scores decrease with the distance, :math:`q \cdot k / \sqrt{d} - m |i - j|` (Press et al. 2022).
-
-    The slopes :math:`m` of the heads are :math:`2^{-8/n}, 2^{-16/n}, \ldots, 2^{-8}`.
-    """
+class _DistanceAttention(MultiHeadAttention):
+    """Attention whose scores decrease with the distance."""
 
     def forward(
         self, x: Float[Tensor, "batch tgt emb"], remembered: KeysValues, mask: Bool[Tensor, "#batch 1 #tgt src"]
@@ -102,7 +99,7 @@ class DistanceAttention(MultiHeadAttention):
         return AttentionOutput(context.transpose(1, 2).flatten(2) @ self.W_O.mT, weights)
 
 
-class WordEmbedding(PositionalEmbedding):
+class _WordEmbedding(PositionalEmbedding):
     """Scaled embedding without positions."""
 
     def forward(
@@ -133,14 +130,17 @@ def transformer_norm_first(
     """
     model = transformer(source_vocabulary, target_vocabulary, d_model=d_model, **options)
     model.encoder.norm, model.decoder.norm = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
-    classes = {TransformerEncoder: NormFirstEncoder, TransformerDecoder: NormFirstDecoder}
-    return _exchange(model, {**classes, EncoderLayer: NormFirstEncoderLayer, DecoderLayer: NormFirstDecoderLayer})
+    classes = {TransformerEncoder: _NormFirstEncoder, TransformerDecoder: _NormFirstDecoder}
+    return _exchange(model, {**classes, EncoderLayer: _NormFirstEncoderLayer, DecoderLayer: _NormFirstDecoderLayer})
 
 
 def transformer_alibi(
     source_vocabulary: Tokenizer, target_vocabulary: Tokenizer, *, d_model: int = 64, **options: Any
 ) -> EncoderDecoder:
-    """Build a Transformer without positions, whose self-attention knows distances: see `DistanceAttention`.
+    r"""Build a Transformer without positions, whose self-attention scores decrease with the distance of words.
+
+    A score is :math:`q \cdot k / \sqrt{d} - m |i - j|`. The slopes :math:`m` of the n heads are
+    :math:`2^{-8/n}, 2^{-16/n}, \ldots, 2^{-8}` (Press et al. 2022, section 3).
 
     Parameters
     ----------
@@ -158,8 +158,8 @@ def transformer_alibi(
     """
     model = transformer(source_vocabulary, target_vocabulary, d_model=d_model, **options)
     for layer in (*model.encoder.layers, *model.decoder.layers):
-        layer.self_attention.__class__ = DistanceAttention
-    return _exchange(model, {PositionalEmbedding: WordEmbedding})
+        layer.self_attention.__class__ = _DistanceAttention
+    return _exchange(model, {PositionalEmbedding: _WordEmbedding})
 
 
 def _exchange(model: EncoderDecoder, classes: Mapping[type[nn.Module], type[nn.Module]]) -> EncoderDecoder:

@@ -152,8 +152,8 @@ VERBS: list[Verb] = read_table(
     """,
 )
 
-_ELIDED = {"le": "l'", "la": "l'", "de": "d'", "ne": "n'", "que": "qu'"}
-_CONTRACTED = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
+ELIDED = {"le": "l'", "la": "l'", "de": "d'", "ne": "n'", "que": "qu'"}
+CONTRACTED = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
 
 
 def an(english: str) -> str:
@@ -220,10 +220,10 @@ def meet(left: str, right: str) -> tuple[str, ...]:
     tuple of str
         One or two words.
     """
-    if left in _ELIDED and _sounds_like_vowel(right):
-        return _ELIDED[left], right
-    if (left, right) in _CONTRACTED:
-        return (_CONTRACTED[left, right],)
+    if left in ELIDED and _sounds_like_vowel(right):
+        return ELIDED[left], right
+    if (left, right) in CONTRACTED:
+        return (CONTRACTED[left, right],)
     return left, right
 
 

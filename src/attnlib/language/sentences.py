@@ -88,9 +88,14 @@ def sample(
     rng, pairs = Random(seed), []
     while len(pairs) < n:
         pair = _any_sentence(rng, choose(rng, clauses), reordering)
-        if (sha256(" ".join(pair.target).encode()).digest()[0] < _TEST) == (part == "test"):
+        if part_of(pair.target) == part:
             pairs.append(pair)
     return pairs
+
+
+def part_of(target: Sequence[str]) -> str:
+    """Return the part of all sentences, "train" or "test", that a French sentence belongs to."""
+    return "test" if sha256(" ".join(target).encode()).digest()[0] < _TEST else "train"
 
 
 @cache

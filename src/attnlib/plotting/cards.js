@@ -23,6 +23,19 @@ window.attnlibCards ??= (() => {
     return places;
   }
 
+  // Where each of our words stands in theirs, of those that both have in the same order; -1 if it does not.
+  function match(ours, theirs) {
+    const most = Array.from({ length: ours.length + 1 }, () => [...theirs, 0].fill(0)), places = ours.map(() => -1);
+    for (let a = ours.length - 1; a >= 0; a--)
+      for (let b = theirs.length - 1; b >= 0; b--)
+        most[a][b] = ours[a] === theirs[b] ? 1 + most[a + 1][b + 1] : Math.max(most[a + 1][b], most[a][b + 1]);
+    for (let a = 0, b = 0; a < ours.length && b < theirs.length;)
+      if (ours[a] === theirs[b]) places[a++] = b++;
+      else if (most[a + 1][b] >= most[a][b + 1]) a++;
+      else b++;
+    return places;
+  }
+
   const cardOf = node => node.closest(".attnlib-card");
 
   // Call a function, now or when something happens; if it fails, the card says so.
@@ -100,7 +113,7 @@ window.attnlibCards ??= (() => {
     try {
       const weights = carried ? JSON.parse(carried.textContent) : packed[digest] ?? await fetched(digest);
       await pause();
-      return opened[digest] = window.attnlibRecurrent.open(weights);
+      return opened[digest] = window.attnlibModels.open(weights);
     } catch (error) {
       throw error.constructor === Error ? error : new Error("the weights are damaged");
     }
@@ -157,5 +170,5 @@ window.attnlibCards ??= (() => {
   }
 
   return { make, button, dress, fill, write, sayAtRest, two, clamp, greatest, sum, still, pressed, choices, load,
-    whenTouched, question, define, scan };
+    forget, match, whenTouched, question, define, scan };
 })();

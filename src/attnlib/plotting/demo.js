@@ -1,9 +1,9 @@
 // The attention demo: source words above, target words below, and lines as thick as the weights between them. A reader
-// drags weights, hides words and picks words, and the models of recurrent.js translate the rest anew. Without a model
+// drags weights, hides words and picks words, and the models of models.js translate the rest anew. Without a model
 // it shows weights that were computed before.
 attnlibCards.define("demo", (card, data, guard) => {
-  const { make, button, dress, fill, write, two, clamp, greatest, sum, still, pressed, choices, load, whenTouched,
-    question } = attnlibCards;
+  const { make, button, dress, fill, write, two, clamp, greatest, sum, still, pressed, choices, load, match,
+    whenTouched, question } = attnlibCards;
   const EOS = 2, MOST = 99, LEAST = 0.005, PATIENCE = 30;   // words; a weight that is still said; milliseconds
   // pixels: the lines of a target word; a word without letters; a likely word
   const BUNDLE = 15, FULL = 20, CHIP = 34;
@@ -36,20 +36,7 @@ attnlibCards.define("demo", (card, data, guard) => {
   const direction = words => RIGHT_TO_LEFT.test(words.join(" ")) ? "rtl" : "ltr";
   const leftwards = side => !tall() && side.dir === "rtl";
 
-  // Say of each word whether it is one of those that two sentences have in common, in the same order.
-  function common(ours, theirs) {
-    const most = Array.from({ length: ours.length + 1 }, () => [...theirs, 0].fill(0));
-    for (let a = ours.length - 1; a >= 0; a--)
-      for (let b = theirs.length - 1; b >= 0; b--)
-        most[a][b] = ours[a] === theirs[b] ? 1 + most[a + 1][b + 1] : Math.max(most[a + 1][b], most[a][b + 1]);
-    const kept = ours.map(() => false);
-    for (let a = 0, b = 0; a < ours.length && b < theirs.length;) {
-      if (ours[a] === theirs[b]) kept[a] = (++b, true);
-      if (kept[a] || most[a + 1][b] >= most[a][b + 1]) a++;
-      else b++;
-    }
-    return kept;
-  }
+  const common = (ours, theirs) => match(ours, theirs).map(place => place >= 0);
 
   // --- Translating: a small model takes some milliseconds, and follows every movement of the hand ---
 

@@ -12,8 +12,7 @@ from typing import Any
 import torch
 
 from attnlib.data import EOS, UNK, SentencePair, encode_batch
-from attnlib.language import lexicon
-from attnlib.language.grammar import sample
+from attnlib.language import dictionary, grammar, lexicon, sentences
 from attnlib.plotting.cards import Card, Question, card, digest
 from attnlib.plotting.explorer import WHOLE, shown_data, still
 from attnlib.plotting.packing import pack_models
@@ -79,7 +78,7 @@ def attention_demo(
         attention_demo({"without attention": no_attention, "Bahdanau": bahdanau})
     """
     networks, packed = list(models.values()), pack_models(models)
-    first = _pair(sentence, networks[0])
+    first, reordered = _pair(sentence, networks[0]), _reordered(networks[0])
     steps = [_steps(network, first.source) for network in networks]
     decode = networks[0].target_vocabulary.decode
     written = [decode([one["word"] for one in each]) for each in steps]
@@ -97,9 +96,9 @@ def attention_demo(
         "target": networks[0].target_vocabulary.words,
         "bar": asked.get("bar", 0),
         "first": [" ".join(side) for side in first[:2] if side],
-        "pairs": _pairs(),
-        "kinds": [_kinds().get(word, word) for word in networks[0].source_vocabulary.words],
-        "follow": _follow(),
+        "pairs": _pairs(reordered),
+        "kinds": [_kinds(reordered).get(word, word) for word in networks[0].source_vocabulary.words],
+        "follow": _follow(reordered),
         "question": asked or None,
     }
     stills = "".join(
@@ -113,7 +112,7 @@ def attention_demo(
 
 def _pair(sentence: str | SentencePair | None, network: EncoderDecoder) -> SentencePair:
     if sentence is None:
-        source, target = _pairs()[1][0]
+        source, target = _pairs(_reordered(network))[1][0]
         return SentencePair(tuple(source.split()), tuple(target.split()))
     pair = sentence if isinstance(sentence, SentencePair) else SentencePair(tuple(sentence.split()), ())
     numbers = network.source_vocabulary.encode(pair.source)
@@ -168,8 +167,13 @@ def _steps(network: EncoderDecoder, words: Sequence[str]) -> list[dict[str, Any]
     return [dict(zip(columns, step, strict=True)) for step in zip(*columns.values(), strict=True)]
 
 
+def _reordered(network: EncoderDecoder) -> bool:
+    """Return whether a model has learned the grammar whose English order varies."""
+    return network.source_vocabulary == sentences.vocabularies()[0]
+
+
 @cache
-def _pairs() -> list[list[list[str]]]:
+def _pairs(reordered: bool) -> list[list[list[str]]]:
     """Return the sentences that the reader can draw, by least number of clauses.
 
     None of them is a training sentence.
@@ -179,12 +183,13 @@ def _pairs() -> list[list[list[str]]]:
     list of lists of (source, target)
         Sentence pairs for each least number of clauses.
     """
+    sample = (sentences if reordered else grammar).sample
     drawn = (sample(_EACH, 38 + clauses, [clauses], part="test") for clauses in range(1, _CLAUSES + 1))
     return [[[" ".join(pair.source), " ".join(pair.target)] for pair in pairs] for pairs in drawn]
 
 
 @cache
-def _kinds() -> dict[str, str]:
+def _kinds(reordered: bool) -> dict[str, str]:
     """Return the kind of each noun and verb, whose words have the same positions.
 
     Any other word is its own kind.
@@ -194,16 +199,16 @@ def _kinds() -> dict[str, str]:
     dict
         Kind of each noun and verb.
     """
-    kinds = {}
-    for noun in lexicon.NOUNS:
+    kinds, tables = {}, dictionary if reordered else lexicon
+    for noun in tables.NOUNS:
         kinds |= {noun.english: f"{noun.kind} singular", noun.english_plural: f"{noun.kind} plural"}
-    for verb in lexicon.VERBS:
+    for verb in tables.VERBS:
         kinds |= {verb.english: "verb plural", f"{verb.english}s": "verb singular"}
     return kinds
 
 
 @cache
-def _follow() -> dict[str, list[str]]:
+def _follow(reordered: bool) -> dict[str, list[str]]:
     """Return the kinds of words that can follow each kind.
 
     The first word follows "". An asterisk marks a singular noun phrase: only singular nouns follow "big*".
@@ -214,10 +219,10 @@ def _follow() -> dict[str, list[str]]:
         Kinds of words that follow each kind.
     """
     follow = defaultdict(set)
-    for pair in sample(_GRAMMAR, 38):
+    for pair in (sentences if reordered else grammar).sample(_GRAMMAR, 38):
         before, singular = "", False
         for word in pair.source:
-            kind = _kinds().get(word, word)
+            kind = _kinds(reordered).get(word, word)
             follow[before].add(kind)
             singular = kind in ("a", "an") if kind in ("a", "an", "the") else singular
             before = kind + "*" * singular

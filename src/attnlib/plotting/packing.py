@@ -12,15 +12,34 @@ from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LuongDecoder
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
 from attnlib.plotting.cards import to_numpy
 from attnlib.seq2seq import EncoderDecoder
+from attnlib.transformer import (
+    DecoderLayer,
+    EncoderLayer,
+    MultiHeadAttention,
+    PositionalEmbedding,
+    TransformerDecoder,
+    TransformerEncoder,
+)
+
+_TRANSFORMER = (
+    PositionalEmbedding,
+    MultiHeadAttention,
+    EncoderLayer,
+    DecoderLayer,
+    TransformerEncoder,
+    TransformerDecoder,
+)
 
 
-def pack_models(models: Mapping[str, EncoderDecoder]) -> list[dict[str, Any]]:
+def pack_models(models: Mapping[str, EncoderDecoder], most: int = 2) -> list[dict[str, Any]]:
     """Pack the models of a card.
 
     Parameters
     ----------
     models : mapping of str to EncoderDecoder
-        One model, or two to compare, by title, with the same vocabularies of words.
+        One model, or several to compare, by title, with the same vocabularies of words.
+    most : int, default 2
+        Greatest number of models.
 
     Returns
     -------
@@ -30,26 +49,27 @@ def pack_models(models: Mapping[str, EncoderDecoder]) -> list[dict[str, Any]]:
     Raises
     ------
     ValueError
-        If there are no models or more than two, or their vocabularies differ or are of subwords, or a model cannot be
-        packed.
+        If there are no models or more than `most`, or their vocabularies differ or are of subwords, or a model cannot
+        be packed.
     """
-    if len(models) not in (1, 2):
-        raise ValueError(f"models holds {len(models)} models; expected one model, or two to compare")
+    if not 1 <= len(models) <= most:
+        raise ValueError(f"models holds {len(models)} models; expected one model, or up to {most} to compare")
     vocabularies = [(model.source_vocabulary, model.target_vocabulary) for model in models.values()]
     if not all(isinstance(vocabulary, Vocabulary) for pair in vocabularies for vocabulary in pair):
         raise ValueError("the vocabularies are not of whole words; expected vocabularies of words")
-    if vocabularies[0] != vocabularies[-1]:
+    if any(pair != vocabularies[0] for pair in vocabularies):
         raise ValueError("models have different vocabularies; expected the same words on each side")
     return [pack(model) for model in models.values()]
 
 
 def pack(model: EncoderDecoder) -> dict[str, Any]:
-    """Return all that ``recurrent.js`` needs to run a model on ids.
+    """Return all that ``models.js`` needs to run a model on ids.
 
     Parameters
     ----------
     model : EncoderDecoder
-        A recurrent model. Its weights are rounded to float16, which leaves those of a pretrained model unchanged.
+        A model of parts of this package. Its weights are rounded to float16, which leaves those of a pretrained model
+        unchanged.
 
     Returns
     -------
@@ -60,13 +80,27 @@ def pack(model: EncoderDecoder) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If the encoder or the decoder is not recurrent, or a weight is too large for float16 or not finite.
+        If the scripts do not know the encoder or the decoder, or a weight is too large for float16 or not finite.
     """
-    return {"parts": _parts(model.encoder, model.decoder), "weights": _weights(model)}
+    parts = _transformer if isinstance(model.encoder, TransformerEncoder) else _recurrent
+    return {"parts": parts(model), "weights": _weights(model)}
 
 
-def _parts(encoder: Any, decoder: Any) -> dict[str, Any]:
-    """Return the classes of a model's parts, with their options."""
+def _transformer(model: EncoderDecoder) -> dict[str, Any]:
+    """Return the classes of a Transformer's parts, with the heads of each attention."""
+    heads = {}
+    for name, module in model.named_modules():
+        if isinstance(module, _TRANSFORMER) and type(module) not in _TRANSFORMER:
+            raise ValueError(f"{name} is a {type(module).__name__}; expected a class of attnlib.transformer")
+        if isinstance(module, MultiHeadAttention):
+            heads[name] = module.num_heads
+    return {"encoder": "TransformerEncoder", "decoder": "TransformerDecoder", "heads": heads}
+
+
+def _recurrent(model: EncoderDecoder) -> dict[str, Any]:
+    """Return the classes of a recurrent model's parts, with their options."""
+    encoder: Any = model.encoder
+    decoder: Any = model.decoder
     if not isinstance(encoder, BidirectionalGRU | BidirectionalLSTM | StackedLSTM):
         raise ValueError(f"the encoder is a {type(encoder).__name__}; expected a recurrent one of attnlib.encoders")
     if not isinstance(decoder, FixedContextDecoder | BahdanauDecoder | LuongDecoder):

@@ -26,7 +26,7 @@ def page_of(model: EncoderDecoder, title: str, *, beam_size: int, max_length: in
     Parameters
     ----------
     model : EncoderDecoder
-        A recurrent model, with vocabularies of words or of subwords.
+        A model, with vocabularies of words or of subwords.
     title : str
         Title of the page.
     beam_size : int
@@ -42,8 +42,8 @@ def page_of(model: EncoderDecoder, title: str, *, beam_size: int, max_length: in
     Raises
     ------
     ValueError
-        If the model is not recurrent, or a weight is too large for float16 or not finite, or the page would be larger
-        than `LARGEST`.
+        If the scripts do not know a part of the model, or a weight is too large for float16 or not finite, or the page
+        would be larger than `LARGEST`.
     """
     beam_size, max_length = check_whole(beam_size=beam_size, max_length=max_length)
     weights = sum(weight.numel() for weight in model.state_dict().values())
@@ -52,7 +52,7 @@ def page_of(model: EncoderDecoder, title: str, *, beam_size: int, max_length: in
     unit, hint, listed = ("piece", _PIECES, "pieces") if pieces else ("word", "", "words")
     attends = model.decoder.has_attention
     then = "change where the model looks" if attends else "replace words of its translation"
-    score = model.decoder.attention.score if attends else None
+    score = getattr(getattr(model.decoder, "attention", None), "score", None)
     positions = len(score.W_a) - 1 if isinstance(score, Location) else None  # of a sentence without EOS
     shown = {"title": title, "digest": "own", "D": packed["parts"].get("D"), "steps": []}
     data = {

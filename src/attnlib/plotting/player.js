@@ -1,7 +1,7 @@
 // One step of a trained model, phase by phase: what acts is lit, in the picture and in the list of equations.
 attnlibCards.define("player", (card, data, guard) => {
-  const { make, button, dress, fill: keep, write, two, clamp, greatest, still, pressed, choices, load, whenTouched,
-    question } = attnlibCards;
+  const { make, button, dress, fill: keep, write, two, clamp, greatest, still, pressed, choices, load, forget,
+    whenTouched, question } = attnlibCards;
   const EOS = 2, NAMES = ["", "(begin)", "(end)", "(unknown)"], MOST = 20, LEAST = 0.005, PACE = 2400;   // milliseconds
   const CELL = 2, ACROSS = 6, LEVELS = 5;   // of a strip: pixels, numbers in a row, strengths of color
   const HIGH = 48, BUNDLE = 16, ROW = { h: 104, e: 122, a: 186, c: 226, s: 270, y: 322 };   // pixels, from the top
@@ -262,6 +262,7 @@ attnlibCards.define("player", (card, data, guard) => {
       switches.querySelectorAll("input")[m].checked = true;
       throw error;
     }
+    forget(card);
     what();
   }
 

@@ -36,7 +36,7 @@ class Subwords:
         self._pieces = lru_cache(_REMEMBERED)(self._cut)
 
     def __reduce__(self) -> tuple[type["Subwords"], tuple[bytes]]:
-        """Give `pickle` what the vocabulary is made from, without the words that it remembers."""
+        """Say what a copy of the vocabulary is made from, without the words that it remembers."""
         return Subwords, (self.model,)
 
     @classmethod

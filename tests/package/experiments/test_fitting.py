@@ -7,8 +7,9 @@ import pytest
 import torch
 from torch import nn
 
+from attnlib.costs import count_macs, count_parameters, count_products
 from attnlib.data import Vocabulary
-from attnlib.experiments.fitting import count_macs, count_parameters, count_products, train_from_config
+from attnlib.experiments.fitting import train_from_config
 from attnlib.experiments.plan import build_vocabularies
 from attnlib.experiments.runs import Recording
 from attnlib.experiments.variants import hybrid

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from measures import count_offsets, dev_sentences, group_sentences, measure, measure_costs, measure_rate
 
+from attnlib.costs import count_parameters
 from attnlib.data import SentencePair
-from attnlib.experiments.fitting import count_parameters, train_from_config
+from attnlib.experiments.fitting import train_from_config
 from attnlib.experiments.plan import read_plan
 from attnlib.experiments.predictions import Predictions, compute_metrics, max_output_length, predict
 from attnlib.metrics import sentence_nll

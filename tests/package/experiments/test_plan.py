@@ -7,8 +7,8 @@ import pytest
 import torch
 from measures import dev_sentences
 
+from attnlib.costs import count_parameters
 from attnlib.data import SentencePair, Vocabulary
-from attnlib.experiments.fitting import count_parameters
 from attnlib.experiments.plan import (
     GRAMMARS,
     PLANS,

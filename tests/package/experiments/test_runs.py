@@ -8,7 +8,8 @@ import pytest
 from sentences import search_of, settings_of
 from tables import Run, add_run, code_digest, write_lines
 
-from attnlib.experiments.fitting import count_macs, count_parameters, train_from_config
+from attnlib.costs import count_macs, count_parameters
+from attnlib.experiments.fitting import train_from_config
 from attnlib.experiments.plan import PLANS, read_plan
 from attnlib.experiments.runs import Recording, read_table
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from attnlib.experiments.transformers import DistanceAttention, transformer_alibi, transformer_norm_first
+from attnlib.experiments.transformers import _DistanceAttention, transformer_alibi, transformer_norm_first
 from attnlib.language.sentences import vocabularies
 from attnlib.transformer import transformer
 
@@ -29,7 +29,7 @@ def test_scores_at_once_are_those_of_the_steps_and_not_the_transformer_s(build):
 
 
 def test_scores_decrease_with_the_distance_by_each_head_s_slope():
-    attention = DistanceAttention(10, 2)
+    attention = _DistanceAttention(10, 2)
     torch.nn.init.zeros_(attention.W_Q)
     x = torch.randn(1, 5, 10)
     weights = attention(x, attention.project_keys_values(x), torch.ones(1, 1, 1, 5, dtype=torch.bool)).weights

@@ -7,8 +7,8 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
+from attnlib.costs import count_macs
 from attnlib.data import BOS, Vocabulary
-from attnlib.experiments.fitting import count_macs
 from attnlib.experiments.variants import ConcatWithIdentity, hybrid, luong_with_identity, luong_without_attention
 from attnlib.scores import Concat
 from attnlib.seq2seq import luong, rnn_search

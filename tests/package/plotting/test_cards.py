@@ -53,7 +53,7 @@ def test_scripts_and_styles_are_in_the_wheel(root):
     packed = {file.distribution_path for file in WheelBuilder(str(root)).recurse_included_files()}
     kinds = ("cards", "demo", "plane", "player", "page")
     assert {f"attnlib/plotting/{kind}.{ending}" for kind in kinds for ending in ("css", "js")} <= packed
-    assert {"attnlib/plotting/equations.json", "attnlib/plotting/recurrent.js"} <= packed
+    assert {"attnlib/plotting/equations.json", "attnlib/plotting/models.js"} <= packed
 
 
 EYE, ABC = np.eye(3), ["a", "b", "c"]
@@ -93,7 +93,7 @@ def two_vocabularies() -> Card:
         (lambda: table(HEAD, [("a", 1, 2), ("a", 1)]), r"rows\[1\] has 2 cells; expected 3, as many as"),
         (lambda: table([], [()]), r"rows\[0\] has 0 cells; expected 0, as many as head, at least one"),
         (lambda: Question("?", ["a"], 1, "", {}), "right is 1; expected the position of one of 1 choices"),
-        (lambda: attention_demo({}), "models holds 0 models; expected one model, or two"),
+        (lambda: attention_demo({}), "models holds 0 models; expected one model, or up to 2"),
         (two_vocabularies, "models have different vocabularies; expected the same words"),
         (lambda: demo("the blue cat"), "sentence holds 'blue'; expected words that the models know"),
         (lambda: demo(step=4), "step is 4; expected the position of a word, 0 to 3"),

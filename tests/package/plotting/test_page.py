@@ -97,7 +97,8 @@ def test_while_a_model_translates_the_page_is_free_and_what_stands_there_stays(o
 def test_what_is_written_wrongly_gets_a_sentence(words, opened):
     page = opened(written(words))
     field(page).fill("the <b>dog</b> qwe sings")
-    translation = translate(words, "the <b>dog</b> qwe sings")
+    with pytest.warns(UserWarning, match="unknown words: <b>dog</b> qwe"):
+        translation = translate(words, "the <b>dog</b> qwe sings")
     expect(status(page)).to_have_text(f"enfr: {translation}. The model does not know “<b>dog</b>”, “qwe”.")
     for text, says in (
         (" ", "Write a sentence."),
@@ -135,7 +136,7 @@ FIRST_LETTER = """word => {
 
 def test_a_sentence_from_right_to_left_stands_from_right_to_left(words, opened):
     """Its words, its keys, and those of the translation, which here is written from left to right."""
-    page = opened(written(words.network))
+    page = opened(written(words))
     source, target = page.locator(".at-source .at-word"), page.locator(".at-target .at-word")
     lefts = "all => all.map(one => one.getBoundingClientRect().left)"
     field(page).fill(f"{CAT} the {SINGS}")
@@ -150,7 +151,7 @@ def test_a_sentence_from_right_to_left_stands_from_right_to_left(words, opened):
 
 
 def test_a_word_that_is_cut_keeps_its_first_letters(words, opened):
-    page = opened(written(words.network), wide=320)
+    page = opened(written(words), wide=320)
     field(page).fill(f"{CAT * 15} {'international' * 4}")
     source = page.locator(".at-source .at-word")
     expect(source).to_have_count(3)
@@ -195,9 +196,7 @@ def test_words_from_outside_are_no_html(opened):
     expect(page.locator(".at-source .at-word")).to_have_text([*hostile.words, "(end)"], use_inner_text=False)
 
 
-def test_a_transformer_and_what_is_too_large_are_refused(refused, monkeypatch, words):
-    transformer = load_pretrained("transformer")
-    refused(lambda: written(transformer), "the encoder is a TransformerEncoder; expected a recurrent one")
+def test_what_is_too_large_is_refused(refused, monkeypatch, words):
     size = len(written(words).encode())
     monkeypatch.setattr(page_module, "LARGEST", size - 1)
     refused(lambda: written(words), f"would take {size / 1e6:.0f} MB; expected at most .* MB: train a")

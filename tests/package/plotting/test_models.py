@@ -12,6 +12,7 @@ import torch
 from playwright.sync_api import Page
 
 from attnlib.data import EOS, Vocabulary, encode_batch
+from attnlib.experiments.transformers import transformer_norm_first
 from attnlib.language.german import sample as german
 from attnlib.language.grammar import sample
 from attnlib.plotting.cards import read
@@ -44,7 +45,7 @@ READ = """([own, source, target, sentences]) => sentences.map(sentence => {
 })"""
 TRANSLATE = """([own, packed, sentences, { hidden, sharpness }, words]) => {
     const { search } = attnlibOwn({ own, source: [], target: [] });
-    const model = attnlibRecurrent.open(packed), hand = { hidden: new Set(hidden), sharpness, looks: new Map() };
+    const model = attnlibModels.open(packed), hand = { hidden: new Set(hidden), sharpness, looks: new Map() };
     return sentences.map(sentence => {
         const steps = [...search(model, model.encode(sentence), hand, new Map(words))].filter(step => step);
         const numbers = name => steps.map(step => [...step[name] ?? []]);
@@ -57,13 +58,22 @@ TRANSLATE = """([own, packed, sentences, { hidden, sharpness }, words]) => {
 def page(browser) -> Iterator[Page]:
     """Open a page that has the scripts, and no model."""
     page = browser.new_page()
-    page.evaluate(f"() => {{{read(('recurrent', 'cards', 'page'), 'js')}}}")
+    page.evaluate(f"() => {{{read(('models', 'cards', 'page'), 'js')}}}")
     yield page
     page.close()
 
 
+@pytest.fixture
+def exact() -> Iterator[None]:
+    """Let PyTorch compute positions in float64 too."""
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
 def drawn(preset: str = "luong", **options: object) -> EncoderDecoder:
-    model = PRESETS[preset](SUBWORDS, FEW, embedding_dim=6, hidden_size=8, seed=3, **options)
+    sizes = {} if preset == "transformer" else {"embedding_dim": 6, "hidden_size": 8}
+    model = PRESETS[preset](SUBWORDS, FEW, **sizes, seed=3, **options)
     for weight in model.parameters():
         weight.data.mul_(5).view(-1)[::7].mul_(2**-16)  # some are subnormal in float16
     return model.half().double().eval()
@@ -97,12 +107,13 @@ OPTIONS = {
     "rnn_search": ("rnn_search", {}),
     "new state": ("rnn_search", {}),
     "rnn_encdec": ("rnn_encdec", {}),
+    "transformer": ("transformer", {"d_model": 12, "dim_feedforward": 10, "num_heads": 3, "num_layers": 3}),
 }
 
 
 @pytest.mark.parametrize("beam", [1, 5])
 @pytest.mark.parametrize("name", OPTIONS)
-def test_every_recurrent_model_translates_as_in_pytorch(name, beam, page):
+def test_every_model_translates_as_in_pytorch(name, beam, page, exact):
     preset, options = OPTIONS[name]
     model = drawn(preset, **options)
     model.decoder.reads_new_state = name == "new state"
@@ -149,6 +160,10 @@ def test_what_a_reader_changes_is_as_in_pytorch(beam, page):
     ("change", "says"),
     [
         (lambda t: setattr(t, "encoder", torch.nn.Identity()), "the encoder is a Identity; expected"),
+        (
+            lambda t: setattr(t, "encoder", transformer_norm_first(FEW, FEW).encoder),
+            "encoder is a _NormFirstEncoder; expected a class",
+        ),
         (lambda t: setattr(t, "decoder", torch.nn.Identity()), "the decoder is a Identity; expected"),
         (lambda t: setattr(t, "source_vocabulary", None), "the vocabularies are not of whole words"),
         (lambda t: next(t.parameters()).data.fill_(7e4), "encoder.embedding.weight holds a number outside float16"),

@@ -1,6 +1,6 @@
-// The recurrent models, as encoders.py, layers.py, scores.py, windows.py, alignment.py and decoders.py have
+// The models, as encoders.py, layers.py, scores.py, windows.py, alignment.py, decoders.py and transformer.py have
 // them: a `step` is the papers' equations, one a line. Vectors are Float64Arrays, and a sentence is a list of vectors.
-window.attnlibRecurrent ??= (() => {
+window.attnlibModels ??= (() => {
   const BOS = 1, EOS = 2;   // 0 is padding; what comes after 3, the unknown word, are words
 
   // --- Vectors, matrices, and the softmax ---
@@ -97,6 +97,48 @@ window.attnlibRecurrent ??= (() => {
   const reversed = list => [...list].reverse();
   const scanBack = (step, xs, state) => scan(step, reversed(xs), state).reverse();
 
+  // --- Layers of the Transformer: each part adds to the vector of a word, and norms the sum ---
+  const positioned = (x, t) => x.map((number, n) => number * Math.sqrt(x.length)
+    + (n % 2 ? Math.cos : Math.sin)(t * 10000 ** -((n - n % 2) / x.length)));
+  const mean = x => x.reduce((sum, number) => sum + number) / x.length;
+
+  function addNorm(w, name) {
+    const { weight, bias } = below(w, `${name}_norm.norm.`);
+    return (x, more) => {
+      const sum = x.map((number, n) => number + more[n]), middle = mean(sum), apart = sum.map(part => part - middle);
+      const scale = 1 / Math.sqrt(mean(apart.map(part => part ** 2)) + 1e-5);
+      return apart.map((part, n) => part * scale * weight[n] + bias[n]);
+    };
+  }
+
+  function multiHead(w, name, heads) {
+    const { W_Q, W_K, W_V, W_O } = below(w, `${name}.`), norm = addNorm(w, name), size = W_Q.rows / heads;
+    const apart = x => Array.from({ length: heads }, (_, n) => x.subarray(n * size, (n + 1) * size));
+    return {
+      remember: xs => xs.map(x => ({ keys: apart(times(W_K, x)), values: apart(times(W_V, x)) })),
+      attend(x, remembered, weigh = softmax) {
+        const queries = apart(times(W_Q, x).map(number => number / Math.sqrt(size)));
+        const match = (n, i) => dot(queries[n], remembered[i].keys[n]);
+        const alphas = queries.map((_, n) => weigh(vector(remembered.length, i => match(n, i))));
+        const c = alphas.map((alpha, n) => average(alpha, remembered.map(({ values }) => values[n]))).reduce(join);
+        return { alpha: average(alphas.map(() => 1 / heads), alphas), x: norm(x, times(W_O, c)) };
+      },
+    };
+  }
+
+  function transformerLayers(w, side, heads) {
+    const layers = [];
+    for (let at; `${at = `${side}.layers.${layers.length}.`}self_attention.W_Q` in w;) {
+      const [self, cross] = ["self_attention", "cross_attention"].map(part => at + part in heads
+        && multiHead(w, at + part, heads[at + part]));
+      const [first, second] = [0, 2].map(n => below(w, `${at}feed_forward.${n}.`));
+      const norm = addNorm(w, `${at}feed_forward`);
+      const inner = x => times(first.weight, x, first.bias).map(number => Math.max(number, 0));
+      layers.push({ self, cross, feed: x => norm(x, times(second.weight, inner(x), second.bias)) });
+    }
+    return layers;
+  }
+
   // --- Encoders: from embedded words to annotations h, a summary, and where the decoder begins ---
   const encoders = {
     BidirectionalGRU(w) {
@@ -129,6 +171,13 @@ window.attnlibRecurrent ??= (() => {
         });
         return { h: xs, state };
       };
+    },
+    TransformerEncoder(w, { heads }) {
+      const layers = transformerLayers(w, "encoder", heads);
+      return xs => ({ h: layers.reduce((xs, { self, feed }) => {
+        const own = self.remember(xs);
+        return xs.map(x => feed(self.attend(x, own).x));
+      }, xs.map(positioned)) });
     },
   };
 
@@ -218,6 +267,23 @@ window.attnlibRecurrent ??= (() => {
           const sTilde = tanh(times(W_c, join(attended.c, s)));
           const fed = parts.feeds ? sTilde : nothing;
           return { logits: times(W_y, sTilde), attended: { ...attended, sTilde }, recurrent: { states, fed } };
+        },
+      };
+    },
+    TransformerDecoder(w, { heads }) {   // what is shown are the last layer's weights
+      const layers = transformerLayers(w, "decoder", heads), W_y = w["decoder.embedding.weight"];
+      return {
+        start: ({ h }) => ({ memory: layers.map(({ cross }) => cross.remember(h)), recurrent: layers.map(() => []) }),
+        step(y, { memory, recurrent: before, t }, { looks, hidden, sharpness }) {
+          const weigh = e => looks.get(t) ?? softmax(e.map((x, i) => hidden.has(i) ? -Infinity : x), sharpness);
+          let x = positioned(y, t), alpha;
+          const recurrent = layers.map(({ self, cross, feed }, n) => {
+            const words = [...before[n], ...self.remember([x])];
+            ({ x, alpha } = cross.attend(self.attend(x, words).x, memory[n], weigh));
+            x = feed(x);
+            return words;
+          });
+          return { logits: times(W_y, x), attended: { alpha }, recurrent };
         },
       };
     },

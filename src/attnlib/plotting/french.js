@@ -1,0 +1,119 @@
+// The French of an English sentence, as phrases.py and sentences.py have it. Each function reads a part of the sentence
+// from the left and returns its French, before words meet.
+window.attnlibFrench ??= ({ nouns, adjectives, verbs, places, conjunctions, elided, contracted }) => {
+  const ARTICLES = ["the", "a", "an"], SUBJECTS = ["animal", "person"], described = Object.keys(adjectives);
+  const vowel = word => /^[aeéiouh]/.test(word), an = word => /^(?!european)[aeiou]/.test(word) ? "an" : "a";
+  const meet = (left, right) => elided[left] && vowel(right) ? [elided[left], right]
+    : [].concat(contracted[`${left} ${right}`] ?? [left, right]);
+  const joined = french => french.reduceRight((told, word) =>
+    told.length ? [...meet(word, told[0]), ...told.slice(1)] : [word], []);
+
+  function spoken(article, list, { french, feminine, plural }) {   // adjectives before the noun, or reversed after
+    const told = [french], form = (forms, next) => forms[feminine ? 2 + 2 * plural : plural ? 3 : Number(vowel(next))];
+    for (const { before, forms } of list.map(word => adjectives[word]).reverse())
+      before ? told.unshift(form(forms, told[0])) : told.push(form(forms, "x"));
+    return [plural ? "les" : (article === "the" ? ["le", "la"] : ["un", "une"])[feminine], ...told];
+  }
+
+  // The groups that "and" joins, or none if this is no sentence; the French; the number of clauses; what may come next.
+  function read(words) {
+    const may = new Set(), groups = [];
+    let at = 0, clauses = 0;
+
+    function take(list, offered = list) {   // the next word, if the list has it
+      if (at === words.length) offered.forEach(word => may.add(word));
+      return list.includes(words[at]) ? words[at++] : undefined;
+    }
+
+    function need(list, offered) {
+      const word = take(list, offered);
+      if (word === undefined) throw read;
+      return word;
+    }
+
+    function phrase(kinds, { articles = ARTICLES, whole = true } = {}) {
+      const article = need(articles), list = [];
+      const fits = word => article === "the" || !nouns[word]?.plural && (list.length || an(word) === article);
+      for (;;) {
+        const common = kinds.filter(kind => list.every(word => adjectives[word].kinds.includes(kind)));
+        const more = described.slice(described.indexOf(list.at(-1)) + 1)
+          .filter(word => fits(word) && adjectives[word].type !== adjectives[list.at(-1)]?.type);
+        const named = Object.keys(nouns).filter(fits);
+        const word = need([...more, ...named], [...named.filter(word => common.includes(nouns[word].kind)),
+          ...more.filter(word => common.some(kind => adjectives[word].kinds.includes(kind)))]);
+        if (adjectives[word]) list.push(word);
+        else return modified(spoken(article, list, nouns[word]), nouns[word], whole);
+      }
+    }
+
+    function modified(french, { kind, plural }, whole) {   // by an owner or a relative clause
+      if (take(["of"], kind !== "person" ? ["of"] : []))
+        french.push("de", ...phrase(["person"], { whole: false }).french);
+      else if (take(["that"], whole ? ["that"] : [])) {
+        if (at === words.length) take(ARTICLES);
+        if (ARTICLES.includes(words[at])) french.push("que", ...predicate(phrase(SUBJECTS, { whole: false }), kind));
+        else french.push("qui", ...predicate({ french: [], kind, plural }, undefined, false));
+      }
+      return { french, kind, plural };
+    }
+
+    function predicate({ french, kind, plural }, object, whole = true) {   // the object, if it is before
+      const negated = take([plural ? "do" : "does"]) && need(["not"]), end = plural || negated ? "" : "s";
+      const known = Object.keys(verbs).filter(word => !object || verbs[word].kinds.length && !verbs[word].to);
+      const meant = known.filter(word => verbs[word].subjects.includes(kind)
+        && (!object || verbs[word].kinds.includes(object)));
+      const word = need(...[known, meant].map(list => list.map(word => word + end)));
+      const { forms, particle, to, kinds } = verbs[end ? word.slice(0, -1) : word];
+      const told = [...french, ...negated ? ["ne", forms[plural], "pas"] : [forms[plural]], ...to ? [to] : []];
+      clauses++;
+      if (particle) need([particle]);
+      if (object || !kinds.length) return told;
+      const complement = phrase(kinds, { articles: negated && !to ? ["the"] : ARTICLES, whole });
+      return [...told, ...complement.french];
+    }
+
+    const clause = () => predicate(phrase(SUBJECTS));
+
+    function part(rest) {   // with its English
+      const from = at, french = rest();
+      return french && { french, english: words.slice(from, at) };
+    }
+
+    const begun = (table, rest) => {
+      const word = take(Object.keys(table));
+      return word && [...table[word].split(" "), ...rest()];
+    };
+    const place = () => begun(places, () => phrase(["place"]).french);
+    const subordinate = () => begun(conjunctions, () => [...clause(), ...place() ?? []]);
+
+    function group() {
+      let there = part(place), second = there ? undefined : part(subordinate);
+      const main = part(clause);
+      there ??= part(place);
+      second ??= part(subordinate);
+      return { main, there, second };
+    }
+
+    try {
+      do groups.push(group()); while (take(["and"]));
+      if (at < words.length) throw read;
+    } catch (error) {
+      if (error !== read) throw error;
+      return { may };
+    }
+    const told = ({ main, there, second }) => [main, there, second].flatMap(part => part?.french ?? []);
+    return { groups, french: joined(groups.flatMap((one, n) => [...n ? ["et"] : [], ...told(one)])), clauses, may };
+  }
+
+  // The English of groups, with what French puts last put first in a share of them.
+  function turned(groups, share) {
+    const movable = groups.filter(({ there, second }) => there || second);
+    return groups.flatMap(({ main, there, second }, n) => {
+      const m = movable.indexOf(groups[n]), front = m >= 0 && Math.floor((m + 1) * share) > Math.floor(m * share);
+      const parts = !front ? [main, there, second] : second ? [second, main, there] : [there, main];
+      return [...n ? ["and"] : [], ...parts.flatMap(part => part?.english ?? [])];
+    });
+  }
+
+  return { read, turned };
+};
