@@ -48,7 +48,7 @@ attnlibCards.define("player", (card, data, guard) => {
     const cells = [...levels].map(([level, d]) =>
       make("path", { d, class: level < 0 ? "at-negative" : "", "fill-opacity": Math.abs(level) / LEVELS }));
     return make("g", { class: `at-${kind}` },
-      make("title", {}, `${label}: ${[...numbers.slice(0, ACROSS)].map(two).join("  ")} …, ${numbers.length} numbers`),
+      make("title", {}, `${label}: ${[...numbers.slice(0, ACROSS)].map(two).join("  ")} … (${numbers.length})`),
       make("g", { class: "at-cells", transform: `translate(${cx - width / 2} ${y})` }, ...cells),
       make("rect", { class: "at-frame", x: cx - width / 2, y, width, height }),
       make("text", { class: "at-name", x: cx + (aside ?? 0), y: aside ? y + 20 : y - 5 }, label));
@@ -80,7 +80,8 @@ attnlibCards.define("player", (card, data, guard) => {
       : [flow("s", [40, ROW.s + 26], [130, ROW.s + 70], [W - 190, ROW.y + 6], [W - 122, ROW.y + 14]),
         flow("h", [c, ROW.c + 68], [c, ROW.y], [c + 30, ROW.y + 8], [W - 122, ROW.y + 10]),
         flow("y", [84, ROW.y + 24], [120, ROW.y + 24], [W - 180, ROW.y + 18], [W - 122, ROW.y + 18])];
-    svg.replaceChildren(part("", "query scores context", ...each(i => make("text", { x: x(i), y: many && i % 2 ? 0 : 12 }, all[i]))),
+    const words = each(i => make("text", { x: x(i), y: many && i % 2 ? 0 : 12 }, all[i]));
+    svg.replaceChildren(part("", "query scores context", ...words),
       part("", "scores context", ...each(i => strip(h[i], "h", x(i), top(h[i]), `h${sub(i + 1)}`))),
       wire("query", ...each(i => flow("s", [queryX, 268], [queryX, 200], [x(i), 240], [x(i), ROW.e + 8]))),
       part("scores", "scores softmax", ...parts.scores),
