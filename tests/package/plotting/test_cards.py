@@ -109,7 +109,7 @@ def two_vocabularies() -> Card:
         (lambda: plane(keys=3 * np.eye(2)), "the length of keys holds 3; expected at most 2.8"),
         (lambda: plane(keys=EYE), r"keys has shape \(3, 3\); expected \(2, 2\), two features for each word"),
         (lambda: plane(words=["a"] * 8), "words has 8 words; expected at most 7"),
-        (lambda: player("the black cat that sleeps sings"), "sentence has 6 words; expected 1 to 5"),
+        (lambda: player("the black cat that sleeps sees the big black dog"), "sentence has 10 words; expected 1 to 9"),
         (lambda: player(step=3), "step is 3; expected the position of a word of"),
         (lambda: player(name="local-p"), r"models\['a'\] has a LuongDecoder with other equations; expected"),
     ],
