@@ -310,7 +310,7 @@ def _stop_reason(state: TrainingState, steps: float, minutes: float, interrupted
 def _bar(progress: bool | None, steps: int | None, state: TrainingState) -> tqdm:
     """Show how far a training is: twice a second on a terminal; in a line every ten seconds elsewhere, as in a log."""
     hidden = None if progress is None else not progress or processes.rank() > 0
-    how = {"mininterval": 0.5}
+    how: dict[str, Any] = {"mininterval": 0.5}
     if hidden is not None and not sys.stderr.isatty():
         how = {"mininterval": 10.0, "file": _Lines(), "bar_format": "{n_fmt}/{total_fmt} steps, {elapsed}{postfix}"}
     return tqdm(total=steps, initial=state.step, disable=hidden, unit="step", **how)
