@@ -36,9 +36,10 @@ attnlibCards.define("comparison", (card, data, guard) => {
     write(count, clauses ? `${clauses} clause${clauses > 1 ? "s" : ""}` : "");
     panels.forEach(panel => panel.classList.add("at-stale"));
     const run = ++job, work = translation(), go = guard(() => {
-      for (const until = performance.now() + PATIENCE; run === job && performance.now() < until;)
+      if (run !== job) return;
+      for (const until = performance.now() + PATIENCE; performance.now() < until;)
         if (work.next().done) return;
-      if (run === job) setTimeout(go);
+      setTimeout(go);
     });
     const open = async model => { model.opened ??= await load(card, model.digest); };
     return models.reduce((before, model) => before.then(() => open(model)), Promise.resolve()).then(go);

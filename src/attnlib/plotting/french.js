@@ -11,7 +11,8 @@ window.attnlibFrench ??= ({ nouns, adjectives, verbs, places, conjunctions, elid
   function spoken(article, list, { french, feminine, plural }) {   // adjectives before the noun, or reversed after
     const told = [french], form = (forms, next) => forms[feminine ? 2 + 2 * plural : plural ? 3 : Number(vowel(next))];
     for (const { before, forms } of list.map(word => adjectives[word]).reverse())
-      before ? told.unshift(form(forms, told[0])) : told.push(form(forms, "x"));
+      if (before) told.unshift(form(forms, told[0]));
+      else told.push(form(forms, "x"));
     return [plural ? "les" : (article === "the" ? ["le", "la"] : ["un", "une"])[feminine], ...told];
   }
 

@@ -48,7 +48,7 @@ attnlibCards.define("player", (card, data, guard) => {
     const cells = [...levels].map(([level, d]) =>
       make("path", { d, class: level < 0 ? "at-negative" : "", "fill-opacity": Math.abs(level) / LEVELS }));
     return make("g", { class: `at-${kind}` },
-      make("title", {}, `${label}: ${[...numbers.slice(0, ACROSS)].map(two).join("  ")} … (${numbers.length})`),
+      make("title", {}, `${label}: ${Array.from(numbers.slice(0, ACROSS), two).join("  ")} … (${numbers.length})`),
       make("g", { class: "at-cells", transform: `translate(${cx - width / 2} ${y})` }, ...cells),
       make("rect", { class: "at-frame", x: cx - width / 2, y, width, height }),
       make("text", { class: "at-name", x: cx + (aside ?? 0), y: aside ? y + 20 : y - 5 }, label));
