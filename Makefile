@@ -41,10 +41,10 @@ refresh: .venv/installed ## execute the notebooks in place and normalize what th
 pretrained: .venv/installed ## train the models that the chapters speak of, those that are missing; about a minute each
 	$(BIN)/python record/recipes.py
 
-experiments: .venv/installed ## record the runs of a plan; interrupted, it goes on where it was. PLAN=comparison SHARE=2/5
+experiments: .venv/installed ## record the runs of a plan; interrupted, it goes on where it was. PLAN=world SHARE=2/5
 	$(BIN)/python record/recording.py $(PLAN) $(if $(SHARE),--share $(subst /, ,$(SHARE)))
 
-costs: .venv/installed ## measure what every model of a plan costs, in one sitting. PLAN=comparison
+costs: .venv/installed ## measure what every model of a plan costs, in one sitting. PLAN=world
 	$(BIN)/python record/recording.py $(PLAN) --costs
 
 real: .venv/installed ## train on real sentences; interrupted, it goes on where it was. DATA=folder ONLY="bahdanau luong" FOLDER=again

@@ -1,7 +1,7 @@
 """What is recorded of a run of a plan that learns from a grammar, and what a model costs.
 
-Of each run there is a line for each group of test sentences, in a table for each of the plan's groupings: by test set,
-number of clauses, or ten source words. It has the metrics of `attnlib.experiments.predictions`, and ``unfinished``, the
+Of each run there is a line for each group of test sentences, in a table for each of the plan's groupings: by test set
+or number of clauses. It has the metrics of `attnlib.experiments.predictions`, and ``unfinished``, the
 share of greedy translations that do not end; ``missed_left`` and ``missed_right``, the share of links that lie left or
 right of the nearest gold one. And the details:
 
@@ -120,14 +120,12 @@ def measure_costs(config: ExperimentConfig, steps: int = 100) -> Run:
 
 
 def group_sentences(config: ExperimentConfig) -> dict[str, dict[Any, list[int]]]:
-    """List which test sentences, counted from 0, are in which test set, have how many clauses, and how many words."""
+    """List which test sentences, counted from 0, are in which test set, and have how many clauses."""
     clauses = np.repeat(config.test_clauses, config.num_test_sentences)
-    tens = np.array([len(pair.source) // 10 for pair in config.test_sentences()])
     seen = clauses <= max(config.clauses)
     groups = {
         "test_set": {"seen lengths": seen, "longer": ~seen},
         "clauses": {c: clauses == c for c in config.test_clauses},
-        "words": {f"{10 * ten}-{10 * ten + 9}": tens == ten for ten in np.unique(tens)},
     }
     return {by: {v: np.flatnonzero(x).tolist() for v, x in of.items() if x.any()} for by, of in groups.items()}
 

@@ -21,10 +21,10 @@ from tables import environment
 
 from attnlib.data import SentencePair
 from attnlib.experiments.fitting import train_from_config
-from attnlib.experiments.plan import GRAMMARS, ExperimentConfig, read_plan
+from attnlib.experiments.plan import ExperimentConfig
 from attnlib.experiments.runs import Recording
+from attnlib.language.sentences import sample
 from attnlib.pretrained import FOLDER
-from attnlib.seq2seq import EncoderDecoder
 from attnlib.text.config import TrainingConfig
 from attnlib.text.files import digest
 from attnlib.text.folder import read_config
@@ -64,43 +64,24 @@ class TextRecipe(NamedTuple):
     clauses: int
     seed: int
     settings: TrainingConfig
-    language: str = "french"
 
     def text(self) -> tuple[list[SentencePair], list[SentencePair]]:
         """Draw what is learned from, and what chooses."""
         parts = (self.pairs, "train"), (self.dev, "test")
-        sample = GRAMMARS[self.language].sample
         train, dev = (sample(n, seed=self.seed, clauses=(self.clauses,), part=part) for n, part in parts)
         return train, dev
 
     def config(self) -> dict[str, Any]:
         """Return the data of ``config.json``, without the environment."""
-        made = {name: value for name, value in self._asdict().items() if name != "language"}
+        made = self._asdict()
         settings, (train, dev) = asdict(made.pop("settings")), self.text()
         return {"settings": settings, "text": {"pairs": digest(train), "dev": digest(dev)}, "training_info": made}
 
 
+_ROWS = "no-attention", "bahdanau", "global", "location", "local-m", "local-p", "forwards", "transformer"
 RECIPES: Mapping[str, Recipe] = {
-    "no-attention": Recipe("comparison", "no-attention", 2015, 700),
-    **{f"bahdanau-after-{steps}": Recipe("comparison", "bahdanau", 2015, steps) for steps in (0, 50, 200)},
-    "bahdanau": Recipe("comparison", "bahdanau", 2015, 700),
-    "global": Recipe("comparison", "global-general", 5, 700),
-    "local-m": Recipe("comparison", "local-m-general-D4", 5, 700),
-    "local-p": Recipe("comparison", "local-p-general-D4", 5, 700),
-    "forwards": Recipe("comparison", "global-general-forwards", 5, 700),
-    "location": Recipe("comparison", "global-location", 99, 700),
-    "local-p-D10": Recipe("comparison", "local-p-general", 99, 700),
-    "transformer": Recipe("successors", "transformer", 5, 700),
-    # of the grammar whose order varies: "world-" goes with the models above
-    "world-no-attention": Recipe("world", "no-attention", 0, 3000),
-    **{f"world-bahdanau-after-{steps}": Recipe("world", "bahdanau", 0, steps) for steps in (0, 200, 300)},
-    "world-bahdanau": Recipe("world", "bahdanau", 0, 3000),
-    "world-global": Recipe("world", "global", 0, 3000),
-    "world-location": Recipe("world", "location", 0, 3000),
-    "world-local-m": Recipe("world", "local-m", 0, 3000),
-    "world-local-p": Recipe("world", "local-p", 0, 3000),
-    "world-forwards": Recipe("world", "forwards", 0, 3000),
-    "world-transformer": Recipe("world", "transformer", 0, 3000),
+    **{f"bahdanau-after-{steps}": Recipe("world", "bahdanau", 0, steps) for steps in (0, 200, 300)},
+    **{row: Recipe("world", row, 0, 3000) for row in _ROWS},
 }
 """Those that are models of a plan, by name."""
 
@@ -109,22 +90,8 @@ TEXTS: Mapping[str, TextRecipe] = {
     "enfr-subwords": TextRecipe(
         3_000, 60, 1, 5, TrainingConfig(options=_SMALL, vocab_size=150, epochs=20, learning_rate=5e-3)
     ),
-    "world-enfr-subwords": TextRecipe(
-        3_000, 60, 1, 5, TrainingConfig(options=_SMALL, vocab_size=150, epochs=20, learning_rate=5e-3), "reordered"
-    ),
 }
 """Those that learned from a text, by name."""
-
-
-def retrain(name: str, seed: int) -> EncoderDecoder:
-    """Train one of `RECIPES` but with another seed; in float64, with frozen weights."""
-    model, _ = train_from_config(RECIPES[name].experiment(), seed)
-    return model.to(torch.float64).requires_grad_(False)
-
-
-def held_out_sentences(*clauses: int) -> list[SentencePair]:
-    """Return the comparison's test sentences of these numbers of clauses."""
-    return read_plan("comparison").configs["bahdanau"].test_sentences(clauses)
 
 
 def make(folder: Path, log: Callable[[str], Any]) -> None:

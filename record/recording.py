@@ -105,7 +105,7 @@ def record_phase(plan: Plan, phase: int, folder: Path, share: tuple[int, int], l
 
 
 def main(
-    plan: Positional[str] = "comparison",
+    plan: Positional[str] = "world",
     *,
     folder: Path = RECORDED,
     share: tuple[int, int] = (1, 1),

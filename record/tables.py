@@ -51,8 +51,8 @@ class Run(NamedTuple):
     Attributes
     ----------
     tables : mapping
-        Lines for tables, each by its name after the plan's: "" for ``comparison.csv``, "words" for
-        ``comparison.words.csv``.
+        Lines for tables, each by its name after the plan's: "" for ``world.csv``, "costs" for
+        ``world.costs.csv``.
     details : mapping, optional
         What is no table, with ``model`` and ``seed``.
     """
@@ -75,7 +75,7 @@ def write_lines(
     lines : sequence of dict
         A value for each column, None where there is none.
     name : str
-        The table, such as "comparison.words".
+        The table, such as "world.costs".
     key : sequence of str, default KEYS
         Columns that tell the lines of different calls apart, where the table has them.
     order : sequence of str, optional

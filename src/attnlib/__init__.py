@@ -31,7 +31,6 @@ The modules, in reading order, which is the order of dependence:
 And folders, each on its own:
 
 - `language`: `lexicon`, `dictionary`, `phrases`, `sentences`: English and French sentences whose word links are known;
-  `grammar`: those whose order hardly varies; `german`: English and German ones;
 - `plotting`: `figures`, interactive cards, a model as one `page`, schematics and `table`;
 - `text`: `config`, `files`, `writing`, `subwords`, `folder`, `saving`, `stream`, `evaluation`, `trainer`:
   training and translation of your own text;

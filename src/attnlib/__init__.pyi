@@ -13,7 +13,7 @@ from attnlib.data import collate as collate
 from attnlib.data import encode_batch as encode_batch
 from attnlib.data import infinite_batches as infinite_batches
 from attnlib.encoders import EncoderOutput as EncoderOutput
-from attnlib.language.grammar import sample as sample
+from attnlib.language.sentences import sample as sample
 from attnlib.pretrained.models import load_pretrained as load_pretrained
 from attnlib.search import beam_search as beam_search
 from attnlib.search import greedy_search as greedy_search

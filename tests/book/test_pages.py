@@ -429,12 +429,12 @@ def test_the_first_page_can_be_touched_at_once(visit, address):
     seen = visit(f"{address}book/index.html")
     seen.page.set_viewport_size(NARROW)
     french = seen.page.get_by_role("listbox", name="French words").get_by_role("option")
-    for inside in (seen.page.locator(".at-ask"), seen.page.get_by_role("slider", name="european")):
+    for inside in (seen.page.locator(".at-ask"), seen.page.get_by_role("slider", name="black")):
         box = inside.bounding_box()
         assert 0 < box["y"] < box["y"] + box["height"] < NARROW["height"]
     assert not [url for url in seen.requests if "_static/models/" in url]
-    seen.page.get_by_role("slider", name="european").press("End")
-    expect(french).to_have_text(["l'", "homme", "voit", "la", "zone", "européenne", "économique", "(end)"])
+    seen.page.get_by_role("slider", name="black").press("End")
+    expect(french).to_have_text(["le", "chat", "noir", "voit", "le", "chien", "noir", "dans", "le", "jardin", "(end)"])
     assert len([url for url in seen.requests if "_static/models/" in url]) == 1
 
 
@@ -452,9 +452,9 @@ def look_at_old(card: Locator) -> None:
     expect(card.get_by_role("listbox", name="French words")).to_contain_text("petitevieillevoiturerouge")
 
 
-def put_chat_before(card: Locator) -> None:
+def put_la_before(card: Locator) -> None:
     card.get_by_role("group", name="The step").press("Home")
-    card.get_by_label("word before").select_option("chat")
+    card.get_by_label("word before").select_option("la")
 
 
 def pull_the_query(card: Locator) -> None:
@@ -471,7 +471,7 @@ def test_each_picture_of_the_fifteen_minutes_can_be_answered(visit, address):
     """All wait with their weights for a touch, and those of one model are read once."""
     seen = visit(f"{address}book/attention-in-fifteen-minutes.html")
     cards = seen.page.locator(".attnlib-card")
-    acts = [draw_three, look_at_old, put_chat_before, pull_the_query, choose_each_head]
+    acts = [draw_three, look_at_old, put_la_before, pull_the_query, choose_each_head]
     expect(cards).to_have_count(len(acts))
     assert not [url for url in seen.requests if "_static/models/" in url]
     for card, act in zip(cards.all(), acts, strict=True):

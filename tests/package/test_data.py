@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from attnlib import BOS, EOS, PAD, SentencePair, Vocabulary, batches, collate, encode_batch, infinite_batches
 from attnlib.data import SPECIAL, Corpus, parted
-from attnlib.language.grammar import sample
+from attnlib.language.sentences import sample
 
 VOCABULARY = Vocabulary.from_sentences([("the", "cat", "sleeps"), ("the", "dog")])
 

@@ -7,7 +7,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from attnlib.data import Vocabulary, collate
-from attnlib.language.grammar import sample
+from attnlib.language.sentences import sample
 from attnlib.metrics import sentence_nll
 from attnlib.processes import (
     ComputeSettings,

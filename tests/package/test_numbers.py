@@ -9,7 +9,7 @@ import torch
 
 from attnlib.checks import check_finite, check_whole
 from attnlib.data import Vocabulary, batches, encode_batch, infinite_batches
-from attnlib.language.grammar import sample
+from attnlib.language.sentences import sample
 from attnlib.search import beam_search, greedy_search
 from attnlib.seq2seq import luong, rnn_encdec, rnn_search
 from attnlib.text.config import TrainingConfig

@@ -15,7 +15,7 @@ import pytest
 
 import attnlib
 from attnlib.data import Vocabulary, batches
-from attnlib.language.grammar import sample
+from attnlib.language.sentences import sample
 from attnlib.text.folder import load
 
 PAIRS = sample(23, seed=0, clauses=(1,))
@@ -30,7 +30,7 @@ import torch
 from torch import distributed
 from attnlib import training
 from attnlib.data import Corpus
-from attnlib.language.grammar import sample
+from attnlib.language.sentences import sample
 from attnlib.text import trainer
 from attnlib.text.config import TrainingConfig
 from attnlib.text.trainer import Watch, train_model

@@ -8,7 +8,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from attnlib.data import PAD, Vocabulary, collate, infinite_batches
-from attnlib.language.grammar import sample
+from attnlib.language.sentences import sample
 from attnlib.metrics import exact_match
 from attnlib.seq2seq import EncoderDecoder, rnn_search
 from attnlib.training import interruptible, train, warmup_cosine

@@ -7,7 +7,7 @@ what most chapters use.
 
 from attnlib.costs import count_macs, count_parameters
 from attnlib.experiments.fitting import train_from_config
-from attnlib.experiments.plan import ExperimentConfig, build_vocabularies, read_plan, split_lengths
+from attnlib.experiments.plan import ExperimentConfig, read_plan, split_lengths
 from attnlib.experiments.predictions import compute_metrics, max_output_length, predict, window_centers
 from attnlib.experiments.runs import Recording, read_table
 from attnlib.experiments.verdicts import (

@@ -3,8 +3,9 @@
 from typing import Any
 
 from attnlib.data import infinite_batches
-from attnlib.experiments.plan import ExperimentConfig, build_vocabularies
+from attnlib.experiments.plan import ExperimentConfig
 from attnlib.experiments.runs import Recording
+from attnlib.language.sentences import vocabularies
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.training import History, train
 
@@ -37,6 +38,6 @@ def train_from_config(config: ExperimentConfig, seed: int, **options: Any) -> tu
     if rate is None:
         rate = Recording(config.plan).best_learning_rate(config.tuning_group)
     model, pairs = config.build_model(seed), config.training_sentences(seed)
-    batches = infinite_batches(pairs, *build_vocabularies(config.language), max_tokens=config.max_tokens, seed=seed)
+    batches = infinite_batches(pairs, *vocabularies(), max_tokens=config.max_tokens, seed=seed)
     options = {"steps": config.max_steps, "learning_rate": rate, "progress": False} | options
     return model, train(model, batches, **options)

@@ -22,10 +22,10 @@ from typing import Any
 import pandas as pd
 
 from attnlib.checks import check_choice
-from attnlib.data import SentencePair, Vocabulary
+from attnlib.data import SentencePair
 from attnlib.experiments.transformers import transformer_alibi, transformer_norm_first
-from attnlib.experiments.variants import hybrid, luong_with_identity, luong_without_attention
-from attnlib.language import german, grammar, sentences
+from attnlib.experiments.variants import hybrid
+from attnlib.language.sentences import sample, vocabularies
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.text.folder import PRESETS
 
@@ -34,18 +34,13 @@ PLANS = Path(__file__).parent / "plans"
 
 MODELS: Mapping[str, Callable[..., EncoderDecoder]] = PRESETS | {
     "hybrid": hybrid,
-    "luong_without_attention": luong_without_attention,
-    "luong_with_identity": luong_with_identity,
     "transformer_norm_first": transformer_norm_first,
     "transformer_alibi": transformer_alibi,
 }
 """Functions that build the models of a plan, by name."""
 
-GRAMMARS = {"french": grammar, "german": german, "reordered": sentences}
-"""Modules of the grammars by language, each with a function ``sample``.
-
-One whose English order varies has ``sample(..., reordering=...)``; one that knows its words has ``vocabularies()``.
-"""
+GRAMMAR = "reordered"
+"""Language of the rows that learn from the grammar of `attnlib.language`; the digests of their runs rest on it."""
 
 LOWER_IS_BETTER = frozenset(
     ("perplexity", "alignment_error_rate", "center_distance", "unfinished", "missed_left", "missed_right")
@@ -65,16 +60,16 @@ class ExperimentConfig:
         One of `MODELS`, or another function from vocabularies, sizes and a seed to a model.
     options : mapping
         Further arguments of that function.
-    language : {"french", "german", "reordered"}, default "french"
-        One of `GRAMMARS`: from English to the language, or to French in the grammar whose English order varies.
+    language : str, default "reordered"
+        `GRAMMAR`, or the target language of a text.
     seeds : tuple of int
         Seeds of the runs: of initial weights, training sentences and batches.
     embedding_dim, hidden_size : int
         Sizes of an embedding, and of a state in one direction.
     clauses : tuple of int
-        Numbers of clauses of the training sentences, as the grammars count them.
+        Numbers of clauses of the training sentences.
     reordering : float, default 0.5
-        How often English puts first what French puts last, in training and test sentences of a grammar that varies it.
+        How often English puts first what French puts last, in training and test sentences.
     num_pairs : int
         Number of training pairs.
     max_tokens : int
@@ -110,7 +105,7 @@ class ExperimentConfig:
     name: str
     model: str | Callable[..., EncoderDecoder]
     options: Mapping[str, Any] = field(default_factory=dict)
-    language: str = "french"
+    language: str = GRAMMAR
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
     embedding_dim: int = 48
     hidden_size: int = 96
@@ -173,11 +168,12 @@ class ExperimentConfig:
 
     def build_model(self, seed: int) -> EncoderDecoder:
         """Build the model, untrained."""
-        return self.build(*build_vocabularies(self.language), **self.options, **self.sizes, seed=seed)
+        return self.build(*vocabularies(), **self.options, **self.sizes, seed=seed)
 
     def training_sentences(self, seed: int) -> list[SentencePair]:
         """Return the training pairs of a run."""
-        return [*_sample_training((self.language, self.reordering), self.num_pairs, seed, self.clauses, "train")]
+        drawn = {"n": self.num_pairs, "seed": seed, "clauses": self.clauses, "part": "train"}
+        return [*_sample_training(self.language, reordering=self.reordering, **drawn)]
 
     def test_sentences(self, clauses: int | Sequence[int] | None = None) -> list[SentencePair]:
         """Return the test sentences, which are disjoint from all training sentences.
@@ -193,8 +189,9 @@ class ExperimentConfig:
             The sentences, ordered by number of clauses.
         """
         wanted = self.test_clauses if clauses is None else (clauses,) if isinstance(clauses, int) else clauses
-        grammar_of, n, seed = (self.language, self.reordering), self.num_test_sentences, self.test_seed
-        return [pair for c in wanted for pair in _sample_test(grammar_of, n, seed + c, (c,), "test")]
+        drawn = {"n": self.num_test_sentences, "part": "test", "reordering": self.reordering}
+        of = [_sample_test(self.language, seed=self.test_seed + c, clauses=(c,), **drawn) for c in wanted]
+        return [pair for pairs in of for pair in pairs]
 
 
 _NOT_OF_RUN = {"name", "seeds", "learning_rate", "label", "plan", "table", "phase", "tuning_group"}
@@ -334,26 +331,12 @@ def read_plan(plan: str | Path | Plan) -> Plan:
     return Plan(path.stem, contents, configs)
 
 
-@cache
-def build_vocabularies(language: str = "french") -> tuple[Vocabulary, Vocabulary]:
-    """Build the vocabularies of a grammar, of English and of the target language."""
-    language_module = GRAMMARS[language]
-    if hasattr(language_module, "vocabularies"):
-        return language_module.vocabularies()
-    sources, targets = zip(*(pair[:2] for pair in language_module.sample(2_000, seed=0)), strict=True)
-    return Vocabulary.from_sentences(sources), Vocabulary.from_sentences(targets)
-
-
 _FIELDS = ExperimentConfig.__dataclass_fields__.keys()
 
 
-def _sample(
-    grammar_of: tuple[str, float], n: int, seed: int, clauses: tuple[int, ...], part: str
-) -> tuple[SentencePair, ...]:
-    language, reordering = grammar_of
-    sample = GRAMMARS[language].sample
-    varied = {"reordering": reordering} if "reordering" in signature(sample).parameters else {}
-    return tuple(sample(n, seed=seed, clauses=clauses, part=part, **varied))
+def _sample(language: str, **drawn: Any) -> tuple[SentencePair, ...]:
+    check_choice((GRAMMAR,), language=language)
+    return tuple(sample(**drawn))
 
 
 _sample_training, _sample_test = lru_cache(maxsize=2)(_sample), cache(_sample)

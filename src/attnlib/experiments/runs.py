@@ -1,10 +1,9 @@
 """Tables of the recorded runs.
 
-The plan ``comparison``, for example, has ``comparison.csv``, the metrics of each run on each test set;
-``comparison.clauses.csv`` and ``comparison.words.csv``, the same by length of the test sentences;
-``comparison.learning_rates.csv`` and ``comparison.costs.csv``; ``comparison.jsonl``, with further details of each run;
-and ``comparison.environments.csv``, the code, machines and versions that these name. The metrics are described in
-`attnlib.experiments.predictions`.
+The plan ``world``, for example, has ``world.csv``, the metrics of each run on test sentences of each number of clauses;
+``world.learning_rates.csv``; ``world.jsonl``, with further details of each run; and ``world.environments.csv``, the
+code, machines and versions that these name. Of ``comparison``, whose grammar the package no longer has, only what
+appendix B shows is left. The metrics are described in `attnlib.experiments.predictions`.
 """
 
 import json

@@ -84,7 +84,10 @@ class _NormFirstDecoder(TransformerDecoder):
 
 
 class _DistanceAttention(MultiHeadAttention):
-    """Attention whose scores decrease with the distance."""
+    r"""Attention with the scores :math:`q \cdot k / \sqrt{d} - m |i - j|`.
+
+    The slopes :math:`m` of the n heads are :math:`2^{-8/n}, 2^{-16/n}, \ldots, 2^{-8}` (Press et al. 2022, section 3).
+    """
 
     def forward(
         self, x: Float[Tensor, "batch tgt emb"], remembered: KeysValues, mask: Bool[Tensor, "#batch 1 #tgt src"]
@@ -112,22 +115,7 @@ class _WordEmbedding(PositionalEmbedding):
 def transformer_norm_first(
     source_vocabulary: Tokenizer, target_vocabulary: Tokenizer, *, d_model: int = 64, **options: Any
 ) -> EncoderDecoder:
-    """Build a Transformer whose norms come first, with the initial weights of `attnlib.transformer.transformer`.
-
-    Parameters
-    ----------
-    source_vocabulary, target_vocabulary : Tokenizer
-        The vocabularies.
-    d_model : int, default 64
-        Features of a vector.
-    **options
-        Further arguments of `attnlib.transformer.transformer`.
-
-    Returns
-    -------
-    EncoderDecoder
-        The model, untrained.
-    """
+    """Build a Transformer whose norms come first, with the arguments and initial weights of `transformer`."""
     model = transformer(source_vocabulary, target_vocabulary, d_model=d_model, **options)
     model.encoder.norm, model.decoder.norm = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
     classes = {TransformerEncoder: _NormFirstEncoder, TransformerDecoder: _NormFirstDecoder}
@@ -137,25 +125,7 @@ def transformer_norm_first(
 def transformer_alibi(
     source_vocabulary: Tokenizer, target_vocabulary: Tokenizer, *, d_model: int = 64, **options: Any
 ) -> EncoderDecoder:
-    r"""Build a Transformer without positions, whose self-attention scores decrease with the distance of words.
-
-    A score is :math:`q \cdot k / \sqrt{d} - m |i - j|`. The slopes :math:`m` of the n heads are
-    :math:`2^{-8/n}, 2^{-16/n}, \ldots, 2^{-8}` (Press et al. 2022, section 3).
-
-    Parameters
-    ----------
-    source_vocabulary, target_vocabulary : Tokenizer
-        The vocabularies.
-    d_model : int, default 64
-        Features of a vector.
-    **options
-        Further arguments of `attnlib.transformer.transformer`.
-
-    Returns
-    -------
-    EncoderDecoder
-        The model, untrained.
-    """
+    """Build a Transformer with a penalty on distances in place of positions, with the arguments of `transformer`."""
     model = transformer(source_vocabulary, target_vocabulary, d_model=d_model, **options)
     for layer in (*model.encoder.layers, *model.decoder.layers):
         layer.self_attention.__class__ = _DistanceAttention

@@ -1,11 +1,10 @@
-r"""Models between Bahdanau's and Luong's, and Luong's model with a part exchanged.
+r"""Models between Bahdanau's and Luong's.
 
 `hybrid` takes each part from one of the two papers:
 
 ================ ================================================ ===================================================
 part             Bahdanau et al.                                  Luong et al.
 ================ ================================================ ===================================================
-query            :math:`s_{t-1}`; :math:`c_t` enters the step     :math:`s_t`; the fed vector enters the next step
 cell             GRU                                              LSTM
 readout          maxout of s, y and c                             :math:`\tilde{s}_t`
 input feeding    none                                             :math:`\tilde{s}_t`
@@ -13,12 +12,9 @@ initial state    :math:`s_0 = \tanh(W_s \overleftarrow{h}_1)`     the encoder's 
 encoder          bidirectional                                    backward, from the last word to the first
 ================ ================================================ ===================================================
 
-The output layer reads :math:`s_t`, as in Luong's model; in Bahdanau's it reads :math:`s_{t-1}`. If the previous state
-is the query, the decoder is a `BahdanauDecoder`. Otherwise it is a `HybridDecoder`, which with all of Luong's parts
-computes the same as Luong's decoder.
+The query, and what the output layer reads, is :math:`s_t`, as in Luong's model; in Bahdanau's it is :math:`s_{t-1}`.
+With all of Luong's parts a hybrid computes the same as Luong's model.
 """
-
-from typing import Any
 
 import torch
 from jaxtyping import Float, Int
@@ -28,11 +24,11 @@ from torch.nn.functional import linear
 from attnlib.alignment import AttentionLayer
 from attnlib.attention import AttentionOutput, join
 from attnlib.data import Tokenizer
-from attnlib.decoders import BahdanauDecoder, Decoder, DecoderState, DeepOutput
+from attnlib.decoders import Decoder, DecoderState, DeepOutput
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, EncoderOutput, StackedLSTM
 from attnlib.layers import Embedding, gru_step, lstm_step, seeded, weight
-from attnlib.scores import Additive, Concat, General
-from attnlib.seq2seq import EncoderDecoder, luong
+from attnlib.scores import Additive, General
+from attnlib.seq2seq import EncoderDecoder
 from attnlib.windows import GlobalWindow
 
 
@@ -205,92 +201,10 @@ class HybridDecoder(Decoder):
         return self.readout.read(torch.stack(states, 1), y, attended.context), self.readout.W_o, attended
 
 
-class LastStateDecoder(Decoder):
-    r"""An LSTM decoder without attention, which starts at the encoder's final state.
-
-    :math:`s_t = \mathrm{LSTM}(s_{t-1}, y_{t-1})`, and :math:`W_y s_t` scores the next word.
-
-    Parameters
-    ----------
-    embedding : Embedding
-        Embedding of target words.
-    decoder_size : int
-        Size of a decoder state.
-
-    Notes
-    -----
-    Luong et al. 2015, section 2. A step takes ``4 * dec * (emb + dec) + vocab * dec`` multiply-adds.
-    """
-
-    has_attention = False
-
-    def __init__(self, embedding: Embedding, *, decoder_size: int):
-        super().__init__()
-        self.embedding = embedding
-        vocab, emb = embedding.weight.shape
-        self.lstm = nn.LSTM(emb, decoder_size, batch_first=True)
-        self.W_y = weight(vocab, decoder_size)
-
-    def step(
-        self, ids: Int[Tensor, "batch"], state: DecoderState
-    ) -> tuple[Float[Tensor, "batch vocab"], None, DecoderState]:
-        """Compute the scores of the next word from the previous word.
-
-        Parameters
-        ----------
-        ids : tensor, shape (batch,)
-            Ids of the previous words.
-        state : DecoderState
-            State before the step.
-
-        Returns
-        -------
-        scores : tensor, shape (batch, vocab)
-            Scores of the next word, before the softmax.
-        attention : None
-            There is no attention.
-        state : DecoderState
-            State after the step.
-        """
-        s, after = self._recur(self.embedding(ids)[:, None], state.cache)
-        return linear(s[:, 0], self.W_y), None, DecoderState(state.memory, after, state.position + 1)
-
-    def _recur(self, y, recurrent):
-        s, after = self.lstm(y, tuple(x.transpose(0, 1).contiguous() for x in recurrent))
-        return s, tuple(x.transpose(0, 1) for x in after)
-
-    def _read(self, ids, encoded):
-        return self._recur(self.embedding(ids), encoded.initial_state)[0], self.W_y, None
-
-
-class ConcatWithIdentity(Concat):
-    r"""Concat score with the identity as matrix of the annotations, :math:`v_a \cdot \tanh(W_a s + h)`.
-
-    Parameters
-    ----------
-    concat : Concat
-        The concat score whose other weights are used.
-
-    Notes
-    -----
-    The experiments of Luong et al. 2015 used this score: section 5.2, where it explains the low scores of concat.
-    """
-
-    def __init__(self, concat: Concat):
-        nn.Module.__init__(self)
-        self.dec = concat.dec
-        self.W_a, self.v_a = nn.Parameter(concat.W_a[:, : concat.dec].detach().clone()), concat.v_a
-
-    def project_keys(self, h: Float[Tensor, "*batch src att"]) -> Float[Tensor, "*batch src att"]:
-        """Return the annotations unchanged."""
-        return h
-
-
 def hybrid(
     source_vocabulary: Tokenizer,
     target_vocabulary: Tokenizer,
     *,
-    queries_before: bool = False,
     encoder: str = "gru",
     encoder_ratio: int | float = 2,
     bridge: bool = True,
@@ -309,9 +223,6 @@ def hybrid(
     ----------
     source_vocabulary, target_vocabulary : Vocabulary or Subwords
         The vocabularies.
-    queries_before : bool, default False
-        Whether the previous state is the query, as in `BahdanauDecoder`, which needs the encoder "gru", a maxout layer
-        and no fed readout. Otherwise it is the new state.
     encoder : {"gru", "bidirectional", "backward"}, default "gru"
         A bidirectional GRU, with a GRU as decoder; or a bidirectional LSTM or one that reads from the last word to the
         first, with an LSTM as decoder.
@@ -346,9 +257,6 @@ def hybrid(
         raise ValueError(f"encoder is 'gru', encoder_ratio {encoder_ratio}, bridge {bridge}; expected 2 and True")
     if not bridge and (encoder != "backward" or encoder_ratio != 1):
         raise ValueError(f"bridge is False, encoder {encoder!r}, its ratio {encoder_ratio}; expected 'backward' and 1")
-    if queries_before and (encoder != "gru" or not maxout or feeds_readout):
-        given = f"encoder is {encoder!r}, maxout {maxout}, feeds_readout {feeds_readout}"
-        raise ValueError(f"queries_before is True, {given}; expected 'gru', True, False")
     encoder_size = round(encoder_ratio * hidden_size)
     encoders = {
         "gru": lambda embedding: BidirectionalGRU(embedding, hidden_size, hidden_size),
@@ -360,8 +268,7 @@ def hybrid(
         "general": lambda: General(hidden_size, encoder_size),
     }
     fed = (hidden_size // 2 if maxout else hidden_size) if feeds_readout else encoder_size
-    sizes = {"decoder_size": hidden_size, "encoder_size": encoder_size}
-    output = {"vocab_size": len(target_vocabulary), **sizes}
+    output = {"vocab_size": len(target_vocabulary), "decoder_size": hidden_size, "encoder_size": encoder_size}
     with seeded(seed):  # parts are drawn in the order in which those of the recorded runs were
         attention = AttentionLayer(scores[score](), GlobalWindow())
         reader = encoders[encoder](Embedding(len(source_vocabulary), embedding_dim))
@@ -371,62 +278,5 @@ def hybrid(
         readout = DeepOutput(**output, **deep) if maxout else AttentionalOutput(**output)
         backward = encoder_size // 2 if encoder == "bidirectional" else encoder_size
         begin = Projected(hidden_size, backward) if bridge and encoder != "gru" else None
-    if queries_before:
-        with torch.device("meta"):  # its cell and readout are those above
-            decoder = BahdanauDecoder(attention, embedding, **sizes, maxout=hidden_size // 2, reads_new_state=True)
-        decoder.cell, decoder.readout = cell, readout
-    else:
-        decoder = HybridDecoder(attention, cell, embedding, readout, begin, feeds_readout=feeds_readout)
+    decoder = HybridDecoder(attention, cell, embedding, readout, begin, feeds_readout=feeds_readout)
     return EncoderDecoder(reader, decoder, source_vocabulary, target_vocabulary)
-
-
-def luong_without_attention(
-    source_vocabulary: Tokenizer,
-    target_vocabulary: Tokenizer,
-    *,
-    embedding_dim: int = 64,
-    hidden_size: int = 128,
-    seed: int = 0,
-) -> EncoderDecoder:
-    """Build Luong's model without attention.
-
-    The decoder starts at the final state of the backward encoder, and reads nothing else of the source.
-
-    Parameters
-    ----------
-    source_vocabulary, target_vocabulary : Vocabulary or Subwords
-        The vocabularies.
-    embedding_dim, hidden_size : int, default 64 and 128
-        Sizes of an embedding and of a state.
-    seed : int, default 0
-        Seed of the initial weights.
-
-    Returns
-    -------
-    EncoderDecoder
-        The model, untrained.
-    """
-    with seeded(seed):
-        encoder = StackedLSTM(Embedding(len(source_vocabulary), embedding_dim), hidden_size, reverse=True)
-        decoder = LastStateDecoder(Embedding(len(target_vocabulary), embedding_dim), decoder_size=hidden_size)
-    return EncoderDecoder(encoder, decoder, source_vocabulary, target_vocabulary)
-
-
-def luong_with_identity(source_vocabulary: Tokenizer, target_vocabulary: Tokenizer, **options: Any) -> EncoderDecoder:
-    """Build Luong's model with a concat score that uses `ConcatWithIdentity`.
-
-    Parameters
-    ----------
-    source_vocabulary, target_vocabulary : Vocabulary or Subwords
-        The vocabularies.
-    **options
-        Further arguments of `attnlib.seq2seq.luong`.
-
-    Returns
-    -------
-    EncoderDecoder
-        The model, untrained.
-    """
-    model = luong(source_vocabulary, target_vocabulary, **options, score="concat")
-    model.decoder.attention.score = ConcatWithIdentity(model.decoder.attention.score)
-    return model

@@ -1,1 +1,1 @@
-"""Sentences whose word links are known, in English and French, or English and German: words, phrases, sentences."""
+"""Sentences whose word links are known, in English and French: words, phrases, sentences."""

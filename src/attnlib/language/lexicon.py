@@ -1,4 +1,4 @@
-"""The words of the small grammar, and how the French ones change with what stands beside them."""
+"""What a word of the grammar is, and how French words change with what stands beside them."""
 
 from typing import NamedTuple
 
@@ -67,7 +67,7 @@ class Verb(NamedTuple):
         The French word for the particle, or an empty string.
     kinds : str
         The kinds of noun that its complement may be, separated by commas.
-    subjects : str, default "animal,person"
+    subjects : str
         The kinds of noun that its subject may be.
     """
 
@@ -77,7 +77,7 @@ class Verb(NamedTuple):
     french_plural: str
     to: str
     kinds: str
-    subjects: str = "animal,person"
+    subjects: str
 
     @property
     def direct(self) -> bool:
@@ -103,54 +103,6 @@ def read_table(row: type, text: str) -> list:
     lines = filter(None, map(str.split, text.splitlines()))
     return [row(*("" if cell == "-" else cell for cell in line)) for line in lines]
 
-
-NOUNS: list[Noun] = read_table(
-    Noun,
-    """
-    cat        cats        chat     chats     m  animal
-    dog        dogs        chien    chiens    m  animal
-    bird       birds       oiseau   oiseaux   m  animal
-    child      children    enfant   enfants   m  person
-    man        men         homme    hommes    m  person
-    woman      women       femme    femmes    f  person
-    queen      queens      reine    reines    f  person
-    book       books       livre    livres    m  thing
-    tree       trees       arbre    arbres    m  thing
-    house      houses      maison   maisons   f  thing
-    car        cars        voiture  voitures  f  thing
-    school     schools     école    écoles    f  thing
-    agreement  agreements  accord   accords   m  matter
-    area       areas       zone     zones     f  matter
-    """,
-)
-
-ADJECTIVES: list[Adjective] = read_table(  # in the order in which English puts them
-    Adjective,
-    """
-    beautiful before beauty beau       bel        belle      beaux       belles      animal,person,thing,matter
-    big       before size   grand      grand      grande     grands      grandes     animal,person,thing,matter
-    small     before size   petit      petit      petite     petits      petites     animal,person,thing,matter
-    old       before size   vieux      vieil      vieille    vieux       vieilles    animal,person,thing,matter
-    famous    after  fame   célèbre    célèbre    célèbre    célèbres    célèbres    animal,person,thing,matter
-    red       after  colour rouge      rouge      rouge      rouges      rouges      thing
-    black     after  colour noir       noir       noire      noirs       noires      animal,thing
-    european  after  origin européen   européen   européenne européens   européennes animal,person,thing,matter
-    economic  after  domain économique économique économique économiques économiques matter
-    """,
-)
-
-VERBS: list[Verb] = read_table(
-    Verb,
-    """
-    sleep   -   dort     dorment    -  -
-    sing    -   chante   chantent   -  -
-    see     -   voit     voient     -  animal,person,thing,matter
-    love    -   aime     aiment     -  animal,person,thing
-    look    at  regarde  regardent  -  animal,person,thing,matter
-    listen  to  écoute   écoutent   -  animal,person
-    speak   to  parle    parlent    à  animal,person
-    """,
-)
 
 ELIDED = {"le": "l'", "la": "l'", "de": "d'", "ne": "n'", "que": "qu'"}
 CONTRACTED = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}

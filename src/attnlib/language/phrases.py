@@ -5,10 +5,10 @@ two French words meet they are elided or contracted. So every phrase, of whateve
 the French is a function of the English.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from attnlib.checks import check_choice
 from attnlib.data import SentencePair
@@ -117,7 +117,7 @@ def noun_phrase(english: str) -> Phrase:
     ValueError
         If `english` has another form, or contains words that the grammar does not know.
     """
-    article, adjectives, word = parsed(english, _NOUNS, _ADJECTIVES)
+    article, adjectives, word = _parsed(english)
     noun = _NOUNS[word]
     plural = word == noun.english_plural
     after = [words(a.english, lexicon.agreeing(a, noun, plural)) for a in adjectives if a.place == "after"]
@@ -141,22 +141,6 @@ def possessive(possessed: Phrase, owner: Phrase) -> Phrase:
         The longer phrase, plural if the possessed is.
     """
     return Phrase(concatenate(possessed.pair, words("of", "de"), owner.pair), possessed.plural)
-
-
-def coordinate(first: Phrase, second: Phrase) -> Phrase:
-    """Combine two phrases by "and".
-
-    Parameters
-    ----------
-    first, second : Phrase
-        The phrases.
-
-    Returns
-    -------
-    Phrase
-        A plural phrase.
-    """
-    return Phrase(concatenate(first.pair, words("and", "et"), second.pair), plural=True)
 
 
 def clause(subject: Phrase, verb: str, complement: Phrase | None = None, *, negated: bool = False) -> SentencePair:
@@ -309,7 +293,8 @@ def _verb(verb: str, plural: bool, negated: bool) -> SentencePair:
     check_choice(_VERBS, verb=verb)
     english, particle, singular, several, to, *_ = _VERBS[verb]
     french = several if plural else singular
-    source = english_verb(english, "" if to else particle, plural, negated)
+    auxiliary = ("do" if plural else "does", "not") if negated else ()
+    source = (*auxiliary, english if plural or negated else f"{english}s", *("" if to else particle).split())
     to = [words(particle, to)] if to else []
     if not negated:
         return concatenate(words(" ".join(source), french), *to)
@@ -317,61 +302,16 @@ def _verb(verb: str, plural: bool, negated: bool) -> SentencePair:
     return concatenate(SentencePair(source, (*lexicon.meet("ne", french), "pas"), frozenset(links)), *to)
 
 
-def english_verb(verb: str, particle: str, plural: bool, negated: bool) -> tuple[str, ...]:
-    """Return an English verb in the third person: "looks at", "look at", "does not look at", or "do not look at".
-
-    Parameters
-    ----------
-    verb : str
-        The plain form.
-    particle : str
-        The words after it, or an empty string.
-    plural : bool
-        Whether the subject is plural.
-    negated : bool
-        Whether the verb is negated.
-
-    Returns
-    -------
-    tuple of str
-        The words.
-    """
-    auxiliary = ("do" if plural else "does", "not") if negated else ()
-    return *auxiliary, verb if plural or negated else f"{verb}s", *particle.split()
-
-
-def parsed(english: str, nouns: Mapping[str, Any], adjectives: Mapping[str, Any]) -> tuple[str, list[Any], str]:
-    """Split a noun phrase into its article, its adjectives, and its noun.
-
-    Parameters
-    ----------
-    english : str
-        Words separated by spaces.
-    nouns, adjectives : mapping
-        The lexicon, by English word.
-
-    Returns
-    -------
-    article : str
-        The first word.
-    adjectives : list
-        The rows of the adjectives.
-    noun : str
-        The last word.
-
-    Raises
-    ------
-    ValueError
-        If `english` has another form, or contains words that the lexicon lacks.
-    """
-    *given, noun = english.split() or [""]
-    between = [adjectives[word] for word in given[1:] if word in adjectives]
+def _parsed(english: str) -> tuple[str, list[lexicon.Adjective], str]:
+    """Split a noun phrase into its article, its adjectives, and its noun."""
+    *given, word = english.split() or [""]
+    between = [_ADJECTIVES[one] for one in given[1:] if one in _ADJECTIVES]
     places = [adjective.place for adjective in between]
-    if noun in nouns and given and len(between) == len(given) - 1 and places == sorted(places, reverse=True):
-        articles = ("the",) if noun == nouns[noun].english_plural else ("the", lexicon.an([*given[1:], noun][0]))
+    if word in _NOUNS and given and len(between) == len(given) - 1 and places == sorted(places, reverse=True):
+        articles = ("the",) if word == _NOUNS[word].english_plural else ("the", lexicon.an([*given[1:], word][0]))
         if given[0] in articles:
-            return given[0], between, noun
+            return given[0], between, word
     raise ValueError(
-        f"english is {english!r}; expected an article that fits, then adjectives ({', '.join(adjectives)}, "
-        f"in this order), then a noun ({', '.join(nouns)})"
+        f"english is {english!r}; expected an article that fits, then adjectives ({', '.join(_ADJECTIVES)}, "
+        f"in this order), then a noun ({', '.join(_NOUNS)})"
     )

@@ -193,7 +193,11 @@ def files(kind: str, models: bool) -> tuple[str, ...]:
     tuple of str
         Names without their ending.
     """
-    return ("models", "cards", *(["french"] if kind == "comparison" else []), kind) if models else ("cards", kind)
+    return (
+        ("models", "cards", *(["french"] if kind in ("comparison", "demo") else []), kind)
+        if models
+        else ("cards", kind)
+    )
 
 
 def read(names: Iterable[str], ending: str) -> str:

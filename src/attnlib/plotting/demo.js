@@ -10,6 +10,7 @@ attnlibCards.define("demo", (card, data, guard) => {
   const KEYS = "Arrow keys: from word to word, and its weight less or more; Home none, End all; Enter hides it";
   const [english, french, en, fr, unit] = data.names, NAMES = ["", "", "(end)", "(unknown)"];
   const own = data.own && window.attnlibOwn(data);   // of a model of one's own no grammar is known
+  const grammar = data.grammar && window.attnlibFrench(data.grammar);
   const known = new Map([...data.pairs.flat(), data.first].map(([sentence, right]) => [sentence, right?.split(" ")]));
   const numbers = new Map(data.source.map((word, n) => [word, n + NAMES.length]));
   const live = data.models.every(({ digest }) => digest), tried = question(card);
@@ -191,12 +192,8 @@ attnlibCards.define("demo", (card, data, guard) => {
     else renew();
   }
 
-  // Offer what may follow: by the word before, and by whether the last article was a singular one.
-  function offer(complete, partial) {
-    const singular = ["a", "an"].includes(complete.findLast(word => ["a", "an", "the"].includes(word)));
-    const before = data.kinds[data.source.indexOf(complete.at(-1))] ?? "";
-    const may = data.follow[before + (singular ? "*" : "")] ?? data.kinds;
-    const fitting = data.source.filter((word, n) => may.includes(data.kinds[n]) && word.startsWith(partial));
+  function offer(complete, partial) {   // what may follow
+    const fitting = [...grammar.read(complete).may].filter(word => word.startsWith(partial));
     const take = word => {
       field.value = [...complete, word, ""].join(" ");
       field.focus();

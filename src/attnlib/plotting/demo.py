@@ -3,7 +3,6 @@
 Without scripts, on paper and on GitHub, it is a picture of one sentence with its translations and weights.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
@@ -12,8 +11,9 @@ from typing import Any
 import torch
 
 from attnlib.data import EOS, UNK, SentencePair, encode_batch
-from attnlib.language import dictionary, grammar, lexicon, sentences
+from attnlib.language.sentences import sample
 from attnlib.plotting.cards import Card, Question, card, digest
+from attnlib.plotting.comparison import grammar_tables
 from attnlib.plotting.explorer import WHOLE, shown_data, still
 from attnlib.plotting.packing import pack_models
 from attnlib.search import greedy_search
@@ -24,7 +24,6 @@ LEAST = 0.9
 """Least weight that a bar must be given to answer a question about it."""
 
 _CLAUSES, _EACH = 8, 4  # sentences to draw: of so many clauses at most, and so many of each number
-_GRAMMAR = 3000  # sentences in which it is seen which kind of word may follow which
 _LIKELIEST = 3
 
 
@@ -45,7 +44,7 @@ def attention_demo(
     Parameters
     ----------
     models : mapping of str to EncoderDecoder
-        One model, or two to compare, by title, of the English-French grammar, with the same vocabularies.
+        One model, or two to compare, by title, of the grammar, with the same vocabularies.
     sentence : str or SentencePair, optional
         First sentence. A pair includes the right translation. If None, a sentence of two clauses.
     question : Question, optional
@@ -78,7 +77,7 @@ def attention_demo(
         attention_demo({"without attention": no_attention, "Bahdanau": bahdanau})
     """
     networks, packed = list(models.values()), pack_models(models)
-    first, reordered = _pair(sentence, networks[0]), _reordered(networks[0])
+    first = _pair(sentence, networks[0])
     steps = [_steps(network, first.source) for network in networks]
     decode = networks[0].target_vocabulary.decode
     written = [decode([one["word"] for one in each]) for each in steps]
@@ -96,9 +95,8 @@ def attention_demo(
         "target": networks[0].target_vocabulary.words,
         "bar": asked.get("bar", 0),
         "first": [" ".join(side) for side in first[:2] if side],
-        "pairs": _pairs(reordered),
-        "kinds": [_kinds(reordered).get(word, word) for word in networks[0].source_vocabulary.words],
-        "follow": _follow(reordered),
+        "pairs": _pairs(),
+        "grammar": grammar_tables(),
         "question": asked or None,
     }
     stills = "".join(
@@ -112,7 +110,7 @@ def attention_demo(
 
 def _pair(sentence: str | SentencePair | None, network: EncoderDecoder) -> SentencePair:
     if sentence is None:
-        source, target = _pairs(_reordered(network))[1][0]
+        source, target = _pairs()[1][0]
         return SentencePair(tuple(source.split()), tuple(target.split()))
     pair = sentence if isinstance(sentence, SentencePair) else SentencePair(tuple(sentence.split()), ())
     numbers = network.source_vocabulary.encode(pair.source)
@@ -167,13 +165,8 @@ def _steps(network: EncoderDecoder, words: Sequence[str]) -> list[dict[str, Any]
     return [dict(zip(columns, step, strict=True)) for step in zip(*columns.values(), strict=True)]
 
 
-def _reordered(network: EncoderDecoder) -> bool:
-    """Return whether a model has learned the grammar whose English order varies."""
-    return network.source_vocabulary == sentences.vocabularies()[0]
-
-
 @cache
-def _pairs(reordered: bool) -> list[list[list[str]]]:
+def _pairs() -> list[list[list[str]]]:
     """Return the sentences that the reader can draw, by least number of clauses.
 
     None of them is a training sentence.
@@ -183,47 +176,5 @@ def _pairs(reordered: bool) -> list[list[list[str]]]:
     list of lists of (source, target)
         Sentence pairs for each least number of clauses.
     """
-    sample = (sentences if reordered else grammar).sample
     drawn = (sample(_EACH, 38 + clauses, [clauses], part="test") for clauses in range(1, _CLAUSES + 1))
     return [[[" ".join(pair.source), " ".join(pair.target)] for pair in pairs] for pairs in drawn]
-
-
-@cache
-def _kinds(reordered: bool) -> dict[str, str]:
-    """Return the kind of each noun and verb, whose words have the same positions.
-
-    Any other word is its own kind.
-
-    Returns
-    -------
-    dict
-        Kind of each noun and verb.
-    """
-    kinds, tables = {}, dictionary if reordered else lexicon
-    for noun in tables.NOUNS:
-        kinds |= {noun.english: f"{noun.kind} singular", noun.english_plural: f"{noun.kind} plural"}
-    for verb in tables.VERBS:
-        kinds |= {verb.english: "verb plural", f"{verb.english}s": "verb singular"}
-    return kinds
-
-
-@cache
-def _follow(reordered: bool) -> dict[str, list[str]]:
-    """Return the kinds of words that can follow each kind.
-
-    The first word follows "". An asterisk marks a singular noun phrase: only singular nouns follow "big*".
-
-    Returns
-    -------
-    dict
-        Kinds of words that follow each kind.
-    """
-    follow = defaultdict(set)
-    for pair in (sentences if reordered else grammar).sample(_GRAMMAR, 38):
-        before, singular = "", False
-        for word in pair.source:
-            kind = _kinds(reordered).get(word, word)
-            follow[before].add(kind)
-            singular = kind in ("a", "an") if kind in ("a", "an", "the") else singular
-            before = kind + "*" * singular
-    return {before: sorted(after) for before, after in sorted(follow.items())}

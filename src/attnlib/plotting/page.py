@@ -7,7 +7,7 @@ nor a network.
 from html import escape
 
 from attnlib.checks import check_whole
-from attnlib.plotting.cards import embedded, files, read
+from attnlib.plotting.cards import embedded, read
 from attnlib.plotting.explorer import shown_data
 from attnlib.plotting.packing import pack
 from attnlib.scores import Location
@@ -61,7 +61,7 @@ def page_of(model: EncoderDecoder, title: str, *, beam_size: int, max_length: in
         "target": getattr(model.target_vocabulary, listed),
         "own": {"pieces": pieces, "positions": positions, "beam": beam_size, "most": max_length},
     }
-    names = files("demo", models=True)
+    names = "models", "cards", "demo"
     page = (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}"><link rel="icon" href="data:,">'

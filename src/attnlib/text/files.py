@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from attnlib.checks import check_whole
 from attnlib.data import SentencePair
-from attnlib.language.grammar import sample
+from attnlib.language.sentences import sample
 from attnlib.units import Words, split_words
 
 
@@ -234,7 +234,7 @@ def read_gold(path: str | Path, sides: Sequence[tuple[Sequence[str], Sequence[st
 
 
 def write_toy(folder: str | Path, *, train: int = 20_000, dev: int = 200, seed: int = 1) -> None:
-    """Write a parallel text from the English-French grammar, with its word links.
+    """Write a parallel text from the grammar, with its word links.
 
     Parameters
     ----------

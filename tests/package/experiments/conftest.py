@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from attnlib.experiments.plan import PLANS, Plan, read_plan
-from attnlib.language.grammar import sample
+from attnlib.language.sentences import sample
 
 SMALL = """
 [metrics]
-groupings = ["test_set", "clauses", "words"]
+groupings = ["test_set", "clauses"]
 
 [defaults]
 embedding_dim = 7

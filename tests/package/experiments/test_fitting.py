@@ -10,9 +10,9 @@ from torch import nn
 from attnlib.costs import count_macs, count_parameters, count_products
 from attnlib.data import Vocabulary
 from attnlib.experiments.fitting import train_from_config
-from attnlib.experiments.plan import build_vocabularies
 from attnlib.experiments.runs import Recording
 from attnlib.experiments.variants import hybrid
+from attnlib.language.sentences import vocabularies
 from attnlib.seq2seq import luong, rnn_encdec, rnn_search
 from attnlib.transformer import transformer
 
@@ -68,7 +68,7 @@ def test_products_are_counted_whoever_takes_them():
 def test_a_seed_decides_where_a_training_begins_and_what_it_reads(small):
     config = small.configs["bahdanau"].replace(learning_rate=1e-9)
     model, _ = train_from_config(config, 10, steps=1)
-    begin = config.build(*build_vocabularies(), **config.options, **config.sizes, seed=10)
+    begin = config.build(*vocabularies(), **config.options, **config.sizes, seed=10)
     torch.testing.assert_close(model.state_dict(), begin.state_dict())
     assert config.training_sentences(10) != config.training_sentences(11)
 

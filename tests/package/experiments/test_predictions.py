@@ -13,7 +13,7 @@ from attnlib.experiments.predictions import Predictions, compute_metrics, max_ou
 from attnlib.metrics import sentence_nll
 
 SMALL = {"embedding_dim": 7, "hidden_size": 6, "num_test_sentences": 5, "test_seed": 0}
-CONFIGS = {name: config.replace(**SMALL) for name, config in read_plan("comparison").configs.items()}
+CONFIGS = {name: config.replace(**SMALL) for name, config in read_plan("world").configs.items()}
 PAIRS = CONFIGS["bahdanau"].test_sentences((1, 2, 4))
 
 
@@ -23,7 +23,7 @@ def untrained(name):
 
 def test_the_losses_of_sentences_add_up_to_that_of_training(monkeypatch):
     monkeypatch.setattr(metrics, "_TOGETHER", 4)
-    translator = untrained("global-general")
+    translator = untrained("global")
     losses = sentence_nll(translator, PAIRS)
     together = collate(PAIRS, translator.source_vocabulary, translator.target_vocabulary)
     mean = cross_entropy(translator(*together).logits.mT, together.target, ignore_index=PAD)
@@ -68,7 +68,7 @@ def test_predictions_hold_what_a_model_has():
     everywhere = predict(untrained("bahdanau"), PAIRS, 2)
     assert everywhere.links is not None
     assert everywhere.distances is None
-    local = predict(untrained("local-m-general"), PAIRS[:3], 2)
+    local = predict(untrained("local-m"), PAIRS[:3], 2)
     for pair, distances, inside in zip(PAIRS, local.distances, local.inside, strict=False):
         middle = {t: np.mean([i for i, other in pair.links if other == t]) for _, t in pair.links}
         assert distances == pytest.approx([abs(t - middle[t]) for t in sorted(middle)])
@@ -76,7 +76,7 @@ def test_predictions_hold_what_a_model_has():
 
 
 def test_the_center_of_local_m_is_the_step_until_the_source_ends():
-    for pair, p in zip(PAIRS, window_centers(untrained("local-m-dot-feeding"), PAIRS), strict=True):
+    for pair, p in zip(PAIRS, window_centers(untrained("local-m"), PAIRS), strict=True):
         assert p.tolist() == [min(t, len(pair.source)) for t in range(len(pair.target))]  # EOS is a position, too
 
 

@@ -116,7 +116,7 @@ def test_runs_of_another_configuration_are_refused_by_name(small, small_file, fo
     for load in (lambda x: x.details, lambda x: x.runs(), lambda x: x.alignment_offsets()):
         refused(lambda load=load: load(Recording(other, folder)), r"small\.jsonl " + says.format("bahdanau"))
     refused(lambda: Recording(other, folder).learning_rates, r"small\.learning_rates\.csv " + says.format("early"))
-    refused(lambda: Recording(small, folder).runs("length"), "by is 'length'; expected one of test_set, clauses, words")
+    refused(lambda: Recording(small, folder).runs("length"), "by is 'length'; expected one of test_set, clauses")
     more = text.replace(
         "[tables.luong]", "[tables.more]\nphase = 1\n" + text.partition("phase = 1\n")[2] + "\n[tables.luong]"
     )
@@ -149,7 +149,7 @@ def test_recorded_runs_are_at_the_chosen_rates_and_in_all_tables(name):
         assert recording.runs(by).groupby(["model", "seed"]).ngroups == len(recording.recorded)
 
 
-@pytest.mark.parametrize("name", ["comparison", "places", "successors", "sentences"])
+@pytest.mark.parametrize("name", ["comparison", "sentences"])
 def test_finished_plans_are_recorded_whole(name):
     recording = Recording(name)
     again = {(config.name, seed) for config in recording.failed_configs() for seed in config.seeds}

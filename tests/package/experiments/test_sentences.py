@@ -14,7 +14,7 @@ from sentences import main, read_data, record, train_and_measure
 
 from attnlib.experiments.captions import load_caption_outputs, load_captions, load_word_counts
 from attnlib.experiments.runs import Recording, read_table
-from attnlib.language.grammar import sample
+from attnlib.language.sentences import sample
 from attnlib.metrics import attention_weights
 from attnlib.text.evaluation import evaluate
 from attnlib.text.folder import load

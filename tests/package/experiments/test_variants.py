@@ -1,7 +1,5 @@
 """The models that no paper has: with all parts of a paper they are its model, and each step is as by hand."""
 
-from functools import partial
-
 import pytest
 import torch
 from torch import nn
@@ -9,9 +7,8 @@ from torch.testing import assert_close
 
 from attnlib.costs import count_macs
 from attnlib.data import BOS, Vocabulary
-from attnlib.experiments.variants import ConcatWithIdentity, hybrid, luong_with_identity, luong_without_attention
-from attnlib.scores import Concat
-from attnlib.seq2seq import luong, rnn_search
+from attnlib.experiments.variants import hybrid
+from attnlib.seq2seq import luong
 
 VOCABULARIES = Vocabulary(tuple("abcdefg")), Vocabulary(tuple("hijkl"))
 SIZES = {"embedding_dim": 5, "hidden_size": 6}
@@ -34,16 +31,6 @@ MODELS = {
 
 def made(name):
     return hybrid(*VOCABULARIES, **MODELS[name], **SIZES, seed=3).double()
-
-
-def test_if_the_state_before_asks_it_is_bahdanaus_model_given_the_new_state():
-    bahdanau, ours = (
-        make(*VOCABULARIES, **SIZES).double() for make in (rnn_search, partial(hybrid, queries_before=True))
-    )
-    ours.load_state_dict(bahdanau.state_dict())
-    bahdanau.decoder.reads_new_state = True
-    assert_close(ours(SOURCE, LENGTHS, TARGET), bahdanau(SOURCE, LENGTHS, TARGET))
-    assert count_macs(ours, 11) == count_macs(bahdanau, 11)
 
 
 def test_with_all_parts_of_luong_it_is_theirs():
@@ -89,46 +76,12 @@ def test_a_bridge_begins_from_the_backward_states(name, backward):
     assert not fed.any()
 
 
-def test_luong_without_attention_sees_the_last_state_only():
-    """Its decoder is Luong's with a W_c that passes the state on, before the tanh: compare the LSTM states."""
-    model = luong_without_attention(*VOCABULARIES, **SIZES).double()
-    logits = model(SOURCE, LENGTHS, TARGET).logits
-    encoded = model.encoder(SOURCE, LENGTHS)
-    assert model.encoder.reverse
-    words = torch.cat([torch.full((3, 1), BOS), TARGET[:, :-1]], 1)
-    last = encoded.annotations[:, 0], encoded.initial_state[1][:, 0]  # read in reverse, the first word is last
-    states = tuple(x[None] for x in last)
-    s = model.decoder.lstm(model.decoder.embedding(words), states)[0]
-    assert_close(logits, s @ model.decoder.W_y.T)
-    state, before = model.start(SOURCE, LENGTHS), torch.full((3,), BOS)
-    for t in range(TARGET.shape[1]):
-        scores, look, state = model.step(before, state)
-        assert look is None
-        assert_close(scores, logits[:, t])
-        before = TARGET[:, t]
-    assert count_macs(model, 9) == 4 * 6 * (5 + 6) + len(VOCABULARIES[1]) * 6
-
-
-def test_concat_with_the_identity_is_concat_whose_matrix_is_that():
-    model = luong_with_identity(*VOCABULARIES, **SIZES, seed=3).double()
-    ours, concat = model.decoder.attention.score, Concat(6, 6, 6).double()
-    assert type(ours) is ConcatWithIdentity
-    concat.load_state_dict({"W_a": torch.cat([ours.W_a, torch.eye(6)], 1), "v_a": ours.v_a})
-    s, h = torch.randn(2, 3, 6).double(), torch.randn(2, 4, 6).double()
-    assert_close(ours(s, ours.project_keys(h)), concat(s, concat.project_keys(h)))
-    model(SOURCE, LENGTHS, TARGET).logits.sum().backward()
-    assert ours.W_a.grad.abs().sum() > 0
-
-
 @pytest.mark.parametrize(
     ("options", "says"),
     [
         ({"encoder_ratio": 1}, "encoder is 'gru', encoder_ratio 1, bridge True; expected 2 and True"),
         ({"bridge": False}, "encoder is 'gru', encoder_ratio 2, bridge False; expected 2 and True"),
         ({"bridge": False, "encoder": "backward"}, "bridge is False, encoder 'backward', its ratio 2; expected"),
-        ({"queries_before": True, "encoder": "backward"}, "queries_before is True, encoder is 'backward'"),
-        ({"queries_before": True, "maxout": False}, "maxout False, feeds_readout False; expected 'gru', True, False"),
-        ({"queries_before": True, "feeds_readout": True}, "feeds_readout True; expected 'gru', True, False"),
     ],
 )
 def test_parts_that_do_not_fit_are_refused(options, says, refused):

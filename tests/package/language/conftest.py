@@ -1,4 +1,4 @@
-"""What the tests of both grammars share: a phrase with its links, as a line to read."""
+"""A phrase with its links, as a line to read."""
 
 from collections.abc import Callable
 

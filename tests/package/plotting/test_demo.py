@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from attnlib import load_pretrained
 from attnlib.data import SentencePair, encode_batch
-from attnlib.language.grammar import sample
+from attnlib.language.sentences import sample
 from attnlib.plotting import Question, attention_demo, attention_explorer
 from attnlib.plotting.cards import Card, two_decimals
 from attnlib.search import greedy_search

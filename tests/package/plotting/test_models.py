@@ -13,8 +13,7 @@ from playwright.sync_api import Page
 
 from attnlib.data import EOS, Vocabulary, encode_batch
 from attnlib.experiments.transformers import transformer_norm_first
-from attnlib.language.german import sample as german
-from attnlib.language.grammar import sample
+from attnlib.language.sentences import sample
 from attnlib.plotting.cards import read
 from attnlib.plotting.packing import pack, pack_models
 from attnlib.search import beam_search
@@ -24,7 +23,7 @@ from attnlib.text.folder import PRESETS
 from attnlib.text.subwords import Subwords
 from attnlib.windows import GlobalWindow, WindowMask
 
-PAIRS = [*sample(260, 1), *german(240, 2)]
+PAIRS = sample(500, 1)
 SENTENCES = [" ".join(side) for pair in PAIRS for side in pair[:2]]
 WORDS = Vocabulary.from_sentences([line.split() for line in SENTENCES[:400]], min_count=2)
 SUBWORDS = Subwords.train([line.split() for line in SENTENCES], 300)

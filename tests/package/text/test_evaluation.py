@@ -1,6 +1,6 @@
 """Scores by length of the source."""
 
-from attnlib.language.grammar import sample
+from attnlib.language.sentences import sample
 from attnlib.metrics import bleu
 from attnlib.text.evaluation import bleu_by_length
 

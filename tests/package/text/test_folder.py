@@ -14,7 +14,7 @@ import torch
 
 import attnlib
 from attnlib.data import Vocabulary
-from attnlib.language.grammar import sample
+from attnlib.language.sentences import sample
 from attnlib.text import folder as folders
 from attnlib.text import saving
 from attnlib.text.config import TrainingConfig
@@ -34,7 +34,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import torch
 from attnlib import processes
-from attnlib.language.grammar import sample
+from attnlib.language.sentences import sample
 from attnlib.text import saving
 from attnlib.text.config import TrainingConfig
 from attnlib.text.trainer import train_model

@@ -16,7 +16,7 @@ import attnlib
 from attnlib import translation
 from attnlib.__main__ import main
 from attnlib.data import Vocabulary
-from attnlib.language.grammar import sample
+from attnlib.language.sentences import sample
 from attnlib.metrics import exact_match, forced_alignments, sentence_nll
 from attnlib.text import files, stream
 from attnlib.text.config import TrainingConfig

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnlib.data import BOS, EOS, PAD, UNK, Vocabulary
-from attnlib.language.grammar import sample
+from attnlib.language.sentences import sample
 from attnlib.text import subwords
 from attnlib.text.subwords import Subwords
 from attnlib.units import bleu_tokenizer, lacks_spaces, split_units, unit_weights

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from attnlib.data import Corpus, SentencePair, Vocabulary, infinite_batches
-from attnlib.language.grammar import sample
+from attnlib.language.sentences import sample
 from attnlib.seq2seq import rnn_search
 from attnlib.text.config import Architecture, TrainingConfig
 from attnlib.text.files import read_parallel
