@@ -42,7 +42,7 @@ def load_pretrained(name: str) -> EncoderDecoder:
     >>> from attnlib import load_pretrained
     >>> model = load_pretrained("bahdanau")
     >>> sum(weight.numel() for weight in model.parameters())
-    263136
+    284928
     """
     check_choice(names(), name=name)
     return load(FOLDER / name).to(torch.float64).requires_grad_(False)

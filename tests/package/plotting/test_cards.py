@@ -95,7 +95,7 @@ def two_vocabularies() -> Card:
         (lambda: Question("?", ["a"], 1, "", {}), "right is 1; expected the position of one of 1 choices"),
         (lambda: attention_demo({}), "models holds 0 models; expected one model, or up to 2"),
         (two_vocabularies, "models have different vocabularies; expected the same words"),
-        (lambda: demo("the blue cat"), "sentence holds 'blue'; expected words that the models know"),
+        (lambda: demo("the pink cat"), "sentence holds 'pink'; expected words that the models know"),
         (lambda: demo(step=4), "step is 4; expected the position of a word, 0 to 3"),
         (lambda: demo(tried={"hidden": ["x"]}), "question.tried names 'x'; expected a word of"),
         (lambda: demo(tried={}), "question.tried is {}; expected target and source"),

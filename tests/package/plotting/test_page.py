@@ -47,7 +47,7 @@ def test_a_sentence_is_translated_as_the_command_does(subwords, opened):
 
 
 def test_the_other_search_is_one_choice_away_if_there_is_another(opened):
-    half_way, sentence = load_pretrained("bahdanau-after-50"), "the dogs see the red schools"
+    half_way, sentence = load_pretrained("bahdanau-after-200"), "the dogs see the red doors"
     translations = {width: str(translate(half_way, sentence, beam_size=width, max_length=9)) for width in (3, 1)}
     assert translations[1] != translations[3]
     page, greedy = (opened(written(half_way, beam_size=width, max_length=9)) for width in (3, 1))

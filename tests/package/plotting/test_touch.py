@@ -84,7 +84,7 @@ def use_page(page: Page) -> None:
 
 # Each: the card, how its question is answered, and what its picture says.
 CARDS = {
-    "demo": (demo, lambda page: press(page, "european", "End"), "économique attends most to area"),
+    "demo": (demo, lambda page: press(page, "european", "End"), "économique attends most to economic"),
     "two models": (two_models, lambda page: press(page, "european", "Enter"), "zone attends most to"),
     "explorer": (explorer, lambda page: choose(page, "<b>"), "é attends most to"),
     "plane": (plane, lambda page: press(page, "query", "+", times=25), "the answer among them"),
