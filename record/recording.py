@@ -1,9 +1,9 @@
 """The runs of a plan that learns from a grammar: one command that does what is not recorded yet.
 
-In each phase of the plan first come the learning rates, then the runs, by seed, then again, and for longer, the models
-of which a run failed to converge. Each run is written into the tables when it is done: killed at any moment, the
-command goes on where it was. With ``--share 2 5`` it does the second fifth of the runs; without, what the others left.
-With ``--costs`` it measures what every model costs, in one sitting, with nothing beside it.
+In each phase of the plan first come the learning rates, then the runs, by seed. Each run is written into the tables
+when it is done: killed at any moment, the command goes on where it was. With ``--share 2 5`` it does the second fifth
+of the runs; without, what the others left. With ``--costs`` it measures what every model costs, in one sitting, with
+nothing beside it.
 """
 
 import multiprocessing
@@ -85,8 +85,7 @@ def record_phase(plan: Plan, phase: int, folder: Path, share: tuple[int, int], l
         recording = Recording(plan, folder)
         jobs = list_rate_jobs(recording, groups)
         if rates_are_known := jobs.keys() <= recorded(recording):
-            again = [config for config in recording.failed_configs() if config.phase == phase]
-            jobs = list_jobs(recording, configs) | list_jobs(recording, again)
+            jobs = list_jobs(recording, configs)
         done = recorded(recording) | failed
         mine = {key: jobs[key] for key in [*jobs][part - 1 :: parts] if key not in done}
         for key, job in mine.items():

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 from heads import head_links, head_weights
-from recipes import held_out_sentences
 
-from attnlib import load_pretrained
+from attnlib import load_pretrained, sample
 from attnlib.metrics import attention_weights, forced_alignments
 
 
@@ -15,7 +14,7 @@ def transformer():
 
 
 def test_each_head_of_each_layer_has_weights_and_the_last_layers_mean_is_the_models(transformer):
-    (pair,) = held_out_sentences(2)[:1]
+    (pair,) = sample(1, 0, [2], "test")
     weights = head_weights(transformer, pair)
     assert weights.shape == (2, 4, len(pair.target) + 1, len(pair.source) + 1)
     assert np.allclose(weights.sum(-1), 1)
@@ -23,7 +22,7 @@ def test_each_head_of_each_layer_has_weights_and_the_last_layers_mean_is_the_mod
 
 
 def test_a_head_alone_links_by_its_own_weights(transformer):
-    pairs = held_out_sentences(2)[:5]
+    pairs = sample(5, 0, [2], "test")
     found = head_links(transformer, pairs)
     assert [*found] == [(layer, head) for layer in (1, 2) for head in ("1", "2", "3", "4", "mean")]
     assert found[2, "mean"] == forced_alignments(transformer, pairs)

@@ -18,6 +18,4 @@ from attnlib.experiments.verdicts import (
     judge_claims,
     paired_bootstrap,
     paired_t_test,
-    prediction_interval,
-    within_model_correlation,
 )

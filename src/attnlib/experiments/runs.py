@@ -94,8 +94,7 @@ class Recording:
         """
         path = self.folder / f"{self.plan.name}.jsonl"
         details = [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
-        configs = self.plan.configs | {config.name: config for config in self._longer_configs.values()}
-        self._check(path.name, configs, [(run["model"], run["config"]) for run in details if "config" in run])
+        self._check(path.name, self.plan.configs, [(run["model"], run["config"]) for run in details if "config" in run])
         return details
 
     @cached_property
@@ -176,7 +175,9 @@ class Recording:
         rows = [
             (run["model"], run["seed"], clauses, 5 * n + 3, loss)
             for run in self.details
-            for clauses, losses in zip(self._config(run).test_clauses, run["losses_by_position"], strict=True)
+            for clauses, losses in zip(
+                self.plan.configs[run["model"]].test_clauses, run["losses_by_position"], strict=True
+            )
             for n, loss in enumerate(losses)
         ]
         return pd.DataFrame(rows, columns=["model", "seed", "clauses", "position", "loss"])
@@ -244,34 +245,6 @@ class Recording:
         if not np.isfinite(losses).any():
             raise ValueError(f"group is {group!r}; expected a tuning group with a finite loss")
         return float(losses.idxmin())
-
-    def failed_configs(self) -> list[ExperimentConfig]:
-        """Return longer configurations of models with a run that failed.
-
-        Returns
-        -------
-        list of ExperimentConfig
-            The configurations with which these models are trained again, once all their runs are recorded.
-        """
-        if not self._longer_configs or (runs := self.runs()).empty:
-            return []
-        least = runs[runs["test_set"] == "seen lengths"].groupby("model")["exact_match"].agg(["min", "size"])
-        return [
-            config
-            for name, config in self._longer_configs.items()
-            if name in least.index and least["size"][name] == len(self.plan.configs[name].seeds)
-            if least["min"][name] < self.plan.contents["failed"]["below"]
-        ]
-
-    @property
-    def _longer_configs(self) -> dict[str, ExperimentConfig]:
-        rule = self.plan.contents.get("failed", {"tables": ()})
-        configs = {name: config for name, config in self.plan.configs.items() if config.table in rule["tables"]}
-        return {name: config.longer(rule["times"]).replace(seeds=config.seeds[:5]) for name, config in configs.items()}
-
-    def _config(self, run: Mapping[str, Any]) -> ExperimentConfig:
-        """Return the configuration of a run, or that of the first training if the model was trained for longer."""
-        return self.plan.configs[run["model"].partition("-times")[0]]
 
     def _table(self, name: str) -> pd.DataFrame:
         return read_table(f"{self.plan.name}.{name}".removesuffix("."), self.folder)

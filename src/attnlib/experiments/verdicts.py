@@ -64,30 +64,13 @@ def confidence_interval(runs: Runs, level: float = 0.95) -> Interval:
     ValueError
         If there are fewer than 2 runs, or `level` is not between 0 and 1.
     """
-    return _interval(runs, level, 0)
-
-
-def prediction_interval(runs: Runs, level: float = 0.95) -> Interval:
-    r"""Compute the mean of several runs and its prediction interval.
-
-    Parameters
-    ----------
-    runs : array, shape (runs,)
-        A number for each run.
-    level : float, default 0.95
-        Probability that the interval contains one more run, between 0 and 1.
-
-    Returns
-    -------
-    Interval
-        :math:`\bar{x} \pm t\,s \sqrt{1 + 1/n}`, with Student's t. With more runs it does not shrink to 0.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than 2 runs, or `level` is not between 0 and 1.
-    """
-    return _interval(runs, level, 1)
+    x = np.asarray(runs, dtype=float)
+    if len(x) < 2:
+        raise ValueError(f"runs has length {len(x)}; expected at least 2 numbers")
+    if not 0 < level < 1:
+        raise ValueError(f"level is {level}; expected a share between 0 and 1")
+    half = stats.t.ppf((1 + level) / 2, len(x) - 1) * stats.sem(x)
+    return Interval(float(x.mean()), float(x.mean() - half), float(x.mean() + half))
 
 
 def paired_t_test(differences: Runs) -> float:
@@ -170,47 +153,6 @@ def paired_bootstrap(
     drawn = np.random.default_rng(0).integers(len(by_sentence), size=(2000, len(by_sentence)))
     low, high = np.quantile(by_sentence[drawn].mean(1), [0.025, 0.975])
     return Interval(float(by_sentence.mean()), float(low), float(high))
-
-
-def within_model_correlation(runs: pd.DataFrame, first: str, second: str) -> tuple[float, float]:
-    """Compute the rank correlation of two metrics within each model.
-
-    Ranks are computed within each model, so that differences between models do not count. For a single model it is
-    Spearman's rho.
-
-    Parameters
-    ----------
-    runs : DataFrame
-        A row for each run, with a column ``model``.
-    first, second : str
-        Columns of the two metrics.
-
-    Returns
-    -------
-    rho : float
-        Correlation, from -1 to 1. NaN if a metric is the same for all seeds of every model.
-    p_value : float
-        Two-sided p-value: the share of 10,000 permutations within the models whose rho is at least as far from 0.
-    """
-    by_model = runs.groupby("model", sort=False)[[first, second]]
-    ranks = by_model.rank() - by_model.transform("size").to_numpy()[:, None] / 2 - 0.5
-    models = [part.to_numpy().T for _, part in ranks.groupby(runs["model"], sort=False)]
-    scale = sqrt((ranks**2).sum().prod())
-    rng, samples = np.random.default_rng(0), 10_000
-    chance = sum(rng.permuted(np.tile(x, (samples, 1)), axis=1) @ y for x, y in models)
-    rho = ranks.prod(axis=1).sum() / scale
-    as_far = np.abs(chance / scale) >= abs(rho) - 1e-12
-    return float(rho), float((1 + as_far.sum()) / (1 + samples))
-
-
-def _interval(runs: Runs, level: float, of_one_run: int) -> Interval:
-    x = np.asarray(runs, dtype=float)
-    if len(x) < 2:
-        raise ValueError(f"runs has length {len(x)}; expected at least 2 numbers")
-    if not 0 < level < 1:
-        raise ValueError(f"level is {level}; expected a share between 0 and 1")
-    half = stats.t.ppf((1 + level) / 2, len(x) - 1) * x.std(ddof=1) * sqrt(of_one_run + 1 / len(x))
-    return Interval(float(x.mean()), float(x.mean() - half), float(x.mean() + half))
 
 
 def compare_models(runs: pd.DataFrame, claims: pd.DataFrame, metric: str | None = None) -> pd.DataFrame:

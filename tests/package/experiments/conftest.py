@@ -42,11 +42,6 @@ late = "local-p"
 level = 0.05
 margin = 0.05
 
-[failed]
-below = 0.5
-times = 2
-tables = ["luong"]
-
 [tables.attention]
 phase = 2
 
