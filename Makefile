@@ -38,7 +38,7 @@ lint-scripts: ## check the scripts of the pages; needs Node
 refresh: .venv/installed ## execute the notebooks in place and normalize what they store
 	$(BIN)/python tools/refresh.py
 
-pretrained: .venv/installed ## train the models that the chapters speak of, those that are missing; about a minute each
+pretrained: .venv/installed ## train the models that the chapters speak of, those that are missing; one to four minutes each
 	$(BIN)/python record/recipes.py
 
 experiments: .venv/installed ## record the runs of a plan; interrupted, it goes on where it was. PLAN=world SHARE=2/5

@@ -1,8 +1,8 @@
 """How each pretrained model was trained.
 
 `RECIPES`: a model of a plan, a seed of its own, and after how many steps it was stopped. `TEXTS`: sentences, learned
-from as ``attnlib train`` learns from a user's own. ``make pretrained`` trains the models that are missing, about a
-minute each.
+from as ``attnlib train`` learns from a user's own. ``make pretrained`` trains the models that are missing, one to
+four minutes each.
 """
 
 import shutil

@@ -4,7 +4,7 @@ import ast
 import json
 import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache, partial
 from hashlib import sha256
 from importlib import metadata
@@ -65,10 +65,9 @@ def write_lines(
     lines: Sequence[dict[str, Any]],
     name: str,
     folder: Path = RECORDED,
-    key: Sequence[str] = KEYS,
     order: Sequence[str] = (),
 ) -> None:
-    """Write lines into a table, in place of those with the same key.
+    """Write lines into a table, in place of those with the same values in `KEYS`.
 
     Parameters
     ----------
@@ -76,15 +75,13 @@ def write_lines(
         A value for each column, None where there is none.
     name : str
         The table, such as "world.costs".
-    key : sequence of str, default KEYS
-        Columns that tell the lines of different calls apart, where the table has them.
     order : sequence of str, optional
         How names in the key columns are sorted. If empty, by the alphabet.
     """
     new = pd.DataFrame([{column: float("nan") if x is None else x for column, x in line.items()} for line in lines])
     with FileLock(_hidden(folder, name)):
         table, rank = read_table(name, folder), {name: n for n, name in enumerate(order)}
-        key = [column for column in key if column in new]
+        key = [column for column in KEYS if column in new]
         if len(table):
             written = pd.MultiIndex.from_frame(table[key]).isin(pd.MultiIndex.from_frame(new[key]))
             new = pd.concat([table[~written], new])
@@ -107,21 +104,6 @@ def add_run(run: Run, plan: Plan, folder: Path = RECORDED) -> None:
                 as_json(runs[key]) + "\n" for key in sorted(runs, key=lambda key: (order.index(key[0]), key[1]))
             )
             write_atomically(folder / f"{plan.name}.jsonl", text.encode())
-
-
-def is_recorded(name: str, folder: Path = RECORDED, **key: Any) -> bool:
-    """Return whether a table has a line with these values."""
-    table = read_table(name, folder)
-    return len(table) > 0 and bool((table[[*key]] == pd.Series(key)).all(axis=1).any())
-
-
-def replace_lines(
-    tables: Mapping[str, Sequence[dict[str, Any]]], name: str, folder: Path = RECORDED, decimals: int = 4, **key: Any
-) -> None:
-    """Write a run's rounded lines, headed by its key, in place of those that it had; the main table comes last."""
-    for part in sorted(tables, reverse=True):
-        lines = pd.DataFrame(tables[part]).round(decimals).to_dict("records")
-        write_lines([{**key, **line} for line in lines], f"{name}.{part}".removesuffix("."), folder, [*key])
 
 
 @cache
