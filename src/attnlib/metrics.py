@@ -45,17 +45,10 @@ def alignment_error_rate(
 
     Parameters
     ----------
-    predicted : set of (source position, target position), or a sequence of them
-        The links :math:`A`, of one sentence or of each.
-    sure : set of (source position, target position), or a sequence of them
-        The links :math:`S` of the reference that are certain.
+    predicted, sure : set of (source position, target position), or a sequence of them
+        The links :math:`A`, and the certain links :math:`S` of the reference, of one sentence or of each.
     possible : set of (source position, target position), or a sequence of them, optional
         The links :math:`P` of the reference that are possible, the sure ones among them. If None, the sure ones.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
 
     Raises
     ------
@@ -85,17 +78,7 @@ def oracle_alignment_error_rate(pairs: Sequence[SentencePair]) -> float:
     """Return the least alignment error rate of links that give each target word exactly one source word.
 
     It is above 0: "du" translates "of the", and one link cannot cover two words. For sentences of 1 to 3 clauses of
-    `attnlib.language.grammar` it is about 0.05.
-
-    Parameters
-    ----------
-    pairs : sequence of SentencePair
-        Sentences with gold links, whose positions are not checked.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
+    `attnlib.language.grammar` it is about 0.05. The positions of the gold links are not checked.
     """
     if not any(pair.target for pair in pairs):
         raise ValueError(f"pairs has {len(pairs)} sentence pairs; expected at least one target word")
@@ -109,20 +92,15 @@ def oracle_alignment_error_rate(pairs: Sequence[SentencePair]) -> float:
 def hard_alignment(
     weights: Real[Array, "tgt src"], source: Sequence[str], target: Sequence[str]
 ) -> set[tuple[int, int]]:
-    """Return the link of each target word to the source word with the greatest weight.
+    """Return the link of each target word to the source word with the greatest weight, the first of equal ones.
 
     Parameters
     ----------
-    weights : array, shape (tgt, src)
+    weights
         At least a row for each target word and a column for each source word. Further rows and columns, of EOS and
         padding, are ignored.
     source, target : sequence of str
         The words of the sentences, without EOS.
-
-    Returns
-    -------
-    set of (source position, target position)
-        One link for each target word. Among equal weights the first source word is taken.
 
     Notes
     -----
@@ -154,7 +132,7 @@ def attention_weights(model: EncoderDecoder, pair: SentencePair) -> Float[np.nda
 
     Returns
     -------
-    array, shape (tgt, src)
+    array
         The weights between the units of the pair, without the row and the column of EOS. A word that the model reads in
         pieces has their sum; one that it writes in pieces has their mean.
     """
@@ -164,7 +142,7 @@ def attention_weights(model: EncoderDecoder, pair: SentencePair) -> Float[np.nda
 def forced_alignments(
     model: EncoderDecoder, pairs: Sequence[SentencePair | tuple[Words, Words]]
 ) -> list[set[tuple[int, int]]]:
-    """Return the links of a model that is given the reference translations (forced decoding).
+    """Return the links between the units of each pair under forced decoding: a model is given the references.
 
     Parameters
     ----------
@@ -172,11 +150,6 @@ def forced_alignments(
         A model with attention and with its vocabularies.
     pairs : sequence of SentencePair, or of (words, words)
         The sources and the references. A pair with an empty side has no links.
-
-    Returns
-    -------
-    list of set of (source position, target position)
-        The links between the units of each pair, in order.
     """
     full = [SentencePair(*pair[:2]) for pair in pairs if all(pair[:2])]
     both = zip(_unit_weights(model, full), full, strict=True)
@@ -193,11 +166,6 @@ def sentence_nll(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> list[f
         A model with its vocabularies.
     pairs : sequence of SentencePair
         The sources and the references.
-
-    Returns
-    -------
-    list of float
-        One number per pair.
     """
     return [float(losses.sum()) for losses in token_nll(model, pairs)]
 
@@ -207,15 +175,8 @@ def token_nll(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> list[Floa
 
     Parameters
     ----------
-    model : EncoderDecoder
-        A model with its vocabularies.
-    pairs : sequence of SentencePair
-        The sources and the references.
-
-    Returns
-    -------
-    list of array, shape (tgt,)
-        One number per word of each pair.
+    model, pairs
+        As for `sentence_nll`.
     """
     order = sorted(range(len(pairs)), key=lambda n: len(pairs[n].target))
     losses: dict[int, np.ndarray] = {}
@@ -242,36 +203,16 @@ def bleu(translations: Sequence[Sequence[str]], references: Sequence[Sequence[st
 
     Parameters
     ----------
-    translations : sequence of sequence of str
-        The words of each translation.
-    references : sequence of sequence of str
-        The words of each reference.
+    translations, references : sequence of sequence of str
+        The words of each.
     tokenize : str, default "none"
         One of sacrebleu's tokenizers. "none" keeps the words as they are.
-
-    Returns
-    -------
-    Bleu
-        Score and signature.
     """
     return _scored(bleu_metric(tokenize), translations, references)
 
 
 def chrf(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Bleu:
-    """Compute corpus chrF, which compares sequences of characters, with sacrebleu.
-
-    Parameters
-    ----------
-    translations : sequence of sequence of str
-        The words of each translation.
-    references : sequence of sequence of str
-        The words of each reference.
-
-    Returns
-    -------
-    Bleu
-        Score and signature.
-    """
+    """Compute corpus chrF, which compares sequences of characters, with sacrebleu; parameters as of `bleu`."""
     from sacrebleu.metrics import CHRF  # noqa: PLC0415
 
     return _scored(CHRF(), translations, references)
@@ -282,15 +223,8 @@ def exact_match(translations: Sequence[Sequence[str]], references: Sequence[Sequ
 
     Parameters
     ----------
-    translations : sequence of sequence of str
-        The words of each translation.
-    references : sequence of sequence of str
-        The words of each reference.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
+    translations, references : sequence of sequence of str
+        The words of each.
     """
     _check_translations(translations, references)
     pairs = zip(translations, references, strict=True)
