@@ -212,7 +212,7 @@ def bleu(translations: Sequence[Sequence[str]], references: Sequence[Sequence[st
 
 
 def chrf(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Bleu:
-    """Compute corpus chrF, which compares sequences of characters, with sacrebleu; parameters as of `bleu`."""
+    """Compute corpus chrF, which compares sequences of characters, with sacrebleu, as `bleu` does."""
     from sacrebleu.metrics import CHRF  # noqa: PLC0415
 
     return _scored(CHRF(), translations, references)

@@ -25,7 +25,7 @@ _LONGEST_WAIT = timedelta(hours=2)  # for another process, which may be making v
 
 
 def resolve_device(name: str | None = None) -> torch.device:
-    """Return the device of a name: "cpu", "cuda", or one of several GPUs, as "cuda:1"; None: a GPU if there is one.
+    """Return the device of a name such as "cpu", "cuda", or "cuda:1"; without a name, a GPU if there is one.
 
     Each of the processes that torchrun starts on a machine gets its own GPU, unless the name contains a number.
 

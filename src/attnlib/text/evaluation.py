@@ -119,7 +119,7 @@ def evaluate(
 def score_translations(
     translations: Sequence[Words], pairs: Sequence[tuple[Words, Words]], tokenize: str
 ) -> EvaluationResult:
-    """Score translations against their references, without an alignment error rate; `tokenize` as of `evaluate`."""
+    """Score translations against their references as `evaluate` does, without an alignment error rate."""
     pairs = [SentencePair(*sides[:2]) for sides in pairs]
     if lacks_spaces([pair.source for pair in pairs]):
         pairs = [SentencePair(split_units(pair.source), pair.target) for pair in pairs]
