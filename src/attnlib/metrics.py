@@ -78,7 +78,9 @@ def oracle_alignment_error_rate(pairs: Sequence[SentencePair]) -> float:
     """Return the least alignment error rate of links that give each target word exactly one source word.
 
     It is above 0: "du" translates "of the", and one link cannot cover two words. For sentences of 1 to 3 clauses of
-    `attnlib.language.grammar` it is about 0.05. The positions of the gold links are not checked.
+    `attnlib.language.grammar` it is about 0.05.
+
+    The positions of the gold links are not checked.
     """
     if not any(pair.target for pair in pairs):
         raise ValueError(f"pairs has {len(pairs)} sentence pairs; expected at least one target word")
