@@ -29,7 +29,7 @@ class DecoderState(NamedTuple):
 
     Attributes
     ----------
-    memory : Memory or tensor, shape (batch, enc)
+    memory : Memory or tensor
         The source, the same at every step. Without attention, the summary.
     cache : tuple of tensor, batch first
         The recurrent states, or what else depends on the words so far.
@@ -100,8 +100,10 @@ class DeepOutput(nn.Module):
 
     Parameters
     ----------
-    vocab_size, embedding_dim, decoder_size, encoder_size : int
-        Words of the vocabulary, and features of an embedding, of a decoder state, and of an annotation.
+    vocab_size : int
+        Words of the vocabulary.
+    embedding_dim, decoder_size, encoder_size : int
+        Features of an embedding, of a decoder state, and of an annotation.
     maxout : int
         Units of the maxout layer, each the larger of two numbers.
 
@@ -139,8 +141,10 @@ class FixedContextDecoder(Decoder):
     ----------
     embedding : Embedding
         The target embedding.
-    decoder_size, encoder_size, maxout : int
-        Features of a decoder state and of the summary, and units of the maxout layer.
+    decoder_size, encoder_size : int
+        Features of a decoder state, and of the summary.
+    maxout : int
+        Units of the maxout layer.
     dropout : float, default 0.0
         Share of the maxout layer that is set to 0 in training.
 

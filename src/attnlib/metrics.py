@@ -45,8 +45,10 @@ def alignment_error_rate(
 
     Parameters
     ----------
-    predicted, sure : set of (source position, target position), or a sequence of them
-        The links :math:`A`, and the certain links :math:`S` of the reference, of one sentence or of each.
+    predicted : set of (source position, target position), or a sequence of them
+        The links :math:`A`, of one sentence or of each.
+    sure : set of (source position, target position), or a sequence of them
+        The links :math:`S` of the reference that are certain.
     possible : set of (source position, target position), or a sequence of them, optional
         The links :math:`P` of the reference that are possible, the sure ones among them. If None, the sure ones.
 

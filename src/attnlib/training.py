@@ -50,8 +50,8 @@ class TrainingState:
 
     Attributes
     ----------
-    words, seconds : int, float
-        The number of target words of all steps, EOS among them, and the time that the steps took.
+    words : int
+        The number of target words of all steps, EOS among them.
     dev_scores : list of dict
         Evaluations on the development set, as lines of a history: ``step``, the number of training steps before it;
         ``dev_loss``, in nats per word; and ``dev_bleu`` or ``dev_chrf``, 0 to 100.
