@@ -287,7 +287,7 @@ def _loaded(common: Common) -> Iterator[Any]:
 
 
 def _hold_closed() -> None:
-    """Let no file take the number or the name of a standard stream that is closed."""
+    """Keep files from getting the number or the name of a standard stream that is closed."""
     while (number := os.open(os.devnull, os.O_RDONLY)) <= 2:
         pass
     os.close(number)

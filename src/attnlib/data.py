@@ -424,7 +424,7 @@ def parted(
 def _side_by_side(
     ids: Integer[np.ndarray, "ids"], starts: Integer[np.ndarray, "batch"], lengths: Int[np.ndarray, "batch"]
 ) -> Int[Tensor, "batch words"]:
-    """Lay sentences of a row of numbers side by side, filled up with `PAD`."""
+    """Cut sentences out of one array of ids, and pad them into a matrix."""
     columns = np.arange(lengths.max(initial=0))
     real = columns < lengths[:, None]
     filled = np.full(real.shape, PAD)

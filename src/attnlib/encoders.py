@@ -189,7 +189,7 @@ class BidirectionalLSTM(nn.Module):
 
 
 def _reverse(x: Float[Tensor, "batch src f"], lengths: Int[Tensor, "batch"]) -> Float[Tensor, "batch src f"]:
-    """Turn each sentence round, and leave its padding at the end."""
+    """Reverse each sentence, and leave its padding at the end."""
     i = torch.arange(x.shape[1], device=x.device).expand(x.shape[:2])
     last = lengths[:, None] - 1
     return x.gather(1, torch.where(i > last, i, last - i)[:, :, None].expand_as(x))
@@ -198,7 +198,7 @@ def _reverse(x: Float[Tensor, "batch src f"], lengths: Int[Tensor, "batch"]) -> 
 def _read(
     lstm: nn.Module, x: Float[Tensor, "batch src emb"], lengths: Int[Tensor, "batch"]
 ) -> tuple[Float[Tensor, "batch src hid"], tuple[Tensor, Tensor]]:
-    """Read up to the end of the shortest sentences, set these aside, and read on with the rest."""
+    """Read up to the end of the shortest sentences, set them aside, and continue with the others."""
     # packed sequences do the same, but their backward pass writes zeros as large as the whole input at every step
     lengths, order = lengths.sort(descending=True, stable=True)
     x, back = x[order], order.argsort()

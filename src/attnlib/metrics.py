@@ -250,7 +250,7 @@ def _forced_weights(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Ite
 
 
 def _forced(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Iterator[tuple[Batch, Any]]:
-    """Give a model the true words of some pairs at a time: their batch, and what comes of it."""
+    """Yield batches of some pairs at a time, with the model's output for the true words."""
     known = model.vocabularies
     device = next(model.parameters()).device
     sizes = [max(sum(v.sizes(words)) for v, words in zip(known, pair[:2], strict=True)) for pair in pairs]
@@ -262,7 +262,7 @@ def _forced(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Iterator[tu
 
 
 def _scored(metric: Any, translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Bleu:
-    """Score all sentences together by a metric of sacrebleu's."""
+    """Score all sentences together with one of sacrebleu's metrics."""
     _check_translations(translations, references)
     score = metric.corpus_score(list(map(" ".join, translations)), [list(map(" ".join, references))])
     return Bleu(score.score, str(metric.get_signature()))
@@ -273,7 +273,7 @@ def _sentences(links: Links | Sequence[Links]) -> list[Links]:
 
 
 def _check_translations(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> None:
-    """Refuse strings in place of sentences, and other than one reference for each translation."""
+    """Raise an error for strings in place of sentences, and for unequal numbers of sentences."""
     for name, sentences in (("translations", translations), ("references", references)):
         for n, words in enumerate(sentences):
             check_words(f"{name}[{n}]", words)

@@ -147,7 +147,7 @@ def fastest_settings(
 def _faster(
     work: Callable[[], Any], usual: ComputeSettings, other: ComputeSettings, clock: Callable[[], float]
 ) -> ComputeSettings:
-    """Choose between two settings in turns, the first of which are to warm up."""
+    """Return the faster of two settings, timed in turns; the first turn of each is a warm-up."""
     seconds: dict[ComputeSettings, list[float]] = {usual: [], other: []}
     for _ in range(1 + _TURNS):
         for settings, taken in seconds.items():
@@ -225,7 +225,7 @@ def all_reduce_gradients(parameters: Iterable[Tensor], loss: Tensor) -> Tensor:
 
 
 def _all_reduce(numbers: Tensor, how: dist.ReduceOp.RedOpType = dist.ReduceOp.SUM) -> Tensor:
-    """Combine all processes' numbers in place; where one is gone, end with a sentence in place of gloo's pages."""
+    """Combine the numbers of all processes in place; if a process is lost, exit with one sentence."""
     if world_size() > 1:
         try:
             dist.all_reduce(numbers, how)

@@ -223,7 +223,7 @@ class EncoderDecoder(nn.Module, metaclass=_Compilable):
         return self.decoder.step(ids.long(), state)
 
     def _inputs(self, source, lengths, target):
-        """Give the word before each target word, BOS at first, and the encoded source."""
+        """Return the word before each target word, BOS at first, and the encoded source."""
         if self.target_vocabulary is not None:
             check_range(0, len(self.target_vocabulary) - 1, target=target)
         before = torch.cat([target.new_full((len(target), 1), BOS), target[:, :-1]], 1).long()

@@ -232,7 +232,7 @@ def interruptible() -> Iterator[Callable[[], bool]]:
 def _step(
     state: TrainingState, batch: Batch | None, *, rate: float, seed: int, max_grad_norm: float, label_smoothing: float
 ) -> float:
-    """Learn, all processes together, from a batch, or each from its part of it: return its mean loss."""
+    """Take one training step on a batch, of which each process has its share, and return the mean loss."""
     if batch is None:
         raise ValueError(f"batches ended after {state.step} steps; expected a batch for each step")
     model, words = state.model, int((batch.target != PAD).sum())
@@ -256,7 +256,7 @@ def _step(
 
 
 def _stop_reason(state: TrainingState, steps: float, minutes: float, interrupted: bool = False) -> str | None:
-    """Name what ends the training now, for all processes the same; None: it goes on."""
+    """Return the reason to end the training now, the same in all processes, or None."""
     state.seconds, asked = processes.all_reduce_max(state.seconds, float(interrupted))
     reasons = {
         "steps": state.step >= steps,
@@ -268,7 +268,7 @@ def _stop_reason(state: TrainingState, steps: float, minutes: float, interrupted
 
 
 def _bar(progress: bool | None, steps: int | None, state: TrainingState) -> tqdm:
-    """Show how far a training is: twice a second on a terminal; in a line every ten seconds elsewhere, as in a log."""
+    """Make a progress bar: redrawn twice a second in a terminal, a line every ten seconds elsewhere, as in a log."""
     hidden = None if progress is None else not progress or processes.rank() > 0
     how: dict[str, Any] = {"mininterval": 0.5}
     if hidden is not None and not sys.stderr.isatty():
@@ -277,7 +277,7 @@ def _bar(progress: bool | None, steps: int | None, state: TrainingState) -> tqdm
 
 
 class _Lines:
-    """Standard error where it is no terminal: each state of a bar is a line of its own."""
+    """Standard error that is not a terminal: each state of a progress bar becomes a line."""
 
     def write(self, text: str) -> None:
         if line := text.strip():
@@ -289,7 +289,7 @@ class _Lines:
 
 @contextmanager
 def _mode(state: TrainingState, *, training: bool) -> Iterator[None]:
-    """Have the model in a mode inside, and keep the state of torch's generators from what is drawn there."""
+    """Set the model to a mode for a block, and to the other one afterward; restore the state of torch's generators."""
     with torch.random.fork_rng(devices=[state.device] * (state.device.type == "cuda")):
         state.model.train(training)
         try:
