@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Iterator
 from glob import glob
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from pathlib import Path
 
 import nbformat
@@ -27,8 +27,7 @@ METADATA = {
 }
 
 LONGEST = 20  # lines of a cell
-OFF_THE_PAGE = {"remove-cell", "hide-cell", "hide-input"}
-TAGS = {*OFF_THE_PAGE, "hide-output", "nbval-ignore-output"}
+TAGS = {"remove-cell", "hide-cell", "hide-input", "hide-output", "nbval-ignore-output"}
 OUTPUTS = {"text/plain", "text/html", "text/latex", "text/markdown", "image/png"}
 NOT_PLAIN = {  # in Markdown whose code and mathematics are taken out
     "HTML, except for folded answers": r"<(?!https?:|/?(?:details|summary)>)[a-zA-Z!/]",
@@ -119,29 +118,6 @@ def short_cells(cells: Cells) -> Complaints:
             yield i, f"{lines} lines, {LONGEST} at most"
 
 
-def minutes(cells: Cells) -> float:
-    """Count a reader's minutes: words, visible code, equations and pictures, without exercises and what is folded.
-
-    First readers needed a quarter more than the parts by themselves.
-    """
-    body = [*takewhile(lambda cell: not cell.source.startswith("## Exercises"), cells)]
-    text = "\n".join(cell.source for cell in body if cell.cell_type == "markdown")
-    text = re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL)
-    words = len(re.findall(r"\w+", re.sub(r"\$\$.*?\$\$|\]\([^)]*\)", " ", text, flags=re.DOTALL)))
-    in_sight = [cell.source for _, cell in code(body) if not OFF_THE_PAGE & tags(cell)]
-    lines = sum(bool(line.strip()) for source in in_sight for line in source.splitlines())
-    outputs = [kind_and_text for _, cell in code(body) for kind_and_text in shown(cell)]
-    pictures = sum(kind == "image/png" or "attnlib-card" in text for kind, text in outputs)
-    return 1.25 * (words / 80 + lines * 8 / 60 + text.count("$$") / 4 + pictures)
-
-
-def honest_minutes(cells: Cells) -> Complaints:
-    """Find a first cell that promises no time to read, or another than the minutes that are needed, rounded to five."""
-    promised = re.search(r"Reading\s+takes\s+about\s+(\d+)\s+minutes", cells[0].source)
-    if not promised or int(promised[1]) % 5 or abs(int(promised[1]) - minutes(cells)) > 5:
-        yield 0, f"reading takes about {minutes(cells):.0f} minutes, which is not said"
-
-
 RULES = [
     executed_in_order,
     quiet_outputs,
@@ -149,7 +125,6 @@ RULES = [
     plain_markdown,
     ignored_are_checked,
     short_cells,
-    honest_minutes,
 ]
 
 

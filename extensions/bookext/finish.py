@@ -21,9 +21,6 @@ ICONS = {
 SHEET = re.compile(r'<link\b[^>]*\bhref="([^"]*_static/)([^"?]*\.css)([^"]*)"[^>]*>\s*')
 IMPORT = re.compile(r'@import "([^"]+)";')
 ADDRESS = re.compile(r"url\((?![\"']?(?:data:|#|/|\w+:))([\"']?)")
-COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-RULE = re.compile(r"([^{};]+)\{[^{}]*\}")
-GIVEN = re.compile(r'\bclass="([^"]*)"')
 SEARCH = re.compile(r"<script\b[^>]*(?:searchtools|language_data|searchindex)\.js[^>]*></script>\n?")
 PICTURE = re.compile(r'<img\b([^>]*\bsrc="[^"]*_images/([^"/]+\.png)")')
 REPAIRS: tuple[tuple[str, str | Callable[[re.Match], str]], ...] = (
@@ -96,32 +93,10 @@ def style(sheet: Path, static: Path) -> str:
     return ADDRESS.sub(rf"url(\1{folder}/", text) + "\n"
 
 
-def named(site: Path) -> set[str]:
-    """Return the classes that pages have, and all words of scripts, any of which may give a class."""
-    pages = (" ".join(GIVEN.findall(page.read_text("utf-8"))).split() for page in site.rglob("*.html"))
-    scripts = (re.findall(r"[\w-]+", script.read_text("utf-8")) for script in site.rglob("_static/**/*.js"))
-    return set().union(*pages, *scripts)
-
-
-def without_unused(sheet: str, names: set[str]) -> str:
-    """Drop the comments of a style sheet, and the rules for classes that are not among these names.
-
-    The theme's sheet is for any page, and a telephone would wait for twice as much as this book's pages use.
-    """
-
-    def used(rule: re.Match) -> str:
-        parts = re.sub(r"\([^()]*\)|\[[^]]*\]", "", rule[1]).split(",")
-        return rule[0] if any(names.issuperset(re.findall(r"\.([a-zA-Z_][\w-]*)", part)) for part in parts) else ""
-
-    return RULE.sub(used, COMMENT.sub("", sheet))
-
-
 def write_sheets(static: Path, sheets: Mapping[str, Sequence[str]]) -> None:
-    """Write each style sheet, with all that its pages use, to the folder of static files."""
-    names = named(static.parent)
+    """Write each style sheet, with all that it has to hold, to the folder of static files."""
     for name, parts in sheets.items():
-        whole = "".join(style(static / part, static) for part in parts)
-        (static / name).write_text(without_unused(whole, names), "utf-8")
+        (static / name).write_text("".join(style(static / part, static) for part in parts), "utf-8")
 
 
 def repaired(page: str) -> str:

@@ -84,8 +84,6 @@ def train(
 
     Parameters
     ----------
-    common : Common
-        Model and device.
     source : path
         sentences, one a line; .gz too
     architecture : Architecture
@@ -145,10 +143,6 @@ def translate(
 
     Parameters
     ----------
-    common : Common
-        Model and device.
-    search : Search
-        Beam search.
     links : path, optional
         file for the word links, as i-j
     max_input_length : int, default 1000
@@ -177,12 +171,8 @@ def evaluate(
 
     Parameters
     ----------
-    common : Common
-        Model and device.
     source : path
         sentences, one a line; without a target, pairs with tabs
-    search : Search
-        Beam search.
     target : path, optional
         their references
     gold : path, optional
@@ -211,8 +201,6 @@ def align(common: OmitArgPrefixes[Common], source: Positional[Path], target: Pos
 
     Parameters
     ----------
-    common : Common
-        Model and device.
     source : path
         sentences, one a line; without a target, pairs with tabs
     target : path, optional
@@ -242,8 +230,6 @@ def page(
 
     Parameters
     ----------
-    common : Common
-        Model and device.
     output : path
         the page, one HTML file
     beam_size : int, default 5
@@ -263,18 +249,7 @@ def page(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line and return its exit status.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        The command line. If None, the arguments of the process.
-
-    Returns
-    -------
-    int
-        0 for success, 2 for an error in the request or its files, 130 after Ctrl-C.
-    """
+    """Run a command line: return 0, 2 for an error in the request or its files, or 130 after Ctrl-C."""
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # for PyTorch: threads that spin while they wait take a core
     _hold_closed()
     given = sys.argv[1:] if arguments is None else arguments
@@ -312,7 +287,7 @@ def _loaded(common: Common) -> Iterator[Any]:
 
 
 def _hold_closed() -> None:
-    """Let no file take the number or the name of a standard stream that is closed."""
+    """Keep files from getting the number or the name of a standard stream that is closed."""
     while (number := os.open(os.devnull, os.O_RDONLY)) <= 2:
         pass
     os.close(number)

@@ -16,20 +16,7 @@ from attnlib.scores import Dot, Location
 
 
 def sequence_mask(lengths: Int[Tensor, "batch"], src_len: int) -> Bool[Tensor, "batch {src_len}"]:
-    """Return a mask that is True at the words of each sentence and False at its padding.
-
-    Parameters
-    ----------
-    lengths : tensor of int, shape (batch,)
-        The number of words of each sentence.
-    src_len : int
-        The length of the padded sentences.
-
-    Returns
-    -------
-    tensor of bool, shape (batch, src_len)
-        The words come first.
-    """
+    """Return a mask that is True at the words of each sentence and False at its padding, which follows them."""
     return torch.arange(src_len, device=lengths.device) < lengths[:, None]
 
 
@@ -38,13 +25,13 @@ class Memory(NamedTuple):
 
     Attributes
     ----------
-    keys : tensor, shape (batch, src, key)
+    keys
         The annotations as the score projects them.
-    values : tensor, shape (batch, src, enc)
+    values
         The annotations that contexts are weighted sums of.
-    lengths : tensor of int, shape (batch,)
+    lengths
         The number of words of each sentence, EOS among them.
-    mask : tensor of bool, shape (batch, 1, src)
+    mask
         True at words. The axis of size 1 serves all target positions.
     """
 
@@ -106,15 +93,10 @@ class AttentionLayer(nn.Module):
 
         Parameters
         ----------
-        h : tensor, shape (batch, src, enc)
+        h
             Annotations. Those of padding get weight 0, and must be finite: 0 times NaN is NaN.
-        lengths : tensor of int, shape (batch,)
+        lengths
             The number of words of each sentence, EOS among them.
-
-        Returns
-        -------
-        Memory
-            The input of every step.
         """
         h = h.contiguous()
         return Memory(self.score.project_keys(h), h, lengths, sequence_mask(lengths, h.shape[1])[:, None])
@@ -124,17 +106,12 @@ class AttentionLayer(nn.Module):
 
         Parameters
         ----------
-        s : tensor, shape (batch, tgt, dec)
+        s
             Decoder states, the queries.
         memory : Memory
             The result of `precompute`.
-        steps : tensor of int, shape (tgt,)
+        steps
             The target positions of the states, from 0.
-
-        Returns
-        -------
-        AttentionOutput
-            Contexts, weights, and for a local window positions and centers.
         """
         view = self.window(s, steps, memory.lengths, memory.mask)
         src, window = memory.mask.shape[-1], view.mask.shape[-1]
@@ -153,22 +130,7 @@ class AttentionLayer(nn.Module):
         return attended._replace(positions=view.positions, center=view.center)
 
     def at(self, t: int, s: Float[Tensor, "batch dec"], memory: Memory) -> AttentionOutput:
-        """Compute the context of one decoder state of each sentence.
-
-        Parameters
-        ----------
-        t : int
-            The target position of the states, from 0.
-        s : tensor, shape (batch, dec)
-            Decoder states.
-        memory : Memory
-            The result of `precompute`.
-
-        Returns
-        -------
-        AttentionOutput
-            Contexts and weights, with ``tgt = 1``.
-        """
+        """Compute the context of one decoder state of each sentence, at the target position `t` from 0."""
         return self(s[:, None], memory, torch.tensor([t], device=s.device))
 
 

@@ -15,19 +15,19 @@ from attnlib.shapes import Array, FloatLike, IntLike, typechecked
 
 
 class AttentionOutput(NamedTuple):
-    r"""Output of attention: one context and one row of weights per query.
+    """Output of attention: one context and one row of weights per query.
 
     Attributes
     ----------
-    context : array, shape (\*batch, tgt, v)
+    context
         The weighted sum of the values, one for each query.
-    weights : array, shape (\*batch, tgt, window)
+    weights
         The weight of each value, from 0 to 1. A row sums to 1. A row without any unmasked position sums to 0, and a row
         that was multiplied by a factor sums to less than 1.
-    positions : array of int, shape (\*batch, tgt, window), optional
+    positions
         The source position of each weight, from 0. If None, the weights cover the whole source in order.
         Positions outside the window or the sentence may be listed, with weight 0.
-    center : array, shape (\*batch, tgt), optional
+    center
         The center :math:`p_t` of the window, in source positions from 0. If None, the window is global.
 
     Examples
@@ -49,17 +49,12 @@ class AttentionOutput(NamedTuple):
         return AttentionOutput(*(None if x is None else x[rows] for x in self))
 
     def to_dense(self, src_len: int) -> Float[Array, "*batch tgt {src_len}"]:
-        r"""Return the weights of all source positions, 0 outside the window.
+        """Return the weights of all source positions, 0 outside the window.
 
         Parameters
         ----------
         src_len : int
             The number of source positions. Without a window it must be that of the weights.
-
-        Returns
-        -------
-        array, shape (\*batch, tgt, src_len)
-            One row per query.
 
         Raises
         ------
@@ -104,16 +99,16 @@ def masked_softmax(
 
     Parameters
     ----------
-    e : array, shape (\*shape)
+    e
         Scores of any size; integers become float64. A score of minus infinity counts as masked.
-    mask : array of bool, broadcast against `e`, optional
+    mask
         True at positions that may receive weight; all others get exactly 0. If None, all positions may.
     axis : int, default -1
         The axis along which the weights sum to 1.
 
     Returns
     -------
-    array, shape (\*shape)
+    array
         Weights from 0 to 1, and exactly 0 at masked positions, whatever their scores. A row without an unmasked
         position is all 0, never NaN. A row with NaN or plus infinity at an unmasked position is NaN at every unmasked
         position, and with NumPy at the masked ones, too; the other rows are not affected.
@@ -158,23 +153,18 @@ def attend(
     mask: Bool[Array, "#*batch #tgt src"] | Bool[Array, "src"] | None = None,
     factor: Float[Array, "*batch tgt src"] | None = None,
 ) -> AttentionOutput:
-    r"""Compute the average of the values, weighted by the softmax of the scores.
+    """Compute the average of the values, weighted by the softmax of the scores.
 
     Parameters
     ----------
-    scores : array, shape (\*batch, tgt, src)
+    scores
         One score for each query and value. `attention` computes them from queries and keys.
-    values : array, shape (\*batch, src, v)
+    values
         Finite numbers, also at masked positions: 0 times NaN is NaN.
-    mask : array of bool, broadcast against `scores`, optional
+    mask
         True at positions that may receive weight; all others get exactly 0. If None, all positions may.
-    factor : array, shape (\*batch, tgt, src), optional
+    factor
         Multiplies the weights after the softmax, such as `attnlib.windows.gaussian`. They are not normalized again.
-
-    Returns
-    -------
-    AttentionOutput
-        Contexts, shape (\*batch, tgt, v), and weights, shape (\*batch, tgt, src).
 
     Notes
     -----
@@ -213,21 +203,16 @@ def attention(
 
     Parameters
     ----------
-    queries : array, shape (\*batch, tgt, d)
+    queries
         One vector for each target position. Integers become float64, here and in the keys and values.
-    keys : array, shape (\*batch, src, d)
+    keys
         The vector that each query is compared with, one for each source position.
-    values : array, shape (\*batch, src, v)
+    values
         The vector that is averaged, one for each source position.
-    mask : array of bool, broadcast against (\*batch, tgt, src), optional
+    mask
         True at positions that may receive weight; all others get exactly 0. If None, all positions may.
     scale : float, optional
         Multiplies the scores before the softmax. If None, :math:`1 / \sqrt{d}`.
-
-    Returns
-    -------
-    AttentionOutput
-        Contexts and weights.
 
     Notes
     -----

@@ -22,11 +22,6 @@ def check_whole(at_least: int = 1, /, **numbers: Any) -> list[int]:
     **numbers
         The numbers of Python, NumPy or torch, by the names that the error gives them.
 
-    Returns
-    -------
-    list of int
-        The numbers, in their order.
-
     Raises
     ------
     TypeError
@@ -66,32 +61,17 @@ def check_share(**numbers: Any) -> None:
 
 
 def check_choice(choices: Collection[Any], /, **given: Any) -> None:
-    """Raise a ValueError if an argument is none of the choices.
-
-    Parameters
-    ----------
-    choices : collection
-        The valid values.
-    **given
-        The arguments, by the names that the error gives them.
-    """
+    """Raise a ValueError if an argument is none of the choices."""
     for name, choice in given.items():
         if choice not in choices:
             raise ValueError(f"{name} is {choice!r}; expected one of {', '.join(map(str, choices))}")
 
 
 def check_range(least: int, most: int | float, /, **numbers: Int[Array, "..."]) -> None:
-    """Raise a ValueError for an empty tensor, and for numbers out of range.
+    """Raise a ValueError for an empty tensor, and for numbers that are not from `least` to `most`.
 
-    Parameters
-    ----------
-    least : int
-        The least valid number.
-    most : int or float
-        The greatest valid number; ``inf`` if there is none.
-    **numbers
-        The tensors, by the names that the error gives them. The numbers of a tensor on a GPU are not checked, since
-        that would make the program wait; nor are any while torch compiles, exports or traces.
+    The numbers of a tensor on a GPU are not checked, since that would make the program wait; nor are any while torch
+    compiles, exports or traces.
     """
     if is_tracing():
         return
@@ -109,29 +89,13 @@ def check_range(least: int, most: int | float, /, **numbers: Int[Array, "..."]) 
 
 
 def check_number(number: int, vocab: int) -> None:
-    """Raise a ValueError if an id is out of a vocabulary's range.
-
-    Parameters
-    ----------
-    number : int
-        The id of a word.
-    vocab : int
-        The size of the vocabulary.
-    """
+    """Raise a ValueError if an id is out of a vocabulary's range."""
     if not 0 <= number < vocab:
         raise ValueError(f"ids holds {number}; expected ids from 0 to {vocab - 1}")
 
 
 def check_words(name: str, words: Sequence[str]) -> None:
-    """Raise a TypeError for anything but a sequence of words.
-
-    Parameters
-    ----------
-    name : str
-        The name that the error gives the words.
-    words : sequence of str
-        The words. A string is refused, since its letters would be taken for words.
-    """
+    """Raise a TypeError for anything but a sequence of words: a string's letters would be taken for words."""
     if isinstance(words, str):
         raise TypeError(f"{name} is the string {words!r}; expected a sequence of words, as from split()")
     for word in words:

@@ -43,11 +43,6 @@ def count_macs(model: EncoderDecoder, source_length: int, prefix_length: int = 0
         Words of the source, EOS counted.
     prefix_length : int, default 0
         Words of the translation before the step, which a Transformer also attends to.
-
-    Returns
-    -------
-    int
-        Number of multiply-adds.
     """
     word = torch.tensor([BOS])
     state = model.start(torch.full((1, source_length), EOS), torch.tensor([source_length]))

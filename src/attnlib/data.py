@@ -114,11 +114,6 @@ class Vocabulary:
         max_size : int, optional
             The greatest number of known words, the four special symbols not counted. The most frequent ones are kept;
             among equally frequent ones, those that are sorted first. If None, all are kept.
-
-        Returns
-        -------
-        Vocabulary
-            The known words.
         """
         check_whole(min_count=min_count, max_size=1 if max_size is None else max_size)
         counts = Counter(word for words in sentences for word in check_sentence(words))
@@ -168,11 +163,11 @@ class Batch(NamedTuple):
 
     Attributes
     ----------
-    source : tensor of int, shape (batch, src)
+    source
         Ids of the source words. Each sentence ends in `EOS`; `src` is the longest one's length.
-    lengths : tensor of int, shape (batch,)
+    lengths
         The number of ids of each source, `EOS` among them. Lengths of targets are not stored.
-    target : tensor of int, shape (batch, tgt)
+    target
         Ids of the target words. Each sentence ends in `EOS`; `tgt` is the longest one's length.
     """
 
@@ -187,11 +182,11 @@ class Corpus:
 
     Attributes
     ----------
-    ids : array of int, shape (ids,)
+    ids
         The ids of each pair's source, then of its target, both with `EOS`.
-    starts : array of int, shape (pairs,)
+    starts
         The index at which each pair begins.
-    lengths : array of int, shape (pairs, 2)
+    lengths
         The number of ids of source and target, `EOS` among them.
     """
 
@@ -203,20 +198,7 @@ class Corpus:
     def from_pairs(
         cls, pairs: Iterable[SentencePair], source_vocabulary: Tokenizer, target_vocabulary: Tokenizer
     ) -> "Corpus":
-        """Encode the words of sentence pairs.
-
-        Parameters
-        ----------
-        pairs : iterable of SentencePair
-            The sentences.
-        source_vocabulary, target_vocabulary : Tokenizer
-            The mappings from words to ids.
-
-        Returns
-        -------
-        Corpus
-            The encoded pairs, in the same order.
-        """
+        """Encode the words of sentence pairs, in their order."""
         largest = max(len(source_vocabulary), len(target_vocabulary))
         ids, lengths = array("H" if largest <= 1 << 16 else "I"), array("I")  # a large text takes two bytes per word
         for pair in pairs:
@@ -242,21 +224,9 @@ class Corpus:
         )
 
     def cut(self, max_tokens: int, max_sentences: int | None, seed: int) -> Iterator[Integer[np.ndarray, "batch"]]:
-        """Yield batches of pairs of similar length in random order, as the row numbers of their pairs.
+        """Yield batches of pairs of similar length, in random order, as the row numbers of their pairs.
 
-        Parameters
-        ----------
-        max_tokens : int
-            The greatest number of ids that a batch may hold on one side, `EOS` and `PAD` counted.
-        max_sentences : int or None
-            The greatest number of pairs of a batch. If None, there is no limit.
-        seed : int
-            Decides which of several pairs of one length share a batch, and the order of the batches.
-
-        Yields
-        ------
-        array of int, shape (batch,)
-            Row numbers.
+        The seed decides which of several pairs of one length share a batch, and the order of the batches.
         """
         rng = np.random.RandomState([int(seed)])
         longest = self.lengths.max(1)
@@ -267,20 +237,7 @@ class Corpus:
             yield order[parts[n]]
 
     def in_one_epoch(self, *, max_tokens: int, max_sentences: int | None = None) -> int:
-        """Return the number of batches that contain each pair once, which is the same for every seed.
-
-        Parameters
-        ----------
-        max_tokens : int
-            The greatest number of ids that a batch may hold on one side, `EOS` and `PAD` counted.
-        max_sentences : int, optional
-            The greatest number of pairs of a batch. If None, there is no limit.
-
-        Returns
-        -------
-        int
-            Number of batches.
-        """
+        """Return the number of batches that contain each pair once, which is the same for every seed."""
         return len(parted(np.sort(self.lengths.max(1)), max_tokens, max_sentences))
 
     def infinite_batches(
@@ -308,11 +265,6 @@ class Corpus:
             The number of the process, from 0, and the number of processes n. The process gets every n-th pair of each
             batch. Together the processes see what one process would. If a batch has fewer than n pairs, some of them
             get none.
-
-        Returns
-        -------
-        iterator of Batch
-            Batches as from `attnlib.data.infinite_batches`.
         """
         max_tokens, seed = self.check(max_tokens, seed)
 
@@ -324,20 +276,7 @@ class Corpus:
         return (self.batch(rows[share[0] :: share[1]]) for rows in islice(epochs(), skip, None))
 
     def check(self, max_tokens: int, seed: int) -> tuple[int, int]:
-        """Return both as Python's, or raise an error if a sentence is too long or the seed is no whole number from 0.
-
-        Parameters
-        ----------
-        max_tokens : int
-            The greatest number of ids that a batch may hold on one side, `EOS` and `PAD` counted.
-        seed : int
-            A seed of batches.
-
-        Returns
-        -------
-        tuple of int
-            The limit and the seed.
-        """
+        """Return both as Python's; raise an error if a sentence is too long, or `seed` is no whole number from 0."""
         max_tokens, seed = *check_whole(max_tokens=max_tokens), *check_whole(0, seed=seed)
         if (longest := self.lengths.max()) > max_tokens:
             needed = f"at least {longest}, which the longest sentence needs with its EOS"
@@ -359,9 +298,9 @@ def encode_batch(
 
     Returns
     -------
-    ids : tensor of int, shape (batch, src)
+    ids : tensor of int
         The ids of each sentence, then `EOS`, then `PAD`.
-    lengths : tensor of int, shape (batch,)
+    lengths : tensor of int
         The number of ids of each sentence, `EOS` included.
 
     Examples
@@ -388,11 +327,6 @@ def collate(pairs: Iterable[SentencePair], source_vocabulary: Tokenizer, target_
     source_vocabulary, target_vocabulary : Tokenizer
         The mappings from words to ids.
 
-    Returns
-    -------
-    Batch
-        The encoded pairs.
-
     Examples
     --------
     >>> from attnlib import SentencePair, Vocabulary, collate
@@ -412,7 +346,7 @@ def batches(
     max_tokens: int,
     seed: int,
 ) -> list[Batch]:
-    """Split sentence pairs into batches; their order is random.
+    """Split sentence pairs into batches, each pair into one; the order of the batches is random.
 
     The sentences of one batch have similar lengths, so that it contains little padding.
 
@@ -427,11 +361,6 @@ def batches(
     seed : int
         From 0 to ``2**32 - 1``. Decides which of several pairs of one length share a batch, and the order of the
         batches.
-
-    Returns
-    -------
-    list of Batch
-        Each pair is in one batch.
 
     Examples
     --------
@@ -457,20 +386,11 @@ def infinite_batches(
 
     Parameters
     ----------
-    pairs : iterable of SentencePair
-        The sentences.
-    source_vocabulary, target_vocabulary : Tokenizer
-        The mappings from words to ids.
-    max_tokens : int
-        The greatest number of ids that a batch may hold on one side, `EOS` and `PAD` counted.
+    pairs, source_vocabulary, target_vocabulary, max_tokens
+        As for `batches`.
     seed : int
         The same seed gives the same batches. It seeds a generator, which draws a seed for every epoch, the first among
         them: the first epoch is not ``batches(..., seed=seed)``.
-
-    Returns
-    -------
-    iterator of Batch
-        The `batches` of each epoch, each with its own seed.
 
     Examples
     --------
@@ -489,19 +409,7 @@ def parted(
 ) -> list[slice]:
     """Divide sentences, in their order, into batches as large as the limits allow.
 
-    Parameters
-    ----------
-    lengths : sequence of int
-        The number of ids of each sentence.
-    max_tokens : int
-        The greatest number of ids of a batch, padding counted. A longer sentence has a batch of its own.
-    max_sentences : int or None
-        The greatest number of sentences of a batch. If None, there is no limit.
-
-    Returns
-    -------
-    list of slice
-        The sentences of each batch.
+    Padding counts among the `max_tokens` ids of a batch. A longer sentence has a batch of its own.
     """
     parts, first = [], 0
     while first < len(lengths):
@@ -516,7 +424,7 @@ def parted(
 def _side_by_side(
     ids: Integer[np.ndarray, "ids"], starts: Integer[np.ndarray, "batch"], lengths: Int[np.ndarray, "batch"]
 ) -> Int[Tensor, "batch words"]:
-    """Lay sentences of a row of numbers side by side, filled up with `PAD`."""
+    """Cut sentences out of one array of ids, and pad them into a matrix."""
     columns = np.arange(lengths.max(initial=0))
     real = columns < lengths[:, None]
     filled = np.full(real.shape, PAD)

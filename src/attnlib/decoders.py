@@ -29,7 +29,7 @@ class DecoderState(NamedTuple):
 
     Attributes
     ----------
-    memory : Memory or tensor, shape (batch, enc)
+    memory : Memory or tensor
         The source, the same at every step. Without attention, the summary.
     cache : tuple of tensor, batch first
         The recurrent states, or what else depends on the words so far.
@@ -72,17 +72,15 @@ class Decoder(nn.Module):
 
         Parameters
         ----------
-        ids : tensor of int, shape (batch, tgt)
+        ids
             The word before each target word, BOS at first.
         encoded : EncoderOutput
             The output of the encoder.
 
         Returns
         -------
-        logits : tensor, shape (batch, tgt, vocab)
-            Scores of words.
-        attended : AttentionOutput or None
-            The attention of all steps. None without attention.
+        tuple
+            Scores, and the attention of all steps: None without attention.
         """
         read, weight, attended = self._read(ids, encoded)
         return linear(read, weight), attended
@@ -123,43 +121,13 @@ class DeepOutput(nn.Module):
     def forward(
         self, s: Float[Tensor, "*batch dec"], y: Float[Tensor, "*batch emb"], c: Float[Tensor, "*batch enc"]
     ) -> Float[Tensor, "*batch vocab"]:
-        r"""Compute the score of every word.
-
-        Parameters
-        ----------
-        s : tensor, shape (\*batch, dec)
-            Decoder states.
-        y : tensor, shape (\*batch, emb)
-            Embeddings of the words before.
-        c : tensor, shape (\*batch, enc)
-            Contexts.
-
-        Returns
-        -------
-        tensor, shape (\*batch, vocab)
-            Scores.
-        """
+        """Compute the score of every word from states, the embeddings of the words before, and contexts."""
         return linear(self.read(s, y, c), self.W_o)
 
     def read(
         self, s: Float[Tensor, "*batch dec"], y: Float[Tensor, "*batch emb"], c: Float[Tensor, "*batch enc"]
     ) -> Float[Tensor, "*batch maxout"]:
-        r"""Compute the maxout layer.
-
-        Parameters
-        ----------
-        s : tensor, shape (\*batch, dec)
-            Decoder states.
-        y : tensor, shape (\*batch, emb)
-            Embeddings of the words before.
-        c : tensor, shape (\*batch, enc)
-            Contexts.
-
-        Returns
-        -------
-        tensor, shape (\*batch, maxout)
-            The features that W_o multiplies.
-        """
+        """Compute the maxout layer, the features that W_o multiplies."""
         pre_maxout = linear(s, self.U_o) + linear(y, self.V_o) + linear(c, self.C_o)
         return torch.maximum(pre_maxout[..., 0::2], pre_maxout[..., 1::2])
 
@@ -206,19 +174,15 @@ class FixedContextDecoder(Decoder):
 
         Parameters
         ----------
-        ids : tensor of int, shape (batch,)
+        ids
             The word before, of each sentence.
-        state : DecoderState
+        state
             The state after the word before that. It is not changed.
 
         Returns
         -------
-        logits : tensor, shape (batch, vocab)
-            Scores of words.
-        attended : None
-            There is no attention.
-        state : DecoderState
-            The new state.
+        tuple
+            Scores of words; the attention of this step, here None; and the new state.
         """
         c, (s_before,) = state.memory, state.cache
         y_before = self.embedding(ids)
@@ -244,16 +208,10 @@ class BahdanauDecoder(Decoder):
     ----------
     attention : AttentionLayer
         In the paper, ``AttentionLayer(Additive(...), GlobalWindow())``.
-    embedding : Embedding
-        The target embedding.
-    decoder_size, encoder_size : int
-        Features of a decoder state, and of an annotation.
-    maxout : int
-        Units of the maxout layer.
+    embedding, decoder_size, encoder_size, maxout, dropout
+        As for `FixedContextDecoder`.
     reads_new_state : bool, default False
         Give the output layer :math:`s_t`, as the paper's body writes it.
-    dropout : float, default 0.0
-        Share of the maxout layer that is set to 0 in training.
 
     Notes
     -----
@@ -285,24 +243,7 @@ class BahdanauDecoder(Decoder):
     def step(
         self, ids: Int[Tensor, "batch"], state: DecoderState
     ) -> tuple[Float[Tensor, "batch vocab"], AttentionOutput, DecoderState]:
-        """Compute the scores of the next word (Bahdanau et al. 2015, eq. 4 and 5, appendix A.2.2).
-
-        Parameters
-        ----------
-        ids : tensor of int, shape (batch,)
-            The word before, of each sentence.
-        state : DecoderState
-            The state after the word before that. It is not changed.
-
-        Returns
-        -------
-        logits : tensor, shape (batch, vocab)
-            Scores of words.
-        attended : AttentionOutput
-            The attention of this step, with ``tgt = 1``.
-        state : DecoderState
-            The new state.
-        """
+        """Compute the scores of the next word (Bahdanau et al. 2015, eq. 4 and 5, appendix A.2.2)."""
         (s_before,) = state.cache
         y_before = self.embedding(ids)
         attended = self.attention.at(state.position, s_before, state.memory)
@@ -336,10 +277,8 @@ class LuongDecoder(Decoder):
     ----------
     attention : AttentionLayer
         Called with the states of the top layer.
-    embedding : Embedding
-        The target embedding.
-    decoder_size, encoder_size : int
-        Features of a decoder state, and of an annotation.
+    embedding, decoder_size, encoder_size
+        As for `FixedContextDecoder`.
     num_layers : int, default 1
         Number of LSTMs, the same as in the encoder.
     input_feeding : bool, default True
@@ -383,24 +322,7 @@ class LuongDecoder(Decoder):
     def step(
         self, ids: Int[Tensor, "batch"], state: DecoderState
     ) -> tuple[Float[Tensor, "batch vocab"], AttentionOutput, DecoderState]:
-        """Compute the scores of the next word (Luong et al. 2015, sections 3 and 3.3, eq. 2, 3, 5 and 6).
-
-        Parameters
-        ----------
-        ids : tensor of int, shape (batch,)
-            The word before, of each sentence.
-        state : DecoderState
-            The state after the word before that. It is not changed.
-
-        Returns
-        -------
-        logits : tensor, shape (batch, vocab)
-            Scores of words.
-        attended : AttentionOutput
-            The attention of this step, with ``tgt = 1``.
-        state : DecoderState
-            The new state.
-        """
+        """Compute the scores of the next word (Luong et al. 2015, sections 3 and 3.3, eq. 2, 3, 5 and 6)."""
         s_before, cell_before, *fed = state.cache
         y_before = self.embedding(ids)
         s, cell = self._lstm_step(torch.cat([y_before, *fed], 1), s_before, cell_before)

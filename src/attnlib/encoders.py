@@ -20,11 +20,11 @@ class EncoderOutput(NamedTuple):
 
     Attributes
     ----------
-    annotations : tensor, shape (batch, src, enc)
+    annotations
         One vector per word, 0 at padding.
-    lengths : tensor of int, shape (batch,)
+    lengths
         The number of ids of each sentence, `EOS` included.
-    summary : tensor, shape (batch, enc)
+    summary
         The whole sentence in one vector: the last state of each direction. The decoder of `rnn_encdec` reads only this.
     initial_state : tuple of tensor, batch first
         The first states of the decoder: for a GRU one, for an LSTM state and cell.
@@ -74,19 +74,14 @@ class BidirectionalGRU(nn.Module):
         self.W_s = weight(decoder_size, hidden_size)
 
     def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> EncoderOutput:
-        """Compute annotations with ``2 * hid`` features; s_0 is the only state.
+        """Compute annotations with ``2 * hid`` features; s_0 is the only initial state.
 
         Parameters
         ----------
-        source : tensor of int, shape (batch, src)
+        source
             Ids of words, padded at the end.
-        lengths : tensor of int, shape (batch,)
+        lengths
             The number of ids of each sentence, `EOS` included.
-
-        Returns
-        -------
-        EncoderOutput
-            Annotations, and s_0 as the initial state.
         """
         x = self.embedding(source)
         forwards = self.forward_rnn(x)[0]
@@ -141,17 +136,7 @@ class StackedLSTM(nn.Module):
     def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> EncoderOutput:
         """Compute annotations with `hid` features.
 
-        Parameters
-        ----------
-        source : tensor of int, shape (batch, src)
-            Ids of words, padded at the end.
-        lengths : tensor of int, shape (batch,)
-            The number of ids of each sentence, `EOS` included.
-
-        Returns
-        -------
-        EncoderOutput
-            Annotations, and the last states and cells as the initial state, shape (batch, layers, hid) each.
+        The initial state is the last states and cells, shape (batch, layers, hid) each.
         """
         x = self.embedding(source)
         annotations, (h, c) = _read(self.lstm, _reverse(x, lengths) if self.reverse else x, lengths)
@@ -166,14 +151,10 @@ class BidirectionalLSTM(nn.Module):
 
     Parameters
     ----------
-    embedding : Embedding
-        The source embedding, `emb` features per word.
+    embedding, num_layers, dropout
+        As for `StackedLSTM`.
     hidden_size : int
         Features `hid` of an annotation, an even number. A state in one direction has ``hid / 2``.
-    num_layers : int, default 1
-        Number of layers.
-    dropout : float, default 0.0
-        Share of the features between layers that is set to 0 in training.
 
     Notes
     -----
@@ -193,17 +174,7 @@ class BidirectionalLSTM(nn.Module):
     def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> EncoderOutput:
         """Compute annotations with `hid` features.
 
-        Parameters
-        ----------
-        source : tensor of int, shape (batch, src)
-            Ids of words, padded at the end.
-        lengths : tensor of int, shape (batch,)
-            The number of ids of each sentence, `EOS` included.
-
-        Returns
-        -------
-        EncoderOutput
-            Annotations, and the last states and cells of both directions side by side, shape (batch, layers, hid) each.
+        The initial state is the last states and cells of both directions side by side, shape (batch, layers, hid) each.
         """
         x, ends = self.embedding(source), []
         for layer, (forwards, backwards) in enumerate(zip(self.forward_rnn, self.backward_rnn, strict=True)):
@@ -218,7 +189,7 @@ class BidirectionalLSTM(nn.Module):
 
 
 def _reverse(x: Float[Tensor, "batch src f"], lengths: Int[Tensor, "batch"]) -> Float[Tensor, "batch src f"]:
-    """Turn each sentence round, and leave its padding at the end."""
+    """Reverse each sentence, and leave its padding at the end."""
     i = torch.arange(x.shape[1], device=x.device).expand(x.shape[:2])
     last = lengths[:, None] - 1
     return x.gather(1, torch.where(i > last, i, last - i)[:, :, None].expand_as(x))
@@ -227,7 +198,7 @@ def _reverse(x: Float[Tensor, "batch src f"], lengths: Int[Tensor, "batch"]) -> 
 def _read(
     lstm: nn.Module, x: Float[Tensor, "batch src emb"], lengths: Int[Tensor, "batch"]
 ) -> tuple[Float[Tensor, "batch src hid"], tuple[Tensor, Tensor]]:
-    """Read up to the end of the shortest sentences, set these aside, and read on with the rest."""
+    """Read up to the end of the shortest sentences, set them aside, and continue with the others."""
     # packed sequences do the same, but their backward pass writes zeros as large as the whole input at every step
     lengths, order = lengths.sort(descending=True, stable=True)
     x, back = x[order], order.argsort()

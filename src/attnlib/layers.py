@@ -25,16 +25,6 @@ def weight(*shape: int) -> nn.Parameter:
     uses torch's global generator; see `seeded`.
 
     For the papers' initial values, see Bahdanau et al. 2015, appendix B.1; Luong et al. 2015, section 4.1.
-
-    Parameters
-    ----------
-    *shape : int
-        The sizes of the weight.
-
-    Returns
-    -------
-    torch.nn.Parameter
-        The weight.
     """
     bound = 1 / sqrt(shape[-1])
     return nn.Parameter(torch.empty(shape).uniform_(-bound, bound))
@@ -85,23 +75,16 @@ def gru_step(
     W_hh: Float[Tensor, "gates dec"],
     b_hh: Float[Tensor, "gates"],
 ) -> Float[Tensor, "batch dec"]:
-    """Compute one step of a GRU from an input that is already multiplied.
+    """Compute one step of a GRU from an input that is already multiplied, as `torch.nn.GRUCell` does.
 
     Parameters
     ----------
-    x : tensor, shape (batch, gates)
+    x
         W_ih times the input of the cell, plus b_ih: reset gate, update gate, candidate.
-    s : tensor, shape (batch, dec)
+    s
         The state before.
-    W_hh : tensor, shape (gates, dec)
-        The recurrent weights, in PyTorch's order.
-    b_hh : tensor, shape (gates,)
-        The recurrent biases.
-
-    Returns
-    -------
-    tensor, shape (batch, dec)
-        The new state, as from `torch.nn.GRUCell`.
+    W_hh, b_hh
+        The recurrent weights and biases, in PyTorch's order.
 
     Notes
     -----
@@ -122,23 +105,10 @@ def lstm_step(
     cell: Float[Tensor, "batch dec"],
     W_hh: Float[Tensor, "gates recurrent"],
 ) -> tuple[Float[Tensor, "batch dec"], Float[Tensor, "batch dec"]]:
-    """Compute one step of an LSTM from an input that is already multiplied.
+    """Compute one step of an LSTM from an input that is already multiplied, as `torch.nn.LSTMCell` does.
 
-    Parameters
-    ----------
-    x : tensor, shape (batch, gates)
-        W_ih times the input of the cell, plus both biases: input gate, forget gate, candidate, output gate.
-    s : tensor, shape (batch, recurrent)
-        The state before, and any other input that was not multiplied in advance.
-    cell : tensor, shape (batch, dec)
-        The memory cell before.
-    W_hh : tensor, shape (gates, recurrent)
-        The weights of `s`.
-
-    Returns
-    -------
-    tuple of tensor, shape (batch, dec)
-        The new state and the new memory cell, as from `torch.nn.LSTMCell`.
+    `x` is W_ih times the input of the cell, plus both biases: input gate, forget gate, candidate, output gate. `s` is
+    the state before, and any other input that was not multiplied in advance.
 
     Notes
     -----

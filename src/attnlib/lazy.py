@@ -12,18 +12,7 @@ from typing import Any
 
 
 def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return the ``__getattr__``, ``__dir__`` and ``__all__`` of a package.
-
-    Parameters
-    ----------
-    package, file : str
-        The package's ``__name__`` and ``__file__``.
-
-    Returns
-    -------
-    tuple
-        A function that loads a name of ``__init__.pyi``, a function that lists the names, and the names.
-    """
+    """Return the ``__getattr__``, ``__dir__`` and ``__all__`` of a package, given its ``__name__`` and ``__file__``."""
     stub = ast.parse(Path(file).with_suffix(".pyi").read_text("utf-8"))
     imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
     homes = {alias.name: str(node.module) for node in imports for alias in node.names}

@@ -19,23 +19,10 @@ def linear_cross_entropy(
     target: Int[Tensor, "batch tgt"],
     label_smoothing: float = 0.0,
 ) -> Float[Tensor, ""]:
-    """Compute the mean cross-entropy of the scores ``linear(read, weight)``, in nats per word.
+    """Compute the mean cross-entropy of the scores ``linear(read, weight)``, in nats per word. PAD costs nothing.
 
-    Parameters
-    ----------
-    read : tensor, shape (batch, tgt, read)
-        The input of the output layer.
-    weight : tensor, shape (vocab, read)
-        The weights of the output layer.
-    target : tensor of int, shape (batch, tgt)
-        The true words. EOS counts; PAD costs nothing.
-    label_smoothing : float, default 0.0
-        The share of the target distribution that is spread over all words of the vocabulary.
-
-    Returns
-    -------
-    tensor, shape ()
-        The loss, which can be differentiated only once.
+    `label_smoothing` is the share of the target distribution that is spread over all words of the vocabulary. The loss
+    can be differentiated only once.
 
     Notes
     -----

@@ -52,11 +52,6 @@ def alignment_error_rate(
     possible : set of (source position, target position), or a sequence of them, optional
         The links :math:`P` of the reference that are possible, the sure ones among them. If None, the sure ones.
 
-    Returns
-    -------
-    float
-        From 0 to 1.
-
     Raises
     ------
     ValueError
@@ -87,15 +82,7 @@ def oracle_alignment_error_rate(pairs: Sequence[SentencePair]) -> float:
     It is above 0: "du" translates "of the", and one link cannot cover two words. For sentences of 1 to 3 clauses of
     `attnlib.language` it is about 0.03.
 
-    Parameters
-    ----------
-    pairs : sequence of SentencePair
-        Sentences with gold links, whose positions are not checked.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
+    The positions of the gold links are not checked.
     """
     if not any(pair.target for pair in pairs):
         raise ValueError(f"pairs has {len(pairs)} sentence pairs; expected at least one target word")
@@ -109,20 +96,15 @@ def oracle_alignment_error_rate(pairs: Sequence[SentencePair]) -> float:
 def hard_alignment(
     weights: Real[Array, "tgt src"], source: Sequence[str], target: Sequence[str]
 ) -> set[tuple[int, int]]:
-    """Return the link of each target word to the source word with the greatest weight.
+    """Return the link of each target word to the source word with the greatest weight, the first of equal ones.
 
     Parameters
     ----------
-    weights : array, shape (tgt, src)
+    weights
         At least a row for each target word and a column for each source word. Further rows and columns, of EOS and
         padding, are ignored.
     source, target : sequence of str
         The words of the sentences, without EOS.
-
-    Returns
-    -------
-    set of (source position, target position)
-        One link for each target word. Among equal weights the first source word is taken.
 
     Notes
     -----
@@ -154,7 +136,7 @@ def attention_weights(model: EncoderDecoder, pair: SentencePair) -> Float[np.nda
 
     Returns
     -------
-    array, shape (tgt, src)
+    array
         The weights between the units of the pair, without the row and the column of EOS. A word that the model reads in
         pieces has their sum; one that it writes in pieces has their mean.
     """
@@ -164,7 +146,7 @@ def attention_weights(model: EncoderDecoder, pair: SentencePair) -> Float[np.nda
 def forced_alignments(
     model: EncoderDecoder, pairs: Sequence[SentencePair | tuple[Words, Words]]
 ) -> list[set[tuple[int, int]]]:
-    """Return the links of a model that is given the reference translations (forced decoding).
+    """Return the links between the units of each pair under forced decoding: a model is given the references.
 
     Parameters
     ----------
@@ -172,11 +154,6 @@ def forced_alignments(
         A model with attention and with its vocabularies.
     pairs : sequence of SentencePair, or of (words, words)
         The sources and the references. A pair with an empty side has no links.
-
-    Returns
-    -------
-    list of set of (source position, target position)
-        The links between the units of each pair, in order.
     """
     full = [SentencePair(*pair[:2]) for pair in pairs if all(pair[:2])]
     both = zip(_unit_weights(model, full), full, strict=True)
@@ -193,11 +170,6 @@ def sentence_nll(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> list[f
         A model with its vocabularies.
     pairs : sequence of SentencePair
         The sources and the references.
-
-    Returns
-    -------
-    list of float
-        One number per pair.
     """
     return [float(losses.sum()) for losses in token_nll(model, pairs)]
 
@@ -207,15 +179,8 @@ def token_nll(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> list[Floa
 
     Parameters
     ----------
-    model : EncoderDecoder
-        A model with its vocabularies.
-    pairs : sequence of SentencePair
-        The sources and the references.
-
-    Returns
-    -------
-    list of array, shape (tgt,)
-        One number per word of each pair.
+    model, pairs
+        As for `sentence_nll`.
     """
     order = sorted(range(len(pairs)), key=lambda n: len(pairs[n].target))
     losses: dict[int, np.ndarray] = {}
@@ -242,36 +207,16 @@ def bleu(translations: Sequence[Sequence[str]], references: Sequence[Sequence[st
 
     Parameters
     ----------
-    translations : sequence of sequence of str
-        The words of each translation.
-    references : sequence of sequence of str
-        The words of each reference.
+    translations, references : sequence of sequence of str
+        The words of each.
     tokenize : str, default "none"
         One of sacrebleu's tokenizers. "none" keeps the words as they are.
-
-    Returns
-    -------
-    Bleu
-        Score and signature.
     """
     return _scored(bleu_metric(tokenize), translations, references)
 
 
 def chrf(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Bleu:
-    """Compute corpus chrF, which compares sequences of characters, with sacrebleu.
-
-    Parameters
-    ----------
-    translations : sequence of sequence of str
-        The words of each translation.
-    references : sequence of sequence of str
-        The words of each reference.
-
-    Returns
-    -------
-    Bleu
-        Score and signature.
-    """
+    """Compute corpus chrF, which compares sequences of characters, with sacrebleu, as `bleu` does."""
     from sacrebleu.metrics import CHRF  # noqa: PLC0415
 
     return _scored(CHRF(), translations, references)
@@ -282,15 +227,8 @@ def exact_match(translations: Sequence[Sequence[str]], references: Sequence[Sequ
 
     Parameters
     ----------
-    translations : sequence of sequence of str
-        The words of each translation.
-    references : sequence of sequence of str
-        The words of each reference.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
+    translations, references : sequence of sequence of str
+        The words of each.
     """
     _check_translations(translations, references)
     pairs = zip(translations, references, strict=True)
@@ -312,7 +250,7 @@ def _forced_weights(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Ite
 
 
 def _forced(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Iterator[tuple[Batch, Any]]:
-    """Give a model the true words of some pairs at a time: their batch, and what comes of it."""
+    """Yield batches of some pairs at a time, with the model's output for the true words."""
     known = model.vocabularies
     device = next(model.parameters()).device
     sizes = [max(sum(v.sizes(words)) for v, words in zip(known, pair[:2], strict=True)) for pair in pairs]
@@ -324,7 +262,7 @@ def _forced(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Iterator[tu
 
 
 def _scored(metric: Any, translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Bleu:
-    """Score all sentences together by a metric of sacrebleu's."""
+    """Score all sentences together with one of sacrebleu's metrics."""
     _check_translations(translations, references)
     score = metric.corpus_score(list(map(" ".join, translations)), [list(map(" ".join, references))])
     return Bleu(score.score, str(metric.get_signature()))
@@ -335,7 +273,7 @@ def _sentences(links: Links | Sequence[Links]) -> list[Links]:
 
 
 def _check_translations(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> None:
-    """Refuse strings in place of sentences, and other than one reference for each translation."""
+    """Raise an error for strings in place of sentences, and for unequal numbers of sentences."""
     for name, sentences in (("translations", translations), ("references", references)):
         for n, words in enumerate(sentences):
             check_words(f"{name}[{n}]", words)

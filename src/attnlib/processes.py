@@ -25,18 +25,9 @@ _LONGEST_WAIT = timedelta(hours=2)  # for another process, which may be making v
 
 
 def resolve_device(name: str | None = None) -> torch.device:
-    """Return the device of a name.
+    """Return the device of a name such as "cpu", "cuda", or "cuda:1"; without a name, a GPU if there is one.
 
-    Parameters
-    ----------
-    name : str, optional
-        "cpu", "cuda", or one of several GPUs, as "cuda:1". If None, a GPU if there is one. Each of the processes that
-        torchrun starts on a machine gets its own GPU, unless the name contains a number.
-
-    Returns
-    -------
-    torch.device
-        A device of this machine.
+    Each of the processes that torchrun starts on a machine gets its own GPU, unless the name contains a number.
 
     Raises
     ------
@@ -55,19 +46,8 @@ def bfloat16_autocast(device: torch.device, *, enabled: bool = True) -> torch.au
     """Return a context in which matrices are multiplied in bfloat16, on processors with units for it.
 
     A bfloat16 number has the range of float32 and 8 bits of precision. The factors and the results of products are
-    rounded to it. Weights, their gradients, losses, and probabilities stay in float32.
-
-    Parameters
-    ----------
-    device : torch.device
-        The device of the model. On a GPU, or on a processor without such units, the context has no effect.
-    enabled : bool, default True
-        Whether the context has an effect at all.
-
-    Returns
-    -------
-    torch.autocast
-        The context.
+    rounded to it. Weights, their gradients, losses, and probabilities stay in float32. On a GPU, or on a processor
+    without such units, the context has no effect.
     """
     able: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()  # a PyTorch that cannot tell counts as no
     units = any(able.get(name, False) for name in ("avx512_bf16", "amx_bf16"))
@@ -111,10 +91,7 @@ class ComputeSettings(NamedTuple):
 def compute_with(settings: ComputeSettings) -> Iterator[None]:
     """Multiply matrices as the settings say in the enclosed block, as far as its surroundings admit them.
 
-    Parameters
-    ----------
-    settings : ComputeSettings
-        Without `bfloat16_autocast` around the block, bfloat16 has no effect. There are no more threads than outside.
+    Without `bfloat16_autocast` around the block, bfloat16 has no effect. There are no more threads than outside.
     """
     before, allowed = torch.get_num_threads(), torch.is_autocast_enabled("cpu")
     torch.set_num_threads(min(before, settings.num_threads))
@@ -136,7 +113,8 @@ def fastest_settings(
 ) -> ComputeSettings:
     """Measure whether bfloat16 and several threads make some work faster.
 
-    Small models are faster in float32, and several threads are slower than one if another program uses their cores.
+    Small models are faster in float32, and several threads are slower than one if another program uses their cores. For
+    few sentences nothing is measured: float32 and one thread.
 
     Parameters
     ----------
@@ -145,17 +123,12 @@ def fastest_settings(
     device : torch.device
         The device of the model.
     sentences : int, optional
-        The number of sentences of the whole. For few, nothing is measured: float32 and one thread.
+        The number of sentences of the whole.
     log : callable, optional
         Called with the result, if anything was measured.
     cpu_clock, clock : function
         Return the seconds of this process alone, which compare bfloat16 with float32; and those of the wall clock,
         which compare threads.
-
-    Returns
-    -------
-    ComputeSettings
-        bfloat16, if it is admitted (see `bfloat16_autocast`) and faster; and either one thread or PyTorch's number.
     """
     most = torch.get_num_threads()
     if device.type != "cpu":
@@ -174,7 +147,7 @@ def fastest_settings(
 def _faster(
     work: Callable[[], Any], usual: ComputeSettings, other: ComputeSettings, clock: Callable[[], float]
 ) -> ComputeSettings:
-    """Choose between two settings in turns, the first of which are to warm up."""
+    """Return the faster of two settings, timed in turns; the first turn of each is a warm-up."""
     seconds: dict[ComputeSettings, list[float]] = {usual: [], other: []}
     for _ in range(1 + _TURNS):
         for settings, taken in seconds.items():
@@ -200,10 +173,7 @@ def rank() -> int:
 def init_distributed(device: torch.device | str = "cpu") -> Iterator[None]:
     """Join the processes that torchrun started, if there are any.
 
-    Parameters
-    ----------
-    device : torch.device or str, default "cpu"
-        The device of the gradients, which are sent over gloo between processors and over nccl between GPUs.
+    Gradients are sent over gloo between processors and over nccl between GPUs.
     """
     if os.environ.get("WORLD_SIZE", "1") == "1":
         yield
@@ -239,19 +209,9 @@ def all_reduce_sum(number: int) -> int:
 
 
 def all_reduce_gradients(parameters: Iterable[Tensor], loss: Tensor) -> Tensor:
-    """Replace each gradient by its sum over all processes.
+    """Replace each gradient by its sum over all processes, and return the sum of their losses.
 
-    Parameters
-    ----------
-    parameters : iterable of tensor
-        The parameters, in the same order in every process. A missing gradient counts as zeros.
-    loss : tensor, shape ()
-        The loss of this process.
-
-    Returns
-    -------
-    tensor, shape ()
-        The sum of the losses.
+    The parameters have the same order in every process. A missing gradient counts as zeros.
     """
     if world_size() == 1:
         return loss
@@ -265,7 +225,7 @@ def all_reduce_gradients(parameters: Iterable[Tensor], loss: Tensor) -> Tensor:
 
 
 def _all_reduce(numbers: Tensor, how: dist.ReduceOp.RedOpType = dist.ReduceOp.SUM) -> Tensor:
-    """Combine all processes' numbers in place; where one is gone, end with a sentence in place of gloo's pages."""
+    """Combine the numbers of all processes in place; if a process is lost, exit with one sentence."""
     if world_size() > 1:
         try:
             dist.all_reduce(numbers, how)

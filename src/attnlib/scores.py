@@ -31,15 +31,10 @@ def dot(s: Float[Array, "*batch tgt d"], h: Float[Array, "*batch src d"]) -> Flo
 
     Parameters
     ----------
-    s : array, shape (\*batch, tgt, d)
+    s
         Queries.
-    h : array, shape (\*batch, src, d)
+    h
         Keys.
-
-    Returns
-    -------
-    array, shape (\*batch, tgt, src)
-        Scores.
 
     Notes
     -----
@@ -55,17 +50,12 @@ def additive(
 
     Parameters
     ----------
-    queries : array, shape (\*batch, tgt, att)
+    queries
         Projected decoder states, :math:`W_a s`.
-    keys : array, shape (\*batch, src, att)
+    keys
         Projected annotations, :math:`U_a h`.
-    v_a : array, shape (att,)
+    v_a
         The weights of the output.
-
-    Returns
-    -------
-    array, shape (\*batch, tgt, src)
-        Scores.
 
     Notes
     -----
@@ -89,19 +79,14 @@ class Dot(nn.Module):
     def forward(
         self, s: Float[Tensor, "*batch tgt key"], keys: Float[Tensor, "*batch src key"]
     ) -> Float[Tensor, "*batch tgt src"]:
-        r"""Compute scores by `dot`.
+        """Compute scores by `dot`.
 
         Parameters
         ----------
-        s : tensor, shape (\*batch, tgt, key)
+        s
             Decoder states.
-        keys : tensor, shape (\*batch, src, key)
+        keys
             The result of `project_keys`.
-
-        Returns
-        -------
-        tensor, shape (\*batch, tgt, src)
-            Scores.
         """
         return dot(s, keys)
 
@@ -133,20 +118,7 @@ class Additive(nn.Module):
     def forward(
         self, s: Float[Tensor, "*batch tgt dec"], keys: Float[Tensor, "*batch src att"]
     ) -> Float[Tensor, "*batch tgt src"]:
-        r"""Compute scores by `additive`.
-
-        Parameters
-        ----------
-        s : tensor, shape (\*batch, tgt, dec)
-            Decoder states.
-        keys : tensor, shape (\*batch, src, att)
-            The result of `project_keys`.
-
-        Returns
-        -------
-        tensor, shape (\*batch, tgt, src)
-            Scores.
-        """
+        """Compute scores by `additive`."""
         return additive(linear(s, self.W_a), keys, self.v_a)
 
 
@@ -169,20 +141,7 @@ class Concat(nn.Module):
     def forward(
         self, s: Float[Tensor, "*batch tgt dec"], keys: Float[Tensor, "*batch src att"]
     ) -> Float[Tensor, "*batch tgt src"]:
-        r"""Compute scores by `additive`.
-
-        Parameters
-        ----------
-        s : tensor, shape (\*batch, tgt, dec)
-            Decoder states.
-        keys : tensor, shape (\*batch, src, att)
-            The result of `project_keys`.
-
-        Returns
-        -------
-        tensor, shape (\*batch, tgt, src)
-            Scores.
-        """
+        """Compute scores by `additive`."""
         return additive(linear(s, self.W_a[:, : self.dec]), keys, self.v_a)
 
 
@@ -202,17 +161,7 @@ class Location(nn.Module):
         self.W_a = weight(max_src, decoder_size)
 
     def project_keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src 0"]:
-        r"""Return keys without features, one for each source position.
-
-        Parameters
-        ----------
-        h : tensor, shape (\*batch, src, enc)
-            Annotations.
-
-        Returns
-        -------
-        tensor, shape (\*batch, src, 0)
-            Keys.
+        """Return keys without features, one for each source position.
 
         Raises
         ------
@@ -226,18 +175,5 @@ class Location(nn.Module):
     def forward(
         self, s: Float[Tensor, "*batch tgt dec"], keys: Float[Tensor, "*batch src 0"]
     ) -> Float[Tensor, "*batch tgt src"]:
-        r"""Compute scores of positions: ``batch * tgt * src * dec`` multiply-adds.
-
-        Parameters
-        ----------
-        s : tensor, shape (\*batch, tgt, dec)
-            Decoder states.
-        keys : tensor, shape (\*batch, src, 0)
-            The result of `project_keys`.
-
-        Returns
-        -------
-        tensor, shape (\*batch, tgt, src)
-            Scores.
-        """
+        """Compute scores of positions: ``batch * tgt * src * dec`` multiply-adds."""
         return linear(s, self.W_a[: keys.shape[-2]])

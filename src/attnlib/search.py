@@ -24,14 +24,13 @@ class Hypotheses(NamedTuple):
 
     Attributes
     ----------
-    ids : tensor of int, shape (batch, tgt)
+    ids
         Ids of the words, padded with `PAD`.
-    lengths : tensor of int, shape (batch,)
-        The number of ids of each translation. It counts the `EOS`, which is missing where a translation was cut at the
-        greatest length.
-    log_probabilities : tensor, shape (batch,)
+    lengths
+        The number of ids of each translation. It counts the `EOS`, which a translation that was cut does not have.
+    log_probabilities
         Natural logarithm of each translation's probability, `EOS` included, not normalized by length.
-    weights : tensor, shape (batch, tgt, src), or None
+    weights
         Attention weights, one row per id, 0 after the end. None for a model without attention.
     """
 
@@ -56,18 +55,17 @@ def greedy_search(
     ----------
     model : EncoderDecoder
         A model in evaluation mode. In training mode, dropout is active in embeddings, the encoder, and a Transformer.
-    source : tensor of int, shape (batch, src)
+    source
         Encoded sentences, as from `attnlib.data.encode_batch`.
-    lengths : tensor of int, shape (batch,)
+    lengths
         The number of ids of each sentence, `EOS` included.
-    max_length : int or tensor of int, shape (batch,)
+    max_length : int or tensor of int
         The greatest number of words of a translation, `EOS` included: of all, or of each.
 
     Returns
     -------
     Hypotheses
-        One translation per sentence: `ids`, `lengths`, `log_probabilities`, `weights`. The ids end in `EOS`, unless the
-        greatest length was reached, and have no `BOS`; the log probabilities are not normalized by length.
+        One translation per sentence. The ids end in `EOS`, unless the greatest length was reached, and have no `BOS`.
 
     Raises
     ------
@@ -76,8 +74,7 @@ def greedy_search(
 
     Notes
     -----
-    Costs one step of the decoder for each word of the longest translation in the batch; finished sentences are not
-    stepped any more.
+    Costs a step of the decoder per word of the longest translation; finished sentences are not stepped any more.
 
     Examples
     --------
@@ -127,28 +124,20 @@ def beam_search(
 
     Parameters
     ----------
-    model : EncoderDecoder
-        A model in evaluation mode. In training mode, dropout is active in embeddings, the encoder, and a Transformer.
-    source : tensor of int, shape (batch, src)
-        Encoded sentences, as from `attnlib.data.encode_batch`.
-    lengths : tensor of int, shape (batch,)
-        The number of ids of each sentence, `EOS` included.
-    max_length : int or tensor of int, shape (batch,)
-        The greatest number of words of a translation, `EOS` included: of all, or of each.
+    model, source, lengths, max_length
+        As for `greedy_search`.
     beam_size : int
         The number of hypotheses kept for each sentence. With 1, the result is that of `greedy_search`.
     length_penalty : float, default 1.0
         The exponent of the length. 0 favors short translations; 1 takes the mean of the words' log probabilities.
-    min_length : int or tensor of int, shape (batch,), default 0
+    min_length : int or tensor of int, default 0
         No strict minimum: if the best finished hypothesis is shorter than this, an unfinished one of greater score is
         returned. Other toolkits forbid `EOS` before this length; this search does not.
 
     Returns
     -------
     Hypotheses
-        One translation per sentence: `ids`, `lengths`, `log_probabilities`, `weights`. The ids end in `EOS`, unless the
-        hypothesis is unfinished, and have no `BOS`; the log probabilities are sums, which `length_penalty` does not
-        change.
+        One translation per sentence, as from `greedy_search`. `length_penalty` does not change the log probabilities.
 
     Raises
     ------
@@ -263,10 +252,7 @@ def _next_beam(
 ) -> tuple[Float[Tensor, "batch beam"], Int[Tensor, "batch beam"], Int[Tensor, "batch beam"]]:
     """Choose the hypotheses of the next beam: all that have ended, then the most probable of the others.
 
-    Returns
-    -------
-    tuple
-        For each slot its log probability, its word, and the slot before.
+    For each slot return its log probability, its word, and the slot before.
     """
     words = likely.new_full((ended.numel(), likely.shape[1]), PAD).index_copy(0, live, likely)
     totals = gains.new_full(words.shape, -torch.inf).index_copy(0, live, log_p.flatten()[live, None] + gains)

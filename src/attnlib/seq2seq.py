@@ -66,7 +66,7 @@ class Seq2SeqOutput(NamedTuple):
 
     Attributes
     ----------
-    logits : tensor, shape (batch, tgt, vocab)
+    logits
         Scores of words: ``logits[:, t]`` scores every word as ``target[:, t]``.
     attention : AttentionOutput or None
         The attention of all steps. None for a model without attention.
@@ -153,11 +153,11 @@ class EncoderDecoder(nn.Module, metaclass=_Compilable):
 
         Parameters
         ----------
-        source : tensor of int, shape (batch, src)
+        source
             Ids of the source words. Each sentence ends in EOS and is padded at the end.
-        lengths : tensor of int, shape (batch,)
+        lengths
             The number of words of each source sentence, EOS among them.
-        target : tensor of int, shape (batch, tgt)
+        target
             Ids of the target words, in the same form, without BOS.
 
         Returns
@@ -179,15 +179,10 @@ class EncoderDecoder(nn.Module, metaclass=_Compilable):
 
         Parameters
         ----------
-        source, lengths, target : tensor of int
+        source, lengths, target
             As for `forward`.
         label_smoothing : float, default 0.0
             The share of the target distribution that is spread over all words of the vocabulary.
-
-        Returns
-        -------
-        tensor, shape ()
-            The loss.
 
         Notes
         -----
@@ -201,20 +196,7 @@ class EncoderDecoder(nn.Module, metaclass=_Compilable):
 
     @typechecked
     def start(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> DecoderState:
-        """Return the decoder state before the first word.
-
-        Parameters
-        ----------
-        source : tensor of int, shape (batch, src)
-            Ids of the source words. Each sentence ends in EOS and is padded at the end.
-        lengths : tensor of int, shape (batch,)
-            The number of words of each source sentence, EOS among them.
-
-        Returns
-        -------
-        DecoderState
-            The state for the first `step`.
-        """
+        """Return the decoder state before the first word, for sentences as `forward` takes them."""
         return self.decoder.start(self._encode(source, lengths))
 
     def step(
@@ -224,14 +206,14 @@ class EncoderDecoder(nn.Module, metaclass=_Compilable):
 
         Parameters
         ----------
-        ids : tensor of int, shape (batch,)
+        ids
             The word before, of each sentence; BOS at first.
         state : DecoderState
             The state from `start` or from the step before. It is not changed.
 
         Returns
         -------
-        logits : tensor, shape (batch, vocab)
+        logits : tensor
             Scores of words.
         attended : AttentionOutput or None
             The attention of this step, with ``tgt = 1``. None for a model without attention.
@@ -241,7 +223,7 @@ class EncoderDecoder(nn.Module, metaclass=_Compilable):
         return self.decoder.step(ids.long(), state)
 
     def _inputs(self, source, lengths, target):
-        """Give the word before each target word, BOS at first, and the encoded source."""
+        """Return the word before each target word, BOS at first, and the encoded source."""
         if self.target_vocabulary is not None:
             check_range(0, len(self.target_vocabulary) - 1, target=target)
         before = torch.cat([target.new_full((len(target), 1), BOS), target[:, :-1]], 1).long()
@@ -264,27 +246,12 @@ def rnn_encdec(
     embedding_dropout: float = 0.0,
     seed: int = 0,
 ) -> EncoderDecoder:
-    """Build a model without attention, whose decoder reads only the summary of the sentence.
+    """Build an untrained model without attention, whose decoder reads only the summary of the sentence.
 
     Parameters
     ----------
-    source_vocabulary, target_vocabulary : Tokenizer
-        The mappings between words and ids, stored with the model.
-    embedding_dim : int, default 64
-        Features of an embedding.
-    hidden_size : int, default 128
-        Features of a state in one direction. The maxout layer has half as many units.
-    dropout : float, default 0.0
-        Share of the maxout layer that is set to 0 in training.
-    embedding_dropout : float, default 0.0
-        Share of the features of embeddings that is set to 0 in training.
-    seed : int, default 0
-        Decides the initial weights. The state of torch's generator is not changed.
-
-    Returns
-    -------
-    EncoderDecoder
-        The untrained model.
+    source_vocabulary, target_vocabulary, embedding_dim, hidden_size, dropout, embedding_dropout, seed
+        As for `rnn_search`.
 
     Notes
     -----
@@ -318,7 +285,7 @@ def rnn_search(
     embedding_dropout: float = 0.0,
     seed: int = 0,
 ) -> EncoderDecoder:
-    """Build RNNsearch, the model of Bahdanau et al. 2015, with additive attention.
+    """Build an untrained RNNsearch, the model of Bahdanau et al. 2015, with additive attention.
 
     Parameters
     ----------
@@ -334,11 +301,6 @@ def rnn_search(
         Share of the features of embeddings that is set to 0 in training.
     seed : int, default 0
         Decides the initial weights. The state of torch's generator is not changed.
-
-    Returns
-    -------
-    EncoderDecoder
-        The untrained model.
 
     Examples
     --------
@@ -374,7 +336,7 @@ def luong(
     embedding_dropout: float = 0.0,
     seed: int = 0,
 ) -> EncoderDecoder:
-    """Build a model of Luong et al. 2015: stacked LSTMs, with attention from the new state.
+    """Build an untrained model of Luong et al. 2015: stacked LSTMs, with attention from the new state.
 
     Parameters
     ----------
@@ -399,15 +361,8 @@ def luong(
         the paper: two directions of ``hidden_size / 2`` features each.
     dropout : float, default 0.0
         Share of features that is set to 0 in training: see `LuongDecoder`. Some of the paper's models have 0.2.
-    embedding_dropout : float, default 0.0
-        Share of the features of embeddings that is set to 0 in training.
-    seed : int, default 0
-        Decides the initial weights. The state of torch's generator is not changed.
-
-    Returns
-    -------
-    EncoderDecoder
-        The untrained model.
+    embedding_dropout, seed
+        As for `rnn_search`.
 
     Examples
     --------

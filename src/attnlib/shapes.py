@@ -54,16 +54,6 @@ def typechecked(function: Function) -> Function:
     """Have a function refuse what its signature does not admit: the shapes and types of its arguments.
 
     While torch compiles, exports or traces, nothing is checked, since the arguments stand for others.
-
-    Parameters
-    ----------
-    function : function
-        A function with shapes and types in its signature.
-
-    Returns
-    -------
-    function
-        The function, with checks.
     """
     checked = _checked(function)
 

@@ -28,7 +28,7 @@ class History(NamedTuple):
 
     Attributes
     ----------
-    losses : array, shape (steps,)
+    losses
         The mean loss of each batch before its step, in nats per target word, EOS among them.
     words_per_second : float
         Target words, EOS among them.
@@ -46,20 +46,12 @@ class History(NamedTuple):
 
 @dataclass
 class TrainingState:
-    """State of a training: all that is needed to continue it.
+    """State of a training: all that is needed to continue it. Losses are those of `History`.
 
     Attributes
     ----------
-    model : EncoderDecoder
-        The model that is trained.
-    optimizer : torch.optim.Optimizer
-        Its optimizer.
-    losses : list of float
-        One per step, in nats per word.
     words : int
         The number of target words of all steps, EOS among them.
-    seconds : float
-        The time that the steps took.
     dev_scores : list of dict
         Evaluations on the development set, as lines of a history: ``step``, the number of training steps before it;
         ``dev_loss``, in nats per word; and ``dev_bleu`` or ``dev_chrf``, 0 to 100.
@@ -98,20 +90,7 @@ class TrainingState:
 
 
 def warmup_cosine(fraction: float) -> float:
-    """Return the factor of a learning rate with warmup and cosine decay.
-
-    The factor rises to its maximum during the first twentieth of the training, then falls along a cosine to 0.
-
-    Parameters
-    ----------
-    fraction : float
-        The fraction of the training that is done, from 0 to 1.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
-    """
+    """Return the factor of a learning rate, which falls along a cosine to 0 after the warmup of `warmup_constant`."""
     return warmup_constant(fraction) * (1 + cos(pi * fraction)) / 2
 
 
@@ -172,24 +151,16 @@ def train(
     progress : bool, optional
         Whether to show a progress bar. If None, only in a terminal.
     state : TrainingState, optional
-        A training of the same model to continue, which is changed in place; `batches` continue its batches. If None, a
-        new training.
+        A training of the same model to continue, which is changed in place; `batches` continue its batches, and the
+        result includes its steps and dev scores. If None, a new training.
     on_step : function, optional
         Called after each step, in evaluation mode, with the state and whether the training ends with this step. It may
         set ``state.should_stop``.
 
-    Returns
-    -------
-    History
-        Losses, speed, and the reason of the end. They include the steps and dev scores of an earlier call that `state`
-        brings.
-
     Raises
     ------
-    TypeError
-        If `steps` or `seed` is not a whole number.
-    ValueError
-        If an argument is out of range, or the batches end before the training.
+    TypeError, ValueError
+        If `steps` or `seed` is not a whole number, an argument is out of range, or the batches end before the training.
     FloatingPointError
         If the loss is not finite.
 
@@ -221,7 +192,7 @@ def train(
             began = perf_counter()
             done = max((state.step + 1) / (most[0] + 1), min(1.0, state.seconds / (60 * most[1])))
             rate = learning_rate * schedule(done)
-            state.losses.append(_step(state, next(parts, None), learning_rate=rate, **fixed))
+            state.losses.append(_step(state, next(parts, None), rate=rate, **fixed))
             state.random = torch.get_rng_state()
             state.seconds += perf_counter() - began
             if not isfinite(state.losses[-1]):
@@ -240,11 +211,6 @@ def interruptible() -> Iterator[Callable[[], bool]]:
 
     A second Ctrl-C raises KeyboardInterrupt. In a thread other than the main one, and where another handler is set, the
     function returns False.
-
-    Yields
-    ------
-    function
-        Returns whether Ctrl-C was pressed.
     """
     if current_thread() is not main_thread() or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield lambda: False
@@ -264,20 +230,14 @@ def interruptible() -> Iterator[Callable[[], bool]]:
 
 
 def _step(
-    state: TrainingState,
-    batch: Batch | None,
-    *,
-    learning_rate: float,
-    seed: int,
-    max_grad_norm: float,
-    label_smoothing: float,
+    state: TrainingState, batch: Batch | None, *, rate: float, seed: int, max_grad_norm: float, label_smoothing: float
 ) -> float:
-    """Learn, all processes together, from a batch, or each from its part of it: return its mean loss."""
+    """Take one training step on a batch, of which each process has its share, and return the mean loss."""
     if batch is None:
         raise ValueError(f"batches ended after {state.step} steps; expected a batch for each step")
     model, words = state.model, int((batch.target != PAD).sum())
     words_of_all = processes.all_reduce_sum(words)
-    state.optimizer.param_groups[0]["lr"] = learning_rate
+    state.optimizer.param_groups[0]["lr"] = rate
     if state.device.type != "cpu" or processes.world_size() > 1:  # no generator's state is kept: each step has a seed
         numbers = np.random.SeedSequence([int(seed), processes.rank(), state.step + 1])
         torch.manual_seed(int(numbers.generate_state(1)[0]))
@@ -296,7 +256,7 @@ def _step(
 
 
 def _stop_reason(state: TrainingState, steps: float, minutes: float, interrupted: bool = False) -> str | None:
-    """Name what ends the training now, for all processes the same; None: it goes on."""
+    """Return the reason to end the training now, the same in all processes, or None."""
     state.seconds, asked = processes.all_reduce_max(state.seconds, float(interrupted))
     reasons = {
         "steps": state.step >= steps,
@@ -308,7 +268,7 @@ def _stop_reason(state: TrainingState, steps: float, minutes: float, interrupted
 
 
 def _bar(progress: bool | None, steps: int | None, state: TrainingState) -> tqdm:
-    """Show how far a training is: twice a second on a terminal; in a line every ten seconds elsewhere, as in a log."""
+    """Make a progress bar: redrawn twice a second in a terminal, a line every ten seconds elsewhere, as in a log."""
     hidden = None if progress is None else not progress or processes.rank() > 0
     how: dict[str, Any] = {"mininterval": 0.5}
     if hidden is not None and not sys.stderr.isatty():
@@ -317,7 +277,7 @@ def _bar(progress: bool | None, steps: int | None, state: TrainingState) -> tqdm
 
 
 class _Lines:
-    """Standard error where it is no terminal: each state of a bar is a line of its own."""
+    """Standard error that is not a terminal: each state of a progress bar becomes a line."""
 
     def write(self, text: str) -> None:
         if line := text.strip():
@@ -329,7 +289,7 @@ class _Lines:
 
 @contextmanager
 def _mode(state: TrainingState, *, training: bool) -> Iterator[None]:
-    """Have the model in a mode inside, and keep the state of torch's generators from what is drawn there."""
+    """Set the model to a mode for a block, and to the other one afterward; restore the state of torch's generators."""
     with torch.random.fork_rng(devices=[state.device] * (state.device.type == "cuda")):
         state.model.train(training)
         try:

@@ -39,15 +39,10 @@ def sinusoidal_positions(steps: Int[Tensor, "*batch tgt"], d_model: int) -> Floa
 
     Parameters
     ----------
-    steps : tensor of int, shape (\*batch, tgt)
+    steps
         Positions, from 0.
     d_model : int
         Features of a vector, an even number.
-
-    Returns
-    -------
-    tensor, shape (\*batch, tgt, emb)
-        Numbers from -1 to 1.
 
     Notes
     -----
@@ -61,18 +56,9 @@ def sinusoidal_positions(steps: Int[Tensor, "*batch tgt"], d_model: int) -> Floa
 class PositionalEmbedding(Embedding):
     """Embedding scaled by the square root of its features, plus the vector of the position.
 
-    Parameters
-    ----------
-    vocab_size : int
-        Number of words, the special symbols among them.
-    d_model : int
-        Features of a vector, an even number.
-    dropout : float, default 0.0
-        Share of the word's features that is set to 0 in training.
-
     Notes
     -----
-    Vaswani et al. 2017, sections 3.4 and 3.5.
+    Vaswani et al. 2017, sections 3.4 and 3.5. The number of features is even.
     """
 
     def __init__(self, vocab_size: int, d_model: int, dropout: float = 0.0):
@@ -86,17 +72,7 @@ class PositionalEmbedding(Embedding):
     ) -> Float[Tensor, "batch tgt emb"]:
         """Return the vectors of words at their positions.
 
-        Parameters
-        ----------
-        ids : tensor of int, shape (batch, tgt)
-            Ids of words.
-        offset : int or tensor of int, shape (batch, 1), default 0
-            The position of the first word, of all sentences or of each.
-
-        Returns
-        -------
-        tensor, shape (batch, tgt, emb)
-            One vector per word.
+        The first word's position is `offset`, for all sentences or each.
         """
         steps = offset + torch.arange(ids.shape[1], device=ids.device)
         places = sinusoidal_positions(steps, self.embedding_dim).to(self.weight.dtype)
@@ -129,21 +105,9 @@ class MultiHeadAttention(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch tgt emb"], remembered: KeysValues, mask: Bool[Tensor, "#batch 1 #tgt src"]
     ) -> AttentionOutput:
-        """Compute the attention of all heads.
+        """Compute the attention of all heads: contexts, and each head's weights, shape (batch, heads, tgt, src).
 
-        Parameters
-        ----------
-        x : tensor, shape (batch, tgt, emb)
-            The vectors that queries are projected from.
-        remembered : KeysValues
-            The result of `project_keys_values`.
-        mask : tensor of bool, shape (batch, 1, tgt, src)
-            True at positions that may receive weight. The sizes of batch and tgt may be 1.
-
-        Returns
-        -------
-        AttentionOutput
-            Contexts, shape (batch, tgt, emb), and each head's weights, shape (batch, heads, tgt, src).
+        The queries are projected from `x`. `mask` is True at positions that may receive weight.
         """
         queries, (keys, values) = self._apart(linear(x, self.W_Q)), remembered
         scale = 1 / sqrt(queries.shape[-1])
@@ -155,16 +119,9 @@ class MultiHeadAttention(nn.Module):
 
 
 class AddNorm(nn.Module):
-    """Residual connection followed by layer normalization, LayerNorm(x + new).
+    """Residual connection followed by layer normalization, LayerNorm(x + new) (Vaswani et al. 2017, section 3.1).
 
-    Vaswani et al. 2017, section 3.1.
-
-    Parameters
-    ----------
-    d_model : int
-        Features of a vector.
-    dropout : float
-        Share of `new` that is set to 0 in training (section 5.4).
+    In training, `dropout` is the share of `new` that is set to 0 (section 5.4).
     """
 
     def __init__(self, d_model: int, dropout: float):
@@ -174,38 +131,12 @@ class AddNorm(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch tgt emb"], new: Float[Tensor, "batch tgt emb"]
     ) -> Float[Tensor, "batch tgt emb"]:
-        """Compute the layer norm of the sum.
-
-        Parameters
-        ----------
-        x : tensor, shape (batch, tgt, emb)
-            The input of a sublayer.
-        new : tensor, shape (batch, tgt, emb)
-            Its output.
-
-        Returns
-        -------
-        tensor, shape (batch, tgt, emb)
-            The normalized sum.
-        """
+        """Compute the layer norm of a sublayer's input plus its output, `new`."""
         return self.norm(x + self.dropout(new))
 
 
 def feed_forward(d_model: int, dim_feedforward: int) -> nn.Sequential:
-    """Build the position-wise network W_2 max(0, W_1 x + b_1) + b_2 (Vaswani et al. 2017, eq. 2).
-
-    Parameters
-    ----------
-    d_model : int
-        Features of a vector.
-    dim_feedforward : int
-        Inner units.
-
-    Returns
-    -------
-    torch.nn.Sequential
-        The network.
-    """
+    """Build the position-wise network W_2 max(0, W_1 x + b_1) + b_2 (Vaswani et al. 2017, eq. 2)."""
     return nn.Sequential(nn.Linear(d_model, dim_feedforward), nn.ReLU(), nn.Linear(dim_feedforward, d_model))
 
 
@@ -233,20 +164,7 @@ class EncoderLayer(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch src emb"], mask: Bool[Tensor, "batch 1 1 src"]
     ) -> Float[Tensor, "batch src emb"]:
-        """Compute the output of the layer.
-
-        Parameters
-        ----------
-        x : tensor, shape (batch, src, emb)
-            One vector per word.
-        mask : tensor of bool, shape (batch, 1, 1, src)
-            True at words.
-
-        Returns
-        -------
-        tensor, shape (batch, src, emb)
-            One vector per word.
-        """
+        """Compute the output of the layer for one vector per word; `mask` is True at words."""
         own = self.self_attention.project_keys_values(x)
         x = self.self_attention_norm(x, self.self_attention(x, own, mask).context)
         return self.feed_forward_norm(x, self.feed_forward(x))
@@ -255,16 +173,7 @@ class EncoderLayer(nn.Module):
 class DecoderLayer(nn.Module):
     """Decoder layer: self-attention, cross-attention, then a position-wise network (Vaswani et al. 2017, section 3.1).
 
-    Parameters
-    ----------
-    d_model : int
-        Features of a vector.
-    dim_feedforward : int
-        Inner units of the position-wise network.
-    num_heads : int
-        Number of heads, a divisor of `d_model`.
-    dropout : float, default 0.0
-        Share of each sublayer's output that is set to 0 in training.
+    Its parameters are those of `EncoderLayer`.
     """
 
     def __init__(self, d_model: int, dim_feedforward: int, num_heads: int, dropout: float = 0.0):
@@ -284,29 +193,10 @@ class DecoderLayer(nn.Module):
         written: Bool[Tensor, "1 1 tgt all"],
         real: Bool[Tensor, "batch 1 1 src"],
     ) -> tuple[Float[Tensor, "batch tgt emb"], AttentionOutput, KeysValues]:
-        """Compute the output of the layer for the next words.
+        """Compute one vector per new word, the attention to the source, and the keys and values of all target words.
 
-        Parameters
-        ----------
-        x : tensor, shape (batch, tgt, emb)
-            One vector per new word.
-        past : KeysValues
-            Keys and values of the words before.
-        source : KeysValues
-            Keys and values of the source.
-        written : tensor of bool, shape (1, 1, tgt, all)
-            True where a new word may attend to a target word.
-        real : tensor of bool, shape (batch, 1, 1, src)
-            True at the words of the source.
-
-        Returns
-        -------
-        x : tensor, shape (batch, tgt, emb)
-            One vector per new word.
-        attended : AttentionOutput
-            The attention to the source.
-        past : KeysValues
-            Keys and values of all words.
+        `past` and `source` are keys and values of the words before, and of the source. `written` is True where a new
+        word may attend to a target word, `real` at the words of the source.
         """
         new = self.self_attention.project_keys_values(x)
         keys, values = (torch.cat(both, 2) for both in zip(past, new, strict=True))
@@ -343,17 +233,7 @@ class TransformerEncoder(nn.Module):
     def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> EncoderOutput:
         """Compute the annotation of each word; annotations of padding are 0.
 
-        Parameters
-        ----------
-        source : tensor of int, shape (batch, src)
-            Ids of words, padded at the end.
-        lengths : tensor of int, shape (batch,)
-            The number of words of each sentence, EOS among them.
-
-        Returns
-        -------
-        EncoderOutput
-            Annotations, and the drawn positions as the initial state, if there are any.
+        The initial state holds the drawn positions, if there are any.
         """
         real = sequence_mask(lengths, source.shape[1])
         first: tuple[Tensor, ...] = ()
@@ -404,25 +284,15 @@ class TransformerDecoder(Decoder):
     def decode(
         self, ids: Int[Tensor, "batch tgt"], state: DecoderState, offset: int | Int[Tensor, "batch 1"] = 0
     ) -> tuple[Float[Tensor, "batch tgt emb"], list[AttentionOutput], DecoderState]:
-        """Compute the features of the words that come next.
+        """Compute the features of the words that come next, one or several per sentence.
 
-        Parameters
-        ----------
-        ids : tensor of int, shape (batch, tgt)
-            The next words, one or several per sentence.
-        state : DecoderState
-            The state after the words before. It is not changed.
-        offset : int or tensor of int, shape (batch, 1), default 0
-            The position at which the sentences began.
+        `state` is that after the words before, and is not changed. The sentences began at the position `offset`, all or
+        each.
 
         Returns
         -------
-        read : tensor, shape (batch, tgt, emb)
-            The features that the output layer reads.
-        outputs : list of AttentionOutput
-            Each layer's attention to the source.
-        state : DecoderState
-            The new state.
+        tuple
+            The features that the output layer reads, each layer's attention to the source, and the new state.
         """
         memory, past, first = state
         x, outputs, kept = self.embedding(ids, offset + first), [], []
@@ -440,24 +310,7 @@ class TransformerDecoder(Decoder):
     def step(
         self, ids: Int[Tensor, "batch"], state: DecoderState
     ) -> tuple[Float[Tensor, "batch vocab"], AttentionOutput, DecoderState]:
-        """Compute the scores of the next word.
-
-        Parameters
-        ----------
-        ids : tensor of int, shape (batch,)
-            The word before, of each sentence.
-        state : DecoderState
-            The state after the word before that. It is not changed.
-
-        Returns
-        -------
-        logits : tensor, shape (batch, vocab)
-            Scores of words.
-        attended : AttentionOutput
-            The attention of this step, with ``tgt = 1``.
-        state : DecoderState
-            The new state.
-        """
+        """Compute the scores of the next word, with the last layer's attention, averaged over its heads."""
         read, outputs, state = self.decode(ids[:, None], state)
         return linear(read[:, 0], self.embedding.weight), _mean_of_heads(outputs[-1]), state
 
@@ -479,7 +332,7 @@ def transformer(
     latest_start: int | None = None,
     seed: int = 0,
 ) -> EncoderDecoder:
-    """Build the model of Vaswani et al. 2017.
+    """Build an untrained model of Vaswani et al. 2017.
 
     Parameters
     ----------
@@ -496,17 +349,10 @@ def transformer(
         Number of layers of encoder and decoder; 6 in the base model.
     dropout : float, default 0.0
         Share of each sublayer's output that is set to 0 in training; 0.1 in the base model.
-    embedding_dropout : float, default 0.0
-        Share of the features of embeddings that is set to 0 in training.
+    embedding_dropout, seed
+        As for `attnlib.seq2seq.luong`.
     latest_start : int, optional
         The latest position at which sentences begin in training: see `TransformerEncoder`. If None, all begin at 0.
-    seed : int, default 0
-        Decides the initial weights. The state of torch's generator is not changed.
-
-    Returns
-    -------
-    EncoderDecoder
-        The untrained model.
     """
     sizes = {"d_model": d_model, "dim_feedforward": dim_feedforward, "num_heads": num_heads}
     given = sizes | {"num_layers": num_layers, "latest_start": 1 if latest_start is None else latest_start}

@@ -30,7 +30,7 @@ class Translation(NamedTuple):
     ----------
     source, words : tuple of str
         The sentence and its translation.
-    weights : array, shape (tgt, src), or None
+    weights
         Attention weights between `units`: see `attnlib.units.unit_weights`. None for a model without attention.
     probability : float
         Probability of this translation under the model.
@@ -56,12 +56,7 @@ class Translation(NamedTuple):
         return units_of(self.source, self.words, self.unspaced)
 
     def links(self) -> set[tuple[int, int]]:
-        """Return a link from each unit to the source unit of greatest weight.
-
-        Returns
-        -------
-        set of (int, int)
-            Links as (source position, target position).
+        """Return links (source position, target position) from each unit to the source unit of greatest weight.
 
         Raises
         ------
@@ -75,13 +70,6 @@ class Translation(NamedTuple):
     def with_unknown_replaced(self) -> "Translation":
         """Return a copy with unknown words replaced by their aligned source words.
 
-        Returns
-        -------
-        Translation
-            The copy.
-
-        Notes
-        -----
         Luong et al. 2015, section 4.1, after Jean et al. 2015.
         """
         if not any(SPECIAL[UNK] in word for word in self.words):
@@ -107,11 +95,6 @@ def translate(
     beam_size, max_length
         As for `translate_all`.
 
-    Returns
-    -------
-    Translation
-        The translation, with its weights.
-
     Examples
     --------
     >>> from attnlib import load_pretrained, translate
@@ -136,7 +119,7 @@ def translate_all(
     replace_unknown: bool = False,
     prefer_finished: bool = False,
 ) -> list[Translation]:
-    """Translate many sentences, in batches of similar length.
+    """Translate many sentences, in batches of similar length; the translations are in the order of the sentences.
 
     Parameters
     ----------
@@ -155,11 +138,6 @@ def translate_all(
         Whether a translation that ended is always preferred to one that reached its greatest length. The recorded runs
         use True. If False, an unfinished translation of greater probability per word is preferred to a finished one
         shorter than half of the source, and to all of them if the greatest length does not exceed the source's.
-
-    Returns
-    -------
-    list of Translation
-        A translation for each sentence, in the order of the sentences.
 
     Examples
     --------
@@ -205,11 +183,9 @@ def _search(
     if beam_size == 1:
         best = greedy_search(model, source, lengths, longest)
     else:
-        never = longest + 1  # no translation is as long, so that one that did not end may always be preferred
-        least = torch.where(lengths <= longest, (lengths - 1) // 2, never)
-        best = beam_search(
-            model, source, lengths, longest, beam_size, min_length=torch.zeros_like(least) if prefer_finished else least
-        )
+        # where the limit is below the source's length, none that ended is long enough to be preferred
+        least = torch.where(lengths <= longest, (lengths - 1) // 2, longest + 1)
+        best = beam_search(model, source, lengths, longest, beam_size, min_length=0 if prefer_finished else least)
     ends, log_p = best.lengths.tolist(), best.log_probabilities.tolist()
     looks = [None] * len(ends) if best.weights is None else best.weights.cpu().numpy()
     for words, ids, weights, end, number in zip(sentences, best.ids, looks, ends, log_p, strict=True):

@@ -30,11 +30,6 @@ def lacks_spaces(sentences: Sequence[Sequence[str]]) -> bool:
     """Return whether a text has no spaces between words, as in Chinese or Thai.
 
     A text in such a script that was split into words has several short words per sentence, and does not lack spaces.
-
-    Returns
-    -------
-    bool
-        Whether spaces are missing.
     """
     words = [*chain.from_iterable(sentences)]
     unspaced = [found for word in words if (found := _UNSPACED.findall(word))]
@@ -48,11 +43,6 @@ def split_units(words: Sequence[str]) -> tuple[str, ...]:
     """Split words of scripts without spaces into letters, each with its marks.
 
     Other words stay whole.
-
-    Returns
-    -------
-    tuple of str
-        The units.
     """
     units: list[str] = []
     for word in words:
@@ -69,20 +59,7 @@ def _kind(letter: str) -> str:
 
 
 def units_of(source: Words, target: Words, unspaced: tuple[bool, bool]) -> tuple[Words, Words]:
-    """Return what links join on each side of a sentence pair.
-
-    Parameters
-    ----------
-    source, target : tuple of str
-        The words of a sentence and of its translation.
-    unspaced : (bool, bool)
-        Whether each side's text lacks spaces.
-
-    Returns
-    -------
-    tuple of two tuples of str
-        Words; letters where spaces are missing.
-    """
+    """Return what links join on each side of a sentence pair: words, or letters where a text is `unspaced`."""
     return split_units(source) if unspaced[0] else source, split_units(target) if unspaced[1] else target
 
 
@@ -98,15 +75,10 @@ def unit_weights(
 
     Parameters
     ----------
-    weights : array, shape (tgt, src)
+    weights
         Weights of subwords. Rows and columns after the last subword, of EOS and padding, are ignored.
     source, target : (units, subwords)
         Two splits of each side into strings, with the same letters. A subword may have no letter.
-
-    Returns
-    -------
-    array, shape (target_units, source_units)
-        Weights of units.
     """
     if not source[0] or not target[0]:
         return np.zeros((len(target[0]), len(source[0])))
@@ -117,18 +89,7 @@ def unit_weights(
 
 
 def bleu_tokenizer(references: Sequence[Sequence[str]]) -> str | None:
-    """Return sacrebleu's tokenizer for a text without spaces.
-
-    Parameters
-    ----------
-    references : sequence of words
-        The text.
-
-    Returns
-    -------
-    str or None
-        "zh" or "char". None if the text has spaces.
-    """
+    """Return sacrebleu's tokenizer for a text without spaces, "zh" or "char"; None if the text has spaces."""
     if not lacks_spaces(references):
         return None
     return "char" if re.search(f"[{_OTHERS}]", "".join(chain.from_iterable(references))) else "zh"
@@ -138,11 +99,6 @@ def _overlap(units: Sequence[str], pieces: Sequence[str]) -> Bool[np.ndarray, "p
     """Return which subwords share letters with which units.
 
     A subword without letters belongs to the next letter, or to the last one.
-
-    Returns
-    -------
-    bool array, shape (pieces, units)
-        True where a subword and a unit share letters.
     """
     last = sum(map(len, units)) - 1
     unit_ends, piece_ends = (np.cumsum([*map(len, parts)]) for parts in (units, pieces))

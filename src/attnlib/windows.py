@@ -1,10 +1,9 @@
 r"""Where may the decoder look? Everywhere, or near a center :math:`p_t`.
 
-Positions count from 0, and :math:`S` is a sentence's own true length. Position :math:`i` is in the window
-when :math:`0 \le i < S` and :math:`|i - p_t| \le D`, both ends included: at most :math:`2D + 1` positions,
-and :math:`2D` when :math:`p_t` lies between two. A window is called with the states that ask and answers
-with a `WindowMask`: which positions to gather, which of them count, by what to multiply their weights, and
-where the center is.
+Positions count from 0, and :math:`S` is a sentence's own true length. Position :math:`i` is in the window when :math:`0
+\le i < S` and :math:`|i - p_t| \le D`, both ends included: at most :math:`2D + 1` positions, and :math:`2D` when
+:math:`p_t` lies between two. A window is called with the states that ask and answers with a `WindowMask`: which
+positions to gather, which of them count, by what to multiply their weights, and where the center is.
 """
 
 from math import inf
@@ -26,13 +25,13 @@ class WindowMask(NamedTuple):
 
     Attributes
     ----------
-    mask : tensor of bool, shape (batch, tgt, window)
+    mask
         True at words that the window exposes. The first two sizes may be 1.
-    positions : tensor of int, shape (batch, tgt, window), optional
+    positions
         The source positions to gather, all of them valid indices. If None, the whole source in order.
-    factor : tensor, shape (batch, tgt, window), optional
+    factor
         Multiplies the weights after the softmax. If None, they are not multiplied.
-    center : tensor, shape (batch, tgt), optional
+    center
         The center :math:`p_t` in source positions, from 0. If None, there is no center.
     """
 
@@ -45,24 +44,24 @@ class WindowMask(NamedTuple):
 def window_positions(
     p: Float[Array, "*batch tgt"], half_width: int, lengths: Int[Array, "*batch"], src: int
 ) -> tuple[Int[Array, "*batch tgt window"], Bool[Array, "*batch tgt window"]]:
-    r"""Return the source positions around each center, and a mask of those that are inside the window.
+    """Return the source positions around each center, and a mask of those that are inside the window.
 
     Parameters
     ----------
-    p : array, shape (\*batch, tgt)
+    p
         The centers, in source positions from 0. They need not be whole. A window around NaN is empty.
     half_width : int
         The greatest distance from the center, in source positions.
-    lengths : array of int, shape (\*batch)
+    lengths
         The number of words of each source sentence, EOS among them.
     src : int
         The length of the padded sources.
 
     Returns
     -------
-    positions : array of int, shape (\*batch, tgt, window)
+    positions : array of int
         ``min(2 * half_width + 1, src)`` consecutive positions, moved inward at the ends of the padded source.
-    inside : array of bool, shape (\*batch, tgt, window)
+    inside : array of bool
         True at words at most `half_width` from the center.
 
     Notes
@@ -84,9 +83,9 @@ def gaussian(
 
     Parameters
     ----------
-    i : array of int, shape (\*batch, tgt, window)
+    i
         Source positions.
-    p : array, shape (\*batch, tgt)
+    p
         The centers, in source positions.
     half_width : int
         `D`, the number of source positions on each side of the center, at least 1: with 0, the center's own factor is
@@ -94,7 +93,7 @@ def gaussian(
 
     Returns
     -------
-    array, shape (\*batch, tgt, window)
+    array
         1 at the center, and exp(-2), about 0.14, at the ends of the window.
 
     Notes
@@ -138,19 +137,14 @@ class GlobalWindow(nn.Module):
 
         Parameters
         ----------
-        s : tensor, shape (batch, tgt, dec)
+        s
             Decoder states.
-        steps : tensor of int, shape (tgt,)
+        steps
             Their target positions, from 0.
-        lengths : tensor of int, shape (batch,)
+        lengths
             The number of words of each source sentence, EOS among them.
-        mask : tensor of bool, shape (batch, 1, src)
+        mask
             True at the words of the sources.
-
-        Returns
-        -------
-        WindowMask
-            The mask alone.
         """
         return WindowMask(mask)
 
@@ -175,15 +169,7 @@ class LocalWindow(nn.Module):
         return f"half_width={self.half_width}"
 
     def factor(self, positions: Int[Tensor, "batch tgt window"], p: Float[Tensor, "batch tgt"]) -> Tensor | None:
-        """Return what multiplies the weights after the softmax; None leaves them as they are.
-
-        Parameters
-        ----------
-        positions : tensor of int, shape (batch, tgt, window)
-            Source positions, from 0.
-        p : tensor, shape (batch, tgt)
-            The centers, in source positions.
-        """
+        """Return what multiplies the weights of positions around centers `p` after the softmax; None: nothing does."""
 
     def forward(
         self,
@@ -192,24 +178,7 @@ class LocalWindow(nn.Module):
         lengths: Int[Tensor, "batch"],
         mask: Bool[Tensor, "batch 1 src"],
     ) -> WindowMask:
-        """Return the words at most `half_width` from the center.
-
-        Parameters
-        ----------
-        s : tensor, shape (batch, tgt, dec)
-            Decoder states.
-        steps : tensor of int, shape (tgt,)
-            Their target positions, from 0.
-        lengths : tensor of int, shape (batch,)
-            The number of words of each source sentence, EOS among them.
-        mask : tensor of bool, shape (batch, 1, src)
-            True at the words of the sources.
-
-        Returns
-        -------
-        WindowMask
-            Positions, their mask, factors if there are any, and centers.
-        """
+        """Return the words at most `half_width` from the center, with factors if there are any, and centers."""
         p = self.center(s, steps, lengths)
         positions, inside = window_positions(p.detach(), self.half_width, lengths, mask.shape[-1])
         return WindowMask(inside, positions, self.factor(positions, p), p)
@@ -241,21 +210,16 @@ class LocalMonotonic(LocalWindow):
     def center(
         self, s: Float[Tensor, "batch tgt dec"], steps: Int[Tensor, "tgt"], lengths: Int[Tensor, "batch"]
     ) -> Float[Tensor, "batch tgt"]:
-        """Return the centers p_t = min(t, S - 1) (Luong et al. 2015, section 3.2).
+        """Return the centers p_t = min(t, S - 1) (Luong et al. 2015, section 3.2), source positions from 0.
 
         Parameters
         ----------
-        s : tensor, shape (batch, tgt, dec)
+        s
             Decoder states, which have no effect.
-        steps : tensor of int, shape (tgt,)
+        steps
             Target positions, from 0.
-        lengths : tensor of int, shape (batch,)
+        lengths
             The number of words of each source sentence, EOS among them.
-
-        Returns
-        -------
-        tensor, shape (batch, tgt)
-            Source positions, from 0.
         """
         return torch.minimum(steps, lengths[:, None] - 1).to(_exact(s.dtype))
 
@@ -300,42 +264,14 @@ class LocalPredictive(LocalWindow):
     def center(
         self, s: Float[Tensor, "batch tgt dec"], steps: Int[Tensor, "tgt"], lengths: Int[Tensor, "batch"]
     ) -> Float[Tensor, "batch tgt"]:
-        """Compute the centers p_t (Luong et al. 2015, eq. 9): ``batch * tgt * dec²`` multiply-adds.
-
-        Parameters
-        ----------
-        s : tensor, shape (batch, tgt, dec)
-            Decoder states.
-        steps : tensor of int, shape (tgt,)
-            Their target positions, which have no effect.
-        lengths : tensor of int, shape (batch,)
-            The number of words of each source sentence, EOS among them.
-
-        Returns
-        -------
-        tensor, shape (batch, tgt)
-            Source positions, from 0 to the length.
-        """
+        """Compute the centers p_t, from 0 to S (Luong et al. 2015, eq. 9): ``batch * tgt * dec²`` multiply-adds."""
         share = torch.sigmoid(torch.tanh(linear(s, self.W_p)) @ self.v_p)
         return share.to(_exact(s.dtype)) * lengths[:, None]
 
     def factor(
         self, positions: Int[Tensor, "batch tgt window"], p: Float[Tensor, "batch tgt"]
     ) -> Float[Tensor, "batch tgt window"]:
-        """Compute the `gaussian` around each center (Luong et al. 2015, eq. 10).
-
-        Parameters
-        ----------
-        positions : tensor of int, shape (batch, tgt, window)
-            Source positions, from 0.
-        p : tensor, shape (batch, tgt)
-            The centers, in source positions.
-
-        Returns
-        -------
-        tensor, shape (batch, tgt, window)
-            The factors.
-        """
+        """Compute the `gaussian` around each center (Luong et al. 2015, eq. 10)."""
         return gaussian(positions, p, self.half_width)
 
 

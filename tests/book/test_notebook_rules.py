@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from nbconvert import ScriptExporter
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_notebook, new_output
+from nbformat.v4 import new_notebook, new_output
 
 import notebook_rules as rules
 from notebook_rules import Cells
@@ -21,7 +21,7 @@ def first(suits: Callable[[NotebookNode], bool]) -> int:
     return next(number for number, cell in CODE if suits(cell))
 
 
-TITLE, LAST = 0, CODE[-1][0]
+LAST = CODE[-1][0]
 SECTION = next(number for number, cell in enumerate(CHAPTER) if cell.source.startswith("## "))
 STREAM = first(lambda cell: any(output.output_type == "stream" for output in cell.outputs))
 VALUE = first(lambda cell: any(output.output_type == "execute_result" for output in cell.outputs))
@@ -57,10 +57,6 @@ def image(**options: str) -> Tampering:
     return marked(FIGURE, mystnb={"image": CHAPTER[FIGURE].metadata.mystnb.image | options})
 
 
-def lengthened(made: Cells) -> None:
-    made[SECTION:SECTION] = [new_code_cell("y = 1") for _ in range(90)]
-
-
 OFFENCES: dict[str, list[Tampering]] = {
     "executed_in_order": [
         *(at(VALUE, execution_count=99), at(LAST, execution_count=None), lambda made: made.pop(STREAM)),
@@ -84,11 +80,6 @@ OFFENCES: dict[str, list[Tampering]] = {
     ],
     "ignored_are_checked": [at(CHECK, source="seconds < 2"), marked(LAST, tags=["nbval-ignore-output"])],
     "short_cells": [runs("y = 1\n" * 21)],
-    "honest_minutes": [
-        *(at(TITLE, source=f"# Title\n\nReading takes about {minutes} minutes.") for minutes in ("some", "15")),
-        writes("word " * 1200),
-        lengthened,
-    ],
 }
 
 

@@ -26,46 +26,45 @@ def project(root) -> dict:
     return tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
 
 
+@pytest.fixture
+def install(root, tmp_path):
+    """Run the Makefile's first step with a Python that begins with some lines and makes nothing, or without one."""
+
+    def ran(lines: str | None, version: str = "") -> subprocess.CompletedProcess:
+        for name in ("Makefile", "requirements.txt", "pyproject.toml"):
+            shutil.copy(root / name, tmp_path)
+        python = tmp_path / "python"
+        cases = f'-V) echo "Python {version}";; -c) exec {shlex.quote(sys.executable)} -c "{lines}\n$2";; *) exit 7;;'
+        if lines:
+            python.write_text(f'#!/bin/sh\ncase "$1" in {cases} esac\n', encoding="utf-8")
+            python.chmod(0o755)
+        outside = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+        make = ["make", ".venv/installed", f"PYTHON={python}"]
+        run = subprocess.run(make, cwd=tmp_path, env=outside, capture_output=True, text=True, check=False)
+        assert run.returncode
+        return run
+
+    return ran
+
+
 @pytest.mark.parametrize("version", [None, "3.10.14", "3.11.0", "3.14.5", "3.15.0"])
-def test_an_unfit_python_is_said_in_one_line(root, project, tmp_path, version):
-    """A Python that says it is of that version, and makes no environment, stands in; the least is pyproject's."""
-    for name in ("Makefile", "requirements.txt", "pyproject.toml"):
-        shutil.copy(root / name, tmp_path)
-    python = tmp_path / "python"
-    preamble = f"import sys; sys.version_info = ({str(version).replace('.', ', ')}, 'final', 0)"
-    cases = f'-V) echo "Python {version}";; -c) exec {shlex.quote(sys.executable)} -c "{preamble}\n$2";; *) exit 7;;'
-    if version:
-        python.write_text(f'#!/bin/sh\ncase "$1" in {cases} esac\n', encoding="utf-8")
-        python.chmod(0o755)
-    outside = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
-    make = ["make", ".venv/installed", f"PYTHON={python}"]
-    run = subprocess.run(make, cwd=tmp_path, env=outside, capture_output=True, text=True, check=False)
-    assert run.returncode
-    least = project["requires-python"].removeprefix(">=")
+def test_an_unfit_python_is_said_in_one_line(install, project, tmp_path, version):
+    """The least is pyproject's."""
+    numbers = str(version).replace(".", ", ")
+    run = install(version and f"import sys; sys.version_info = ({numbers}, 'final', 0)", version)
+    least, python = project["requires-python"].removeprefix(">="), tmp_path / "python"
     needed = f"Python {least} or later is needed, but '{python}' is {f'Python {version}' if version else 'missing'}."
     assert (needed in run.stderr) == (version in {None, "3.10.14"})
     assert ("has been tried with Python 3.11 to 3.14." in run.stderr) == (version == "3.15.0")
 
 
 @pytest.mark.parametrize("machine", ["Darwin x86_64", "Windows ARM64", "Linux armv7l", "Darwin arm64", "Linux aarch64"])
-def test_a_machine_that_pytorch_has_no_build_for_is_told_so_and_installs_nothing(root, tmp_path, machine):
-    """A Python that names the machine stands in, and makes no environment."""
-    for name in ("Makefile", "requirements.txt", "pyproject.toml"):
-        shutil.copy(root / name, tmp_path)
+def test_a_machine_that_pytorch_has_no_build_for_is_told_so_and_installs_nothing(install, machine):
     system, processor = machine.split()
-    preamble = f"import platform; platform.system, platform.machine = lambda: '{system}', lambda: '{processor}'"
-    python = tmp_path / "python"
-    run = f'exec {shlex.quote(sys.executable)} -c "{preamble}\n$2"'
-    python.write_text(f'#!/bin/sh\ncase "$1" in -c) {run};; *) exit 7;; esac\n', encoding="utf-8")
-    python.chmod(0o755)
-    outside = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
-    make = ["make", ".venv/installed", f"PYTHON={python}"]
-    ran = subprocess.run(make, cwd=tmp_path, env=outside, capture_output=True, text=True, check=False)
-    assert ran.returncode
-    assert ("none for this machine. Run the book on Binder or Colab" in ran.stderr) == (
-        processor not in {"arm64", "aarch64"}
-    )
-    assert ("-m venv" in ran.stdout) == (processor in {"arm64", "aarch64"})
+    run = install(f"import platform; platform.system, platform.machine = lambda: '{system}', lambda: '{processor}'")
+    known = processor in {"arm64", "aarch64"}
+    assert ("none for this machine. Run the book on Binder or Colab" in run.stderr) != known
+    assert ("-m venv" in run.stdout) == known
 
 
 def test_the_lock_pins_all_that_pyproject_names_within_its_bounds(lock, project):

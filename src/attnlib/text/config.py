@@ -48,19 +48,7 @@ class Architecture:
     """dropout rate of the embeddings"""
 
     def options(self, seed: int = 0) -> tuple[str, dict[str, Any]]:
-        """Return the name of the preset and the arguments of its function.
-
-        Parameters
-        ----------
-        seed : int, default 0
-            Seed of the initial weights.
-
-        Returns
-        -------
-        preset : str
-            One of `attnlib.text.folder.PRESETS`.
-        options : dict
-            The function's arguments, apart from the vocabularies.
+        """Return the name of the preset and the arguments of its function, apart from the vocabularies.
 
         Raises
         ------
@@ -134,15 +122,7 @@ class TrainingConfig:
     """seed of initial weights, batches and dropout"""
 
     def check(self) -> None:
-        """Check that each setting is in its range and that they fit together.
-
-        Raises
-        ------
-        TypeError
-            If a number of something is not a whole number.
-        ValueError
-            If a setting is outside its range, or two settings exclude each other.
-        """
+        """Raise an error if a setting is out of range, or two settings exclude each other."""
         import torch  # noqa: PLC0415, other commands' help should not wait for it
 
         from attnlib.data import Vocabulary  # noqa: PLC0415

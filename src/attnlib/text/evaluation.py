@@ -98,11 +98,6 @@ def evaluate(
     **options
         Further arguments of `attnlib.translation.translate_all`.
 
-    Returns
-    -------
-    EvaluationResult
-        The scores.
-
     Raises
     ------
     ValueError
@@ -124,22 +119,7 @@ def evaluate(
 def score_translations(
     translations: Sequence[Words], pairs: Sequence[tuple[Words, Words]], tokenize: str
 ) -> EvaluationResult:
-    """Score translations against their references.
-
-    Parameters
-    ----------
-    translations : sequence of words
-        A translation for each pair.
-    pairs : sequence of (words, words)
-        Sources and references.
-    tokenize : str
-        Sacrebleu's tokenizer for BLEU, as for `evaluate`.
-
-    Returns
-    -------
-    EvaluationResult
-        The scores, without an alignment error rate.
-    """
+    """Score translations against their references as `evaluate` does, without an alignment error rate."""
     pairs = [SentencePair(*sides[:2]) for sides in pairs]
     if lacks_spaces([pair.source for pair in pairs]):
         pairs = [SentencePair(split_units(pair.source), pair.target) for pair in pairs]
@@ -162,24 +142,10 @@ def bleu_by_length(
     edges: Sequence[int],
     tokenize: str = "none",
 ) -> list[Bin]:
-    """Compute BLEU for sentences of similar length.
+    """Compute BLEU for sentences of similar length, shortest sentences first.
 
-    Parameters
-    ----------
-    translations : sequence of sequence of str
-        The words of each translation.
-    pairs : sequence of SentencePair
-        The sources and the references.
-    edges : sequence of int, ascending
-        The source lengths at which bins begin. The last edge ends the last bin and is outside it. Sentences outside all
-        bins are ignored, and bins without a sentence are left out.
-    tokenize : str, default "none"
-        As for `attnlib.metrics.bleu`.
-
-    Returns
-    -------
-    list of Bin
-        The bins, shortest sentences first.
+    The edges are the source lengths at which bins begin. The last edge ends the last bin and is outside it. Sentences
+    outside all bins are ignored, and bins without a sentence are left out.
     """
     bins = []
     for shortest, beyond in pairwise(edges):

@@ -39,26 +39,12 @@ class GoldAlignment(NamedTuple):
 
 
 def decode_line(raw: bytes, name: object, number: int) -> str:
-    """Decode a line as UTF-8.
-
-    Parameters
-    ----------
-    raw : bytes
-        The line, with its end.
-    name : path or str
-        Name of the file, for error messages.
-    number : int
-        Line number, from 1. The first line may begin with a byte order mark.
-
-    Returns
-    -------
-    str
-        The line without its end.
+    """Decode a line as UTF-8, without its end; the first line may begin with a byte order mark.
 
     Raises
     ------
     ValueError
-        If the line is not UTF-8.
+        If the line is not UTF-8. The error names the file, `name`, and the line, from 1.
     """
     try:
         return raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
@@ -87,11 +73,6 @@ def iter_parallel(source: str | Path, target: str | Path | None = None) -> Itera
     source, target : path
         Two files with the same number of lines. If `target` is None, each line of `source` holds a sentence, a tab, and
         its translation.
-
-    Yields
-    ------
-    tuple of (words, words)
-        A sentence and its translation.
 
     Raises
     ------
@@ -161,19 +142,12 @@ class ParallelText:
 
 
 def read_parallel(source: str | Path, target: str | Path | None = None, *, max_length: int = 100) -> ParallelText:
-    """Read a parallel text into memory.
+    """Read a parallel text into memory, as `pairs` of the text that is returned.
 
     Parameters
     ----------
-    source, target : path
-        The files, as for `iter_parallel`.
-    max_length : int, default 100
-        Most words of a side. Longer pairs, and pairs with an empty side, are left out.
-
-    Returns
-    -------
-    ParallelText
-        The text, with its ``pairs``.
+    source, target, max_length
+        As for `ParallelText`.
 
     Raises
     ------
@@ -199,19 +173,7 @@ def format_pharaoh(links: Links[tuple[int, int]]) -> str:
 
 
 def read_gold(path: str | Path, sides: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[GoldAlignment]:
-    """Read gold links in the Pharaoh format: ``i-j`` is sure, ``i?j`` possible.
-
-    Parameters
-    ----------
-    path : path
-        A file with one line for each sentence pair.
-    sides : sequence of (units, units)
-        Source and target units of each pair, between which the links are.
-
-    Returns
-    -------
-    list of GoldAlignment
-        The links of each pair.
+    """Read gold links in the Pharaoh format, ``i-j`` is sure and ``i?j`` possible, one line for each pair of `sides`.
 
     Raises
     ------
@@ -236,14 +198,8 @@ def read_gold(path: str | Path, sides: Sequence[tuple[Sequence[str], Sequence[st
 def write_toy(folder: str | Path, *, train: int = 20_000, dev: int = 200, seed: int = 1) -> None:
     """Write a parallel text from the grammar, with its word links.
 
-    Parameters
-    ----------
-    folder : path
-        Where ``train.en``, ``train.fr``, ``train.links`` and the same of ``dev`` are written. It is created if missing.
-    train, dev : int, default 20,000 and 200
-        Number of pairs of each part. The parts are disjoint.
-    seed : int, default 1
-        Seed of the sentences.
+    The files are ``train.en``, ``train.fr``, ``train.links`` and the same of ``dev``, in a folder that is created if
+    missing. The two parts are disjoint.
 
     Raises
     ------

@@ -40,19 +40,7 @@ CONFIG, WEIGHTS, HISTORY, TRAINING = "config.json", "model.safetensors", "histor
 
 
 def make(config: Mapping[str, Any], source_vocabulary: Tokenizer, target_vocabulary: Tokenizer) -> EncoderDecoder:
-    """Build the network of a configuration, untrained.
-
-    Parameters
-    ----------
-    config : mapping
-        Contents of ``config.json``; its ``settings`` hold ``preset``, ``options`` and ``embedding_scale``.
-    source_vocabulary, target_vocabulary : Vocabulary or Subwords
-        The vocabularies.
-
-    Returns
-    -------
-    EncoderDecoder
-        The network, with its initial weights.
+    """Build the untrained network of a configuration, the contents of ``config.json``.
 
     Notes
     -----
@@ -69,12 +57,7 @@ def make(config: Mapping[str, Any], source_vocabulary: Tokenizer, target_vocabul
 
 
 def read_config(folder: Path) -> Any:
-    """Read the configuration of a model folder.
-
-    Returns
-    -------
-    dict
-        Contents of ``config.json``; something else, if another program wrote it.
+    """Read the configuration of a model folder, or what else another program wrote there.
 
     Raises
     ------
@@ -112,17 +95,14 @@ def _read_vocabulary(path: Path) -> Tokenizer:
 def load(folder: str | Path, device: str | torch.device = "cpu") -> EncoderDecoder:
     """Load a model that you trained, from the folder that ``attnlib train --model`` wrote.
 
+    It has its vocabularies, is in evaluation mode, and has trainable weights in float32.
+
     Parameters
     ----------
     folder : path
         The model folder.
     device : str or torch.device, default "cpu"
         Device of the model: see `attnlib.processes.resolve_device`.
-
-    Returns
-    -------
-    EncoderDecoder
-        The model with its vocabularies, in evaluation mode, with trainable weights in float32.
 
     Raises
     ------
@@ -152,16 +132,8 @@ def load(folder: str | Path, device: str | torch.device = "cpu") -> EncoderDecod
 def load_history(folder: str | Path) -> list[dict[str, Any]]:
     """Load the training history of a complete model folder.
 
-    Parameters
-    ----------
-    folder : path
-        The model folder.
-
-    Returns
-    -------
-    list of dict
-        An entry for every hundred steps and for each dev score: ``step``; ``loss``, the mean since the last entry; and,
-        if there was a score, ``dev_loss`` and ``dev_bleu`` or ``dev_chrf``. The last entry holds ``ended``, the reason
-        for the end of training, ``words`` and ``seconds``.
+    It has an entry for every hundred steps and for each dev score: ``step``; ``loss``, the mean since the last entry;
+    and, if there was a score, ``dev_loss`` and ``dev_bleu`` or ``dev_chrf``. The last entry holds ``ended``, the reason
+    for the end of training, ``words`` and ``seconds``.
     """
     return [json.loads(line) for line in (Path(folder) / HISTORY).read_text("utf-8").splitlines()]

@@ -22,17 +22,9 @@ from attnlib.training import TrainingState, init_training
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Lock a folder for training during the enclosed block.
+    """Lock a folder for training during the enclosed block; the folder is created if missing.
 
-    Parameters
-    ----------
-    folder : Path
-        The model folder. It is created if missing.
-
-    Yields
-    ------
-    None
-        While the folder is locked. Of several processes that train together, the first holds the lock.
+    Of several processes that train together, the first holds the lock.
 
     Raises
     ------
@@ -60,19 +52,9 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def check_same(folder: Path, about: Mapping[str, Any]) -> bool:
-    """Check whether a folder holds a training of the same configuration and text. Other files in it do not matter.
+    """Return whether a folder holds a training, finished or not, of the same ``settings`` and ``text``.
 
-    Parameters
-    ----------
-    folder : Path
-        The model folder.
-    about : mapping
-        The ``settings`` and the ``text`` of the new training.
-
-    Returns
-    -------
-    bool
-        True if it holds such a training, finished or not; False if it holds none, or one that has just begun.
+    Other files in it do not matter. False if it holds none, or one that has just begun.
 
     Raises
     ------
@@ -100,14 +82,7 @@ def check_same(folder: Path, about: Mapping[str, Any]) -> bool:
 def begin_folder(folder: Path, config: Mapping[str, Any], source: Tokenizer, target: Tokenizer) -> None:
     """Write the configuration and then the vocabularies of a new training.
 
-    Parameters
-    ----------
-    folder : Path
-        The model folder. It is created if missing.
-    config : mapping
-        Contents of ``config.json``.
-    source, target : Vocabulary or Subwords
-        The vocabularies; one file is written if they are the same object.
+    One file of vocabulary is written if both are the same object.
     """
     sides = {"both": source} if source is target else {"source": source, "target": target}
     folder.mkdir(parents=True, exist_ok=True)
@@ -120,17 +95,7 @@ def begin_folder(folder: Path, config: Mapping[str, Any], source: Tokenizer, tar
 
 
 def complete_folder(folder: Path, state: TrainingState, stop_reason: str) -> None:
-    """Write the history, the stop reason and, last, the weights.
-
-    Parameters
-    ----------
-    folder : Path
-        The model folder.
-    state : TrainingState
-        State at the end of training, with the weights to write.
-    stop_reason : str
-        Reason for the end of training.
-    """
+    """Write the history, the stop reason and, last, the weights."""
     write_atomically(folder / HISTORY, _history(state, stop_reason))
     write_config(folder, read_config(folder) | {"ended": stop_reason})
     tensors = {name: x.contiguous().cpu() for name, x in state.model.state_dict().items()}
@@ -138,29 +103,13 @@ def complete_folder(folder: Path, state: TrainingState, stop_reason: str) -> Non
 
 
 def write_config(folder: Path, config: Mapping[str, Any]) -> None:
-    """Write the configuration of a model folder.
-
-    Parameters
-    ----------
-    folder : Path
-        The model folder.
-    config : mapping
-        Contents of ``config.json``.
-    """
+    """Write the configuration of a model folder."""
     text = json.dumps(config, indent=1, default=lambda number: number.item())  # one of NumPy or torch
     write_atomically(folder / CONFIG, f"{text}\n".encode())
 
 
 def write_training(folder: Path, state: TrainingState) -> None:
-    """Save an unfinished training.
-
-    Parameters
-    ----------
-    folder : Path
-        The model folder.
-    state : TrainingState
-        State of the training.
-    """
+    """Save an unfinished training."""
     parts = {name: x for name, x in vars(state).items() if name not in ("model", "optimizer")}
     parts |= {"weights": state.model.state_dict(), "adam": state.optimizer.state_dict()}
     with atomic_open(folder / TRAINING) as file:
@@ -168,20 +117,7 @@ def write_training(folder: Path, state: TrainingState) -> None:
 
 
 def read_training(folder: Path, network: EncoderDecoder) -> TrainingState:
-    """Load an unfinished training.
-
-    Parameters
-    ----------
-    folder : Path
-        The model folder.
-    network : EncoderDecoder
-        The network, whose weights are overwritten.
-
-    Returns
-    -------
-    TrainingState
-        The state from which training continues.
-    """
+    """Load an unfinished training; the weights of the network are overwritten."""
     parts = torch.load(folder / TRAINING, map_location="cpu", weights_only=True)
     network.load_state_dict(parts.pop("weights"))
     state = init_training(network)

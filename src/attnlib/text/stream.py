@@ -79,24 +79,7 @@ def translate_stream(
 def search_settings(
     model: EncoderDecoder, sentences: Sequence[Words], beam_size: int, log: Callable[[str], Any] = lambda line: None
 ) -> ComputeSettings:
-    """Measure what `attnlib.processes.fastest_settings` chooses for the translation of sentences.
-
-    Parameters
-    ----------
-    model : EncoderDecoder
-        The model.
-    sentences : sequence of words
-        The sentences.
-    beam_size : int
-        Hypotheses of the beam search.
-    log : callable, optional
-        Called with the result, if anything was measured.
-
-    Returns
-    -------
-    ComputeSettings
-        The fastest.
-    """
+    """Measure what `attnlib.processes.fastest_settings` chooses for the translation of sentences."""
     work = partial(translate_all, model, sentences[:64], beam_size=beam_size, max_length=2)
     return fastest_settings(work, next(model.parameters()).device, len(sentences), log=log)
 
@@ -111,11 +94,6 @@ def _shortened(vocabulary: Tokenizer, words: Words, longest: int) -> Words:
     """Return the first words that take at most `longest` positions.
 
     If the first word alone takes more, a part of it is returned.
-
-    Returns
-    -------
-    tuple of str
-        The words.
     """
     ends = accumulate(vocabulary.sizes(words[:longest]))
     kept = words[: sum(end <= longest for end in ends)]

@@ -51,11 +51,6 @@ class Subwords:
         vocab_size : int
             Number of pieces, special symbols counted. There are fewer if the text does not have as many.
 
-        Returns
-        -------
-        Subwords
-            The vocabulary.
-
         Raises
         ------
         TypeError
@@ -117,11 +112,6 @@ class Subwords:
         """Return the letters of each piece of a sentence, without EOS.
 
         Unknown pieces keep their letters.
-
-        Returns
-        -------
-        list of str
-            Letters of each piece.
         """
         cut = (self._cutter.encode(word.translate(_INSIDE), out_type=str) or [word] for word in words)
         return [_letters(piece) for pieces in cut for piece in pieces]

@@ -58,11 +58,6 @@ def train_model(
     device : str or torch.device, default "cpu"
         Device of the network.
 
-    Returns
-    -------
-    EncoderDecoder
-        The trained model, as `attnlib.text.folder.load` returns it.
-
     Raises
     ------
     OSError, TypeError, ValueError
@@ -178,24 +173,7 @@ def encode_text(
     config: TrainingConfig,
     log: Callable[[str], Any] = lambda line: None,
 ) -> Corpus:
-    """Encode a text as arrays of ids, without the pairs that are too long.
-
-    Parameters
-    ----------
-    pairs : iterable of SentencePair
-        The training text.
-    vocabularies : tuple of two Vocabulary or Subwords
-        Source and target vocabulary.
-    config : TrainingConfig
-        Settings of the training, among them ``max_input_length``.
-    log : callable, optional
-        Called with each message about left-out pairs.
-
-    Returns
-    -------
-    Corpus
-        The ids; those of left-out pairs are never read.
-    """
+    """Encode a text as arrays of ids, without the pairs that are too long, whose number is logged."""
     corpus, longest = Corpus.from_pairs(pairs, *vocabularies), min(config.max_input_length, config.max_tokens - 1)
     fits = corpus.lengths.max(1) - 1 <= longest
     if not fits.any():
@@ -225,11 +203,6 @@ def dev_metric(dev: Sequence[SentencePair]) -> str:
 
     BLEU counts 4-grams. In a text with few of them, good translations can have a BLEU of 0. BLEU is therefore chosen
     only if the references have at least as many 4-grams as sentences, and spaces between words.
-
-    Returns
-    -------
-    {"BLEU", "chrF"}
-        The metric.
     """
     references = [pair.target for pair in dev]
     runs = sum(max(0, len(words) - 3) for words in references)
@@ -237,22 +210,7 @@ def dev_metric(dev: Sequence[SentencePair]) -> str:
 
 
 def dev_score(network: Any, dev: Sequence[SentencePair]) -> tuple[float, float]:
-    """Compute the loss of the references and the `dev_metric` of greedy search.
-
-    Parameters
-    ----------
-    network : EncoderDecoder
-        The network.
-    dev : sequence of SentencePair
-        Dev sentences.
-
-    Returns
-    -------
-    loss : float
-        Mean loss of the references, in nats per word.
-    score : float
-        BLEU or chrF of the greedy translations, without tokenization, 0 to 100.
-    """
+    """Compute the mean loss of the references, in nats per word, and the `dev_metric` of greedy search, 0 to 100."""
     words = sum(len(network.target_vocabulary.encode(pair.target)) for pair in dev)
     sources, references = [pair.source for pair in dev], [pair.target for pair in dev]
     translations = [one.words for one in translate_all(network, sources, beam_size=1, max_length=200)]

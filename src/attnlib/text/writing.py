@@ -11,15 +11,7 @@ from stat import S_ISREG
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file, so that a reader sees either the old content or the new.
-
-    Parameters
-    ----------
-    path : Path
-        The file. Its folder exists.
-    content : bytes
-        The whole content.
-    """
+    """Write a file, so that a reader sees either the old content or the new."""
     with atomic_open(path) as file:
         file.write(content)
 
@@ -30,16 +22,6 @@ def atomic_open(path: Path) -> Iterator[BufferedWriter]:
 
     A reader sees the old file or the new one, both whole. If writing fails, the old file stays. The new file has the
     permissions of the old one.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Yields
-    ------
-    BufferedWriter
-        The new file.
 
     Raises
     ------
@@ -68,16 +50,6 @@ def open_output(path: Path) -> Iterator[BufferedWriter]:
 
     What this process writes to already, such as ``/dev/stdout``, is continued where it is. Devices, pipes, files with
     several names, files of other users and files in folders that are read-only are overwritten in place.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Yields
-    ------
-    BufferedWriter
-        The file.
 
     Raises
     ------
@@ -130,20 +102,7 @@ def _names_descriptor(path: Path) -> bool:
 
 @contextmanager
 def add_path_to_errors(path: Path | str, beside: Path | None = None) -> Iterator[None]:
-    """Add a path to the system errors of the enclosed block.
-
-    Parameters
-    ----------
-    path : Path or str
-        The path that an error names, if it names none.
-    beside : Path, optional
-        A temporary path, which is replaced by `path` in errors. If None, there is none.
-
-    Yields
-    ------
-    None
-        The block runs once.
-    """
+    """Add a path to the system errors of the enclosed block that name none, or the temporary path `beside`."""
     try:
         yield
     except OSError as error:

@@ -12,7 +12,7 @@ from attnlib.seq2seq import rnn_search
 from attnlib.text.config import Architecture, TrainingConfig
 from attnlib.text.files import read_parallel
 from attnlib.text.trainer import Watch, dev_metric, encode_text, train_model
-from attnlib.training import init_training, train, warmup_constant
+from attnlib.training import init_training, train
 from attnlib.transformer import transformer
 
 PAIRS = sample(40, seed=0, clauses=(1,))
@@ -45,10 +45,6 @@ def test_what_is_dropped_is_drawn_from_the_seed():
         train(translator, some(), steps=2, seed=seed)
     assert same(one, other)
     assert not same(one, third)
-
-
-def test_a_warm_rate_stays():
-    assert [warmup_constant(done) for done in (0.0, 0.025, 0.05, 0.5, 1.0)] == pytest.approx([0, 0.5, 1, 1, 1])
 
 
 def test_a_look_sees_every_step_without_dropout_and_disturbs_nothing():
