@@ -172,37 +172,6 @@ def paired_bootstrap(
     return Interval(float(by_sentence.mean()), float(low), float(high))
 
 
-def within_model_correlation(runs: pd.DataFrame, first: str, second: str) -> tuple[float, float]:
-    """Compute the rank correlation of two metrics within each model.
-
-    Ranks are computed within each model, so that differences between models do not count. For a single model it is
-    Spearman's rho.
-
-    Parameters
-    ----------
-    runs : DataFrame
-        A row for each run, with a column ``model``.
-    first, second : str
-        Columns of the two metrics.
-
-    Returns
-    -------
-    rho : float
-        Correlation, from -1 to 1. NaN if a metric is the same for all seeds of every model.
-    p_value : float
-        Two-sided p-value: the share of 10,000 permutations within the models whose rho is at least as far from 0.
-    """
-    by_model = runs.groupby("model", sort=False)[[first, second]]
-    ranks = by_model.rank() - by_model.transform("size").to_numpy()[:, None] / 2 - 0.5
-    models = [part.to_numpy().T for _, part in ranks.groupby(runs["model"], sort=False)]
-    scale = sqrt((ranks**2).sum().prod())
-    rng, samples = np.random.default_rng(0), 10_000
-    chance = sum(rng.permuted(np.tile(x, (samples, 1)), axis=1) @ y for x, y in models)
-    rho = ranks.prod(axis=1).sum() / scale
-    as_far = np.abs(chance / scale) >= abs(rho) - 1e-12
-    return float(rho), float((1 + as_far.sum()) / (1 + samples))
-
-
 def _interval(runs: Runs, level: float, of_one_run: int) -> Interval:
     x = np.asarray(runs, dtype=float)
     if len(x) < 2:

@@ -1,7 +1,6 @@
 """Intervals, tests and corrections: against scipy, and where scipy has none, by hand."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
@@ -12,7 +11,6 @@ from attnlib.experiments.verdicts import (
     paired_bootstrap,
     paired_t_test,
     prediction_interval,
-    within_model_correlation,
 )
 
 
@@ -57,24 +55,6 @@ def test_bootstrap_against_scipy():
     theirs = stats.bootstrap((by_sentence,), np.mean, method="percentile", n_resamples=4000, rng=1)
     assert interval.mean == pytest.approx(by_sentence.mean())
     assert interval[1:] == pytest.approx(theirs.confidence_interval, abs=0.01)
-
-
-def test_the_correlation_of_one_model_is_spearmans():
-    x = np.random.default_rng(3).normal(size=12)
-    runs = pd.DataFrame({"model": "one", "x": x, "y": x + np.random.default_rng(4).normal(size=12)})
-    theirs = stats.spearmanr(runs["x"], runs["y"])
-    rho, p_value = within_model_correlation(runs, "x", "y")
-    assert rho == pytest.approx(theirs.statistic)
-    assert p_value == pytest.approx(theirs.pvalue, abs=0.01)
-
-
-def test_differences_between_models_do_not_count():
-    """Two models, far apart in both metrics; within each, the one falls as the other rises."""
-    runs = pd.DataFrame({"model": [*"aaabbb"], "x": [1, 2, 3, 101, 102, 103], "y": [3, 2, 1, 103, 102, 101]})
-    assert stats.spearmanr(runs["x"], runs["y"]).statistic > 0.5
-    rho, p_value = within_model_correlation(runs, "x", "y")
-    assert rho == pytest.approx(-1)
-    assert p_value == pytest.approx(2 / 36, abs=0.01), "of 36 orders, two are as far from 0"
 
 
 @pytest.mark.parametrize(
