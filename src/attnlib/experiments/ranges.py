@@ -26,7 +26,11 @@ _METRICS = (  # heading, metric, lengths, the largest number, digits
     ("BLEU, longer", "bleu_beam", LONGER, 100.0, 0),
     ("alignment error, as in training", "alignment_error_rate", SEEN, 1.0, 2),
 )
-_COSTS = {"parameters": "parameters", "multiply-adds a word": "macs", "training, words a second": "words_per_second"}
+_COSTS = {  # in thousands
+    "parameters, thousands": "parameters",
+    "multiply-adds a word, thousands": "macs",
+    "words a second in training, thousands": "words_per_second",
+}
 
 
 def mean_by_seed(
@@ -79,7 +83,7 @@ def model_table(recording: Recording, models: Mapping[str, str]) -> Card:
             alone = name in scores and sum((high < low[name]) | (low > high[name])) == len(low) - 1
             row.append(_cell(scores[name], most, digits, bold=alone) if name in scores else "<td></td>")
     for cost in _COSTS.values():
-        costs = recording.costs.loc[[*cells], [cost]].astype(float)
+        costs = recording.costs.loc[[*cells], [cost]] / 1000
         for name, row in cells.items():
             row.append(_cell(costs.loc[name], costs[cost].max(), 0))
     headings = [*(heading for heading, *_ in _METRICS), *_COSTS]
@@ -173,20 +177,22 @@ def plot_lengths(recording: Recording, panels: Mapping[str, Mapping[str, str]]) 
         The recorded runs.
     panels : mapping of str to mapping of str to str
         For each panel's title, names of models by label. Equal labels have equal styles. Models with fewer than three
-        runs are left out.
+        runs are left out, and panels without models.
     """
-    _, axes = plt.subplots(1, len(panels), figsize=(8.6, 3.8), dpi=120, layout="constrained", sharey=True)
+    lengths = (*SEEN, *LONGER)
+    every = {t: [mean_by_seed(recording, m.values(), clauses=[n]) for n in lengths] for t, m in panels.items()}
+    drawn = {title: scores for title, scores in every.items() if scores[0].size}
+    size = 2.2 + 3.2 * len(drawn), 4.2
+    axes = plt.subplots(1, len(drawn), figsize=size, dpi=120, layout="constrained", sharey=True, squeeze=False)[1][0]
     labels = dict.fromkeys(label for models in panels.values() for label in models)
     styles = dict(zip(labels, CURVES, strict=False))
-    for ax, (title, models) in zip(np.atleast_1d(axes), panels.items(), strict=True):
-        lengths = [1, 2, 3, 4, 5, 6]
-        by_length = [mean_by_seed(recording, models.values(), clauses=[n]) for n in lengths]
-        for label, name in models.items():
-            if name in by_length[0]:
-                runs = np.array([scores[name] for scores in by_length])
+    for ax, (title, of_length) in zip(axes, drawn.items(), strict=True):
+        for label, name in panels[title].items():
+            if name in of_length[0]:
+                runs = np.array([scores[name] for scores in of_length])
                 ax.plot(lengths, runs.mean(axis=1), label=label, **styles[label])
                 ax.fill_between(lengths, runs.min(axis=1), runs.max(axis=1), color=styles[label]["color"], alpha=0.2)
-        ax.axvline(3, color="0.6", linestyle=":", zorder=0)
+        ax.axvline(SEEN[-1], color="0.6", linestyle=":", zorder=0)
         ax.set(title=title, xlabel="clauses", ylim=(-0.03, 1.03))
-    np.atleast_1d(axes)[0].set_ylabel("exact match")
-    ax.figure.legend(*np.atleast_1d(axes)[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    axes[0].set_ylabel("exact match")
+    axes[0].figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)

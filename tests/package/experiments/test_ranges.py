@@ -64,7 +64,7 @@ def test_the_table_has_means_ranges_and_costs():
     assert cells["G"][1:3] == ["0.26 <small>0.25–0.27</small>", "26 <small>25–27</small>"]  # overlaps with m
     assert cells["m"][1] == "0.25 <small>0.24–0.26</small>"
     assert cells["none &lt;"][3] == ""
-    assert cells["G"][4:] == ["6,000", "3,000", "90,000"]
+    assert cells["G"][4:] == ["6", "3", "90"]
     assert "Means of 3 seeds. As in training: 1 to 3 clauses; longer: 4 to 6." in card.html
     bars = re.findall(r'<rect (?:x="(.*?)" )?y="\d" width="(.*?)"', card.html.split("<tr>")[3])
     assert bars[:2] == [("", "73.0"), ("72.0", "2.0")]
@@ -92,7 +92,14 @@ def test_each_change_is_a_row_of_dots():
 
 
 def test_lengths_have_lines_in_bands():
-    plot_lengths(Made(), {"half": {"B": "bahdanau", "p": "local-p", "G": "global"}, "none": {"G": "no-attention"}})
+    plot_lengths(
+        Made(),
+        {
+            "half": {"B": "bahdanau", "p": "local-p", "G": "global"},
+            "none": {"G": "no-attention"},
+            "few": {"B": "local-p"},
+        },
+    )
     half, none = plt.gcf().axes
     (line, other, _), (again, _) = half.lines, none.lines
     assert line.get_ydata().tolist() == pytest.approx([0.82, 0.73, 0.64, 0.55, 0.46, 0.37])
