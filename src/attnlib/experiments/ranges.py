@@ -26,10 +26,10 @@ _METRICS = (  # heading, metric, lengths, the largest number, digits
     ("BLEU, longer", "bleu_beam", LONGER, 100.0, 0),
     ("alignment error, as in training", "alignment_error_rate", SEEN, 1.0, 2),
 )
-_COSTS = {  # in thousands
-    "parameters, thousands": "parameters",
-    "multiply-adds a word, thousands": "macs",
-    "words a second in training, thousands": "words_per_second",
+_COSTS = {
+    "thousand parameters": "parameters",
+    "thousand multiply-adds a word": "macs",
+    "thousand words trained a second": "words_per_second",
 }
 
 
