@@ -80,7 +80,6 @@ def test_equations_of_cards_are_as_the_tool_writes_them(path):
         ("S", "05-real-sentences", "", ["source-length"]),
         ("S", "05-real-sentences", "5.1", ["sure-links"]),
         ("q", "01-attention", "", ["query"]),
-        ("q", "04-comparison", "", ["quantile"]),
     ],
 )
 def test_letters_are_named(tex, page, numbers, named):

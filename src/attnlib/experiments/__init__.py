@@ -1,8 +1,8 @@
 """Comparison of models: plans, metrics, statistics, and the recorded runs.
 
 `variants` defines models that no paper has; `plan` describes what is compared; `fitting` and `predictions` run it;
-`runs`, `captions` and `verdicts` load and judge the results; `comparisons` plots them. This package exports
-what most chapters use.
+`runs`, `captions` and `verdicts` load and judge the results; `comparisons` and `ranges` plot them; `interventions`
+change what a trained model reads. This package exports what most chapters use.
 """
 
 from attnlib.costs import count_macs, count_parameters

@@ -1,6 +1,7 @@
 // What all cards share: making nodes, reading models, the question that is asked first, finding the cards of a page.
 window.attnlibCards ??= (() => {
   const SVG = ["svg", "g", "path", "rect", "circle", "line", "text", "image", "polygon"], kinds = {}, opened = {};
+  const EOS = 2, SPECIAL = ["", "(begin)", "(end)", "(unknown)"];   // the first words of every vocabulary
   let cards = 0;
 
   // Two decimals, as Python writes them: a half goes up.
@@ -58,6 +59,7 @@ window.attnlibCards ??= (() => {
   }
 
   const button = (text, attributes) => make("button", { type: "button", ...attributes }, text);
+  const line = (...parts) => make("div", { class: "at-line" }, ...parts.filter(Boolean));
 
   function dress(node, attributes) {
     for (const [name, value] of Object.entries(attributes)) {
@@ -90,6 +92,51 @@ window.attnlibCards ??= (() => {
     return make("div", { class: "at-switch", role: "radiogroup", "aria-label": label }, ...titles.map((title, n) =>
       make("label", {}, make("input", { type: "radio", name, checked: n ? undefined : "", onchange: () => choose(n) }),
         make("span", {}, title))));
+  }
+
+  // --- Words: the target word of a number and its number, the numbers of source words, and a line to write in ---
+
+  const vocabularies = ({ source, target }) => ({
+    name: number => SPECIAL[number] ?? target[number - SPECIAL.length],
+    number: word => target.indexOf(word) + SPECIAL.length,
+    numbers: new Map(source.map((word, n) => [word, n + SPECIAL.length])),
+  });
+
+  // A line, and below it words that may be next; `typed` gets the whole words, and the beginning of another one.
+  function writing({ label, numbers, next, typed, ...more }) {
+    const field = make("input", { type: "text", spellcheck: "false", autocomplete: "off", autocapitalize: "none",
+      "aria-label": label, oninput: read, ...more });
+    const offers = make("div", { class: "at-offers", role: "group", "aria-label": "Words that may follow" });
+
+    function offer(complete, partial = "") {
+      const take = word => {
+        field.value = [...complete, word, ""].join(" ");
+        field.focus();
+        return read();
+      };
+      offers.replaceChildren(...next(complete).filter(word => word.startsWith(partial)).slice(0, 12)
+        .map(word => button(word, { onclick: () => take(word) })));
+    }
+
+    function read() {
+      const complete = field.value.toLowerCase().match(/[^\s.,;!?]+/g) ?? [];
+      const partial = /\S$/.test(field.value) && !numbers.has(complete.at(-1)) ? complete.pop() ?? "" : "";
+      offer(complete, partial);
+      return typed(complete, partial);
+    }
+
+    return { field, offers, offer };
+  }
+
+  // Work in slices of so many milliseconds, between which the page is free, until it is done or other work begins.
+  function inSlices(card, work, patience, opening, between = () => {}) {
+    const job = card.job = {}, go = guarded(card, () => {
+      if (job !== card.job) return;
+      for (const until = performance.now() + patience; performance.now() < until;) if (work.next().done) return;
+      between();
+      setTimeout(go);
+    });
+    return opening ? opening.then(go) : go();
   }
 
   // --- Models: in the card's own output, or in the book's folder of models ---
@@ -169,6 +216,6 @@ window.attnlibCards ??= (() => {
     scan();
   }
 
-  return { make, button, dress, fill, write, sayAtRest, two, clamp, greatest, sum, still, pressed, choices, load,
-    forget, match, whenTouched, question, define, scan };
+  return { make, button, line, dress, fill, write, sayAtRest, two, clamp, greatest, sum, still, pressed, choices,
+    EOS, vocabularies, writing, inSlices, load, forget, match, whenTouched, question, define, scan };
 })();

@@ -1,15 +1,15 @@
 // The comparison: a reader writes a sentence, or lets one grow, and chooses a French word; all models translate it.
 attnlibCards.define("comparison", (card, data, guard) => {
-  const { make, button, dress, fill, write, two, clamp, greatest, pressed, load, match, whenTouched, sayAtRest,
-    question } = attnlibCards, EOS = 2, PATIENCE = 40, PAUSE = 1300, MOST = 60, NAMES = ["", "", "(end)", "(unknown)"];
+  const { make, button, line, dress, fill, write, two, clamp, greatest, still, pressed, EOS, vocabularies, writing,
+    inSlices, load, match, whenTouched, sayAtRest, question } = attnlibCards;
+  const PATIENCE = 40, PAUSE = 1300, MOST = 60;   // milliseconds: of work, between clauses; words
   const all = (path, node = card) => [...node.querySelectorAll(path)];
   const find = (path, node = card) => node.querySelector(path);
   const { read, turned } = window.attnlibFrench(data.grammar), tried = question(card), known = new Map();
-  const numbers = new Map(data.source.map((word, n) => [word, n + NAMES.length])), { models, sentences } = data;
-  const name = word => NAMES[word] ?? data.target[word - NAMES.length];
+  const { name, numbers } = vocabularies(data), { models, sentences } = data;
   const list = ({ steps }) => steps.map(({ word }) => word);
   const rows = all(".at-row"), panels = all(".at-panel"), longest = () => sentences[family].length;
-  let words = [], right, family = 0, length = data.length, drawn = true, job = 0, playing;
+  let words = [], right, family = 0, length = data.length, drawn = true, playing = false;
   let chosen = { m: 0, t: data.step };
 
   // --- Translating, in slices of time between which the page is free ---
@@ -24,25 +24,23 @@ attnlibCards.define("comparison", (card, data, guard) => {
     drawRows();
     sayAtRest(status, models.map(({ title, told }) => `${title}: ${told}`).join("; "), 900);
     if (drawn && length === longest() && data.question !== null) tried(data.question);
+    if (playing && length < longest()) playing = setTimeout(guard(more), PAUSE);
+    else play(false);
   }
 
   function translate(sentence, grown) {
-    const { french, groups, clauses } = read(sentence);
+    const { french, groups, clauses } = read(sentence), movable = groups?.filter(({ there, second }) => there || second);
     [words, right, drawn] = [sentence, french, grown];
     write(find(".at-right"), "");
     find(".at-right").append(...french ? ["Right: ", make("span", { lang: "fr" }, french.join(" "))]
       : ["This is no whole sentence of the grammar, so no word is marked."]);
-    dress(order, { disabled: groups?.some(({ there, second }) => there || second) ? undefined : "" });
+    dress(order, { disabled: movable?.length ? undefined : "" });
+    write(moved, movable?.length ? `${movable.filter(({ front }) => front).length} of ${movable.length}` : "there is none");
     write(count, clauses ? `${clauses} clause${clauses > 1 ? "s" : ""}` : "");
     panels.forEach(panel => panel.classList.add("at-stale"));
-    const run = ++job, work = translation(), go = guard(() => {
-      if (run !== job) return;
-      for (const until = performance.now() + PATIENCE; performance.now() < until;)
-        if (work.next().done) return;
-      setTimeout(go);
-    });
     const open = async model => { model.opened ??= await load(card, model.digest); };
-    return models.reduce((before, model) => before.then(() => open(model)), Promise.resolve()).then(go);
+    const opening = models.reduce((before, model) => before.then(() => open(model)), Promise.resolve());
+    return inSlices(card, translation(), PATIENCE, opening);
   }
 
   function show(sentence, grown) {
@@ -57,33 +55,22 @@ attnlibCards.define("comparison", (card, data, guard) => {
     return show(turned(groups, Number(order.value)), true);
   }
 
+  const more = () => grow(drawn && length < longest() ? length + 1 : 1);
+
   function turn() {   // the places and subordinate clauses of what stands there
     play(false);
     const { groups } = read(words);
     if (groups) return show(turned(groups, Number(order.value)), drawn);
   }
 
-  function play(on) {   // a clause more each time
+  function play(on) {   // a clause more each time, by itself unless the reader wants less motion
     clearTimeout(playing);
-    playing = on && setTimeout(guard(() => {
-      play(length + 1 < longest());
-      return grow(Math.min(length + 1, longest()));
-    }), PAUSE);
+    playing = on;
     write(player, on ? "❚❚ Stop" : "▶ Let it grow");
   }
 
-  function typed() {
+  function typed(complete) {
     play(false);
-    const complete = field.value.toLowerCase().match(/[^\s.,;!?]+/g) ?? [];
-    const begun = /\S$/.test(field.value) && !numbers.has(complete.at(-1)) ? complete.pop() ?? "" : "";
-    const take = word => {
-      field.value = [...complete, word, ""].join(" ");
-      field.focus();
-      return typed();
-    };
-    fill(offers, ...[...read(complete).may].filter(word => word.startsWith(begun)).slice(0, 12)
-      .map(word => button(word, { "data-word": word })));
-    for (const one of offers.children) one.onclick = guard(() => take(one.dataset.word));
     const strange = complete.find(word => !numbers.has(word));
     if (strange) write(find(".at-right"), `“${strange.slice(0, 40)}” is no word that the models know.`);
     else if (complete.length > MOST) write(find(".at-right"), `Write at most ${MOST} words.`);
@@ -93,7 +80,7 @@ attnlibCards.define("comparison", (card, data, guard) => {
   // --- Drawing: in a panel, rows are French words and columns English ones ---
   function drawPanel(m) {
     const model = models[m], { steps, cost: [base, slope, most, later] } = model, panel = panels[m];
-    const S = words.length + 1, fits = right && match(list(model), [...right, NAMES[EOS]]);
+    const S = words.length + 1, fits = right && match(list(model), [...right, name(EOS)]);
     const cells = Array.from({ length: 10 }, () => "");
     const wrong = fits && Math.max(steps.length, right.length + 1) - fits.filter(n => n >= 0).length;
     steps.forEach(({ alpha }, t) => alpha?.forEach((weight, i) => {
@@ -105,23 +92,23 @@ attnlibCards.define("comparison", (card, data, guard) => {
       ...fits?.[t] < 0 ? { class: "at-wrong", "aria-label": `${word}, wrong` } : {} }, word)));
     write(find(".at-told", panel), model.told = fits ? wrong ? `${wrong} wrong` : "✓ right" : "");
     const macs = base + slope * Math.min(S, most) + later * (steps.length - 1) / 2;
-    write(find(".at-cost", panel), `${Math.round(macs / 1000)} thousand multiply-adds a word`);
+    write(find(".at-macs", panel), `${Math.round(macs / 1000)} k`);
     dress(find(".at-matrix", panel), { style: `--rows: ${steps.length}; --pitch: ${S > 24 ? 10 : 15}px` });
     dress(panel, { class: `at-panel ${fits ? wrong ? "at-failed" : "" : "at-open"}` });
     const key = n => `${m} ${family} ${n} ${order.value}`;
     if (drawn) known.set(key(length), !wrong);   // the lengths tried so far
     const dots = Array.from({ length: longest() }, (_, n) => known.get(key(n + 1)));
     fill(find(".at-dots", panel), ...dots.map(one =>
-      make("i", { class: one ? "at-yes" : one === false ? "at-no" : "" })));
-    dress(find(".at-dots", panel), { role: "img", "aria-label": `Clauses: ${dots.map((one, n) =>
+      one === undefined ? make("b", {}, "○") : make("b", { class: one ? "at-yes" : "at-no" }, one ? "●" : "✕")));
+    dress(find(".at-dots", panel), { "aria-label": `Clauses: ${dots.map((one, n) =>
       one === undefined ? "" : `${n + 1} ${one ? "right" : "wrong"}`).filter(Boolean).join(", ") || "none tried"}` });
   }
 
   function drawRows() {   // one French word, and where every model looks when it writes it
-    const lead = list(models[chosen.m]), english = [...words, NAMES[EOS]], S = english.length;
+    const lead = list(models[chosen.m]), english = [...words, name(EOS)], S = english.length;
     chosen.t = clamp(chosen.t, 0, lead.length - 1);
     write(find(".at-lead b"), lead[chosen.t]);
-    dress(find(".at-rows"), { style: `--n: ${S}` });
+    dress(find(".at-rows"), { style: `--n: ${S}`, "data-long": S > 30 ? "" : undefined });
     fill(find(".at-words"), ...english.map(word => make("span", {}, word)));
     models.forEach((model, m) => {
       const t = match(lead, list(model))[chosen.t], alpha = model.steps[t]?.alpha;
@@ -144,25 +131,35 @@ attnlibCards.define("comparison", (card, data, guard) => {
     sayAtRest(status, `${find(".at-lead b").textContent}: ${rows.map(row => row.textContent).join("; ")}`);
   }
 
+  function arrange() {   // the two models that stand first where there is room for two
+    const first = pair.map(({ value }) => Number(value));
+    panels.forEach((panel, m) => dress(panel, { style: first.includes(m) ? `order: ${first.indexOf(m) - 2}` : undefined }));
+    find(".at-strip").scrollLeft = 0;
+  }
+
   // --- Beginning ---
-  const field = make("input", { type: "text", spellcheck: "false", autocomplete: "off", autocapitalize: "none",
-    "aria-label": "English sentence", oninput: typed });
-  const offers = make("div", { class: "at-offers", role: "group", "aria-label": "Words that may follow" });
+  const { field, offers } = writing({ label: "English sentence", numbers, next: complete => [...read(complete).may], typed });
   const player = button("▶ Let it grow", { onclick: () => {
     const on = !playing;
-    play(on);
-    if (on) return grow(length < longest() && drawn ? length + 1 : 1);
+    play(on && !still());
+    return on && more();
   } });
-  const another = button("New sentence", { onclick: () => {
+  const step = (text, act) => button(text, { onclick: () => {
     play(false);
-    return grow(length, 1);
+    return act();
   } });
   const order = make("input", { type: "range", min: 0, max: 1, step: 0.25, value: 0, oninput: turn,
-    "aria-label": "places and subordinate clauses put first in English" });
-  const count = make("span", {}), status = make("p", { role: "status", class: "at-aloud" });
-  const bench = find(".at-bench"), line = (...parts) => make("div", { class: "at-line" }, ...parts);
-  bench.append(line(field, another), offers, line(player, count,
-    make("label", {}, "order of French ", order, " places first")), status);
+    "aria-label": "places and subordinate clauses that English puts first" });
+  const pair = [0, 1].map(n => make("select", { "aria-label": `model ${n + 1}`, onchange: arrange },
+    ...models.map(({ title }, m) => make("option", { value: m, selected: m === n ? "" : undefined }, title))));
+  const count = make("span"), moved = make("span"), status = make("p", { role: "status", class: "at-aloud" });
+  const bench = find(".at-bench"), by = change => () => choose(chosen.m, chosen.t + change);
+  find(".at-lead").prepend(...[["◀", "word before", by(-1)], ["▶", "next word", by(1)]].map(([text, title, onclick]) =>
+    button(text, { "aria-label": title, onclick })));
+  bench.append(line(field, step("New sentence", () => grow(length, 1))), offers,
+    line(player, step("+ 1 clause", more), count),
+    make("label", { class: "at-line" }, "Places and subordinate clauses first in English: ", order, moved), status);
+  find(".at-panels").before(dress(line(...pair), { class: "at-line at-pair" }));
   bench.hidden = false;
   find(".at-english").hidden = true;
   field.value = find(".at-english").textContent;

@@ -4,10 +4,10 @@ Without scripts, on paper and on GitHub, it is a picture of one sentence with al
 """
 
 from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
 from html import escape
 from math import inf
-from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -16,7 +16,7 @@ from attnlib.data import EOS, SentencePair, encode_batch
 from attnlib.language import lexicon
 from attnlib.language.dictionary import ADJECTIVES, CONJUNCTIONS, NOUNS, PREPOSITIONS, VERBS
 from attnlib.language.phrases import concatenate, words
-from attnlib.language.sentences import part_of, sample
+from attnlib.language.sentences import sample
 from attnlib.plotting.cards import Card, Question, card, digest, two_decimals
 from attnlib.plotting.packing import pack_models
 from attnlib.search import greedy_search
@@ -27,10 +27,26 @@ MOST = 8
 """Greatest number of models of a card, and of clauses of a sentence that grows."""
 
 _END = "(end)"
-_SENTENCES = 8  # to draw
+_SEEDS = 2, 419, 668, 21, 33, 47, 60  # of sentences: three in which models fail one after another, then as they come
 _SHADES = 10  # of weights: paths of one opacity each
 
-_Translation = tuple[list[str], list[list[float]] | None]  # the words, with the end, and their weights
+_LEGEND = (
+    '<p class="at-legend">A row is a French word, and a column is an English word; the darker the cell, the greater '
+    'the weight. <span class="at-wrong">× red</span>: not in the right translation. Each dot is a number of clauses: '
+    '<b class="at-yes">●</b> all words right, <b class="at-no">✕</b> not all, ○ not tried. '
+    "Multiply-adds are those of one French word.</p>"
+)
+
+
+class _Shown(NamedTuple):
+    """A model in the still picture: its translation, the end counted, with the weights; its size, and its costs."""
+
+    title: str
+    note: str
+    words: list[str]
+    weights: list[list[float]] | None
+    size: int
+    cost: list[int]
 
 
 @typechecked
@@ -54,7 +70,8 @@ def model_comparison(
     models : mapping of str to EncoderDecoder
         Up to `MOST` models by title, of the grammar of `attnlib.language.sentences`, with the same vocabularies.
     sentences : sequence of sequences of SentencePair, optional
-        Sentences that grow, as lists of clauses. If empty, sentences are drawn, none of them from the training part.
+        Sentences that grow, as lists of clauses. If empty, those of `growing_sentences`: in the first three, the
+        pretrained models fail one after another.
     notes : mapping of str to str, optional
         A line below the title of a model.
     length : int, default 2
@@ -75,74 +92,82 @@ def model_comparison(
         If there are no models or more than `MOST`, or their vocabularies differ, or a model cannot be packed, or
         `length` or `step` is out of range.
     """
-    packed, growing = pack_models(models, MOST), sentences or _draw_sentences()
+    packed, growing = pack_models(models, MOST), sentences or growing_sentences()
     if not 1 <= length <= len(growing[0]):
         raise ValueError(f"length is {length}; expected the number of some of the {len(growing[0])} clauses")
-    shown = _joined(growing[0][:length])
-    written = {title: _translate(model, shown.source) for title, model in models.items()}
-    lead = next(iter(written.values()))[0]
+    pair = joined(growing[0][:length])
+    shown = [_show(title, (notes or {}).get(title, ""), model, pair.source) for title, model in models.items()]
+    lead = shown[0].words
     if not 0 <= step < len(lead):
         raise ValueError(f"step is {step}; expected the position of a word, 0 to {len(lead) - 1}")
     network = next(iter(models.values()))
-    costs = {title: _costs(model) for title, model in models.items()}
     data = {
         "grammar": grammar_tables(),
         "source": network.source_vocabulary.words,
         "target": network.target_vocabulary.words,
         "models": [
-            {"title": title, "digest": digest(one), "cost": costs[title]}
-            for title, one in zip(models, packed, strict=True)
+            {"title": each.title, "digest": digest(one), "cost": each.cost}
+            for each, one in zip(shown, packed, strict=True)
         ],
         "sentences": [[" ".join(clause.source) for clause in one] for one in growing],
         "length": length,
         "step": step,
         "question": question and question.right,
     }
-    english = [*shown.source, _END]
-    rows = "".join(_row(title, lead, step, english, each) for title, each in written.items())
-    panels = "".join(
-        _panel(title, (notes or {}).get(title, ""), [*shown.target, _END], english, each)
-        for title, each in written.items()
-    )
+    english, right = [*pair.source, _END], [*pair.target, _END]
+    panels = "".join(_panel(each, right, english, length, len(growing[0])) for each in shown)
     heads = " ".join(f"<span>{escape(word)}</span>" for word in english)
     body = (
-        f'<div class="at-bench" hidden></div><p class="at-english" lang="en">{escape(" ".join(shown.source))}</p>'
-        f'<p class="at-right">Right: <span lang="fr">{escape(" ".join(shown.target))}</span></p>'
+        f'<div class="at-bench" hidden></div><p class="at-english" lang="en">{escape(" ".join(pair.source))}</p>'
+        f'<p class="at-right">Right: <span lang="fr">{escape(" ".join(pair.target))}</span></p>'
         f'<p class="at-lead">Where each model looks when it writes <b lang="fr">{escape(lead[step])}</b></p>'
-        f'<div class="at-rows" style="--n: {len(english)}"><div class="at-words" lang="en">{heads}</div>{rows}</div>\n'
-        f'<div class="at-panels">{panels}</div>\n'
+        f'<div class="at-rows" style="--n: {len(english)}"><div class="at-words" lang="en">{heads}</div>'
+        f"{''.join(_row(each, lead, step, english) for each in shown)}</div>\n"
+        f'<div class="at-panels"><div class="at-strip" tabindex="0" role="group" aria-label="Models">'
+        f"{panels}</div>{_LEGEND}</div>\n"
     )
-    translations = "; ".join(f"{title}: {' '.join(each[0][:-1])}" for title, each in written.items())
-    return card("comparison", body, data, f"{' '.join(shown.source)}. {translations}", packed, question=question)
+    translations = "; ".join(f"{each.title}: {' '.join(each.words[:-1])}" for each in shown)
+    return card("comparison", body, data, f"{' '.join(pair.source)}. {translations}", packed, question=question)
 
 
-def _draw_sentences() -> list[list[SentencePair]]:
-    """Draw sentences that grow; each clause has a place, and no stage is a sentence of the training part."""
-    clauses = [pair for pair in sample(400, 38, [1], part="test", reordering=0) if {*PREPOSITIONS} & {*pair.source}]
-    rng, drawn = Random(38), []
-    for _ in range(_SENTENCES):
-        grown: list[SentencePair] = []
-        while len(grown) < MOST:
-            more = [*grown, clauses[int(rng.random() * len(clauses))]]
-            if len(more[-1].source) < 10 and part_of(_joined(more).target) == "test":
-                grown = more
-        drawn.append(grown)
-    return drawn
+def growing_sentences() -> list[list[SentencePair]]:
+    """Draw the sentences that a card lets grow if it is given none.
+
+    Returns
+    -------
+    list of lists of SentencePair
+        Eight short clauses of each sentence. Its first three stages are of the test part; the others are longer than
+        all sentences of a training.
+    """
+    drawn = (sample(40, seed, [1], part="test", reordering=0) for seed in _SEEDS)
+    return [[clause for clause in clauses if len(clause.source) < 9][:MOST] for clauses in drawn]
 
 
-def _joined(clauses: Sequence[SentencePair]) -> SentencePair:
+def joined(clauses: Sequence[SentencePair]) -> SentencePair:
+    """Join clauses by *and*.
+
+    Parameters
+    ----------
+    clauses : sequence of SentencePair
+        At least one clause.
+
+    Returns
+    -------
+    SentencePair
+        The sentence.
+    """
     first, *others = clauses
     return concatenate(first, *(part for clause in others for part in (words("and", "et"), clause)))
 
 
 @torch.no_grad()
-def _translate(model: EncoderDecoder, sentence: Sequence[str]) -> _Translation:
-    """Return the words of a translation, its end counted, and their weights."""
+def _show(title: str, note: str, model: EncoderDecoder, sentence: Sequence[str]) -> _Shown:
     source, lengths = encode_batch([sentence], model.source_vocabulary)
     best = greedy_search(model, source, lengths, len(sentence) + 9)
     ids = best.ids[0].tolist()
-    written = [*model.target_vocabulary.decode(ids), *[_END] * (ids[-1] == EOS)]
-    return written, None if best.weights is None else best.weights[0].tolist()
+    words = [*model.target_vocabulary.decode(ids), *[_END] * (ids[-1] == EOS)]
+    size = sum(weight.numel() for weight in model.parameters())
+    return _Shown(title, note, words, None if best.weights is None else best.weights[0].tolist(), size, _costs(model))
 
 
 def _costs(model: EncoderDecoder) -> list[int]:
@@ -152,83 +177,73 @@ def _costs(model: EncoderDecoder) -> list[int]:
     return [2 * one - two, two - one, 2 * width + 1 if width < inf else 999, later - one]
 
 
-def _row(title: str, lead: list[str], step: int, english: list[str], each: _Translation) -> str:
+def _row(shown: _Shown, lead: list[str], step: int, english: list[str]) -> str:
     """Draw the weights of one model's step as bars."""
-    written, weights = each
-    t = step if written[: step + 1] == lead[: step + 1] else -1
+    t = step if shown.words[: step + 1] == lead[: step + 1] else -1
     bars, said = "", "no weights: one vector for all"
-    if weights and t < 0:
+    if shown.weights and t < 0:
         said = "does not write it here"
-    elif weights:
-        row = weights[t]
+    elif shown.weights:
+        row = shown.weights[t]
         bars = "".join(f"M{i + 0.08:.2f} 1v{-w:.3f}h.84V1z" for i, w in enumerate(row) if w >= 0.005)
         i = row.index(max(row))
         said = f"most at {english[i]}, {two_decimals(row[i])}"
     return (
-        f'<div class="at-row"><p><b>{escape(title)}</b> <small>{escape(said)}</small></p>'
+        f'<div class="at-row"><p><b>{escape(shown.title)}</b> <small>{escape(said)}</small></p>'
         f'<svg width="400" height="30" fill="var(--weight, #0072b2)" viewBox="0 0 {len(english)} 1" '
-        'preserveAspectRatio="none" aria-hidden="true">'
-        f'<path d="{bars}"></path></svg></div>'
+        f'preserveAspectRatio="none" aria-hidden="true"><path d="{bars}"></path></svg></div>'
     )
 
 
-def _panel(title: str, note: str, right: list[str], english: list[str], each: _Translation) -> str:
-    """Draw one model's translation beside its weights."""
-    written, weights = each
-    fits = [n < len(right) and word == right[n] for n, word in enumerate(written)]
+def _panel(shown: _Shown, right: list[str], english: list[str], length: int, longest: int) -> str:
+    """Draw one model's translation beside its weights, and what it costs."""
+    written, (base, slope, most, later) = shown.words, shown.cost
+    blocks = SequenceMatcher(None, written, right, autojunk=False).get_matching_blocks()
+    kept = {a + n for a, _, size in blocks for n in range(size)}
+    options = " ".join(
+        f"<span{'' if t in kept else ' class=at-wrong'}>{escape(word)}</span>" for t, word in enumerate(written)
+    )
     shades = [""] * _SHADES
-    for t, row in enumerate(weights or []):
+    for t, row in enumerate(shown.weights or []):
         for i, weight in enumerate(row):
             if weight >= 0.03:
                 shades[min(int(_SHADES * weight), _SHADES - 1)] += f"M{i} {t}h1v1h-1z"
     cells = "".join(f'<path d="{d}" opacity="{(n + 1) / _SHADES}"></path>' for n, d in enumerate(shades))
-    options = " ".join(
-        f"<span{'' if fit else ' class=at-wrong'}>{escape(word)}</span>"
-        for word, fit in zip(written, fits, strict=True)
-    )
-    wrong = written != right
+    wrong = max(len(written), len(right)) - len(kept)
+    now = '<b class="at-no">✕</b>' if wrong else '<b class="at-yes">●</b>'
+    dots = "".join(now if n == length else "<b>○</b>" for n in range(1, longest + 1))
+    macs = base + slope * min(len(english), most) + later * (len(written) - 1) / 2
     return (
-        f'<section class="at-panel{" at-failed" * wrong}"><p><b>{escape(title)}</b> '
-        f'<small class="at-told">{"not right" if wrong else "✓ right"}</small></p><p class="at-note">{escape(note)}</p>'
+        f'<section class="at-panel{" at-failed" * bool(wrong)}"><p><b>{escape(shown.title)}</b> '
+        f'<small class="at-told">{f"{wrong} wrong" if wrong else "✓ right"}</small></p>'
+        f'<p class="at-note">{escape(shown.note)}</p>'
         f'<div class="at-matrix" style="--rows: {len(written)}"><div class="at-french" lang="fr">{options}</div>'
         f'<svg width="200" height="{15 * len(written)}" viewBox="0 0 {len(english)} {len(written)}" '
-        'fill="var(--weight, #0072b2)" preserveAspectRatio="none" aria-hidden="true">'
-        f"{cells}</svg></div>"
-        '<p class="at-dots"></p><p class="at-cost"></p></section>'
+        f'fill="var(--weight, #0072b2)" preserveAspectRatio="none" aria-hidden="true">{cells}</svg></div>'
+        f'<p class="at-dots" role="img" aria-label="Clauses: {length} {"wrong" if wrong else "right"}">{dots}</p>'
+        f'<p class="at-cost"><b>{shown.size / 1000:.0f} k</b> weights<br><b class="at-macs">{macs / 1000:.0f} k</b> '
+        "multiply-adds</p></section>"
     )
 
 
 def grammar_tables() -> dict[str, Any]:
     """Return the tables of the grammar, for ``french.js``."""
-    nouns = {}
-    for noun in NOUNS:
+    nouns = {
+        english: {"french": french, "feminine": int(noun.gender == "f"), "plural": plural, "kind": noun.kind}
+        for noun in NOUNS
         for english, french, plural in (
             (noun.english, noun.french, 0),
             (noun.english_plural, noun.french_plural, 1),
-        ):
-            nouns[english] = {
-                "french": french,
-                "feminine": int(noun.gender == "f"),
-                "plural": plural,
-                "kind": noun.kind,
-            }
+        )
+    }
     adjectives = {
-        one.english: {
-            "before": one.place == "before",
-            "forms": one[3:8],
-            "type": one.word_class,
-            "kinds": one.kinds.split(","),
-        }
+        one.english: {"before": one.place == "before", "forms": one[3:8], "type": one.word_class}
+        | {"kinds": one.kinds.split(",")}
         for one in ADJECTIVES
     }
     verbs = {
-        verb.english: {
-            "forms": [verb.french, verb.french_plural],
-            "particle": verb.particle,
-            "to": verb.to,
-            "kinds": verb.kinds.split(",") if verb.kinds else [],
-            "subjects": verb.subjects.split(","),
-        }
+        verb.english: {"forms": [verb.french, verb.french_plural], "particle": verb.particle, "to": verb.to}
+        | {"kinds": verb.kinds.split(",") if verb.kinds else [], "subjects": verb.subjects.split(",")}
         for verb in VERBS
     }
     return {

@@ -2,17 +2,17 @@
 // drags weights, hides words and picks words, and the models of models.js translate the rest anew. Without a model
 // it shows weights that were computed before.
 attnlibCards.define("demo", (card, data, guard) => {
-  const { make, button, dress, fill, write, two, clamp, greatest, sum, still, pressed, choices, load, match,
-    whenTouched, question } = attnlibCards;
-  const EOS = 2, MOST = 99, LEAST = 0.005, PATIENCE = 30;   // words; a weight that is still said; milliseconds
+  const { make, button, line, dress, fill, write, two, clamp, greatest, sum, still, pressed, choices, EOS, vocabularies,
+    writing, inSlices, load, match, whenTouched, question } = attnlibCards;
+  const MOST = 99, LEAST = 0.005, PATIENCE = 30;   // words; a weight that is still said; milliseconds
   // pixels: the lines of a target word; a word without letters; a likely word
   const BUNDLE = 15, FULL = 20, CHIP = 34;
   const KEYS = "Arrow keys: from word to word, and its weight less or more; Home none, End all; Enter hides it";
-  const [english, french, en, fr, unit] = data.names, NAMES = ["", "", "(end)", "(unknown)"];
+  const [english, french, en, fr, unit] = data.names;
   const own = data.own && window.attnlibOwn(data);   // of a model of one's own no grammar is known
   const grammar = data.grammar && window.attnlibFrench(data.grammar);
+  const { name, numbers } = vocabularies(data), END = name(EOS);
   const known = new Map([...data.pairs.flat(), data.first].map(([sentence, right]) => [sentence, right?.split(" ")]));
-  const numbers = new Map(data.source.map((word, n) => [word, n + NAMES.length]));
   const live = data.models.every(({ digest }) => digest), tried = question(card);
   const opening = ({ weights, likely, ...step }) =>
     ({ ...step, alpha: weights?.map(x => x / 10000), likely: likely?.map(([word, p]) => [word, p / 1000]) });
@@ -20,12 +20,11 @@ attnlibCards.define("demo", (card, data, guard) => {
   const nothing = () => ({ hidden: new Set(), sharpness: 1, looks: models.map(() => new Map()),
     forced: models.map(() => new Map()) });
   let words = data.words, shown, now = nothing(), past = [], latest, m = 0, t = data.step, from = data.bar;
-  let job = 0, found = data.question?.bar === undefined, complaint, sentences = 0, ownWeights;
+  let found = data.question?.bar === undefined, complaint, sentences = 0, ownWeights;
   const chosen = new Set([0]);   // the models that have been shown
 
-  const name = word => NAMES[word] ?? data.target[word - NAMES.length];
   const written = steps => steps.map(({ word }) => name(word));
-  const all = () => live ? [...words, NAMES[EOS]] : words, body = list => list.filter(word => word !== NAMES[EOS]);
+  const all = () => live ? [...words, END] : words, body = list => list.filter(word => word !== END);
   const text = steps => own?.text(steps.map(({ word }) => word)) ?? body(written(steps)).join(" ");
   const touched = n => now.hidden.size || now.sharpness !== 1 || now.looks[n].size || now.forced[n].size;
   const moved = n => touched(n) && written(models[n].steps).join(" ") !== written(models[n].plain).join(" ");
@@ -60,7 +59,7 @@ attnlibCards.define("demo", (card, data, guard) => {
     return steps;
   }
 
-  function* translation() {
+  function* translation(then) {
     for (const [n, model] of models.entries()) {
       if (model.readFor !== words) {
         model.encoded = model.opened.encode([...(own?.numbers ?? words.map(word => numbers.get(word))), EOS]);
@@ -70,18 +69,14 @@ attnlibCards.define("demo", (card, data, guard) => {
       const steps = touched(n) ? yield* search(model, hand(n), now.forced[n]) : model.plain;
       Object.assign(model, { steps, plainFor: words });
     }
+    then();
   }
 
-  function translate(then) {
-    const run = ++job, work = translation(), go = guard(() => {
-      if (run !== job) return;
-      for (const until = performance.now() + PATIENCE; performance.now() < until;) if (work.next().done) return then();
-      draw();   // what is known already, a bar that moves
-      setTimeout(go);   // so that the page stays free
-    });
-    if (models.every(({ opened }) => opened)) return go();
-    draw();
-    guard(() => Promise.all(models.map(async model => { model.opened ??= await load(card, model.digest); })).then(go))();
+  function translate(then) {   // meanwhile draw what is known already, such as a bar that moves
+    const open = async model => { model.opened ??= await load(card, model.digest); };
+    const opening = models.every(({ opened }) => opened) ? undefined : Promise.all(models.map(open));
+    if (opening) draw();
+    return guard(() => inSlices(card, translation(then), PATIENCE, opening, draw))();
   }
 
   function renew(count = 0) {   // of sentences that have been drawn
@@ -177,12 +172,9 @@ attnlibCards.define("demo", (card, data, guard) => {
 
   // --- Writing a sentence ---
 
-  function typed() {
-    const complete = field.value.toLowerCase().match(/[^\s.,;!?]+/g) ?? [];
-    const partial = /\S$/.test(field.value) && !numbers.has(complete.at(-1)) ? complete.pop() ?? "" : "";
+  function typed(complete, partial) {
     const unknown = complete.find(word => !numbers.has(word))
       ?? (partial && !data.source.some(word => word.startsWith(partial)) ? partial : undefined);
-    offer(complete, partial);
     if (unknown !== undefined) {
       const known = `the ${data.source.length} ${english} words that the model knows`;
       complain(`“${unknown.slice(0, 40)}” is not one of ${known}.`);
@@ -192,14 +184,8 @@ attnlibCards.define("demo", (card, data, guard) => {
     else renew();
   }
 
-  function offer(complete, partial) {   // what may follow
-    const fitting = [...grammar.read(complete).may].filter(word => word.startsWith(partial));
-    const take = word => {
-      field.value = [...complete, word, ""].join(" ");
-      field.focus();
-      typed();
-    };
-    offers.replaceChildren(...fitting.slice(0, 12).map(word => button(word, { onclick: () => take(word) })));
+  function next(complete) {   // what may follow
+    return [...grammar.read(complete).may];
   }
 
   function begin(sentence, count = 0) {
@@ -212,7 +198,7 @@ attnlibCards.define("demo", (card, data, guard) => {
     drawn.push(drawn.shift());
     field.value = drawn[0][0];
     begin(field.value.split(" "), Number(clauses.value) + 1 >= data.question?.clauses ? 1 : 0);
-    if (offers.hasChildNodes()) offer(words, "");
+    if (offers.hasChildNodes()) offer(words);
   }
 
   // --- Saying ---
@@ -294,7 +280,7 @@ attnlibCards.define("demo", (card, data, guard) => {
 
   function drawTarget(steps) {
     const list = written(steps), kept = common(list, written(models[m].plain ?? steps));
-    const fits = live && right() ? common(list, [...right(), NAMES[EOS]]) : list.map(() => true);
+    const fits = live && right() ? common(list, [...right(), END]) : list.map(() => true);
     while (target.children.length > list.length) target.lastChild.remove();
     list.forEach((word, n) => {
       const node = target.children[n] ?? target.appendChild(make("span", { role: "option", lang: fr, dir: "auto",
@@ -459,10 +445,8 @@ attnlibCards.define("demo", (card, data, guard) => {
     make("small", { class: "at-likeliest" }, "word here:"));
   const stage = make("div", { class: "at-stage" }, links, source, target, chips);
   const notes = make("div", { class: "at-notes" });
-  const field = make("input", { type: "text", spellcheck: "false", autocomplete: "off", autocapitalize: "none",
-    dir: "auto", placeholder: "Write a sentence", "aria-label": `${english} sentence`,
-    oninput: own ? () => own.read(field.value, words, begin, complain) : typed });
-  const offers = make("div", { class: "at-offers", role: "group", "aria-label": "Words that may follow" });
+  const { field, offers, offer } = writing({ label: `${english} sentence`, numbers, next, typed, dir: "auto",
+    placeholder: "Write a sentence", ...own && { oninput: () => own.read(field.value, words, begin, complain) } });
   const clauses = make("select", {},
     ...data.pairs.map((_, n) => make("option", { value: n }, n ? `${n + 1} clauses` : "1 clause")));
   const undo = button("Undo", { onclick: takeBack }), sharp = make("b");
@@ -473,13 +457,12 @@ attnlibCards.define("demo", (card, data, guard) => {
     chosen.add(m);
     settle();
   });
-  const line = (...parts) => make("div", { class: "at-line" }, ...parts.filter(Boolean));
   const drawing = own ? [own.choices(() => words.length && begin([...words]))]
     : [button("New sentence", { onclick: another }), make("label", {}, "length ", clauses)];
-  const writing = live ? [line(field, ...drawing), offers] : [];
+  const above = live ? [line(field, ...drawing), offers] : [];
   const tuning = live ? [line(undo,
     make("label", { class: "at-sharpness" }, "sharpness of the weights ", slider, " ", sharp))] : [];
-  const bench = make("div", {}, ...writing, ...(models.length > 1 ? [line(switches)] : []), caption, stage, notes,
+  const bench = make("div", {}, ...above, ...(models.length > 1 ? [line(switches)] : []), caption, stage, notes,
     ...tuning, status);
   field.value = words.join(" ");
   clauses.value = (data.question?.clauses ?? 2) - 1;
@@ -490,7 +473,7 @@ attnlibCards.define("demo", (card, data, guard) => {
     event.preventDefault();
     takeBack();
   } });
-  field.addEventListener("focus", guard(() => own || offer(words, "")), { once: true });
+  field.addEventListener("focus", guard(() => own || offer(words)), { once: true });
   new ResizeObserver(guard(draw)).observe(stage);
   draw();
   if (live) whenTouched(card, () => translate(draw));

@@ -89,10 +89,10 @@ window.attnlibFrench ??= ({ nouns, adjectives, verbs, places, conjunctions, elid
 
     function group() {
       let there = part(place), second = there ? undefined : part(subordinate);
-      const main = part(clause);
+      const front = there ?? second, main = part(clause);
       there ??= part(place);
       second ??= part(subordinate);
-      return { main, there, second };
+      return { main, there, second, front };
     }
 
     try {

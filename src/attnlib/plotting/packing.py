@@ -7,27 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from attnlib import transformer
 from attnlib.data import Vocabulary
 from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LuongDecoder
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
 from attnlib.plotting.cards import to_numpy
 from attnlib.seq2seq import EncoderDecoder
-from attnlib.transformer import (
-    DecoderLayer,
-    EncoderLayer,
-    MultiHeadAttention,
-    PositionalEmbedding,
-    TransformerDecoder,
-    TransformerEncoder,
-)
 
 _TRANSFORMER = (
-    PositionalEmbedding,
-    MultiHeadAttention,
-    EncoderLayer,
-    DecoderLayer,
-    TransformerEncoder,
-    TransformerDecoder,
+    transformer.PositionalEmbedding,
+    transformer.MultiHeadAttention,
+    transformer.EncoderLayer,
+    transformer.DecoderLayer,
+    transformer.TransformerEncoder,
+    transformer.TransformerDecoder,
 )
 
 
@@ -82,7 +75,7 @@ def pack(model: EncoderDecoder) -> dict[str, Any]:
     ValueError
         If the scripts do not know the encoder or the decoder, or a weight is too large for float16 or not finite.
     """
-    parts = _transformer if isinstance(model.encoder, TransformerEncoder) else _recurrent
+    parts = _transformer if isinstance(model.encoder, transformer.TransformerEncoder) else _recurrent
     return {"parts": parts(model), "weights": _weights(model)}
 
 
@@ -92,7 +85,7 @@ def _transformer(model: EncoderDecoder) -> dict[str, Any]:
     for name, module in model.named_modules():
         if isinstance(module, _TRANSFORMER) and type(module) not in _TRANSFORMER:
             raise ValueError(f"{name} is a {type(module).__name__}; expected a class of attnlib.transformer")
-        if isinstance(module, MultiHeadAttention):
+        if isinstance(module, transformer.MultiHeadAttention):
             heads[name] = module.num_heads
     return {"encoder": "TransformerEncoder", "decoder": "TransformerDecoder", "heads": heads}
 

@@ -1,17 +1,15 @@
 // One step of a trained model, phase by phase: what acts is lit, in the picture and in the list of equations.
 attnlibCards.define("player", (card, data, guard) => {
-  const { make, button, dress, fill: keep, write, two, clamp, greatest, still, pressed, choices, load, forget,
-    whenTouched, question } = attnlibCards;
-  const EOS = 2, NAMES = ["", "(begin)", "(end)", "(unknown)"], MOST = 20, LEAST = 0.005, PACE = 2400;   // milliseconds
+  const { make, button, line, dress, fill: keep, write, two, clamp, greatest, still, pressed, choices, EOS,
+    vocabularies, load, forget, whenTouched, question } = attnlibCards;
+  const MOST = 20, LEAST = 0.005, PACE = 2400, { name, number, numbers } = vocabularies(data);   // milliseconds
   const CELL = 2, ACROSS = 6, LEVELS = 5;   // of a strip: pixels, numbers in a row, strengths of color
   const HIGH = 48, BUNDLE = 16, ROW = { h: 104, e: 122, a: 186, c: 226, s: 270, y: 322 };   // pixels, from the top
-  const all = [...data.words, NAMES[EOS]], tried = question(card), done = new Set(), models = data.models;
+  const all = [...data.words, name(EOS)], tried = question(card), done = new Set(), models = data.models;
   const many = all.length > 6;   // words: on a phone they stand in two rows
   const KEYS = "In focus mode, left and right go from phase to phase, up and down from word to word; Space plays";
   const sub = n => [...String(n)].map(digit => "₀₁₂₃₄₅₆₇₈₉"[digit]).join("");
   const likeliest = p => greatest(p, 1)[0];
-  const name = word => NAMES[word] ?? data.target[word - NAMES.length];
-  const number = word => data.target.indexOf(word) + NAMES.length;
   const order = () => models[m].phases.map(({ key }) => key), acts = () => models[m].phases[phase]?.key;
   const shown = made => !made || phase < 0 || order().indexOf(made) <= phase;   // before the first phase all is there
   let m = 0, wanted = 0, t = data.step, phase = -1, timer = 0, W = 400, steps, now, plain, parts;
@@ -269,7 +267,7 @@ attnlibCards.define("player", (card, data, guard) => {
   async function open() {
     const which = wanted, model = models[which];
     model.opened ??= await load(card, model.digest);
-    model.encoded ??= model.opened.encode([...data.words.map(word => data.source.indexOf(word) + NAMES.length), EOS]);
+    model.encoded ??= model.opened.encode([...data.words.map(word => numbers.get(word)), EOS]);
     if (which !== wanted) return open();   // the reader has changed sides meanwhile
     const acted = acts();
     m = which;
@@ -308,8 +306,7 @@ attnlibCards.define("player", (card, data, guard) => {
     list, written, make("p", { class: "at-key" }, data.key));
   switches.hidden = models.length < 2;
   card.querySelector(".at-still").replaceWith(make("div", {},
-    make("div", { class: "at-line at-ends" }, switches, make("div", { class: "at-line" }, ...buttons)), verdict,
-    player, status));
+    dress(line(switches, line(...buttons)), { class: "at-line at-ends" }), verdict, player, status));
   drawPhases();
   drawWritten(data.written);
   dress(card, { onkeydown: event => {

@@ -19,7 +19,7 @@ _SOURCE, _TARGET = ("the", "black", "cat", "sleeps"), ("(start)", "le", "chat")
 _WEIGHTS = (0.84, 0.06, 0.06, 0.04), (0.06, 0.18, 0.7, 0.06)  # of the source words, at the steps of "le" and "chat"
 _NAMES = {"x": "source words", "h": "annotations", "c": "contexts", "s": "decoder states"}
 _NAMES |= {"~": "attentional states", "y": "target words"}
-_COLUMN, _ROW = 52, 46  # pixels of the units
+COLUMN, ROW = 52, 46  # pixels of the units
 _LEFT, _RIGHT, _TOP, _BELOW, _KEYS = 142, 26, 14, 12, 28  # pixels around the drawing, and of the line of keys
 
 
@@ -65,7 +65,7 @@ LUONG_FEEDING = ModelDiagram(forwards=False, steps_first=True, feeds=True)
 """Global attention with input feeding of Luong et al. 2015, sections 3.1 and 3.3, with a backward encoder."""
 
 
-class _Part(NamedTuple):
+class Part(NamedTuple):
     """Word or vector at its position."""
 
     x: float
@@ -73,7 +73,7 @@ class _Part(NamedTuple):
     text: str
 
 
-class _Arrow(NamedTuple):
+class Arrow(NamedTuple):
     """Arrow from one part to another: its width, dashes and bend."""
 
     width: float = 1.2
@@ -104,87 +104,95 @@ def draw_model(model: ModelDiagram, *, compare_to: ModelDiagram | None = None) -
     After Bahdanau et al. 2015, figure 1, and Luong et al. 2015, figures 2 to 4. Further inputs of the output layer,
     such as the context in Bahdanau's readout, are left out.
     """
-    parts, arrows, old = _parts(model), _arrows(model), compare_to or model
-    new_parts, new_arrows = parts.keys() - _parts(old).keys(), arrows.keys() - _arrows(old).keys()
+    parts, arrows, old = parts_of(model), arrows_of(model), compare_to or model
+    new_parts, new_arrows = parts.keys() - parts_of(old).keys(), arrows.keys() - arrows_of(old).keys()
     names = _NAMES if model.attends else _NAMES | {"c": "summary"}
     rows = {name[0]: part.y for name, part in parts.items()}
+    kinds = {ends: "at-weight" if arrow.weighs else "at-old" for ends, arrow in arrows.items()}
+    kinds |= dict.fromkeys(new_arrows, "at-new")
     drawn = [
-        *(_draw_arrow(parts, ends, arrow, new=ends in new_arrows) for ends, arrow in arrows.items()),
-        *(_draw_part(name, part, new=name in new_parts) for name, part in parts.items()),
-        *(_text(-28, -_ROW * y, names[row], "end") for row, y in rows.items()),
+        *(draw_arrow(parts, ends, arrow, kinds[ends]) for ends, arrow in arrows.items()),
+        *(draw_part(name, part, "at-new" if name in new_parts else "at-old") for name, part in parts.items()),
+        *(label(-28, -ROW * y, names[row], "end") for row, y in rows.items()),
     ]
     keys = _draw_keys(model, old)
-    width, height = _LEFT + _COLUMN * _WIDE + _RIGHT, _TOP + _ROW * parts["y1"].y + _BELOW
-    view = f"{-_LEFT} {_BELOW - height:.0f} {width:.0f} {height + _KEYS * bool(keys):.0f}"
-    told = " ".join([*_describe(model), *_describe_new(new_parts, new_arrows)])
-    opening = f'<svg role="img" aria-label="{escape(told)}" viewBox="{view}" fill="currentColor" style="width: 100%">'
-    return card("schematic", f"{opening}{''.join(drawn + keys)}</svg>\n", {}, told)
+    told = " ".join([*describe(model), *_describe_new(new_parts, new_arrows)])
+    svg = open_svg(told, parts["y1"].y, below=_KEYS * bool(keys))
+    return card("schematic", f"{svg}{''.join(drawn + keys)}</svg>\n", {}, told)
 
 
-def _parts(model: ModelDiagram) -> dict[str, _Part]:
+def open_svg(told: str, top: float, *, left: int = _LEFT, below: int = 0) -> str:
+    """Open a drawing up to a row, with so many pixels on its left and so many more below it."""
+    width, height = left + COLUMN * _WIDE + _RIGHT, _TOP + ROW * top + _BELOW
+    view = f"{-left} {_BELOW - height:.0f} {width:.0f} {height + below:.0f}"
+    return f'<svg role="img" aria-label="{escape(told)}" viewBox="{view}" fill="currentColor" style="width: 100%">'
+
+
+def parts_of(model: ModelDiagram) -> dict[str, Part]:
     """Return words and vectors by name: the letter of their row and a number."""
     heights = _ROWS if model.steps_first else _ROWS | {"y": _ROWS["~"]}
     columns = np.linspace(0, _WIDE, len(_SOURCE)).tolist()
     parts = {}
     for i, (x, word) in enumerate(zip(columns, _SOURCE, strict=True), 1):
-        parts |= {f"x{i}": _Part(x, heights["x"], word), f"h{i}": _Part(x, heights["h"], f"h_{i}")}
+        parts |= {f"x{i}": Part(x, heights["x"], word), f"h{i}": Part(x, heights["h"], f"h_{i}")}
     if not model.attends:
-        parts["c"] = _Part(_WIDE / 2, heights["c"], "c")
+        parts["c"] = Part(_WIDE / 2, heights["c"], "c")
     for t, word in enumerate(_TARGET):
         x = _WIDE * t / 2
-        parts |= {f"s{t}": _Part(x, heights["s"], f"s_{t}"), f"y{t}": _Part(x, heights["y"], word)}
+        parts |= {f"s{t}": Part(x, heights["s"], f"s_{t}"), f"y{t}": Part(x, heights["y"], word)}
         if t and model.attends:
-            parts[f"c{t}"] = _Part(x - _WIDE / 4, heights["c"], f"c_{t}")
+            parts[f"c{t}"] = Part(x - _WIDE / 4, heights["c"], f"c_{t}")
         if t and model.steps_first:
-            parts[f"~{t}"] = _Part(x, heights["~"], f"s\N{COMBINING TILDE}_{t}")
+            parts[f"~{t}"] = Part(x, heights["~"], f"s\N{COMBINING TILDE}_{t}")
     return parts
 
 
-def _arrows(model: ModelDiagram) -> dict[tuple[str, str], _Arrow]:
+def arrows_of(model: ModelDiagram) -> dict[tuple[str, str], Arrow]:
     """Return the arrows between parts, by the names of the parts."""
     src = len(_SOURCE)
-    arrows = {(f"x{i}", f"h{i}"): _Arrow() for i in range(1, src + 1)}
+    arrows = {(f"x{i}", f"h{i}"): Arrow() for i in range(1, src + 1)}
     for i, j in pairwise(range(1, src + 1)):
-        arrows[f"h{j}", f"h{i}"] = _Arrow(bend=0.3 * model.forwards)
+        arrows[f"h{j}", f"h{i}"] = Arrow(bend=0.3 * model.forwards)
         if model.forwards:
-            arrows[f"h{i}", f"h{j}"] = _Arrow(bend=0.3)
-    arrows["h1", "s0"] = _Arrow()
+            arrows[f"h{i}", f"h{j}"] = Arrow(bend=0.3)
+    arrows["h1", "s0"] = Arrow()
     if not model.attends:
-        arrows |= {("h1", "c"): _Arrow(2.5), (f"h{src}", "c"): _Arrow(2.5)}
+        arrows |= {("h1", "c"): Arrow(2.5), (f"h{src}", "c"): Arrow(2.5)}
     for t in (1, 2):
         before, state, word, context = f"s{t - 1}", f"s{t}", f"y{t}", f"c{t}" if model.attends else "c"
         told = f"~{t}" if model.steps_first else state
-        arrows |= {(before, state): _Arrow(), (f"y{t - 1}", state): _Arrow()}
+        arrows |= {(before, state): Arrow(), (f"y{t - 1}", state): Arrow()}
         if model.writes_first:
-            arrows |= {(before, word): _Arrow(), (context, word): _Arrow(2.5)}
+            arrows |= {(before, word): Arrow(), (context, word): Arrow(2.5)}
         else:
-            arrows[told, word] = _Arrow()
+            arrows[told, word] = Arrow()
         if model.attends:
             for i, weight in enumerate(_WEIGHTS[t - 1], 1):
-                arrows[f"h{i}", context] = _Arrow(0.4 + 7 * weight, weighs=True)
-            arrows[state if model.steps_first else before, context] = _Arrow(1.6, dashed=True)
-        arrows[context, told] = _Arrow(2.5, bend=-0.25 * model.steps_first)
+                arrows[f"h{i}", context] = Arrow(0.4 + 7 * weight, weighs=True)
+            arrows[state if model.steps_first else before, context] = Arrow(1.6, dashed=True)
+        arrows[context, told] = Arrow(2.5, bend=-0.25 * model.steps_first)
         if model.steps_first:
-            arrows[state, told] = _Arrow()
+            arrows[state, told] = Arrow()
     if model.feeds:
-        arrows["~1", "s2"] = _Arrow(2.5)
+        arrows["~1", "s2"] = Arrow(2.5)
     return arrows
 
 
-def _draw_part(name: str, part: _Part, *, new: bool) -> str:
-    x, y, kind = _COLUMN * part.x, -_ROW * part.y, "at-new" if new else "at-old"
+def draw_part(name: str, part: Part, kind: str) -> str:
+    """Draw a word, or a vector in its shape."""
+    x, y = COLUMN * part.x, -ROW * part.y
     outline = 'fill="none" stroke="currentColor"'
     shape = ""
     if name[0] in "hs~":
         shape = f'<rect x="{x - 15:.1f}" y="{y - 12:.1f}" width="30" height="24" rx="6" {outline}></rect>'
     elif name[0] == "c":
         shape = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="14" {outline}></circle>'
-    return f'<g data-part="{name}" class="{kind}">{shape}{_text(x, y, part.text)}</g>'
+    return f'<g data-part="{name}" class="{kind}">{shape}{label(x, y, part.text)}</g>'
 
 
-def _draw_arrow(parts: dict[str, _Part], ends: tuple[str, str], arrow: _Arrow, *, new: bool) -> str:
+def draw_arrow(parts: dict[str, Part], ends: tuple[str, str], arrow: Arrow, kind: str) -> str:
     """Draw an arrow that ends where its parts begin; a bend moves the middle sideways, by a share of the length."""
-    start, end = (complex(_COLUMN * parts[name].x, -_ROW * parts[name].y) for name in ends)
+    start, end = (complex(COLUMN * parts[name].x, -ROW * parts[name].y) for name in ends)
     middle = (start + end) / 2 + 1j * arrow.bend * (end - start)
     ahead = (end - middle) / abs(end - middle)
     width, tip = 0.85 * arrow.width, end - 16 * ahead
@@ -192,7 +200,6 @@ def _draw_arrow(parts: dict[str, _Part], ends: tuple[str, str], arrow: _Arrow, *
     begin = start + 16 * (middle - start) / abs(middle - start)
     path = f"M{_point(begin)}Q{_point(middle)} {_point(base)}"
     dashes = ' stroke-dasharray="5 3.5"' if arrow.dashed else ""
-    kind = "at-new" if new else "at-weight" if arrow.weighs else "at-old"
     return (
         f'<g data-part="{"-".join(ends)}" class="{kind}">'
         f'<path d="{path}" fill="none" stroke="currentColor" stroke-width="{width:.2f}"{dashes}></path>'
@@ -204,7 +211,7 @@ def _point(z: complex) -> str:
     return f"{z.real:.1f} {z.imag:.1f}"
 
 
-def _text(x: int | float, y: int | float, text: str, anchor: str = "middle") -> str:
+def label(x: int | float, y: int | float, text: str, anchor: str = "middle") -> str:
     """Write words, or a letter with an index, such as ``h_1``. What is not in the middle explains the drawing."""
     letter, _, index = text.partition("_")
     if len(letter) < 3 and letter not in _TARGET:
@@ -223,12 +230,12 @@ def _draw_keys(model: ModelDiagram, old: ModelDiagram) -> list[str]:
     for text, kind, width, dashes in kinds:
         stroke = f'stroke="currentColor" stroke-width="{width}" stroke-dasharray="{dashes}"'
         line = f'<line x1="{x:.0f}" y1="{_KEYS}" x2="{x + 22:.0f}" y2="{_KEYS}" {stroke}></line>'
-        keys.append(f'<g class="{kind}">{line}</g>{_text(x + 28, _KEYS, text, "start")}')
+        keys.append(f'<g class="{kind}">{line}</g>{label(x + 28, _KEYS, text, "start")}')
         x += 46 + 6.4 * len(text)
     return keys
 
 
-def _describe(model: ModelDiagram) -> list[str]:
+def describe(model: ModelDiagram) -> list[str]:
     """Say what a drawing shows."""
     query = "new" if model.steps_first else "previous"
     written = "previous state and the context" if model.writes_first else "new state"

@@ -1,16 +1,18 @@
 """The comparison: the French that the page computes, and one sentence in several models."""
 
-from collections.abc import Callable
+import re
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from attnlib.language.sentences import sample, vocabularies
+from attnlib import load_pretrained
+from attnlib.language.sentences import part_of, sample, vocabularies
 from attnlib.plotting import model_comparison
 from attnlib.plotting.cards import Card, read
-from attnlib.plotting.comparison import grammar_tables
+from attnlib.plotting.comparison import grammar_tables, growing_sentences, joined
 from attnlib.seq2seq import luong, rnn_encdec
 from attnlib.transformer import transformer
+from attnlib.translation import translate_all
 
 READ = """([tables, sentences]) => {
     const { read, turned } = attnlibFrench(tables);
@@ -81,21 +83,50 @@ def test_a_sentence_grows_turns_and_is_typed(card, page: Page):
     expect(page.get_by_role("listbox").first.get_by_role("option").last).to_be_focused()
 
 
-@pytest.mark.parametrize(("wide", "scheme"), [(1280, "light"), (390, "dark")])
-def test_it_is_accessible_and_not_too_wide(
-    wide: int, scheme: str, card: Card, opened: Callable[..., Page], accessible: Callable[[Page], None]
-):
-    page = opened(card, wide=wide, color_scheme=scheme)
-    page.get_by_role("textbox", name="English sentence").focus()
+def test_it_grows_by_itself_until_it_is_stopped(page: Page):
+    grow, count = page.get_by_role("button", name="Let it grow"), page.get_by_text(re.compile(r"^\d clauses?$"))
+    page.get_by_role("button", name="+ 1 clause").click()
+    expect(count).to_have_text("3 clauses")
+    grow.click()
+    expect(count).to_have_text("5 clauses")
+    page.get_by_role("button", name="Stop").click()
+    page.wait_for_timeout(1500)
+    expect(count).to_have_text("5 clauses")
+    expect(page.locator(".at-panel").first.get_by_role("img")).to_have_attribute("aria-label", re.compile("3 .*4 .*5"))
+
+
+def test_with_reduced_motion_it_grows_a_clause_at_a_time(card, opened):
+    page = opened(card, reduced_motion="reduce")
+    for clauses in ("3 clauses", "4 clauses"):
+        page.get_by_role("button", name="Let it grow").click()
+        expect(page.get_by_text(clauses, exact=True)).to_be_visible()
+
+
+def test_on_a_telephone_two_models_are_chosen_and_words_are_tapped(card, opened):
+    page = opened(card, wide=390, has_touch=True)
+    page.get_by_label("model 1").focus()
+    page.get_by_label("model 1").select_option("heads")
+    panels = page.locator(".at-panel")
+    none, luong, heads = (panels.nth(m).bounding_box()["x"] for m in range(3))
+    assert heads < luong < 210 < none
     expect(page.locator(".at-stale")).to_have_count(0)
-    accessible(page)
+    options = panels.nth(2).get_by_role("option")
+    options.last.tap()
+    expect(options.last).to_have_attribute("aria-selected", "true")
+    page.get_by_role("button", name="word before").tap()
+    expect(options.last).to_have_attribute("aria-selected", "false")
 
 
-def test_without_scripts_it_is_a_picture_of_all_models(card, opened):
-    page = opened(card, script=False)
-    assert page.locator(".at-panel").count() == page.locator(".at-row").count() == 3
-    expect(page.locator(".at-right")).to_contain_text("Right: ")
-    expect(page.get_by_role("textbox")).to_have_count(0)
+def test_models_fail_one_after_another_as_the_first_sentence_grows():
+    for sentence in growing_sentences():
+        assert {part_of(joined(sentence[:clauses]).target) for clauses in (1, 2, 3)} == {"test"}
+    stages = [joined(growing_sentences()[0][:clauses]) for clauses in range(1, 9)]
+    wrong = {}
+    for name in ("no-attention", "location", "global", "transformer", "local-m"):
+        outputs = translate_all(load_pretrained(f"world-{name}"), [pair.source for pair in stages], beam_size=1)
+        right = [str(output) == " ".join(pair.target) for output, pair in zip(outputs, stages, strict=True)]
+        wrong[name] = [*right, False].index(False) + 1
+    assert wrong == {"no-attention": 2, "location": 3, "global": 4, "transformer": 5, "local-m": 9}
 
 
 def test_lengths_and_steps_that_do_not_exist_are_refused(refused):

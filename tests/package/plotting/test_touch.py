@@ -9,9 +9,19 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from attnlib import load_pretrained
-from attnlib.plotting import Question, attention_demo, attention_explorer, query_plane, step_player
+from attnlib.language.sentences import sample, vocabularies
+from attnlib.plotting import (
+    Question,
+    attention_demo,
+    attention_explorer,
+    model_comparison,
+    query_plane,
+    step_player,
+)
 from attnlib.plotting.cards import Card, without_carried
 from attnlib.plotting.page import page_of
+from attnlib.seq2seq import luong, rnn_encdec
+from attnlib.transformer import transformer
 
 STORED = 60_000  # bytes
 SENTENCE = "the man sees the european economic area"
@@ -52,6 +62,18 @@ def player() -> Card:
     return step_player(models, "the black cat sleeps", step=2, previous=["beau"], question=asks({}))
 
 
+def comparison() -> Card:
+    models = {
+        "none": rnn_encdec(*vocabularies(), embedding_dim=6, hidden_size=8),
+        "global": luong(*vocabularies(), embedding_dim=6, hidden_size=8),
+        "heads": transformer(*vocabularies(), d_model=8, dim_feedforward=8, num_heads=2),
+    }
+    growing = [sample(2, seed, [1], part="test", reordering=0) for seed in (1, 2)]
+    return model_comparison(
+        {title: model.double() for title, model in models.items()}, growing, length=1, question=asks({})
+    )
+
+
 def page_of_subwords() -> str:
     return page_of(load_pretrained("enfr-subwords"), "enfr", beam_size=5, max_length=20)
 
@@ -89,6 +111,7 @@ CARDS = {
     "explorer": (explorer, lambda page: choose(page, "<b>"), "é attends most to"),
     "plane": (plane, lambda page: press(page, "query", "+", times=25), "the answer among them"),
     "player": (player, answer_player, "after le chat the model writes noir"),
+    "comparison": (comparison, lambda page: press(page, "+ 1 clause", "Enter", role="button"), "Clauses: 1 wrong"),
 }
 ALL = CARDS | {"page": (page_of_subwords, use_page, None)}
 
@@ -137,7 +160,9 @@ def test_in_the_oldest_browsers_it_works_in_color(name, cards, opened):
     assert page.evaluate(colors)[0] == "rgb(232, 232, 232)"
 
 
-@pytest.mark.parametrize(("name", "broken"), [*zip(ALL, ["exp", "exp", "min", "hypot", "exp", "exp"], strict=True)])
+@pytest.mark.parametrize(
+    ("name", "broken"), [*zip(ALL, ["exp", "exp", "min", "hypot", "exp", "exp", "exp"], strict=True)]
+)
 def test_what_fails_while_it_is_touched_gets_a_sentence(name, broken, cards, opened):
     page = opened(cards[name])
     page.evaluate(f"void (Math.{broken} = () => {{ throw new TypeError('made up'); }})")
@@ -145,6 +170,8 @@ def test_what_fails_while_it_is_touched_gets_a_sentence(name, broken, cards, ope
         page.get_by_role("textbox").fill("the cat")
     elif name == "explorer":
         choose(page, "<b>")
+    elif name == "comparison":
+        ALL[name][1](page)
     else:
         press(
             page,
@@ -180,9 +207,10 @@ def test_what_was_guessed_is_judged_when_it_has_been_tried_by_keys(name, guess, 
     assert "came out" not in options.nth(0).inner_text()
 
 
+# The words of a matrix are small, and buttons choose them too.
 SMALL = """() => [...document.querySelectorAll("button, input, select, summary, [tabindex], label")].filter(node => {
     const { width, height } = node.getBoundingClientRect();
-    return width && Math.min(width, height) < 23.5 && !node.closest("label, .at-aloud");
+    return width && Math.min(width, height) < 23.5 && !node.closest("label, .at-aloud, .at-matrix");
 }).map(node => node.outerHTML.slice(0, 90))"""
 
 
@@ -217,6 +245,7 @@ CHOSEN = ".at-switch label:first-child", ".at-switch label:last-child"
 SEEN = dict.fromkeys(ALL, CHOSEN) | {
     "demo": (".at-col:nth-child(5) .at-bar", ".at-col:nth-child(1) .at-bar"),
     "plane": (".at-row:nth-child(1) .at-track", ".at-row:nth-child(2) .at-track"),
+    "comparison": (".at-french [aria-selected='true'] >> nth=0", ".at-french [aria-selected='false'] >> nth=0"),
 }
 
 

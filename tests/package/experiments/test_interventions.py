@@ -1,0 +1,55 @@
+"""Words are hidden, and annotations transplanted: loops over the steps are the oracle."""
+
+import pytest
+import torch
+
+from attnlib.data import BOS, SentencePair, Vocabulary, encode_batch
+from attnlib.experiments.interventions import next_word
+from attnlib.seq2seq import luong, rnn_search
+
+WORDS = "abcde", "vwxyz"
+PAIR, OTHER = (SentencePair(tuple(source), tuple("vwx")) for source in ("abcd", "bbad"))
+MODELS = {"previous state": rnn_search, "new state": luong}
+
+
+@pytest.fixture(params=MODELS)
+def model(request):
+    words = [Vocabulary.from_sentences([tuple(letters)]) for letters in WORDS]
+    model = MODELS[request.param](*words, embedding_dim=5, hidden_size=7, seed=3).double()
+    for weight in model.parameters():
+        weight.data *= 4  # untrained models would hardly look
+    return model
+
+
+@torch.no_grad()
+def by_steps(model, t, hidden=(), annotations=None):
+    encoded = model.encoder(*encode_batch([PAIR.source], model.source_vocabulary))
+    if annotations is not None:
+        encoded = encoded._replace(annotations=annotations)
+    state = model.decoder.start(encoded)
+    mask = state.memory.mask.clone()
+    mask[..., [*hidden]] = False
+    state = state._replace(memory=state.memory._replace(mask=mask))
+    for word in [BOS, *model.target_vocabulary.encode(PAIR.target)][: t + 1]:
+        logits, _, state = model.decoder.step(torch.tensor([word]), state)
+    return "".join(model.target_vocabulary.decode([int(logits[0].argmax())]))
+
+
+def annotations(model, pair):
+    return model.encoder(*encode_batch([pair.source], model.source_vocabulary)).annotations
+
+
+def test_nothing_changed_and_words_hidden(model):
+    assert [next_word(model, PAIR, t) for t in range(3)] == [by_steps(model, t) for t in range(3)]
+    for hidden in ([0], [1, 3], [0, 1, 2, 4]):
+        assert [next_word(model, PAIR, t, hidden=hidden) for t in range(3)] == [
+            by_steps(model, t, hidden) for t in range(3)
+        ]
+    assert next_word(model, PAIR, 2) == by_steps(model, 2)  # the model is as it was
+
+
+def test_annotations_transplanted(model):
+    mixed = annotations(model, PAIR).clone()
+    mixed[:, [0, 2]] = annotations(model, OTHER)[:, [0, 2]]
+    told = [next_word(model, PAIR, t, other=OTHER, places=[0, 2]) for t in range(3)]
+    assert told == [by_steps(model, t, annotations=mixed) for t in range(3)]
