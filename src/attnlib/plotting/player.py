@@ -50,12 +50,7 @@ class Phase(NamedTuple):
 _SOFTMAX = (r"\alpha_{t,i} = \frac{\exp(e_{t,i})}{\sum_{k=1}^{S} \exp(e_{t,k})}",)
 _CONTEXT = (r"c_t = \sum_{i=1}^{S} \alpha_{t,i}\, h_i",)
 _DEEP_OUTPUT = (r"p(y_t) = \mathrm{softmax}\big(W_o\, \mathrm{maxout}(", r"U_o s_{t-1} + V_o E y_{t-1} + C_o c_t)\big)")
-_LSTM = (r"s_t, m_t = \mathrm{LSTM}(s_{t-1}, m_{t-1},", r"[y_{t-1}; \tilde{s}_{t-1}])")
-_ATTENTIONAL_OUTPUT = (
-    r"\tilde{s}_t = \tanh(W_c\, [c_t; s_t])",
-    r"p(y_t \mid y_1 \ldots y_{t-1}, x)",
-    r"{} = \mathrm{softmax}(W_y\, \tilde{s}_t)",
-)
+_ATTENTIONAL_OUTPUT = (r"\tilde{s}_t = \tanh(W_c\, [c_t; s_t])", r"p(y_t) = \mathrm{softmax}(W_y\, \tilde{s}_t)")
 BAHDANAU = (
     Phase("query", "The old state is the query", (r"W_a s_{t-1}",), "2.4"),
     Phase("scores", "Each word gets a score", (r"e_{t,i} = v_a \cdot \tanh(W_a s_{t-1} + U_a h_i)",), "2.4"),
@@ -67,12 +62,12 @@ BAHDANAU = (
 """Phases of a step whose query is the previous state, in order."""
 
 LUONG = (
-    Phase("state", "The state moves first", _LSTM, "3.2"),
-    Phase("query", "The new state is the query", (r"s_t^\top W_a",), "3.4"),
-    Phase("scores", "Each word gets a score", (r"e_{t,i} = s_t^\top W_a\, h_i",), "3.4"),
-    Phase("softmax", "Scores become weights", _SOFTMAX, "3.5"),
-    Phase("context", "They make a context", _CONTEXT, "3.6"),
-    Phase("word", "A word is written", _ATTENTIONAL_OUTPUT, "3.7, 3.8"),
+    Phase("state", "The state moves first", (r"s_t, m_t = \mathrm{LSTM}(s_{t-1}, m_{t-1}, y_{t-1})",), "3.2"),
+    Phase("query", "The new state is the query", (r"s_t",), "3.4"),
+    Phase("scores", "Each word gets a score", (r"e_{t,i} = s_t \cdot W_a h_i",), "3.4"),
+    Phase("softmax", "Scores become weights", _SOFTMAX, "1.2"),
+    Phase("context", "They make a context", _CONTEXT, "1.3"),
+    Phase("word", "A word is written", _ATTENTIONAL_OUTPUT, "3.3"),
 )
 """Phases of a step whose query is the new state, in order."""
 
