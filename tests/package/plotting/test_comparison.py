@@ -123,7 +123,7 @@ def test_models_fail_one_after_another_as_the_first_sentence_grows():
     stages = [joined(growing_sentences()[0][:clauses]) for clauses in range(1, 9)]
     wrong = {}
     for name in ("no-attention", "location", "global", "transformer", "local-m"):
-        outputs = translate_all(load_pretrained(f"world-{name}"), [pair.source for pair in stages], beam_size=1)
+        outputs = translate_all(load_pretrained(name), [pair.source for pair in stages], beam_size=1)
         right = [str(output) == " ".join(pair.target) for output, pair in zip(outputs, stages, strict=True)]
         wrong[name] = [*right, False].index(False) + 1
     assert wrong == {"no-attention": 2, "location": 3, "global": 4, "transformer": 5, "local-m": 9}
