@@ -33,11 +33,6 @@ def read_table(name: str, folder: Path = RECORDED) -> pd.DataFrame:
         Name of the file, without ``.csv``.
     folder : Path, optional
         Folder of the recorded runs.
-
-    Returns
-    -------
-    DataFrame
-        The table.
     """
     path = folder / f"{name}.csv"
     digests = dict.fromkeys(("config", "environment", "id"), str)  # some look like numbers
@@ -53,11 +48,6 @@ def mean_losses(learning_rates: pd.DataFrame, num_seeds: int = 1) -> pd.Series:
         Dev losses of one tuning group.
     num_seeds : int, default 1
         Learning rates with fewer seeds are left out.
-
-    Returns
-    -------
-    Series
-        Mean losses by learning rate.
     """
     losses = learning_rates.fillna({"loss": np.inf}).groupby("learning_rate")["loss"]
     return losses.mean()[losses.size() >= num_seeds]
@@ -148,11 +138,6 @@ class Recording:
             more ("longer"); by number of clauses; or by number of words, in tens. The test sets of a plan that learns
             from a text are "test" and "captions". If None, the plan's first grouping.
 
-        Returns
-        -------
-        DataFrame
-            A row for each model, group of test sentences and seed; a column for each metric.
-
         Raises
         ------
         ValueError
@@ -208,11 +193,6 @@ class Recording:
             Name of the model.
         test_set : {"seen lengths", "longer"} or int, default "seen lengths"
             Test set, or number of clauses.
-
-        Returns
-        -------
-        bool array, shape (runs, sentences)
-            True for a correct translation; runs are ordered by seed.
         """
         config = self.plan.configs[model]
         clauses = np.repeat(config.test_clauses, config.num_test_sentences)
@@ -229,11 +209,6 @@ class Recording:
         ----------
         group : str
             Name of the tuning group.
-
-        Returns
-        -------
-        float
-            The learning rate.
 
         Raises
         ------
