@@ -138,6 +138,11 @@ class Recording:
             more ("longer"); by number of clauses; or by number of words, in tens. The test sets of a plan that learns
             from a text are "test" and "captions". If None, the plan's first grouping.
 
+        Returns
+        -------
+        DataFrame
+            A row for each model, group of test sentences and seed; a column for each metric.
+
         Raises
         ------
         ValueError
@@ -193,6 +198,11 @@ class Recording:
             Name of the model.
         test_set : {"seen lengths", "longer"} or int, default "seen lengths"
             Test set, or number of clauses.
+
+        Returns
+        -------
+        bool array
+            True for a correct translation; runs are ordered by seed.
         """
         config = self.plan.configs[model]
         clauses = np.repeat(config.test_clauses, config.num_test_sentences)
