@@ -121,7 +121,7 @@ def train(
     state: TrainingState | None = None,
     on_step: Callable[[TrainingState, bool], Any] | None = None,
 ) -> History:
-    """Train a model with Adam on the cross-entropy of the true words.
+    """Train a model with Adam on the cross-entropy of the true words, and say how it went.
 
     The same batches and the same seed give the same weights on one machine with the same number of threads. The state
     of torch's generator is not changed. Ctrl-C ends the training after the current step and keeps the weights.

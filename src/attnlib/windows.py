@@ -169,7 +169,7 @@ class LocalWindow(nn.Module):
         return f"half_width={self.half_width}"
 
     def factor(self, positions: Int[Tensor, "batch tgt window"], p: Float[Tensor, "batch tgt"]) -> Tensor | None:
-        """Return what multiplies the weights of positions around centers `p` after the softmax; None: nothing does."""
+        """Return what multiplies the weights after the softmax, given positions and centers; None: nothing."""
 
     def forward(
         self,

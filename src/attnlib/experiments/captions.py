@@ -54,7 +54,7 @@ class CaptionOutput(NamedTuple):
     ----------
     translation : Translation, or None
         Translation of beam search, with its weights if the model has attention. None if it is not recorded.
-    forced_attention : array, shape (tgt, src), or None
+    forced_attention
         Attention weights for the reference translation. None if they are not recorded, or the model has no attention.
     """
 
@@ -70,11 +70,6 @@ def load_captions(language: str) -> tuple[Caption, ...]:
     ----------
     language : {"german", "french"}
         The other language. The English captions and their order are the same for both.
-
-    Returns
-    -------
-    tuple of Caption
-        The sixty captions.
     """
     lines = [line for line in _FILE.read_text("utf-8").splitlines() if line and not line.startswith("#")]
     target = 2 + 2 * list(LANGUAGES).index(language)
@@ -90,11 +85,6 @@ def load_caption_outputs(model: str, folder: Path = RECORDED) -> list[CaptionOut
         Name of a model in the plan "sentences".
     folder : Path, optional
         Folder of the recorded runs.
-
-    Returns
-    -------
-    list of CaptionOutput
-        An output for each caption.
     """
     recording, outputs = Recording("sentences", folder), []
     run = next(run for run in recording.details if (run["model"], run["seed"]) == (model, 0))
@@ -118,11 +108,6 @@ def load_word_counts(language: str, folder: Path = RECORDED) -> tuple[Counter[st
         Target language of the training text.
     folder : Path, optional
         Folder of the recorded runs.
-
-    Returns
-    -------
-    tuple of two Counter
-        Counts of the English words and of the other language's words.
     """
     counts = read_table("sentences.word_counts", folder).query("target == @language")
     sides = ("english", language)

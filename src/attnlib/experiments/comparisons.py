@@ -30,11 +30,6 @@ def plot_runs(runs: pd.Series, ax: Axes | None = None, *, xlabel: str = "") -> A
         Axes to plot on. If None, a new figure, as high as the lines need.
     xlabel : str, default ""
         Label of the numbers.
-
-    Returns
-    -------
-    Axes
-        The axes of the plot.
     """
     lines = [*runs.index.unique(0)]
     series = [*runs.index.unique(1)] if runs.index.nlevels > 1 else [""]

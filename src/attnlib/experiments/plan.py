@@ -133,18 +133,7 @@ class ExperimentConfig:
         return replace(self, **changes)
 
     def longer(self, times: int | float) -> "ExperimentConfig":
-        """Return a copy with a multiple of the steps and pairs.
-
-        Parameters
-        ----------
-        times : float
-            Factor of the numbers of steps and pairs.
-
-        Returns
-        -------
-        ExperimentConfig
-            The copy, with the factor in its name.
-        """
+        """Return a copy with a multiple of the steps and pairs."""
         steps, pairs = round(self.max_steps * times), round(self.num_pairs * times)
         return self.replace(name=f"{self.name}-times{times:g}", max_steps=steps, num_pairs=pairs)
 
@@ -182,11 +171,6 @@ class ExperimentConfig:
         ----------
         clauses : int or sequence of int, optional
             Numbers of clauses. If None, all of `test_clauses`.
-
-        Returns
-        -------
-        list of SentencePair
-            The sentences, ordered by number of clauses.
         """
         wanted = self.test_clauses if clauses is None else (clauses,) if isinstance(clauses, int) else clauses
         drawn = {"n": self.num_test_sentences, "part": "test", "reordering": self.reordering}
@@ -281,11 +265,6 @@ def split_lengths(claims: pd.DataFrame, clauses: Sequence[int] = (4, 5, 6, 8)) -
         Claims, as `Plan.claims` returns them.
     clauses : sequence of int, default (4, 5, 6, 8)
         Numbers of clauses.
-
-    Returns
-    -------
-    DataFrame
-        The new claims, with a ``test_set`` such as "4 clauses".
     """
     longer = claims[claims["test_set"] == "longer"]
     return pd.concat([longer.assign(test_set=name_test_set(n)) for n in clauses], ignore_index=True)
@@ -298,11 +277,6 @@ def read_plan(plan: str | Path | Plan) -> Plan:
     ----------
     plan : str, Path or Plan
         Name of one of `PLANS`, or a file. A plan that has been read is returned as it is.
-
-    Returns
-    -------
-    Plan
-        The plan.
 
     Raises
     ------

@@ -67,11 +67,6 @@ def max_output_length(source: Sequence[str]) -> int:
     """Return the maximum length of a translation, EOS counted.
 
     It is twice the number of source words, plus five.
-
-    Returns
-    -------
-    int
-        Maximum number of words.
     """
     return 2 * len(source) + 5
 
@@ -87,11 +82,6 @@ def predict(model: EncoderDecoder, pairs: Sequence[SentencePair], beam_size: int
         Sources and references.
     beam_size : int, default 5
         Hypotheses of a beam search beside greedy search. With 1, there is no beam search.
-
-    Returns
-    -------
-    Predictions
-        The model's output.
 
     Raises
     ------
@@ -121,11 +111,6 @@ def compute_metrics(predictions: Predictions) -> dict[str, float | int | None]:
     """Compute the metrics of all predictions, rounded to 4 decimals.
 
     The table at the top of this module describes them.
-
-    Returns
-    -------
-    dict
-        The metrics by name.
     """
     pairs, losses, translations, beam, links, distances, inside = predictions
     references, gold = [pair.target for pair in pairs], [pair.links for pair in pairs]
@@ -153,11 +138,6 @@ def window_centers(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> list
         A model with a local window and with its vocabularies.
     pairs : sequence of SentencePair
         Sources and references.
-
-    Returns
-    -------
-    list of array, shape (tgt,)
-        Source position of the center for each target word, EOS not counted.
     """
     vocabularies = model.source_vocabulary, model.target_vocabulary
     return [model(*collate([pair], *vocabularies)).attention.center[0, : len(pair.target)].numpy() for pair in pairs]

@@ -32,11 +32,6 @@ def read_table(name: str, folder: Path = RECORDED) -> pd.DataFrame:
         Name of the file, without ``.csv``.
     folder : Path, optional
         Folder of the recorded runs.
-
-    Returns
-    -------
-    DataFrame
-        The table.
     """
     path = folder / f"{name}.csv"
     digests = dict.fromkeys(("config", "environment", "id"), str)  # some look like numbers
@@ -52,11 +47,6 @@ def mean_losses(learning_rates: pd.DataFrame, num_seeds: int = 1) -> pd.Series:
         Dev losses of one tuning group.
     num_seeds : int, default 1
         Learning rates with fewer seeds are left out.
-
-    Returns
-    -------
-    Series
-        Mean losses by learning rate.
     """
     losses = learning_rates.fillna({"loss": np.inf}).groupby("learning_rate")["loss"]
     return losses.mean()[losses.size() >= num_seeds]
@@ -211,7 +201,7 @@ class Recording:
 
         Returns
         -------
-        bool array, shape (runs, sentences)
+        bool array
             True for a correct translation; runs are ordered by seed.
         """
         config = self.plan.configs[model]
@@ -229,11 +219,6 @@ class Recording:
         ----------
         group : str
             Name of the tuning group.
-
-        Returns
-        -------
-        float
-            The learning rate.
 
         Raises
         ------

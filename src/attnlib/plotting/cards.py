@@ -65,11 +65,6 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]], digits: int = 2
     digits : int, default 2
         Decimals of floats.
 
-    Returns
-    -------
-    Card
-        The table, as the value of a cell. It has no script.
-
     Raises
     ------
     ValueError
@@ -160,11 +155,6 @@ def card(
         Packed models that the script runs, as `attnlib.plotting.packing.pack` returns them.
     question : Question, optional
         A question that the card asks first.
-
-    Returns
-    -------
-    Card
-        The card.
     """
     classes = f"attnlib-card attnlib-{kind} {_NO_MATHEMATICS}"
     opening = f'<div class="{classes}" data-lm-suppress-shortcuts="true">'  # JupyterLab leaves the keys to the card
@@ -187,11 +177,6 @@ def files(kind: str, models: bool) -> tuple[str, ...]:
         Kind of the card.
     models : bool
         Whether the card runs models.
-
-    Returns
-    -------
-    tuple of str
-        Names without their ending.
     """
     return (
         ("models", "cards", *(["french"] if kind in ("comparison", "demo") else []), kind)
@@ -201,20 +186,7 @@ def files(kind: str, models: bool) -> tuple[str, ...]:
 
 
 def read(names: Iterable[str], ending: str) -> str:
-    """Read scripts or styles and join them.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Names without their ending. Files that do not exist are left out.
-    ending : {"js", "css"}
-        Ending of the files.
-
-    Returns
-    -------
-    str
-        Their text.
-    """
+    """Read scripts or styles and join them."""
     paths = (_FOLDER / f"{name}.{ending}" for name in names)
     return "".join(path.read_text("utf-8") for path in paths if path.exists())
 
@@ -244,20 +216,6 @@ def checked_weights(
 ) -> Float[np.ndarray, "tgt src"]:
     """Return weights as a NumPy array, or raise an error if they do not fit their words.
 
-    Parameters
-    ----------
-    name : str
-        Name of the weights, for the error message.
-    weights : array, shape (tgt, src)
-        The weights.
-    target, source : sequence of str
-        Words of the rows and of the columns.
-
-    Returns
-    -------
-    float array, shape (tgt, src)
-        The weights.
-
     Raises
     ------
     TypeError
@@ -278,17 +236,12 @@ def checked_numbers(name: str, x: Real[Array, "..."], shape: tuple[int, ...], of
     ----------
     name : str
         Name of the numbers, for the error message.
-    x : array
+    x
         The numbers.
     shape : tuple of int
         Expected shape.
     of : str
         Meaning of the shape, for the error message.
-
-    Returns
-    -------
-    float array
-        The numbers.
 
     Raises
     ------
@@ -308,19 +261,7 @@ def to_numpy(x: Real[Array, "..."]) -> Float[np.ndarray, "..."]:
 
 
 def check_all(fits: Bool[np.ndarray, "..."], x: Float[np.ndarray, "..."], name: str, expected: str) -> None:
-    """Raise a ValueError that names the first number out of its range.
-
-    Parameters
-    ----------
-    fits : bool array
-        Whether each number is in its range.
-    x : float array
-        The numbers.
-    name : str
-        Their name, for the error message.
-    expected : str
-        The range in words, for the error message.
-    """
+    """Raise a ValueError that names the first number out of its range."""
     if not fits.all():
         raise ValueError(f"{name} holds {x[~fits][0]:g}; expected {expected}")
 

@@ -38,11 +38,6 @@ def attention_explorer(
         Target words; if the translations differ, a sequence for each title.
     question : Question, optional
         A question that is answered after each of the titles has been chosen.
-
-    Returns
-    -------
-    Card
-        The card, as the value of a cell.
     """
     if not weights:
         raise ValueError("weights is empty; expected weights for at least one title")
@@ -73,22 +68,6 @@ def shown_data(
     """Return the data of a demo's script.
 
     Entries that only some demos need are empty: vocabularies, sentences to draw, possible next words, a question.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Names of the source and the target side.
-    words : sequence of str
-        The sentence.
-    models : sequence of mapping
-        Each model, with its translation and weights.
-    step : int, default 0
-        Position of the word of the translation that is chosen first.
-
-    Returns
-    -------
-    dict
-        The data.
     """
     empty = {"source": [], "target": [], "bar": 0, "first": [""], "pairs": [], "kinds": [], "follow": {}}
     return {**empty, "names": names, "words": words, "models": models, "step": step}
@@ -109,11 +88,6 @@ def still(
         Weights of each step, in ten-thousandths. They are the thickness of the lines.
     step : int
         Position of the word whose weights are also drawn as bars.
-
-    Returns
-    -------
-    str
-        HTML of the translation and, with weights, an SVG picture.
     """
     translation = f'<p>{escape(title)}: <span lang="fr">{escape(" ".join(target))}</span></p>\n'
     if weights[0] is None:

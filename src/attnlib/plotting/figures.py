@@ -56,7 +56,7 @@ def plot_alignment(
 
     Parameters
     ----------
-    weights : array, shape (tgt, src)
+    weights
         Weights. The colors always span 0 to 1.
     source, target : sequence of str
         Labels of the columns and of the rows.
@@ -70,11 +70,6 @@ def plot_alignment(
         Whether each cell shows its weight, to two decimals. If None, only with at most 8 words per side.
     colorbar : bool, default True
         Whether there is a color bar.
-
-    Returns
-    -------
-    Axes
-        The axes of the plot.
 
     Notes
     -----
@@ -123,11 +118,6 @@ def plot_alignments(
         Labels of the columns and of the rows of all plots.
     annotate : bool, optional
         Whether each cell shows its weight, to two decimals. If None, only with at most 8 words per side.
-
-    Returns
-    -------
-    list of Axes
-        One for each title, in order, in one new figure.
     """
     width, height = _room(source, target)
     down, across = (1, len(weights)) if len(weights) * width <= _LINE else (len(weights), 1)
@@ -148,11 +138,6 @@ def plot_bleu_by_length(lengths: Sequence[int | float], scores: Mapping[str, Rea
         Position of each bin of sentences, in words.
     scores : mapping of str to array, shape (runs, bins)
         BLEU by model, 0 to 100. NaN leaves a gap. The interval is Student's; a single run has none.
-
-    Returns
-    -------
-    Axes
-        Axes of a new figure.
 
     Notes
     -----

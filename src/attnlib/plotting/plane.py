@@ -46,11 +46,11 @@ def query_plane(
 
     Parameters
     ----------
-    query : array, shape (2,)
+    query
         The query, of length 3 at most.
-    keys : array, shape (src, 2)
+    keys
         Keys, of length 2.8 at most.
-    values : array, shape (src, 2)
+    values
         Values.
     words : sequence of str
         Words of the keys, `MOST_WORDS` at most.
@@ -59,11 +59,6 @@ def query_plane(
     question : Question, optional
         A question that is answered after the query has been dragged along its initial line: ``{"length": to this
         length}``.
-
-    Returns
-    -------
-    Card
-        The card, as the value of a cell.
 
     Notes
     -----

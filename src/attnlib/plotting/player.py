@@ -102,11 +102,6 @@ def step_player(
         Target words that are offered, beside likely words, in place of the previous word.
     question : Question, optional
         A question that is answered after one of `previous` has been chosen in each model.
-
-    Returns
-    -------
-    Card
-        The card, as the value of a cell.
     """
     words, packed, (first, *_) = sentence.split(), pack_models(models), models.values()
     if not 0 < len(words) <= MOST_WORDS:

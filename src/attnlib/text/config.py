@@ -145,18 +145,7 @@ class TrainingConfig:
             PRESETS[self.preset](few, few, **self.options)
 
     def train_arguments(self, epoch: int) -> dict[str, int | float | None]:
-        """Return the arguments of `attnlib.training.train` that say how long and how fast the model learns.
-
-        Parameters
-        ----------
-        epoch : int
-            Steps of an epoch.
-
-        Returns
-        -------
-        dict
-            The arguments: ``steps``, ``minutes``, ``learning_rate`` and so on.
-        """
+        """Return the arguments of `attnlib.training.train`, given the steps of an epoch."""
         by_epochs = self.steps is None and self.minutes is None
         names = ("minutes", "seed", "learning_rate", "max_grad_norm", "label_smoothing")
         return {"steps": self.epochs * epoch if by_epochs else self.steps} | {n: getattr(self, n) for n in names}
