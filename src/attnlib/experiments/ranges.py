@@ -6,6 +6,7 @@ their ranges do not overlap.
 
 from collections.abc import Collection, Mapping
 from html import escape
+from itertools import takewhile
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -149,13 +150,13 @@ def plot_changes(scores: pd.DataFrame, paths: Mapping[str, Mapping[str, str]], x
     scores : DataFrame
         A row for each seed, and a column for each model.
     paths : mapping of str to mapping of str to str
-        For each panel's title, the models' names and what they change. Models without scores are left out.
+        For each panel's title, the models' names and what they change, up to the first model without scores.
     xlabel : str, default "exact match"
         Label of the scores.
     """
     _, axes = plt.subplots(len(paths), figsize=(7, 2.8 * len(paths)), dpi=120, layout="constrained", sharex=True)
     for ax, (title, changes) in zip(np.atleast_1d(axes), paths.items(), strict=True):
-        names = [name for name in changes if name in scores]
+        names = [*takewhile(scores.columns.__contains__, changes)]
         of_path, places = scores[names], range(len(names))
         ax.plot(of_path.mean(), places, color="0.75", zorder=0)
         ax.hlines(places, of_path.min(), of_path.max(), color="#0072B2", linewidth=6, alpha=0.3)

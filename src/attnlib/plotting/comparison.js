@@ -14,13 +14,18 @@ attnlibCards.define("comparison", (card, data, guard) => {
 
   // --- Translating, in slices of time between which the page is free ---
   function* translation() {
-    const ids = [...words.map(word => numbers.get(word)), EOS];
+    const ids = [...words.map(word => numbers.get(word)), EOS], ready = [];
+    let last = -Infinity;   // drawing costs more than translating
     for (const [m, model] of models.entries()) {
       const steps = [], found = model.opened.greedy(model.opened.encode(ids), ids.length + 8);
       for (const { word, alpha } of found) yield steps.push({ word: name(word), alpha });
       Object.assign(model, { steps, of: words });
-      drawPanel(m);
+      ready.push(m);
+      if (performance.now() - last < 3 * PATIENCE) continue;
+      ready.splice(0).forEach(drawPanel);
+      last = performance.now();
     }
+    ready.forEach(drawPanel);
     drawRows();
     sayAtRest(status, models.map(({ title, told }) => `${title}: ${told}`).join("; "), 900);
     if (drawn && length === longest() && data.question !== null) tried(data.question);

@@ -81,10 +81,13 @@ def test_each_paper_is_a_line_that_says_who_is_better():
 
 def test_each_change_is_a_row_of_dots():
     scores = pd.DataFrame({"start": [0.5, 0.6], "left": [0.1, 0.3], "right": [0.2, 0.2]})
-    paths = {"one": {"start": "S", "left": "L", "right": "R"}, "two": {"start": "S", "never": "N", "right": "R"}}
+    paths = {
+        "one": {"start": "S", "left": "L", "right": "R"},
+        "two": {"right": "R", "start": "S", "never": "N", "left": "L"},
+    }
     plot_changes(scores, paths)
     one, two = plt.gcf().axes
-    assert [[text.get_text() for text in ax.get_yticklabels()] for ax in (one, two)] == [["S", "L", "R"], ["S", "R"]]
+    assert [[text.get_text() for text in ax.get_yticklabels()] for ax in (one, two)] == [["S", "L", "R"], ["R", "S"]]
     dots = [[*map(float, line.get_xdata())] for line in one.lines[1:]]
     assert dots == [[0.5, 0.1, 0.2], [0.6, 0.3, 0.2]]
     assert one.lines[0].get_xdata().tolist() == pytest.approx([0.55, 0.2, 0.2])
