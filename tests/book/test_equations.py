@@ -22,7 +22,8 @@ FUNCTIONS = ["exp", "tanh", "ln", "log", "min", "max", "sin", "cos"]
 SHOWN = dict.fromkeys(["left", "right", "big", "mathrm", "text", "quad", "qquad"], "") | {f: f for f in FUNCTIONS}
 SHOWN |= {"frac": "/", "tfrac": "/", "sqrt": "√", "tilde": "˜", "bar": "¯", "overrightarrow": "→", "overleftarrow": "←"}
 SHOWN |= {"top": "⊤", "odot": "⊙", "cdot": "⋅", "sum": "∑", "pm": "±", "cap": "∩", "mid": "∣", "approx": "≈"}
-SHOWN |= {"binom": "(/)", "infty": "∞", "begin{cases}": "{", "end{cases}": ""}
+SHOWN |= {"binom": "(/)", "infty": "∞", "begin{cases}": "{"}
+SHOWN |= dict.fromkeys(["end{cases}", "begin{aligned}", "end{aligned}"], "")
 SHOWN |= {"ldots": "…", "partial": "∂", "ell": "ℓ", "lvert": "|", "rvert": "|", "lVert": "‖", "rVert": "‖"}
 NAMES = {name for row in rows().values() for use in ("code", "by_hand") for name in row.get(use, [])}
 
@@ -55,7 +56,7 @@ def visible(mathml: str) -> Counter[str]:
 def test_nothing_is_lost(root, notebook_paths, of_the_book):
     paths = root.glob("book/*.md") if of_the_book else notebook_paths
     texts = [tex for path in paths for tex in equations(path)]
-    pieces = {tex: re.findall(r"\\(?:begin|end){cases}|\\[a-zA-Z]+|\\.|[^\s{}_^&]", tex) for tex in texts}
+    pieces = {tex: re.findall(r"\\(?:begin|end){[a-z]+}|\\[a-zA-Z]+|\\.|[^\s{}_^&]", tex) for tex in texts}
     assert len(pieces) > 40
     lost = {tex for tex in pieces if Counter("".join(map(shown, pieces[tex]))) != visible(mathml(tex, display=True))}
     assert lost == set()

@@ -83,8 +83,7 @@ def sample(
         raise ValueError(f"reordering is {reordering}; expected a share from 0 to 1")
     if not len(clauses):
         raise ValueError("clauses is empty; expected at least one number of clauses")
-    for number in clauses:
-        check_whole(clauses=number)
+    clauses = [number for each in clauses for number in check_whole(clauses=each)]
     rng, pairs = Random(seed), []
     while len(pairs) < n:
         pair = _any_sentence(rng, choose(rng, clauses), reordering)

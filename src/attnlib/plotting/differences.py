@@ -121,8 +121,8 @@ def _draw(model: ModelDiagram, side: int) -> str:
             for ends, arrow in arrows.items()
         ),
         *(schematic.draw_part(name, part, _kind("at-old", touched[name])) for name, part in parts.items()),
-        *(schematic.label(-28, -ROW * y, _ROWS[row], "end") for row, y in rows.items()),
-        f'<g class="{_kind("at-old", {3})}">{schematic.label(-8, -1.9 * ROW, _SCORES[side], "end")}</g>',
+        *(schematic.draw_label(-28, -ROW * y, _ROWS[row], "end") for row, y in rows.items()),
+        f'<g class="{_kind("at-old", {3})}">{schematic.draw_label(-8, -1.9 * ROW, _SCORES[side], "end")}</g>',
         *(_badge(n, one.x, one.y) for n, one in enumerate(sides, 1)),
     ]
     told = " ".join([*schematic.describe(model), *(f"{n}: {_plain(one.words)}." for n, one in enumerate(sides, 1))])
@@ -156,7 +156,7 @@ def _draw_window() -> str:
             for name, part in parts.items()
         ),
         *(
-            schematic.label(COLUMN * x, -0.1 * ROW, text)
+            schematic.draw_label(COLUMN * x, -0.1 * ROW, text)
             for x, text in ((1.2, "D words"), (2.4, "p_t"), (3.6, "D words"))
         ),
     ]

@@ -113,7 +113,7 @@ def draw_model(model: ModelDiagram, *, compare_to: ModelDiagram | None = None) -
     drawn = [
         *(draw_arrow(parts, ends, arrow, kinds[ends]) for ends, arrow in arrows.items()),
         *(draw_part(name, part, "at-new" if name in new_parts else "at-old") for name, part in parts.items()),
-        *(label(-28, -ROW * y, names[row], "end") for row, y in rows.items()),
+        *(draw_label(-28, -ROW * y, names[row], "end") for row, y in rows.items()),
     ]
     keys = _draw_keys(model, old)
     told = " ".join([*describe(model), *_describe_new(new_parts, new_arrows)])
@@ -187,7 +187,7 @@ def draw_part(name: str, part: Part, kind: str) -> str:
         shape = f'<rect x="{x - 15:.1f}" y="{y - 12:.1f}" width="30" height="24" rx="6" {outline}></rect>'
     elif name[0] == "c":
         shape = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="14" {outline}></circle>'
-    return f'<g data-part="{name}" class="{kind}">{shape}{label(x, y, part.text)}</g>'
+    return f'<g data-part="{name}" class="{kind}">{shape}{draw_label(x, y, part.text)}</g>'
 
 
 def draw_arrow(parts: dict[str, Part], ends: tuple[str, str], arrow: Arrow, kind: str) -> str:
@@ -211,7 +211,7 @@ def _point(z: complex) -> str:
     return f"{z.real:.1f} {z.imag:.1f}"
 
 
-def label(x: int | float, y: int | float, text: str, anchor: str = "middle") -> str:
+def draw_label(x: int | float, y: int | float, text: str, anchor: str = "middle") -> str:
     """Write words, or a letter with an index, such as ``h_1``. What is not in the middle explains the drawing."""
     letter, _, index = text.partition("_")
     if len(letter) < 3 and letter not in _TARGET:
@@ -230,7 +230,7 @@ def _draw_keys(model: ModelDiagram, old: ModelDiagram) -> list[str]:
     for text, kind, width, dashes in kinds:
         stroke = f'stroke="currentColor" stroke-width="{width}" stroke-dasharray="{dashes}"'
         line = f'<line x1="{x:.0f}" y1="{_KEYS}" x2="{x + 22:.0f}" y2="{_KEYS}" {stroke}></line>'
-        keys.append(f'<g class="{kind}">{line}</g>{label(x + 28, _KEYS, text, "start")}')
+        keys.append(f'<g class="{kind}">{line}</g>{draw_label(x + 28, _KEYS, text, "start")}')
         x += 46 + 6.4 * len(text)
     return keys
 
