@@ -84,8 +84,8 @@ def test_with_bfloat16_losses_gradients_and_translations_are_nearly_the_same_and
     assert 0 < (rounded - gradient).norm() < 0.05 * gradient.norm()
     numbers = [near, rounded, best.log_probabilities, *([] if best.weights is None else [best.weights])]
     assert {x.dtype for x in numbers} == {torch.float32}
-    alike = torch.isclose(best.log_probabilities, written.log_probabilities, rtol=0.02)
-    assert alike.float().mean() > 0.9  # rounding may decide between hypotheses that are nearly as good
+    near = torch.isclose(best.log_probabilities, written.log_probabilities, rtol=0.02)
+    assert near.sum() >= len(PAIRS) - 2, "where two hypotheses are nearly as likely, the other may be written"
 
 
 class Casts(TorchDispatchMode):

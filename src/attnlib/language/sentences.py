@@ -83,10 +83,10 @@ def sample(
         raise ValueError(f"reordering is {reordering}; expected a share from 0 to 1")
     if not len(clauses):
         raise ValueError("clauses is empty; expected at least one number of clauses")
-    clauses = [number for each in clauses for number in check_whole(clauses=each)]
+    numbers = [number for each in clauses for number in check_whole(clauses=each)]
     rng, pairs = Random(seed), []
     while len(pairs) < n:
-        pair = _any_sentence(rng, choose(rng, clauses), reordering)
+        pair = _any_sentence(rng, choose(rng, numbers), reordering)
         if part_of(pair.target) == part:
             pairs.append(pair)
     return pairs
