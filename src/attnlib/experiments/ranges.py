@@ -165,7 +165,7 @@ def plot_changes(scores: pd.DataFrame, paths: Mapping[str, Mapping[str, str]], x
         ax.set_title(title, loc="left", fontsize="medium")
         ax.grid(axis="x", color="0.9")
         ax.spines[["top", "right", "left"]].set_visible(False)
-        ax.invert_yaxis()
+        ax.set_ylim(len(changes) - 0.5, -0.5)
     ax.set_xlabel(xlabel)
 
 

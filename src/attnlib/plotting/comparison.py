@@ -63,7 +63,8 @@ def model_comparison(
 
     The reader types a sentence, or lets one grow by a clause at a time, and puts first in English what French puts
     last. Every model translates it; words that are not in the right translation are marked. The reader chooses a word
-    of a translation, and sees where each model looks when it writes it. The models run in the page.
+    of a translation, and sees where each model looks when it writes it. A narrow screen shows two models, which the
+    reader chooses; the others are a swipe away. The models run in the page.
 
     Parameters
     ----------

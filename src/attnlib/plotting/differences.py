@@ -135,8 +135,8 @@ def _kind(kind: str, numbers: set[int]) -> str:
 
 def _badge(n: int, x: float, y: float) -> str:
     at = f'="{COLUMN * x:.1f}" ', f'="{-ROW * y:.1f}"'
-    circle = f'<circle cx{at[0]}cy{at[1]} r="9"></circle>'
-    text = f'<text x{at[0]}y="{4 - ROW * y:.1f}" text-anchor="middle" font-size="12">{n}</text>'
+    circle = f'<circle cx{at[0]}cy{at[1]} r="9" fill="#a84300"></circle>'
+    text = f'<text x{at[0]}y="{4 - ROW * y:.1f}" text-anchor="middle" font-size="12" fill="#fff">{n}</text>'
     return f'<g class="{_kind("at-badge", {n})}">{circle}{text}</g>'
 
 
