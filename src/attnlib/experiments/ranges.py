@@ -77,16 +77,14 @@ def model_table(recording: Recording, models: Mapping[str, str]) -> Card:
     """
     shown = mean_by_seed(recording, models)
     cells = {name: [f'<th scope="row">{escape(models[name])}</th>'] for name in shown}
-    for _, metric, clauses, most, digits in _METRICS:
-        scores = mean_by_seed(recording, cells, metric, clauses)
-        low, high = scores.min(), scores.max()
+    columns = [(mean_by_seed(recording, cells, of, n), most, digits) for _, of, n, most, digits in _METRICS]
+    costs = recording.costs.loc[[*cells]].T / 1000
+    columns += [(costs.loc[[cost]], costs.loc[cost].max(), 0) for cost in _COSTS.values()]
+    for numbers, most, digits in columns:
+        low, high = numbers.min(), numbers.max()
         for name, row in cells.items():
-            alone = name in scores and sum((high < low[name]) | (low > high[name])) == len(low) - 1
-            row.append(_cell(scores[name], most, digits, bold=alone) if name in scores else "<td></td>")
-    for cost in _COSTS.values():
-        costs = recording.costs.loc[[*cells], [cost]] / 1000
-        for name, row in cells.items():
-            row.append(_cell(costs.loc[name], costs[cost].max(), 0))
+            alone = len(numbers) > 1 and name in low and sum((high < low[name]) | (low > high[name])) == len(low) - 1
+            row.append(_cell(numbers[name], most, digits, bold=alone) if name in low else "<td></td>")
     headings = [*(heading for heading, *_ in _METRICS), *_COSTS]
     head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in ("model", *headings))
     lines = "\n".join(f"<tr>{''.join(row)}</tr>" for row in cells.values())
@@ -185,8 +183,7 @@ def plot_lengths(recording: Recording, panels: Mapping[str, Mapping[str, str]]) 
     drawn = {title: scores for title, scores in every.items() if scores[0].size}
     size = 2.2 + 3.2 * len(drawn), 4.2
     axes = plt.subplots(1, len(drawn), figsize=size, dpi=120, layout="constrained", sharey=True, squeeze=False)[1][0]
-    labels = dict.fromkeys(label for models in panels.values() for label in models)
-    styles = dict(zip(labels, CURVES, strict=False))
+    styles = dict(zip(dict.fromkeys(label for models in panels.values() for label in models), CURVES, strict=False))
     for ax, (title, of_length) in zip(axes, drawn.items(), strict=True):
         for label, name in panels[title].items():
             if name in of_length[0]:
