@@ -40,7 +40,7 @@ MODELS: Mapping[str, Callable[..., EncoderDecoder]] = PRESETS | {
 """Functions that build the models of a plan, by name."""
 
 GRAMMAR = "reordered"
-"""Language of the rows that learn from the grammar of `attnlib.language.sentences`; the digests of their runs rest on it."""
+"""Language of the rows that learn from `attnlib.language.sentences`; the digests of their runs rest on it."""
 
 LOWER_IS_BETTER = frozenset(
     ("perplexity", "alignment_error_rate", "center_distance", "unfinished", "missed_left", "missed_right")
