@@ -222,7 +222,7 @@ def _panel(shown: _Shown, right: list[str], english: list[str], length: int, lon
         f'<svg width="200" height="{15 * len(written)}" viewBox="0 0 {len(english)} {len(written)}" '
         f'fill="var(--weight, #0072b2)" preserveAspectRatio="none" aria-hidden="true">{cells}</svg></div>'
         f'<p class="at-dots" role="img" aria-label="Clauses: {length} {"wrong" if wrong else "right"}">{dots}</p>'
-        f'<p class="at-cost"><b>{shown.size / 1000:.0f} k</b> weights<br><b class="at-macs">{macs / 1000:.0f} k</b> '
+        f'<p class="at-cost"><b>{shown.size / 1000:.0f} k</b> parameters<br><b class="at-macs">{macs / 1000:.0f} k</b> '
         "multiply-adds</p></section>"
     )
 
