@@ -25,11 +25,12 @@ import torch
 from torch import distributed, multiprocessing, nn
 from torch.nn.functional import cross_entropy
 
-from attnlib.data import BOS, EOS, PAD, UNK, Batch, Vocabulary
+from attnlib.batching import Batch
+from attnlib.data import BOS, EOS, PAD, UNK, Vocabulary
 from attnlib.decoders import DeepOutput
+from attnlib.presets import luong, rnn_search
 from attnlib.processes import bfloat16_autocast, compute_with, fastest_settings
 from attnlib.search import beam_search, greedy_search
-from attnlib.seq2seq import luong, rnn_search
 from attnlib.training import train
 
 SIZE, SENTENCES, WORDS, WRITTEN, ROUNDS, BATCHES = 256, 64, 8000, 15, 5, 8

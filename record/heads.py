@@ -16,7 +16,8 @@ from caption_alignments import Links, score
 from sentences import read_data, settings_of
 from tyro.conf import Positional
 
-from attnlib.data import SentencePair, collate
+from attnlib.batching import collate
+from attnlib.data import SentencePair
 from attnlib.experiments.captions import load_captions
 from attnlib.experiments.plan import read_plan
 from attnlib.experiments.runs import RECORDED

@@ -16,11 +16,13 @@ The modules, in reading order, which is the order of dependence:
 - `alignment`: `AttentionLayer(score, window)`, from states and annotations to contexts and weights
   (word alignments are in `metrics`);
 - `encoders`: words to annotations;
-- `data`: sentence pairs, vocabularies, and padded batches of ids;
+- `data`: sentence pairs and vocabularies;
+- `batching`: padded batches of ids;
 - `losses`: the loss, computed together with the output layer;
 - `decoders`: one step of decoding, and the loop over steps;
 - `processes`: a processor or a GPU, one process or several;
-- `seq2seq`: encoder and decoder; the papers as presets;
+- `seq2seq`: encoder and decoder;
+- `presets`: the papers' models;
 - `transformer`: a small Transformer, with multi-head attention and no recurrence;
 - `costs`: parameters and multiply-adds of a model;
 - `search`: the likeliest words, greedy or by beam;

@@ -12,8 +12,9 @@ import torch
 from jaxtyping import Float, Real
 from torch.nn.functional import cross_entropy
 
+from attnlib.batching import Batch, collate, parted
 from attnlib.checks import check_choice, check_words
-from attnlib.data import PAD, Batch, SentencePair, collate, parted
+from attnlib.data import PAD, SentencePair
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.shapes import Array, typechecked
 from attnlib.units import Words, unit_weights, units_of

@@ -56,7 +56,7 @@ def greedy_search(
     model : EncoderDecoder
         A model in evaluation mode. In training mode, dropout is active in embeddings, the encoder, and a Transformer.
     source
-        Encoded sentences, as from `attnlib.data.encode_batch`.
+        Encoded sentences, as from `attnlib.batching.encode_batch`.
     lengths
         The number of ids of each sentence, `EOS` included.
     max_length : int or tensor of int

@@ -18,8 +18,9 @@ from torch.nn.utils import clip_grad_norm_
 from tqdm import tqdm
 
 from attnlib import processes
+from attnlib.batching import Batch
 from attnlib.checks import check_positive, check_share, check_whole
-from attnlib.data import PAD, Batch
+from attnlib.data import PAD
 from attnlib.seq2seq import EncoderDecoder
 
 
@@ -132,7 +133,7 @@ def train(
     model : EncoderDecoder
         The model, which is changed in place. It is set to training mode for the steps, and is left in evaluation mode.
     batches : iterable of Batch
-        One batch per step: see `attnlib.data.infinite_batches`. With several processes, each gives its own share.
+        One batch per step: see `attnlib.batching.infinite_batches`. With several processes, each gives its own share.
     steps : int, optional
         The total number of steps, those of `state` included. If None, the training ends after `minutes`. At least one
         of the two is needed; with both, the first limit reached ends the training.

@@ -350,7 +350,7 @@ def transformer(
     dropout : float, default 0.0
         Share of each sublayer's output that is set to 0 in training; 0.1 in the base model.
     embedding_dropout, seed
-        As for `attnlib.seq2seq.luong`.
+        As for `attnlib.presets.luong`.
     latest_start : int, optional
         The latest position at which sentences begin in training: see `TransformerEncoder`. If None, all begin at 0.
     """

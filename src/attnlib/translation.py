@@ -11,8 +11,9 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
+from attnlib.batching import encode_batch, parted
 from attnlib.checks import check_whole
-from attnlib.data import EOS, SPECIAL, UNK, encode_batch, parted
+from attnlib.data import EOS, SPECIAL, UNK
 from attnlib.metrics import hard_alignment, units_of
 from attnlib.search import beam_search, greedy_search
 from attnlib.seq2seq import EncoderDecoder

@@ -9,7 +9,7 @@ from sphinx.errors import ExtensionError
 from attnlib import load_pretrained
 from attnlib.plotting import attention_demo, attention_explorer, query_plane, step_player
 from attnlib.plotting.cards import read, without_carried
-from attnlib.seq2seq import rnn_search
+from attnlib.presets import rnn_search
 from bookext import live
 
 

@@ -6,9 +6,11 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from attnlib.data import Vocabulary, collate
+from attnlib.batching import collate
+from attnlib.data import Vocabulary
 from attnlib.language.sentences import sample
 from attnlib.metrics import sentence_nll
+from attnlib.presets import luong, rnn_encdec, rnn_search
 from attnlib.processes import (
     ComputeSettings,
     bfloat16_autocast,
@@ -18,7 +20,6 @@ from attnlib.processes import (
     resolve_device,
 )
 from attnlib.search import beam_search, greedy_search
-from attnlib.seq2seq import luong, rnn_encdec, rnn_search
 from attnlib.training import train
 from attnlib.transformer import transformer
 from attnlib.windows import LocalMonotonic, LocalPredictive

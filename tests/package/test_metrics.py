@@ -19,7 +19,8 @@ from attnlib.metrics import (
     hard_alignment,
     oracle_alignment_error_rate,
 )
-from attnlib.seq2seq import EncoderDecoder, luong, rnn_encdec, rnn_search
+from attnlib.presets import luong, rnn_encdec, rnn_search
+from attnlib.seq2seq import EncoderDecoder
 from attnlib.transformer import transformer
 
 LINKS = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 6)), max_size=11)

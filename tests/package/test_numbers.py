@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 import torch
 
+from attnlib.batching import batches, encode_batch, infinite_batches
 from attnlib.checks import check_finite, check_whole
-from attnlib.data import Vocabulary, batches, encode_batch, infinite_batches
+from attnlib.data import Vocabulary
 from attnlib.language.sentences import sample
+from attnlib.presets import luong, rnn_encdec, rnn_search
 from attnlib.search import beam_search, greedy_search
-from attnlib.seq2seq import luong, rnn_encdec, rnn_search
 from attnlib.text.config import TrainingConfig
 from attnlib.text.folder import read_config
 from attnlib.text.trainer import train_model

@@ -14,8 +14,8 @@ import pytest
 from jaxtyping import TypeCheckError
 
 import attnlib
+from attnlib.presets import luong
 from attnlib.scores import dot
-from attnlib.seq2seq import luong
 
 HOME = Path(attnlib.__file__).parent
 PATHS = {".".join(path.relative_to(HOME).with_suffix("").parts): path for path in HOME.rglob("*.py")}
@@ -119,7 +119,7 @@ import numpy as np
 import torch
 from attnlib import attention, metrics, search
 from attnlib.data import Vocabulary
-from attnlib.seq2seq import luong
+from attnlib.presets import luong
 
 eye, words = np.eye(3), Vocabulary(("a", "b", "c"))
 model = luong(words, words, embedding_dim=3, hidden_size=4)

@@ -14,7 +14,8 @@ import psutil
 import pytest
 
 import attnlib
-from attnlib.data import Vocabulary, batches
+from attnlib.batching import batches
+from attnlib.data import Vocabulary
 from attnlib.language.sentences import sample
 from attnlib.text.folder import load
 
@@ -29,12 +30,13 @@ sys.path.insert(0, sys.argv[1])
 import torch
 from torch import distributed
 from attnlib import training
-from attnlib.data import Corpus
+from attnlib.batching import Corpus
 from attnlib.language.sentences import sample
 from attnlib.text import trainer
 from attnlib.text.config import TrainingConfig
 from attnlib.text.trainer import Watch, train_model
-from attnlib.seq2seq import EncoderDecoder, luong
+from attnlib.presets import luong
+from attnlib.seq2seq import EncoderDecoder
 from attnlib.data import Vocabulary
 
 torch.set_num_threads(1)

@@ -11,9 +11,11 @@ import torch
 from attnlib import load_pretrained, translation
 from attnlib import search as module
 from attnlib.attention import AttentionOutput
-from attnlib.data import BOS, EOS, PAD, UNK, Vocabulary, encode_batch
+from attnlib.batching import encode_batch
+from attnlib.data import BOS, EOS, PAD, UNK, Vocabulary
+from attnlib.presets import luong, rnn_encdec, rnn_search
 from attnlib.search import beam_search, greedy_search
-from attnlib.seq2seq import EncoderDecoder, luong, rnn_encdec, rnn_search
+from attnlib.seq2seq import EncoderDecoder
 from attnlib.transformer import transformer
 from attnlib.translation import translate, translate_all
 

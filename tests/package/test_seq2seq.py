@@ -9,8 +9,9 @@ from torch.nn.functional import cross_entropy
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from attnlib.data import PAD, Vocabulary
+from attnlib.presets import BAHDANAU_SIZES, LUONG_SIZES, luong, rnn_encdec, rnn_search
 from attnlib.scores import Concat, Dot, General, Location
-from attnlib.seq2seq import BAHDANAU_SIZES, LUONG_SIZES, EncoderDecoder, luong, rnn_encdec, rnn_search
+from attnlib.seq2seq import EncoderDecoder
 from attnlib.transformer import transformer
 
 

@@ -7,10 +7,12 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from attnlib.data import PAD, Vocabulary, collate, infinite_batches
+from attnlib.batching import collate, infinite_batches
+from attnlib.data import PAD, Vocabulary
 from attnlib.language.sentences import sample
 from attnlib.metrics import exact_match
-from attnlib.seq2seq import EncoderDecoder, rnn_search
+from attnlib.presets import rnn_search
+from attnlib.seq2seq import EncoderDecoder
 from attnlib.training import interruptible, train, warmup_cosine
 from attnlib.translation import translate_all
 

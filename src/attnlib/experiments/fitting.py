@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from attnlib.data import infinite_batches
+from attnlib.batching import infinite_batches
 from attnlib.experiments.plan import ExperimentConfig
 from attnlib.experiments.runs import Recording
 from attnlib.language.sentences import vocabularies

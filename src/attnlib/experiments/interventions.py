@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import torch
 
 from attnlib.attention import AttentionOutput
-from attnlib.data import BOS, SentencePair, encode_batch
+from attnlib.batching import encode_batch
+from attnlib.data import BOS, SentencePair
 from attnlib.seq2seq import EncoderDecoder
 
 

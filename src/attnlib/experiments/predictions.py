@@ -21,7 +21,8 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from attnlib.data import SentencePair, collate
+from attnlib.batching import collate
+from attnlib.data import SentencePair
 from attnlib.metrics import alignment_error_rate, bleu, exact_match, forced_alignments, sentence_nll
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.translation import translate_all

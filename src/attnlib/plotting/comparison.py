@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import torch
 
+from attnlib.batching import encode_batch
 from attnlib.costs import count_macs
-from attnlib.data import EOS, SentencePair, encode_batch
+from attnlib.data import EOS, SentencePair
 from attnlib.language import lexicon
 from attnlib.language.dictionary import ADJECTIVES, CONJUNCTIONS, NOUNS, PREPOSITIONS, VERBS
 from attnlib.language.phrases import concatenate, words

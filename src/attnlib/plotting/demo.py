@@ -10,7 +10,8 @@ from typing import Any
 
 import torch
 
-from attnlib.data import EOS, UNK, SentencePair, encode_batch
+from attnlib.batching import encode_batch
+from attnlib.data import EOS, UNK, SentencePair
 from attnlib.language.sentences import sample
 from attnlib.plotting.cards import Card, Question, card, digest
 from attnlib.plotting.comparison import grammar_tables

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from attnlib.data import encode_batch
+from attnlib.batching import encode_batch
 from attnlib.decoders import BahdanauDecoder, LuongDecoder
 from attnlib.plotting.cards import Card, Question, card, digest, to_numpy, two_decimals
 from attnlib.plotting.packing import pack_models

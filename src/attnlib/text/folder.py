@@ -20,7 +20,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 
 from attnlib.data import Tokenizer, Vocabulary
-from attnlib.seq2seq import EncoderDecoder, luong, rnn_encdec, rnn_search
+from attnlib.presets import luong, rnn_encdec, rnn_search
+from attnlib.seq2seq import EncoderDecoder
 from attnlib.transformer import transformer
 
 PRESETS: Mapping[str, Callable[..., EncoderDecoder]] = {

@@ -11,9 +11,11 @@ import numpy as np
 import torch
 
 from attnlib import processes
-from attnlib.data import Corpus, SentencePair, Tokenizer, Vocabulary
+from attnlib.batching import Corpus
+from attnlib.data import SentencePair, Tokenizer, Vocabulary
 from attnlib.metrics import bleu, chrf, sentence_nll
-from attnlib.seq2seq import LONGEST_LOCATION_SOURCE, EncoderDecoder
+from attnlib.presets import LONGEST_LOCATION_SOURCE
+from attnlib.seq2seq import EncoderDecoder
 from attnlib.text import saving
 from attnlib.text.config import TrainingConfig
 from attnlib.text.files import ParallelText, digest

@@ -13,7 +13,7 @@ from attnlib.experiments.fitting import train_from_config
 from attnlib.experiments.runs import Recording
 from attnlib.experiments.variants import hybrid
 from attnlib.language.sentences import vocabularies
-from attnlib.seq2seq import luong, rnn_encdec, rnn_search
+from attnlib.presets import luong, rnn_encdec, rnn_search
 from attnlib.transformer import transformer
 
 VOCABULARIES = Vocabulary(tuple("abcdefg")), Vocabulary(tuple("hijkl"))

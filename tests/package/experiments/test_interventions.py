@@ -3,9 +3,10 @@
 import pytest
 import torch
 
-from attnlib.data import BOS, SentencePair, Vocabulary, encode_batch
+from attnlib.batching import encode_batch
+from attnlib.data import BOS, SentencePair, Vocabulary
 from attnlib.experiments.interventions import next_word
-from attnlib.seq2seq import luong, rnn_search
+from attnlib.presets import luong, rnn_search
 
 WORDS = "abcde", "vwxyz"
 PAIR, OTHER = (SentencePair(tuple(source), tuple("vwx")) for source in ("abcd", "bbad"))

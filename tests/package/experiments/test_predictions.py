@@ -7,7 +7,8 @@ import pytest
 from torch.nn.functional import cross_entropy
 
 from attnlib import metrics
-from attnlib.data import PAD, SentencePair, collate
+from attnlib.batching import collate
+from attnlib.data import PAD, SentencePair
 from attnlib.experiments.plan import read_plan
 from attnlib.experiments.predictions import Predictions, compute_metrics, max_output_length, predict, window_centers
 from attnlib.metrics import sentence_nll

@@ -8,7 +8,7 @@ from torch.testing import assert_close
 from attnlib.costs import count_macs
 from attnlib.data import BOS, Vocabulary
 from attnlib.experiments.variants import hybrid
-from attnlib.seq2seq import luong
+from attnlib.presets import luong
 
 VOCABULARIES = Vocabulary(tuple("abcdefg")), Vocabulary(tuple("hijkl"))
 SIZES = {"embedding_dim": 5, "hidden_size": 6}

@@ -13,7 +13,7 @@ from attnlib.data import Vocabulary
 from attnlib.plotting import Question, attention_demo, attention_explorer, query_plane, step_player, table
 from attnlib.plotting.cards import Card, two_decimals, width
 from attnlib.plotting.figures import plot_alignment
-from attnlib.seq2seq import luong
+from attnlib.presets import luong
 
 HEAD = ["model", "exact", "runs"]
 ROWS = [("<a> & b", 0.125, 5), ("longer", 1.0, 10)]

@@ -10,7 +10,7 @@ from attnlib.language.sentences import part_of, sample, vocabularies
 from attnlib.plotting import model_comparison
 from attnlib.plotting.cards import Card, read
 from attnlib.plotting.comparison import grammar_tables, growing_sentences, joined
-from attnlib.seq2seq import luong, rnn_encdec
+from attnlib.presets import luong, rnn_encdec
 from attnlib.transformer import transformer
 from attnlib.translation import translate_all
 

@@ -5,7 +5,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from attnlib import load_pretrained
-from attnlib.data import SentencePair, encode_batch
+from attnlib.batching import encode_batch
+from attnlib.data import SentencePair
 from attnlib.language.dictionary import CONJUNCTIONS, PREPOSITIONS
 from attnlib.language.sentences import sample
 from attnlib.plotting import Question, attention_demo, attention_explorer

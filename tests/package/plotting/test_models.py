@@ -11,13 +11,15 @@ import pytest
 import torch
 from playwright.sync_api import Page
 
-from attnlib.data import EOS, Vocabulary, encode_batch
+from attnlib.batching import encode_batch
+from attnlib.data import EOS, Vocabulary
 from attnlib.experiments.transformers import transformer_norm_first
 from attnlib.language.sentences import sample
 from attnlib.plotting.cards import read
 from attnlib.plotting.packing import pack, pack_models
+from attnlib.presets import luong
 from attnlib.search import beam_search
-from attnlib.seq2seq import EncoderDecoder, luong
+from attnlib.seq2seq import EncoderDecoder
 from attnlib.text.files import split_words
 from attnlib.text.folder import PRESETS
 from attnlib.text.subwords import Subwords

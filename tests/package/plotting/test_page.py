@@ -9,7 +9,8 @@ from attnlib import load_pretrained
 from attnlib.data import Vocabulary
 from attnlib.plotting import page as page_module
 from attnlib.plotting.page import page_of
-from attnlib.seq2seq import EncoderDecoder, luong
+from attnlib.presets import luong
+from attnlib.seq2seq import EncoderDecoder
 from attnlib.text.files import split_words
 from attnlib.translation import translate
 

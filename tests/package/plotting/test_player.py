@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from attnlib import load_pretrained
-from attnlib.data import encode_batch
+from attnlib.batching import encode_batch
 from attnlib.plotting import Question, step_player
 from attnlib.plotting.cards import Card, two_decimals
 from attnlib.search import greedy_search

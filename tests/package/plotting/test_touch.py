@@ -20,7 +20,7 @@ from attnlib.plotting import (
 )
 from attnlib.plotting.cards import Card, without_carried
 from attnlib.plotting.page import page_of
-from attnlib.seq2seq import luong, rnn_encdec
+from attnlib.presets import luong, rnn_encdec
 from attnlib.transformer import transformer
 
 STORED = 60_000  # bytes

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from attnlib.data import Corpus, SentencePair, Vocabulary, infinite_batches
+from attnlib.batching import Corpus, infinite_batches
+from attnlib.data import SentencePair, Vocabulary
 from attnlib.language.sentences import sample
-from attnlib.seq2seq import rnn_search
+from attnlib.presets import rnn_search
 from attnlib.text.config import Architecture, TrainingConfig
 from attnlib.text.files import read_parallel
 from attnlib.text.trainer import Watch, dev_metric, encode_text, train_model
