@@ -8,7 +8,6 @@ it stands. No global setting of Matplotlib is changed, and with the same fonts t
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from itertools import cycle
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -16,9 +15,8 @@ from jaxtyping import Real
 from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
-from scipy.special import stdtrit
 
-from attnlib.plotting.cards import checked_weights, letters, to_numpy
+from attnlib.plotting.cards import checked_weights, letters
 from attnlib.shapes import Array
 
 WEIGHTS = "Blues"
@@ -127,36 +125,6 @@ def plot_alignments(
         plot_alignment(picture, source, target, ax, title=title, annotate=annotate, colorbar=False)
     figure.colorbar(axes.flat[0].images[0], ax=axes, label="weight", fraction=0.05, pad=0.02)
     return list(axes.flat)
-
-
-def plot_bleu_by_length(lengths: Sequence[int | float], scores: Mapping[str, Real[Array, "runs bins"]]) -> Axes:
-    """Plot BLEU by sentence length: mean and 95 percent interval of the runs.
-
-    Parameters
-    ----------
-    lengths : sequence of float, length bins
-        Position of each bin of sentences, in words.
-    scores : mapping of str to array, shape (runs, bins)
-        BLEU by model, 0 to 100. NaN leaves a gap. The interval is Student's; a single run has none.
-
-    Notes
-    -----
-    The plot of Bahdanau et al. 2015, figure 2, and of Luong et al. 2015, figure 6.
-    """
-    ax = plt.subplots(figsize=(6, 3.7), layout="constrained")[1]
-    ax.grid(color="0.9")
-    ax.spines[["top", "right"]].set_visible(False)
-    numbers = {name: to_numpy(runs) for name, runs in scores.items()}
-    for (name, runs), style in zip(numbers.items(), cycle(CURVES), strict=False):
-        mean = runs.mean(axis=0)
-        ax.plot(lengths, mean, label=name, markersize=5, **style)
-        if len(runs) > 1:
-            half = stdtrit(len(runs) - 1, 0.975) * runs.std(axis=0, ddof=1) / np.sqrt(len(runs))
-            ax.fill_between(lengths, mean - half, mean + half, color=style["color"], alpha=0.2, linewidth=0)
-    ax.set(xlabel="length of the source (words)", ylabel="BLEU", ylim=(0, 103))
-    for text in ax.legend(frameon=False).get_texts():
-        text.set_parse_math(False)
-    return ax
 
 
 def _families(words: Iterable[str]) -> list[str]:

@@ -69,7 +69,6 @@ def test_letters_come_from_an_installed_font_that_has_them(tmp_path, monkeypatch
         lambda text: figures.plot_alignment(np.eye(2), FOUR[:2], FOUR[:2], xlabel=text),
         lambda text: figures.plot_alignment(np.eye(2), FOUR[:2], FOUR[:2], ylabel=text),
         lambda text: figures.plot_alignments({text: np.eye(2)}, FOUR[:2], FOUR[:2])[0],
-        lambda text: figures.plot_bleu_by_length([5, 10], {text: np.eye(2)}),
         lambda text: plot_runs(pd.Series([1.0], index=[text])),
         lambda text: plot_runs(pd.Series([1.0], index=["a"]), xlabel=text),
         lambda text: plot_runs(pd.Series([1.0, 2], index=pd.MultiIndex.from_tuples([("a", text), ("a", "b")]))),
@@ -89,8 +88,6 @@ def test_dollar_signs_are_drawn_as_they_stand(draw, text):
 def test_tensors_of_any_type_are_drawn(tensor):
     ax = figures.plot_alignment(tensor, FOUR[:2], FOUR[:2])
     np.testing.assert_array_equal(ax.images[0].get_array(), np.eye(2))
-    curve = figures.plot_bleu_by_length([5, 10], {"a": tensor}).lines[0]
-    np.testing.assert_array_equal(curve.get_ydata(), [0.5, 0.5])
     cards = [attention_explorer({"": weights}, FOUR[:2], FOUR[:2]) for weights in (tensor, np.eye(2))]
     assert cards[0].html == cards[1].html
 
@@ -115,17 +112,3 @@ def test_several_share_one_color_scale_and_those_too_wide_for_a_column_are_stack
         assert axes[0].figure.get_size_inches()[0] <= 12
     assert few[0].get_position().x1 < few[1].get_position().x0
     assert many[0].get_position().y0 > many[1].get_position().y1
-
-
-def test_bleu_against_length_shows_the_mean_and_student_s_interval():
-    runs = np.array([[90.0, 80.0, 30.0], [94.0, 70.0, 32.0], [92.0, 75.0, 34.0]])
-    ax = figures.plot_bleu_by_length([5, 10, 20], {"rnn_search": runs, "rnn_encdec": runs[:1]})
-    np.testing.assert_allclose(ax.lines[0].get_ydata(), runs.mean(0))
-    (band,) = ax.collections  # one run alone has no interval
-    half = 4.302652729911275 * np.array([2.0, 5.0, 2.0]) / np.sqrt(3)  # Student's t for 2 degrees of freedom
-    low, high = band.get_paths()[0].vertices[:, 1].min(), band.get_paths()[0].vertices[:, 1].max()
-    assert low == pytest.approx(min(runs.mean(0) - half))
-    assert high == pytest.approx(max(runs.mean(0) + half))
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["rnn_search", "rnn_encdec"]
-    assert ax.lines[0].get_linestyle() != ax.lines[1].get_linestyle()
-    assert ax.lines[0].get_marker() != ax.lines[1].get_marker()
