@@ -31,7 +31,8 @@ def next_word(
     t : int
         Position of the word.
     hidden : sequence of int, optional
-        Positions of English words whose weights are set to 0 at every step. The other weights are rescaled.
+        Positions of English words whose weights are set to 0 at every step. The other weights are rescaled to the
+        sum that all had.
     other : SentencePair, optional
         A sentence of the same length, whose annotations are transplanted.
     places : sequence of int, optional
@@ -45,8 +46,9 @@ def next_word(
 
     def hide(attention, inputs, attended):
         memory = inputs[1]
-        weights = attended.to_dense(memory.mask.shape[2]).index_fill(2, torch.tensor(hidden, dtype=torch.long), 0)
-        weights = weights / weights.sum(2, keepdim=True)
+        weights = attended.to_dense(memory.mask.shape[2])
+        left = weights.index_fill(2, torch.tensor(hidden, dtype=torch.long), 0)
+        weights = left * (weights.sum(2, keepdim=True) / left.sum(2, keepdim=True))
         return AttentionOutput(weights @ memory.values, weights)
 
     encoded = model.encoder(*encode_batch([pair.source], model.source_vocabulary))

@@ -54,3 +54,12 @@ def test_annotations_transplanted(model):
     mixed[:, [0, 2]] = annotations(model, OTHER)[:, [0, 2]]
     told = [next_word(model, PAIR, t, other=OTHER, places=[0, 2]) for t in range(3)]
     assert told == [by_steps(model, t, annotations=mixed) for t in range(3)]
+
+
+def test_weights_of_a_local_window_do_not_sum_to_one_and_stay_so_where_nothing_is_hidden():
+    words = [Vocabulary.from_sentences([tuple(letters)]) for letters in WORDS]
+    models = [luong(*words, window="local-p", half_width=2, hidden_size=7, seed=seed).double() for seed in range(20)]
+    for model in models:
+        for weight in model.parameters():
+            weight.data *= 4
+        assert [next_word(model, PAIR, t) for t in range(3)] == [by_steps(model, t) for t in range(3)]
