@@ -32,14 +32,11 @@ from attnlib.windows import GlobalWindow, LocalMonotonic, LocalPredictive
 BAHDANAU_SIZES = {"embedding_dim": 620, "hidden_size": 1000}
 """The sizes of `rnn_search` and `rnn_encdec` in Bahdanau et al. 2015, appendix A.2.3."""
 
-
 LUONG_SIZES = {"embedding_dim": 1000, "hidden_size": 1000, "num_layers": 4}
 """The sizes of `luong` in Luong et al. 2015, section 4.1."""
 
-
 LONGEST_LOCATION_SOURCE = 100
 """The `max_src` of the location score in `luong`, in words, EOS among them."""
-
 
 _SCORES = {
     "dot": lambda hid: Dot(),
@@ -48,13 +45,11 @@ _SCORES = {
     "location": lambda hid: Location(hid, LONGEST_LOCATION_SOURCE),
 }
 
-
 _WINDOWS = {
     "global": lambda hid, half_width: GlobalWindow(),
     "local-m": lambda hid, half_width: LocalMonotonic(half_width),
     "local-p": LocalPredictive,
 }
-
 
 _ENCODERS: Mapping[str, Callable[..., nn.Module]] = {
     "backward": partial(StackedLSTM, reverse=True),

@@ -7,18 +7,17 @@ from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from html import escape
 from math import inf
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 
 from attnlib.batching import encode_batch
-from attnlib.costs import count_macs
+from attnlib.costs import count_macs, count_parameters
 from attnlib.data import EOS, SentencePair
-from attnlib.language import lexicon
-from attnlib.language.dictionary import ADJECTIVES, CONJUNCTIONS, NOUNS, PREPOSITIONS, VERBS
 from attnlib.language.phrases import concatenate, words
 from attnlib.language.sentences import sample
 from attnlib.plotting.cards import Card, Question, card, digest, two_decimals
+from attnlib.plotting.french import grammar_tables
 from attnlib.plotting.packing import pack_models
 from attnlib.search import greedy_search
 from attnlib.seq2seq import EncoderDecoder
@@ -168,8 +167,8 @@ def _show(title: str, note: str, model: EncoderDecoder, sentence: Sequence[str])
     best = greedy_search(model, source, lengths, len(sentence) + 9)
     ids = best.ids[0].tolist()
     words = [*model.target_vocabulary.decode(ids), *[_END] * (ids[-1] == EOS)]
-    size = sum(weight.numel() for weight in model.parameters())
-    return _Shown(title, note, words, None if best.weights is None else best.weights[0].tolist(), size, _costs(model))
+    weights = None if best.weights is None else best.weights[0].tolist()
+    return _Shown(title, note, words, weights, count_parameters(model), _costs(model))
 
 
 def _costs(model: EncoderDecoder) -> list[int]:
@@ -226,34 +225,3 @@ def _panel(shown: _Shown, right: list[str], english: list[str], length: int, lon
         f'<p class="at-cost"><b>{shown.size / 1000:.0f} k</b> parameters<br><b class="at-macs">{macs / 1000:.0f} k</b> '
         "multiply-adds</p></section>"
     )
-
-
-def grammar_tables() -> dict[str, Any]:
-    """Return the tables of the grammar, for ``french.js``."""
-    nouns = {
-        english: {"french": french, "feminine": int(noun.gender == "f"), "plural": plural, "kind": noun.kind}
-        for noun in NOUNS
-        for english, french, plural in (
-            (noun.english, noun.french, 0),
-            (noun.english_plural, noun.french_plural, 1),
-        )
-    }
-    adjectives = {
-        one.english: {"before": one.place == "before", "forms": one[3:8], "type": one.word_class}
-        | {"kinds": one.kinds.split(",")}
-        for one in ADJECTIVES
-    }
-    verbs = {
-        verb.english: {"forms": [verb.french, verb.french_plural], "particle": verb.particle, "to": verb.to}
-        | {"kinds": verb.kinds.split(",") if verb.kinds else [], "subjects": verb.subjects.split(",")}
-        for verb in VERBS
-    }
-    return {
-        "nouns": nouns,
-        "adjectives": adjectives,
-        "verbs": verbs,
-        "places": PREPOSITIONS,
-        "conjunctions": CONJUNCTIONS,
-        "elided": lexicon.ELIDED,
-        "contracted": {" ".join(pair): word for pair, word in lexicon.CONTRACTED.items()},
-    }

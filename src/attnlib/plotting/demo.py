@@ -14,8 +14,8 @@ from attnlib.batching import encode_batch
 from attnlib.data import EOS, UNK, SentencePair
 from attnlib.language.sentences import sample
 from attnlib.plotting.cards import Card, Question, card, digest
-from attnlib.plotting.comparison import grammar_tables
 from attnlib.plotting.explorer import WHOLE, shown_data, still
+from attnlib.plotting.french import grammar_tables
 from attnlib.plotting.packing import pack_models
 from attnlib.search import greedy_search
 from attnlib.seq2seq import EncoderDecoder

@@ -9,7 +9,8 @@ from attnlib import load_pretrained
 from attnlib.language.sentences import part_of, sample, vocabularies
 from attnlib.plotting import model_comparison
 from attnlib.plotting.cards import Card, read
-from attnlib.plotting.comparison import grammar_tables, growing_sentences, joined
+from attnlib.plotting.comparison import growing_sentences, joined
+from attnlib.plotting.french import grammar_tables
 from attnlib.presets import luong, rnn_encdec
 from attnlib.transformer import transformer
 from attnlib.translation import translate_all
