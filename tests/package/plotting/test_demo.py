@@ -423,7 +423,3 @@ def test_an_explorer_shows_weights_that_were_computed_before(opened):
     expect(french(page).nth(2)).to_be_focused()
     assert shares.all_inner_texts() == ["0.10", "0.20", "0.30"]
     assert page.locator("input[type=text], button, [role=slider]").count() == 0, "nothing to change"
-
-
-def test_no_weights_are_refused(refused):
-    refused(lambda: attention_explorer({}, ["the"], ["le"]), "weights is empty; expected weights for at least one")
