@@ -1,13 +1,42 @@
-"""What a trained model writes when it may not attend to some words, or finds another sentence's annotations."""
+"""What a trained model writes when its weights are changed, or when it finds another sentence's annotations."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.utils.hooks import RemovableHandle
 
 from attnlib.attention import AttentionOutput
 from attnlib.batching import encode_batch
 from attnlib.data import BOS, SentencePair
 from attnlib.seq2seq import EncoderDecoder
+
+Weights = Float[Tensor, "batch tgt src"]
+
+
+def change_weights(model: EncoderDecoder, change: Callable[[Weights], Weights]) -> RemovableHandle:
+    """Let a model attend with other weights than its own, as long as the result is entered with ``with``.
+
+    Parameters
+    ----------
+    model : EncoderDecoder
+        A model with attention.
+    change : callable
+        From the model's weights to those that it shall average with, of the same shape.
+
+    Returns
+    -------
+    RemovableHandle
+        A context manager, at whose end the model is as it was.
+    """
+
+    def hook(attention, inputs, attended):
+        memory = inputs[1]
+        weights = change(attended.to_dense(memory.mask.shape[2]))
+        return AttentionOutput(weights @ memory.values, weights)
+
+    return model.decoder.attention.register_forward_hook(hook)
 
 
 @torch.no_grad()
@@ -44,21 +73,15 @@ def next_word(
         The most probable word; empty if the sentence would end.
     """
 
-    def hide(attention, inputs, attended):
-        memory = inputs[1]
-        weights = attended.to_dense(memory.mask.shape[2])
+    def hide(weights):
         left = weights.index_fill(2, torch.tensor(hidden, dtype=torch.long), 0)
-        weights = left * (weights.sum(2, keepdim=True) / left.sum(2, keepdim=True))
-        return AttentionOutput(weights @ memory.values, weights)
+        return left * (weights.sum(2, keepdim=True) / left.sum(2, keepdim=True))
 
     encoded = model.encoder(*encode_batch([pair.source], model.source_vocabulary))
     if other:
         donor = model.encoder(*encode_batch([other.source], model.source_vocabulary))
         encoded.annotations[:, [*places]] = donor.annotations[:, [*places]]
     before = model.target_vocabulary.encode(pair.target)[:t]
-    handle = model.decoder.attention.register_forward_hook(hide)
-    try:
+    with change_weights(model, hide):
         logits, _ = model.decoder(torch.tensor([[BOS, *before]]), encoded)
-    finally:
-        handle.remove()
     return "".join(model.target_vocabulary.decode([int(logits[0, -1].argmax())]))

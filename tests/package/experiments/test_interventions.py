@@ -1,11 +1,11 @@
-"""Words are hidden, and annotations transplanted: loops over the steps are the oracle."""
+"""Weights are changed, words hidden, annotations transplanted: loops over the steps are the oracle."""
 
 import pytest
 import torch
 
 from attnlib.batching import encode_batch
 from attnlib.data import BOS, SentencePair, Vocabulary
-from attnlib.experiments.interventions import next_word
+from attnlib.experiments.interventions import change_weights, next_word
 from attnlib.presets import luong, rnn_search
 
 WORDS = "abcde", "vwxyz"
@@ -63,3 +63,15 @@ def test_weights_of_a_local_window_do_not_sum_to_one_and_stay_so_where_nothing_i
         for weight in model.parameters():
             weight.data *= 4
         assert [next_word(model, PAIR, t) for t in range(3)] == [by_steps(model, t) for t in range(3)]
+
+
+def test_changed_weights(model):
+    encoded = model.encoder(*encode_batch([PAIR.source], model.source_vocabulary))
+    words = torch.tensor([[BOS, *model.target_vocabulary.encode(PAIR.target)][:-1]])
+    before = model.decoder(words, encoded)
+    mean = encoded._replace(annotations=encoded.annotations.mean(1, keepdim=True).expand_as(encoded.annotations))
+    with change_weights(model, lambda weights: torch.full_like(weights, 1 / 5)):
+        even = model.decoder(words, encoded)
+    assert torch.allclose(even[0], model.decoder(words, mean)[0]), "the context is the mean of the annotations"
+    assert not torch.allclose(even[0], before[0])
+    assert torch.equal(model.decoder(words, encoded)[0], before[0]), "the model is as it was"
