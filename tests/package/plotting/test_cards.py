@@ -20,11 +20,11 @@ ROWS = [("<a> & b", 0.125, 5), ("longer", 1.0, 10)]
 
 
 def test_html_holds_each_cell_under_its_heading():
-    shown = html.fromstring(table(HEAD, ROWS, digits=3)._repr_html_())
+    shown = html.fromstring(table(HEAD, ROWS)._repr_html_())
     assert [cell.text for cell in shown.xpath("//th[@scope='col']")] == HEAD
     assert [cell.text for cell in shown.xpath("//th[@scope='row']")] == ["<a> & b", "longer"]
     cells = [[cell.text for cell in row.xpath("td")] for row in shown.xpath("//tbody/tr")]
-    assert cells == [["0.125", "5"], ["1.000", "10"]]
+    assert cells == [["0.12", "5"], ["1.00", "10"]]
 
 
 def test_words_between_dollar_signs_are_no_mathematics():

@@ -62,9 +62,8 @@ def comparison() -> Card:
         "heads": transformer(*vocabularies(), d_model=8, dim_feedforward=8, num_heads=2),
     }
     growing = [sample(2, seed, [1], part="test", reordering=0) for seed in (1, 2)]
-    return model_comparison(
-        {title: model.double() for title, model in models.items()}, growing, length=1, question=asks({})
-    )
+    exact = {title: model.double() for title, model in models.items()}
+    return model_comparison(exact, growing, length=1, question=asks({}))
 
 
 def page_of_subwords() -> str:

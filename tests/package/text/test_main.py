@@ -88,9 +88,7 @@ def test_products_are_bfloat16s_where_the_processor_can_unless_float32_is_asked_
 
 
 def test_a_sentence_is_a_string(refused):
-    refused(
-        lambda: split_words(["the"]), r"TypeError: sentence is \['the'\]; expected a string, with spaces between words"
-    )
+    refused(lambda: split_words(["the"]), r"TypeError: sentence is \['the'\]; expected a string, with spaces")
 
 
 @pytest.mark.parametrize("model", MODELS)
