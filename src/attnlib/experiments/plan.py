@@ -1,8 +1,8 @@
 """Plans of comparisons: models, metrics, seeds, and claims, fixed before the first run.
 
 A plan is a TOML file. ``[defaults]`` and the ``rows`` of its tables hold fields of `ExperimentConfig`; their other
-entries are options of the model. A row has ``num_seeds`` seeds from the plan's first. A claim about several metrics,
-test sets or numbers of ``clauses`` is a claim about each; ``[verdicts.claims]`` holds what all claims share.
+entries are options of the model. A row has ``num_seeds`` seeds from the plan's first. A claim about several metrics and
+numbers of ``clauses`` or test sets is a claim about each; ``[verdicts.claims]`` holds what all claims share.
 
 Each run is recorded with a digest of its configuration, so that the question cannot be changed once the answer is
 known. A plan may gain rows.
@@ -132,11 +132,6 @@ class ExperimentConfig:
         """Return a copy with changed attributes."""
         return replace(self, **changes)
 
-    def longer(self, times: int | float) -> "ExperimentConfig":
-        """Return a copy with a multiple of the steps and pairs."""
-        steps, pairs = round(self.max_steps * times), round(self.num_pairs * times)
-        return self.replace(name=f"{self.name}-times{times:g}", max_steps=steps, num_pairs=pairs)
-
     @property
     def build(self) -> Callable[..., EncoderDecoder]:
         """Function that builds the model."""
@@ -206,7 +201,7 @@ class Plan:
 
     def tuning_config(self, group: str) -> ExperimentConfig:
         """Return the configuration that the learning rate of a tuning group is chosen with."""
-        return self.configs[self.tuning_groups[group]].longer(self.contents["tuning"]["share_of_steps"])
+        return self.configs[self.tuning_groups[group]]
 
     @property
     def groupings(self) -> Sequence[str]:
@@ -225,49 +220,26 @@ class Plan:
         -------
         DataFrame
             A row for each ``claim``, in words: that model ``first`` has "more" or "less" (``direction``) of a
-            ``metric`` on a ``test_set`` than model ``second``, or that it "differs"; and the ``margin`` of a large
-            difference.
+            ``metric`` on a ``test_set``, or a number of clauses, than model ``second``, or that it "differs"; and the
+            ``margin`` of a large difference.
         """
-        rule, columns = self.contents["verdicts"], ["claim", "first", "second", "direction", "metric", "test_set"]
-        rows = []
-        for claim in (rule.get("claims", {}) | entry for entry in self.contents["tables"][table].get("claims", ())):
-            sets = claim.get("clauses") or _listed(claim["test_set"])
-            for metric, test_set in product(_listed(claim["metric"]), sets):
-                direction = _direction(claim["direction"], metric)
+        rule, rows = self.contents["verdicts"], []
+        for claim in (rule["claims"] | entry for entry in self.contents["tables"][table].get("claims", ())):
+            first, second, direction = claim["first"], claim["second"], claim["direction"]
+            words = "differs from" if direction == "differs" else f"{direction} than"
+            wording = f"{self.configs[first].label} {words} {self.configs[second].label}"
+            for metric, test_set in product(claim["metric"], claim[self.groupings[0]]):
                 margin = rule.get("margin") or rule["margins"][metric][str(test_set)]
-                pair = claim["first"], claim["second"]
-                rows.append([self._wording(claim), *pair, direction, metric, name_test_set(test_set), margin])
-        return pd.DataFrame(rows, columns=[*columns, "margin"])
+                better = "less" if metric in LOWER_IS_BETTER else "more"
+                sign = better if direction == "better" else direction
+                rows.append([wording, first, second, sign, metric, test_set, margin])
+        columns = ["claim", "first", "second", "direction", "metric", "test_set", "margin"]
+        return pd.DataFrame(rows, columns=columns)
 
     def runs(self) -> list[tuple[ExperimentConfig, int]]:
         """Return each configuration with each of its seeds, in running order."""
         runs = [(config, seed) for config in self.configs.values() for seed in config.seeds]
         return sorted(runs, key=lambda run: (run[0].phase, run[1]))
-
-    def _wording(self, claim: Mapping[str, Any]) -> str:
-        """Return the label of a claim, or else its models' labels with the direction."""
-        words = {"differs": "differs from"}.get(claim["direction"], f"{claim['direction']} than")
-        first, second = (self.configs[claim[name]].label for name in ("first", "second"))
-        return claim.get("label", f"{first} {words} {second}")
-
-
-def name_test_set(test_set: str | int) -> str:
-    """Return the name of a test set, such as "3 clauses" for a number of clauses."""
-    return f"{test_set} clause{'s' * (test_set > 1)}" if isinstance(test_set, int) else test_set
-
-
-def split_lengths(claims: pd.DataFrame, clauses: Sequence[int] = (4, 5, 6, 8)) -> pd.DataFrame:
-    """Return the claims about longer sentences, split by number of clauses.
-
-    Parameters
-    ----------
-    claims : DataFrame
-        Claims, as `Plan.claims` returns them.
-    clauses : sequence of int, default (4, 5, 6, 8)
-        Numbers of clauses.
-    """
-    longer = claims[claims["test_set"] == "longer"]
-    return pd.concat([longer.assign(test_set=name_test_set(n)) for n in clauses], ignore_index=True)
 
 
 def read_plan(plan: str | Path | Plan) -> Plan:
@@ -314,14 +286,3 @@ def _sample(language: str, **drawn: Any) -> tuple[SentencePair, ...]:
 
 
 _sample_training, _sample_test = lru_cache(maxsize=2)(_sample), cache(_sample)
-
-
-def _listed(x: Any) -> list[Any]:
-    return x if isinstance(x, list) else [x]
-
-
-def _direction(direction: str, metric: str) -> str:
-    """Return "more" or "less" for "better" and "worse"."""
-    if direction not in ("better", "worse"):
-        return direction
-    return "more" if (direction == "better") != (metric in LOWER_IS_BETTER) else "less"

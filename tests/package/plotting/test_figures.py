@@ -2,7 +2,6 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from fontTools.fontBuilder import FontBuilder
@@ -10,7 +9,6 @@ from fontTools.pens.ttGlyphPen import TTGlyphPen
 from matplotlib.font_manager import fontManager
 from matplotlib.text import Text
 
-from attnlib.experiments.comparisons import plot_runs
 from attnlib.plotting import attention_explorer, figures
 
 RNG = np.random.default_rng(0)
@@ -69,9 +67,6 @@ def test_letters_come_from_an_installed_font_that_has_them(tmp_path, monkeypatch
         lambda text: figures.plot_alignment(np.eye(2), FOUR[:2], FOUR[:2], xlabel=text),
         lambda text: figures.plot_alignment(np.eye(2), FOUR[:2], FOUR[:2], ylabel=text),
         lambda text: figures.plot_alignments({text: np.eye(2)}, FOUR[:2], FOUR[:2])[0],
-        lambda text: plot_runs(pd.Series([1.0], index=[text])),
-        lambda text: plot_runs(pd.Series([1.0], index=["a"]), xlabel=text),
-        lambda text: plot_runs(pd.Series([1.0, 2], index=pd.MultiIndex.from_tuples([("a", text), ("a", "b")]))),
     ],
 )
 @pytest.mark.parametrize("text", ["$5-$10", "$/h_$", r"\$5 \$"])
