@@ -7,7 +7,7 @@ model reads. This package exports what most chapters use.
 
 from attnlib.costs import count_macs, count_parameters
 from attnlib.experiments.fitting import train_from_config
-from attnlib.experiments.plan import ExperimentConfig, read_plan
-from attnlib.experiments.predictions import compute_metrics, max_output_length, predict, window_centers
+from attnlib.experiments.plan import read_plan
+from attnlib.experiments.predictions import compute_metrics, predict, window_centers
 from attnlib.experiments.runs import Recording, read_table
-from attnlib.experiments.verdicts import holm_correction, judge_claims
+from attnlib.experiments.verdicts import judge_claims

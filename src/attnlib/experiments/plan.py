@@ -56,8 +56,8 @@ class ExperimentConfig:
     ----------
     name : str
         Name of the model in its plan.
-    model : str or callable
-        One of `MODELS`, or another function from vocabularies, sizes and a seed to a model.
+    model : str
+        One of `MODELS`.
     options : mapping
         Further arguments of that function.
     language : str, default "reordered"
@@ -88,8 +88,8 @@ class ExperimentConfig:
         Hypotheses of the beam search. With 1, test sentences are only translated greedily.
     label : str
         Name of the model in plots and tables.
-    plan, table : str
-        Names of the plan and of its table.
+    plan : str
+        Name of the plan.
     phase : int
         Phase of the plan; configurations of phase 1 run first.
     tuning_group : str
@@ -103,7 +103,7 @@ class ExperimentConfig:
     """
 
     name: str
-    model: str | Callable[..., EncoderDecoder]
+    model: str
     options: Mapping[str, Any] = field(default_factory=dict)
     language: str = GRAMMAR
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
@@ -121,7 +121,6 @@ class ExperimentConfig:
     beam_size: int = 5
     label: str = ""
     plan: str = ""
-    table: str = ""
     phase: int = 1
     tuning_group: str = ""
     subwords: bool = False
@@ -135,7 +134,7 @@ class ExperimentConfig:
     @property
     def build(self) -> Callable[..., EncoderDecoder]:
         """Function that builds the model."""
-        return MODELS[self.model] if isinstance(self.model, str) else self.model
+        return MODELS[self.model]
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -148,7 +147,7 @@ class ExperimentConfig:
     def digest(self) -> str:
         """Digest of what a run depends on, except its seed and learning rate."""
         described = {name: value for name, value in asdict(self).items() if name not in _NOT_OF_RUN}
-        return sha256(json.dumps(described, sort_keys=True, default=repr).encode()).hexdigest()[:16]
+        return sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:16]
 
     def build_model(self, seed: int) -> EncoderDecoder:
         """Build the model, untrained."""
@@ -173,7 +172,7 @@ class ExperimentConfig:
         return [pair for pairs in of for pair in pairs]
 
 
-_NOT_OF_RUN = {"name", "seeds", "learning_rate", "label", "plan", "table", "phase", "tuning_group"}
+_NOT_OF_RUN = {"name", "seeds", "learning_rate", "label", "plan", "phase", "tuning_group"}
 
 
 @dataclass(frozen=True)
@@ -265,13 +264,13 @@ def read_plan(plan: str | Path | Plan) -> Plan:
         path = PLANS / f"{plan}.toml"
     contents = tomllib.loads(path.read_text("utf-8"))
     first, configs = contents.get("seeds", {}).get("first", 0), {}
-    for table, part in contents["tables"].items():
+    for part in contents["tables"].values():
         for row in part["rows"]:
             given = {name: tuple(x) if isinstance(x, list) else x for name, x in (contents["defaults"] | row).items()}
             name, num_seeds = given["name"], given.pop("num_seeds")
             if name in configs:
                 raise ValueError(f"name is {name!r} twice in the plan {path.stem}; expected different names")
-            where = {"plan": path.stem, "table": table, "phase": part["phase"]}
+            where = {"plan": path.stem, "phase": part["phase"]}
             fields = {"label": name} | where | {x: given.pop(x) for x in _FIELDS & given.keys()}
             configs[name] = ExperimentConfig(**fields, seeds=tuple(range(first, first + num_seeds)), options=given)
     return Plan(path.stem, contents, configs)

@@ -17,7 +17,7 @@ def test_a_plan_is_what_its_file_says(small):
     assert [*small.configs] == ["no-attention", "bahdanau", "local-p"]
     budget = {"embedding_dim": 7, "hidden_size": 8, "num_pairs": 30, "max_tokens": 200, "max_steps": 10}
     tested = {"test_clauses": (1, 2, 4), "num_test_sentences": 3, "test_seed": 2000, "beam_size": 1}
-    where = {"label": "no-attention", "plan": "small", "table": "attention", "phase": 2, "tuning_group": "early"}
+    where = {"label": "no-attention", "plan": "small", "phase": 2, "tuning_group": "early"}
     assert config == ExperimentConfig("no-attention", "rnn_encdec", seeds=(10, 11), **budget, **tested, **where)
     assert (other.model, other.clauses, other.options, other.beam_size) == ("rnn_search", (1, 2), {}, 2)
     assert (local.model, local.options) == ("luong", {"window": "local-p", "half_width": 2})
@@ -58,7 +58,7 @@ def test_different_models_and_claims_have_different_labels(name):
 @pytest.mark.parametrize("changes", [{"max_steps": 21}, {"options": {"score": "dot"}}, {"reordering": 0.0}])
 def test_a_digest_is_of_what_a_run_depends_on(small, changes):
     config = small.configs["local-p"]
-    about = {"name": "x", "label": "y", "table": "z", "phase": 3, "seeds": (1,), "learning_rate": 0.5}
+    about = {"name": "x", "label": "y", "phase": 3, "seeds": (1,), "learning_rate": 0.5}
     assert config.replace(**about).digest == config.digest != config.replace(**changes).digest
 
 
