@@ -120,11 +120,6 @@ class Recording:
         """Model and seed of each recorded run."""
         return {(run["model"], run["seed"]) for run in self.details}
 
-    @property
-    def missing(self) -> list[tuple[str, int]]:
-        """Model and seed of each planned run that is not recorded yet, in running order."""
-        return [(config.name, seed) for config, seed in self.plan.runs() if (config.name, seed) not in self.recorded]
-
     def runs(self, by: str | None = None) -> pd.DataFrame:
         """Return the metrics of all recorded runs.
 
