@@ -4,16 +4,18 @@ Of each run there is a line for each number of clauses. It has the metrics of `a
 ``unfinished``, the share of greedy translations that do not end; ``missed_left`` and ``missed_right``, the share of
 links that lie left or right of the nearest gold one. And the details:
 
-================= ==============================================================================================
-``config``        digest of the configuration
-``learning_rate`` that of the tuning group
-``correct``       which test sentences greedy translation gets right: four a hexadecimal digit, the first first
-``seconds``       how long it took, by the clock
-``environment``   the line of the table ``environments``
-================= ==============================================================================================
+======================== ===========================================================================================
+``config``               digest of the configuration
+``learning_rate``        that of the tuning group
+``losses_by_position``   for each number of clauses, the mean loss of five target positions after another
+``correct``              which test sentences greedy translation gets right: four a hexadecimal digit, the first first
+``seconds``              how long it took, by the clock
+``environment``          the line of the table ``environments``
+======================== ===========================================================================================
 """
 
 import sys
+from collections.abc import Sequence
 from math import isfinite
 from time import perf_counter
 
@@ -26,10 +28,12 @@ from attnlib.data import SentencePair
 from attnlib.experiments.fitting import train_from_config
 from attnlib.experiments.plan import ExperimentConfig
 from attnlib.experiments.predictions import Predictions, compute_metrics, max_output_length, predict
-from attnlib.metrics import sentence_nll
+from attnlib.metrics import sentence_nll, token_nll
 
 SOURCE = 20
 """The source length for which a step's multiply-adds are counted, in words, EOS among them."""
+
+_POSITIONS = 5  # target positions that share a mean loss
 
 
 def measure(config: ExperimentConfig, seed: int) -> Run:
@@ -49,6 +53,7 @@ def measure(config: ExperimentConfig, seed: int) -> Run:
         "seed": seed,
         "config": config.digest,
         "learning_rate": config.learning_rate,
+        "losses_by_position": _by_position(token_nll(model, pairs), n),
         "correct": np.packbits(correct).tobytes().hex(),
         "seconds": round(perf_counter() - began, 1),
         "environment": environment()["id"],
@@ -125,6 +130,16 @@ def _more(predictions: Predictions) -> dict[str, float | None]:
     unfinished = np.mean([len(words) >= max_output_length(pair.source) for words, pair in both])
     left, right = (None, None) if predictions.links is None else missed_sides(predictions)
     return {"unfinished": round(float(unfinished), 4), "missed_left": left, "missed_right": right}
+
+
+def _by_position(losses: Sequence[Float[np.ndarray, "_"]], sentences: int) -> list[list[float]]:
+    """Return the mean loss of the first words, of the next, ...: a list for each number of clauses."""
+    means = []
+    for part in (losses[n : n + sentences] for n in range(0, len(losses), sentences)):
+        bins = np.concatenate([np.arange(len(row)) // _POSITIONS for row in part])
+        totals = np.bincount(bins, weights=np.concatenate(part))
+        means.append(np.round(totals / np.bincount(bins), 4).tolist())
+    return means
 
 
 def _peak_memory() -> float:

@@ -147,6 +147,24 @@ class Recording:
             return pd.DataFrame(columns=["model", by, "seed"])
         return table[pd.MultiIndex.from_frame(table[["model", "seed"]]).isin(self.recorded)]
 
+    def losses_by_position(self) -> pd.DataFrame:
+        """Return the mean loss of each run by target position.
+
+        Returns
+        -------
+        DataFrame
+            Means over five positions, in nats per word, by the ``position`` in their middle, from 1.
+        """
+        rows = [
+            (run["model"], run["seed"], clauses, 5 * n + 3, loss)
+            for run in self.details
+            for clauses, losses in zip(
+                self.plan.configs[run["model"]].test_clauses, run["losses_by_position"], strict=True
+            )
+            for n, loss in enumerate(losses)
+        ]
+        return pd.DataFrame(rows, columns=["model", "seed", "clauses", "position", "loss"])
+
     def correct(self, model: str, clauses: int | None = None) -> Bool[np.ndarray, "runs sentences"]:
         """Return which test sentences each run of a model translates correctly.
 

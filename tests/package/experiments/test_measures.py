@@ -66,6 +66,15 @@ def test_a_run_is_of_the_model_that_training_gives(config, trained, measured):
     assert bits.tolist() == [words == pair.target for words, pair in both]
 
 
+def test_losses_by_position_add_up_to_those_of_the_sentences(config, trained, measured):
+    for means, clauses in zip(measured.details["losses_by_position"], config.test_clauses, strict=True):
+        pairs = config.test_sentences(clauses)
+        counts = np.bincount(np.concatenate([np.arange(len(pair.target) + 1) // 5 for pair in pairs]))
+        assert len(means) == len(counts)
+        total = sum(sentence_nll(trained, pairs))
+        assert (means * counts).sum() == pytest.approx(total, abs=1e-4 * counts.sum())
+
+
 def test_without_attention_and_beam_there_is_less(small):
     lines = measure(small.configs["no-attention"].replace(learning_rate=0.01), 10).tables[""]
     assert {line[name] for line in lines for name in ("bleu_beam", "missed_left")} == {None}

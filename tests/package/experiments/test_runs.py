@@ -31,7 +31,8 @@ def test_lines_are_read_as_they_were_written_and_replaced_by_those_of_the_same_r
 def run_of(plan, model, seed, exact):
     line = {"model": model, "clauses": 1, "seed": seed, "exact_match": exact}
     digest = plan.configs[model].digest
-    return Run({"": [line]}, {"model": model, "seed": seed, "config": digest, "correct": f"{seed:02x}40"})
+    losses = {"losses_by_position": [[4.0], [3.0, 2.0], [1.0]]}
+    return Run({"": [line]}, losses | {"model": model, "seed": seed, "config": digest, "correct": f"{seed:02x}40"})
 
 
 @pytest.fixture
@@ -49,6 +50,8 @@ def test_runs_are_tables(small, folder):
     of_bahdanau = [("bahdanau", seed) for seed in (10, 11, 12)]
     assert [*zip(table.model, table.seed, strict=True)] == [("no-attention", 10), *of_bahdanau]
     assert table.exact_match.tolist() == [0.0, 1 / 10, 1 / 11, 1 / 12]
+    losses = recording.losses_by_position().query("model == 'bahdanau' and seed == 11")
+    assert losses[["clauses", "position", "loss"]].to_numpy().tolist() == [[1, 3, 4], [2, 3, 3], [2, 8, 2], [4, 3, 1]]
 
 
 def test_half_a_run_is_not_recorded(small, folder):
