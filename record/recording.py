@@ -50,7 +50,7 @@ def list_rate_jobs(recording: Recording, groups: Iterable[str]) -> Jobs:
         losses = mean_losses(rates[rates["tuning_group"] == group], len(rule["seeds"]))
         for rate, seed in product(rates_to_try(losses, rule["learning_rates"]), rule["seeds"]):
             config = plan.tuning_config(group).replace(learning_rate=rate)
-            jobs[group, rate, seed] = partial(measure_rate, plan, config, seed)
+            jobs[group, rate, seed] = partial(measure_rate, config, seed)
     return jobs
 
 
@@ -59,7 +59,7 @@ def list_jobs(recording: Recording, configs: Sequence[ExperimentConfig]) -> Jobs
     jobs = {}
     for config, seed in sorted(((c, seed) for c in configs for seed in c.seeds), key=lambda run: run[1]):
         chosen = config.replace(learning_rate=recording.best_learning_rate(config.tuning_group))
-        jobs[config.name, seed] = partial(measure, recording.plan, chosen, seed)
+        jobs[config.name, seed] = partial(measure, chosen, seed)
     return jobs
 
 

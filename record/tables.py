@@ -92,7 +92,7 @@ def write_lines(
 
 def add_run(run: Run, plan: Plan, folder: Path = RECORDED) -> None:
     """Write what is recorded of a run of a plan, its details last: a run that has them is done."""
-    order = [*dict.fromkeys([*plan.configs, *plan.tuning_groups, "seen lengths", "longer", "test", "captions"])]
+    order = [*dict.fromkeys([*plan.configs, *plan.tuning_groups, "test", "captions"])]
     for part, lines in run.tables.items():
         write_lines(lines, f"{plan.name}.{part}".removesuffix("."), folder, order=order)
     if run.details:

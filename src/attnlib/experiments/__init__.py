@@ -1,21 +1,13 @@
 """Comparison of models: plans, metrics, statistics, and the recorded runs.
 
 `variants` defines models that no paper has; `plan` describes what is compared; `fitting` and `predictions` run it;
-`runs`, `captions` and `verdicts` load and judge the results; `comparisons` and `ranges` plot them; `interventions`
-change what a trained model reads. This package exports what most chapters use.
+`runs`, `captions` and `verdicts` load and judge the results; `ranges` shows them; `interventions` change what a trained
+model reads. This package exports what most chapters use.
 """
 
 from attnlib.costs import count_macs, count_parameters
 from attnlib.experiments.fitting import train_from_config
-from attnlib.experiments.plan import ExperimentConfig, read_plan, split_lengths
-from attnlib.experiments.predictions import compute_metrics, max_output_length, predict, window_centers
+from attnlib.experiments.plan import read_plan
+from attnlib.experiments.predictions import compute_metrics, predict, window_centers
 from attnlib.experiments.runs import Recording, read_table
-from attnlib.experiments.verdicts import (
-    compare_by_metrics,
-    compare_models,
-    confidence_interval,
-    holm_correction,
-    judge_claims,
-    paired_bootstrap,
-    paired_t_test,
-)
+from attnlib.experiments.verdicts import judge_claims

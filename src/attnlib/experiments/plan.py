@@ -1,8 +1,8 @@
 """Plans of comparisons: models, metrics, seeds, and claims, fixed before the first run.
 
 A plan is a TOML file. ``[defaults]`` and the ``rows`` of its tables hold fields of `ExperimentConfig`; their other
-entries are options of the model. A row has ``num_seeds`` seeds from the plan's first. A claim about several metrics,
-test sets or numbers of ``clauses`` is a claim about each; ``[verdicts.claims]`` holds what all claims share.
+entries are options of the model. A row has ``num_seeds`` seeds from the plan's first. A claim about several metrics and
+numbers of ``clauses`` or test sets is a claim about each; ``[verdicts.claims]`` holds what all claims share.
 
 Each run is recorded with a digest of its configuration, so that the question cannot be changed once the answer is
 known. A plan may gain rows.
@@ -56,8 +56,8 @@ class ExperimentConfig:
     ----------
     name : str
         Name of the model in its plan.
-    model : str or callable
-        One of `MODELS`, or another function from vocabularies, sizes and a seed to a model.
+    model : str
+        One of `MODELS`.
     options : mapping
         Further arguments of that function.
     language : str, default "reordered"
@@ -88,8 +88,8 @@ class ExperimentConfig:
         Hypotheses of the beam search. With 1, test sentences are only translated greedily.
     label : str
         Name of the model in plots and tables.
-    plan, table : str
-        Names of the plan and of its table.
+    plan : str
+        Name of the plan.
     phase : int
         Phase of the plan; configurations of phase 1 run first.
     tuning_group : str
@@ -103,7 +103,7 @@ class ExperimentConfig:
     """
 
     name: str
-    model: str | Callable[..., EncoderDecoder]
+    model: str
     options: Mapping[str, Any] = field(default_factory=dict)
     language: str = GRAMMAR
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
@@ -121,7 +121,6 @@ class ExperimentConfig:
     beam_size: int = 5
     label: str = ""
     plan: str = ""
-    table: str = ""
     phase: int = 1
     tuning_group: str = ""
     subwords: bool = False
@@ -132,15 +131,10 @@ class ExperimentConfig:
         """Return a copy with changed attributes."""
         return replace(self, **changes)
 
-    def longer(self, times: int | float) -> "ExperimentConfig":
-        """Return a copy with a multiple of the steps and pairs."""
-        steps, pairs = round(self.max_steps * times), round(self.num_pairs * times)
-        return self.replace(name=f"{self.name}-times{times:g}", max_steps=steps, num_pairs=pairs)
-
     @property
     def build(self) -> Callable[..., EncoderDecoder]:
         """Function that builds the model."""
-        return MODELS[self.model] if isinstance(self.model, str) else self.model
+        return MODELS[self.model]
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -153,7 +147,7 @@ class ExperimentConfig:
     def digest(self) -> str:
         """Digest of what a run depends on, except its seed and learning rate."""
         described = {name: value for name, value in asdict(self).items() if name not in _NOT_OF_RUN}
-        return sha256(json.dumps(described, sort_keys=True, default=repr).encode()).hexdigest()[:16]
+        return sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:16]
 
     def build_model(self, seed: int) -> EncoderDecoder:
         """Build the model, untrained."""
@@ -178,7 +172,7 @@ class ExperimentConfig:
         return [pair for pairs in of for pair in pairs]
 
 
-_NOT_OF_RUN = {"name", "seeds", "learning_rate", "label", "plan", "table", "phase", "tuning_group"}
+_NOT_OF_RUN = {"name", "seeds", "learning_rate", "label", "plan", "phase", "tuning_group"}
 
 
 @dataclass(frozen=True)
@@ -206,7 +200,7 @@ class Plan:
 
     def tuning_config(self, group: str) -> ExperimentConfig:
         """Return the configuration that the learning rate of a tuning group is chosen with."""
-        return self.configs[self.tuning_groups[group]].longer(self.contents["tuning"]["share_of_steps"])
+        return self.configs[self.tuning_groups[group]]
 
     @property
     def groupings(self) -> Sequence[str]:
@@ -225,49 +219,26 @@ class Plan:
         -------
         DataFrame
             A row for each ``claim``, in words: that model ``first`` has "more" or "less" (``direction``) of a
-            ``metric`` on a ``test_set`` than model ``second``, or that it "differs"; and the ``margin`` of a large
-            difference.
+            ``metric`` on a ``test_set``, or a number of clauses, than model ``second``, or that it "differs"; and the
+            ``margin`` of a large difference.
         """
-        rule, columns = self.contents["verdicts"], ["claim", "first", "second", "direction", "metric", "test_set"]
-        rows = []
-        for claim in (rule.get("claims", {}) | entry for entry in self.contents["tables"][table].get("claims", ())):
-            sets = claim.get("clauses") or _listed(claim["test_set"])
-            for metric, test_set in product(_listed(claim["metric"]), sets):
-                direction = _direction(claim["direction"], metric)
+        rule, rows = self.contents["verdicts"], []
+        for claim in (rule["claims"] | entry for entry in self.contents["tables"][table].get("claims", ())):
+            first, second, direction = claim["first"], claim["second"], claim["direction"]
+            words = "differs from" if direction == "differs" else f"{direction} than"
+            wording = f"{self.configs[first].label} {words} {self.configs[second].label}"
+            for metric, test_set in product(claim["metric"], claim[self.groupings[0]]):
                 margin = rule.get("margin") or rule["margins"][metric][str(test_set)]
-                pair = claim["first"], claim["second"]
-                rows.append([self._wording(claim), *pair, direction, metric, name_test_set(test_set), margin])
-        return pd.DataFrame(rows, columns=[*columns, "margin"])
+                better = "less" if metric in LOWER_IS_BETTER else "more"
+                sign = better if direction == "better" else direction
+                rows.append([wording, first, second, sign, metric, test_set, margin])
+        columns = ["claim", "first", "second", "direction", "metric", "test_set", "margin"]
+        return pd.DataFrame(rows, columns=columns)
 
     def runs(self) -> list[tuple[ExperimentConfig, int]]:
         """Return each configuration with each of its seeds, in running order."""
         runs = [(config, seed) for config in self.configs.values() for seed in config.seeds]
         return sorted(runs, key=lambda run: (run[0].phase, run[1]))
-
-    def _wording(self, claim: Mapping[str, Any]) -> str:
-        """Return the label of a claim, or else its models' labels with the direction."""
-        words = {"differs": "differs from"}.get(claim["direction"], f"{claim['direction']} than")
-        first, second = (self.configs[claim[name]].label for name in ("first", "second"))
-        return claim.get("label", f"{first} {words} {second}")
-
-
-def name_test_set(test_set: str | int) -> str:
-    """Return the name of a test set, such as "3 clauses" for a number of clauses."""
-    return f"{test_set} clause{'s' * (test_set > 1)}" if isinstance(test_set, int) else test_set
-
-
-def split_lengths(claims: pd.DataFrame, clauses: Sequence[int] = (4, 5, 6, 8)) -> pd.DataFrame:
-    """Return the claims about longer sentences, split by number of clauses.
-
-    Parameters
-    ----------
-    claims : DataFrame
-        Claims, as `Plan.claims` returns them.
-    clauses : sequence of int, default (4, 5, 6, 8)
-        Numbers of clauses.
-    """
-    longer = claims[claims["test_set"] == "longer"]
-    return pd.concat([longer.assign(test_set=name_test_set(n)) for n in clauses], ignore_index=True)
 
 
 def read_plan(plan: str | Path | Plan) -> Plan:
@@ -293,13 +264,13 @@ def read_plan(plan: str | Path | Plan) -> Plan:
         path = PLANS / f"{plan}.toml"
     contents = tomllib.loads(path.read_text("utf-8"))
     first, configs = contents.get("seeds", {}).get("first", 0), {}
-    for table, part in contents["tables"].items():
+    for part in contents["tables"].values():
         for row in part["rows"]:
             given = {name: tuple(x) if isinstance(x, list) else x for name, x in (contents["defaults"] | row).items()}
             name, num_seeds = given["name"], given.pop("num_seeds")
             if name in configs:
                 raise ValueError(f"name is {name!r} twice in the plan {path.stem}; expected different names")
-            where = {"plan": path.stem, "table": table, "phase": part["phase"]}
+            where = {"plan": path.stem, "phase": part["phase"]}
             fields = {"label": name} | where | {x: given.pop(x) for x in _FIELDS & given.keys()}
             configs[name] = ExperimentConfig(**fields, seeds=tuple(range(first, first + num_seeds)), options=given)
     return Plan(path.stem, contents, configs)
@@ -314,14 +285,3 @@ def _sample(language: str, **drawn: Any) -> tuple[SentencePair, ...]:
 
 
 _sample_training, _sample_test = lru_cache(maxsize=2)(_sample), cache(_sample)
-
-
-def _listed(x: Any) -> list[Any]:
-    return x if isinstance(x, list) else [x]
-
-
-def _direction(direction: str, metric: str) -> str:
-    """Return "more" or "less" for "better" and "worse"."""
-    if direction not in ("better", "worse"):
-        return direction
-    return "more" if (direction == "better") != (metric in LOWER_IS_BETTER) else "less"

@@ -14,7 +14,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from attnlib.experiments.runs import Recording
-from attnlib.plotting.cards import Card, card
+from attnlib.plotting.cards import Card, sortable_table
 from attnlib.plotting.figures import CURVES
 
 SEEN, LONGER = (1, 2, 3), (4, 5, 6)
@@ -86,16 +86,14 @@ def model_table(recording: Recording, models: Mapping[str, str]) -> Card:
             alone = len(numbers) > 1 and name in low and sum((high < low[name]) | (low > high[name])) == len(low) - 1
             row.append(_cell(numbers[name], most, digits, bold=alone) if name in low else "<td></td>")
     headings = [*(heading for heading, *_ in _METRICS), *_COSTS]
-    head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in ("model", *headings))
-    lines = "\n".join(f"<tr>{''.join(row)}</tr>" for row in cells.values())
-    body = (
+    above = (
         f"<p>Means of {len(shown)} seeds. As in training: {SEEN[0]} to {SEEN[-1]} clauses; "
         f"longer: {LONGER[0]} to {LONGER[-1]}.</p>\n"
         '<details class="at-ranges"><summary>Show the ranges</summary>Below each mean: the lowest and the highest run.'
-        '</details>\n<div class="at-scroll" tabindex="0" role="region" aria-label="models">'
-        f"<table><thead><tr>{head}</tr></thead>\n<tbody>{lines}</tbody></table></div>\n"
+        "</details>\n"
     )
-    return card("sorter", body, {}, f"{len(cells)} models: {', '.join(headings)}")
+    text = f"{len(cells)} models: {', '.join(headings)}"
+    return sortable_table(["model", *headings], map("".join, cells.values()), text, above)
 
 
 def _cell(numbers: pd.Series, most: float, digits: int, *, bold: bool = False) -> str:

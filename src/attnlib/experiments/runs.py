@@ -2,8 +2,7 @@
 
 The plan ``world``, for example, has ``world.csv``, the metrics of each run on test sentences of each number of clauses;
 ``world.learning_rates.csv``; ``world.jsonl``, with further details of each run; and ``world.environments.csv``, the
-code, machines and versions that these name. Of ``comparison``, whose grammar the package no longer has, only what
-appendix B shows is left. The metrics are described in `attnlib.experiments.predictions`.
+code, machines and versions that these name. The metrics are described in `attnlib.experiments.predictions`.
 """
 
 import json
@@ -121,20 +120,14 @@ class Recording:
         """Model and seed of each recorded run."""
         return {(run["model"], run["seed"]) for run in self.details}
 
-    @property
-    def missing(self) -> list[tuple[str, int]]:
-        """Model and seed of each planned run that is not recorded yet, in running order."""
-        return [(config.name, seed) for config, seed in self.plan.runs() if (config.name, seed) not in self.recorded]
-
     def runs(self, by: str | None = None) -> pd.DataFrame:
         """Return the metrics of all recorded runs.
 
         Parameters
         ----------
         by : {"test_set", "clauses", "words"}, optional
-            Grouping of the test sentences, one of the plan's: by as many clauses as in training ("seen lengths") or
-            more ("longer"); by number of clauses; or by number of words, in tens. The test sets of a plan that learns
-            from a text are "test" and "captions". If None, the plan's first grouping.
+            Grouping of the test sentences, one of the plan's: by number of clauses; or, of a plan that learns from a
+            text, by test set, "test" or "captions", or by number of words, in tens. If None, the plan's first grouping.
 
         Returns
         -------
@@ -172,32 +165,15 @@ class Recording:
         ]
         return pd.DataFrame(rows, columns=["model", "seed", "clauses", "position", "loss"])
 
-    def alignment_offsets(self) -> pd.DataFrame:
-        """Return the distribution of each run's offsets from the gold links.
-
-        Returns
-        -------
-        DataFrame
-            Number of links by ``offset`` from the nearest gold link, in words. A negative offset is to the left. The
-            first and the last offset include all links that are further away.
-        """
-        rows = [
-            (run["model"], run["seed"], test_set, offset, count)
-            for run in self.details
-            for test_set, links in (run["alignment_offsets"] or {}).items()
-            for offset, count in enumerate(links, -(len(links) // 2))
-        ]
-        return pd.DataFrame(rows, columns=["model", "seed", "test_set", "offset", "links"])
-
-    def correct(self, model: str, test_set: str | int = "seen lengths") -> Bool[np.ndarray, "runs sentences"]:
+    def correct(self, model: str, clauses: int | None = None) -> Bool[np.ndarray, "runs sentences"]:
         """Return which test sentences each run of a model translates correctly.
 
         Parameters
         ----------
         model : str
             Name of the model.
-        test_set : {"seen lengths", "longer"} or int, default "seen lengths"
-            Test set, or number of clauses.
+        clauses : int, optional
+            Number of clauses of the sentences. If None, all that are learned from.
 
         Returns
         -------
@@ -205,12 +181,10 @@ class Recording:
             True for a correct translation; runs are ordered by seed.
         """
         config = self.plan.configs[model]
-        clauses = np.repeat(config.test_clauses, config.num_test_sentences)
-        seen = clauses <= max(config.clauses)
-        of_set = {"seen lengths": seen, "longer": ~seen}.get(test_set, clauses == test_set)
+        of = np.repeat(config.test_clauses, config.num_test_sentences)
         runs = [bytes.fromhex(run["correct"]) for run in self.details if run["model"] == model]
-        bits = [np.unpackbits(np.frombuffer(run, np.uint8), count=len(clauses)) for run in runs]
-        return np.array(bits, dtype=bool)[:, of_set]
+        bits = [np.unpackbits(np.frombuffer(run, np.uint8), count=len(of)) for run in runs]
+        return np.array(bits, dtype=bool)[:, np.isin(of, config.clauses if clauses is None else clauses)]
 
     def best_learning_rate(self, group: str) -> float:
         """Return the learning rate of a tuning group with the least mean loss.

@@ -26,7 +26,7 @@ from attnlib.attention import AttentionOutput, join
 from attnlib.data import Tokenizer
 from attnlib.decoders import Decoder, DecoderState, DeepOutput
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, EncoderOutput, StackedLSTM
-from attnlib.layers import Embedding, gru_step, lstm_step, seeded, weight
+from attnlib.layers import Embedding, seeded, weight
 from attnlib.scores import Additive, General
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.windows import GlobalWindow
@@ -72,9 +72,9 @@ class AttentionalOutput(nn.Module):
 
 
 class Projected(nn.Module):
-    r"""Projection of an encoder state to an initial decoder state, :math:`s_0 = \tanh(W_s h)`.
+    r"""Projection of the backward direction's final state to an initial decoder state, :math:`s_0 = \tanh(W_s h)`.
 
-    Here `h` is the final state of the backward direction. An LSTM's memory cell starts at 0.
+    An LSTM's memory cell starts at 0.
 
     Parameters
     ----------
@@ -87,15 +87,7 @@ class Projected(nn.Module):
         self.W_s = weight(decoder_size, hidden_size)
 
     def forward(self, h: Float[Tensor, "batch enc"]) -> tuple[Tensor, Tensor]:
-        """Compute the initial state and memory cell from the encoder's final state.
-
-        Only the last `hidden_size` features are read.
-
-        Returns
-        -------
-        tuple of two tensors, shape (batch, dec)
-            Initial state and memory cell.
-        """
+        """Compute the initial state and memory cell from the final states of both directions."""
         s_0 = torch.tanh(linear(h[:, -self.W_s.shape[1] :], self.W_s))
         return s_0, torch.zeros_like(s_0)
 
@@ -166,25 +158,16 @@ class HybridDecoder(Decoder):
             State after the step.
         """
         y_before = self.embedding(ids)
-        attended, after = self._next(self._words_share(y_before), y_before, state)
+        attended, after = self._next(y_before, state)
         s, *_, fed = after.cache
         read = fed if self.feeds_readout else self.readout.read(s, y_before, fed)
         return linear(read, self.readout.W_o), attended, after
 
-    def _words_share(self, y):
-        """Return the product of the words with the input weights, for all steps."""
-        lstm = isinstance(self.cell, nn.LSTMCell)
-        return linear(y, self.cell.weight_ih[:, : y.shape[-1]], self.cell.bias_ih + self.cell.bias_hh * lstm)
-
-    def _next(self, x, y_before, state):
+    def _next(self, y_before, state):
         """Return the attention output and the decoder state of one step."""
-        s_before, *cell, fed = state.cache
-        W_hh = self.cell.weight_hh
-        x = torch.addmm(x, fed, self.cell.weight_ih[:, -self.fed :].T)
-        if cell:
-            s, *cell = lstm_step(x, s_before, *cell, W_hh)
-        else:
-            s = gru_step(x, s_before, W_hh, self.cell.bias_hh)
+        *states, fed = state.cache
+        x = torch.cat([y_before, fed], 1)
+        s, *cell = self.cell(x, states) if len(states) > 1 else (self.cell(x, *states),)
         attended = self.attention.at(state.position, s, state.memory)
         c = attended.context.squeeze(1)
         fed = self.readout.read(s, y_before, c) if self.feeds_readout else c
@@ -193,8 +176,8 @@ class HybridDecoder(Decoder):
     def _read(self, ids, encoded):
         y, state = self.embedding(ids), self.start(encoded)
         states, outputs = [], []
-        for x, y_before in zip(self._words_share(y).unbind(1), y.unbind(1), strict=True):
-            look, state = self._next(x, y_before, state)
+        for y_before in y.unbind(1):
+            look, state = self._next(y_before, state)
             states.append(state.cache[0])
             outputs.append(look)
         attended = join(outputs)
@@ -206,7 +189,7 @@ def hybrid(
     target_vocabulary: Tokenizer,
     *,
     encoder: str = "gru",
-    encoder_ratio: int | float = 2,
+    encoder_ratio: int = 2,
     bridge: bool = True,
     score: str = "additive",
     maxout: bool = True,
@@ -226,11 +209,11 @@ def hybrid(
     encoder : {"gru", "bidirectional", "backward"}, default "gru"
         A bidirectional GRU, with a GRU as decoder; or a bidirectional LSTM or one that reads from the last word to the
         first, with an LSTM as decoder.
-    encoder_ratio : float, default 2
-        Size of an annotation, relative to a decoder state. The encoder "gru" always has 2, one for each direction.
+    encoder_ratio : int, default 2
+        Size of an annotation, relative to a decoder state: 1 with the encoder "backward", otherwise 2.
     bridge : bool, default True
-        Whether the initial state is a projection of the final state of the backward direction. Otherwise it is that
-        state itself, which needs the encoder "backward" with ratio 1. The encoder "gru" always has a bridge.
+        Whether the initial state is a projection of the final state of the backward direction. With the encoder
+        "backward", and only there, it is that state itself.
     score : {"additive", "general"}, default "additive"
         Attention score.
     maxout : bool, default True
@@ -253,11 +236,11 @@ def hybrid(
     ValueError
         If parts do not fit together.
     """
-    if encoder == "gru" and (encoder_ratio != 2 or not bridge):
-        raise ValueError(f"encoder is 'gru', encoder_ratio {encoder_ratio}, bridge {bridge}; expected 2 and True")
-    if not bridge and (encoder != "backward" or encoder_ratio != 1):
-        raise ValueError(f"bridge is False, encoder {encoder!r}, its ratio {encoder_ratio}; expected 'backward' and 1")
-    encoder_size = round(encoder_ratio * hidden_size)
+    backward = encoder == "backward"
+    if (encoder_ratio, bridge) != ((1, False) if backward else (2, True)):
+        expected = "1 and False" if backward else "2 and True"
+        raise ValueError(f"encoder is {encoder!r}, encoder_ratio {encoder_ratio}, bridge {bridge}; expected {expected}")
+    encoder_size = encoder_ratio * hidden_size
     encoders = {
         "gru": lambda embedding: BidirectionalGRU(embedding, hidden_size, hidden_size),
         "bidirectional": lambda embedding: BidirectionalLSTM(embedding, encoder_size),
@@ -276,7 +259,6 @@ def hybrid(
         embedding = Embedding(len(target_vocabulary), embedding_dim)
         deep = {"embedding_dim": embedding_dim, "maxout": hidden_size // 2}
         readout = DeepOutput(**output, **deep) if maxout else AttentionalOutput(**output)
-        backward = encoder_size // 2 if encoder == "bidirectional" else encoder_size
-        begin = Projected(hidden_size, backward) if bridge and encoder != "gru" else None
+        begin = Projected(hidden_size, hidden_size) if encoder == "bidirectional" else None
     decoder = HybridDecoder(attention, cell, embedding, readout, begin, feeds_readout=feeds_readout)
     return EncoderDecoder(reader, decoder, source_vocabulary, target_vocabulary)

@@ -166,6 +166,27 @@ def card(
     return Card(f"{inside}\n{_BEGIN}{carried}{_END}", text)
 
 
+def sortable_table(head: Sequence[str], rows: Iterable[str], text: str, above: str = "") -> Card:
+    """Build a table that is sorted by the column whose heading is pressed.
+
+    Parameters
+    ----------
+    head : sequence of str
+        Column headings.
+    rows : iterable of str
+        HTML of each row's cells. A cell's attribute ``data-size`` is the number that it is sorted by.
+    text : str
+        Text that is shown without HTML.
+    above : str, default ""
+        HTML that is shown above the table.
+    """
+    columns = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
+    lines = "\n".join(f"<tr>{row}</tr>" for row in rows)
+    inside = f"<table><thead><tr>{columns}</tr></thead>\n<tbody>{lines}</tbody></table>"
+    region = f'class="at-scroll" tabindex="0" role="region" aria-label="{escape(text)}"'
+    return card("sorter", f"{above}<div {region}>{inside}</div>\n", {}, text)
+
+
 def files(kind: str, models: bool) -> tuple[str, ...]:
     """Return the names of the scripts and styles of a card, in loading order.
 

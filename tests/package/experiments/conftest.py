@@ -12,7 +12,7 @@ from attnlib.language.sentences import sample
 
 SMALL = """
 [metrics]
-groupings = ["test_set", "clauses"]
+groupings = ["clauses"]
 
 [defaults]
 embedding_dim = 7
@@ -31,16 +31,17 @@ first = 10
 [tuning]
 learning_rates = [0.002, 0.01, 0.05]
 seeds = [100, 101]
-share_of_steps = 0.5
-clauses = [1, 2]
 
 [tuning.groups]
 early = "bahdanau"
 late = "local-p"
 
 [verdicts]
-level = 0.05
 margin = 0.05
+
+[verdicts.claims]
+metric = ["exact_match"]
+clauses = [1, 4]
 
 [tables.attention]
 phase = 2
@@ -67,8 +68,6 @@ clauses = [1, 2]
 first = "bahdanau"
 second = "no-attention"
 direction = "more"
-metric = "exact_match"
-test_set = ["seen lengths", "longer"]
 
 [tables.luong]
 phase = 1

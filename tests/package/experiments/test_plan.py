@@ -8,7 +8,7 @@ from measures import dev_sentences
 
 from attnlib.costs import count_parameters
 from attnlib.data import Vocabulary
-from attnlib.experiments.plan import ExperimentConfig, read_plan, split_lengths
+from attnlib.experiments.plan import ExperimentConfig, read_plan
 from attnlib.language.sentences import sample
 
 
@@ -17,7 +17,7 @@ def test_a_plan_is_what_its_file_says(small):
     assert [*small.configs] == ["no-attention", "bahdanau", "local-p"]
     budget = {"embedding_dim": 7, "hidden_size": 8, "num_pairs": 30, "max_tokens": 200, "max_steps": 10}
     tested = {"test_clauses": (1, 2, 4), "num_test_sentences": 3, "test_seed": 2000, "beam_size": 1}
-    where = {"label": "no-attention", "plan": "small", "table": "attention", "phase": 2, "tuning_group": "early"}
+    where = {"label": "no-attention", "plan": "small", "phase": 2, "tuning_group": "early"}
     assert config == ExperimentConfig("no-attention", "rnn_encdec", seeds=(10, 11), **budget, **tested, **where)
     assert (other.model, other.clauses, other.options, other.beam_size) == ("rnn_search", (1, 2), {}, 2)
     assert (local.model, local.options) == ("luong", {"window": "local-p", "half_width": 2})
@@ -25,7 +25,7 @@ def test_a_plan_is_what_its_file_says(small):
     assert first == [*(("local-p", seed) for seed in range(10, 16)), ("no-attention", 10), ("bahdanau", 10)]
     columns = ["claim", "first", "second", "direction", "metric", "test_set", "margin"]
     claim = ["Bahdanau more than no-attention", "bahdanau", "no-attention", "more", "exact_match"]
-    claims = [[*claim, "seen lengths", 0.05], [*claim, "longer", 0.05]]
+    claims = [[*claim, 1, 0.05], [*claim, 4, 0.05]]
     assert small.claims("attention")[columns].to_numpy().tolist() == claims
     assert small.claims("luong").empty
 
@@ -35,25 +35,18 @@ def test_a_claim_about_several_metrics_and_lengths_is_one_about_each(small):
     shared = {"metric": ["exact_match", "perplexity"], "direction": "better", "clauses": [1, 3]}
     claims = [{"first": "bahdanau", "second": "local-p"}, {"first": "local-p", "second": "bahdanau", "clauses": [3]}]
     contents = {"verdicts": {"margins": margins, "claims": shared}, "tables": {"some": {"claims": claims}}}
-    asked = replace(small, contents=contents).claims("some")
+    asked = replace(small, contents=small.contents | contents).claims("some")
     words = [("more", "exact_match"), ("less", "perplexity")]
-    lengths = [("1 clause", 0), ("3 clauses", 1)]
+    lengths = [(1, 0), (3, 1)]
     values = [[*margins[metric].values()] for _, metric in words]
     first = [(*word, name, of[n]) for word, of in zip(words, values, strict=True) for name, n in lengths]
-    second = [(*word, "3 clauses", of[1]) for word, of in zip(words, values, strict=True)]
+    second = [(*word, 3, of[1]) for word, of in zip(words, values, strict=True)]
     columns = ["direction", "metric", "test_set", "margin"]
     assert [*asked[columns].itertuples(index=False, name=None)] == [*first, *second]
     assert {*asked["claim"]} == {"Bahdanau better than local-p", "local-p better than Bahdanau"}
 
 
-def test_claims_about_longer_sentences_are_asked_at_each_length(small):
-    claims = small.claims("attention")
-    split = split_lengths(claims, (4, 8))
-    assert [*split["test_set"]] == ["4 clauses", "8 clauses"]
-    assert split.drop(columns="test_set").equals(claims.drop(columns="test_set"))
-
-
-@pytest.mark.parametrize("name", ["comparison", "world"])
+@pytest.mark.parametrize("name", ["sentences", "world"])
 def test_different_models_and_claims_have_different_labels(name):
     plan = read_plan(name)
     labels = [config.label for config in plan.configs.values()]
@@ -65,7 +58,7 @@ def test_different_models_and_claims_have_different_labels(name):
 @pytest.mark.parametrize("changes", [{"max_steps": 21}, {"options": {"score": "dot"}}, {"reordering": 0.0}])
 def test_a_digest_is_of_what_a_run_depends_on(small, changes):
     config = small.configs["local-p"]
-    about = {"name": "x", "label": "y", "table": "z", "phase": 3, "seeds": (1,), "learning_rate": 0.5}
+    about = {"name": "x", "label": "y", "phase": 3, "seeds": (1,), "learning_rate": 0.5}
     assert config.replace(**about).digest == config.digest != config.replace(**changes).digest
 
 

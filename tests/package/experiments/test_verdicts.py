@@ -1,120 +1,108 @@
-"""Verdicts: each of the four by hand, and corrected together."""
+"""Verdicts: each by hand and against scipy, corrected together, and read back from the table."""
+
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
-from attnlib.experiments.verdicts import compare_by_metrics, compare_models, holm_correction, judge_claims
+from attnlib.experiments.verdicts import holm_correction, judge_claims, verdict_table
 
-WAVE = np.array([0.0, 0.01, -0.01, 0.02, -0.02, 0.005, 0.03])
-EXACT = {"good": 0.8 + WAVE, "poor": 0.4 - WAVE, "same": 0.801 + WAVE[::-1] / 20, "wild": 20 * WAVE}
-RUNS = pd.concat(
-    pd.DataFrame({"model": name, "test_set": "longer", "seed": range(10, 17), "exact_match": exact})
-    for name, exact in EXACT.items()
-)
-RUNS = RUNS.assign(bleu_beam=-100 * RUNS.exact_match, perplexity=np.exp(-RUNS.exact_match), error=-RUNS.exact_match)
-NUMBERS = ["difference", "ci_low", "ci_high", "p_value", "p_margin"]
+GOOD, POOR = [0.83, 0.86, 0.8, 0.84, 0.9], [0.79, 0.84, 0.81]
 
 
-def claims(*claims, margin=0.05, test_set="longer"):
+def runs_of(by="clauses", **models):
+    """Make runs of one test set, as many as there are numbers; perplexity is their exponential."""
+    parts = [
+        pd.DataFrame({"model": name, by: 3, "seed": range(10, 10 + len(x)), "exact_match": x})
+        for name, x in models.items()
+    ]
+    return pd.concat(parts).assign(perplexity=lambda runs: np.exp(runs.exact_match))
+
+
+def claims(*claims, margin=0.02):
     """Make claims of four words each: first, second, direction, metric."""
     frame = pd.DataFrame(claims, columns=["first", "second", "direction", "metric"])
-    return frame.assign(test_set=test_set, margin=margin)
+    return frame.assign(claim="a claim", test_set=3, margin=margin)
 
 
-@pytest.mark.parametrize(
-    ("claim", "verdict"),
-    [
-        (("good", "poor", "more", "exact_match"), "supported"),
-        (("good", "poor", "differs", "exact_match"), "supported"),
-        (("good", "poor", "less", "exact_match"), "reversed"),
-        (("poor", "good", "more", "exact_match"), "reversed"),
-        (("good", "poor", "less", "error"), "supported"),
-        (("same", "good", "more", "exact_match"), "ruled out"),
-        (("same", "good", "differs", "exact_match"), "ruled out"),
-        (("wild", "poor", "less", "exact_match"), "inconclusive"),
-        (("wild", "wild", "differs", "exact_match"), "ruled out"),
-    ],
-)
-def test_a_claim_alone(claim, verdict):
-    assert [*compare_models(RUNS, claims(claim))["verdict"]] == [verdict]
-
-
-def test_a_claim_that_holds_by_less_than_the_margin_holds():
-    compared = compare_models(RUNS, claims(("good", "poor", "more", "exact_match"), margin=0.9)).iloc[0]
-    assert (compared.verdict, compared.p_margin < 0.05) == ("supported", True)
-
-
-def test_claims_are_corrected_together_and_paired_by_seed():
-    many = [("good", "poor", "more", "exact_match"), ("same", "good", "more", "exact_match")]
-    many += [("wild", "good", "differs", "exact_match")] * 3
-    shuffled = RUNS.sample(frac=1, random_state=0).query("model != 'wild' or seed < 15")
-    together = compare_models(shuffled, claims(*many))
-    alone = pd.concat([compare_models(shuffled, claims(claim)) for claim in many])
-    for name in ("p_value", "p_margin"):
-        assert together[name].to_numpy() == pytest.approx(holm_correction(alone[name]))
-    assert together["difference"].tolist() == alone["difference"].tolist()
-    assert together["difference"][2] == pytest.approx((EXACT["wild"] - EXACT["good"])[:5].mean())
-
-
-def test_all_metrics_are_corrected_each_by_itself_or_jointly():
-    asked = claims(("same", "good", "more", "exact_match"), ("wild", "poor", "less", "error"))
-    each, jointly = (compare_by_metrics(RUNS, asked, jointly=jointly) for jointly in (False, True))
-    alone = [compare_models(RUNS, asked), *(compare_models(RUNS, asked, m) for m in ("bleu_beam", "perplexity"))]
-    columns = ["metric", *NUMBERS, "verdict"]
-    assert each[columns].equals(pd.concat(alone, ignore_index=True)[columns])
-    assert [*each["metric"]] == ["exact_match", "error", "bleu_beam", "perplexity"]
-    tests = (0, None), (1, None), (0, "bleu_beam"), (0, "perplexity")
-    one_by_one = pd.concat(compare_models(RUNS, asked[k : k + 1], metric) for k, metric in tests)
-    for name in ("p_value", "p_margin"):
-        assert jointly[name].to_numpy() == pytest.approx(holm_correction(one_by_one[name]))
-    assert jointly["difference"].equals(each["difference"])
-
-
-@pytest.mark.parametrize(
-    ("second", "metric", "says"),
-    [
-        ("nobody", None, "runs lacks .*nobody.*; expected runs of good and nobody"),
-        ("poor", "bleu", "metric is 'bleu'"),
-    ],
-)
-def test_what_is_not_recorded_is_refused(refused, second, metric, says):
-    refused(lambda: compare_models(RUNS, claims(("good", second, "more", "exact_match")), metric), says)
-
-
-def lengths(**models):
-    """Make runs at 3 clauses, with as many seeds as there are numbers; perplexity is their exponential."""
-    parts = [pd.DataFrame({"model": name, "clauses": 3, "exact_match": x}) for name, x in models.items()]
-    return pd.concat(parts).assign(perplexity=lambda runs: np.exp(runs.exact_match))
+def test_holm_by_hand():
+    """Holm 1979: the least times 4, the next times 3, but not less than the one before, ..."""
+    assert holm_correction([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm_correction([0.5, np.nan, 0.5, 0.01]) == pytest.approx([1.0, np.nan, 1.0, 0.03], nan_ok=True)
+    assert holm_correction([]).size == 0
 
 
 @pytest.mark.parametrize("metric", ["exact_match", "perplexity"])
 def test_welch_s_test_takes_all_runs_of_both_and_the_logarithm_of_perplexity(metric):
-    good, poor = [0.83, 0.86, 0.8, 0.84, 0.9], [0.79, 0.84, 0.81]
-    runs = lengths(good=good, poor=poor, once=[0.5])
     asked = [("good", "poor", direction, metric) for direction in ("more", "less", "differs")]
-    judged = judge_claims(runs, claims(*asked, ("good", "once", "more", metric), margin=0.02, test_set="3 clauses"))
-    assert [*judged["direction"]] == ["more", "less", "differs"]
-    test = stats.ttest_ind(good, poor, equal_var=False)
-    assert judged["p_value"].to_numpy() == pytest.approx(holm_correction([test.pvalue] * 3))
+    judged = judge_claims(runs_of(good=GOOD, poor=POOR), claims(*asked))
+    test = stats.ttest_ind(GOOD, POOR, equal_var=False)
     low, high = test.confidence_interval(0.95)
-    expected = [np.mean(good) - np.mean(poor), low, high]
-    assert judged[NUMBERS[:3]].to_numpy() == pytest.approx(np.array([expected] * 3))
-    more = stats.ttest_ind(np.array(good) - 0.02, poor, equal_var=False, alternative="less").pvalue
-    less = stats.ttest_ind(np.array(good) + 0.02, poor, equal_var=False, alternative="greater").pvalue
-    assert judged["p_margin"].to_numpy() == pytest.approx(holm_correction([more, less, max(more, less)]))
+    expected = [np.mean(GOOD) - np.mean(POOR), low, high, test.pvalue]
+    columns = ["difference", "ci_low", "ci_high", "p_value"]
+    assert judged[columns].to_numpy() == pytest.approx(np.array([expected] * 3))
+    more = stats.ttest_ind(np.array(GOOD) - 0.02, POOR, equal_var=False, alternative="less").pvalue
+    less = stats.ttest_ind(np.array(GOOD) + 0.02, POOR, equal_var=False, alternative="greater").pvalue
+    assert judged["margin_p_value"].to_numpy() == pytest.approx([more, less, max(more, less)])
+
+
+def test_paired_it_is_the_t_test_of_the_differences_of_common_seeds():
+    runs = runs_of("test_set", good=GOOD, poor=POOR).sample(frac=1, random_state=0)
+    [judged] = judge_claims(runs, claims(("good", "poor", "more", "exact_match")), paired=True).itertuples()
+    test = stats.ttest_rel(GOOD[:3], POOR)
+    expected = [np.mean(GOOD[:3]) - np.mean(POOR), *test.confidence_interval(0.95), test.pvalue]
+    assert [judged.difference, judged.ci_low, judged.ci_high, judged.p_value] == pytest.approx(expected)
+    least = stats.ttest_rel(np.array(GOOD[:3]) - 0.02, POOR, alternative="less").pvalue
+    assert judged.margin_p_value == pytest.approx(least)
 
 
 @pytest.mark.parametrize(
     ("first", "second", "direction", "verdict"),
     [
         ([1.0, 1.0, 1.0], [0.5, 0.6, 0.7, 0.5], "more", "supported"),
+        ([1.0, 1.0, 1.0], [0.5, 0.6, 0.7, 0.5], "differs", "supported"),
         ([1.0, 1.0, 1.0], [0.5, 0.6, 0.7, 0.5], "less", "reversed"),
+        ([0.5, 0.6, 0.7, 0.5], [1.0, 1.0, 1.0], "less", "supported"),
         ([1.0, 1.0, 1.0], [1.0, 1.0], "more", "ruled out"),
+        ([1.0, 1.0, 1.0], [1.0, 1.0], "differs", "ruled out"),
         ([0.1, 0.9, 0.5], [0.5, 0.6, 0.7, 0.5], "more", "inconclusive"),
+        ([1.0], [0.5, 0.6, 0.7, 0.5], "more", "not recorded"),
     ],
 )
-def test_a_claim_of_runs_without_pairs(first, second, direction, verdict):
-    asked = claims(("one", "other", direction, "exact_match"), margin=0.02, test_set="3 clauses")
-    assert [*judge_claims(lengths(one=first, other=second), asked)["verdict"]] == [verdict]
+def test_a_claim_alone(first, second, direction, verdict):
+    asked = claims(("one", "other", direction, "exact_match"))
+    assert [*judge_claims(runs_of(one=first, other=second), asked)["verdict"]] == [verdict]
+
+
+def test_claims_are_corrected_together_but_for_those_not_recorded():
+    runs = runs_of(good=GOOD, poor=POOR, same=GOOD[::-1], once=[0.5])
+    asked = [("good", "poor", "more"), ("once", "good", "more"), ("same", "good", "less"), ("poor", "same", "differs")]
+    together = judge_claims(runs, claims(*((*claim, "exact_match") for claim in asked)))
+    for name in ("p", "margin_p"):
+        corrected = holm_correction(together[f"{name}_value"].dropna())
+        assert together[f"{name}_corrected"].dropna().to_numpy() == pytest.approx(corrected)
+    assert together["verdict"].tolist() == ["inconclusive", "not recorded", "inconclusive", "inconclusive"]
+
+
+def test_a_table_has_a_row_for_each_claim_and_metric_and_a_colored_cell_for_each_verdict():
+    rows = [
+        ("a more than b", "exact_match", 1, 0.3, "supported"),
+        ("a more than b", "exact_match", 3, -0.3, "ruled out"),
+        ("a more than b", "bleu_beam", 1, -9.0, "reversed"),
+        ("<b> & c", "exact_match", 3, 0.0, "inconclusive"),
+        ("<b> & c", "exact_match", 1, np.nan, "not recorded"),
+    ]
+    card = verdict_table(pd.DataFrame(rows, columns=["claim", "metric", "test_set", "difference", "verdict"]))
+    head, first, second, third = re.findall(r"<tr>(.*?)</tr>", card.html)
+    assert re.findall(r">([^<>]+)</th>", head) == ["claim", "metric", "1", "3"]
+    assert first == (
+        '<th scope="row">a more than b</th><td>exact match</td>'
+        '<td class="at-supported" data-size="0.300000">+0.30<br>supported</td>'
+        '<td class="at-ruled-out" data-size="-0.300000">-0.30<br>ruled out</td>'
+    )
+    assert second.endswith('<td class="at-reversed" data-size="-9.000000">-9.0<br>reversed</td><td></td>')
+    assert "&lt;b&gt; &amp; c" in third
+    assert third.endswith('<td></td><td class="at-inconclusive" data-size="0.000000">+0.00</td>')
+    assert repr(card) == "5 verdicts on 2 claims"

@@ -2,14 +2,12 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from matplotlib import get_data_path
 from matplotlib.font_manager import fontManager
 from matplotlib.text import Text
 
-from attnlib.experiments.comparisons import plot_runs
 from attnlib.plotting import attention_explorer, figures
 
 RNG = np.random.default_rng(0)
@@ -66,9 +64,6 @@ def draw_everywhere(text):
     [
         draw_everywhere,
         lambda text: figures.plot_alignments({text: np.eye(2)}, FOUR[:2], FOUR[:2])[0],
-        lambda text: plot_runs(pd.Series([1.0], index=[text])),
-        lambda text: plot_runs(pd.Series([1.0], index=["a"]), xlabel=text),
-        lambda text: plot_runs(pd.Series([1.0, 2], index=pd.MultiIndex.from_tuples([("a", text), ("a", "b")]))),
     ],
 )
 @pytest.mark.parametrize("text", ["$5-$10", "$/h_$", r"\$5 \$"])
