@@ -18,8 +18,8 @@ _NOT_COUNTED = {
 
 
 def count_parameters(model: nn.Module) -> int:
-    """Count the trainable parameters of a model."""
-    return sum(weight.numel() for weight in model.parameters() if weight.requires_grad)
+    """Count the parameters of a model, those of a pretrained one too, which do not learn."""
+    return sum(weight.numel() for weight in model.parameters())
 
 
 def count_products(work: Callable[[], object]) -> int:
