@@ -1,10 +1,9 @@
-"""Speed: training and decoding as `attnlib` ships them, in float32, and in OpenNMT-py and joeynmt; processes.
+"""Speed: training and decoding as `attnlib` ships them, and in float32; one process and two.
 
 What is compared takes turns, and the ratios of each round are printed: between rounds a machine may get faster or
 slower. Training and decoding are compared in one thread, by the time of the processor. Sentences are made up of 8,000
 words, as often as in real text (Zipf), 8 to 20 of them. Models that have learnt nothing end no sentence: decoding
-writes fifteen words. The peers are compared where they can be imported, from PYTHONPATH say (OpenNMT-py 3.5.1,
-joeynmt 2.3.0), with the same batches, sizes and loss, and with PyTorch's own Adam.
+writes fifteen words.
 
     python benchmarks/speed.py [training] [decoding] [processes]
 """
@@ -18,16 +17,13 @@ from pathlib import Path
 from statistics import median
 from time import process_time
 from timeit import timeit
-from types import SimpleNamespace
 
 import numpy as np
 import torch
-from torch import distributed, multiprocessing, nn
-from torch.nn.functional import cross_entropy
+from torch import distributed, multiprocessing
 
 from attnlib.batching import Batch
-from attnlib.data import BOS, EOS, PAD, UNK, Vocabulary
-from attnlib.decoders import DeepOutput
+from attnlib.data import EOS, PAD, Vocabulary
 from attnlib.presets import luong, rnn_search
 from attnlib.processes import bfloat16_autocast, compute_with, fastest_settings
 from attnlib.search import beam_search, greedy_search
@@ -72,125 +68,36 @@ def as_shipped(settings, work):
         return work()
 
 
-def compare_with(title, amount, unit, work, peers):
-    """Compare the command's choice with float32 and with the peers that are there."""
+def compare_with_float32(title, amount, unit, work):
+    """Compare the command's choice with float32."""
     with bfloat16_autocast(torch.device("cpu")):
         settings = fastest_settings(work, torch.device("cpu"))
-    works = {"attnlib --float32": work} | {name: work for name, work in peers.items() if work}
-    timed = {name: partial(timeit, work, number=1, timer=process_time) for name, work in works.items()}
-    shipped = partial(as_shipped, settings, partial(timeit, work, number=1, timer=process_time))
-    compare(f"{title}: {settings}", amount, unit, {"attnlib": shipped} | timed)
-
-
-def peer(make, *options):
-    """Make a peer's model, or none where the peer is absent."""
-    try:
-        return make(*options)
-    except ImportError as error:
-        print(f"not compared: {error}")
-
-
-def opennmt(feeding):
-    from onmt.decoders.decoder import InputFeedRNNDecoder, StdRNNDecoder  # noqa: PLC0415, a peer may be absent
-    from onmt.encoders.rnn_encoder import RNNEncoder  # noqa: PLC0415
-    from onmt.models import NMTModel  # noqa: PLC0415
-    from onmt.modules import Embeddings  # noqa: PLC0415
-
-    source, target = (Embeddings(SIZE, WORDS, PAD, dropout=0.2) for _ in range(2))
-    kind = InputFeedRNNDecoder if feeding else StdRNNDecoder
-    decoder = kind("LSTM", True, 1, SIZE, attn_type="dot", dropout=0.3, embeddings=target)
-    model = NMTModel(RNNEncoder("LSTM", True, 1, SIZE, 0.3, source), decoder)
-    model.generator = nn.Linear(SIZE, WORDS)
-    return model
-
-
-def opennmt_loss(model, source, lengths, target):
-    words = torch.cat([torch.full((len(target), 1), BOS), target], 1)[:, :, None]
-    scores = model.generator(model(source[:, :, None], words, lengths)[0])
-    return cross_entropy(scores.flatten(0, 1), target.flatten(), ignore_index=PAD)
-
-
-def joeynmt(kind, looks, states):
-    from joeynmt.model import build_model  # noqa: PLC0415
-    from joeynmt.vocabulary import Vocabulary as JoeyVocabulary  # noqa: PLC0415
-
-    special = {"unk": "<unk>", "pad": "<pad>", "bos": "<s>", "eos": "</s>", "sep": None}
-    names = {f"{name}_token": token for name, token in special.items()}
-    numbers = {f"{name}_id": n for n, name in enumerate(special)}
-    known = JoeyVocabulary(list(KNOWN.words), SimpleNamespace(**names, **numbers, lang_tags=[]))
-    common = {"rnn_type": kind, "type": "recurrent", "embeddings": {"embedding_dim": SIZE, "dropout": 0.2}}
-    encoder = common | {"hidden_size": states, "bidirectional": True}
-    decoder = common | {"hidden_size": SIZE, "attention": looks, "hidden_dropout": 0.3}
-    model = build_model({"encoder": encoder, "decoder": decoder}, known, known)
-    model.loss_function = ("crossentropy", 0.0)
-    return model
-
-
-def joeynmt_batch(source, lengths, target):
-    """Return a batch with joeynmt's ids of the special words."""
-    number = torch.arange(WORDS)
-    number[[UNK, PAD, BOS, EOS]] = torch.arange(4)
-    source, target = number[source], number[target]
-    words = torch.cat([torch.full((len(target), 1), 2), target[:, :-1]], 1)
-    masks = {"src_mask": (source != 1)[:, None], "trg_mask": (target != 1)[:, None]}
-    return {"src": source, "src_length": lengths, "trg_input": words, "trg": target} | masks
-
-
-def joeynmt_loss(model, source, lengths, target):
-    return model(return_type="loss", **joeynmt_batch(source, lengths, target))[0] / (target != PAD).sum()
-
-
-def joeynmt_search(model, given, width=1):
-    from joeynmt.search import search  # noqa: PLC0415
-
-    search(model, SimpleNamespace(**given, has_trg=False), WRITTEN, width, 1.0, generate_unk=True)
-
-
-def learning(model, loss, batches):
-    """Make a function by which a peer learns from all batches."""
-    optimizer = torch.optim.Adam(model.parameters())
-
-    def learn():
-        for batch in batches:
-            optimizer.zero_grad()
-            loss(model, *batch).backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-
-    return learn
+    timed = partial(timeit, work, number=1, timer=process_time)
+    works = {"attnlib": partial(as_shipped, settings, timed), "attnlib --float32": timed}
+    compare(f"{title}: {settings}", amount, unit, works)
 
 
 def default(**options):
     return luong(KNOWN, KNOWN, encoder="bidirectional", score="dot", embedding_dim=SIZE, hidden_size=SIZE, **options)
 
 
-def bahdanau():
-    """Make Bahdanau's model with an output layer that reads as many features as joeynmt's."""
-    model = rnn_search(KNOWN, KNOWN, embedding_dim=SIZE, hidden_size=SIZE, **DROPOUT)
-    sizes = {"embedding_dim": SIZE, "decoder_size": SIZE, "encoder_size": 2 * SIZE}
-    model.decoder.readout = DeepOutput(vocab_size=WORDS, **sizes, maxout=SIZE)
-    return model
-
-
 def compare_training():
     batches = [*made_up(BATCHES)]
     words = sum(batch.target.numel() for batch in batches)
-    for title, model, name, other, loss in (
-        ("the default", default(**DROPOUT), "OpenNMT-py", peer(opennmt, True), opennmt_loss),
-        ("unfed", default(**DROPOUT, input_feeding=False), "OpenNMT-py", peer(opennmt, False), opennmt_loss),
-        ("Bahdanau's", bahdanau(), "joeynmt", peer(joeynmt, "gru", "bahdanau", SIZE), joeynmt_loss),
+    for title, model in (
+        ("the default", default(**DROPOUT)),
+        ("unfed", default(**DROPOUT, input_feeding=False)),
+        ("Bahdanau's", rnn_search(KNOWN, KNOWN, embedding_dim=SIZE, hidden_size=SIZE, **DROPOUT)),
     ):
         learn = partial(train, model, batches, steps=BATCHES, progress=False)
-        peers = {name: other and learning(other, loss, batches)}
-        compare_with(f"training, {title}", words, "target words", learn, peers)
+        compare_with_float32(f"training, {title}", words, "target words", learn)
 
 
 def compare_decoding():
-    batch, model, other = next(made_up(1)), default().eval(), peer(joeynmt, "lstm", "luong", SIZE // 2)
+    batch, model = next(made_up(1)), default().eval()
     for title, search, width in (("greedy", greedy_search, ()), ("beam of five", beam_search, (5,))):
         write = partial(search, model, batch.source, batch.lengths, WRITTEN, *width)
-        peers = {"joeynmt": other and partial(joeynmt_search, other.eval(), joeynmt_batch(*batch), *width)}
-        compare_with(f"decoding, {title}", SENTENCES, f"sentences of {WRITTEN} words", write, peers)
+        compare_with_float32(f"decoding, {title}", SENTENCES, f"sentences of {WRITTEN} words", write)
 
 
 def train_together(k, processes, threads, sentences, folder):

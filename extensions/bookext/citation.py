@@ -1,6 +1,5 @@
-"""How to cite the book: as BibTeX where a page says BIBTEX, and on the first page in tags for scholarly indexes."""
+"""How to cite the book: as BibTeX where a page says BIBTEX."""
 
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -31,16 +30,6 @@ def fill(app: Sphinx, page: str, source: list[str]) -> None:
     source[0] = source[0].replace("\nBIBTEX\n", f"\n{entry}\n")
 
 
-def tag(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
-    """Tag the first page."""
-    if page == app.config.root_doc:
-        cited = citation(app.srcdir)
-        tags = [("title", cited["title"]), *(("author", name) for name in cited["authors"])]
-        tags.append(("publication_date", f"{cited['date-released']:%Y/%m/%d}"))
-        context["metatags"] += "".join(f'<meta name="citation_{k}" content="{escape(v)}" />\n' for k, v in tags)
-
-
 def setup(app: Sphinx) -> None:
     """Register the extension."""
     app.connect("source-read", fill)
-    app.connect("html-page-context", tag)

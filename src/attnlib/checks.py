@@ -9,7 +9,7 @@ from typing import Any
 
 from jaxtyping import Int
 
-from attnlib.shapes import Array, FloatLike, IntLike, is_tracing
+from attnlib.shapes import Array, FloatLike, IntLike, is_compiling
 
 
 def check_whole(at_least: int = 1, /, **numbers: Any) -> list[int]:
@@ -71,19 +71,16 @@ def check_range(least: int, most: int | float, /, **numbers: Int[Array, "..."]) 
     """Raise a ValueError for an empty tensor, and for numbers that are not from `least` to `most`.
 
     The numbers of a tensor on a GPU are not checked, since that would make the program wait; nor are any while torch
-    compiles, exports or traces.
+    compiles or exports.
     """
-    if is_tracing():
+    if is_compiling():
         return
     for name, x in numbers.items():
         if not x.numel():
             raise ValueError(f"{name} has shape {tuple(x.shape)}; expected at least one number")
         if x.device.type != "cpu":
             continue
-        try:
-            low, high = int(x.min()), int(x.max())
-        except RuntimeError:  # a tensor without numbers, of one of torch's other tracers
-            continue
+        low, high = int(x.min()), int(x.max())
         if low < least or high > most:
             raise ValueError(f"{name} holds {low if low < least else high}; expected numbers from {least} to {most}")
 

@@ -59,7 +59,7 @@ class EncoderDecoder(nn.Module, metaclass=_Compilable):
     ``torch.compile(model)`` compiles calls of the model. Searches and `train` accept the result, and use its other
     methods, which are not compiled. ``torch.export`` needs shapes that do not depend on lengths: it works for
     `rnn_encdec`, `rnn_search` and `attnlib.transformer.transformer`, and refuses `luong`, whose encoder sets aside the
-    sentences that have ended. Numbers out of range are not noticed while torch compiles, exports or traces.
+    sentences that have ended. Numbers out of range are not noticed while torch compiles or exports.
 
     Examples
     --------

@@ -53,18 +53,18 @@ _checked = jaxtyped(typechecker=beartype(conf=BeartypeConf(is_pep484_tower=True)
 def typechecked(function: Function) -> Function:
     """Have a function refuse what its signature does not admit: the shapes and types of its arguments.
 
-    While torch compiles, exports or traces, nothing is checked, since the arguments stand for others.
+    While torch compiles or exports, nothing is checked, since the arguments stand for others.
     """
     checked = _checked(function)
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        return (function if is_tracing() else checked)(*args, **kwargs)
+        return (function if is_compiling() else checked)(*args, **kwargs)
 
     return cast("Function", call)
 
 
-def is_tracing() -> bool:
-    """Return whether torch is compiling, exporting or tracing what calls this function."""
+def is_compiling() -> bool:
+    """Return whether torch is compiling or exporting what calls this function."""
     torch = sys.modules.get("torch")
-    return torch is not None and (torch.compiler.is_compiling() or torch.jit.is_tracing())
+    return torch is not None and torch.compiler.is_compiling()

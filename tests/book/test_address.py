@@ -124,10 +124,6 @@ def test_the_first_page_says_how_to_cite(nowhere, somewhere):
         entry = page.xpath("string(//pre)")
         assert re.search(r"  author = \{\{The authors of .*\}\},\n  year = \{\d{4}\},\n", entry)
         assert entry.endswith(f"{url}}}\n")
-        tags = {tag.get("name"): tag.get("content") for tag in page.xpath("//meta[starts-with(@name, 'citation_')]")}
-        assert tags.keys() == {"citation_title", "citation_author", "citation_publication_date"}
-        assert re.fullmatch(r"\d{4}/\d\d/\d\d", tags["citation_publication_date"])
-        assert "citation_" not in (site / "book/run.html").read_text("utf-8")
 
 
 def test_people_are_cited_by_family_name():

@@ -1,6 +1,7 @@
 """What a reader finds in the built pages, looked at in a real browser, Debian's Chromium.
 
-Each check is a function from a visit to its complaints, and each is shown to bite on a page made up to offend it.
+Each check is a function from a visit to its complaints. One with rules of its own is shown to bite on a page
+made up to offend it.
 The chapters' stored outputs are used as they are, since nbval shows that running them gives these; the other pages run.
 """
 
@@ -149,13 +150,6 @@ def typesets_mathematics(visit: Visit) -> list[str]:
     }""")
 
 
-def describes_pictures(visit: Visit) -> list[str]:
-    return visit.page.evaluate(r"""() => [...document.querySelectorAll("article img")]
-        .filter(image => !image.alt.trim() || /^\S*[/\\]\S*$|\.(png|svg|jpe?g)$/.test(image.alt))
-        .map(image => `the alt text of ${image.src} is "${image.alt}"`)
-    """)
-
-
 def is_accessible(visit: Visit, within: str | None = None, **options: object) -> list[str]:
     """Ask axe about a page, or what a selector finds in it.
 
@@ -234,7 +228,6 @@ CHECKS = [
     asks_no_other_host,
     logs_no_errors,
     typesets_mathematics,
-    describes_pictures,
     shows_equations_whole,
     shows_equation_numbers,
     draws_its_icons,
@@ -413,17 +406,6 @@ def test_letters_are_reached_by_key_and_without_scripts(scripts, browser, addres
     context.close()
 
 
-def test_what_is_copied_has_the_tex_of_equations(visit, address):
-    page = visit(f"{address}notebooks/01-attention-from-scratch.html").page
-    copied = page.evaluate("""() => {
-        getSelection().selectAllChildren(document.getElementById("equation-1.3"));
-        const event = new ClipboardEvent("copy", {clipboardData: new DataTransfer(), bubbles: true, cancelable: true});
-        document.body.dispatchEvent(event);
-        return event.clipboardData.getData("text/plain");
-    }""")
-    assert copied == r"$$c_t = \sum_{i=1}^{S} \alpha_{t,i}\, h_i$$(1.3)"
-
-
 def test_the_first_page_can_be_touched_at_once(visit, address):
     """The question is in sight on a telephone; the card waits with its weights for a touch, and does what it says."""
     seen = visit(f"{address}book/index.html")
@@ -511,17 +493,11 @@ HARMLESS = f"""<p>Text, <code>$x</code>, <span class="math"><math><annotation>x<
 BROAD = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='900' height='9'/%3E"
 SCROLLED = '<div class="math"><span style="display: block; overflow: auto"><p style="width: 3000px">x</p></span></div>'
 OFFENCES = [
-    (asks_no_other_host, '<script src="https://other.example/x.js"></script>'),
-    (logs_no_errors, "<script>undefined_name()</script>"),
     (typesets_mathematics, '<p class="math">\\(x\\)</p>'),
     (typesets_mathematics, "<p>Costs $n^2$.</p>"),
-    (describes_pictures, f'<img src="{PIXEL}" alt="../_images/1f3b.png">'),
-    (describes_pictures, f'<img src="{PIXEL}" alt=" ">'),
     (shows_equations_whole, SCROLLED),
     (shows_equation_numbers, '<a class="eqno" style="position: absolute; left: 3000px">(1.1)</a>'),
     (draws_its_icons, '<span class="fa-solid fa-bars"></span>'),
-    (is_accessible, "<button></button>"),
-    (is_accessible, '<p style="color: #aaa; background: #fff">Pale text.</p>'),
     (has_contrast_in_the_dark, "<style>[data-theme=dark] p { color: #222; background: #000 }</style><p>Dark text.</p>"),
     (fits_a_telephone, '<pre style="width: 500px">wide</pre>'),
     (fits_a_telephone, f'<img src="{BROAD}" alt="A line" style="max-width: 100%">'),
@@ -540,7 +516,6 @@ def made_up(folder: Path, name: str, body: str) -> Path:
 def test_harmless_page_passes(visit, host, site):
     made_up(site, "harmless.html", HARMLESS)
     assert complaints(visit(f"{host}/made-up/harmless.html"), [*CHECKS, *SLOW]) == {}
-    assert {check for check, _ in OFFENCES} == {*CHECKS, *SLOW}
 
 
 @pytest.mark.parametrize(("check", "body"), OFFENCES, ids=lambda x: getattr(x, "__name__", None))

@@ -31,14 +31,9 @@ def test_two_runs_store_the_same_bytes_without_what_a_card_carries(tmp_path):
     assert card.outputs[0].data["text/html"] == "<p>a</p><!-- carried --><!-- /carried -->"
 
 
-def test_a_refresh_that_fails_leaves_the_notebook_as_it_was(tmp_path, monkeypatch):
+def test_a_refresh_that_fails_leaves_the_notebook_as_it_was(tmp_path):
     path = notebook(tmp_path / "small.ipynb", "x = 0", "assert x == 1")
     before = path.read_bytes()
     with pytest.raises(CellExecutionError):
-        refresh(path)
-    assert path.read_bytes() == before
-    monkeypatch.setattr("refresh.executed", lambda notebook, _: notebook)
-    monkeypatch.setattr(Path, "replace", lambda *_: 1 / 0)  # it ends before the new file is in place
-    with pytest.raises(ZeroDivisionError):
         refresh(path)
     assert path.read_bytes() == before

@@ -7,7 +7,8 @@ from playwright.sync_api import Page, expect
 
 PAGE = """<!doctype html><html lang="en"><body><button class="letters-button" popovertarget="letters">Letters</button>
 <nav id="letters" popover><details data-card="c"><summary>c</summary><div>context</div></details></nav>
-<div class="math"><math display="block" data-letter="c"><mi>c</mi><annotation>c_t</annotation></math></div>
+<div class="math"><span><math display="block" data-letter="c"><mi>c</mi><annotation>c_t</annotation></math></span>
+<a class="eqno" href="#">(1.3)</a></div>
 <div class="cell_output"><img alt=""></div><script>BOOK</script><script>LETTERS</script></body></html>"""
 COPIED = """() => {
     getSelection().selectAllChildren(document.querySelector("div.math"));
@@ -40,5 +41,5 @@ def test_letters_and_equations_do_without_what_is_newer(visited):
     expect(letters).to_be_visible()
     page.keyboard.press("Escape")
     expect(letters).not_to_be_visible()
-    assert page.evaluate(COPIED) == "$$c_t$$"
+    assert page.evaluate(COPIED) == "$$c_t$$\n(1.3)"
     assert errors == []

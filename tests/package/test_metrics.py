@@ -90,15 +90,6 @@ def test_looks_are_the_weights_of_the_words_under_the_true_words_of_each_pair_al
     assert forced_alignments(model, pairs) == links
 
 
-def test_a_batch_holds_what_fits_of_the_longer_side(monkeypatch):
-    monkeypatch.setattr(metrics, "_POSITIONS", 13)
-    model, rows = small(), []
-    model.register_forward_pre_hook(lambda _, given: rows.append(len(given[0])))
-    sizes = (1, 6), (6, 1), (7, 1), (7, 1), (1, 7), (1, 7)
-    forced_alignments(model, [SentencePair(("a",) * src, ("u",) * tgt) for src, tgt in sizes])
-    assert rows == [2, 1, 1, 1, 1]
-
-
 def test_bleu_by_hand_without_a_warning_of_full_stops_that_stand_apart(caplog):
     # 4 of 5 words, 3 of 4 pairs, 2 of 3 triples, 1 of 2 fours
     almost = bleu([["un", "chat", "noir", "dort", "."]] * 100, [["le", "chat", "noir", "dort", "."]] * 100)

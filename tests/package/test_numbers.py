@@ -73,12 +73,10 @@ def test_a_search_takes_numbers_of_every_kind(kind):
     assert torch.equal(greedy_search(model, IDS, LENGTHS, kind(7)).ids, expected[0])
     beam = beam_search(model, IDS, LENGTHS, kind(7), kind(3), min_length=kind(2), length_penalty=np.float32(1))
     assert torch.equal(beam.ids, expected[1])
-    one, every = translate(model, "the", max_length=kind(4)), {"max_length": kind(4), "beam_size": kind(2)}
-    assert str(one) == str(translate(model, "the", max_length=4))
-    (one,), (other,) = (
-        translate_all(model, [["the"]], **every),
-        translate_all(model, [["the"]], max_length=4, beam_size=2),
-    )
+    one, other = (translate(model, "the", max_length=each(4)) for each in (kind, int))
+    assert str(one) == str(other)
+    calls = ({"max_length": each(4), "beam_size": each(2)} for each in (kind, int))
+    (one,), (other,) = (translate_all(model, [["the"]], **options) for options in calls)
     assert str(one) == str(other)
 
 

@@ -76,8 +76,6 @@ def run_without(tmp_path):
     ("script", "missing"),
     [
         ("import attnlib; assert 'luong' in dir(attnlib)", ["torch", "numpy"]),
-        ("from attnlib import attend; from attnlib.attention import attention", ["torch"]),
-        ("import attnlib.plotting; from attnlib.plotting import Question, figures, table", ["torch"]),
         ("import attnlib; attnlib.load_pretrained('bahdanau')", ["sentencepiece", "filelock", "matplotlib"]),
         ("import attnlib; attnlib.translate", ["sentencepiece", "filelock", "matplotlib", "sacrebleu", "scipy"]),
         ("from attnlib.text.config import TrainingConfig; TrainingConfig()", ["torch"]),

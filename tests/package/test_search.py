@@ -214,16 +214,6 @@ def test_a_search_ends_with_its_last_hypothesis(search):
     assert translator.steps == 2
 
 
-def test_a_batch_holds_sentences_of_similar_length(monkeypatch):
-    model, sizes = untrained("rnn_search"), []
-    start = model.start
-    monkeypatch.setattr(translation, "_ROWS", 2)
-    monkeypatch.setattr(translation, "_POSITIONS", 9)
-    monkeypatch.setattr(model, "start", lambda source, lengths: sizes.append(source.shape[1]) or start(source, lengths))
-    translate_all(model, [("a",) * n for n in (5, 1, 2, 1, 2, 1)], beam_size=1, max_length=3)
-    assert sizes == [2, 3, 3, 6]  # EOS included
-
-
 def test_sentences_are_brought_to_the_model():
     with pytest.raises(NotImplementedError):  # from the meta device, where they are, there is no way back
         translate_all(untrained("rnn_search").to("meta"), [("a",)], max_length=3)

@@ -53,7 +53,7 @@ class Card:
         return self.text
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[object]], digits: int = 2) -> Card:
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Card:
     """Build a table of words and numbers.
 
     Parameters
@@ -61,16 +61,14 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]], digits: int = 2
     head : sequence of str
         Column headings.
     rows : iterable of sequences
-        Entries of each row; the first one is the row's heading.
-    digits : int, default 2
-        Decimals of floats.
+        Entries of each row; the first one is the row's heading. Floats get two decimals.
 
     Raises
     ------
     ValueError
         If a row has another number of entries than the headings, or none.
     """
-    cells = [[f"{x:.{digits}f}" if isinstance(x, float) else str(x) for x in row] for row in rows]
+    cells = [[f"{x:.2f}" if isinstance(x, float) else str(x) for x in row] for row in rows]
     for n, row in enumerate(cells):
         if len(row) != len(head) or not row:
             raise ValueError(f"rows[{n}] has {len(row)} cells; expected {len(head)}, as many as head, at least one")

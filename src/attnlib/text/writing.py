@@ -1,6 +1,5 @@
 """Files that are whole, whenever a program ends, and errors that name them as their readers do."""
 
-import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -48,23 +47,18 @@ def atomic_open(path: Path) -> Iterator[BufferedWriter]:
 def open_output(path: Path) -> Iterator[BufferedWriter]:
     """Open a file for writing that the user named: by `atomic_open`, if nothing but the name leads to it.
 
-    What this process writes to already, such as ``/dev/stdout``, is continued where it is. Devices, pipes, files with
-    several names, files of other users and files in folders that are read-only are overwritten in place.
+    What this process writes to already, such as ``/dev/stdout``, is continued where it is. Devices and pipes are
+    written to as they are.
 
     Raises
     ------
     OSError
         If the file cannot be written. The error names the file.
     """
-    try:
-        found = path.stat()
-    except FileNotFoundError:
-        found = None
+    found = path.stat() if path.exists() else None
     if found and (descriptor := _find_descriptor(found)) is not None:
         opened = os.fdopen(os.dup(descriptor), "wb")
-    elif _names_descriptor(path):
-        raise OSError(errno.EBADF, "not open for writing in this process", str(path))
-    elif found and not _is_replaceable(path, found):
+    elif found and not S_ISREG(found.st_mode):
         opened = path.open("wb")
     else:
         opened = atomic_open(path)
@@ -81,23 +75,6 @@ def _find_descriptor(found: os.stat_result) -> int | None:
                 os.write(number, b"")  # which a descriptor for reading refuses
                 return number
     return None
-
-
-def _is_replaceable(path: Path, found: os.stat_result) -> bool:
-    """Tell a regular file of one name and of this user, in a folder that may be written."""
-    alone = S_ISREG(found.st_mode) and found.st_nlink == 1
-    mine = found.st_uid == getattr(os, "geteuid", lambda: found.st_uid)()
-    return alone and mine and all(os.access(each, os.W_OK) for each in (path, path.resolve().parent))
-
-
-def _names_descriptor(path: Path) -> bool:
-    """Tell a name such as ``/proc/self/fd/0``, or a link to one."""
-    while path.is_symlink():
-        folder = path.parent.resolve()
-        if folder.name == "fd" and folder.is_relative_to("/proc"):
-            return True
-        path = folder / path.readlink()
-    return False
 
 
 @contextmanager

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 import matplotlib.pyplot as plt
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from matplotlib.figure import Figure
 from playwright.sync_api import Page
 
 PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Made up</title>
@@ -36,19 +35,6 @@ def _settings_stay_and_figures_are_closed() -> Iterator[None]:
     yield
     plt.close("all")
     assert dict(plt.rcParams) == before
-
-
-@pytest.fixture(scope="session")
-def inside() -> Callable[[Figure], None]:
-    """Return a function that checks that a figure cuts off none of its words and arrows."""
-
-    def check(figure: Figure) -> None:
-        figure.draw_without_rendering()
-        drawn, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
-        assert 0 <= drawn.x0 < drawn.x1 <= width
-        assert 0 <= drawn.y0 < drawn.y1 <= height
-
-    return check
 
 
 @pytest.fixture

@@ -20,11 +20,11 @@ ROWS = [("<a> & b", 0.125, 5), ("longer", 1.0, 10)]
 
 
 def test_html_holds_each_cell_under_its_heading():
-    shown = html.fromstring(table(HEAD, ROWS, digits=3)._repr_html_())
+    shown = html.fromstring(table(HEAD, ROWS)._repr_html_())
     assert [cell.text for cell in shown.xpath("//th[@scope='col']")] == HEAD
     assert [cell.text for cell in shown.xpath("//th[@scope='row']")] == ["<a> & b", "longer"]
     cells = [[cell.text for cell in row.xpath("td")] for row in shown.xpath("//tbody/tr")]
-    assert cells == [["0.125", "5"], ["1.000", "10"]]
+    assert cells == [["0.12", "5"], ["1.00", "10"]]
 
 
 def test_words_between_dollar_signs_are_no_mathematics():
@@ -79,7 +79,7 @@ def test_a_model_in_bfloat16_has_a_card(show, monkeypatch):
 
 
 def plane(**change) -> Card:
-    return query_plane(*(POINTS | change).values())
+    return query_plane(**(POINTS | change))
 
 
 def two_vocabularies() -> Card:
@@ -99,6 +99,7 @@ def two_vocabularies() -> Card:
         (lambda: demo(step=4), "step is 4; expected the position of a word, 0 to 3"),
         (lambda: demo(tried={"hidden": ["x"]}), "question.tried names 'x'; expected a word of"),
         (lambda: demo(tried={}), "question.tried is {}; expected target and source"),
+        (lambda: attention_explorer({}, ABC, ABC), "weights is empty; expected weights for at least one title"),
         (lambda: attention_explorer({"a": EYE}, ABC, {"b": ABC}), "target has no words for 'a'"),
         (lambda: attention_explorer({"a": -EYE}, ABC, ABC), r"weights\['a'\] holds -1; expected weights from 0 to 1"),
         (lambda: plot_alignment(EYE, ["a"], ABC), r"weights has shape \(3, 3\); expected \(3, 1\), \(target words"),
@@ -108,8 +109,13 @@ def two_vocabularies() -> Card:
         (lambda: plane(query=np.array([3.0, 1])), "the length of query holds 3.16228; expected at most 3"),
         (lambda: plane(keys=3 * np.eye(2)), "the length of keys holds 3; expected at most 2.8"),
         (lambda: plane(keys=EYE), r"keys has shape \(3, 3\); expected \(2, 2\), two features for each word"),
+        (
+            lambda: plane(question=Question("?", ABC, 0, "", {})),
+            "question.tried is {}; expected length",
+        ),
         (lambda: plane(words=["a"] * 8), "words has 8 words; expected at most 7"),
         (lambda: player("the black cat that sleeps sees the big black dog"), "sentence has 10 words; expected 1 to 9"),
+        (lambda: player(previous=["le", "xyz"]), "previous holds 'xyz'; expected target words"),
         (lambda: player(step=3), "step is 3; expected the position of a word of"),
         (lambda: player(name="local-p"), r"models\['a'\] has a LuongDecoder with other equations; expected"),
     ],

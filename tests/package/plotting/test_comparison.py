@@ -41,14 +41,7 @@ def test_the_french_of_the_page_is_that_of_the_grammar_in_any_order(reordering, 
 def test_what_is_no_sentence_has_no_french(browser):
     page = browser.new_page()
     page.evaluate(f"() => {{{read(['french'], 'js')}}}")
-    wrong = [
-        "the cat sleep",
-        "a cats sleep",
-        "an cat sleeps",
-        "the cat does not see a dog",
-        "the cat sleeps and",
-        "the cat",
-    ]
+    wrong = ["the cat sleep", "a cats sleep", "an cat sleeps", "the cat sleeps and", "the cat"]
     assert [output[0] for output in page.evaluate(READ, [grammar_tables(), wrong])] == [None] * len(wrong)
     page.close()
 

@@ -1,7 +1,5 @@
 """A model as a page, in a real browser: it translates as the package does, and what cannot be gets a sentence."""
 
-import re
-
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -63,35 +61,6 @@ def test_the_other_search_is_one_choice_away_if_there_is_another(opened):
     assert greedy.get_by_role("radio").count() == 0
 
 
-def test_while_a_model_translates_the_page_is_free_and_what_stands_there_stays(opened):
-    """A large model: a step takes longer than a bar may wait for."""
-    many = Vocabulary(tuple(f"w{n}" for n in range(20_000)))
-    large = luong(many, many, embedding_dim=64, hidden_size=64, window="local-p", half_width=2)
-    page = opened(written(large, max_length=20))
-    field(page).fill("w1 w2 w3")
-    target = page.get_by_role("listbox").get_by_role("option")
-    expect(target).not_to_have_count(0, timeout=30_000)
-    said, stood, waited, shown = page.evaluate(
-        """async () => {
-            const field = document.querySelector("input"), status = document.querySelector("[role=status]");
-            const count = () => document.querySelectorAll("[role=slider]").length;
-            field.value = "w4 w5 w6 w7";
-            const began = performance.now();
-            field.dispatchEvent(new Event("input"));
-            const [said, stood] = [status.textContent, count()];
-            await new Promise(done => setTimeout(done));
-            const waited = performance.now() - began;
-            while (count() === stood) await new Promise(done => setTimeout(done, 20));
-            const bar = document.querySelector("[role=slider]");
-            bar.dispatchEvent(new KeyboardEvent("keydown", { key: "End", bubbles: true }));
-            return [said, stood, waited, bar.getAttribute("aria-valuenow")];
-        }"""
-    )
-    assert (said, stood) == ("The model translates.", 4)
-    assert waited < 500
-    assert shown == "100", "the bar does not wait for the words"
-
-
 # --- What may go wrong ---
 
 
@@ -126,13 +95,6 @@ def test_long_words_and_words_from_right_to_left_are_readable_on_a_phone(words, 
 
 
 CAT, SINGS = "\u05d7\u05ea\u05d5\u05dc", "\u05e9\u05e8"
-FIRST_LETTER = """word => {
-    const letter = document.createRange(), box = word.getBoundingClientRect();
-    letter.setStart(word.firstChild, 0);
-    letter.setEnd(word.firstChild, 1);
-    const { left, right } = letter.getBoundingClientRect();
-    return box.left - 1 <= left && right <= box.right + 1;
-}"""
 
 
 def test_a_sentence_from_right_to_left_stands_from_right_to_left(words, opened):
@@ -151,16 +113,6 @@ def test_a_sentence_from_right_to_left_stands_from_right_to_left(words, opened):
     assert source.evaluate_all(lefts) == sorted(source.evaluate_all(lefts))
 
 
-def test_a_word_that_is_cut_keeps_its_first_letters(words, opened):
-    page = opened(written(words), wide=320)
-    field(page).fill(f"{CAT * 15} {'international' * 4}")
-    source = page.locator(".at-source .at-word")
-    expect(source).to_have_count(3)
-    for word in source.all()[:2]:
-        assert word.evaluate("word => word.scrollWidth > word.clientWidth")
-        assert word.evaluate(FIRST_LETTER)
-
-
 def test_a_model_without_attention_is_not_said_to_look():
     assert "then change where the model looks" not in written(load_pretrained("no-attention"))
 
@@ -171,15 +123,6 @@ def test_a_location_score_has_only_so_many_positions(subwords, opened):
     field(page).fill("economics " * 50)
     taken = len(pieces.encode(["economics"] * 50)) - 1
     expect(status(page)).to_have_text(f"The sentence takes {taken} positions; the model's location score has 99.")
-
-
-@pytest.mark.parametrize("harm", ["", "é", '"'], ids=["too few", "no base64", "no JSON"])
-def test_a_damaged_model_gets_a_sentence(harm, words, opened):
-    page = opened(harm.join(re.split(r'(?<="base64":")....', written(words), maxsplit=1)))
-    field(page).fill("the dog sings")
-    expect(page.get_by_role("alert")).to_have_text(
-        "This card cannot compute: the weights are damaged. What stands here stays as it was."
-    )
 
 
 def test_of_half_a_file_and_without_scripts_there_is_a_sentence(words, opened):

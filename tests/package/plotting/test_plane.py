@@ -108,11 +108,6 @@ def test_keys_with_control_move_nothing(page):
     np.testing.assert_allclose(point(page, "query"), ASKED, atol=0.0051)
 
 
-def test_a_question_about_no_length_is_refused(refused):
-    question = Question("Where?", ["a", "b"], 1, "So.", {"hidden": ["east"]})
-    refused(lambda: query_plane(ASKED, WIND_KEYS, BRINGS, WINDS, question=question), "question.tried is .*; expected l")
-
-
 def test_many_features_without_the_root_saturate_the_softmax_and_the_root_helps(page):
 
     def response() -> float:

@@ -134,12 +134,6 @@ def test_words_are_chosen_by_keys(page):
     expect(words(page).nth(1)).to_have_attribute("aria-selected", "true")
 
 
-def test_keys_with_control_are_the_browsers(page):
-    player(page).press("Home")
-    player(page).press("Control+ArrowRight")
-    assert said(page).startswith("Phase 1 of 6.")
-
-
 def test_a_model_that_comes_late_does_not_take_the_place_of_the_one_wanted_since(page):
     player(page).press("Home")
     page.evaluate("""() => {
@@ -163,7 +157,3 @@ def test_a_model_that_cannot_be_opened_leaves_the_other_and_is_complained_of_onc
     player(page).press("ArrowRight")
     assert said(page).startswith("Phase 2 of 6.")
     assert page.get_by_text("This card cannot compute").count() == 0
-
-
-def test_an_unknown_word_before_is_refused(models, refused):
-    refused(lambda: step_player(models, SENTENCE, previous=["beau", "xyz"]), "previous holds 'xyz'; expected target w")
