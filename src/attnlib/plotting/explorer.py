@@ -74,7 +74,12 @@ def shown_data(
 
 
 def still(
-    title: str, source: Sequence[str], target: Sequence[str], weights: Sequence[Sequence[int] | None], step: int
+    title: str,
+    source: Sequence[str],
+    target: Sequence[str],
+    weights: Sequence[Sequence[int] | None],
+    step: int,
+    language: str = "",
 ) -> str:
     """Draw the still picture of a translation, with words down both sides.
 
@@ -88,8 +93,10 @@ def still(
         Weights of each step, in ten-thousandths. They are the thickness of the lines.
     step : int
         Position of the word whose weights are also drawn as bars.
+    language : str, default ""
+        Language of the translation, such as "fr", for screen readers. By default none is named.
     """
-    translation = f'<p>{escape(title)}: <span lang="fr">{escape(" ".join(target))}</span></p>\n'
+    translation = f'<p>{escape(title)}: <span lang="{language}">{escape(" ".join(target))}</span></p>\n'
     if weights[0] is None:
         return translation
     written = [*target, "(end)"] if len(weights) > len(target) else list(target)
