@@ -101,7 +101,7 @@ def attention_demo(
         "question": asked or None,
     }
     stills = "".join(
-        still(title, first.source, words, [one.get("weights") for one in each], chosen, "fr")
+        still(title, first.source, words, [one.get("weights") for one in each], chosen, language="fr")
         for title, words, each in zip(models, written, steps, strict=True)
     )
     picture = f'<div class="at-still"><p>English: {escape(" ".join(first.source))}</p>\n{stills}</div>\n'

@@ -79,6 +79,7 @@ def still(
     target: Sequence[str],
     weights: Sequence[Sequence[int] | None],
     step: int,
+    *,
     language: str = "",
 ) -> str:
     """Draw the still picture of a translation, with words down both sides.
