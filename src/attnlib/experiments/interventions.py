@@ -16,7 +16,7 @@ Weights = Float[Tensor, "batch tgt src"]
 
 
 def change_weights(model: EncoderDecoder, change: Callable[[Weights], Weights]) -> RemovableHandle:
-    """Let a model attend with other weights than its own, as long as the result is entered with ``with``.
+    """Let a model attend with other weights than its own, until the handle is removed.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def change_weights(model: EncoderDecoder, change: Callable[[Weights], Weights]) 
     Returns
     -------
     RemovableHandle
-        A context manager, at whose end the model is as it was.
+        Its ``remove``, or the end of a ``with`` block, gives the model its own weights back.
     """
 
     def hook(attention, inputs, attended):
