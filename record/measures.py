@@ -106,12 +106,6 @@ def measure_costs(config: ExperimentConfig, steps: int = 100) -> Run:
     return Run({"costs": [line | {"environment": environment()["id"]}], "environments": [environment()]})
 
 
-def smooth(losses: Float[np.ndarray, "steps"]) -> list[float]:
-    """Return the means of ten steps each, or of more where there would be more than 70."""
-    steps = max(10, -(-len(losses) // 70))
-    return [round(float(part.mean()), 4) for part in np.split(losses, range(steps, len(losses), steps))]
-
-
 def missed_sides(predictions: Predictions) -> tuple[float, float]:
     """Return the shares of links that lie left and right of the nearest gold link of their target word.
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from measures import smooth
+from jaxtyping import Float
 from safetensors.torch import save
 from tables import environment
 
@@ -119,6 +119,12 @@ def _is_there(folder: Path, recipe: Recipe | TextRecipe) -> bool:
     return True
 
 
+def _smooth(losses: Float[np.ndarray, "steps"]) -> list[float]:
+    """Return the means of ten steps each, or of more where there would be more than 70."""
+    steps = max(10, -(-len(losses) // 70))
+    return [round(float(part.mean()), 4) for part in np.split(losses, range(steps, len(losses), steps))]
+
+
 def _train(folder: Path, recipe: Recipe) -> None:
     """Write a model folder, its weights in float16."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -131,7 +137,7 @@ def _train(folder: Path, recipe: Recipe) -> None:
 
     if recipe.steps:
         train_from_config(experiment, recipe.seed, on_step=stop)
-    config["training_info"] |= {"losses": smooth(np.array(training.losses)) if recipe.steps else [], **environment()}
+    config["training_info"] |= {"losses": _smooth(np.array(training.losses)) if recipe.steps else [], **environment()}
     begin_folder(folder, config, training.model.source_vocabulary, training.model.target_vocabulary)
     training.model.half()
     complete_folder(folder, training, "steps")
