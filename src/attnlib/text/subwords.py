@@ -15,7 +15,7 @@ from attnlib.checks import check_number, check_sentence, check_whole
 from attnlib.data import BOS, EOS, PAD, SPECIAL, UNK, until_end
 
 _SPACE = "\u2581"  # begins a piece that begins a word
-_INSIDE = str.maketrans({_SPACE: "\ufdd0", "\u2585": "\ufdd1"})  # letters that mean something to sentencepiece
+_INSIDE = str.maketrans({_SPACE: "\ufdd0", "\u2585": "\ufdd1"})  # sentencepiece's own symbols; noncharacters for them
 _OUTSIDE = str.maketrans({inside: chr(outside) for outside, inside in _INSIDE.items()})
 _LEARNT_FROM = 100_000  # sentences at most, and half as many at least where there are more
 _REMEMBERED = 100_000  # words whose pieces need not be found again
