@@ -139,24 +139,7 @@ class HybridDecoder(Decoder):
     def step(
         self, ids: Int[Tensor, "batch"], state: DecoderState
     ) -> tuple[Float[Tensor, "batch vocab"], AttentionOutput, DecoderState]:
-        """Compute the scores of the next word from the previous word.
-
-        Parameters
-        ----------
-        ids : tensor, shape (batch,)
-            Ids of the previous words.
-        state : DecoderState
-            State before the step.
-
-        Returns
-        -------
-        scores : tensor, shape (batch, vocab)
-            Scores of the next word, before the softmax.
-        attention : AttentionOutput
-            Context and weights.
-        state : DecoderState
-            State after the step.
-        """
+        """Compute the scores of the next word from the previous word."""
         y_before = self.embedding(ids)
         attended, after = self._next(y_before, state)
         s, *_, fed = after.cache
