@@ -174,9 +174,8 @@ def init_distributed(device: torch.device | str = "cpu") -> Iterator[None]:
     if os.environ.get("WORLD_SIZE", "1") == "1":
         yield
         return
-    dist.init_process_group(
-        "cpu:gloo,cuda:nccl" if torch.device(device).type == "cuda" else "gloo", timeout=_LONGEST_WAIT
-    )
+    backend = "cpu:gloo,cuda:nccl" if torch.device(device).type == "cuda" else "gloo"
+    dist.init_process_group(backend, timeout=_LONGEST_WAIT)
     yield
     dist.destroy_process_group()
 
