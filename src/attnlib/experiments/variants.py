@@ -52,22 +52,7 @@ class AttentionalOutput(nn.Module):
     def read(
         self, s: Float[Tensor, "*batch dec"], y: Float[Tensor, "*batch emb"], c: Float[Tensor, "*batch enc"]
     ) -> Float[Tensor, "*batch dec"]:
-        r"""Compute the attentional state.
-
-        Parameters
-        ----------
-        s : tensor, shape (\*batch, dec)
-            Decoder states.
-        y : tensor, shape (\*batch, emb)
-            Embeddings of the previous words, which are ignored.
-        c : tensor, shape (\*batch, enc)
-            Contexts.
-
-        Returns
-        -------
-        tensor, shape (\*batch, dec)
-            Attentional states.
-        """
+        """Compute the attentional states; the embeddings of the previous words, `y`, are ignored."""
         return torch.tanh(linear(torch.cat([c, s], -1), self.W_c))
 
 
