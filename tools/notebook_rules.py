@@ -118,14 +118,7 @@ def short_cells(cells: Cells) -> Complaints:
             yield i, f"{lines} lines, {LONGEST} at most"
 
 
-RULES = [
-    executed_in_order,
-    quiet_outputs,
-    described_figures,
-    plain_markdown,
-    ignored_are_checked,
-    short_cells,
-]
+RULES = [executed_in_order, quiet_outputs, described_figures, plain_markdown, ignored_are_checked, short_cells]
 
 
 def main(paths: list[Path]) -> list[str]:

@@ -257,9 +257,8 @@ def infinite_batches(
     >>> next(infinite_batches(pairs, words, words, max_tokens=4, seed=0)).source.tolist()
     [[4, 2], [4, 2]]
     """
-    return Corpus.from_pairs(pairs, source_vocabulary, target_vocabulary).infinite_batches(
-        max_tokens=max_tokens, seed=seed
-    )
+    encoded = Corpus.from_pairs(pairs, source_vocabulary, target_vocabulary)
+    return encoded.infinite_batches(max_tokens=max_tokens, seed=seed)
 
 
 def parted(

@@ -108,13 +108,12 @@ def fastest_settings(
     sentences: int = _FEW,
     *,
     log: Callable[[str], Any] = lambda line: None,
-    cpu_clock: Callable[[], float] = process_time,
-    clock: Callable[[], float] = perf_counter,
 ) -> ComputeSettings:
     """Measure whether bfloat16 and several threads make some work faster.
 
-    Small models are faster in float32, and several threads are slower than one if another program uses their cores. For
-    few sentences nothing is measured: float32 and one thread.
+    Small models are faster in float32, and several threads are slower than one if another program uses their cores. So
+    bfloat16 is judged by the time of this process alone, and threads by the wall clock. For few sentences nothing is
+    measured: float32 and one thread.
 
     Parameters
     ----------
@@ -126,9 +125,6 @@ def fastest_settings(
         The number of sentences of the whole.
     log : callable, optional
         Called with the result, if anything was measured.
-    cpu_clock, clock : function
-        Return the seconds of this process alone, which compare bfloat16 with float32; and those of the wall clock,
-        which compare threads.
     """
     most = torch.get_num_threads()
     if device.type != "cpu":
@@ -137,9 +133,9 @@ def fastest_settings(
     if sentences < _FEW or not (admitted or most > 1):
         return best
     if admitted:
-        best = _faster(work, best, best._replace(bfloat16=True), cpu_clock)
+        best = _faster(work, best, best._replace(bfloat16=True), process_time)
     if most > 1:
-        best = _faster(work, best, best._replace(num_threads=most), clock)
+        best = _faster(work, best, best._replace(num_threads=most), perf_counter)
     log(f"measured to be fastest: {best}")
     return best
 
@@ -178,9 +174,8 @@ def init_distributed(device: torch.device | str = "cpu") -> Iterator[None]:
     if os.environ.get("WORLD_SIZE", "1") == "1":
         yield
         return
-    dist.init_process_group(
-        "cpu:gloo,cuda:nccl" if torch.device(device).type == "cuda" else "gloo", timeout=_LONGEST_WAIT
-    )
+    backend = "cpu:gloo,cuda:nccl" if torch.device(device).type == "cuda" else "gloo"
+    dist.init_process_group(backend, timeout=_LONGEST_WAIT)
     yield
     dist.destroy_process_group()
 

@@ -178,8 +178,8 @@ def _search(
     prefer_finished: bool,
 ) -> Iterator[Translation]:
     """Yield the translations of one batch."""
-    device = next(model.parameters()).device
-    source, lengths = (x.to(device) for x in encode_batch(sentences, model.vocabularies[0]))
+    (read, written), device = model.vocabularies, next(model.parameters()).device
+    source, lengths = (x.to(device) for x in encode_batch(sentences, read))
     longest = torch.tensor(limits, device=device)
     if beam_size == 1:
         best = greedy_search(model, source, lengths, longest)
@@ -189,24 +189,13 @@ def _search(
         best = beam_search(model, source, lengths, longest, beam_size, min_length=0 if prefer_finished else least)
     ends, log_p = best.lengths.tolist(), best.log_probabilities.tolist()
     looks = [None] * len(ends) if best.weights is None else best.weights.cpu().numpy()
-    for words, ids, weights, end, number in zip(sentences, best.ids, looks, ends, log_p, strict=True):
-        yield _translation(model, tuple(words), ids[:end].tolist(), weights, exp(number))
-
-
-def _translation(
-    model: EncoderDecoder,
-    source: Words,
-    ids: Sequence[int],
-    weights: Float[np.ndarray, "tgt src"] | None,
-    probability: float,
-) -> Translation:
-    """Return the words of a hypothesis, with its weights between units."""
-    read, written = model.vocabularies
-    one = Translation(source, written.decode(ids), None, probability, EOS in ids, model.unspaced)
-    if weights is None:
-        return one
-    pieces = read.surfaces(source), written.names(ids)
-    return one._replace(weights=unit_weights(weights, *zip(one.units, pieces, strict=True)))
+    for words, row, weights, end, number in zip(sentences, best.ids, looks, ends, log_p, strict=True):
+        ids = row[:end].tolist()
+        one = Translation(tuple(words), written.decode(ids), None, exp(number), EOS in ids, model.unspaced)
+        if weights is not None:
+            pieces = read.surfaces(one.source), written.names(ids)
+            one = one._replace(weights=unit_weights(weights, *zip(one.units, pieces, strict=True)))
+        yield one
 
 
 def _warn(message: str) -> None:

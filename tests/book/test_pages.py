@@ -25,7 +25,7 @@ from axe_playwright_python.sync_playwright import Axe
 from lxml import html
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from bookext.address import Address, read
+from bookext.address import read
 
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
@@ -34,19 +34,9 @@ WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 
 @pytest.fixture(scope="session")
-def config(root) -> dict:
-    return yaml.safe_load((root / "_config.yml").read_text())
-
-
-@pytest.fixture(scope="session")
-def published(root) -> Address:
-    return read(root)
-
-
-@pytest.fixture(scope="session")
-def built(root, config, tmp_path_factory) -> Path:
+def built(root, tmp_path_factory) -> Path:
     """Build the book once, as `make book` does, but with the chapters' stored outputs."""
-    folder = tmp_path_factory.mktemp("book")
+    folder, config = tmp_path_factory.mktemp("book"), yaml.safe_load((root / "_config.yml").read_text())
     settings = folder / "_config.yml"
     stored = {"execute": config["execute"] | {"exclude_patterns": ["*.ipynb"]}}
     folders = {name: str(root / path) for name, path in config["sphinx"]["local_extensions"].items()}
@@ -79,13 +69,14 @@ def host(site) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def address(host, site, built, published) -> str:
+def address(host, site, built, root) -> str:
     """Serve the book under the prefix that it has when published, which the page for missing pages counts on."""
-    folder = site / urlsplit(published.site).path.strip("/")
+    prefix = urlsplit(read(root).site).path or "/"
+    folder = site / prefix.strip("/")
     folder.mkdir(exist_ok=True)
     for part in built.iterdir():
         (folder / part.name).symlink_to(part)
-    return f"{host}{urlsplit(published.site).path or '/'}"
+    return f"{host}{prefix}"
 
 
 @pytest.fixture(scope="session")

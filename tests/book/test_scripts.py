@@ -1,9 +1,6 @@
 """The scripts of the book's pages in the oldest supported browsers."""
 
-from collections.abc import Iterator
-
-import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 PAGE = """<!doctype html><html lang="en"><body><button class="letters-button" popovertarget="letters">Letters</button>
 <nav id="letters" popover><details data-card="c"><summary>c</summary><div>context</div></details></nav>
@@ -18,8 +15,7 @@ COPIED = """() => {
 }"""
 
 
-@pytest.fixture
-def visited(root, browser, older, tmp_path) -> Iterator[tuple[Page, list[str]]]:
+def test_letters_and_equations_do_without_what_is_newer(root, browser, older, tmp_path):
     html = PAGE
     for mark, name in (("BOOK", "book"), ("LETTERS", "letters")):
         html = html.replace(mark, (root / "book" / "_static" / f"{name}.js").read_text("utf-8"))
@@ -29,12 +25,6 @@ def visited(root, browser, older, tmp_path) -> Iterator[tuple[Page, list[str]]]:
     page.on("pageerror", lambda error: errors.append(error.message))
     page.add_init_script(older[0])
     page.goto(file.as_uri())
-    yield page, errors
-    page.close()
-
-
-def test_letters_and_equations_do_without_what_is_newer(visited):
-    page, errors = visited
     letters = page.locator("#letters")
     expect(letters).not_to_be_visible()
     page.get_by_role("button", name="Letters").click()
@@ -43,3 +33,4 @@ def test_letters_and_equations_do_without_what_is_newer(visited):
     expect(letters).not_to_be_visible()
     assert page.evaluate(COPIED) == "$$c_t$$\n(1.3)"
     assert errors == []
+    page.close()

@@ -110,15 +110,13 @@ def _cell(numbers: pd.Series, most: float, digits: int, *, bold: bool = False) -
     )
 
 
-def plot_papers(scores: pd.DataFrame, ylabel: str = "exact match") -> Axes:
+def plot_papers(scores: pd.DataFrame) -> Axes:
     """Plot each seed as a paper would tell it that trained two models once, and the ranges of all seeds.
 
     Parameters
     ----------
     scores : DataFrame
-        A row for each seed, and a column for each of the two models, by title.
-    ylabel : str, default "exact match"
-        Label of the scores, of which more is better.
+        Exact match: a row for each seed, and a column for each of the two models, by title.
 
     Returns
     -------
@@ -132,23 +130,21 @@ def plot_papers(scores: pd.DataFrame, ylabel: str = "exact match") -> Axes:
         for n, of_seed in enumerate(told.to_numpy()):
             ax.plot(of_seed, label=f"{winner} is better: {len(told)} of {len(scores)}" if not n else "", **style)
     ax.vlines([-0.1, 1.1], scores.min(), scores.max(), color="0.6", linewidth=6)
-    ax.set(xticks=[0, 1], xticklabels=[first, second], xlim=(-0.3, 1.3), ylabel=ylabel)
+    ax.set(xticks=[0, 1], xticklabels=[first, second], xlim=(-0.3, 1.3), ylabel="exact match")
     ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1))
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 
 
-def plot_changes(scores: pd.DataFrame, paths: Mapping[str, Mapping[str, str]], xlabel: str = "exact match") -> None:
+def plot_changes(scores: pd.DataFrame, paths: Mapping[str, Mapping[str, str]]) -> None:
     """Plot the runs of models that differ from each other by one change after another, a panel for each order.
 
     Parameters
     ----------
     scores : DataFrame
-        A row for each seed, and a column for each model.
+        Exact match: a row for each seed, and a column for each model.
     paths : mapping of str to mapping of str to str
         For each panel's title, the models' names and what they change, up to the first model without scores.
-    xlabel : str, default "exact match"
-        Label of the scores.
     """
     _, axes = plt.subplots(len(paths), figsize=(7, 2.8 * len(paths)), dpi=120, layout="constrained", sharex=True)
     for ax, (title, changes) in zip(np.atleast_1d(axes), paths.items(), strict=True):
@@ -162,7 +158,7 @@ def plot_changes(scores: pd.DataFrame, paths: Mapping[str, Mapping[str, str]], x
         ax.grid(axis="x", color="0.9")
         ax.spines[["top", "right", "left"]].set_visible(False)
         ax.set_ylim(len(changes) - 0.5, -0.5)
-    ax.set_xlabel(xlabel)
+    ax.set_xlabel("exact match")
 
 
 def plot_lengths(recording: Recording, panels: Mapping[str, Mapping[str, str]]) -> None:

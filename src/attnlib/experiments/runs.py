@@ -155,12 +155,11 @@ class Recording:
         DataFrame
             Means over five positions, in nats per word, by the ``position`` in their middle, from 1.
         """
+        configs = self.plan.configs
         rows = [
             (run["model"], run["seed"], clauses, 5 * n + 3, loss)
             for run in self.details
-            for clauses, losses in zip(
-                self.plan.configs[run["model"]].test_clauses, run["losses_by_position"], strict=True
-            )
+            for clauses, losses in zip(configs[run["model"]].test_clauses, run["losses_by_position"], strict=True)
             for n, loss in enumerate(losses)
         ]
         return pd.DataFrame(rows, columns=["model", "seed", "clauses", "position", "loss"])

@@ -1,24 +1,23 @@
-"""Transformers with one part exchanged: the place of the norms, or what tells the order of words."""
+"""Transformers with one part exchanged: the place of the norms, or what tells the order of words.
+
+The methods have the arguments, and the shapes, of those in `attnlib.transformer` that they replace.
+"""
 
 from collections.abc import Mapping
 from math import sqrt
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float, Int
-from torch import Tensor, nn
+from torch import nn
 
 from attnlib.alignment import sequence_mask
 from attnlib.attention import AttentionOutput, attend
 from attnlib.data import Tokenizer
-from attnlib.decoders import DecoderState
-from attnlib.encoders import EncoderOutput
 from attnlib.layers import Embedding
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.transformer import (
     DecoderLayer,
     EncoderLayer,
-    KeysValues,
     MultiHeadAttention,
     PositionalEmbedding,
     TransformerDecoder,
@@ -30,9 +29,7 @@ from attnlib.transformer import (
 class _NormFirstEncoderLayer(EncoderLayer):
     """Encoder layer that normalizes what each sublayer reads (Xiong et al. 2020, table 1)."""
 
-    def forward(
-        self, x: Float[Tensor, "batch src emb"], mask: Bool[Tensor, "batch 1 1 src"]
-    ) -> Float[Tensor, "batch src emb"]:
+    def forward(self, x, mask):
         """Compute the output of the layer."""
         normed = self.self_attention_norm.norm(x)
         own = self.self_attention.project_keys_values(normed)
@@ -43,14 +40,7 @@ class _NormFirstEncoderLayer(EncoderLayer):
 class _NormFirstDecoderLayer(DecoderLayer):
     """Decoder layer that normalizes what each sublayer reads; the encoder has normalized the source."""
 
-    def forward(
-        self,
-        x: Float[Tensor, "batch tgt emb"],
-        past: KeysValues,
-        source: KeysValues,
-        written: Bool[Tensor, "1 1 tgt all"],
-        real: Bool[Tensor, "batch 1 1 src"],
-    ) -> tuple[Float[Tensor, "batch tgt emb"], AttentionOutput, KeysValues]:
+    def forward(self, x, past, source, written, real):
         """Compute the output of the layer, the attention to the source, and the keys and values of all words."""
         normed = self.self_attention_norm.norm(x)
         new = self.self_attention.project_keys_values(normed)
@@ -65,7 +55,7 @@ class _NormFirstDecoderLayer(DecoderLayer):
 class _NormFirstEncoder(TransformerEncoder):
     """Encoder with a norm after its last layer."""
 
-    def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> EncoderOutput:
+    def forward(self, source, lengths):
         """Compute the normalized annotations; those of padding are 0."""
         encoded = super().forward(source, lengths)
         real = sequence_mask(lengths, source.shape[1])[:, :, None]
@@ -75,9 +65,7 @@ class _NormFirstEncoder(TransformerEncoder):
 class _NormFirstDecoder(TransformerDecoder):
     """Decoder with a norm before its output."""
 
-    def decode(
-        self, ids: Int[Tensor, "batch tgt"], state: DecoderState, offset: int | Int[Tensor, "batch 1"] = 0
-    ) -> tuple[Float[Tensor, "batch tgt emb"], list[AttentionOutput], DecoderState]:
+    def decode(self, ids, state, offset=0):
         """Compute the normalized features, each layer's attention to the source, and the state."""
         x, outputs, after = super().decode(ids, state, offset)
         return self.norm(x), outputs, after
@@ -89,9 +77,7 @@ class _DistanceAttention(MultiHeadAttention):
     The slopes :math:`m` of the n heads are :math:`2^{-8/n}, 2^{-16/n}, \ldots, 2^{-8}` (Press et al. 2022, section 3).
     """
 
-    def forward(
-        self, x: Float[Tensor, "batch tgt emb"], remembered: KeysValues, mask: Bool[Tensor, "#batch 1 #tgt src"]
-    ) -> AttentionOutput:
+    def forward(self, x, remembered, mask):
         """Compute the attention of the last words of a sentence to all its words."""
         queries, (keys, values) = self._apart(x @ self.W_Q.mT), remembered
         place = torch.arange(keys.shape[2], device=x.device)
@@ -105,9 +91,7 @@ class _DistanceAttention(MultiHeadAttention):
 class _WordEmbedding(PositionalEmbedding):
     """Scaled embedding without positions."""
 
-    def forward(
-        self, ids: Int[Tensor, "batch tgt"], offset: int | Int[Tensor, "batch 1"] = 0
-    ) -> Float[Tensor, "batch tgt emb"]:
+    def forward(self, ids, offset=0):
         """Look up the vectors of words."""
         return Embedding.forward(self, ids) * sqrt(self.embedding_dim)
 

@@ -52,22 +52,7 @@ class AttentionalOutput(nn.Module):
     def read(
         self, s: Float[Tensor, "*batch dec"], y: Float[Tensor, "*batch emb"], c: Float[Tensor, "*batch enc"]
     ) -> Float[Tensor, "*batch dec"]:
-        r"""Compute the attentional state.
-
-        Parameters
-        ----------
-        s : tensor, shape (\*batch, dec)
-            Decoder states.
-        y : tensor, shape (\*batch, emb)
-            Embeddings of the previous words, which are ignored.
-        c : tensor, shape (\*batch, enc)
-            Contexts.
-
-        Returns
-        -------
-        tensor, shape (\*batch, dec)
-            Attentional states.
-        """
+        """Compute the attentional states; the embeddings of the previous words, `y`, are ignored."""
         return torch.tanh(linear(torch.cat([c, s], -1), self.W_c))
 
 
@@ -139,24 +124,7 @@ class HybridDecoder(Decoder):
     def step(
         self, ids: Int[Tensor, "batch"], state: DecoderState
     ) -> tuple[Float[Tensor, "batch vocab"], AttentionOutput, DecoderState]:
-        """Compute the scores of the next word from the previous word.
-
-        Parameters
-        ----------
-        ids : tensor, shape (batch,)
-            Ids of the previous words.
-        state : DecoderState
-            State before the step.
-
-        Returns
-        -------
-        scores : tensor, shape (batch, vocab)
-            Scores of the next word, before the softmax.
-        attention : AttentionOutput
-            Context and weights.
-        state : DecoderState
-            State after the step.
-        """
+        """Compute the scores of the next word from the previous word."""
         y_before = self.embedding(ids)
         attended, after = self._next(y_before, state)
         s, *_, fed = after.cache

@@ -5,20 +5,10 @@ A dash is an empty cell. An ``&`` stands for all kinds of noun.
 
 from attnlib.language.lexicon import Adjective, Noun, Verb, read_table
 
-PREPOSITIONS = {
-    "in": "dans",
-    "near": "près de",
-    "behind": "derrière",
-    "outside": "hors de",
-}
+PREPOSITIONS = {"in": "dans", "near": "près de", "behind": "derrière", "outside": "hors de"}
 """What begins a place, with its French."""
 
-CONJUNCTIONS = {
-    "when": "quand",
-    "because": "car",
-    "if": "si",
-    "where": "là où",
-}
+CONJUNCTIONS = {"when": "quand", "because": "car", "if": "si", "where": "là où"}
 """What begins a subordinate clause, with its French. All stand after the main clause in French, where *car* has to."""
 
 NOUNS: list[Noun] = read_table(

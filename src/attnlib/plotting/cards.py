@@ -197,11 +197,9 @@ def files(kind: str, models: bool) -> tuple[str, ...]:
     models : bool
         Whether the card runs models.
     """
-    return (
-        ("models", "cards", *(["french"] if kind in ("comparison", "demo") else []), kind)
-        if models
-        else ("cards", kind)
-    )
+    if not models:
+        return "cards", kind
+    return "models", "cards", *(["french"] if kind in ("comparison", "demo") else []), kind
 
 
 def read(names: Iterable[str], ending: str) -> str:

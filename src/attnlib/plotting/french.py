@@ -11,10 +11,7 @@ def grammar_tables() -> dict[str, Any]:
     nouns = {
         english: {"french": french, "feminine": int(noun.gender == "f"), "plural": plural, "kind": noun.kind}
         for noun in NOUNS
-        for english, french, plural in (
-            (noun.english, noun.french, 0),
-            (noun.english_plural, noun.french_plural, 1),
-        )
+        for english, french, plural in ((noun.english, noun.french, 0), (noun.english_plural, noun.french_plural, 1))
     }
     adjectives = {
         one.english: {"before": one.place == "before", "forms": one[3:8], "type": one.word_class}

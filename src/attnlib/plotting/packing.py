@@ -14,15 +14,6 @@ from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
 from attnlib.plotting.cards import to_numpy
 from attnlib.seq2seq import EncoderDecoder
 
-_TRANSFORMER = (
-    transformer.PositionalEmbedding,
-    transformer.MultiHeadAttention,
-    transformer.EncoderLayer,
-    transformer.DecoderLayer,
-    transformer.TransformerEncoder,
-    transformer.TransformerDecoder,
-)
-
 
 def pack_models(models: Mapping[str, EncoderDecoder], most: int = 2) -> list[dict[str, Any]]:
     """Pack the models of a card.
@@ -83,7 +74,8 @@ def _transformer(model: EncoderDecoder) -> dict[str, Any]:
     """Return the classes of a Transformer's parts, with the heads of each attention."""
     heads = {}
     for name, module in model.named_modules():
-        if isinstance(module, _TRANSFORMER) and type(module) not in _TRANSFORMER:
+        own, *bases = (kind.__module__ == transformer.__name__ for kind in type(module).__mro__)
+        if any(bases) and not own:
             raise ValueError(f"{name} is a {type(module).__name__}; expected a class of attnlib.transformer")
         if isinstance(module, transformer.MultiHeadAttention):
             heads[name] = module.num_heads

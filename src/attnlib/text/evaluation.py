@@ -1,7 +1,6 @@
 """Evaluation of a model on a text: BLEU and chrF by sacrebleu, exact match, and alignment error rate."""
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 from attnlib.data import SentencePair, Vocabulary
@@ -125,32 +124,18 @@ def score_translations(
         pairs = [SentencePair(split_units(pair.source), pair.target) for pair in pairs]
     references = [pair.target for pair in pairs]
     whole, letters = bleu(translations, references, tokenize), chrf(translations, references)
-    longest = max(1, *(len(pair.source) for pair in pairs))
+    by_length = []
+    for shortest in range(1, 1 + max(len(pair.source) for pair in pairs), 10):
+        both = zip(translations, pairs, strict=True)
+        inside = [(words, pair.target) for words, pair in both if shortest <= len(pair.source) < shortest + 10]
+        if inside:
+            score = bleu(*zip(*inside, strict=True), tokenize)
+            by_length.append(Bin(shortest, shortest + 9, len(inside), score))
     return EvaluationResult(
         sentences=len(pairs),
         bleu=whole.score,
         chrf=letters.score,
         signatures=(whole.signature, letters.signature),
         exact_match=exact_match(translations, references),
-        by_length=bleu_by_length(translations, pairs, range(1, longest + 11, 10), tokenize),
+        by_length=by_length,
     )
-
-
-def bleu_by_length(
-    translations: Sequence[Sequence[str]],
-    pairs: Sequence[SentencePair],
-    edges: Sequence[int],
-    tokenize: str = "none",
-) -> list[Bin]:
-    """Compute BLEU for sentences of similar length, shortest sentences first.
-
-    The edges are the source lengths at which bins begin. The last edge ends the last bin and is outside it. Sentences
-    outside all bins are ignored, and bins without a sentence are left out.
-    """
-    bins = []
-    for shortest, beyond in pairwise(edges):
-        both = zip(translations, pairs, strict=True)
-        inside = [(words, pair.target) for words, pair in both if shortest <= len(pair.source) < beyond]
-        if inside:
-            bins.append(Bin(shortest, beyond - 1, len(inside), bleu(*zip(*inside, strict=True), tokenize)))
-    return bins

@@ -10,79 +10,10 @@ import pytest
 from attnlib.experiments.plan import PLANS, Plan, read_plan
 from attnlib.language.sentences import sample
 
-SMALL = """
-[metrics]
-groupings = ["clauses"]
-
-[defaults]
-embedding_dim = 7
-hidden_size = 6
-num_pairs = 60
-max_tokens = 200
-max_steps = 20
-test_clauses = [1, 2, 4]
-num_test_sentences = 3
-test_seed = 2000
-beam_size = 2
-
-[seeds]
-first = 10
-
-[tuning]
-learning_rates = [0.002, 0.01, 0.05]
-seeds = [100, 101]
-
-[tuning.groups]
-early = "bahdanau"
-late = "local-p"
-
-[verdicts]
-margin = 0.05
-
-[verdicts.claims]
-metric = ["exact_match"]
-clauses = [1, 4]
-
-[tables.attention]
-phase = 2
-
-[[tables.attention.rows]]
-name = "no-attention"
-model = "rnn_encdec"
-tuning_group = "early"
-num_seeds = 2
-beam_size = 1
-hidden_size = 8
-max_steps = 10
-num_pairs = 30
-
-[[tables.attention.rows]]
-name = "bahdanau"
-label = "Bahdanau"
-model = "rnn_search"
-tuning_group = "early"
-num_seeds = 3
-clauses = [1, 2]
-
-[[tables.attention.claims]]
-first = "bahdanau"
-second = "no-attention"
-direction = "more"
-
-[tables.luong]
-phase = 1
-rows = [
-  { name = "local-p", model = "luong", tuning_group = "late", num_seeds = 6, window = "local-p", half_width = 2 },
-]
-claims = []
-"""
-
 
 @pytest.fixture(scope="session")
-def small_file(tmp_path_factory) -> Path:
-    path = tmp_path_factory.mktemp("plans") / "small.toml"
-    path.write_text(SMALL)
-    return path
+def small_file() -> Path:
+    return Path(__file__).with_name("small.toml")
 
 
 @pytest.fixture(scope="session")
@@ -95,18 +26,13 @@ SIZES = {"train": (60, "train"), "val": (6, "test"), "test_2017_flickr": (5, "te
 
 
 @pytest.fixture(scope="session")
-def sentences_file(tmp_path_factory) -> Path:
-    """Write the plan of chapter 5 with a smaller effort."""
+def sentences(tmp_path_factory) -> Plan:
+    """Read the plan of chapter 5 with a smaller effort."""
     text, path = (PLANS / "sentences.toml").read_text("utf-8"), tmp_path_factory.mktemp("plans") / "sentences.toml"
     for name, number in FEW.items():
         text = re.sub(rf"^{name} = .*", f"{name} = {number}", text, count=1, flags=re.MULTILINE)
     path.write_text(text.replace("num_seeds = 3", "num_seeds = 2"), "utf-8")
-    return path
-
-
-@pytest.fixture(scope="session")
-def sentences(sentences_file) -> Plan:
-    return read_plan(sentences_file)
+    return read_plan(path)
 
 
 @pytest.fixture(scope="session")

@@ -8,12 +8,8 @@ from measures import dev_sentences, measure, measure_costs, measure_rate, missed
 from attnlib.costs import count_parameters
 from attnlib.data import SentencePair
 from attnlib.experiments.fitting import train_from_config
-from attnlib.experiments.plan import read_plan
 from attnlib.experiments.predictions import Predictions, compute_metrics, max_output_length, predict
 from attnlib.metrics import sentence_nll
-
-CONFIG = read_plan("world").configs["bahdanau"]
-FEW = {"num_test_sentences": 5, "test_clauses": (1, 2, 4), "num_pairs": 60, "max_tokens": 200}
 
 
 def made_of(pairs, translations=None, links=None):

@@ -7,6 +7,11 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
+from attnlib.language.sentences import vocabularies
+from attnlib.presets import luong, rnn_encdec
+from attnlib.seq2seq import EncoderDecoder
+from attnlib.transformer import transformer
+
 PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Made up</title>
 <meta name="viewport" content="width=device-width">{head}</head>
 <body class="jp-RenderedHTMLCommon bd-article"><main><h1>Made up</h1>{cards}</main></body></html>"""
@@ -27,6 +32,14 @@ PUT_IN = """html => {
 }"""
 
 plt.switch_backend("Agg")
+
+
+def three_models() -> dict[str, EncoderDecoder]:
+    """Build small models of the grammar to compare."""
+    known, sizes = vocabularies(), {"embedding_dim": 6, "hidden_size": 8}
+    heads = transformer(*known, d_model=8, dim_feedforward=8, num_heads=2)
+    models = {"none": rnn_encdec(*known, **sizes), "global": luong(*known, **sizes), "heads": heads}
+    return {title: model.double() for title, model in models.items()}
 
 
 @pytest.fixture(autouse=True)

@@ -109,10 +109,7 @@ def two_vocabularies() -> Card:
         (lambda: plane(query=np.array([3.0, 1])), "the length of query holds 3.16228; expected at most 3"),
         (lambda: plane(keys=3 * np.eye(2)), "the length of keys holds 3; expected at most 2.8"),
         (lambda: plane(keys=EYE), r"keys has shape \(3, 3\); expected \(2, 2\), two features for each word"),
-        (
-            lambda: plane(question=Question("?", ABC, 0, "", {})),
-            "question.tried is {}; expected length",
-        ),
+        (lambda: plane(question=Question("?", ABC, 0, "", {})), "question.tried is {}; expected length"),
         (lambda: plane(words=["a"] * 8), "words has 8 words; expected at most 7"),
         (lambda: player("the black cat that sleeps sees the big black dog"), "sentence has 10 words; expected 1 to 9"),
         (lambda: player(previous=["le", "xyz"]), "previous holds 'xyz'; expected target words"),

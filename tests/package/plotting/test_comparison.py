@@ -6,14 +6,14 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from attnlib import load_pretrained
-from attnlib.language.sentences import part_of, sample, vocabularies
+from attnlib.language.sentences import part_of, sample
 from attnlib.plotting import model_comparison
 from attnlib.plotting.cards import Card, read
 from attnlib.plotting.comparison import growing_sentences, joined
 from attnlib.plotting.french import grammar_tables
-from attnlib.presets import luong, rnn_encdec
-from attnlib.transformer import transformer
 from attnlib.translation import translate_all
+
+from .conftest import three_models
 
 READ = """([tables, sentences]) => {
     const { read, turned } = attnlibFrench(tables);
@@ -48,13 +48,7 @@ def test_what_is_no_sentence_has_no_french(browser):
 
 @pytest.fixture(scope="module")
 def card() -> Card:
-    sizes = {"embedding_dim": 6, "hidden_size": 8}
-    models = {
-        "none": rnn_encdec(*vocabularies(), **sizes),
-        "global": luong(*vocabularies(), **sizes),
-        "heads": transformer(*vocabularies(), d_model=8, dim_feedforward=8, num_heads=2),
-    }
-    return model_comparison({title: model.double() for title, model in models.items()}, notes={"none": "one vector"})
+    return model_comparison(three_models(), notes={"none": "one vector"})
 
 
 def test_a_sentence_grows_turns_and_is_typed(card, page: Page):
@@ -124,6 +118,6 @@ def test_models_fail_one_after_another_as_the_first_sentence_grows():
 
 
 def test_lengths_and_steps_that_do_not_exist_are_refused(refused):
-    models = {"a": luong(*vocabularies(), embedding_dim=2, hidden_size=2).double()}
+    models = three_models()
     refused(lambda: model_comparison(models, length=9), "length is 9; expected the number of some of the 8 clauses")
     refused(lambda: model_comparison(models, step=99), "step is 99; expected the position of a word")

@@ -60,11 +60,7 @@ def draw_everywhere(text):
 
 
 @pytest.mark.parametrize(
-    "draw",
-    [
-        draw_everywhere,
-        lambda text: figures.plot_alignments({text: np.eye(2)}, FOUR[:2], FOUR[:2])[0],
-    ],
+    "draw", [draw_everywhere, lambda text: figures.plot_alignments({text: np.eye(2)}, FOUR[:2], FOUR[:2])[0]]
 )
 @pytest.mark.parametrize("text", ["$5-$10", "$/h_$", r"\$5 \$"])
 def test_dollar_signs_are_drawn_as_they_stand(draw, text):

@@ -9,12 +9,12 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from attnlib import load_pretrained
-from attnlib.language.sentences import sample, vocabularies
+from attnlib.language.sentences import sample
 from attnlib.plotting import Question, attention_demo, attention_explorer, model_comparison, query_plane, step_player
 from attnlib.plotting.cards import Card, without_carried
 from attnlib.plotting.page import page_of
-from attnlib.presets import luong, rnn_encdec
-from attnlib.transformer import transformer
+
+from .conftest import three_models
 
 STORED = 60_000  # bytes
 SENTENCE = "the man sees the european economic area"
@@ -56,14 +56,8 @@ def player() -> Card:
 
 
 def comparison() -> Card:
-    models = {
-        "none": rnn_encdec(*vocabularies(), embedding_dim=6, hidden_size=8),
-        "global": luong(*vocabularies(), embedding_dim=6, hidden_size=8),
-        "heads": transformer(*vocabularies(), d_model=8, dim_feedforward=8, num_heads=2),
-    }
     growing = [sample(2, seed, [1], part="test", reordering=0) for seed in (1, 2)]
-    exact = {title: model.double() for title, model in models.items()}
-    return model_comparison(exact, growing, length=1, question=asks({}))
+    return model_comparison(three_models(), growing, length=1, question=asks({}))
 
 
 def page_of_subwords() -> str:

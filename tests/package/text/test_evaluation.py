@@ -2,15 +2,15 @@
 
 from attnlib.language.sentences import sample
 from attnlib.metrics import bleu
-from attnlib.text.evaluation import bleu_by_length
+from attnlib.text.evaluation import score_translations
 
 
 def test_bleu_by_length_is_the_bleu_of_each_bin():
-    pairs = sample(200, seed=4)
-    translations = [pair.target[: 4 + len(pair.target) // 2] for pair in pairs]
-    bins = bleu_by_length(translations, pairs, (3, 10, 20, 30, 200, 300))
-    assert [(b.shortest, b.longest) for b in bins] == [(3, 9), (10, 19), (20, 29), (30, 199)]
+    pairs = [pair[:2] for pair in sample(200, seed=4)] + [(("a",) * 70, ("b",))]  # none has 51 to 60 words
+    translations = [target[: 4 + len(target) // 2] for _, target in pairs]
+    bins = score_translations(translations, pairs, "none").by_length
+    assert [(b.shortest, b.longest) for b in bins] == [(n, n + 9) for n in (1, 11, 21, 31, 41, 61)]
     for b in bins:
-        inside = [n for n, pair in enumerate(pairs) if b.shortest <= len(pair.source) <= b.longest]
+        inside = [n for n, (source, _) in enumerate(pairs) if b.shortest <= len(source) <= b.longest]
         assert b.sentences == len(inside)
-        assert b.bleu == bleu([translations[n] for n in inside], [pairs[n].target for n in inside])
+        assert b.bleu == bleu([translations[n] for n in inside], [pairs[n][1] for n in inside])

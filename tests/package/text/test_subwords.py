@@ -1,8 +1,5 @@
 """Subwords cut words into pieces and put them together again; in scripts without spaces, letters are the units."""
 
-import pickle
-from copy import deepcopy
-
 import numpy as np
 import pytest
 import torch
@@ -48,12 +45,6 @@ def test_any_pieces_make_words_that_share_all_weight(ids):
     shared = unit_weights(weights, (source, SUBWORDS.surfaces(source)), (words, pieces))
     assert shared.shape == (len(words), len(source))
     np.testing.assert_allclose(shared.sum(1), 1)
-
-
-def test_a_vocabulary_can_be_sent_to_other_processes():
-    SUBWORDS.encode(SENTENCES[0])  # which it remembers, by means that cannot be sent
-    for again in (pickle.loads(pickle.dumps(SUBWORDS)), deepcopy(SUBWORDS)):
-        assert [again.encode(words) for words in SENTENCES[:9]] == [SUBWORDS.encode(words) for words in SENTENCES[:9]]
 
 
 def test_a_letter_that_the_text_lacks_is_unknown():
