@@ -42,7 +42,6 @@ class _Shown(NamedTuple):
     """A model in the still picture: its translation, the end counted, with the weights; its size, and its costs."""
 
     title: str
-    note: str
     words: list[str]
     weights: list[list[float]] | None
     size: int
@@ -54,7 +53,6 @@ def model_comparison(
     models: Mapping[str, EncoderDecoder],
     sentences: Sequence[Sequence[SentencePair]] = (),
     *,
-    notes: Mapping[str, str] | None = None,
     length: int = 2,
     step: int = 0,
     question: Question | None = None,
@@ -73,8 +71,6 @@ def model_comparison(
     sentences : sequence of sequences of SentencePair, optional
         Sentences that grow, as lists of clauses. If empty, those of `growing_sentences`: in the first three, the
         pretrained models fail one after another.
-    notes : mapping of str to str, optional
-        A line below the title of a model.
     length : int, default 2
         Clauses of the sentence that is shown first.
     step : int, default 0
@@ -97,7 +93,7 @@ def model_comparison(
     if not 1 <= length <= len(growing[0]):
         raise ValueError(f"length is {length}; expected the number of some of the {len(growing[0])} clauses")
     pair = joined(growing[0][:length])
-    shown = [_show(title, (notes or {}).get(title, ""), model, pair.source) for title, model in models.items()]
+    shown = [_show(title, model, pair.source) for title, model in models.items()]
     lead = shown[0].words
     if not 0 <= step < len(lead):
         raise ValueError(f"step is {step}; expected the position of a word, 0 to {len(lead) - 1}")
@@ -162,13 +158,13 @@ def joined(clauses: Sequence[SentencePair]) -> SentencePair:
 
 
 @torch.no_grad()
-def _show(title: str, note: str, model: EncoderDecoder, sentence: Sequence[str]) -> _Shown:
+def _show(title: str, model: EncoderDecoder, sentence: Sequence[str]) -> _Shown:
     source, lengths = encode_batch([sentence], model.source_vocabulary)
     best = greedy_search(model, source, lengths, len(sentence) + 9)
     ids = best.ids[0].tolist()
     words = [*model.target_vocabulary.decode(ids), *[_END] * (ids[-1] == EOS)]
     weights = None if best.weights is None else best.weights[0].tolist()
-    return _Shown(title, note, words, weights, count_parameters(model), _costs(model))
+    return _Shown(title, words, weights, count_parameters(model), _costs(model))
 
 
 def _costs(model: EncoderDecoder) -> list[int]:
@@ -217,7 +213,6 @@ def _panel(shown: _Shown, right: list[str], english: list[str], length: int, lon
     return (
         f'<section class="at-panel{" at-failed" * bool(wrong)}"><p><b>{escape(shown.title)}</b> '
         f'<small class="at-told">{f"{wrong} wrong" if wrong else "✓ right"}</small></p>'
-        f'<p class="at-note">{escape(shown.note)}</p>'
         f'<div class="at-matrix" style="--rows: {len(written)}"><div class="at-french" lang="fr">{options}</div>'
         f'<svg width="200" height="{15 * len(written)}" viewBox="0 0 {len(english)} {len(written)}" '
         f'fill="var(--weight, #0072b2)" preserveAspectRatio="none" aria-hidden="true">{cells}</svg></div>'

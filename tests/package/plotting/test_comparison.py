@@ -48,7 +48,7 @@ def test_what_is_no_sentence_has_no_french(browser):
 
 @pytest.fixture(scope="module")
 def card() -> Card:
-    return model_comparison(three_models(), notes={"none": "one vector"})
+    return model_comparison(three_models())
 
 
 def test_a_sentence_grows_turns_and_is_typed(card, page: Page):
