@@ -39,7 +39,7 @@ def packed() -> dict[str, str]:
 def place(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
     """Move scripts and weights of a page's cards to where they are loaded once.
 
-    A script is beside the first card that needs it, since the page would shift if it loaded later.
+    The style is before the first card that needs it, the script behind it: loaded later, they would shift the page.
     """
     there: set[str] = set()
 
@@ -50,7 +50,7 @@ def place(app: Sphinx, page: str, template: str, context: dict[str, Any], doctre
         names = [name for name in files(card["kind"], bool(digests)) if name not in there]
         there.update(names)
         style = f"<style>\n{read(names, 'css')}</style>\n" if names else ""
-        return f"{card['html']}\n{style}<script>\n{read(names, 'js')}attnlibCards.scan()</script>\n"
+        return f"{style}{card['html']}\n<script>\n{read(names, 'js')}attnlibCards.scan()</script>\n"
 
     if "body" in context:
         context["body"] = CARD.sub(placed, context["body"])
