@@ -50,8 +50,8 @@ def sample(
         The part of all sentences. It depends on a hash of the French sentence, so that no sentence is in both parts,
         in whatever order.
     reordering : float, default 0.5
-        How often English puts first what French puts last: a place, or a subordinate clause. The seed decides on the
-        French alone, which is the same for all values.
+        How often English puts a subordinate clause first or, if it does not, a place; French puts both last. The seed
+        decides on the French alone, which is the same for all values.
 
     Returns
     -------
