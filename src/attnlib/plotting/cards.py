@@ -84,7 +84,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Card:
         "  ".join([first.ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(others, widths[1:], strict=True))])
         for first, *others in (head, *cells)
     )
-    return Card(html.replace(" ± ", "\u00a0±\u00a0"), text)  # no line break beside the sign
+    return Card(html.replace("–", "–\u2060"), text)  # no line break in a range
 
 
 @dataclass(frozen=True)
