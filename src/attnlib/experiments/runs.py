@@ -47,7 +47,7 @@ def mean_losses(learning_rates: pd.DataFrame, num_seeds: int = 1) -> pd.Series:
     num_seeds : int, default 1
         Learning rates with fewer seeds are left out.
     """
-    losses = learning_rates.fillna({"loss": np.inf}).groupby("learning_rate")["loss"]
+    losses = learning_rates["loss"].astype(float).fillna(np.inf).groupby(learning_rates["learning_rate"])
     return losses.mean()[losses.size() >= num_seeds]
 
 

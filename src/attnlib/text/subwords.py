@@ -73,6 +73,7 @@ class Subwords:
             raise ValueError("sentences is empty; expected at least one word")
         if vocab_size < (least := len(letters) + 1 + len(_NAMES)):
             raise ValueError(f"vocab_size is {vocab_size}; expected at least {least}, to hold every letter of the text")
+        lines.extend(sorted(letters.difference(*lines)))
         model = BytesIO()
         SentencePieceTrainer.train(
             sentence_iterator=iter(lines),
@@ -87,7 +88,6 @@ class Subwords:
             minloglevel=2,
             **{f"{name}_id": number for name, number in zip(_NAMES, (PAD, BOS, EOS, UNK), strict=True)},
             **{f"{name}_piece": f" {name}" for name in _NAMES},
-            **({"required_chars": "".join(sorted(letters))} if every > 1 else {}),
         )
         return cls(model.getvalue())
 
