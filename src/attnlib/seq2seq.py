@@ -57,9 +57,9 @@ class EncoderDecoder(nn.Module, metaclass=_Compilable):
     Notes
     -----
     From PyTorch 2.12 on, ``torch.compile(model)`` compiles calls of the model. Searches and `train` accept the result,
-    and use its other methods, which are not compiled. ``torch.export`` needs shapes that do not depend on lengths: it works for
-    `rnn_encdec`, `rnn_search` and `attnlib.transformer.transformer`, and refuses `luong`, whose encoder sets aside the
-    sentences that have ended. Numbers out of range are not noticed while torch compiles or exports.
+    and use its other methods, which are not compiled. ``torch.export`` needs shapes that do not depend on lengths: it
+    works for `rnn_encdec`, `rnn_search` and `attnlib.transformer.transformer`, and refuses `luong`, whose encoder sets
+    aside the sentences that have ended. Numbers out of range are not noticed while torch compiles or exports.
 
     Examples
     --------
