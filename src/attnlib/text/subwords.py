@@ -73,7 +73,7 @@ class Subwords:
             raise ValueError("sentences is empty; expected at least one word")
         if vocab_size < (least := len(letters) + 1 + len(_NAMES)):
             raise ValueError(f"vocab_size is {vocab_size}; expected at least {least}, to hold every letter of the text")
-        lines.extend(sorted(letters.difference(*lines)))
+        lines.extend(sorted(letters.difference(*lines)))  # sentencepiece before 0.2.3 dies of unused required_chars
         model = BytesIO()
         SentencePieceTrainer.train(
             sentence_iterator=iter(lines),
