@@ -43,8 +43,8 @@ def sentence() -> SentencePair:
 def moment(model: EncoderDecoder, tests: list[SentencePair]) -> dict[str, Any]:
     """Return what a model writes for `sentence`, where it looks, its loss, and its light.
 
-    It writes at most as many words as it reads. The light is the mean share of weight on gold links, over the words of the test sentences that have one. Weights of
-    the translation are whole numbers, in parts of 255.
+    It writes at most as many words as it reads. The light is the mean share of weight on gold links, over the words of
+    the test sentences that have one. Weights of the translation are whole numbers, in parts of 255.
     """
     model = deepcopy(model).half().double().eval()
     source, lengths = encode_batch([sentence().source], model.source_vocabulary)
