@@ -51,9 +51,9 @@ def test_wide_letters_get_room():
 
 def test_scripts_and_styles_are_in_the_wheel(root):
     packed = {file.distribution_path for file in WheelBuilder(str(root)).recurse_included_files()}
-    kinds = ("cards", "demo", "plane", "player", "page")
+    kinds = ("cards", "demo", "light", "plane", "player")
     assert {f"attnbook/cards/{kind}.{ending}" for kind in kinds for ending in ("css", "js")} <= packed
-    assert {"attnbook/cards/equations.json", "attnbook/cards/models.js"} <= packed
+    assert {"attnbook/cards/equations.json", "attnbook/cards/models.js", "attntext/page.js"} <= packed
 
 
 EYE, ABC = np.eye(3), ["a", "b", "c"]
