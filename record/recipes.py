@@ -114,6 +114,7 @@ def _is_there(folder: Path, recipe: Recipe | TextRecipe) -> bool:
     if not folder.exists():
         return False
     there = read_config(folder)
+    there["settings"] = {**vars(TrainingConfig()), **there["settings"]}  # newer settings are at their defaults
     if any(there[part] != {**there[part], **wanted} for part, wanted in recipe.config().items()):
         raise ValueError(f"{folder} was made by another recipe; remove it to train it again")
     return True

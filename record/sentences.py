@@ -168,6 +168,7 @@ def record(
         about = {"settings": asdict(settings_of(config, seed)), "search": search_of(config)}
         about["text"] = _digests(data, config.language, config.num_pairs)
         if before := recorded.get((config.name, seed)):
+            before["settings"] = asdict(TrainingConfig(**before["settings"]))  # newer settings are at their defaults
             if other := [part for part in about if before[part] != about[part]]:
                 raise ValueError(
                     f"{config.name}, seed {seed}, is recorded with another {other[0]}; give another --folder for yours"

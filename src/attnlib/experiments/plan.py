@@ -5,7 +5,7 @@ entries are options of the model. A row has ``num_seeds`` seeds from the plan's 
 numbers of ``clauses`` or test sets is a claim about each; ``[verdicts.claims]`` holds what all claims share.
 
 Each run is recorded with a digest of its configuration, so that the question cannot be changed once the answer is
-known. A plan may gain rows.
+known. A plan may gain rows, and `ExperimentConfig` fields: fields at their default are not in the digest.
 """
 
 import json
@@ -145,8 +145,9 @@ class ExperimentConfig:
 
     @property
     def digest(self) -> str:
-        """Digest of what a run depends on, except its seed and learning rate."""
-        described = {name: value for name, value in asdict(self).items() if name not in _NOT_OF_RUN}
+        """Digest of what a run depends on, except its seed and learning rate, and fields at their default."""
+        usual, given = asdict(type(self)("", "")), asdict(self)
+        described = {name: x for name, x in given.items() if name not in _NOT_OF_RUN and x != usual[name]}
         return sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:16]
 
     def build_model(self, seed: int) -> EncoderDecoder:

@@ -197,9 +197,8 @@ def files(kind: str, models: bool) -> tuple[str, ...]:
     models : bool
         Whether the card runs models.
     """
-    if not models:
-        return "cards", kind
-    return "models", "cards", *(["french"] if kind in ("comparison", "demo") else []), kind
+    french, light = kind in ("comparison", "demo"), kind in ("comparison", "differences", "searchlights")
+    return *["models"] * models, "cards", *["french"] * (french and models), *["light"] * light, kind
 
 
 def read(names: Iterable[str], ending: str) -> str:

@@ -15,6 +15,7 @@ from safetensors.torch import save as bytes_of
 from attnlib import processes
 from attnlib.data import Tokenizer, Vocabulary
 from attnlib.seq2seq import EncoderDecoder
+from attnlib.text.config import TrainingConfig
 from attnlib.text.folder import CONFIG, HISTORY, TRAINING, VOCABULARIES, WEIGHTS, read_config
 from attnlib.text.writing import atomic_open, write_atomically
 from attnlib.training import TrainingState, init_training
@@ -69,6 +70,7 @@ def check_same(folder: Path, about: Mapping[str, Any]) -> bool:
             raise ValueError(f"{folder} holds another {min(written)}; expected a folder without it, or another --model")
         return False
     old, new = (each["settings"] | each.get("text", {}) for each in (config, about))
+    old = vars(TrainingConfig()) | old  # a setting that is newer than the folder is at its default there
     names = {"pairs": "another text", "dev": "other dev sentences"}
     other = [names.get(key, f"{key} {old.get(key)}, not {new[key]}") for key in new if old.get(key) != new[key]]
     if other:

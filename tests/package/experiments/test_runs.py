@@ -1,7 +1,6 @@
 """Recorded runs: read as they were written, of their plan's configurations, and at the chosen rates."""
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from attnlib.costs import count_macs, count_parameters
 from attnlib.experiments.fitting import train_from_config
 from attnlib.experiments.plan import PLANS, read_plan
 from attnlib.experiments.runs import Recording, read_table
+from attnlib.text.config import TrainingConfig
 
 PROBES = json.loads(Path(__file__).with_name("probes.json").read_text())
 
@@ -141,7 +141,7 @@ def test_each_run_on_sentences_has_its_settings_and_the_same_text():
     recording, texts = Recording("sentences"), {}
     for run in recording.details:
         config = recording.plan.configs[run["model"]]
-        assert run["settings"] == asdict(settings_of(config, run["seed"]))
+        assert TrainingConfig(**run["settings"]) == settings_of(config, run["seed"])
         assert run["search"] == search_of(config)
         assert texts.setdefault((config.language, config.num_pairs), run["text"]) == run["text"]
     assert len({text["test"] for (language, _), text in texts.items() if language == "german"}) == 1

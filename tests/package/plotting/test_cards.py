@@ -51,7 +51,7 @@ def test_wide_letters_get_room():
 
 def test_scripts_and_styles_are_in_the_wheel(root):
     packed = {file.distribution_path for file in WheelBuilder(str(root)).recurse_included_files()}
-    kinds = ("cards", "demo", "plane", "player", "page")
+    kinds = ("cards", "demo", "light", "plane", "player", "page")
     assert {f"attnlib/plotting/{kind}.{ending}" for kind in kinds for ending in ("css", "js")} <= packed
     assert {"attnlib/plotting/equations.json", "attnlib/plotting/models.js"} <= packed
 

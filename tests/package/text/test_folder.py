@@ -1,5 +1,6 @@
 """Model folders: complete or not, damage that is noticed, and a killed training that ends with the same weights."""
 
+import json
 import os
 import signal
 import subprocess
@@ -251,3 +252,14 @@ def test_a_training_that_cannot_begin_removes_the_folders_that_it_made_and_no_ot
         with pytest.raises(ValueError, match="vocab_size"):
             train_model(folder, PAIRS, (), replace(CONFIG, vocab_size=9))
     assert [*tmp_path.rglob("*")] == [tmp_path / "mine"]
+
+
+def test_a_setting_that_is_newer_than_a_folder_is_at_its_default_there(trained, tmp_path):
+    folder, messages = copytree(trained / "subwords", tmp_path / "model"), []
+    config = json.loads((folder / "config.json").read_text())
+    del config["settings"]["patience"]
+    (folder / "config.json").write_text(json.dumps(config))
+    train_model(folder, PAIRS, DEV, CONFIG, log=messages.append)
+    assert messages == [f"{folder} is complete already"]
+    with pytest.raises(ValueError, match="patience None, not 3"):
+        train_model(folder, PAIRS, DEV, replace(CONFIG, patience=3))
