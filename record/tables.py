@@ -31,6 +31,7 @@ KEYS = (
     "words",
     "learning_rate",
     "seed",
+    "step",
 )
 """Columns that tell the lines of a plan's table apart, where it has them; all others are what was measured."""
 

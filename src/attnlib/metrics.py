@@ -55,15 +55,15 @@ def alignment_error_rate(
 
     Raises
     ------
-    ValueError
-        If the numbers of sentences differ, a sure link is not possible, or there is no link.
+    TypeError, ValueError
+        If links are not a set, the numbers of sentences differ, a sure link is not possible, or there is no link.
 
     Notes
     -----
     Och and Ney 2003, eq. 20.
     """
-    A, S = _sentences(predicted), _sentences(sure)
-    P = S if possible is None else _sentences(possible)
+    A, S = _sentences(predicted=predicted), _sentences(sure=sure)
+    P = S if possible is None else _sentences(possible=possible)
     if not len(A) == len(S) == len(P):
         raise ValueError(
             f"predicted, sure, possible have {len(A)}, {len(S)}, {len(P)} sentences; expected equal numbers"
@@ -271,11 +271,17 @@ def _scored(metric: Any, translations: Sequence[Sequence[str]], references: Sequ
     """Score all sentences together with one of sacrebleu's metrics."""
     _check_translations(translations, references)
     score = metric.corpus_score(list(map(" ".join, translations)), [list(map(" ".join, references))])
-    return Bleu(score.score, str(metric.get_signature()))
+    return Bleu(min(score.score, 100.0), str(metric.get_signature()))
 
 
-def _sentences(links: Links | Sequence[Links]) -> list[Links]:
-    return [links] if isinstance(links, Links) else list(links)
+def _sentences(**named: Links | Sequence[Links]) -> list[Links]:
+    """Return the links of each sentence, or raise a TypeError if some are not a set."""
+    ((name, links),) = named.items()
+    sentences = [links] if isinstance(links, Links) else list(links)
+    for each in sentences:
+        if not isinstance(each, Links):
+            raise TypeError(f"{name} holds {each!r}; expected a set of links, or one for each sentence")
+    return sentences
 
 
 def _check_translations(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> None:

@@ -182,7 +182,7 @@ def beam_search(
     lengths, limits = lengths.long(), _limits(max_length, lengths)
     first_slot = torch.arange(len(source), device=source.device)[:, None] * beam_size
     state = model.start(source, lengths)
-    log_p = torch.full((len(source), beam_size), -torch.inf, device=source.device)
+    log_p = torch.full((len(source), beam_size), -torch.inf, dtype=torch.float32, device=source.device)
     log_p[:, 0] = 0.0  # the other slots are empty at first: they would hold the same hypothesis
     ended, size = torch.zeros_like(log_p, dtype=torch.bool), torch.zeros_like(log_p, dtype=torch.long)
     live, words = first_slot.flatten(), torch.full_like(lengths, BOS)

@@ -14,6 +14,7 @@ from attnlib.metrics import (
     alignment_error_rate,
     attention_weights,
     bleu,
+    chrf,
     exact_match,
     forced_alignments,
     hard_alignment,
@@ -101,6 +102,11 @@ def test_bleu_by_hand_without_a_warning_of_full_stops_that_stand_apart(caplog):
     assert caplog.messages == []
 
 
+def test_a_perfect_text_has_a_hundred_and_no_more():
+    words = tuple("abcdefg")
+    assert [score([words] * 3, [words] * 3).score for score in (bleu, chrf)] == [100.0, 100.0]
+
+
 def test_exact_match_counts_whole_sentences():
     assert exact_match([("a", "b"), ["c"]], [["a", "b"], ("c", "d")]) == 0.5
 
@@ -114,6 +120,8 @@ ONE = [("u", "v")]
     [
         (lambda: alignment_error_rate([{(0, 0)}], [{(0, 0)}] * 2), "have 1, 2, 2 sentences; expected equal"),
         (lambda: alignment_error_rate({(0, 0)}, {(0, 0)}, {(1, 1)}), "possible lacks 1 of the links"),
+        (lambda: alignment_error_rate([(0, 0)], [(0, 0)]), r"TypeError: predicted holds \(0, 0\); expected a set of"),
+        (lambda: alignment_error_rate({(0, 0)}, [[(0, 0)]]), r"TypeError: sure holds \[\(0, 0\)\]; expected a set of"),
         (lambda: alignment_error_rate([], []), "predicted and sure hold no link; expected at least one"),
         (lambda: oracle_alignment_error_rate([]), "pairs has 0 sentence pairs; expected"),
         (lambda: hard_alignment(EYE, ABC, ["d"] * 4), r"weights has shape \(3, 3\); expected at least \(4, 3\)"),

@@ -1,10 +1,15 @@
-"""What a trained model writes when its weights are changed, or when it finds another sentence's annotations."""
+"""What a trained model writes when its weights are changed, or when it finds another sentence's annotations.
+
+And where its weights ought to grow: what training would do to its scores.
+"""
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.nn.functional import cross_entropy
 from torch.utils.hooks import RemovableHandle
 
 from attnlib.attention import AttentionOutput
@@ -85,3 +90,33 @@ def next_word(
     with change_weights(model, hide):
         logits, _ = model.decoder(torch.tensor([[BOS, *before]]), encoded)
     return "".join(model.target_vocabulary.decode([int(logits[0, -1].argmax())]))
+
+
+@torch.enable_grad()  # a training asks while it records nothing
+def score_slopes(model: EncoderDecoder, pair: SentencePair) -> Float[np.ndarray, "tgt src"]:
+    """Return how the loss of each word of a right translation changes with the scores of its step, at equal weights.
+
+    Parameters
+    ----------
+    model : EncoderDecoder
+        A model of Bahdanau et al., with its vocabularies.
+    pair : SentencePair
+        The sentence and its right translation.
+
+    Returns
+    -------
+    array
+        Derivatives by the scores, a row for each word and EOS. The score with the most negative one should rise most.
+        The states that ask are the model's own.
+    """
+    source, lengths = encode_batch([pair.source], model.source_vocabulary)
+    target, _ = encode_batch([pair.target], model.target_vocabulary)
+    before = torch.cat([torch.tensor([[BOS]]), target[:, :-1]], 1)
+    asking: list[Tensor] = []
+    with model.decoder.attention.register_forward_pre_hook(lambda _, inputs: asking.append(inputs[0])):
+        encoded = model.encoder(source, lengths)
+        model.decoder(before, encoded)
+    h, s, y = encoded.annotations, torch.cat(asking, 1), model.decoder.embedding(before)
+    e = h.new_zeros(1, target.shape[1], source.shape[1], requires_grad=True)
+    loss = cross_entropy(model.decoder.readout(s, y, e.softmax(2) @ h).mT, target, reduction="sum")
+    return torch.autograd.grad(loss, e)[0][0].numpy()

@@ -10,7 +10,7 @@ from hashlib import sha256
 from random import Random
 from typing import Any
 
-from attnlib.checks import check_choice, check_finite, check_whole
+from attnlib.checks import check_choice, check_finite, check_seed, check_whole
 from attnlib.data import SentencePair, Vocabulary
 from attnlib.language.dictionary import ADJECTIVES, CONJUNCTIONS, NOUNS, PREPOSITIONS, VERBS
 from attnlib.language.lexicon import Noun, Verb, an
@@ -76,7 +76,7 @@ def sample(
     'le beau frère italien regarde les tasses dans les jardins'
     """
     check_whole(n=n)
-    (seed,) = check_whole(0, seed=seed)
+    seed = check_seed(seed)
     check_choice(("train", "test"), part=part)
     check_finite(reordering=reordering)
     if not 0 <= reordering <= 1:

@@ -190,7 +190,7 @@ window.attnlibCards ??= (() => {
       if (!options.length || card.querySelector(".at-came")) return;
       const guess = options.findIndex(option => option.firstElementChild.checked);
       options[right].classList.add("at-came");
-      options[right].append(make("b", {}, " ← came out"));
+      options[right].append(make("b", { class: "at-aloud" }, " came out"));
       const judged = guess < 0 ? "It has come out." : guess === right ? "As you guessed." : "Not as you guessed.";
       card.querySelector(".at-verdict").textContent = `${judged} Why: below.`;
       card.querySelector(".at-answer").open = true;

@@ -190,6 +190,7 @@ attnlibCards.define("demo", (card, data, guard) => {
 
   function begin(sentence, count = 0) {
     [words, now, past, latest, t, from] = [sentence, nothing(), [], undefined, 0, 0];
+    dress(card.querySelector(".at-answer") ?? bench, { open: undefined });   // it was about another sentence
     renew(count);
   }
 
