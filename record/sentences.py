@@ -74,7 +74,7 @@ class Data(NamedTuple):
 
 def settings_of(config: ExperimentConfig, seed: int) -> TrainingConfig:
     """Collect the settings of a training on a text; the rest is as it is by default."""
-    rate = {} if config.learning_rate is None else {"learning_rate": config.learning_rate}
+    given = {"learning_rate": config.learning_rate, "max_input_length": config.max_input_length}
     return TrainingConfig(
         preset=config.model,
         options={**config.options, **config.sizes, "seed": seed},
@@ -82,7 +82,7 @@ def settings_of(config: ExperimentConfig, seed: int) -> TrainingConfig:
         steps=config.max_steps,
         eval_every=config.eval_every,
         seed=seed,
-        **rate,
+        **{name: x for name, x in given.items() if x is not None},
     )
 
 
