@@ -24,6 +24,7 @@ The modules, in reading order, which is the order of dependence:
 - `seq2seq`: encoder and decoder;
 - `presets`: the papers' models;
 - `transformer`: a small Transformer, with multi-head attention and no recurrence;
+- `ensembles`: several models that translate together;
 - `search`: the likeliest words, greedy or by beam;
 - `training`: the training loop;
 - `metrics`: alignment error rate, BLEU, exact match;

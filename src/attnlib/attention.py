@@ -219,6 +219,8 @@ def attention(
     Costs ``batch * tgt * src * (d + v)`` multiply-adds, and memory for ``batch * tgt * src`` weights.
     Vaswani et al. 2017, eq. 1; with ``scale=1`` it is the dot score of Luong et al. 2015, section 3.1.
     """
+    if not keys.shape[-1]:
+        raise ValueError(f"keys has shape {tuple(keys.shape)}; expected at least one feature")
     queries, keys, values = _as_floating(queries=queries, keys=keys, values=values)
     scale = 1 / sqrt(keys.shape[-1]) if scale is None else scale
     scale = scale if is_torch_array(queries) and is_torch_array(scale) else float(scale)

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Int, Integer
 from torch import Tensor
 
-from attnlib.checks import check_whole
+from attnlib.checks import check_seed, check_whole
 from attnlib.data import PAD, SentencePair, Tokenizer
 
 
@@ -135,7 +135,7 @@ class Corpus:
 
     def check(self, max_tokens: int, seed: int) -> tuple[int, int]:
         """Return both as Python's; raise an error if a sentence is too long, or `seed` is no whole number from 0."""
-        max_tokens, seed = *check_whole(max_tokens=max_tokens), *check_whole(0, seed=seed)
+        max_tokens, seed = *check_whole(max_tokens=max_tokens), check_seed(seed)
         if (longest := self.lengths.max()) > max_tokens:
             needed = f"at least {longest}, which the longest sentence needs with its EOS"
             raise ValueError(f"max_tokens is {max_tokens}; expected {needed}")

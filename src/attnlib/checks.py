@@ -12,13 +12,13 @@ from jaxtyping import Int
 from attnlib.shapes import Array, FloatLike, IntLike, is_compiling
 
 
-def check_whole(at_least: int = 1, /, **numbers: Any) -> list[int]:
+def check_whole(at_least: int = 1, at_most: int = 2**31 - 1, /, **numbers: Any) -> list[int]:
     """Return whole numbers as Python's, or raise an error if one is not a whole number, or is too small.
 
     Parameters
     ----------
-    at_least : int, default 1
-        The least number that is valid.
+    at_least, at_most : int, default 1 and 2**31 - 1
+        The least and the greatest number that is valid.
     **numbers
         The numbers of Python, NumPy or torch, by the names that the error gives them.
 
@@ -27,14 +27,21 @@ def check_whole(at_least: int = 1, /, **numbers: Any) -> list[int]:
     TypeError
         If a number is not an integer. True and False are none.
     ValueError
-        If a number is below `at_least`.
+        If a number is below `at_least` or above `at_most`.
     """
     for name, number in numbers.items():
         if isinstance(number, bool) or not isinstance(number, IntLike):
             raise TypeError(f"{name} is {number!r}; expected a whole number")
-        if number < at_least:
+        if int(number) < at_least:
             raise ValueError(f"{name} is {int(number)}; expected at least {at_least}")
+        if int(number) > at_most:
+            raise ValueError(f"{name} is {int(number)}; expected a number from {at_least} to {at_most}")
     return [int(number) for number in numbers.values()]
+
+
+def check_seed(seed: Any) -> int:
+    """Return a seed as Python's number, or raise an error if it is not a whole number of 63 bits."""
+    return check_whole(0, 2**63 - 1, seed=seed)[0]
 
 
 def check_finite(**numbers: Any) -> list[float]:

@@ -130,6 +130,8 @@ class Vocabulary:
         counts = Counter(word for words in sentences for word in check_sentence(words))
         frequent = (word for word, n in counts.items() if n >= min_count and word != SPECIAL[UNK])
         known = sorted(frequent, key=lambda word: (-counts[word], word))[:max_size]
+        if counts and not known and min_count > 1:
+            raise ValueError(f"min_count is {min_count}, and no word is as frequent; expected a smaller number")
         return cls(tuple(sorted(known)))
 
     def __len__(self) -> int:

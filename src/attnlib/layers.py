@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from attnlib.checks import check_whole
+from attnlib.checks import check_seed, check_whole
 
 
 def weight(*shape: int) -> nn.Parameter:
@@ -55,11 +55,16 @@ class Embedding(nn.Embedding):
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Seed torch's global generator for a block, and restore its state afterward."""
-    (seed,) = check_whole(0, seed=seed)
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(seed)
-        yield
+    """Seed torch's global generator for a block, and restore its state afterward. New weights are float32."""
+    seed = check_seed(seed)
+    usual = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float32)
+    try:
+        with torch.random.fork_rng(devices=[]):
+            torch.default_generator.manual_seed(seed)
+            yield
+    finally:
+        torch.set_default_dtype(usual)
 
 
 def cast_for_steps(W: Float[Tensor, "..."]) -> Float[Tensor, "..."]:

@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from attnlib import processes
 from attnlib.batching import Batch
-from attnlib.checks import check_positive, check_share, check_whole
+from attnlib.checks import check_positive, check_seed, check_share, check_whole
 from attnlib.data import PAD
 from attnlib.seq2seq import EncoderDecoder
 
@@ -102,6 +102,8 @@ def warmup_constant(fraction: float) -> float:
 
 def init_training(model: EncoderDecoder) -> TrainingState:
     """Return the initial training state of a model, with a new optimizer."""
+    if any(weight.is_inference() for weight in model.parameters()):
+        raise ValueError("model was made under torch.inference_mode; expected a model made outside of it")
     if not any(weight.requires_grad for weight in model.parameters()):
         raise ValueError("model has only frozen weights; expected trainable weights: call model.requires_grad_()")
     return TrainingState(model, torch.optim.Adam(model.parameters(), fused=True))
@@ -176,11 +178,13 @@ def train(
     >>> len(history.losses), history.stop_reason
     (3, 'steps')
     """
+    if not torch.is_grad_enabled():
+        raise ValueError("train is called without gradients; expected no torch.no_grad or inference_mode around it")
     fixed: dict[str, Any] = {"seed": seed, "max_grad_norm": max_grad_norm, "label_smoothing": label_smoothing}
     if steps is None and minutes is None:
         raise ValueError("steps and minutes are None; expected a number for one of them")
     check_whole(steps=1 if steps is None else steps)
-    check_whole(0, seed=seed)
+    check_seed(seed)
     check_share(label_smoothing=label_smoothing)
     check_positive(minutes=1 if minutes is None else minutes, learning_rate=learning_rate, max_grad_norm=max_grad_norm)
     state, most = state or init_training(model), (float(steps or inf), float(minutes or inf))

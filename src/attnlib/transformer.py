@@ -48,7 +48,8 @@ def sinusoidal_positions(steps: Int[Tensor, "*batch tgt"], d_model: int) -> Floa
     -----
     Vaswani et al. 2017, section 3.5.
     """
-    omega = 10_000.0 ** (-torch.arange(0, d_model, 2, device=steps.device) / d_model)
+    dtype = torch.promote_types(torch.get_default_dtype(), torch.float32)  # bfloat16 tells few positions apart
+    omega = 10_000.0 ** (-torch.arange(0, d_model, 2, dtype=dtype, device=steps.device) / d_model)
     angles = steps[..., None] * omega
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(-2)
 

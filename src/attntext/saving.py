@@ -16,8 +16,8 @@ from attnbook.pretrained.folder import CONFIG, HISTORY, TRAINING, VOCABULARIES, 
 from attnlib import processes
 from attnlib.data import Tokenizer, Vocabulary
 from attnlib.seq2seq import EncoderDecoder
-from attntext.settings import TrainingConfig
 from attnlib.training import TrainingState, init_training
+from attntext.settings import TrainingConfig
 from attntext.writing import atomic_open, write_atomically
 
 

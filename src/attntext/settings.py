@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from tyro.conf import Suppress
 
-from attnlib.checks import check_choice, check_positive, check_share, check_whole
+from attnlib.checks import check_choice, check_positive, check_seed, check_share, check_whole
 
 _LUONG_ONLY = ("encoder", "half_width", "input_feeding", "score", "window")
 _LACKS = {  # what a preset has no setting for
@@ -131,7 +131,7 @@ class TrainingConfig:
         sizes = ("vocab_size", "min_count", "max_input_length", "max_sentences", "max_tokens")
         times = ("epochs", "steps", "eval_every", "patience")
         check_whole(**{name: n for name in (*sizes, *times) if (n := getattr(self, name)) is not None})
-        check_whole(0, seed=self.seed)
+        check_seed(self.seed)
         check_choice(("cosine", "constant"), schedule=self.schedule)
         check_share(label_smoothing=self.label_smoothing)
         rates = ("minutes", "learning_rate", "max_grad_norm", "embedding_scale")

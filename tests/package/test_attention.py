@@ -203,6 +203,11 @@ def test_a_mask_may_be_of_the_other_library(like, of_mask):
     np.testing.assert_allclose(np.asarray(masked_softmax(like(e), of_mask(mask))), masked_softmax(e, mask))
 
 
+def test_vectors_without_features_are_refused(library, refused):
+    x = library(np.zeros((2, 0)))
+    refused(lambda: attention(x, x, library(np.ones((2, 3)))), r"keys has shape \(2, 0\); expected at least one")
+
+
 @pytest.mark.parametrize("wrong", ["keys", "values"])
 def test_arrays_of_two_libraries_are_refused_by_name(wrong, refused):
     given = dict.fromkeys(("queries", "keys", "values"), torch.zeros(2, 3)) | {wrong: np.zeros((2, 3))}

@@ -113,6 +113,7 @@ CAT = SentencePair(("cat",), ("cat",) * 9)
         (lambda: VOCABULARY.decode([8]), "ids holds 8; expected ids from 0 to 7"),
         (lambda: encode_batch([], VOCABULARY), "sentences is empty; expected at least one sentence"),
         (lambda: Vocabulary.from_sentences([["cat"]], max_size=0), "max_size is 0; expected at least 1"),
+        (lambda: Vocabulary.from_sentences([["cat"]], min_count=2), "min_count is 2, and no word is as frequent; expe"),
         (lambda: draw([]), "pairs is empty; expected at least one sentence pair"),
         (lambda: draw([CAT], max_tokens=9), "max_tokens is 9; expected at least 10, which the longest sentence needs"),
         (lambda: draw([CAT], seed=None), "TypeError: seed is None; expected a whole number"),

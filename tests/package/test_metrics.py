@@ -14,6 +14,7 @@ from attnlib.metrics import (
     alignment_error_rate,
     attention_weights,
     bleu,
+    chrf,
     exact_match,
     forced_alignments,
     hard_alignment,
@@ -78,7 +79,7 @@ def test_sentences_are_brought_to_the_model():
 )
 def test_looks_are_the_weights_of_the_words_under_the_true_words_of_each_pair_alone(make, monkeypatch):
     monkeypatch.setattr(metrics, "_TOGETHER", 2)
-    model, links = small(make), []
+    model, links, at_input = small(make), [], []
     sizes = (3, 2), (1, 4), (5, 1), (2, 5)
     pairs = [SentencePair(tuple("cabba"[:src]), tuple("vuvuu"[:tgt])) for src, tgt in sizes]
     for pair in pairs:
@@ -87,7 +88,10 @@ def test_looks_are_the_weights_of_the_words_under_the_true_words_of_each_pair_al
         expected = attended.to_dense(source.shape[1])[0].detach().numpy()
         np.testing.assert_allclose(attention_weights(model, pair), expected[:-1, :-1], rtol=1e-6)
         links.append(hard_alignment(expected, pair.source, pair.target))
+        # the step that reads a word is the one after that which writes it; the last reads the last word
+        at_input.append({(int(expected[t + 1, : len(pair.source)].argmax()), t) for t in range(len(pair.target))})
     assert forced_alignments(model, pairs) == links
+    assert forced_alignments(model, pairs, at_input=True) == at_input
 
 
 def test_bleu_by_hand_without_a_warning_of_full_stops_that_stand_apart(caplog):
@@ -96,6 +100,11 @@ def test_bleu_by_hand_without_a_warning_of_full_stops_that_stand_apart(caplog):
     assert almost.score == pytest.approx(100 * (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25)
     assert "tok:none" in almost.signature
     assert caplog.messages == []
+
+
+def test_a_perfect_text_has_a_hundred_and_no_more():
+    words = tuple("abcdefg")
+    assert [score([words] * 3, [words] * 3).score for score in (bleu, chrf)] == [100.0, 100.0]
 
 
 def test_exact_match_counts_whole_sentences():
@@ -111,6 +120,8 @@ ONE = [("u", "v")]
     [
         (lambda: alignment_error_rate([{(0, 0)}], [{(0, 0)}] * 2), "have 1, 2, 2 sentences; expected equal"),
         (lambda: alignment_error_rate({(0, 0)}, {(0, 0)}, {(1, 1)}), "possible lacks 1 of the links"),
+        (lambda: alignment_error_rate([(0, 0)], [(0, 0)]), r"TypeError: predicted holds \(0, 0\); expected a set of"),
+        (lambda: alignment_error_rate({(0, 0)}, [[(0, 0)]]), r"TypeError: sure holds \[\(0, 0\)\]; expected a set of"),
         (lambda: alignment_error_rate([], []), "predicted and sure hold no link; expected at least one"),
         (lambda: oracle_alignment_error_rate([]), "pairs has 0 sentence pairs; expected"),
         (lambda: hard_alignment(EYE, ABC, ["d"] * 4), r"weights has shape \(3, 3\); expected at least \(4, 3\)"),

@@ -100,6 +100,30 @@ def test_what_is_no_whole_number_is_refused(number):
         check_whole(size=number)
 
 
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (
+            lambda: train(luong(*VOCABULARIES, **SIZES), [], steps=1, seed=2**64),
+            "seed is 18446744073709551616; exp",
+        ),
+        (lambda: luong(*VOCABULARIES, seed=2**63), f"seed is {2**63}; expected a number from 0 to {2**63 - 1}"),
+        (lambda: luong(*VOCABULARIES, window="local-m", half_width=2**63), f"half_width is {2**63}; .* from 1 to"),
+        (
+            lambda: translate(luong(*VOCABULARIES, **SIZES), "the", max_length=2**31),
+            "max_length is 2147483648; .*47",
+        ),
+        (lambda: sample(3, seed=2**64, clauses=(1,)), "seed is 18446744073709551616; expected a number from 0"),
+        (
+            lambda: infinite_batches(PAIRS, *VOCABULARIES, max_tokens=2**64, seed=0),
+            "max_tokens is 1844674407370955161",
+        ),
+    ],
+)
+def test_a_number_that_is_too_large_is_refused_with_its_range(call, says, refused):
+    refused(call, says)
+
+
 @pytest.mark.parametrize("number", [1, np.float32(0.5), np.array(2.0), torch.tensor(0.5), np.int64(1)])
 def test_a_finite_number_of_every_kind_becomes_pythons(number):
     assert check_finite(rate=number) == [float(number)]

@@ -139,6 +139,9 @@ def test_in_another_thread_ctrl_c_keeps_its_handler():
         (lambda: trained(max_grad_norm=float("nan")), "max_grad_norm is nan; expected a number above 0"),
         (lambda: trained(steps=None, minutes=0), "minutes is 0; expected a number above 0"),
         (lambda: trained(learning_rate=-1), "learning_rate is -1; expected a number above 0"),
+        (torch.no_grad()(trained), "train is called without gradients; expected no torch.no_grad or inference_mode"),
+        (torch.inference_mode()(trained), "train is called without gradients; expected no torch.no_grad or inf"),
+        (lambda: train(torch.inference_mode()(small)(), [], steps=1), "model was made under torch.inference_mode; exp"),
     ],
 )
 def test_what_does_not_fit_is_refused(call, says, refused):

@@ -25,7 +25,7 @@ from attnbook.language.phrases import (
     subordinate,
     words,
 )
-from attnlib.checks import check_choice, check_finite, check_whole
+from attnlib.checks import check_choice, check_finite, check_seed, check_whole
 from attnlib.data import SentencePair, Vocabulary
 
 _TEST = 64  # of 256: the share of all sentences that is kept for the part "test"
@@ -76,7 +76,7 @@ def sample(
     'le beau frère italien regarde les tasses dans les jardins'
     """
     check_whole(n=n)
-    (seed,) = check_whole(0, seed=seed)
+    seed = check_seed(seed)
     check_choice(("train", "test"), part=part)
     check_finite(reordering=reordering)
     if not 0 <= reordering <= 1:

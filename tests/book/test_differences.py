@@ -1,0 +1,105 @@
+"""The page of our departures names every setting of the recorded models, with each value that a run had."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from inspect import signature
+from typing import Any
+
+import pytest
+import torch
+
+from attnbook.experiments import Recording
+from attnbook.language.sentences import vocabularies
+from attnlib.presets import LONGEST_LOCATION_SOURCE, luong, rnn_encdec, rnn_search
+from attnlib.training import train, warmup_cosine
+
+PAPERS = {"rnn_encdec": rnn_encdec, "rnn_search": rnn_search, "luong": luong}
+NUMBER = r"(?<![\w.])\d[\d,]*\b(?:\.\d+)?"
+NOT_OF_A_MODEL = {  # who is trained, and settings that another one replaces or that no paper could have
+    *("source_vocabulary", "target_vocabulary", "seed", "preset", "options", "steps"),
+    *("epochs", "minutes", "patience", "share_vocabulary", "progress", "state", "on_step", "model", "batches"),
+}
+
+
+@pytest.fixture(scope="module")
+def rows(root) -> list[tuple[list[str], list[str]]]:
+    """Return the settings named, and the cells, of each row of the tables of our departures."""
+    text = (root / "book/differences.md").read_text("utf-8").partition("\n## Our departures from the papers\n")[2]
+    lines = [re.split(r"\s*\|\s*", line)[1:-1] for line in text.splitlines() if line.startswith("| ")]
+    return [(re.findall(r"`(\w+)`", first), [first, *cells]) for first, *cells in lines]
+
+
+def settings(name: str) -> Iterator[Mapping[str, Any]]:
+    """Give what each recorded run of a paper's model was built and trained with."""
+    recording = Recording(name)
+    for run in recording.details:
+        config = recording.plan.configs[run["model"]]
+        if config.model in PAPERS:
+            asked = {"num_pairs": config.num_pairs, "max_steps": config.max_steps, "beam_size": config.beam_size}
+            built = {name: p.default for name, p in signature(PAPERS[config.model]).parameters.items()}
+            if name == "world":
+                trained = {name: p.default for name, p in signature(train).parameters.items()}
+                trained |= {"max_tokens": config.max_tokens, "learning_rate": run["learning_rate"]}
+                built |= {**config.options, **config.sizes}
+            else:
+                trained = run["settings"] | {"max_length": run["search"]["max_length"]}
+                built |= run["settings"]["options"]
+            yield asked | trained | built
+
+
+def written(value: object) -> str:
+    """Write a value as the page does."""
+    if value is warmup_cosine:
+        return "cosine"
+    return f"{value:,}".removesuffix(".0") if type(value) in {int, float} else str(value)
+
+
+@pytest.mark.parametrize(("plan", "column"), [("world", 2), ("sentences", 3)])
+def test_every_setting_of_a_recorded_run_is_on_the_page_with_its_values(rows, plan, column):
+    had = defaultdict(set)
+    for run in settings(plan):
+        for name in run.keys() - NOT_OF_A_MODEL:
+            had[name].add(written(run[name]))
+    assert had.keys() <= {name for names, _ in rows for name in names}, "a setting has no row"
+    for names, cells in rows:
+        values = set().union(*(had[name] for name in names if name in had))
+        numbers = {value for value in values if value[0].isdigit()}
+        if values:
+            assert {*re.findall(NUMBER, cells[column])} == numbers, cells
+            assert all(re.search(rf"\b{value}\b", cells[column]) for value in values - numbers), (cells, values)
+
+
+def test_each_departure_in_the_equations_is_one_of_the_code(rows):
+    said = {cells[0].partition(" (`")[0]: cells for _, cells in rows}
+    small = {"embedding_dim": 6, "hidden_size": 10}
+    models = {name: make(*vocabularies(), **small) for name, make in PAPERS.items()}
+    modules = {
+        type(dict(model.named_modules())[name.rpartition(".")[0]])
+        for model in models.values()
+        for name, _ in model.named_parameters()
+        if "bias" in name
+    }
+    assert {kind.__name__ for kind in modules} == {"GRU", "GRUCell", "LSTM"}
+    assert "biases" in said
+
+    bounds = [w.abs().max() * w.shape[-1] ** 0.5 for n, w in models["luong"].named_parameters() if n.endswith("W_c")]
+    assert 0.9 < bounds[0] <= 1
+    assert "$\\pm 1/\\sqrt{n}$" in said["initial weights"][2]
+
+    assert not models["rnn_search"].decoder.reads_new_state
+    assert said["the output reads"][-1] == "$s_{t-1}$"
+    maxout = models["rnn_search"].decoder.readout.W_o.shape[1]
+    hidden = models["rnn_search"].decoder.attention.score.W_a.shape[0]
+    assert (maxout, hidden) == (5, 10)
+    assert "maxout units, hidden units of the score" in said
+
+    read = [type(models[name].encoder) for name in ("rnn_encdec", "rnn_search")]
+    assert read[0] is read[1]
+    assert "both directions" in said["the model without attention"][-1]
+
+    assert str(LONGEST_LOCATION_SOURCE) in said["location"][2]
+    last = luong(*vocabularies(), window="local-m", **small).decoder.attention.window
+    centers = last.center(torch.zeros(1, 6, 10), torch.arange(6), torch.tensor([4]))
+    assert centers.tolist() == [[0, 1, 2, 3, 3, 3]]
+    assert "stays at EOS" in said["local-m beyond the last source position"][2]
