@@ -12,7 +12,6 @@ from attnlib.alignment import sequence_mask
 from attnlib.attention import AttentionOutput, join
 from attnlib.checks import check_finite, check_range, check_whole
 from attnlib.data import BOS, EOS, PAD, UNK
-from attnlib.processes import cast_weights_once
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.shapes import FloatLike, IntLike, typechecked
 
@@ -41,7 +40,6 @@ class Hypotheses(NamedTuple):
 
 
 @torch.no_grad()
-@cast_weights_once()
 @typechecked
 def greedy_search(
     model: EncoderDecoder,
@@ -109,7 +107,6 @@ def greedy_search(
 
 
 @torch.no_grad()
-@cast_weights_once()
 @typechecked
 def beam_search(
     model: EncoderDecoder,

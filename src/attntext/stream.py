@@ -8,11 +8,11 @@ from typing import Any
 
 from attnlib.checks import check_whole
 from attnlib.data import Tokenizer
-from attnlib.processes import ComputeSettings, compute_with, fastest_settings
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.translation import translate_all
 from attnlib.units import Words, split_words
 from attntext.files import decode_line, format_pharaoh
+from attntext.processes import ComputeSettings, cast_weights_once, compute_with, fastest_settings
 from attntext.writing import add_path_to_errors
 
 _TOGETHER = 1000  # lines that are in memory at once
@@ -63,7 +63,7 @@ def translate_stream(
             if kept != words:
                 log(f"the input, line {number}: cut to {max_input_length:,} words or pieces of words")
         settings = settings or search_settings(model, sentences, options.get("beam_size", 5), log)
-        with compute_with(settings):
+        with compute_with(settings), cast_weights_once():
             translations = translate_all(model, sentences, **options)
         if cut := [str(number) for number, one in enumerate(translations, begin) if not one.finished]:
             log(f"the input, lines {', '.join(cut)}: translations cut at their greatest length (--max-length)")
@@ -79,8 +79,8 @@ def translate_stream(
 def search_settings(
     model: EncoderDecoder, sentences: Sequence[Words], beam_size: int, log: Callable[[str], Any] = lambda line: None
 ) -> ComputeSettings:
-    """Measure what `attnlib.processes.fastest_settings` chooses for the translation of sentences."""
-    work = partial(translate_all, model, sentences[:64], beam_size=beam_size, max_length=2)
+    """Measure what `attntext.processes.fastest_settings` chooses for the translation of sentences."""
+    work = cast_weights_once()(partial(translate_all, model, sentences[:64], beam_size=beam_size, max_length=2))
     return fastest_settings(work, next(model.parameters()).device, len(sentences), log=log)
 
 

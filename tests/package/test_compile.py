@@ -57,7 +57,7 @@ for make in MODELS.values():
 TRAINED = """
 models = [MODELS["rnn_encdec"]() for _ in range(2)]
 for model, change in zip(models, (compiled, lambda model: model), strict=True):
-    train(change(model), [Batch(source, lengths, target)] * 2, steps=2, learning_rate=0.1, seed=0, progress=False)
+    train(change(model), [Batch(source, lengths, target)] * 2, steps=2, learning_rate=0.1, seed=0)
 same(*map(list, (model.eval().parameters() for model in models)))
 given = source, lengths, target
 same(*(change(models[0].loss)(*given) for change in (compiled, lambda call: call)))

@@ -20,7 +20,7 @@ def train_from_config(config: ExperimentConfig, seed: int, **options: Any) -> tu
     seed : int
         Seed of initial weights, training sentences and batches.
     **options
-        Further arguments of `attnlib.training.train`, such as ``on_step``.
+        Further arguments of `attnlib.training.train`, such as ``backward``.
 
     Returns
     -------
@@ -39,5 +39,5 @@ def train_from_config(config: ExperimentConfig, seed: int, **options: Any) -> tu
         rate = Recording(config.plan).best_learning_rate(config.tuning_group)
     model, pairs = config.build_model(seed), config.training_sentences(seed)
     batches = infinite_batches(pairs, *vocabularies(), max_tokens=config.max_tokens, seed=seed)
-    options = {"steps": config.max_steps, "learning_rate": rate, "progress": False} | options
+    options = {"steps": config.max_steps, "learning_rate": rate} | options
     return model, train(model, batches, **options)

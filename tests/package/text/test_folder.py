@@ -34,7 +34,7 @@ import os, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import torch
-from attnlib import processes
+from attntext import processes
 from attnbook.language.sentences import sample
 from attntext import saving
 from attntext.settings import TrainingConfig
