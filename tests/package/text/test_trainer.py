@@ -74,11 +74,8 @@ def test_all_pairs_of_a_text_are_counted(tmp_path):
 
 
 def test_the_best_weights_are_kept_and_patience_ends_the_training(monkeypatch, tmp_path):
-    scores, kept, state = (
-        iter([(3.0, 1.0), (2.0, 5.0), (1.0, 4.0), (2.5, 5.0), (1.0, 3.0)]),
-        {},
-        TextTraining.of(small()),
-    )
+    scores, kept = iter([(3.0, 1.0), (2.0, 5.0), (1.0, 4.0), (2.5, 5.0), (1.0, 3.0)]), {}
+    state = TextTraining.of(small())
     monkeypatch.setattr("attntext.trainer.dev_score", lambda translator, dev: next(scores))
     lines = []
     watch = Watch(tmp_path, PAIRS, TrainingConfig(patience=3), 2, 1e9, lines.append)
