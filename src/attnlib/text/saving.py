@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,8 @@ from attnlib import processes
 from attnlib.data import Tokenizer, Vocabulary
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.text.config import TrainingConfig
-from attnlib.text.folder import CONFIG, HISTORY, TRAINING, VOCABULARIES, WEIGHTS, read_config
-from attnlib.text.writing import atomic_open, write_atomically
+from attnlib.text.folder import CONFIG, HISTORY, TRAINING, VOCABULARIES, WEIGHTS, read_config, refuse_damage
+from attnlib.text.writing import UNFINISHED, atomic_open, write_atomically
 from attnlib.training import TrainingState, init_training
 
 
@@ -43,6 +44,8 @@ def alone(folder: Path) -> Iterator[None]:
     except Timeout:
         raise ValueError(f"{folder} is being trained by another process; expected another --model") from None
     with lock:
+        for left in folder.glob(f".*{UNFINISHED}"):  # by a training that was killed
+            left.unlink()
         try:
             yield
         finally:
@@ -115,17 +118,26 @@ def write_training(folder: Path, state: TrainingState) -> None:
     parts = {name: x for name, x in vars(state).items() if name not in ("model", "optimizer")}
     parts |= {"weights": state.model.state_dict(), "adam": state.optimizer.state_dict()}
     with atomic_open(folder / TRAINING) as file:
-        torch.save(parts, file)
+        try:
+            torch.save(parts, file)
+        except RuntimeError as error:  # torch says that it has lost its place in the file, and not why
+            raise (error.__context__ if isinstance(error.__context__, OSError) else error) from None
 
 
 def read_training(folder: Path, network: EncoderDecoder) -> TrainingState:
-    """Load an unfinished training; the weights of the network are overwritten."""
-    parts = torch.load(folder / TRAINING, map_location="cpu", weights_only=True)
-    network.load_state_dict(parts.pop("weights"))
-    state = init_training(network)
-    state.optimizer.load_state_dict(parts.pop("adam"))
-    vars(state).update(parts)
-    return state
+    """Load an unfinished training; the weights of the network are overwritten.
+
+    Raises
+    ------
+    OSError, ValueError
+        If the file cannot be read, or is damaged.
+    """
+    with refuse_damage(folder / TRAINING, "a whole file, or none, to begin anew"):
+        parts = torch.load(folder / TRAINING, map_location="cpu", weights_only=True)
+        network.load_state_dict(parts.pop("weights"))
+        state = init_training(network)
+        state.optimizer.load_state_dict(parts.pop("adam"))
+        return replace(state, **parts)
 
 
 def _history(state: TrainingState, stop_reason: str) -> bytes:
