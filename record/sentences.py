@@ -29,7 +29,7 @@ from dataclasses import asdict
 from functools import lru_cache
 from html import unescape
 from importlib.metadata import version
-from math import exp, log
+from math import exp
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -74,7 +74,7 @@ class Data(NamedTuple):
 
 def settings_of(config: ExperimentConfig, seed: int) -> TrainingConfig:
     """Collect the settings of a training on a text; the rest is as it is by default."""
-    rate = {} if config.learning_rate is None else {"learning_rate": config.learning_rate}
+    given = {"learning_rate": config.learning_rate, "max_input_length": config.max_input_length}
     return TrainingConfig(
         preset=config.model,
         options={**config.options, **config.sizes, "seed": seed},
@@ -82,7 +82,7 @@ def settings_of(config: ExperimentConfig, seed: int) -> TrainingConfig:
         steps=config.max_steps,
         eval_every=config.eval_every,
         seed=seed,
-        **rate,
+        **{name: x for name, x in given.items() if x is not None},
     )
 
 
@@ -298,7 +298,7 @@ def _captions(
     if whole:
         translations = translate_all(model, [source for source, _ in sides], **how)
         outputs["translations"] = [str(one) for one in translations]
-        outputs["log_probabilities"] = [_log_probability(one) for one in translations]
+        outputs["log_probabilities"] = [round(one.log_probability, 4) for one in translations]
         if attends:
             outputs["weights"] = [_hundredths(one.weights) for one in translations]
             outputs["forced_attention"] = [_hundredths(attention_weights(model, pair)) for pair in pairs]
@@ -327,15 +327,11 @@ def _quality_correlations(
     chrf, both = CHRF(), [(one, pair) for one, pair in zip(translations, pairs, strict=True) if one.words]
     figures = {
         "quality": [chrf.sentence_score(str(one), [" ".join(pair.target)]).score for one, pair in both],
-        "probability": [_log_probability(one) / len(one.words) for one, _ in both],
+        "probability": [one.log_probability / len(one.words) for one, _ in both],
         "entropy": [-np.sum(one.weights * np.log(np.maximum(one.weights, 1e-12)), axis=1).mean() for one, _ in both],
     }
     with_quality = pd.DataFrame(figures).corr("spearman")["quality"]
     return {"chrf_to_probability": with_quality["probability"], "chrf_to_entropy": with_quality["entropy"]}
-
-
-def _log_probability(translation: Translation) -> float:
-    return round(log(max(translation.probability, 1e-300)), 4)
 
 
 def _hundredths(weights: np.ndarray) -> list[list[int]]:

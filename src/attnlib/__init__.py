@@ -25,6 +25,7 @@ The modules, in reading order, which is the order of dependence:
 - `presets`: the papers' models;
 - `transformer`: a small Transformer, with multi-head attention and no recurrence;
 - `costs`: parameters and multiply-adds of a model;
+- `ensembles`: several models that translate together;
 - `search`: the likeliest words, greedy or by beam;
 - `training`: the training loop;
 - `metrics`: alignment error rate, BLEU, exact match;

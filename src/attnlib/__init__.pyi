@@ -13,6 +13,7 @@ from attnlib.data import UNK as UNK
 from attnlib.data import SentencePair as SentencePair
 from attnlib.data import Vocabulary as Vocabulary
 from attnlib.encoders import EncoderOutput as EncoderOutput
+from attnlib.ensembles import ensemble as ensemble
 from attnlib.language.sentences import sample as sample
 from attnlib.presets import luong as luong
 from attnlib.presets import rnn_encdec as rnn_encdec

@@ -131,7 +131,7 @@ class AttentionLayer(nn.Module):
 
     def at(self, t: int, s: Float[Tensor, "batch dec"], memory: Memory) -> AttentionOutput:
         """Compute the context of one decoder state of each sentence, at the target position `t` from 0."""
-        return self(s[:, None], memory, torch.tensor([t], device=s.device))
+        return self(s[:, None], memory, torch.full((1,), t, device=s.device))
 
 
 def _gather(

@@ -6,8 +6,8 @@ when they are known beforehand (teacher forcing).
 
 A `step` is the paper's equations, one per line. Teacher forcing, where dropout has its place if there is any, computes
 the same numbers faster: only what depends on the step before is done one step at a time. That is nothing in
-`FixedContextDecoder` and in `LuongDecoder` without input feeding, attention and cell in `BahdanauDecoder`, and
-everything but the output layer in `LuongDecoder` with it.
+`FixedContextDecoder`, in `LSTMDecoder` and in `LuongDecoder` without input feeding, attention and cell in
+`BahdanauDecoder`, and everything but the output layer in `LuongDecoder` with it.
 """
 
 from typing import Any, NamedTuple
@@ -267,6 +267,48 @@ class BahdanauDecoder(Decoder):
         return self.dropout(self.readout.read(read, y, attended.context)), self.readout.W_o, attended
 
 
+class LSTMDecoder(Decoder):
+    r"""Decoder without attention of stacked LSTMs, which knows the source only from the encoder's last states.
+
+    :math:`s_t = \mathrm{LSTM}(s_{t-1}, y_{t-1})`, and :math:`W_y s_t` scores the next word.
+
+    Parameters
+    ----------
+    embedding, decoder_size
+        As for `FixedContextDecoder`.
+    num_layers : int, default 1
+        Number of LSTMs, the same as in the encoder.
+    dropout : float, default 0.0
+        In training, the share that is set to 0 of the features between layers, and of the states that the output layer
+        reads.
+
+    Notes
+    -----
+    Luong et al. 2015, sections 2 and 4.1, the base system of table 1. All steps are one call of the LSTM.
+    """
+
+    has_attention = False
+
+    def __init__(self, embedding: Embedding, *, decoder_size: int, num_layers: int = 1, dropout: float = 0.0):
+        super().__init__()
+        self.embedding, self.dropout = embedding, nn.Dropout(dropout)
+        vocab, emb = embedding.weight.shape
+        between = dropout if num_layers > 1 else 0.0
+        self.lstm = nn.LSTM(emb, decoder_size, num_layers, batch_first=True, dropout=between)
+        self.W_y = weight(vocab, decoder_size)
+
+    def step(
+        self, ids: Int[Tensor, "batch"], state: DecoderState
+    ) -> tuple[Float[Tensor, "batch vocab"], None, DecoderState]:
+        """Compute the scores of the next word (Luong et al. 2015, eq. 2 and 3)."""
+        s, cell = _lstm_step(self.lstm, self.embedding(ids), *state.cache)
+        return linear(s[:, -1], self.W_y), None, DecoderState(state.memory, (s, cell), state.position + 1)
+
+    def _read(self, ids, encoded):
+        s_0, cell_0 = (x.transpose(0, 1).contiguous() for x in encoded.initial_state)
+        return self.dropout(self.lstm(self.embedding(ids), (s_0, cell_0))[0]), self.W_y, None
+
+
 class LuongDecoder(Decoder):
     r"""Decoder of Luong et al. 2015, which steps and then attends from the new state.
 
@@ -325,22 +367,13 @@ class LuongDecoder(Decoder):
         """Compute the scores of the next word (Luong et al. 2015, sections 3 and 3.3, eq. 2, 3, 5 and 6)."""
         s_before, cell_before, *fed = state.cache
         y_before = self.embedding(ids)
-        s, cell = self._lstm_step(torch.cat([y_before, *fed], 1), s_before, cell_before)
+        s, cell = _lstm_step(self.lstm, torch.cat([y_before, *fed], 1), s_before, cell_before)
         attended = self.attention.at(state.position, s[:, -1], state.memory)
         c = attended.context.squeeze(1)
         s_tilde = torch.tanh(linear(torch.cat([c, s[:, -1]], 1), self.W_c))
         logits = linear(s_tilde, self.W_y)
         after = (s, cell, s_tilde) if self.input_feeding else (s, cell)
         return logits, attended, DecoderState(state.memory, after, state.position + 1)
-
-    def _lstm_step(self, x, s_before, cell_before):
-        """Step the stack: each layer reads the state of the one below."""
-        states, cells = [], []
-        for n, weights in enumerate(self.lstm.all_weights):
-            x, cell = torch.lstm_cell(x, (s_before[:, n], cell_before[:, n]), *weights)
-            states.append(x)
-            cells.append(cell)
-        return torch.stack(states, 1), torch.stack(cells, 1)
 
     def _read(self, ids, encoded):
         chain = self._one_by_one if self.input_feeding else self._all_at_once
@@ -368,3 +401,18 @@ class LuongDecoder(Decoder):
             outputs.append(self.attention.at(t, s[-1], begun.memory))
             tildes.append(torch.tanh(linear(torch.cat([outputs[-1].context.squeeze(1), s[-1]], 1), self.W_c)))
         return torch.stack(tildes[1:], 1), join(outputs)
+
+
+def _lstm_step(
+    lstm: nn.Module,
+    x: Float[Tensor, "batch read"],
+    s_before: Float[Tensor, "batch layers dec"],
+    cell_before: Float[Tensor, "batch layers dec"],
+) -> tuple[Float[Tensor, "batch layers dec"], Float[Tensor, "batch layers dec"]]:
+    """Step a stack of LSTMs: each layer reads the state of the one below."""
+    states, cells = [], []
+    for n, weights in enumerate(lstm.all_weights):
+        x, cell = torch.lstm_cell(x, (s_before[:, n], cell_before[:, n]), *weights)
+        states.append(x)
+        cells.append(cell)
+    return torch.stack(states, 1), torch.stack(cells, 1)

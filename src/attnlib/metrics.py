@@ -145,7 +145,7 @@ def attention_weights(model: EncoderDecoder, pair: SentencePair) -> Float[np.nda
 
 
 def forced_alignments(
-    model: EncoderDecoder, pairs: Sequence[SentencePair | tuple[Words, Words]]
+    model: EncoderDecoder, pairs: Sequence[SentencePair | tuple[Words, Words]], *, at_input: bool = False
 ) -> list[set[tuple[int, int]]]:
     """Return the links between the units of each pair under forced decoding: a model is given the references.
 
@@ -155,9 +155,12 @@ def forced_alignments(
         A model with attention and with its vocabularies.
     pairs : sequence of SentencePair, or of (words, words)
         The sources and the references. A pair with an empty side has no links.
+    at_input : bool, default False
+        Whether a target word has the weights of the step that reads it, not of the step that writes it: so are links of
+        content-based scores read in Luong et al. 2015, footnote 14.
     """
     full = [SentencePair(*pair[:2]) for pair in pairs if all(pair[:2])]
-    both = zip(_unit_weights(model, full), full, strict=True)
+    both = zip(_unit_weights(model, full, at_input=at_input), full, strict=True)
     links = (hard_alignment(weights, *units_of(*pair[:2], model.unspaced)) for weights, pair in both)
     return [next(links) if all(pair[:2]) else set() for pair in pairs]
 
@@ -236,11 +239,13 @@ def exact_match(translations: Sequence[Sequence[str]], references: Sequence[Sequ
     return sum(tuple(words) == tuple(reference) for words, reference in pairs) / len(references)
 
 
-def _unit_weights(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Iterator[Float[np.ndarray, "tgt src"]]:
+def _unit_weights(
+    model: EncoderDecoder, pairs: Sequence[SentencePair], *, at_input: bool = False
+) -> Iterator[Float[np.ndarray, "tgt src"]]:
     """Yield the attention weights of reference translations, between the units of each pair."""
     for weights, pair in zip(_forced_weights(model, pairs), pairs, strict=True):
         pieces = (vocabulary.surfaces(words) for vocabulary, words in zip(model.vocabularies, pair[:2], strict=True))
-        yield unit_weights(weights, *zip(units_of(*pair[:2], model.unspaced), pieces, strict=True))
+        yield unit_weights(weights[at_input:], *zip(units_of(*pair[:2], model.unspaced), pieces, strict=True))
 
 
 def _forced_weights(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Iterator[Float[np.ndarray, "tgt src"]]:

@@ -22,7 +22,7 @@ from torch import nn
 from attnlib.alignment import AttentionLayer
 from attnlib.checks import check_choice, check_share, check_whole
 from attnlib.data import Tokenizer
-from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LuongDecoder
+from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LSTMDecoder, LuongDecoder
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
 from attnlib.layers import Embedding, seeded
 from attnlib.scores import Additive, Concat, Dot, General, Location
@@ -146,6 +146,7 @@ def luong(
     source_vocabulary: Tokenizer,
     target_vocabulary: Tokenizer,
     *,
+    attention: bool = True,
     score: str = "general",
     window: str = "global",
     half_width: int = 10,
@@ -164,6 +165,8 @@ def luong(
     ----------
     source_vocabulary, target_vocabulary : Tokenizer
         The mappings between words and ids, stored with the model.
+    attention : bool, default True
+        If False, the base system of the paper's table 1: score, window, half-width and input feeding have no effect.
     score : {"general", "dot", "concat", "location"}
         The score. "location" needs the window "global", and sources of at most `LONGEST_LOCATION_SOURCE` words.
     window : {"global", "local-m", "local-p"}
@@ -201,11 +204,14 @@ def luong(
     stack: dict[str, Any] = {"num_layers": num_layers, "dropout": dropout}
     sizes = {"decoder_size": hidden_size, "encoder_size": hidden_size}
     with seeded(seed):
-        attention = AttentionLayer(_SCORES[score](hidden_size), _WINDOWS[window](hidden_size, half_width))
+        layer = AttentionLayer(_SCORES[score](hidden_size), _WINDOWS[window](hidden_size, half_width))
         source = Embedding(len(source_vocabulary), embedding_dim, embedding_dropout)
         reader = _ENCODERS[encoder](source, hidden_size, **stack)
         target = Embedding(len(target_vocabulary), embedding_dim, embedding_dropout)
-        decoder = LuongDecoder(attention, target, **sizes, input_feeding=input_feeding, **stack)
+        if attention:
+            decoder = LuongDecoder(layer, target, **sizes, input_feeding=input_feeding, **stack)
+        else:
+            decoder = LSTMDecoder(target, decoder_size=hidden_size, **stack)
     return EncoderDecoder(reader, decoder, source_vocabulary, target_vocabulary)
 
 

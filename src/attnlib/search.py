@@ -11,7 +11,7 @@ from torch import Tensor
 from attnlib.alignment import sequence_mask
 from attnlib.attention import AttentionOutput, join
 from attnlib.checks import check_finite, check_range, check_whole
-from attnlib.data import BOS, EOS, PAD
+from attnlib.data import BOS, EOS, PAD, UNK
 from attnlib.processes import cast_weights_once
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.shapes import FloatLike, IntLike, typechecked
@@ -48,6 +48,8 @@ def greedy_search(
     source: Int[Tensor, "batch src"],
     lengths: Int[Tensor, "batch"],
     max_length: IntLike | Int[Tensor, "batch"],
+    *,
+    allow_unknown: bool = True,
 ) -> Hypotheses:
     """Return the translation that has the most probable word at every step.
 
@@ -61,6 +63,8 @@ def greedy_search(
         The number of ids of each sentence, `EOS` included.
     max_length : int or tensor of int
         The greatest number of words of a translation, `EOS` included: of all, or of each.
+    allow_unknown : bool, default True
+        Whether `UNK` may be written. If not, the other words share its probability.
 
     Returns
     -------
@@ -91,7 +95,7 @@ def greedy_search(
     chosen, gains, outputs = [], [], []
     while len(rows):
         logits, attended, state = model.step(words, state)
-        gain, words = (x.squeeze(1) for x in _top_words(_log_probabilities(logits), 1))
+        gain, words = (x.squeeze(1) for x in _top_words(_log_probabilities(logits, allow_unknown), 1))
         chosen.append(torch.full_like(lengths, PAD).index_copy(0, rows, words))
         gains.append(gain.new_zeros(len(source)).index_copy(0, rows, gain))
         outputs.append(_weights(attended, _rows_of_slots(rows, len(source))))
@@ -115,6 +119,7 @@ def beam_search(
     *,
     length_penalty: FloatLike = 1.0,
     min_length: IntLike | Int[Tensor, "batch"] = 0,
+    allow_unknown: bool = True,
 ) -> Hypotheses:
     """Return the best translation that a beam search finds.
 
@@ -133,6 +138,8 @@ def beam_search(
     min_length : int or tensor of int, default 0
         No strict minimum: if the best finished hypothesis is shorter than this, an unfinished one of greater score is
         returned. Other toolkits forbid `EOS` before this length; this search does not.
+    allow_unknown
+        As for `greedy_search`.
 
     Returns
     -------
@@ -182,7 +189,7 @@ def beam_search(
     steps: list[tuple[Tensor, Tensor, AttentionOutput | None]] = []
     while len(live):
         logits, attended, state = model.step(words, state)
-        gains, likely = _top_words(_log_probabilities(logits), beam_size)
+        gains, likely = _top_words(_log_probabilities(logits, allow_unknown), beam_size)
         stands = ended | (limits <= len(steps))[:, None]
         log_p, chosen, parents = _next_beam(log_p, stands, live, gains, likely)
         rows = _rows_of_slots(live, log_p.numel())
@@ -210,10 +217,12 @@ def _limits(max_length: IntLike | Tensor, lengths: Int[Tensor, "batch"]) -> Int[
     return limits
 
 
-def _log_probabilities(logits: Float[Tensor, "rows vocab"]) -> Float[Tensor, "rows vocab"]:
-    """Return the log probabilities of all words. Those of `PAD` and `BOS` are minus infinity, in `logits` too."""
+def _log_probabilities(logits: Float[Tensor, "rows vocab"], allow_unknown: bool) -> Float[Tensor, "rows vocab"]:
+    """Return the log probabilities of all words. Those not to be written are minus infinity, in `logits` too."""
     scores = logits.to(torch.promote_types(logits.dtype, torch.float32))
     scores[:, :EOS] = -torch.inf
+    if not allow_unknown:
+        scores[:, UNK] = -torch.inf
     return torch.log_softmax(scores, -1, out=scores)
 
 

@@ -14,6 +14,7 @@ from jaxtyping import Float
 from attnlib.batching import encode_batch, parted
 from attnlib.checks import check_whole
 from attnlib.data import EOS, SPECIAL, UNK
+from attnlib.ensembles import ensemble
 from attnlib.metrics import hard_alignment, units_of
 from attnlib.search import beam_search, greedy_search
 from attnlib.seq2seq import EncoderDecoder
@@ -33,8 +34,8 @@ class Translation(NamedTuple):
         The sentence and its translation.
     weights
         Attention weights between `units`: see `attnlib.units.unit_weights`. None for a model without attention.
-    probability : float
-        Probability of this translation under the model.
+    log_probability : float
+        Natural logarithm of the probability of this translation under the model.
     finished : bool
         Whether it ended before its greatest length.
     unspaced : tuple of bool
@@ -44,12 +45,17 @@ class Translation(NamedTuple):
     source: Words
     words: Words
     weights: Float[np.ndarray, "tgt src"] | None
-    probability: float
+    log_probability: float
     finished: bool = True
     unspaced: tuple[bool, bool] = (False, False)
 
     def __str__(self) -> str:
         return " ".join(self.words)
+
+    @property
+    def probability(self) -> float:
+        """Probability of this translation under the model; 0 for some very long ones, which have only a logarithm."""
+        return exp(self.log_probability)
 
     @property
     def units(self) -> tuple[Words, Words]:
@@ -112,20 +118,21 @@ def translate(
 
 
 def translate_all(
-    model: EncoderDecoder,
+    model: EncoderDecoder | Sequence[EncoderDecoder],
     sentences: Sequence[Sequence[str]],
     *,
     beam_size: IntLike = 5,
     max_length: IntLike | Sequence[IntLike] | None = None,
     replace_unknown: bool = False,
     prefer_finished: bool = False,
+    allow_unknown: bool = True,
 ) -> list[Translation]:
     """Translate many sentences, in batches of similar length; the translations are in the order of the sentences.
 
     Parameters
     ----------
-    model : EncoderDecoder
-        A model with its vocabularies, in evaluation mode.
+    model : EncoderDecoder, or sequence of EncoderDecoder
+        A model with its vocabularies, in evaluation mode; or several, which translate together: see `ensemble`.
     sentences : sequence of sequence of str
         The words of each source sentence. An empty one has an empty translation.
     beam_size : int, default 5
@@ -139,6 +146,8 @@ def translate_all(
         Whether a translation that ended is always preferred to one that reached its greatest length. The recorded runs
         use True. If False, an unfinished translation of greater probability per word is preferred to a finished one
         shorter than half of the source, and to all of them if the greatest length does not exceed the source's.
+    allow_unknown : bool, default True
+        Whether a translation may hold unknown words.
 
     Examples
     --------
@@ -146,16 +155,18 @@ def translate_all(
     >>> [one.words for one in translate_all(load_pretrained("bahdanau"), [["the", "cat", "sleeps"]], beam_size=1)]
     [('le', 'chat', 'dort')]
     """
+    model = ensemble(model) if isinstance(model, Sequence) else model
     known, _ = model.vocabularies
     (beam_size,) = check_whole(beam_size=beam_size)
     sizes = [sum(known.sizes(words)) for words in sentences]
     limits = _limits(max_length, sizes)
     order = sorted((n for n, size in enumerate(sizes) if size), key=sizes.__getitem__)
-    translations = [Translation((), (), np.zeros((0, 0)), 1.0)] * len(sentences)
+    how = {"beam_size": beam_size, "prefer_finished": prefer_finished, "allow_unknown": allow_unknown}
+    translations = [Translation((), (), np.zeros((0, 0)), 0.0)] * len(sentences)
     for rows in parted([sizes[n] for n in order], _POSITIONS // beam_size, max(1, _ROWS // beam_size)):
         part = order[rows]
         given = [sentences[n] for n in part], [limits[n] for n in part]
-        for n, one in zip(part, _search(model, *given, beam_size, prefer_finished), strict=True):
+        for n, one in zip(part, _search(model, *given, **how), strict=True):
             translations[n] = one.with_unknown_replaced() if replace_unknown else one
     return translations
 
@@ -174,24 +185,28 @@ def _search(
     model: EncoderDecoder,
     sentences: Sequence[Sequence[str]],
     limits: Sequence[int],
+    *,
     beam_size: int,
     prefer_finished: bool,
+    allow_unknown: bool,
 ) -> Iterator[Translation]:
     """Yield the translations of one batch."""
     (read, written), device = model.vocabularies, next(model.parameters()).device
     source, lengths = (x.to(device) for x in encode_batch(sentences, read))
     longest = torch.tensor(limits, device=device)
     if beam_size == 1:
-        best = greedy_search(model, source, lengths, longest)
+        best = greedy_search(model, source, lengths, longest, allow_unknown=allow_unknown)
     else:
         # where the limit is below the source's length, none that ended is long enough to be preferred
         least = torch.where(lengths <= longest, (lengths - 1) // 2, longest + 1)
-        best = beam_search(model, source, lengths, longest, beam_size, min_length=0 if prefer_finished else least)
+        least = torch.zeros_like(least) if prefer_finished else least
+        options = {"min_length": least, "allow_unknown": allow_unknown}
+        best = beam_search(model, source, lengths, longest, beam_size, **options)
     ends, log_p = best.lengths.tolist(), best.log_probabilities.tolist()
     looks = [None] * len(ends) if best.weights is None else best.weights.cpu().numpy()
     for words, row, weights, end, number in zip(sentences, best.ids, looks, ends, log_p, strict=True):
         ids = row[:end].tolist()
-        one = Translation(tuple(words), written.decode(ids), None, exp(number), EOS in ids, model.unspaced)
+        one = Translation(tuple(words), written.decode(ids), None, number, EOS in ids, model.unspaced)
         if weights is not None:
             pieces = read.surfaces(one.source), written.names(ids)
             one = one._replace(weights=unit_weights(weights, *zip(one.units, pieces, strict=True)))

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from attnlib.alignment import AttentionLayer
-from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LuongDecoder
+from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LSTMDecoder, LuongDecoder
 from attnlib.encoders import EncoderOutput
 from attnlib.layers import Embedding
 from attnlib.scores import Additive, General
@@ -30,6 +30,7 @@ DECODERS = {
     "bahdanau": lambda words, **o: bahdanau(aligned(), words, **o),
     "bahdanau, new": lambda words, **o: bahdanau(aligned(), words, reads_new_state=True, **o),
     "bahdanau, local": lambda words, **o: bahdanau(aligned(LocalMonotonic(1)), words, **o),
+    "lstm": partial(LSTMDecoder, decoder_size=DEC, num_layers=LAYERS),
     "luong": lambda words, **o: luong(aligned(), words, input_feeding=False, **o),
     "luong, local": lambda words, **o: luong(aligned(LocalMonotonic(2)), words, input_feeding=False, **o),
     "luong, fed": lambda words, **o: luong(aligned(), words, **o),
@@ -52,7 +53,7 @@ def made(make, num_layers=LAYERS, embedding_dropout=0.0, **options):
     """Make a decoder, what it begins from, and words."""
     torch.manual_seed(0)
     decoder = make(Embedding(VOCAB, EMB, embedding_dropout), **options).double()
-    state = [(num_layers, DEC)] * 2 if isinstance(decoder, LuongDecoder) else [(DEC,)]
+    state = [(num_layers, DEC)] * 2 if hasattr(decoder, "lstm") else [(DEC,)]
     return decoder, encoded(*state), torch.randint(VOCAB, (len(LENGTHS), TGT))
 
 
@@ -112,9 +113,19 @@ def luong_one(decoder, encoded, words, b):
         yield decoder.W_y @ tilde
 
 
+def lstm_one(decoder, encoded, words, b):
+    h, c = (list(x[b]) for x in encoded.initial_state)
+    for word in words:
+        x = decoder.embedding.weight[word]
+        for n, cell in enumerate(cells(nn.LSTMCell, decoder.lstm)):
+            h[n], c[n] = cell(x, (h[n], c[n]))
+            x = h[n]
+        yield decoder.W_y @ x
+
+
 def test_teacher_forcing_is_the_papers_equations(case):
     decoder, encoded, words = case
-    one = luong_one if isinstance(decoder, LuongDecoder) else gru_one
+    one = {LSTMDecoder: lstm_one, LuongDecoder: luong_one}.get(type(decoder), gru_one)
     logits, _ = decoder(words, encoded)
     for b in range(len(LENGTHS)):
         close(logits[b], torch.stack(list(one(decoder, encoded, words[b], b))))

@@ -5,6 +5,7 @@ from functools import cache
 from itertools import product
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 import torch
 
@@ -121,6 +122,29 @@ def test_a_beam_as_wide_as_the_tree_finds_the_best_of_all(seed, length_penalty, 
         best = best if len(best) >= least[n] else max(score, key=score.get)
         assert tuple(result.ids[n, : result.lengths[n]].tolist()) == best
         assert result.log_probabilities[n] == pytest.approx(log_p[best])
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_where_unknown_words_are_forbidden_the_best_of_all_others_is_found(seed):
+    """Of the same tree, whose other words share the probability of the one that is forbidden."""
+    translator, source, ended, _ = tree(seed, most := 4)
+    without = [words for words in ended if UNK not in words]
+    result = beam_search(translator, source, torch.full((5,), 4), most, 3**most, allow_unknown=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(translator, "logits", translator.logits.index_fill(1, torch.tensor([UNK]), -torch.inf))
+        for n, sentence in enumerate(source):
+            score = {words: log_probability(translator, sentence, words) / len(words) for words in without}
+            best = max(without, key=score.get)
+            assert tuple(result.ids[n, : result.lengths[n]].tolist()) == best
+            assert result.log_probabilities[n] == pytest.approx(score[best] * len(best))
+    assert UNK in greedy_search(translator, source, torch.full((5,), 4), most).ids
+    assert UNK not in greedy_search(translator, source, torch.full((5,), 4), most, allow_unknown=False).ids
+
+
+def test_a_translation_too_improbable_for_a_number_has_a_logarithm():
+    (one,) = translate_all(untrained("rnn_encdec"), [tuple("abc")], max_length=9)
+    assert one.probability == pytest.approx(np.exp(one.log_probability))
+    assert one._replace(log_probability=-1e3).probability == 0.0
 
 
 @pytest.mark.parametrize(("limit", "cut"), [(None, [2]), (2, [0, 2, 4])])

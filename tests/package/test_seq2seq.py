@@ -27,6 +27,7 @@ small = partial(luong, SOURCE, TARGET, **SMALL)
 MODELS = {
     "encdec": partial(rnn_encdec, SOURCE, TARGET, **SMALL),
     "search": partial(rnn_search, SOURCE, TARGET, **SMALL),
+    "base": partial(small, attention=False, num_layers=2),
     "dot": partial(small, score="dot", input_feeding=False, encoder="forward"),
     "general": small,
     "concat": partial(small, score="concat", num_layers=2, encoder="bidirectional"),

@@ -8,7 +8,6 @@ words. The file ``captions.txt`` states the rules of the links.
 import re
 from collections import Counter
 from functools import cache
-from math import exp
 from pathlib import Path
 from typing import NamedTuple
 
@@ -92,9 +91,9 @@ def load_caption_outputs(model: str, folder: Path = RECORDED) -> list[CaptionOut
         weights, forced = (run[name][n] if run[name] else None for name in ("weights", "forced_attention"))
         translation = None
         if run["translations"]:
-            words, probability = split_words(run["translations"][n]), exp(run["log_probabilities"][n])
+            words, log_probability = split_words(run["translations"][n]), run["log_probabilities"][n]
             cells = _weights(weights, words, caption.pair.source)
-            translation = Translation(caption.pair.source, words, cells, probability)
+            translation = Translation(caption.pair.source, words, cells, log_probability)
         outputs.append(CaptionOutput(translation, _weights(forced, caption.pair.target, caption.pair.source)))
     return outputs
 

@@ -100,6 +100,10 @@ class ExperimentConfig:
         Steps between two dev scores, in a plan that learns from a text.
     max_length : int, optional
         Greatest length of a translation, in a plan that learns from a text.
+    max_input_length : int, optional
+        Most words of a side of a pair that is learned from, in a plan that learns from a text.
+    members : str
+        Name of the model whose runs translate together. If empty, the model is trained by itself.
     """
 
     name: str
@@ -126,6 +130,8 @@ class ExperimentConfig:
     subwords: bool = False
     eval_every: int | None = None
     max_length: int | None = None
+    max_input_length: int | None = None
+    members: str = ""
 
     def replace(self, **changes: Any) -> "ExperimentConfig":
         """Return a copy with changed attributes."""

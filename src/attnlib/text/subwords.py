@@ -39,6 +39,12 @@ class Subwords:
         """Say what a copy of the vocabulary is made from, without the words that it remembers."""
         return Subwords, (self.model,)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Subwords) and self.model == other.model
+
+    def __hash__(self) -> int:
+        return hash(self.model)
+
     @classmethod
     def train(cls, sentences: Iterable[Sequence[str]], vocab_size: int) -> "Subwords":
         """Train a vocabulary of subwords.

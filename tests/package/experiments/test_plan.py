@@ -46,7 +46,7 @@ def test_a_claim_about_several_metrics_and_lengths_is_one_about_each(small):
     assert {*asked["claim"]} == {"Bahdanau better than local-p", "local-p better than Bahdanau"}
 
 
-@pytest.mark.parametrize("name", ["sentences", "world"])
+@pytest.mark.parametrize("name", ["papers-captions", "papers-grammar", "sentences", "world"])
 def test_different_models_and_claims_have_different_labels(name):
     plan = read_plan(name)
     labels = [config.label for config in plan.configs.values()]
@@ -84,7 +84,7 @@ def test_a_name_that_occurs_twice_is_refused(small_file, tmp_path, refused):
     refused(lambda: read_plan(tmp_path / "other.toml"), "name is 'bahdanau' twice in the plan other")
 
 
-@pytest.mark.parametrize("name", ["sentences", "world"])
+@pytest.mark.parametrize("name", ["papers-captions", "papers-grammar", "sentences", "world"])
 def test_every_model_of_a_plan_can_be_built_and_a_seed_decides_its_weights(name):
     few = Vocabulary(("a", "b"))
     for config in read_plan(name).configs.values():

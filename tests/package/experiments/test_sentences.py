@@ -192,10 +192,10 @@ def test_quality_is_ranked_beside_probability_and_entropy():
     for n, pair in enumerate(pairs):
         words = pair.target[: 1 + n % 4]
         weights, probability = rng.dirichlet(np.ones(len(pair.source)), len(words)), rng.uniform()
-        translations.append(Translation(pair.source, words, weights, probability))
+        translations.append(Translation(pair.source, words, weights, np.log(probability)))
         quality = chrf.sentence_score(" ".join(words), [" ".join(pair.target)]).score
         rows.append((quality, np.log(probability) / len(words), entropy(weights, axis=1).mean()))
-    empty = Translation(pairs[0].source, (), np.zeros((0, 0)), 1.0)
+    empty = Translation(pairs[0].source, (), np.zeros((0, 0)), 0.0)
     found = module._quality_correlations([empty, *translations], [pairs[0], *pairs], attends=True)
     _, to_probability, to_entropy = spearmanr(rows).statistic[0]
     assert found == pytest.approx({"chrf_to_probability": to_probability, "chrf_to_entropy": to_entropy})

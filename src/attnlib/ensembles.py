@@ -1,0 +1,111 @@
+"""Several models that translate together, as one: the mean of their probabilities, and of their attention weights."""
+
+from collections.abc import Sequence
+from math import log
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from attnlib.attention import AttentionOutput
+from attnlib.decoders import DecoderState
+from attnlib.encoders import EncoderOutput
+from attnlib.seq2seq import EncoderDecoder
+
+
+def ensemble(models: Sequence[EncoderDecoder]) -> EncoderDecoder:
+    """Make one model of several, whose probabilities and weights are the means of theirs.
+
+    Parameters
+    ----------
+    models : sequence of EncoderDecoder
+        Models with the same vocabularies, in evaluation mode. Eight in Luong et al. 2015, section 4.2. They are not
+        copied. The ensemble attends if all of them do.
+
+    Raises
+    ------
+    ValueError
+        If there is no model, or the vocabularies differ.
+
+    Notes
+    -----
+    Costs what all models cost. At every step each model reads the same words: those of the common translation.
+
+    Examples
+    --------
+    >>> from attnlib import Vocabulary, rnn_search, translate_all
+    >>> words = Vocabulary(("a", "b"))
+    >>> models = [rnn_search(words, words, hidden_size=8, seed=seed) for seed in range(3)]
+    >>> len(translate_all(models, [["a", "b"], ["b"]], max_length=4))
+    2
+    """
+    if not models:
+        raise ValueError("models is empty; expected at least one model")
+    if differing := [n for n, model in enumerate(models) if model.vocabularies != models[0].vocabularies]:
+        raise ValueError(f"models[{differing[0]}] has other vocabularies than models[0]; expected the same for all")
+    parts = EnsembleEncoder(model.encoder for model in models), EnsembleDecoder(model.decoder for model in models)
+    together = EncoderDecoder(*parts, *models[0].vocabularies)
+    together.config = {"unspaced": models[0].unspaced}
+    return together
+
+
+class Members(NamedTuple):
+    """What each model has: its output of the encoder, or its state; and the length of the longest source."""
+
+    each: Sequence[EncoderOutput] | Sequence[DecoderState]
+    src: int
+
+    def select(self, rows: Int[Tensor, "chosen"]) -> "Members":
+        """Return the chosen rows of all states."""
+        return Members([state.select(rows) for state in self.each], self.src)
+
+
+class EnsembleEncoder(nn.ModuleList):
+    """The encoders of several models."""
+
+    def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> Members:
+        """Encode the same sentences with each encoder."""
+        return Members([encoder(source, lengths) for encoder in self], source.shape[1])
+
+
+class EnsembleDecoder(nn.ModuleList):
+    """The decoders of several models, each with a state of its own."""
+
+    @property
+    def has_attention(self) -> bool:
+        """Whether all members attend."""
+        return all(decoder.has_attention for decoder in self)
+
+    def start(self, encoded: Members) -> DecoderState:
+        """Return the states before the first word."""
+        states = [decoder.start(each) for decoder, each in zip(self, encoded.each, strict=True)]
+        return DecoderState(Members(states, encoded.src), (), 0)
+
+    def step(
+        self, ids: Int[Tensor, "batch"], state: DecoderState
+    ) -> tuple[Float[Tensor, "batch vocab"], AttentionOutput | None, DecoderState]:
+        """Compute the logarithms of the mean probabilities of the next word."""
+        steps = (decoder.step(ids, each) for decoder, each in zip(self, state.memory.each, strict=True))
+        logits, looks, states = zip(*steps, strict=True)
+        after = DecoderState(state.memory._replace(each=states), (), state.position + 1)
+        return _mean(logits), self._mean_attention(looks, state.memory.src), after
+
+    def forward(
+        self, ids: Int[Tensor, "batch tgt"], encoded: Members
+    ) -> tuple[Float[Tensor, "batch tgt vocab"], AttentionOutput | None]:
+        """Compute the logarithms of the mean probabilities of all words, given the words before (teacher forcing)."""
+        scored = (decoder(ids, each) for decoder, each in zip(self, encoded.each, strict=True))
+        logits, looks = zip(*scored, strict=True)
+        return _mean(logits), self._mean_attention(looks, encoded.src)
+
+    def _mean_attention(self, looks: Sequence[AttentionOutput | None], src: int) -> AttentionOutput | None:
+        """Return the mean weights, with contexts of no features: each model has contexts of its own."""
+        if not self.has_attention:
+            return None
+        return AttentionOutput(looks[0].context[..., :0], torch.stack([look.to_dense(src) for look in looks]).mean(0))
+
+
+def _mean(logits: Sequence[Float[Tensor, "*batch vocab"]]) -> Float[Tensor, "*batch vocab"]:
+    """Return the logarithms of the mean probabilities."""
+    return torch.stack([x.log_softmax(-1) for x in logits]).logsumexp(0) - log(len(logits))
