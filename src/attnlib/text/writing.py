@@ -39,14 +39,14 @@ class _Standard(FileIO):
 def reopened(stream: Any, number: int) -> Any:
     """Reopen the output, 1, or the log, 2, so that no reader of the log can end a program by going away.
 
-    Letters that the stream's encoding does not have are replaced. A stream that was closed, or is none of the system, is returned as it is.
+    Letters that the stream's encoding does not have are replaced. What is closed, or no stream of the system, stays as
+    it is.
     """
     if getattr(stream, "name", os.devnull) == os.devnull:
         return stream
     raw = _Standard(number, "wb", closefd=False)
-    return TextIOWrapper(
-        BufferedWriter(raw), stream.encoding, "attnlib.plain", line_buffering=number == 2 or raw.isatty()
-    )
+    by_line = number == 2 or raw.isatty()
+    return TextIOWrapper(BufferedWriter(raw), stream.encoding, "attnlib.plain", line_buffering=by_line)
 
 
 def _plain(error: UnicodeError) -> tuple[str, int]:
