@@ -15,12 +15,12 @@ from jaxtyping import Float
 from tables import write_lines
 from torch import Tensor, nn
 
+from attnbook.experiments.interventions import score_slopes
+from attnbook.language.dictionary import NOUNS
+from attnbook.language.sentences import sample, vocabularies
 from attnlib import metrics, rnn_search
 from attnlib.batching import Batch, infinite_batches
 from attnlib.data import SentencePair
-from attnlib.experiments.interventions import score_slopes
-from attnlib.language.dictionary import NOUNS
-from attnlib.language.sentences import sample, vocabularies
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.training import TrainingState, train, warmup_constant
 

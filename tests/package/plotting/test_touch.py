@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from attnlib import load_pretrained
-from attnlib.language.sentences import sample
-from attnlib.plotting import Question, attention_demo, attention_explorer, model_comparison, query_plane, step_player
-from attnlib.plotting.cards import Card, without_carried
-from attnlib.plotting.page import page_of
+from attnbook import load_pretrained
+from attnbook.cards import Question, attention_demo, attention_explorer, model_comparison, query_plane, step_player
+from attnbook.cards.card import Card, without_carried
+from attnbook.language.sentences import sample
+from attntext.page import page_of
 
 from .conftest import three_models
 
