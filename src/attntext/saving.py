@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -137,7 +136,8 @@ def read_training(folder: Path, network: EncoderDecoder) -> TrainingState:
         network.load_state_dict(parts.pop("weights"))
         state = init_training(network)
         state.optimizer.load_state_dict(parts.pop("adam"))
-        return replace(state, **parts)
+        vars(state).update(parts)
+    return state
 
 
 def _history(state: TrainingState, stop_reason: str) -> bytes:

@@ -12,6 +12,7 @@ from math import exp
 import pytest
 import torch
 
+import attnbook
 from attnbook.language.sentences import sample
 from attnlib import translation
 from attnlib.data import Vocabulary
