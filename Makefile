@@ -78,7 +78,7 @@ bench: .venv/installed ## measure speed and memory
 lock: ## pin the newest versions that pyproject.toml admits, if their licenses do; torch stays
 	$(PYTHON) -m venv --clear _build/lock
 	_build/lock/bin/pip install --quiet --no-deps --index-url $(CPU_WHEELS) $(TORCH)
-	_build/lock/bin/pip install --quiet $(TORCH) '.[book,test]'
+	_build/lock/bin/pip install --quiet $(TORCH) '.[build,test]'
 	_build/lock/bin/pip-licenses --from=mixed --partial-match --allow-only="$(LICENCES)" --ignore-packages axe-playwright-python >/dev/null
 	{ sed '/^[^#]/d' requirements.txt; _build/lock/bin/pip freeze --exclude attnlib | sed 's/+cpu$$//'; } > _build/new.lock
 	mv _build/new.lock requirements.txt

@@ -18,9 +18,9 @@ import numpy as np
 import pandas as pd
 from sentences import read_data
 
+from attnbook.experiments.captions import LANGUAGES, load_captions
+from attnbook.experiments.runs import RECORDED
 from attnlib.data import SentencePair
-from attnlib.experiments.captions import LANGUAGES, load_captions
-from attnlib.experiments.runs import RECORDED
 from attnlib.units import Words
 
 NONE = "(none)"

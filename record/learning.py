@@ -17,17 +17,17 @@ import numpy as np
 import torch
 from recipes import RECIPES
 
+from attnbook.experiments.fitting import train_from_config
+from attnbook.experiments.runs import RECORDED
+from attnbook.language.phrases import adjoin, clause, noun_phrase, place
+from attnbook.language.sentences import vocabularies
 from attnlib import metrics
 from attnlib.batching import encode_batch, infinite_batches
 from attnlib.data import SentencePair
-from attnlib.experiments.fitting import train_from_config
-from attnlib.experiments.runs import RECORDED
-from attnlib.language.phrases import adjoin, clause, noun_phrase, place
-from attnlib.language.sentences import vocabularies
 from attnlib.search import greedy_search
 from attnlib.seq2seq import EncoderDecoder
-from attnlib.text.writing import write_atomically
 from attnlib.training import TrainingState
+from attntext.writing import write_atomically
 
 STEPS = (*range(0, 400, 5), *range(400, 800, 25), *range(800, 1600, 100), *range(1600, 3001, 200))
 """The moments: more of them where more happens."""

@@ -1,6 +1,6 @@
 """What is recorded of a run of a plan that learns from a grammar, and what a model costs.
 
-Of each run there is a line for each number of clauses. It has the metrics of `attnlib.experiments.predictions`, and
+Of each run there is a line for each number of clauses. It has the metrics of `attnbook.experiments.predictions`, and
 ``unfinished``, the share of greedy translations that do not end; ``missed_left`` and ``missed_right``, the share of
 links that lie left or right of the nearest gold one. And the details:
 
@@ -24,11 +24,11 @@ import torch
 from jaxtyping import Float
 from tables import Run, environment
 
-from attnlib.costs import count_macs, count_parameters
+from attnbook.costs import count_macs, count_parameters
+from attnbook.experiments.fitting import train_from_config
+from attnbook.experiments.plan import ExperimentConfig
+from attnbook.experiments.predictions import Predictions, compute_metrics, max_output_length, predict
 from attnlib.data import SentencePair
-from attnlib.experiments.fitting import train_from_config
-from attnlib.experiments.plan import ExperimentConfig
-from attnlib.experiments.predictions import Predictions, compute_metrics, max_output_length, predict
 from attnlib.metrics import sentence_nll, token_nll
 
 SOURCE = 20

@@ -25,11 +25,11 @@ from measures import measure
 from sentences import describe, measure_model, read_data, train_and_measure
 from tables import Run, add_run
 
+from attnbook.experiments.plan import GRAMMAR, ExperimentConfig, Plan, read_plan
+from attnbook.experiments.runs import RECORDED, Recording
+from attnbook.pretrained.folder import TRAINING, WEIGHTS, load
 from attnlib.ensembles import ensemble
-from attnlib.experiments.plan import GRAMMAR, ExperimentConfig, Plan, read_plan
-from attnlib.experiments.runs import RECORDED, Recording
 from attnlib.processes import resolve_device
-from attnlib.text.folder import TRAINING, WEIGHTS, load
 
 PLANS = ("papers-captions", "papers-grammar")
 

@@ -19,19 +19,19 @@ from jaxtyping import Float
 from safetensors.torch import save
 from tables import environment
 
+from attnbook.experiments.fitting import train_from_config
+from attnbook.experiments.plan import ExperimentConfig
+from attnbook.experiments.runs import Recording
+from attnbook.language.sentences import sample
+from attnbook.pretrained import FOLDER
+from attnbook.pretrained.folder import read_config
 from attnlib.data import SentencePair
-from attnlib.experiments.fitting import train_from_config
-from attnlib.experiments.plan import ExperimentConfig
-from attnlib.experiments.runs import Recording
-from attnlib.language.sentences import sample
-from attnlib.pretrained import FOLDER
-from attnlib.text.config import TrainingConfig
-from attnlib.text.files import digest
-from attnlib.text.folder import read_config
-from attnlib.text.saving import begin_folder, complete_folder, write_config
-from attnlib.text.trainer import train_model
-from attnlib.text.writing import write_atomically
 from attnlib.training import TrainingState, init_training
+from attntext.files import digest
+from attntext.saving import begin_folder, complete_folder, write_config
+from attntext.settings import TrainingConfig
+from attntext.trainer import train_model
+from attntext.writing import write_atomically
 
 
 class Recipe(NamedTuple):

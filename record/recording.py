@@ -24,8 +24,8 @@ from measures import measure, measure_costs, measure_rate
 from tables import Run, add_run
 from tyro.conf import Positional
 
-from attnlib.experiments.plan import ExperimentConfig, Plan, read_plan
-from attnlib.experiments.runs import RECORDED, Recording, mean_losses
+from attnbook.experiments.plan import ExperimentConfig, Plan, read_plan
+from attnbook.experiments.runs import RECORDED, Recording, mean_losses
 
 Jobs = dict[tuple[Any, ...], Callable[[], Run]]
 """What is to be run, by its name and seed, in this order."""
@@ -115,7 +115,7 @@ def main(
     Parameters
     ----------
     plan
-        One of attnlib.experiments.plans.
+        One of attnbook.experiments.plans.
     folder
         Where the tables are; the default is in the package.
     share

@@ -42,22 +42,22 @@ import tyro
 from sacrebleu.metrics import CHRF
 from tables import Run, add_run, environment
 
+from attnbook.costs import count_parameters
+from attnbook.experiments.captions import LANGUAGES, load_captions
+from attnbook.experiments.plan import ExperimentConfig, Plan, read_plan
+from attnbook.experiments.runs import RECORDED, Recording
+from attnbook.pretrained.folder import load_history
 from attnlib.checks import check_choice
-from attnlib.costs import count_parameters
 from attnlib.data import UNK, SentencePair, Tokenizer
-from attnlib.experiments.captions import LANGUAGES, load_captions
-from attnlib.experiments.plan import ExperimentConfig, Plan, read_plan
-from attnlib.experiments.runs import RECORDED, Recording
 from attnlib.metrics import alignment_error_rate, attention_weights, forced_alignments, sentence_nll
 from attnlib.processes import resolve_device
 from attnlib.seq2seq import EncoderDecoder
-from attnlib.text.config import TrainingConfig
-from attnlib.text.evaluation import evaluate, score_translations
-from attnlib.text.files import digest, iter_parallel
-from attnlib.text.folder import load_history
-from attnlib.text.trainer import train_model
 from attnlib.translation import Translation, translate_all
 from attnlib.units import Words, split_words
+from attntext.evaluation import evaluate, score_translations
+from attntext.files import digest, iter_parallel
+from attntext.settings import TrainingConfig
+from attntext.trainer import train_model
 
 SOURCE = "github.com/multi30k/dataset"
 """Where the text is from. Its files are in the folder data/task1/tok."""
@@ -95,7 +95,7 @@ def search_of(config: ExperimentConfig) -> dict[str, int]:
 
 @lru_cache(maxsize=2)
 def read_data(folder: Path, language: str) -> Data:
-    """Read all parts in English and one of `attnlib.experiments.captions.LANGUAGES`, except pairs with an empty side.
+    """Read all parts in English and one of `attnbook.experiments.captions.LANGUAGES`, except pairs with an empty side.
 
     A file is called ``val.lc.norm.tok.en``, as in the repository, or ``val.en``, or either with ``.gz``. The files
     spell marks as HTML does, such as "&apos;". These are replaced by the marks that they stand for, so that a word is
@@ -104,7 +104,7 @@ def read_data(folder: Path, language: str) -> Data:
     Raises
     ------
     OSError, ValueError
-        If a file is missing: it names all that are; otherwise as for `attnlib.text.files.iter_parallel`.
+        If a file is missing: it names all that are; otherwise as for `attntext.files.iter_parallel`.
     """
     names = [(name, ending) for name in FILES for ending in ("en", LANGUAGES[language])]
     paths = [_file(folder, *name) for name in names]
@@ -163,7 +163,7 @@ def record(
     only : sequence of str
         Models to do. If empty, all.
     **how
-        As for `attnlib.text.trainer.train_model`: device, progress.
+        As for `attntext.trainer.train_model`: device, progress.
 
     Raises
     ------

@@ -16,9 +16,9 @@ import torch
 from filelock import FileLock
 
 import attnlib
-from attnlib.experiments.plan import Plan
-from attnlib.experiments.runs import RECORDED, Recording, read_table
-from attnlib.text.writing import write_atomically
+from attnbook.experiments.plan import Plan
+from attnbook.experiments.runs import RECORDED, Recording, read_table
+from attntext.writing import write_atomically
 
 KEYS = (
     "id",
@@ -37,14 +37,14 @@ KEYS = (
 """Columns that tell the lines of a plan's table apart, where it has them; all others are what was measured."""
 
 CODE = (
-    "*.py",
-    "language/*.*",
-    "experiments/variants.py",
-    "experiments/transformers.py",
-    "experiments/predictions.py",
-    "experiments/fitting.py",
+    "attnlib/*.py",
+    "attnbook/language/*.*",
+    "attnbook/experiments/variants.py",
+    "attnbook/experiments/transformers.py",
+    "attnbook/experiments/predictions.py",
+    "attnbook/experiments/fitting.py",
 )
-"""Files of the package that decide what a run gives."""
+"""Files of the packages that decide what a run gives."""
 
 
 class Run(NamedTuple):
@@ -126,7 +126,7 @@ def environment(**more: Any) -> dict[str, Any]:
 
 def code_digest() -> str:
     """Return a digest of `CODE` and of what measures, without docstrings, comments and layout."""
-    package = Path(attnlib.__file__).parent
+    package = Path(attnlib.__file__).parents[1]
     files = [
         *sorted(path for pattern in CODE for path in package.glob(pattern)),
         Path(__file__).with_name("measures.py"),

@@ -40,7 +40,7 @@ for (const { prototype } of [Document, DocumentFragment, Element])
     }
 """
 # The grammar has no shapes, and draws so many words that checking its types would take longer than all else.
-CHECKED = [f"attnlib.{path.stem}" for path in (ROOT / "src/attnlib").glob("[a-z]*") if path.stem != "language"]
+CHECKED = [f"{path.parent.name}.{path.stem}" for path in (ROOT / "src").glob("*/[a-z]*") if path.stem != "language"]
 install_import_hook(CHECKED, "beartype.beartype")
 LONGEST = {"test_pages.py", "test_processes.py", "test_touch.py", "test_your_own_text.py"}
 

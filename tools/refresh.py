@@ -15,8 +15,8 @@ from nbclient import NotebookClient
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from nbformat import NotebookNode
 
-from attnlib.plotting.cards import without_carried
-from attnlib.text.writing import write_atomically
+from attnbook.cards.card import without_carried
+from attntext.writing import write_atomically
 from notebook_rules import METADATA, NOTEBOOKS
 
 OF_THE_RUN = ("execution", "collapsed", "scrolled")

@@ -14,9 +14,9 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
-from attnlib import load_pretrained, pretrained
-from attnlib.plotting.cards import digest, files, read
-from attnlib.plotting.packing import pack_models
+from attnbook import load_pretrained, pretrained
+from attnbook.cards.card import digest, files, read
+from attnbook.cards.packing import pack_models
 
 CARD = re.compile(
     r'(?P<html><div class="attnlib-card attnlib-(?P<kind>\w+)'

@@ -20,7 +20,7 @@ from sphinx.roles import XRefRole
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
 
-PACKAGE = "attnlib"
+PACKAGES = ("attnlib", "attnbook", "attntext")
 
 
 def module(page: str) -> str:
@@ -51,8 +51,7 @@ class ModulesInReadingOrder(SphinxDirective):
                 source = Path(self.env.srcdir, page).with_suffix(".py")
                 self.env.note_dependency(str(source))
                 summary = ast.get_docstring(ast.parse(source.read_text("utf-8"))).partition("\n\n")[0]
-                name = module(page).removeprefix(f"{PACKAGE}.")
-                lines.append(f"* :doc:`{name} </{page}>`: {summary}".replace("\n", " "))
+                lines.append(f"* :doc:`{module(page)} </{page}>`: {summary}".replace("\n", " "))
         return self.parse_text_to_nodes("\n".join(lines))
 
 
@@ -66,7 +65,7 @@ class ConstantDocumenter(DataDocumenter):
 
 def show_signature(app: Sphinx, what: str, name: str, obj: object, options: object, *parts: str | None) -> tuple:
     """Rename arrays as in the source, and omit defaults that are not Python."""
-    parts = (part and part.replace("[Any, '", f"[~{PACKAGE}.shapes.Array, '") for part in parts)
+    parts = (part and part.replace("[Any, '", "[~attnlib.shapes.Array, '") for part in parts)
     return tuple(part and re.sub("<[^<>]*>", "...", part) for part in parts)
 
 
@@ -92,12 +91,13 @@ def resolve(app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, tex
         return None
     name, python = node["reftarget"], env.get_domain("py")
     here = f"{node.get('py:module')}."
-    places = [f"{here}{node.get('py:class')}.", here, "", f"{PACKAGE}.", *(f"{other}." for other in python.modules)]
+    near = [f"{here}{node.get('py:class')}.", here, ""]
+    places = [*near, *(f"{other}." for other in (*PACKAGES, *python.modules))]
     full = next((place + name for place in places if place + name in python.objects), None)
     if full and name not in own_names(node):
         entry = python.objects[full]
         return make_refnode(app.builder, node["refdoc"], entry.docname, entry.node_id, text, full)
-    return None if name.startswith(f"{PACKAGE}.") else text
+    return None if name.startswith(tuple(f"{package}." for package in PACKAGES)) else text
 
 
 def let_links_find_names(app: Sphinx, env: BuildEnvironment) -> None:

@@ -24,21 +24,11 @@ The modules, in reading order, which is the order of dependence:
 - `seq2seq`: encoder and decoder;
 - `presets`: the papers' models;
 - `transformer`: a small Transformer, with multi-head attention and no recurrence;
-- `costs`: parameters and multiply-adds of a model;
 - `ensembles`: several models that translate together;
 - `search`: the likeliest words, greedy or by beam;
 - `training`: the training loop;
 - `metrics`: alignment error rate, BLEU, exact match;
 - `translation`: sentences in, words, weights, and links out.
-
-And folders, each on its own:
-
-- `language`: `lexicon`, `dictionary`, `phrases`, `sentences`: English and French sentences whose word links are known;
-- `plotting`: `figures`, interactive cards, a model as one `page`, schematics and `table`;
-- `text`: `config`, `files`, `writing`, `subwords`, `folder`, `saving`, `stream`, `evaluation`, `trainer`:
-  training and translation of your own text;
-- `experiments`: what is compared, how it is measured, and what was recorded, of the grammar and of real sentences;
-- `pretrained`: `models`: the trained models that the chapters speak of.
 """
 
 from attnlib.lazy import attach

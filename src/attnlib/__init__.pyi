@@ -14,15 +14,12 @@ from attnlib.data import SentencePair as SentencePair
 from attnlib.data import Vocabulary as Vocabulary
 from attnlib.encoders import EncoderOutput as EncoderOutput
 from attnlib.ensembles import ensemble as ensemble
-from attnlib.language.sentences import sample as sample
 from attnlib.presets import luong as luong
 from attnlib.presets import rnn_encdec as rnn_encdec
 from attnlib.presets import rnn_search as rnn_search
-from attnlib.pretrained.models import load_pretrained as load_pretrained
 from attnlib.search import beam_search as beam_search
 from attnlib.search import greedy_search as greedy_search
 from attnlib.seq2seq import EncoderDecoder as EncoderDecoder
-from attnlib.text.folder import load as load
 from attnlib.training import train as train
 from attnlib.translation import translate as translate
 from attnlib.translation import translate_all as translate_all

@@ -45,9 +45,24 @@ class SentencePair(NamedTuple):
     links: frozenset[tuple[int, int]] = frozenset()
 
 
+class GoldAlignment(NamedTuple):
+    """Gold word links of one sentence pair.
+
+    Attributes
+    ----------
+    sure : frozenset of (int, int)
+        Sure links, as (source position, target position).
+    possible : frozenset of (int, int)
+        Sure and possible links.
+    """
+
+    sure: frozenset[tuple[int, int]]
+    possible: frozenset[tuple[int, int]]
+
+
 @runtime_checkable
 class Tokenizer(Protocol):
-    """Protocol of mappings between words and integer ids: a `Vocabulary`, or `attnlib.text.subwords.Subwords`."""
+    """Protocol of mappings between words and ids: `Vocabulary`, or `attnbook.pretrained.subwords.Subwords`."""
 
     def __len__(self) -> int:
         """Count the numbers, from 0; the first are `PAD`, `BOS`, `EOS` and `UNK`."""

@@ -81,7 +81,7 @@ def oracle_alignment_error_rate(pairs: Sequence[SentencePair]) -> float:
     """Return the least alignment error rate of links that give each target word exactly one source word.
 
     It is above 0: "du" translates "of the", and one link cannot cover two words. For sentences of 1 to 3 clauses of
-    `attnlib.language.sentences` it is about 0.03.
+    `attnbook.language.sentences` it is about 0.03.
 
     The positions of the gold links are not checked.
     """

@@ -82,7 +82,8 @@ def greedy_search(
 
     Examples
     --------
-    >>> from attnlib import encode_batch, greedy_search, load_pretrained
+    >>> from attnlib import encode_batch, greedy_search
+    >>> from attnbook import load_pretrained
     >>> model = load_pretrained("bahdanau")
     >>> ids, lengths = encode_batch([["the", "cat", "sleeps"]], model.source_vocabulary)
     >>> model.target_vocabulary.decode(greedy_search(model, ids, lengths, max_length=10).ids[0])
@@ -160,7 +161,8 @@ def beam_search(
 
     Examples
     --------
-    >>> from attnlib import beam_search, encode_batch, load_pretrained
+    >>> from attnlib import beam_search, encode_batch
+    >>> from attnbook import load_pretrained
     >>> model = load_pretrained("bahdanau")
     >>> ids, lengths = encode_batch([["the", "cat", "sleeps"]], model.source_vocabulary)
     >>> model.target_vocabulary.decode(beam_search(model, ids, lengths, max_length=10, beam_size=5).ids[0])

@@ -169,7 +169,8 @@ def train(
 
     Examples
     --------
-    >>> from attnlib import Vocabulary, infinite_batches, luong, sample, train
+    >>> from attnlib import Vocabulary, infinite_batches, luong, train
+    >>> from attnbook import sample
     >>> pairs = sample(20, seed=0, clauses=[1])
     >>> words = [Vocabulary.from_sentences(side) for side in zip(*((p.source, p.target) for p in pairs))]
     >>> model = luong(*words, embedding_dim=8, hidden_size=8)

@@ -265,7 +265,7 @@ class TransformerDecoder(Decoder):
     Notes
     -----
     Vaswani et al. 2017, sections 3.1, 3.2.3, and 3.4. The cost of a step grows with the number of words before it: see
-    `attnlib.costs.count_macs`.
+    `attnbook.costs.count_macs`.
     """
 
     layers: Any  # a torch.nn.ModuleList of DecoderLayer

@@ -104,7 +104,8 @@ def translate(
 
     Examples
     --------
-    >>> from attnlib import load_pretrained, translate
+    >>> from attnlib import translate
+    >>> from attnbook import load_pretrained
     >>> translation = translate(load_pretrained("bahdanau"), "the cat sleeps")
     >>> str(translation), translation.weights.shape
     ('le chat dort', (3, 3))
@@ -151,7 +152,8 @@ def translate_all(
 
     Examples
     --------
-    >>> from attnlib import load_pretrained, translate_all
+    >>> from attnlib import translate_all
+    >>> from attnbook import load_pretrained
     >>> [one.words for one in translate_all(load_pretrained("bahdanau"), [["the", "cat", "sleeps"]], beam_size=1)]
     [('le', 'chat', 'dort')]
     """

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import torch
 
-from attnlib.experiments import Recording
-from attnlib.language.sentences import vocabularies
+from attnbook.experiments import Recording
+from attnbook.language.sentences import vocabularies
 from attnlib.presets import LONGEST_LOCATION_SOURCE, luong, rnn_encdec, rnn_search
 from attnlib.training import train, warmup_cosine
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sphinx.errors import ExtensionError
 
-from attnlib import load_pretrained
-from attnlib.plotting import attention_demo, attention_explorer, query_plane, step_player
-from attnlib.plotting.cards import read, without_carried
+from attnbook import load_pretrained
+from attnbook.cards import attention_demo, attention_explorer, query_plane, step_player
+from attnbook.cards.card import read, without_carried
 from attnlib.presets import rnn_search
 from bookext import live
 

@@ -69,7 +69,7 @@ subtrees:
 
 
 def test_every_module_has_a_page(root, module_pages):
-    modules = [path.relative_to(root).with_suffix("") for path in (root / "src" / "attnlib").rglob("*.py")]
+    modules = [path.relative_to(root).with_suffix("") for path in (root / "src").rglob("*.py")]
     assert sorted(module_pages) == sorted(path.as_posix() for path in modules if not path.stem.startswith("_"))
 
 
@@ -105,8 +105,8 @@ def shown(element: html.HtmlElement) -> str:
 
 def test_modules_are_listed_with_their_first_sentence(made_up):
     assert [shown(item) for item in made_up[0].xpath("//div[@role='main']//section//li")] == [
-        "made_up.sizes: Numbers that a model has.",
-        "made_up.models: What is built of attnlib.made_up.sizes.LEAST numbers.",
+        "attnlib.made_up.sizes: Numbers that a model has.",
+        "attnlib.made_up.models: What is built of attnlib.made_up.sizes.LEAST numbers.",
     ]
 
 

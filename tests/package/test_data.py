@@ -8,10 +8,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attnbook.language.sentences import sample
 from attnlib import BOS, EOS, PAD, SentencePair, Vocabulary, batches, collate, encode_batch, infinite_batches
 from attnlib.batching import Corpus, parted
 from attnlib.data import SPECIAL
-from attnlib.language.sentences import sample
 
 VOCABULARY = Vocabulary.from_sentences([("the", "cat", "sleeps"), ("the", "dog")])
 

@@ -5,10 +5,10 @@ from functools import partial
 import pytest
 import torch
 
+from attnbook.language.sentences import sample
 from attnlib import processes
 from attnlib.batching import collate
 from attnlib.data import Vocabulary
-from attnlib.language.sentences import sample
 from attnlib.metrics import sentence_nll
 from attnlib.presets import luong, rnn_encdec, rnn_search
 from attnlib.processes import (

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import attnbook
 import attnlib
 
 CONSTANTS = {"PAD", "BOS", "EOS", "UNK"}
@@ -22,11 +23,11 @@ def test_a_function_that_a_chapter_uses_or_the_package_exports_documents_its_par
     pages = [json.loads(path.read_text("utf-8")) for path in root.glob("notebooks/**/*.ipynb")]
     cells = ["".join(cell["source"]) for page in pages for cell in page["cells"] if cell["cell_type"] == "code"]
     code = "\n".join(cells)
-    imports = re.findall(r"from attnlib[\w.]* import (\([^)]*\)|.*)", code)
+    imports = re.findall(r"from attn[\w.]* import (\([^)]*\)|.*)", code)
     imported = {name for names in imports for name in re.findall(r"\w+", names)}
-    used = {*attnlib.__all__, *imported, *re.findall(rf"\b(?:{'|'.join(imported)})\.(\w+)", code)}
+    used = {*attnlib.__all__, *attnbook.__all__, *imported, *re.findall(rf"\b(?:{'|'.join(imported)})\.(\w+)", code)}
     found = {}
-    for path in Path(attnlib.__file__).parent.rglob("*.py"):
+    for path in Path(attnlib.__file__).parents[1].rglob("*.py"):
         nodes = [node for node in ast.parse(path.read_text("utf-8")).body if isinstance(node, ast.FunctionDef)]
         functions = [node for node in nodes if node.name in used and takes_several(node)]
         found |= {f"{path}:{node.lineno}": ast.get_docstring(node) or "" for node in functions}

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from attnlib.costs import count_products
+from attnbook.costs import count_products
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
 from attnlib.layers import Embedding
 

@@ -3,11 +3,11 @@
 import pytest
 import torch
 
+from attnbook.pretrained.folder import load
+from attnbook.pretrained.models import FOLDER
 from attnlib.data import Vocabulary
 from attnlib.layers import seeded, weight
 from attnlib.presets import luong, rnn_encdec, rnn_search
-from attnlib.pretrained.models import FOLDER
-from attnlib.text.folder import load
 from attnlib.transformer import transformer
 from attnlib.translation import translate
 

@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 import torch
 
+from attnbook.language.sentences import sample
+from attnbook.pretrained.folder import read_config
 from attnlib.batching import batches, encode_batch, infinite_batches
 from attnlib.checks import check_finite, check_whole
 from attnlib.data import Vocabulary
-from attnlib.language.sentences import sample
 from attnlib.presets import luong, rnn_encdec, rnn_search
 from attnlib.search import beam_search, greedy_search
-from attnlib.text.config import TrainingConfig
-from attnlib.text.folder import read_config
-from attnlib.text.trainer import train_model
 from attnlib.training import train
 from attnlib.transformer import transformer
 from attnlib.translation import translate, translate_all
+from attntext.settings import TrainingConfig
+from attntext.trainer import train_model
 
 KINDS = [np.int32, np.uint8, np.array, torch.tensor, partial(torch.tensor, dtype=torch.int32)]
 PAIRS = sample(5, seed=1, clauses=(1,))

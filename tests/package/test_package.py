@@ -13,19 +13,25 @@ import numpy as np
 import pytest
 from jaxtyping import TypeCheckError
 
+import attnbook
 import attnlib
+import attntext
 from attnlib.presets import luong
 from attnlib.scores import dot
 
-HOME = Path(attnlib.__file__).parent
+HOME = Path(attnlib.__file__).parents[1]
 PATHS = {".".join(path.relative_to(HOME).with_suffix("").parts): path for path in HOME.rglob("*.py")}
-SOURCES = {name.removesuffix(".__init__"): path.read_text() for name, path in PATHS.items()}
-BULLETS = re.findall(r"^- (`.+?):", attnlib.__doc__, re.MULTILINE)  # modules, then folders
-ORDER = [name for bullet in BULLETS for name in re.findall(r"`(\w+)`", bullet)]
+SOURCES = {name.removesuffix(".__init__"): path.read_text("utf-8") for name, path in PATHS.items()}
+PACKAGES = {package.__name__: package for package in (attnlib, attnbook, attntext)}  # each imports from those before it
+ORDER = [
+    f"{name}.{module}"
+    for name, package in PACKAGES.items()
+    for module in re.findall(r"^- `(\w+)`", package.__doc__, re.MULTILINE)
+]
 
 
 def imported(name: str) -> set[str]:
-    """List the package's modules that a module imports, wherever in its source the import stands."""
+    """List the packages' modules that a module imports, wherever in its source the import stands."""
     names = set()
     for node in ast.walk(ast.parse(SOURCES[name])):
         if isinstance(node, ast.ImportFrom):
@@ -33,25 +39,29 @@ def imported(name: str) -> set[str]:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
         elif isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
-    return {inside for other in names if (inside := other.removeprefix("attnlib.")) in SOURCES}
+    return {other for other in names if other in SOURCES and other not in PACKAGES}
 
 
-def place(name: str) -> int:
-    """Say where a module, or the folder that it is in, stands in the reading order."""
-    return ORDER.index(name.partition(".")[0])
+def home(name: str) -> str:
+    """Name the module, or the folder of modules, that the reading order lists."""
+    return ".".join(name.split(".")[:2])
 
 
-@pytest.mark.parametrize("name", sorted(SOURCES.keys() - {"__init__", "__main__"}))
+LISTED = sorted(SOURCES.keys() - PACKAGES.keys() - {"attntext.__main__"})
+
+
+@pytest.mark.parametrize("name", LISTED)
 def test_a_module_imports_only_from_those_above_it_and_from_its_own_folder(name):
-    assert max(map(place, imported(name)), default=0) <= place(name)
+    place = ORDER.index(home(name))
+    assert max((ORDER.index(home(other)) for other in imported(name)), default=0) <= place
 
 
 def test_every_module_and_folder_is_listed():
-    assert {*ORDER} == {name.partition(".")[0] for name in SOURCES} - {"__init__", "__main__"}
+    assert {*ORDER} == {home(name) for name in LISTED}
 
 
 def test_no_two_modules_have_one_name():
-    names = [name.rpartition(".")[2] for name in SOURCES]
+    names = [name.rpartition(".")[2] for name in LISTED]
     assert len({*names}) == len(names)
 
 
@@ -76,9 +86,9 @@ def run_without(tmp_path):
     ("script", "missing"),
     [
         ("import attnlib; assert 'luong' in dir(attnlib)", ["torch", "numpy"]),
-        ("import attnlib; attnlib.load_pretrained('bahdanau')", ["sentencepiece", "filelock", "matplotlib"]),
+        ("import attnbook; attnbook.load_pretrained('bahdanau')", ["sentencepiece", "filelock", "matplotlib"]),
         ("import attnlib; attnlib.translate", ["sentencepiece", "filelock", "matplotlib", "sacrebleu", "scipy"]),
-        ("from attnlib.text.config import TrainingConfig; TrainingConfig()", ["torch"]),
+        ("from attntext.settings import TrainingConfig; TrainingConfig()", ["torch"]),
     ],
 )
 def test_a_name_loads_only_what_it_needs(run_without, script, missing):

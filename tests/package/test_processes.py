@@ -14,10 +14,10 @@ import psutil
 import pytest
 
 import attnlib
+from attnbook.language.sentences import sample
+from attnbook.pretrained.folder import load
 from attnlib.batching import batches
 from attnlib.data import Vocabulary
-from attnlib.language.sentences import sample
-from attnlib.text.folder import load
 
 PAIRS = sample(23, seed=0, clauses=(1,))
 VOCABULARIES = tuple(Vocabulary.from_sentences(pair[side] for pair in PAIRS) for side in (0, 1))
@@ -31,10 +31,10 @@ import torch
 from torch import distributed
 from attnlib import training
 from attnlib.batching import Corpus
-from attnlib.language.sentences import sample
-from attnlib.text import trainer
-from attnlib.text.config import TrainingConfig
-from attnlib.text.trainer import Watch, train_model
+from attnbook.language.sentences import sample
+from attntext import trainer
+from attntext.settings import TrainingConfig
+from attntext.trainer import Watch, train_model
 from attnlib.presets import luong
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.data import Vocabulary

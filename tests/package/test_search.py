@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 import torch
 
-from attnlib import load_pretrained, translation
+from attnbook import load_pretrained
 from attnlib import search as module
+from attnlib import translation
 from attnlib.attention import AttentionOutput
 from attnlib.batching import encode_batch
 from attnlib.data import BOS, EOS, PAD, UNK, Vocabulary

@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
+from attnbook.language.sentences import sample
 from attnlib.batching import collate, infinite_batches
 from attnlib.data import PAD, Vocabulary
-from attnlib.language.sentences import sample
 from attnlib.metrics import exact_match
 from attnlib.presets import rnn_search
 from attnlib.seq2seq import EncoderDecoder

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from ibm_model_1 import LEAST, NONE, train
 
-from attnlib.experiments.captions import LANGUAGES, load_captions
-from attnlib.experiments.runs import read_table
+from attnbook.experiments.captions import LANGUAGES, load_captions
+from attnbook.experiments.runs import read_table
 
 PAIRS = [(["a", "b", "a"], ["x", "x", "y"]), (["b", "c"], ["y", "z", "x"]), (["c"], ["z"])]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from attnlib.experiments.plan import PLANS, Plan, read_plan
-from attnlib.language.sentences import sample
+from attnbook.experiments.plan import PLANS, Plan, read_plan
+from attnbook.language.sentences import sample
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,7 @@
 
 import re
 
-from attnlib.experiments.captions import LANGUAGES, load_captions
+from attnbook.experiments.captions import LANGUAGES, load_captions
 
 BOTH = [(language, caption) for language in LANGUAGES for caption in load_captions(language)]
 

@@ -7,12 +7,12 @@ import pytest
 import torch
 from torch import nn
 
-from attnlib.costs import count_macs, count_parameters, count_products
+from attnbook.costs import count_macs, count_parameters, count_products
+from attnbook.experiments.fitting import train_from_config
+from attnbook.experiments.runs import Recording
+from attnbook.experiments.variants import hybrid
+from attnbook.language.sentences import vocabularies
 from attnlib.data import Vocabulary
-from attnlib.experiments.fitting import train_from_config
-from attnlib.experiments.runs import Recording
-from attnlib.experiments.variants import hybrid
-from attnlib.language.sentences import vocabularies
 from attnlib.presets import luong, rnn_encdec, rnn_search
 from attnlib.transformer import transformer
 
@@ -76,7 +76,7 @@ def test_a_seed_decides_where_a_training_begins_and_what_it_reads(small):
 def test_without_a_rate_of_its_own_it_takes_the_best_of_its_group(small, monkeypatch):
     best, config = {("small", "early"): 0.02}, small.configs["bahdanau"]
     monkeypatch.setattr(Recording, "best_learning_rate", lambda self, group: best[self.plan, group])
-    monkeypatch.setattr("attnlib.experiments.runs.read_plan", str)
+    monkeypatch.setattr("attnbook.experiments.runs.read_plan", str)
     _, chosen = train_from_config(config, 10, steps=5)
     _, given = train_from_config(config.replace(learning_rate=0.02), 10, steps=5)
     assert len(chosen.losses) == 5

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
+from attnbook.experiments.interventions import change_weights, next_word
 from attnlib.batching import encode_batch
 from attnlib.data import BOS, SentencePair, Vocabulary
-from attnlib.experiments.interventions import change_weights, next_word
 from attnlib.presets import luong, rnn_search
 
 WORDS = "abcde", "vwxyz"

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from measures import dev_sentences, measure, measure_costs, measure_rate, missed_sides
 
-from attnlib.costs import count_parameters
+from attnbook.costs import count_parameters
+from attnbook.experiments.fitting import train_from_config
+from attnbook.experiments.predictions import Predictions, compute_metrics, max_output_length, predict
 from attnlib.data import SentencePair
-from attnlib.experiments.fitting import train_from_config
-from attnlib.experiments.predictions import Predictions, compute_metrics, max_output_length, predict
 from attnlib.metrics import sentence_nll
 
 

@@ -8,7 +8,7 @@ import torch
 from papers import Job, list_jobs, members_of, record, run_job
 from tables import Run
 
-from attnlib.experiments.plan import read_plan
+from attnbook.experiments.plan import read_plan
 
 PLANS = {name: read_plan(name) for name in ("papers-captions", "papers-grammar")}
 ROWS = {"local-p": (30, 31), "ensemble": (30,), "dot": (30, 31)}

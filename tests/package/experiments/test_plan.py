@@ -6,10 +6,10 @@ import pytest
 import torch
 from measures import dev_sentences
 
-from attnlib.costs import count_parameters
+from attnbook.costs import count_parameters
+from attnbook.experiments.plan import ExperimentConfig, read_plan
+from attnbook.language.sentences import sample
 from attnlib.data import Vocabulary
-from attnlib.experiments.plan import ExperimentConfig, read_plan
-from attnlib.language.sentences import sample
 
 
 def test_a_plan_is_what_its_file_says(small):

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from torch.nn.functional import cross_entropy
 
+from attnbook.experiments.plan import read_plan
+from attnbook.experiments.predictions import Predictions, compute_metrics, max_output_length, predict, window_centers
 from attnlib import metrics
 from attnlib.batching import collate
 from attnlib.data import PAD, SentencePair
-from attnlib.experiments.plan import read_plan
-from attnlib.experiments.predictions import Predictions, compute_metrics, max_output_length, predict, window_centers
 from attnlib.metrics import sentence_nll
 
 SMALL = {"embedding_dim": 7, "hidden_size": 6, "num_test_sentences": 5, "test_seed": 0}

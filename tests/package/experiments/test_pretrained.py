@@ -10,10 +10,11 @@ from recipes import RECIPES, TEXTS, Recipe, make
 from safetensors.torch import load_file
 from scipy import stats
 
-from attnlib import load_pretrained, pretrained, translate
-from attnlib.experiments import Recording, compute_metrics, predict, read_plan
-from attnlib.text import evaluation
-from attnlib.text.folder import load_history
+from attnbook import load_pretrained, pretrained
+from attnbook.experiments import Recording, compute_metrics, predict, read_plan
+from attnbook.pretrained.folder import load_history
+from attnlib import translate
+from attntext import evaluation
 
 RUNS = Recording("world").runs().query("clauses == 3").groupby("model")
 MEASURED = [name for name, recipe in RECIPES.items() if recipe.steps == 3000 and RUNS.size().get(recipe.row, 0) > 2]
@@ -63,7 +64,7 @@ def test_a_name_that_is_not_there_is_refused(refused):
 @pytest.fixture
 def tiny(monkeypatch, small):
     """Have the recipes train twenty steps of a small plan."""
-    monkeypatch.setattr("attnlib.experiments.runs.read_plan", lambda _: small)
+    monkeypatch.setattr("attnbook.experiments.runs.read_plan", lambda _: small)
     monkeypatch.setattr(recipes.Recording, "best_learning_rate", lambda *_: 0.01)
 
     def chosen(**steps):

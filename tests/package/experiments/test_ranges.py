@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attnlib.experiments import Recording
-from attnlib.experiments.ranges import mean_by_seed, model_table, plot_changes, plot_lengths, plot_papers
+from attnbook.experiments import Recording
+from attnbook.experiments.ranges import mean_by_seed, model_table, plot_changes, plot_lengths, plot_papers
 
 plt.switch_backend("Agg")
 LEVELS = {"bahdanau": 0.9, "no-attention": 0.1, "global": 0.5, "local-m": 0.474, "local-p": 0.7}

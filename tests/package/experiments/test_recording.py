@@ -10,7 +10,7 @@ import tyro
 from recording import main, rates_to_try, record
 from tables import Run
 
-from attnlib.experiments.runs import Recording, mean_losses
+from attnbook.experiments.runs import Recording, mean_losses
 
 SEEDS = {"local-p": 6, "no-attention": 2, "bahdanau": 3}
 RATES = {(group, rate, seed) for group in ("early", "late") for rate in (0.002, 0.01, 0.05) for seed in (100, 101)}

@@ -7,11 +7,11 @@ import pytest
 from sentences import search_of, settings_of
 from tables import Run, add_run, code_digest, write_lines
 
-from attnlib.costs import count_macs, count_parameters
-from attnlib.experiments.fitting import train_from_config
-from attnlib.experiments.plan import PLANS, read_plan
-from attnlib.experiments.runs import Recording, read_table
-from attnlib.text.config import TrainingConfig
+from attnbook.costs import count_macs, count_parameters
+from attnbook.experiments.fitting import train_from_config
+from attnbook.experiments.plan import PLANS, read_plan
+from attnbook.experiments.runs import Recording, read_table
+from attntext.settings import TrainingConfig
 
 PROBES = json.loads(Path(__file__).with_name("probes.json").read_text())
 

@@ -12,13 +12,13 @@ from sacrebleu.metrics import CHRF
 from scipy.stats import entropy, spearmanr
 from sentences import main, read_data, record, train_and_measure
 
-from attnlib.experiments.captions import load_caption_outputs, load_captions, load_word_counts
-from attnlib.experiments.runs import Recording, read_table
-from attnlib.language.sentences import sample
+from attnbook.experiments.captions import load_caption_outputs, load_captions, load_word_counts
+from attnbook.experiments.runs import Recording, read_table
+from attnbook.language.sentences import sample
+from attnbook.pretrained.folder import load
 from attnlib.metrics import attention_weights
-from attnlib.text.evaluation import evaluate
-from attnlib.text.folder import load
 from attnlib.translation import Translation, translate_all
+from attntext.evaluation import evaluate
 
 from .conftest import FEW
 

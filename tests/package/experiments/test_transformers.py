@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from attnlib.experiments.transformers import _DistanceAttention, transformer_alibi, transformer_norm_first
-from attnlib.language.sentences import vocabularies
+from attnbook.experiments.transformers import _DistanceAttention, transformer_alibi, transformer_norm_first
+from attnbook.language.sentences import vocabularies
 from attnlib.transformer import transformer
 
 SIZES = {"d_model": 12, "dim_feedforward": 7, "num_heads": 3, "seed": 1}

@@ -5,9 +5,9 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from attnlib.costs import count_macs
+from attnbook.costs import count_macs
+from attnbook.experiments.variants import hybrid
 from attnlib.data import BOS, Vocabulary
-from attnlib.experiments.variants import hybrid
 from attnlib.presets import luong
 
 VOCABULARIES = Vocabulary(tuple("abcdefg")), Vocabulary(tuple("hijkl"))

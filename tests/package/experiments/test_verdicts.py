@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from attnlib.experiments.verdicts import holm_correction, judge_claims, verdict_table
+from attnbook.experiments.verdicts import holm_correction, judge_claims, verdict_table
 
 GOOD, POOR = [0.83, 0.86, 0.8, 0.84, 0.9], [0.79, 0.84, 0.81]
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from attnlib.language.dictionary import ADJECTIVES, NOUNS
-from attnlib.language.lexicon import an
-from attnlib.language.phrases import (
+from attnbook.language.dictionary import ADJECTIVES, NOUNS
+from attnbook.language.lexicon import an
+from attnbook.language.phrases import (
     clause,
     concatenate,
     noun_phrase,

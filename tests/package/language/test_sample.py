@@ -1,4 +1,4 @@
-"""What holds of every sentence of `attnlib.language.sentences`, and of its words."""
+"""What holds of every sentence of `attnbook.language.sentences`, and of its words."""
 
 from functools import cache
 from hashlib import sha256
@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnlib.language.dictionary import ADJECTIVES, CONJUNCTIONS, NOUNS, PREPOSITIONS, VERBS
-from attnlib.language.phrases import adjoin, clause, concatenate, noun_phrase, place, subordinate, words
-from attnlib.language.sentences import arrange, sample, vocabularies
+from attnbook.language.dictionary import ADJECTIVES, CONJUNCTIONS, NOUNS, PREPOSITIONS, VERBS
+from attnbook.language.phrases import adjoin, clause, concatenate, noun_phrase, place, subordinate, words
+from attnbook.language.sentences import arrange, sample, vocabularies
 
 SEEDS = st.integers(0, 10**6)
 FINITE = {verb.english + ending for verb in VERBS for ending in ("", "s")}

@@ -7,7 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-from attnlib.language.sentences import vocabularies
+from attnbook.language.sentences import vocabularies
 from attnlib.presets import luong, rnn_encdec
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.transformer import transformer

@@ -8,11 +8,11 @@ import pytest
 from hatchling.builders.wheel import WheelBuilder
 from lxml import html
 
-from attnlib import load_pretrained
+from attnbook import load_pretrained
+from attnbook.cards import Question, attention_demo, attention_explorer, query_plane, step_player, table
+from attnbook.cards.card import Card, two_decimals, width
+from attnbook.figures import plot_alignment
 from attnlib.data import Vocabulary
-from attnlib.plotting import Question, attention_demo, attention_explorer, query_plane, step_player, table
-from attnlib.plotting.cards import Card, two_decimals, width
-from attnlib.plotting.figures import plot_alignment
 from attnlib.presets import luong
 
 HEAD = ["model", "exact", "runs"]
@@ -51,9 +51,9 @@ def test_wide_letters_get_room():
 
 def test_scripts_and_styles_are_in_the_wheel(root):
     packed = {file.distribution_path for file in WheelBuilder(str(root)).recurse_included_files()}
-    kinds = ("cards", "demo", "light", "plane", "player", "page")
-    assert {f"attnlib/plotting/{kind}.{ending}" for kind in kinds for ending in ("css", "js")} <= packed
-    assert {"attnlib/plotting/equations.json", "attnlib/plotting/models.js"} <= packed
+    kinds = ("cards", "demo", "light", "plane", "player")
+    assert {f"attnbook/cards/{kind}.{ending}" for kind in kinds for ending in ("css", "js")} <= packed
+    assert {"attnbook/cards/equations.json", "attnbook/cards/models.js", "attntext/page.js"} <= packed
 
 
 EYE, ABC = np.eye(3), ["a", "b", "c"]

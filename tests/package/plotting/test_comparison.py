@@ -5,12 +5,12 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from attnlib import load_pretrained
-from attnlib.language.sentences import part_of, sample
-from attnlib.plotting import model_comparison
-from attnlib.plotting.cards import Card, read
-from attnlib.plotting.comparison import growing_sentences, joined
-from attnlib.plotting.french import grammar_tables
+from attnbook import load_pretrained
+from attnbook.cards import model_comparison
+from attnbook.cards.card import Card, read
+from attnbook.cards.comparison import growing_sentences, joined
+from attnbook.cards.french import grammar_tables
+from attnbook.language.sentences import part_of, sample
 from attnlib.translation import translate_all
 
 from .conftest import three_models

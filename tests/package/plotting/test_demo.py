@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from attnlib import load_pretrained
+from attnbook import load_pretrained
+from attnbook.cards import Question, attention_demo, attention_explorer
+from attnbook.cards.card import Card, two_decimals
+from attnbook.language.dictionary import CONJUNCTIONS, PREPOSITIONS
+from attnbook.language.sentences import sample
 from attnlib.batching import encode_batch
 from attnlib.data import SentencePair
-from attnlib.language.dictionary import CONJUNCTIONS, PREPOSITIONS
-from attnlib.language.sentences import sample
-from attnlib.plotting import Question, attention_demo, attention_explorer
-from attnlib.plotting.cards import Card, two_decimals
 from attnlib.search import greedy_search
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.translation import translate

@@ -8,7 +8,8 @@ from matplotlib import get_data_path
 from matplotlib.font_manager import fontManager
 from matplotlib.text import Text
 
-from attnlib.plotting import attention_explorer, figures
+from attnbook import figures
+from attnbook.cards import attention_explorer
 
 RNG = np.random.default_rng(0)
 FOUR = ["la", "voiture", "internationale", "dort"]

@@ -11,19 +11,19 @@ import pytest
 import torch
 from playwright.sync_api import Page
 
+from attnbook.cards.card import read
+from attnbook.cards.packing import pack, pack_models
+from attnbook.experiments.transformers import transformer_norm_first
+from attnbook.language.sentences import sample
+from attnbook.pretrained.folder import PRESETS
+from attnbook.pretrained.subwords import Subwords
 from attnlib.batching import encode_batch
 from attnlib.data import EOS, Vocabulary
-from attnlib.experiments.transformers import transformer_norm_first
-from attnlib.language.sentences import sample
-from attnlib.plotting.cards import read
-from attnlib.plotting.packing import pack, pack_models
 from attnlib.presets import luong
 from attnlib.search import beam_search
 from attnlib.seq2seq import EncoderDecoder
-from attnlib.text.files import split_words
-from attnlib.text.folder import PRESETS
-from attnlib.text.subwords import Subwords
 from attnlib.windows import GlobalWindow, WindowMask
+from attntext.files import split_words
 
 PAIRS = sample(500, 1)
 SENTENCES = [" ".join(side) for pair in PAIRS for side in pair[:2]]

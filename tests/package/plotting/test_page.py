@@ -3,14 +3,14 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from attnlib import load_pretrained
+from attnbook import load_pretrained
 from attnlib.data import Vocabulary
-from attnlib.plotting import page as page_module
-from attnlib.plotting.page import page_of
 from attnlib.presets import luong
 from attnlib.seq2seq import EncoderDecoder
-from attnlib.text.files import split_words
 from attnlib.translation import translate
+from attntext import page as page_module
+from attntext.files import split_words
+from attntext.page import page_of
 
 
 @pytest.fixture(scope="module")

@@ -3,10 +3,10 @@
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from attnlib import load_pretrained
+from attnbook import load_pretrained
+from attnbook.cards import Question, step_player
+from attnbook.cards.card import Card, two_decimals
 from attnlib.batching import encode_batch
-from attnlib.plotting import Question, step_player
-from attnlib.plotting.cards import Card, two_decimals
 from attnlib.search import greedy_search
 from attnlib.seq2seq import EncoderDecoder
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from lxml import html
 
-from attnlib.plotting import draw_differences
-from attnlib.plotting.cards import Card
-from attnlib.plotting.schematic import (
+from attnbook.cards import draw_differences
+from attnbook.cards.card import Card
+from attnbook.cards.schematic import (
     BAHDANAU,
     BAHDANAU_APPENDIX,
     LUONG_FEEDING,

@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
-from attnlib.experiments.verdicts import verdict_table
-from attnlib.plotting.cards import Card, without_carried
+from attnbook.cards.card import Card, without_carried
+from attnbook.experiments.verdicts import verdict_table
 
 VERDICTS = [
     ("b beats c", "exact_match", 10, 0.01, "inconclusive"),

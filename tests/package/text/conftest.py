@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from attnlib.__main__ import main
+from attntext.command import main
 
 
 @pytest.fixture

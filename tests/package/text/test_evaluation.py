@@ -1,8 +1,8 @@
 """Scores by length of the source."""
 
-from attnlib.language.sentences import sample
+from attnbook.language.sentences import sample
 from attnlib.metrics import bleu
-from attnlib.text.evaluation import score_translations
+from attntext.evaluation import score_translations
 
 
 def test_bleu_by_length_is_the_bleu_of_each_bin():

@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 
 from attnlib.data import SentencePair
-from attnlib.text.files import ParallelText, digest, format_pharaoh, read_gold, read_lines, read_parallel, split_words
+from attntext.files import ParallelText, digest, format_pharaoh, read_gold, read_lines, read_parallel, split_words
 
 PAIRS = [(("ein", "hund"), ("a", "dog")), (("zwei",), ("two", "cats"))]
 

@@ -14,14 +14,14 @@ import pytest
 import torch
 
 import attnlib
+from attnbook.language.sentences import sample
+from attnbook.pretrained import folder as folders
+from attnbook.pretrained.folder import load, load_history
 from attnlib.data import Vocabulary
-from attnlib.language.sentences import sample
-from attnlib.text import folder as folders
-from attnlib.text import saving
-from attnlib.text.config import TrainingConfig
-from attnlib.text.folder import load, load_history
-from attnlib.text.trainer import train_model
 from attnlib.translation import translate, translate_all
+from attntext import saving
+from attntext.settings import TrainingConfig
+from attntext.trainer import train_model
 
 PAIRS = sample(30, seed=0, clauses=(1,))
 DEV = sample(4, seed=0, clauses=(1,), part="test")
@@ -35,10 +35,10 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import torch
 from attnlib import processes
-from attnlib.language.sentences import sample
-from attnlib.text import saving
-from attnlib.text.config import TrainingConfig
-from attnlib.text.trainer import train_model
+from attnbook.language.sentences import sample
+from attntext import saving
+from attntext.settings import TrainingConfig
+from attntext.trainer import train_model
 
 torch.set_num_threads(1)
 processes.fastest_settings = lambda *_, **__: processes.ComputeSettings(bfloat16=True)  # whatever the clock says
@@ -131,7 +131,7 @@ def test_loading_gives_the_model_back(trained, name, dev, config):
     messages, sentence = [], " ".join(PAIRS[0].source)
     made = train_model(trained / name, PAIRS, dev, config, log=messages.append)
     assert messages == [f"{trained / name} is complete already"]
-    loaded = attnlib.load(str(trained / name))
+    loaded = attnbook.load(str(trained / name))
     translations = [translate(model, sentence, beam_size=1, max_length=9) for model in (loaded, made)]
     assert translations[0].words == translations[1].words
     assert translations[0].probability == translations[1].probability

@@ -13,16 +13,16 @@ import pytest
 import torch
 
 import attnlib
+from attnbook.language.sentences import sample
 from attnlib import translation
-from attnlib.__main__ import main
 from attnlib.data import Vocabulary
-from attnlib.language.sentences import sample
 from attnlib.metrics import exact_match, forced_alignments, sentence_nll
-from attnlib.text import files, stream
-from attnlib.text.config import TrainingConfig
-from attnlib.text.files import format_pharaoh
 from attnlib.translation import translate
 from attnlib.units import split_words
+from attntext import files, stream
+from attntext.command import main
+from attntext.files import format_pharaoh
+from attntext.settings import TrainingConfig
 
 PAIRS = sorted(sample(60, seed=0, clauses=(1,)), key=lambda pair: len(pair.source))[:12]
 SOURCES = [" ".join(pair.source) for pair in PAIRS]
@@ -110,7 +110,7 @@ def test_the_python_door_gives_words_weights_and_probability():
 
 
 def test_an_unknown_word_is_replaced_by_the_source_word_that_it_looked_at_most(run, monkeypatch):
-    known = translate(attnlib.load("words"), SOURCES[0])
+    known = translate(attnbook.load("words"), SOURCES[0])
     unknown = known._replace(words=("<unknown>", *known.words[1:]))
     asked = known.source[int(known.weights[0].argmax())]
     assert unknown.with_unknown_replaced().words == (asked, *known.words[1:])
@@ -142,7 +142,7 @@ def test_links_are_those_of_forced_decoding(run, home):
         assert status == 0
         lines = out.split("\n")[:-1]
         assert [len(line.split()) for line in lines] == [len(pair.target) for pair in PAIRS]
-        assert lines[3] == format_pharaoh(*forced_alignments(attnlib.load(name), [PAIRS[3][:2]]))
+        assert lines[3] == format_pharaoh(*forced_alignments(attnbook.load(name), [PAIRS[3][:2]]))
     (home / "gaps.tsv").write_text("a\tb\n\tb\na\t\n")
     assert run("align", "--model", "words", "gaps.tsv")[1] == "0-0\n\n\n"
 
@@ -221,7 +221,7 @@ def test_a_line_beyond_measure_is_cut_and_translated_beside_none_that_is_short(r
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device here that is always full")
 def test_a_full_output_is_said_once(run, home):
-    command = f"exec {sys.executable} -m attnlib translate --model words --links new.links < a.tsv > /dev/full"
+    command = f"exec {sys.executable} -m attntext translate --model words --links new.links < a.tsv > /dev/full"
     ran = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stderr) == (2, "attnlib translate: the output: No space left on device\n")
     assert not (home / "new.links").exists()
@@ -244,7 +244,7 @@ def test_the_toy_text_is_the_grammars_and_replaces_nothing(run, home):
 
 def test_options_are_the_fields_of_what_is_told_by_python(monkeypatch):
     learnt = []
-    monkeypatch.setattr("attnlib.text.trainer.train_model", lambda *given, **_: learnt.append(given[-1]))
+    monkeypatch.setattr("attntext.trainer.train_model", lambda *given, **_: learnt.append(given[-1]))
     words = "--words --min-count 3 --max-tokens 70 --max-sentences 5 --minutes 2.5 --eval-every 9 --seed 4"
     assert main([*TRAIN, "m"]) == main([*TRAIN, "m", "--dev", "a.tsv", *words.split(), "--score", "general"]) == 0
     batch = {"max_tokens": 70, "max_sentences": 5, "min_count": 3, "minutes": 2.5, "eval_every": 9, "seed": 4}
@@ -280,7 +280,7 @@ def test_a_closed_stream_is_missed_only_by_what_needs_it(monkeypatch, capfd, clo
 
 @pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="no names of descriptors on this system")
 def test_no_file_is_taken_for_a_stream_that_is_closed(home):
-    command = f"{sys.executable} -m attnlib toy closed --train 3 --dev 2 <&- >&- 2>&-; echo $?"
+    command = f"{sys.executable} -m attntext toy closed --train 3 --dev 2 <&- >&- 2>&-; echo $?"
     ran = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     assert (ran.stdout, ran.stderr) == ("0\n", "")
     assert len([*(home / "closed").iterdir()]) == 6

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from attnlib.text.folder import load, load_history
+from attnbook.pretrained.folder import load, load_history
 from attnlib.translation import translate
 
 TRAIN = ("train", "--source", "train.tsv", "--model", "run", "--features", "64", "--dropout", "0")

@@ -6,10 +6,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attnbook.language.sentences import sample
+from attnbook.pretrained import subwords
+from attnbook.pretrained.subwords import Subwords
 from attnlib.data import BOS, EOS, PAD, UNK, Vocabulary
-from attnlib.language.sentences import sample
-from attnlib.text import subwords
-from attnlib.text.subwords import Subwords
 from attnlib.units import bleu_tokenizer, lacks_spaces, split_units, unit_weights
 
 SENTENCES = [words for pair in sample(300, seed=0) for words in (pair.source, pair.target)]

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 import torch
 
+from attnbook.language.sentences import sample
 from attnlib.batching import Corpus, infinite_batches
 from attnlib.data import SentencePair, Vocabulary
-from attnlib.language.sentences import sample
 from attnlib.presets import rnn_search
-from attnlib.text.config import Architecture, TrainingConfig
-from attnlib.text.files import read_parallel
-from attnlib.text.trainer import Watch, dev_metric, encode_text, train_model
 from attnlib.training import init_training, train
 from attnlib.transformer import transformer
+from attntext.files import read_parallel
+from attntext.settings import Architecture, TrainingConfig
+from attntext.trainer import Watch, dev_metric, encode_text, train_model
 
 PAIRS = sample(40, seed=0, clauses=(1,))
 VOCABULARIES = tuple(Vocabulary.from_sentences(pair[side] for pair in PAIRS) for side in (0, 1))
@@ -74,7 +74,7 @@ def test_all_pairs_of_a_text_are_counted(tmp_path):
 
 def test_the_best_weights_are_kept_and_patience_ends_the_training(monkeypatch, tmp_path):
     scores, kept, state = iter([(3.0, 1.0), (2.0, 5.0), (1.0, 4.0), (2.5, 5.0), (1.0, 3.0)]), {}, init_training(small())
-    monkeypatch.setattr("attnlib.text.trainer.dev_score", lambda translator, dev: next(scores))
+    monkeypatch.setattr("attntext.trainer.dev_score", lambda translator, dev: next(scores))
     lines = []
     watch = Watch(tmp_path, PAIRS, TrainingConfig(patience=3), 2, 1e9, lines.append)
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 import attnlib
-from attnlib.text.writing import atomic_open, write_atomically
+from attntext.writing import atomic_open, write_atomically
 
 TWO_OUTPUTS = """
 import sys
 from pathlib import Path
-from attnlib.text.writing import open_output
+from attntext.writing import open_output
 with open_output(Path(sys.argv[1])) as file:
     for _ in range(2):
         file.write(b"link\\n")

@@ -16,7 +16,7 @@ def ran(line, run):
 
     Of several processes one is enough here: `test_processes` starts them.
     """
-    line = line.removeprefix("torchrun --nproc-per-node 2 -m ")
+    line = line.replace("torchrun --nproc-per-node 2 -m attntext", "attnlib")
     line, _, output = line.partition(" > ")
     line, _, given = line.partition(" < ")
     program, *words = shlex.split(line)

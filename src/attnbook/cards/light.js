@@ -1,0 +1,153 @@
+// Weights as light: each target word is a lamp with one unit of it, which falls on the source words as the weights say.
+// Along a beam the brightness is not to scale: it is brighter near the lamp, and fog has clouds. On the words it is.
+window.attnlibLight ??= (() => {
+  const SEED = 16807, GRAIN = [[26, 0.55], [11, 0.3], [4, 0.15]];   // of the clouds: how large, and how much
+  const SLOW = 1000 / 24;
+  const mix = (a, b, part) => a + (b - a) * part;
+
+  // A sheet as wide as the words and so deep from the lamps to the words, in grains of so many pixels.
+  class Light {
+    constructor(wide, depth, { grain = 2, beyond = 0.2, pool = 15 } = {}) {
+      const nu = Math.ceil(wide / grain), nv = Math.ceil(depth * (1 + beyond) / grain), sheet = document.createElement("canvas");
+      Object.assign(this, { wide, depth, grain, beyond, pool, nu, nv, sheet });
+      Object.assign(sheet, { width: nu, height: nv });
+      this.ink = sheet.getContext("2d");
+      this.image = this.ink.createImageData(nu, nv);
+      this.light = new Float32Array(nu * nv);
+      const dust = this.dust = new Float32Array(nu * nv);
+      let seed = 7;
+      const random = () => (seed = seed * SEED % 2147483647) / 2147483647, smooth = x => x * x * (3 - 2 * x);
+      for (const [size, much] of GRAIN) {
+        const across = Math.ceil(nu / size) + 2, list = Float32Array.from({ length: across * (Math.ceil(nv / size) + 2) }, random);
+        for (let n = 0; n < nu * nv; n++) {
+          const x = n % nu / size, y = Math.floor(n / nu) / size, at = Math.floor(y) * across + Math.floor(x), p = smooth(x % 1);
+          const upper = mix(list[at], list[at + 1], p), lower = mix(list[at + across], list[at + across + 1], p);
+          dust[n] += much * (mix(upper, lower, smooth(y % 1)) - 0.5);
+        }
+      }
+      this.noise = Float32Array.from({ length: 4096 }, random);
+    }
+
+    // Paint lamps { x, alpha, b }: where each stands, its weights, how bright it is; `words` are the places of the words.
+    // Return how much light lies on each word.
+    paint(lamps, words, { down = false, broad = 1, gain = 1 } = {}) {
+      const { nu, nv, grain, beyond, light } = this, span = this.depth / grain, S = words.length;
+      const apart = words.map((x, i) => Math.min(i ? x - words[i - 1] : Infinity, i + 1 < S ? words[i + 1] - x : Infinity) / grain);
+      const sum = new Float64Array(nu + 1), lit = new Float64Array(S), profile = new Float32Array(nu);
+      let fog = 0, all = 0;
+      light.fill(0);
+      for (const { x: place, alpha, b } of lamps) {
+        if (b < 0.004 || !alpha) continue;
+        const from = place / grain, spread = alpha.reduce((entropy, a) => a > 1e-4 ? entropy - a * Math.log(a) : entropy, 0) / Math.log(S);
+        profile.fill(0);
+        for (let i = 0; i < S; i++) {
+          const a = alpha[i], wide = Math.max(1.1, broad * Math.min(apart[i], 30) * (0.24 + 0.22 * spread)), x = words[i] / grain;
+          lit[i] += a * b;
+          if (a < 0.002) continue;
+          for (let u = Math.max(0, Math.floor(x - 3.2 * wide)); u <= Math.min(nu - 1, x + 3.2 * wide); u++)
+            profile[u] += a * Math.min(1, 5 / wide + 0.35) * Math.exp(-0.5 * ((u - x) / wide) ** 2);
+        }
+        for (let u = 0; u < nu; u++) sum[u + 1] = sum[u] + profile[u];
+        const until = x => x <= 0 ? 0 : x >= nu ? sum[nu] : sum[x | 0] + (x % 1) * profile[x | 0];   // the sum of the profile up to x
+        fog += b * spread;
+        all += b;
+        for (let v = 0; v < nv; v++) {   // f: the way from the lamp, which is 1 at the words
+          const f = (v + 0.5) / span, strength = gain * b * (f <= 1 ? 0.4 / (0.14 + f) + 0.3 : 0.65 * Math.max(0, 1 - (f - 1) / beyond) ** 2);
+          const last = Math.min(nu - 1, Math.ceil(from + (nu - from) * f + 1));
+          for (let u = Math.max(0, Math.floor(from - from * f - 1)); u <= last; u++) {
+            const d = u + 0.5 - from, x = from + d / f, half = 0.5 / f + Math.abs(d) / (2 * f * f * span);
+            if (x + half > 0 && x - half < nu) light[v * nu + u] += strength * (until(x + half) - until(x - half)) / (2 * half);
+          }
+        }
+      }
+      this.pools(lit, words.map(x => x / grain), apart, span);
+      this.develop(all ? 1.3 * Math.max(0, fog / all - 0.15) : 0, down);
+      return lit;
+    }
+
+    pools(lit, words, apart, span) {   // of light, around the words
+      const { nu, nv, light, pool, grain } = this, high = pool / grain;
+      if (high) lit.forEach((much, i) => {
+        if (much < 0.02) return;
+        const x = words[i], wide = Math.min(apart[i], 30) * 0.42, bright = 0.26 * (1 - Math.exp(-1.6 * much));
+        for (let v = Math.max(0, Math.floor(span - 3 * high)); v < Math.min(nv, span + 3 * high); v++)
+          for (let u = Math.max(0, Math.floor(x - 3 * wide)); u < Math.min(nu, x + 3 * wide); u++)
+            light[v * nu + u] += bright * Math.exp(-0.5 * (((u - x) / wide) ** 2 + ((v - span) / high) ** 2));
+      });
+    }
+
+    develop(cloud, down) {   // from light to colors: amber, then white
+      const { nu, nv, light, dust, noise, image: { data } } = this;
+      for (let n = 0; n < nu * nv; n++) {
+        const a = 1 - Math.exp(-1.45 * light[n] * (1 + cloud * dust[n])), g = 1.8 * (noise[n * 7 & 4095] - 0.5);
+        const v = Math.floor(n / nu), to = 4 * (down ? n : n + (nv - 1 - 2 * v) * nu);
+        data[to] = 255 * a + g;
+        data[to + 1] = (164 + 78 * a) * a + g;
+        data[to + 2] = (62 + 146 * a) * a + g;
+        data[to + 3] = 255;
+      }
+      this.ink.putImageData(this.image, 0, 0);
+    }
+  }
+
+  function bulb(pen, x, y, b, r = 9) {   // a lamp
+    if (b < 0.02) return;
+    const glow = pen.createRadialGradient(x, y, 0, x, y, r);
+    glow.addColorStop(0, `rgba(255,250,230,${Math.min(0.35 + b, 1)})`);
+    glow.addColorStop(0.25, `rgba(255,226,160,${Math.min(b, 0.9)})`);
+    glow.addColorStop(1, "rgba(255,210,122,0)");
+    pen.fillStyle = glow;
+    pen.fillRect(x - r, y - r, 2 * r, 2 * r);
+  }
+
+  // A canvas of so many pixels, sharp on any screen.
+  function sized(canvas, wide, high) {
+    const ratio = Math.min(devicePixelRatio || 1, 2), pen = canvas.getContext("2d");
+    Object.assign(canvas, { width: Math.round(wide * ratio), height: Math.round(high * ratio) });
+    Object.assign(canvas.style, { width: `${wide}px`, height: `${high}px` });
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    return pen;
+  }
+
+  // Lamps come nearer to what is wanted of them, frame by frame; a reader who wants less motion sees the last one. Where
+  // frames take too long, `slow` is called, which may make them coarser.
+  function eased(lists, wanted, draw, slow = () => {}) {
+    const { still } = attnlibCards;
+    let frame = 0, last = 0, taken = 20;   // milliseconds of a frame, on average
+    function move(now) {
+      taken = mix(taken, now - last, 0.2);
+      if (taken > SLOW) {
+        slow();
+        taken = 20;
+      }
+      const part = still() ? 1 : 1 - Math.exp(-Math.min(now - last, 60) / 90);
+      let away = 0;
+      last = now;
+      wanted().forEach((want, m) => {
+        const lamps = lists[m];
+        want.forEach((to, n) => {
+          const lamp = lamps[n] ??= { x: to.x, b: 0, alpha: to.alpha && to.alpha.map(() => 1 / to.alpha.length) };
+          if (to.alpha?.length !== lamp.alpha?.length) lamp.alpha = to.alpha && [...to.alpha];
+          for (const key of ["x", "b"]) {
+            away = Math.max(away, Math.abs(to[key] - lamp[key]) / (key === "x" ? 50 : 1));
+            lamp[key] = mix(lamp[key], to[key], part);
+          }
+          to.alpha?.forEach((a, i) => {
+            away = Math.max(away, Math.abs(a - lamp.alpha[i]));
+            lamp.alpha[i] = mix(lamp.alpha[i], a, part);
+          });
+        });
+        lamps.length = want.length;
+      });
+      draw();
+      frame = away > 0.004 ? requestAnimationFrame(move) : 0;
+    }
+    return () => {
+      if (frame) return;
+      last = performance.now();
+      frame = requestAnimationFrame(move);
+    };
+  }
+
+  return { Light, bulb, sized, eased, mix };
+})();

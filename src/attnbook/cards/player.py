@@ -1,0 +1,209 @@
+"""The step player: one step of a trained model in six phases, each with its equation and the model's numbers.
+
+Without scripts it is a picture of the step and a list of the phases.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from html import escape
+from math import ceil
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from attnbook.cards.card import Card, Question, card, digest, to_numpy, two_decimals
+from attnbook.cards.packing import pack_models
+from attnlib.batching import encode_batch
+from attnlib.decoders import BahdanauDecoder, LuongDecoder
+from attnlib.search import greedy_search
+from attnlib.seq2seq import EncoderDecoder
+from attnlib.shapes import typechecked
+
+MOST_WORDS = 9
+"""Greatest number of words of a sentence, which fit side by side on a phone."""
+
+
+class Phase(NamedTuple):
+    """Phase of a decoder step.
+
+    Attributes
+    ----------
+    key : str
+        Short name.
+    title : str
+        Title.
+    equations : tuple of str
+        Equations in TeX.
+    number : str
+        Number of the equation in the chapters.
+    """
+
+    key: str
+    title: str
+    equations: tuple[str, ...]
+    number: str
+
+
+_SOFTMAX = (r"\alpha_{t,i} = \frac{\exp(e_{t,i})}{\sum_{k=1}^{S} \exp(e_{t,k})}",)
+_CONTEXT = (r"c_t = \sum_{i=1}^{S} \alpha_{t,i}\, h_i",)
+_DEEP_OUTPUT = (r"p(y_t) = \mathrm{softmax}\big(W_o\, \mathrm{maxout}(", r"U_o s_{t-1} + V_o E y_{t-1} + C_o c_t)\big)")
+_ATTENTIONAL_OUTPUT = (r"\tilde{s}_t = \tanh(W_c\, [c_t; s_t])", r"p(y_t) = \mathrm{softmax}(W_y\, \tilde{s}_t)")
+BAHDANAU = (
+    Phase("query", "The old state is the query", (r"W_a s_{t-1}",), "2.4"),
+    Phase("scores", "Each word gets a score", (r"e_{t,i} = v_a \cdot \tanh(W_a s_{t-1} + U_a h_i)",), "2.4"),
+    Phase("softmax", "Scores become weights", _SOFTMAX, "1.2"),
+    Phase("context", "They make a context", _CONTEXT, "1.3"),
+    Phase("word", "A word is written", _DEEP_OUTPUT, "2.6"),
+    Phase("state", "The state moves on", (r"s_t = f(s_{t-1},\, y_{t-1},\, c_t)",), "2.5"),
+)
+"""Phases of a step whose query is the previous state, in order."""
+
+LUONG = (
+    Phase("state", "The state moves first", (r"s_t, m_t = \mathrm{LSTM}(s_{t-1}, m_{t-1}, y_{t-1})",), "3.2"),
+    Phase("query", "The new state is the query", (r"s_t",), "3.4"),
+    Phase("scores", "Each word gets a score", (r"e_{t,i} = s_t \cdot W_a h_i",), "3.4"),
+    Phase("softmax", "Scores become weights", _SOFTMAX, "1.2"),
+    Phase("context", "They make a context", _CONTEXT, "1.3"),
+    Phase("word", "A word is written", _ATTENTIONAL_OUTPUT, "3.3"),
+)
+"""Phases of a step whose query is the new state, in order."""
+
+_KEY = (
+    "A strip is a vector, 6 numbers a row: the stronger the color, the greater the number, up to 1; gray is negative. "
+    "Green: annotations h and contexts c. Orange: states s. Blue: scores and weights."
+)
+_ACROSS, _CELL, _LEVELS, _WIDE, _HIGH, _BUNDLE = 6, 2, 5, 400, 48, 16  # as in player.js
+
+
+@typechecked
+def step_player(
+    models: Mapping[str, EncoderDecoder],
+    sentence: str,
+    *,
+    step: int = 0,
+    previous: Sequence[str] = (),
+    question: Question | None = None,
+) -> Card:
+    """Build a card that plays one decoder step, phase by phase.
+
+    Parameters
+    ----------
+    models : mapping of str to EncoderDecoder
+        One model, or two to compare, by title, with the same vocabularies: `rnn_search` models, or `luong` models with
+        the general score, a global window and no input feeding.
+    sentence : str
+        The sentence, of `MOST_WORDS` words at most.
+    step : int, default 0
+        Position of the word of the translation that is shown first.
+    previous : sequence of str, optional
+        Target words that are offered, beside likely words, in place of the previous word.
+    question : Question, optional
+        A question that is answered after one of `previous` has been chosen in each model.
+    """
+    words, packed, (first, *_) = sentence.split(), pack_models(models), models.values()
+    if not 0 < len(words) <= MOST_WORDS:
+        raise ValueError(f"sentence has {len(words)} words; expected 1 to {MOST_WORDS} words")
+    if unknown := [word for word in previous if word not in first.target_vocabulary.words]:
+        raise ValueError(f"previous holds {unknown[0]!r}; expected target words that the models know")
+    phases = [_phases(title, network) for title, network in models.items()]
+    shown = [
+        {"title": title, "digest": digest(model), "late": each is LUONG, "phases": [phase._asdict() for phase in each]}
+        for title, model, each in zip(models, packed, phases, strict=True)
+    ]
+    svg, written, told = _still(first, words, step)
+    equations = json.loads(Path(__file__).with_name("equations.json").read_text("utf-8"))
+    used = {tex for each in phases for phase in each for tex in phase.equations}
+    data = {
+        "words": words,
+        "models": shown,
+        "source": first.source_vocabulary.words,
+        "target": first.target_vocabulary.words,
+        "equations": {tex: equations[tex] for tex in sorted(used)},
+        "written": written,
+        "step": step,
+        "previous": list(previous),
+        "right": question.right if question else 0,
+        "key": _KEY,
+    }
+    steps = "".join(
+        f"<li>{phase.title} ({phase.number}): {' '.join(equations[tex] for tex in phase.equations)}</li>"
+        for phase in phases[0]
+    )
+    still = f'<div class="at-still"><p>{escape(told)}</p>{svg}<ol>{steps}</ol></div>\n'
+    return card("player", still, data, told, packed, question=question)
+
+
+def _phases(title: str, network: EncoderDecoder) -> tuple[Phase, ...]:
+    """Return the phases and equations of a model."""
+    decoder = network.decoder
+    if isinstance(decoder, BahdanauDecoder) and not decoder.reads_new_state:
+        return BAHDANAU
+    if isinstance(decoder, LuongDecoder) and not decoder.input_feeding:
+        parts = type(decoder.attention.score).__name__, type(decoder.attention.window).__name__
+        if parts == ("General", "GlobalWindow"):
+            return LUONG
+    raise ValueError(
+        f"models[{title!r}] has a {type(decoder).__name__} with other equations; expected an rnn_search model, or a "
+        "luong model with the general score, a global window, and no input feeding"
+    )
+
+
+@torch.no_grad()
+def _still(network: EncoderDecoder, words: Sequence[str], step: int) -> tuple[str, list[str], str]:
+    """Return a step's picture, the words of the translation, and a description."""
+    source, lengths = encode_batch([words], network.source_vocabulary)
+    numbers = greedy_search(network, source, lengths, 2 * len(words) + 6).ids
+    written = network.target_vocabulary.decode(numbers[0])
+    if not 0 <= step < len(written):
+        raise ValueError(f"step is {step}; expected the position of a word of {' '.join(written)!r}")
+    logits, attended = network(source, lengths, numbers)
+    annotations = to_numpy(network.encoder(source, lengths).annotations[0])
+    weights, context = to_numpy(attended.to_dense(source.shape[1])[0, step]), to_numpy(attended.context[0, step])
+    p = logits[0, step].double().softmax(0)
+    likely = [(network.target_vocabulary.decode([n])[0], float(p[n])) for n in p.topk(3).indices.tolist() if n > 3]
+    read, columns = [*words, "(end)"], (np.arange(len(words) + 1) + 0.5) * _WIDE / (len(words) + 1)
+    parts, to = [], _WIDE / 2 - _BUNDLE / 2
+    for x, word, annotation, weight in zip(columns, read, annotations, weights, strict=True):
+        thick = _BUNDLE * weight
+        parts += [
+            f'<text x="{x:.1f}" y="14" text-anchor="middle">{escape(word)}</text>',
+            _strip(annotation, x, 24, "var(--note, #00684c)"),
+            f'<rect x="{x - 15:.1f}" y="{150 - _HIGH * weight:.1f}" width="30" height="{_HIGH * weight:.1f}" '
+            'fill="var(--weight, #0072b2)"></rect>',
+            f'<text x="{x:.1f}" y="164" text-anchor="middle">{two_decimals(weight)}</text>',
+            f'<path d="M{x:.1f} 168C{x:.1f} 196 {to + thick / 2:.1f} 176 {to + thick / 2:.1f} 206" fill="none" '
+            f'stroke="var(--weight, #0072b2)" stroke-width="{thick:.2f}"></path>',
+        ]
+        to += thick
+    parts.append(_strip(context, _WIDE / 2, 208, "var(--note, #00684c)"))
+    for row, (word, chance) in enumerate(likely):
+        chip = f"{escape(word)} {two_decimals(chance)}"
+        parts.append(f'<text class="at-start" x="{_WIDE - 120}" y="{300 + 22 * row}">{chip}</text>')
+    before = " ".join(written[:step]) or "nothing"
+    told = f"{' '.join(words)}: after {before} the model writes {written[step]}."
+    svg = (
+        f'<svg role="img" aria-label="{escape(told)} Its weights: {", ".join(map(two_decimals, weights))}." '
+        f'viewBox="0 0 {_WIDE} 392" font-size="14" fill="currentColor" style="width: 100%; max-width: {_WIDE}px">'
+        f"{''.join(parts)}</svg>"
+    )
+    return svg, [*written, "(end)"], told
+
+
+def _strip(numbers: Float[np.ndarray, "enc"], x: float, y: int, color: str) -> str:
+    """Draw a vector as a strip of cells, colored by size, gray if negative."""
+    levels: dict[int, str] = {}
+    for n, value in enumerate(numbers):
+        level = int(np.sign(value)) * min(ceil(_LEVELS * abs(value)), _LEVELS)
+        across, down = _CELL * (n % _ACROSS), _CELL * (n // _ACROSS)
+        levels[level] = f"{levels.get(level, '')}M{across} {down}h{_CELL}v{_CELL}h-{_CELL}z"
+    cells = "".join(
+        f'<path d="{d}" fill="{"var(--soft, #595959)" if level < 0 else color}" '
+        f'fill-opacity="{abs(level) / _LEVELS:g}"></path>'
+        for level, d in sorted(levels.items())
+    )
+    width, height = _CELL * _ACROSS, _CELL * ceil(len(numbers) / _ACROSS)
+    frame = f'<rect width="{width}" height="{height}" rx="4" fill="none" stroke="{color}"></rect>'
+    return f'<g transform="translate({x - width / 2:.1f} {y})">{cells}{frame}</g>'

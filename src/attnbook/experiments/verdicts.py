@@ -1,0 +1,126 @@
+"""Verdicts on the claims of a plan.
+
+The verdict on a claim is "supported" if the claimed difference is found, "reversed" if the opposite is, "ruled out" if
+a difference of the margin is, otherwise "inconclusive", and "not recorded" if a model of it has fewer than two runs.
+The plans' texts have no term of their own for the second and the last.
+"""
+
+from collections.abc import Sequence
+from html import escape
+from math import sqrt
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Real
+from scipy import stats
+
+from attnbook.cards.card import Card, sortable_table
+
+Numbers = Sequence[float] | Real[np.ndarray, "tests"] | pd.Series
+
+METRICS = {
+    "exact_match": "exact match",
+    "bleu_beam": "BLEU",
+    "perplexity": "perplexity",
+    "alignment_error_rate": "alignment error",
+    "missed_left": "missed to the left",
+    "missed_right": "missed to the right",
+}
+"""Names of metrics in tables."""
+
+_TESTED = ["difference", "ci_low", "ci_high", "p_value", "margin_p_value"]
+_DIGITS = {"exact_match": 2, "bleu_beam": 1}
+
+
+def holm_correction(p_values: Numbers) -> Float[np.ndarray, "tests"]:
+    """Correct the p-values of several tests by Holm's method (Holm 1979); a NaN is no test."""
+    p = pd.Series(np.asarray(p_values, dtype=float)).dropna().sort_values()
+    return (p * np.arange(len(p), 0, -1)).cummax().clip(upper=1).reindex(range(len(p_values))).to_numpy()
+
+
+def judge_claims(runs: pd.DataFrame, claims: pd.DataFrame, *, paired: bool = False) -> pd.DataFrame:
+    """Judge claims by t-tests on the runs of two models, at a significance level of 0.05.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        Metrics of the runs, as `attnbook.experiments.runs.Recording.runs` returns them.
+    claims : DataFrame
+        Claims, as `attnbook.experiments.plan.Plan.claims` returns them. A margin of perplexity is one of its logarithm.
+    paired : bool, default False
+        Whether the differences of runs with equal seeds are tested, by Student's t-test. Otherwise all runs of both
+        models are, by Welch's.
+
+    Returns
+    -------
+    DataFrame
+        The claims, with columns ``difference``, the mean of the first model minus that of the second; ``ci_low`` and
+        ``ci_high``, its 95 percent interval; ``p_value``, of no difference, and ``margin_p_value``, of a difference of
+        the margin in the claimed direction; ``p_corrected`` and ``margin_p_corrected``, both corrected for all claims
+        here (Holm 1979); and ``verdict``.
+    """
+    [by] = {"clauses", "test_set"} & {*runs}
+    runs = runs.assign(perplexity=np.log(runs["perplexity"])).set_index("seed")
+    by_model = {key: part for key, part in runs.groupby(["model", by]) if len(part) > 1}
+    tested = []
+    for claim in claims.itertuples():
+        both = [by_model.get((name, claim.test_set)) for name in (claim.first, claim.second)]
+        if any(part is None for part in both):
+            tested.append([np.nan] * len(_TESTED))
+        else:
+            first, second = (part[claim.metric] for part in both)
+            tested.append(_t_test(first, second, claim.direction, claim.margin, paired=paired))
+    judged = claims.reset_index(drop=True).join(pd.DataFrame(tested, columns=_TESTED))
+    p_value, p_margin = (holm_correction(judged[name]) for name in ("p_value", "margin_p_value"))
+    positive, direction = judged["difference"] > 0, judged["direction"]
+    as_claimed = (direction == "differs") | np.where(direction == "more", positive, ~positive)
+    outcomes = [judged["difference"].isna(), (p_value < 0.05) & as_claimed, p_value < 0.05, p_margin < 0.05]
+    verdict = np.select(outcomes, ["not recorded", "supported", "reversed", "ruled out"], "inconclusive")
+    return judged.assign(p_corrected=p_value, margin_p_corrected=p_margin, verdict=verdict)
+
+
+def _t_test(first: pd.Series, second: pd.Series, direction: str, margin: float, *, paired: bool) -> list[float]:
+    """Return the difference of the means, its interval, and the p-values of no difference and of the margin."""
+    samples = [(first - second).dropna()] if paired else [first, second]
+    errors = [max(runs.var() / len(runs), 1e-24) for runs in samples]  # not 0, if all are the same
+    free = sum(errors) ** 2 / sum(e**2 / (len(runs) - 1) for e, runs in zip(errors, samples, strict=True))
+    difference, error = samples[0].mean() - (0 if paired else second.mean()), sqrt(sum(errors))
+    half = stats.t.ppf(0.975, free) * error
+    as_large = {"more": (difference - margin) / error, "less": (-difference - margin) / error}
+    as_large["differs"] = max(as_large.values())
+    p_value = 2 * stats.t.sf(abs(difference) / error, free)
+    return [difference, difference - half, difference + half, p_value, stats.t.cdf(as_large[direction], free)]
+
+
+def verdict_table(judged: pd.DataFrame) -> Card:
+    """Build a sortable table of verdicts, a row for each claim and metric, a column for each test set.
+
+    Parameters
+    ----------
+    judged : DataFrame
+        Verdicts, as `judge_claims` returns them.
+
+    Returns
+    -------
+    Card
+        The table, colored by verdict. With scripts, a click on a heading sorts the rows by its column.
+    """
+    test_sets = [*judged["test_set"].drop_duplicates()]
+    rows = []
+    for (claim, metric), part in judged.groupby(["claim", "metric"], sort=False):
+        cells = {v.test_set: _cell(v) for v in part.itertuples()}
+        rows.append(
+            f'<th scope="row">{escape(claim)}</th><td>{METRICS[metric]}</td>'
+            + "".join(cells.get(name, "<td></td>") for name in test_sets)
+        )
+    head = ["claim", "metric", *map(str, test_sets)]
+    return sortable_table(head, rows, f"{len(judged)} verdicts on {judged['claim'].nunique()} claims")
+
+
+def _cell(v: tuple) -> str:
+    """Return the table cell of a verdict; one that is inconclusive has no word."""
+    if v.verdict == "not recorded":
+        return "<td></td>"
+    word = "" if v.verdict == "inconclusive" else f"<br>{v.verdict}"
+    text = f"{v.difference:+z.{_DIGITS.get(v.metric, 2)}f}{word}"
+    return f'<td class="at-{v.verdict.replace(" ", "-")}" data-size="{v.difference:.6f}">{text}</td>'

@@ -1,0 +1,313 @@
+"""The command `attnlib`: train a model on parallel text, then translate, evaluate, align, or export a page.
+
+Each command is a thin layer over a function of `attntext.files`, `attntext.trainer`, `attntext.stream`,
+`attntext.evaluation` or `attntext.page`. An error is one sentence, with the exit status 2.
+"""
+
+import errno
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+from tqdm import tqdm
+from tyro.conf import FlagCreatePairsOff, OmitArgPrefixes, Positional, arg
+
+from attntext.settings import Architecture, TrainingConfig
+from attntext.writing import open_output
+
+
+@dataclass(frozen=True)
+class Common:
+    """Model and device."""
+
+    model: Path
+    """the model's folder"""
+    device: str | None = None
+    """cpu, cuda, or cuda:1 and so on. None: a GPU if there is one"""
+    float32: bool = False
+    """multiply matrices in float32, even if bfloat16 is faster"""
+
+
+@dataclass(frozen=True)
+class Search:
+    """Beam search."""
+
+    beam_size: int = 5
+    """hypotheses of the beam search; 1 is greedy search"""
+    max_length: int | None = None
+    """most words or subwords of a translation. None: twice those of its source, and 50 more"""
+    replace_unknown: bool = False
+    """replace each unknown word by the source word of greatest weight"""
+
+
+def toy(folder: Positional[Path], train: int = 20_000, dev: int = 200, seed: int = 1) -> None:
+    """Write a small English-French text to try the other commands on.
+
+    Parameters
+    ----------
+    folder : path
+        folder of the files
+    train : int, default 20,000
+        number of training pairs
+    dev : int, default 200
+        number of dev pairs
+    seed : int, default 1
+        seed of the sentences
+    """
+    from attntext.files import write_toy  # noqa: PLC0415, help should not wait for torch
+
+    write_toy(folder, train=train, dev=dev, seed=seed)
+    _log(f"wrote train and dev, each as .en, .fr and .links, to {folder}")
+
+
+def train(
+    *,
+    common: OmitArgPrefixes[Common],
+    source: Path,
+    architecture: OmitArgPrefixes[Architecture],
+    training: OmitArgPrefixes[TrainingConfig],
+    target: Path | None = None,
+    dev: tuple[Path, ...] = (),
+    save_seconds: float = 60.0,
+) -> None:
+    """Train a model on sentence pairs, or continue an interrupted training.
+
+    Example: attnlib train --source train.de --target train.en --dev dev.de dev.en --model runs/deen
+
+    Parameters
+    ----------
+    source : path
+        sentences, one a line; .gz too
+    architecture : Architecture
+        Network. None stands for the setting of the preset's paper; without a preset: Luong's decoder, dot score.
+    training : TrainingConfig
+        Training. The epochs count unless steps or minutes are given. The defaults were tuned on 29,000 captions.
+    target : path, optional
+        their translations; without it, --source has pairs with tabs
+    dev : paths, optional
+        two dev files, or one with tabs; the weights with the best dev score are kept
+    save_seconds : float, default 60
+        seconds between two saves of the training
+    """
+    from attnlib import processes  # noqa: PLC0415
+    from attntext.files import ParallelText, read_parallel  # noqa: PLC0415
+    from attntext.trainer import train_model  # noqa: PLC0415
+
+    device = processes.resolve_device(common.device)
+    with processes.init_distributed(device), processes.bfloat16_autocast(device, enabled=not common.float32):
+        log = (lambda line: None) if processes.rank() else _log
+        preset, options = architecture.options(training.seed)
+        config = replace(training, preset=preset, options=options)
+        try:
+            config.check()
+        except ValueError as error:  # the command has one option for all sizes
+            raise ValueError(re.sub(r"\b(hidden_size|embedding_dim|d_model)\b", "features", str(error))) from None
+        if len(dev) > 2:
+            raise ValueError(f"dev is {len(dev)} files; expected two files, or one of tab-separated pairs")
+        if not dev and (config.patience or config.eval_every):
+            raise ValueError("patience and eval_every need dev scores; expected dev files (--dev)")
+        pairs = ParallelText(source, target, max_length=config.max_input_length)
+        kept = read_parallel(*dev, max_length=config.max_input_length) if dev else None
+        if kept:
+            log(f"dev: {kept}")
+        train_model(
+            common.model,
+            pairs,
+            kept.pairs if kept else (),
+            config,
+            save_seconds=save_seconds,
+            progress=True,
+            log=log,
+            device=device,
+        )
+        log(f"the model is in {common.model}")
+
+
+def translate(
+    common: OmitArgPrefixes[Common],
+    search: OmitArgPrefixes[Search],
+    links: Path | None = None,
+    max_input_length: int = 1000,
+) -> None:
+    """Translate the standard input line by line.
+
+    Example: attnlib translate --model runs/deen < new.de > new.en
+
+    Parameters
+    ----------
+    links : path, optional
+        file for the word links, as i-j
+    max_input_length : int, default 1000
+        most words or subwords of a line; a longer line is cut
+    """
+    from attntext.stream import translate_stream  # noqa: PLC0415
+
+    given, written = _opened(sys.stdin, "the input").buffer, _opened(sys.stdout, "the output").buffer
+    options: Any = vars(search) | {"max_input_length": max_input_length, "log": _log}
+    with _loaded(common) as model, open_output(links) if links else nullcontext() as linked:
+        translate_stream(model, given, written, linked=linked, **options)
+
+
+def evaluate(
+    *,
+    common: OmitArgPrefixes[Common],
+    source: Positional[Path],
+    search: OmitArgPrefixes[Search],
+    target: Positional[Path | None] = None,
+    gold: Path | None = None,
+    tokenize: str | None = None,
+) -> None:
+    """Translate a text and score the translations against its references.
+
+    Example: attnlib evaluate --model runs/deen test.de test.en --gold test.links
+
+    Parameters
+    ----------
+    source : path
+        sentences, one a line; without a target, pairs with tabs
+    target : path, optional
+        their references
+    gold : path, optional
+        gold word links, i-j sure and i?j possible, for the alignment error rate
+    tokenize : str, optional
+        sacrebleu's tokenizer for BLEU. None: none for words, 13a for subwords, zh or char without spaces
+    """
+    from attnlib.processes import compute_with  # noqa: PLC0415
+    from attnlib.units import units_of  # noqa: PLC0415
+    from attntext import evaluation  # noqa: PLC0415
+    from attntext.files import iter_parallel, read_gold  # noqa: PLC0415
+    from attntext.stream import search_settings  # noqa: PLC0415
+
+    output, pairs = _opened(sys.stdout, "the output"), [*iter_parallel(source, target)]
+    with _loaded(common) as model:
+        links = read_gold(gold, [units_of(*pair, model.unspaced) for pair in pairs]) if gold else None
+        with compute_with(search_settings(model, [pair[0] for pair in pairs], search.beam_size, _log)):
+            scores = evaluation.evaluate(model, pairs, tokenize=tokenize, gold=links, **vars(search))
+        print(scores, file=output)
+
+
+def align(common: OmitArgPrefixes[Common], source: Positional[Path], target: Positional[Path | None] = None) -> None:
+    """Link the words of sentence pairs, as i-j, a line for each pair.
+
+    Example: attnlib align --model runs/deen test.de test.en > test.links
+
+    Parameters
+    ----------
+    source : path
+        sentences, one a line; without a target, pairs with tabs
+    target : path, optional
+        their translations
+    """
+    from attnlib.metrics import forced_alignments  # noqa: PLC0415
+    from attnlib.processes import compute_with, fastest_settings, resolve_device  # noqa: PLC0415
+    from attntext.files import format_pharaoh, iter_parallel  # noqa: PLC0415
+
+    output, pairs = _opened(sys.stdout, "the output"), [*iter_parallel(source, target)]
+    with _loaded(common) as model:
+        sample = partial(forced_alignments, model, pairs[:64])
+        with compute_with(fastest_settings(sample, resolve_device(common.device), len(pairs), log=_log)):
+            for links in forced_alignments(model, pairs):
+                print(format_pharaoh(links), file=output)
+
+
+def page(
+    common: OmitArgPrefixes[Common],
+    output: Annotated[Path, arg(aliases=["-o"])],
+    beam_size: int = 5,
+    max_length: int = 200,
+) -> None:
+    """Export a model as a web page to translate and to edit attention in.
+
+    Example: attnlib page --model runs/deen -o deen.html
+
+    Parameters
+    ----------
+    output : path
+        the page, one HTML file
+    beam_size : int, default 5
+        hypotheses of the beam search
+    max_length : int, default 200
+        most words or subwords of a translation
+    """
+    from attntext.page import page_of  # noqa: PLC0415
+
+    with _loaded(common) as model:
+        title = common.model.resolve().name
+        content = page_of(model, title, beam_size=beam_size, max_length=max_length).encode()
+    _log(f"{output} takes {len(content) / 1e6:.1f} MB")
+    with open_output(output) as file:
+        file.write(content)
+    _log(f"open {output}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line: return 0, 2 for an error in the request or its files, or 130 after Ctrl-C."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # for PyTorch: threads that spin while they wait take a core
+    _hold_closed()
+    given = sys.argv[1:] if arguments is None else arguments
+    if [*given] == ["--version"]:
+        print(f"attnlib {version('attnlib')}")
+        return 0
+    commands = {each.__name__: each for each in (toy, train, translate, evaluate, align, page)}
+    about = "Learn to translate from two files, one sentence a line; then translate, and see where it looked."
+    config = (FlagCreatePairsOff,)
+    try:
+        tyro.extras.subcommand_cli_from_dict(commands, prog="attnlib", description=about, args=given, config=config)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return 130
+    except (ValueError, FloatingPointError) as error:
+        return _refuse(given, str(error))
+    except OSError as error:
+        name = error.filename or "the output"
+        if name == "the output":
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that it does not fail again at exit
+        if not isinstance(error, BrokenPipeError):  # whoever read the output has read enough
+            return _refuse(given, f"{name}: {error.strerror or error}")
+    return 0
+
+
+@contextmanager
+def _loaded(common: Common) -> Iterator[Any]:
+    """Load the model, which multiplies matrices inside as its options say."""
+    from attnbook.pretrained.folder import load  # noqa: PLC0415
+    from attnlib.processes import bfloat16_autocast, resolve_device  # noqa: PLC0415
+
+    device = resolve_device(common.device)
+    with bfloat16_autocast(device, enabled=not common.float32):
+        yield load(common.model, device)
+
+
+def _hold_closed() -> None:
+    """Keep files from getting the number or the name of a standard stream that is closed."""
+    while (number := os.open(os.devnull, os.O_RDONLY)) <= 2:
+        pass
+    os.close(number)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115, until the process ends
+
+
+def _opened(stream: Any, name: str) -> Any:
+    """Return a standard stream, or raise an error if it was closed when the command began."""
+    if getattr(stream, "name", None) == os.devnull:
+        raise OSError(errno.EBADF, "closed; expected an open one", name)
+    return stream
+
+
+def _log(line: str) -> None:
+    tqdm.write(line, file=sys.stderr)
+    sys.stderr.flush()
+
+
+def _refuse(given: Sequence[str], why: str) -> int:
+    _log(f"attnlib {given[0]}: {why}")
+    return 2

@@ -1,0 +1,140 @@
+"""Evaluation of a model on a text: BLEU and chrF by sacrebleu, exact match, and alignment error rate."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from attnlib.data import GoldAlignment, SentencePair, Vocabulary
+from attnlib.metrics import Bleu, alignment_error_rate, bleu, bleu_metric, chrf, exact_match, forced_alignments
+from attnlib.seq2seq import EncoderDecoder
+from attnlib.translation import translate_all
+from attnlib.units import Words, bleu_tokenizer, lacks_spaces, split_units
+
+
+class Bin(NamedTuple):
+    """BLEU of the sentences in one range of source lengths.
+
+    Attributes
+    ----------
+    shortest, longest : int
+        The range, in words without EOS, both ends included.
+    sentences : int
+        Number of sentences.
+    bleu : Bleu
+        Their score.
+    """
+
+    shortest: int
+    longest: int
+    sentences: int
+    bleu: Bleu
+
+
+class EvaluationResult(NamedTuple):
+    """Scores of a model's translations of a text.
+
+    Attributes
+    ----------
+    sentences : int
+        Number of sentence pairs.
+    bleu, chrf : float
+        Scores of the whole text, 0 to 100.
+    signatures : tuple of str
+        Sacrebleu's signatures of the two scores.
+    exact_match : float
+        Share of the translations that equal their reference word for word.
+    by_length : list of Bin
+        BLEU for sources of 1 to 10 words, 11 to 20, and so on.
+    alignment_error_rate : float, or None
+        Error rate of the links under forced decoding. None without gold links.
+    """
+
+    sentences: int
+    bleu: float
+    chrf: float
+    signatures: tuple[str, str]
+    exact_match: float
+    by_length: list[Bin]
+    alignment_error_rate: float | None = None
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.sentences:,} sentences",
+            f"BLEU {self.bleu:.2f}   {self.signatures[0]}",
+            f"chrF {self.chrf:.2f}   {self.signatures[1]}",
+            f"exact match {100 * self.exact_match:.2f} percent",
+            *(
+                f"BLEU {bleu.score:.2f}   {sentences:,} sentences of {shortest} to {longest} source words"
+                for shortest, longest, sentences, bleu in self.by_length
+            ),
+        ]
+        if self.alignment_error_rate is not None:
+            lines.append(f"alignment error rate {self.alignment_error_rate:.4f}")
+        return "\n".join(lines)
+
+
+def evaluate(
+    model: EncoderDecoder,
+    pairs: Sequence[tuple[Words, Words]],
+    *,
+    tokenize: str | None = None,
+    gold: Sequence[GoldAlignment] | None = None,
+    **options: Any,
+) -> EvaluationResult:
+    """Translate a text and score the translations against its references.
+
+    Parameters
+    ----------
+    model : EncoderDecoder
+        The model.
+    pairs : sequence of (words, words)
+        Sources and references.
+    tokenize : str, optional
+        Sacrebleu's tokenizer for BLEU: "13a" for raw text, "none" for tokenized text, or another of its names. If None,
+        it is "none" for a model of words and "13a" for one of subwords; for references without spaces, "zh" or "char".
+    gold : list of GoldAlignment, optional
+        Gold links of each pair, for the alignment error rate of forced decoding.
+    **options
+        Further arguments of `attnlib.translation.translate_all`.
+
+    Raises
+    ------
+    ValueError
+        If there is no pair, or attention is needed and the model has none, or a source is too long for the model.
+    """
+    if not len(pairs):
+        raise ValueError("pairs is empty; expected at least one sentence pair")
+    by_words = isinstance(model.target_vocabulary, Vocabulary)
+    tokenize = tokenize or bleu_tokenizer([target for _, target in pairs]) or ("none" if by_words else "13a")
+    bleu_metric(tokenize)  # refuses before anything is translated
+    error = None
+    if gold is not None:
+        sure, possible = zip(*gold, strict=True)
+        error = alignment_error_rate(forced_alignments(model, pairs), sure, possible)
+    translations = translate_all(model, [source for source, _ in pairs], **options)
+    return score_translations([one.words for one in translations], pairs, tokenize)._replace(alignment_error_rate=error)
+
+
+def score_translations(
+    translations: Sequence[Words], pairs: Sequence[tuple[Words, Words]], tokenize: str
+) -> EvaluationResult:
+    """Score translations against their references as `evaluate` does, without an alignment error rate."""
+    pairs = [SentencePair(*sides[:2]) for sides in pairs]
+    if lacks_spaces([pair.source for pair in pairs]):
+        pairs = [SentencePair(split_units(pair.source), pair.target) for pair in pairs]
+    references = [pair.target for pair in pairs]
+    whole, letters = bleu(translations, references, tokenize), chrf(translations, references)
+    by_length = []
+    for shortest in range(1, 1 + max(len(pair.source) for pair in pairs), 10):
+        both = zip(translations, pairs, strict=True)
+        inside = [(words, pair.target) for words, pair in both if shortest <= len(pair.source) < shortest + 10]
+        if inside:
+            score = bleu(*zip(*inside, strict=True), tokenize)
+            by_length.append(Bin(shortest, shortest + 9, len(inside), score))
+    return EvaluationResult(
+        sentences=len(pairs),
+        bleu=whole.score,
+        chrf=letters.score,
+        signatures=(whole.signature, letters.signature),
+        exact_match=exact_match(translations, references),
+        by_length=by_length,
+    )

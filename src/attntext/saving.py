@@ -1,0 +1,139 @@
+"""How a model folder is written, and locked, during a training."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from filelock import FileLock, Timeout
+from safetensors.torch import save as bytes_of
+
+from attnbook.pretrained.folder import CONFIG, HISTORY, TRAINING, VOCABULARIES, WEIGHTS, read_config
+from attnlib import processes
+from attnlib.data import Tokenizer, Vocabulary
+from attnlib.seq2seq import EncoderDecoder
+from attnlib.training import TrainingState, init_training
+from attntext.settings import TrainingConfig
+from attntext.writing import atomic_open, write_atomically
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Lock a folder for training during the enclosed block; the folder is created if missing.
+
+    Of several processes that train together, the first holds the lock.
+
+    Raises
+    ------
+    ValueError
+        If another process trains into the folder.
+    """
+    if processes.rank():
+        yield
+        return
+    path = folder / "training.lock"
+    made = [each for each in (folder, *folder.parents) if not each.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        lock = FileLock(path).acquire(timeout=0)
+    except Timeout:
+        raise ValueError(f"{folder} is being trained by another process; expected another --model") from None
+    with lock:
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # on Windows the lock removes its file itself; and a folder with a model stays
+                path.unlink(missing_ok=True)
+                for each in made:
+                    each.rmdir()
+
+
+def check_same(folder: Path, about: Mapping[str, Any]) -> bool:
+    """Return whether a folder holds a training, finished or not, of the same ``settings`` and ``text``.
+
+    Other files in it do not matter. False if it holds none, or one that has just begun.
+
+    Raises
+    ------
+    ValueError
+        If it holds a training of another configuration or text, or a file that would be overwritten.
+    """
+    ours = (CONFIG, WEIGHTS, HISTORY, TRAINING, *chain(*VOCABULARIES))
+    written = {name for name in ours if (folder / name).exists()}
+    config = read_config(folder) if CONFIG in written else {}
+    if "settings" not in config:
+        if written:
+            raise ValueError(f"{folder} holds another {min(written)}; expected a folder without it, or another --model")
+        return False
+    old, new = (each["settings"] | each.get("text", {}) for each in (config, about))
+    old = vars(TrainingConfig()) | old  # a setting that is newer than the folder is at its default there
+    names = {"pairs": "another text", "dev": "other dev sentences"}
+    other = [names.get(key, f"{key} {old.get(key)}, not {new[key]}") for key in new if old.get(key) != new[key]]
+    if other:
+        raise ValueError(
+            f"{folder} holds a model of another configuration: {'; '.join(other)}; expected its own configuration to "
+            "go on with it, or another --model"
+        )
+    return any({*names} <= written for names in VOCABULARIES)  # which are written after the configuration
+
+
+def begin_folder(folder: Path, config: Mapping[str, Any], source: Tokenizer, target: Tokenizer) -> None:
+    """Write the configuration and then the vocabularies of a new training.
+
+    One file of vocabulary is written if both are the same object.
+    """
+    sides = {"both": source} if source is target else {"source": source, "target": target}
+    folder.mkdir(parents=True, exist_ok=True)
+    write_config(folder, config)
+    for side, known in sides.items():
+        if isinstance(known, Vocabulary):
+            write_atomically(folder / f"{side}.words", "".join(f"{word}\n" for word in known.words).encode())
+        else:
+            write_atomically(folder / f"{side}.pieces", known.model)
+
+
+def complete_folder(folder: Path, state: TrainingState, stop_reason: str) -> None:
+    """Write the history, the stop reason and, last, the weights."""
+    write_atomically(folder / HISTORY, _history(state, stop_reason))
+    write_config(folder, read_config(folder) | {"ended": stop_reason})
+    tensors = {name: x.contiguous().cpu() for name, x in state.model.state_dict().items()}
+    write_atomically(folder / WEIGHTS, bytes_of(tensors))
+
+
+def write_config(folder: Path, config: Mapping[str, Any]) -> None:
+    """Write the configuration of a model folder."""
+    text = json.dumps(config, indent=1, default=lambda number: number.item())  # one of NumPy or torch
+    write_atomically(folder / CONFIG, f"{text}\n".encode())
+
+
+def write_training(folder: Path, state: TrainingState) -> None:
+    """Save an unfinished training."""
+    parts = {name: x for name, x in vars(state).items() if name not in ("model", "optimizer")}
+    parts |= {"weights": state.model.state_dict(), "adam": state.optimizer.state_dict()}
+    with atomic_open(folder / TRAINING) as file:
+        torch.save(parts, file)
+
+
+def read_training(folder: Path, network: EncoderDecoder) -> TrainingState:
+    """Load an unfinished training; the weights of the network are overwritten."""
+    parts = torch.load(folder / TRAINING, map_location="cpu", weights_only=True)
+    network.load_state_dict(parts.pop("weights"))
+    state = init_training(network)
+    state.optimizer.load_state_dict(parts.pop("adam"))
+    vars(state).update(parts)
+    return state
+
+
+def _history(state: TrainingState, stop_reason: str) -> bytes:
+    """Return the history as lines of JSON, for `load_history`."""
+    scores, lines, before = {score["step"]: score for score in state.dev_scores}, [], 0
+    for step in sorted({*range(100, state.step, 100), *scores, state.step}):
+        line = {"step": step, "loss": float(np.mean(state.losses[before:step]))} if step else {"step": 0}
+        lines.append(line | scores.get(step, {}))
+        before = step
+    lines.append({"ended": stop_reason, "words": state.words, "seconds": round(state.seconds, 3)})
+    return "".join(json.dumps(line) + "\n" for line in lines).encode()

@@ -1,0 +1,285 @@
+"""Training of a model folder on a text, with dev scores and with saves that an interrupted training continues from."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+import torch
+
+from attnbook.pretrained.folder import TRAINING, WEIGHTS, load, make, read_config, read_vocabularies
+from attnbook.pretrained.subwords import Subwords
+from attnlib import processes
+from attnlib.batching import Corpus
+from attnlib.data import SentencePair, Tokenizer, Vocabulary
+from attnlib.metrics import bleu, chrf, sentence_nll
+from attnlib.presets import LONGEST_LOCATION_SOURCE
+from attnlib.seq2seq import EncoderDecoder
+from attnlib.training import TrainingState, init_training, train, warmup_constant, warmup_cosine
+from attnlib.translation import translate_all
+from attnlib.units import lacks_spaces
+from attntext import saving
+from attntext.files import ParallelText, digest
+from attntext.settings import TrainingConfig
+
+_FIRST = 5  # words of each sentence, which are enough to compare how fast steps are
+
+
+def train_model(
+    folder: str | Path,
+    pairs: Iterable[SentencePair],
+    dev: Sequence[SentencePair] = (),
+    config: TrainingConfig | None = None,
+    *,
+    save_seconds: float = 60.0,
+    progress: bool | None = None,
+    log: Callable[[str], Any] = lambda line: None,
+    device: str | torch.device = "cpu",
+) -> EncoderDecoder:
+    """Train a model on sentence pairs, or continue an interrupted training.
+
+    Parameters
+    ----------
+    folder : path
+        The model folder.
+    pairs : iterable of SentencePair
+        The training text, which is read several times: a list, or an `attntext.files.ParallelText`.
+    dev : sequence of SentencePair, optional
+        Dev sentences. If there are any, the weights with the best dev score are kept.
+    config : TrainingConfig, optional
+        Settings of the training. If None, the defaults.
+    save_seconds : float, default 60
+        Seconds between two saves of the training.
+    progress : bool, optional
+        Whether a progress bar is shown: see `attnlib.training.train`.
+    log : callable, optional
+        Called with each message about the text, the model or a dev score.
+    device : str or torch.device, default "cpu"
+        Device of the network.
+
+    Raises
+    ------
+    OSError, TypeError, ValueError
+        If a file cannot be written; a setting is out of range; a source is too long for the location score; the folder
+        holds something else, or a model of another configuration or text; or another process trains into it.
+
+    Notes
+    -----
+    The final weights are the same, bit for bit, with and without interruptions, on the same machine with the same
+    number of threads and processes, unless `minutes` set the length of training.
+
+    Several processes share each batch: see `attnlib.processes`. The first one writes the folder, which all must see.
+    """
+    folder, config = Path(folder), config or TrainingConfig()
+    config.check()
+    with saving.alone(folder):
+        with processes.main_process_first():
+            resumed = (folder / TRAINING).exists()
+            prepared = _prepare(folder, pairs, dev, config, log=log, device=torch.device(device))
+        if prepared is None:
+            log(f"{folder} is complete already")
+            return load(folder, device)
+        corpus, network = prepared[0], prepared[1].to(device)
+        state = saving.read_training(folder, network) if resumed else init_training(network)
+        if resumed:
+            log(f"going on after step {state.step:,}")
+        sizes = {"max_tokens": config.max_tokens, "max_sentences": config.max_sentences}
+        epoch, share = corpus.in_one_epoch(**sizes), (processes.rank(), processes.world_size())
+        with processes.compute_with(processes.ComputeSettings(**read_config(folder)["compute"])):
+            reason = train(
+                network,
+                corpus.infinite_batches(**sizes, seed=config.seed, skip=state.step, share=share),
+                **config.train_arguments(epoch),
+                schedule={"cosine": warmup_cosine, "constant": warmup_constant}[config.schedule],
+                progress=progress,
+                state=state,
+                on_step=Watch(folder, dev, config, config.eval_every or epoch, save_seconds, log),
+            ).stop_reason
+        _finish(folder, state, reason)
+    if reason == "interrupted":
+        kept = "with the best dev score so far" if state.best else "of the last step"
+        log(f"interrupted: {folder} has the weights {kept}; the same command again goes on after step {state.step:,}")
+    return load(folder, device)
+
+
+def _prepare(
+    folder: Path,
+    pairs: Iterable[SentencePair],
+    dev: Sequence[SentencePair],
+    config: TrainingConfig,
+    *,
+    log: Callable[[str], Any],
+    device: torch.device,
+) -> tuple[Corpus, EncoderDecoder] | None:
+    """Encode the text and build the network in a new folder or one of the same training; None if it is complete."""
+    about = {"settings": asdict(config), "text": {"pairs": digest(pairs), "dev": digest(dev)}}
+    if isinstance(pairs, ParallelText):
+        log(str(pairs))
+    sides = zip(*(pair[:2] for pair in islice(pairs, 1000)), strict=True)
+    about["unspaced"] = [not config.words and lacks_spaces(sentences) for sentences in sides]
+    begun = saving.check_same(folder, about)
+    if begun and not (folder / TRAINING).exists() and (folder / WEIGHTS).exists():
+        return None
+    if not begun and processes.rank():
+        raise ValueError(f"{folder} is missing for this process; expected a folder that all processes share")
+    known = read_vocabularies(folder) if begun else _build_vocabularies(pairs, config)
+    corpus = encode_text(pairs, known, config, log)
+    if config.options.get("score") == "location":
+        _check_location_sources(corpus, dev, known[0])
+    network = make(about, *known)
+    if not begun:
+        with torch.random.fork_rng(devices=[]):  # from which dropout draws
+            settings = processes.fastest_settings(_sample_step(network, corpus, config), device, log=log)
+        saving.begin_folder(folder, about | {"compute": settings._asdict()}, *known)
+    size, (source, target) = sum(p.numel() for p in network.parameters()), map(len, known)
+    log(f"{size:,} weights; vocabularies of {source:,}, {target:,}")
+    return corpus, network
+
+
+def _sample_step(network: EncoderDecoder, corpus: Corpus, config: TrainingConfig) -> Callable[[], Any]:
+    """Make a function that computes gradients from the first words of a batch, and does not keep them."""
+    sizes = {"max_tokens": config.max_tokens, "max_sentences": config.max_sentences}
+    batch = next(corpus.infinite_batches(**sizes, seed=config.seed))
+    source, lengths, target = batch.source[:, :_FIRST], batch.lengths.clamp(max=_FIRST), batch.target[:, :_FIRST]
+
+    def step() -> None:
+        with processes.cast_weights_once():
+            network.loss(source, lengths, target, config.label_smoothing).backward()
+        network.zero_grad()
+
+    return step
+
+
+def _build_vocabularies(pairs: Iterable[SentencePair], config: TrainingConfig) -> tuple[Tokenizer, Tokenizer]:
+    """Return source and target vocabulary; if they are shared, the same object twice."""
+    if config.share_vocabulary:
+        both = _build_vocabulary((pair.source + pair.target for pair in pairs), config)
+        return both, both
+    source = _build_vocabulary((pair.source for pair in pairs), config)
+    target = _build_vocabulary((pair.target for pair in pairs), config)
+    return source, target
+
+
+def _build_vocabulary(sentences: Iterable[Sequence[str]], config: TrainingConfig) -> Tokenizer:
+    if config.words:
+        return Vocabulary.from_sentences(sentences, min_count=config.min_count or 2, max_size=config.vocab_size)
+    return Subwords.train(sentences, config.vocab_size)
+
+
+def encode_text(
+    pairs: Iterable[SentencePair],
+    vocabularies: tuple[Tokenizer, Tokenizer],
+    config: TrainingConfig,
+    log: Callable[[str], Any] = lambda line: None,
+) -> Corpus:
+    """Encode a text as arrays of ids, without the pairs that are too long, whose number is logged."""
+    corpus, longest = Corpus.from_pairs(pairs, *vocabularies), min(config.max_input_length, config.max_tokens - 1)
+    fits = corpus.lengths.max(1) - 1 <= longest
+    if not fits.any():
+        raise ValueError(f"pairs is a text of long pairs; expected one of at most {longest} subwords or words a side")
+    if left_out := len(fits) - np.count_nonzero(fits):
+        log(f"left out: {left_out:,} pairs too long for the model")
+    return Corpus(corpus.ids, corpus.starts[fits], corpus.lengths[fits])
+
+
+def _check_location_sources(corpus: Corpus, dev: Sequence[SentencePair], vocabulary: Tokenizer) -> None:
+    """Raise a ValueError if a source has more positions than the location score has weights."""
+    most = LONGEST_LOCATION_SOURCE - 1  # EOS takes a position
+    longest = {
+        "training text (max_input_length)": int(corpus.lengths[:, 0].max()) - 1,
+        "dev text": max((sum(vocabulary.sizes(pair.source)) for pair in dev), default=0),
+    }
+    for text, length in longest.items():
+        if length > most:
+            raise ValueError(
+                f"score is location, and the longest source of the {text} has {length:,} words or subwords; expected "
+                f"at most {most}, or another score"
+            )
+
+
+def dev_metric(dev: Sequence[SentencePair]) -> str:
+    """Return the name of the dev metric, "BLEU" or "chrF".
+
+    BLEU counts 4-grams. In a text with few of them, good translations can have a BLEU of 0. BLEU is therefore chosen
+    only if the references have at least as many 4-grams as sentences, and spaces between words.
+    """
+    references = [pair.target for pair in dev]
+    runs = sum(max(0, len(words) - 3) for words in references)
+    return "BLEU" if runs >= len(references) and not lacks_spaces(references) else "chrF"
+
+
+def dev_score(network: Any, dev: Sequence[SentencePair]) -> tuple[float, float]:
+    """Compute the mean loss of the references, in nats per word, and the `dev_metric` of greedy search, 0 to 100."""
+    words = sum(len(network.target_vocabulary.encode(pair.target)) for pair in dev)
+    sources, references = [pair.source for pair in dev], [pair.target for pair in dev]
+    translations = [one.words for one in translate_all(network, sources, beam_size=1, max_length=200)]
+    compare = {"BLEU": bleu, "chrF": chrf}[dev_metric(dev)]
+    return sum(sentence_nll(network, dev)) / words, compare(translations, references).score
+
+
+@dataclass
+class Watch:
+    """A callback after each training step, which computes dev scores and saves the training.
+
+    Attributes
+    ----------
+    folder : Path
+        The model folder.
+    dev : sequence of SentencePair
+        Dev sentences.
+    config : TrainingConfig
+        Settings of the training.
+    every : int
+        Steps between two dev scores.
+    save_seconds : float
+        Seconds between two saves of the training.
+    log : callable
+        Called with a message about each dev score.
+    saved : float
+        Time of the last save, as `time.monotonic` gives it. At first it is that of the start.
+    """
+
+    folder: Path
+    dev: Sequence[SentencePair]
+    config: TrainingConfig
+    every: int
+    save_seconds: float
+    log: Callable[[str], Any]
+    saved: float = field(default_factory=monotonic)
+
+    def __call__(self, state: TrainingState, last: bool) -> None:
+        """Compute a dev score if it is due, keep the best weights, request an early stop, and save.
+
+        Of several processes, the first computes the score for all.
+        """
+        if self.dev and (state.step % self.every == 0 or last):
+            scores = (0.0, 0.0) if processes.rank() else dev_score(state.model, self.dev)
+            loss, score = processes.all_reduce_max(*scores)
+            metric = dev_metric(self.dev)
+            name = f"dev_{metric.lower()}"
+            state.dev_scores.append({"step": state.step, "dev_loss": loss, name: score})
+            ranks = [(line[name], -line["dev_loss"]) for line in state.dev_scores]
+            since = len(ranks) - 1 - ranks.index(max(ranks))  # of equal ones the first is the best
+            if not since:
+                state.best = {name: x.detach().clone() for name, x in state.model.state_dict().items()}
+            state.should_stop = self.config.patience is not None and since >= self.config.patience
+            self.log(f"step {state.step:,}: dev loss {loss:.3f}, {metric} {score:.2f}")
+        if not processes.rank() and monotonic() - self.saved >= self.save_seconds:
+            saving.write_training(self.folder, state)
+            self.saved = monotonic()
+
+
+def _finish(folder: Path, state: TrainingState, reason: str) -> None:
+    """Write the model with the best weights, on the first process."""
+    with processes.main_process_first():
+        if processes.rank():
+            return
+        saving.write_training(folder, state)
+        if state.best is not None:
+            state.model.load_state_dict(state.best)
+        saving.complete_folder(folder, state, reason)
+        if reason != "interrupted":
+            (folder / TRAINING).unlink(missing_ok=True)
