@@ -11,6 +11,7 @@ _NAMES = {
     "explorer": "attention_explorer",
     "plane": "query_plane",
     "player": "step_player",
+    "searchlights": "learning_film",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 __all__ = list(_HOMES)
