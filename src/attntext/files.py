@@ -20,6 +20,9 @@ from attnbook.language.sentences import sample
 from attnlib.checks import check_whole
 from attnlib.data import GoldAlignment, SentencePair
 from attnlib.units import Words, split_words
+from attntext.writing import write_atomically
+
+_NO_WORDS = re.compile("[\t\n\ud800-\udfff]|\r(?: |$)|^ | $|  |^$")
 
 
 def decode_line(raw: bytes, name: object, number: int) -> str:
@@ -143,6 +146,18 @@ def read_parallel(source: str | Path, target: str | Path | None = None, *, max_l
     return text
 
 
+def check_pairs(name: str, pairs: Iterable[SentencePair]) -> Iterator[SentencePair]:
+    """Yield sentence pairs, or raise a ValueError that names one whose words are not those of a line of text."""
+    for n, pair in enumerate(pairs):
+        for words in pair[:2]:
+            line = " ".join(words)
+            if line.count(" ") != len(words) - 1 or _NO_WORDS.search(line):
+                raise ValueError(
+                    f"{name}[{n}] holds {words!r}; expected words without spaces, line ends and lone surrogates"
+                )
+        yield pair
+
+
 def digest(pairs: Iterable[SentencePair]) -> str:
     """Compute a SHA-256 digest of sentence pairs, in hexadecimal."""
     total = sha256()
@@ -187,8 +202,8 @@ def write_toy(folder: str | Path, *, train: int = 20_000, dev: int = 200, seed: 
 
     Raises
     ------
-    FileExistsError
-        If one of the files exists already. Then none is written.
+    OSError
+        If one of the files exists already, or cannot be written. Then none is written.
     TypeError, ValueError
         If a number is not a whole number, or is too small.
     """
@@ -206,5 +221,10 @@ def write_toy(folder: str | Path, *, train: int = 20_000, dev: int = 200, seed: 
         if path.exists():
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
     folder.mkdir(parents=True, exist_ok=True)
-    for path, lines in texts.items():
-        path.write_text("".join(f"{line}\n" for line in lines), "utf-8", newline="\n")
+    try:
+        for path, lines in texts.items():
+            write_atomically(path, "".join(f"{line}\n" for line in lines).encode())
+    except BaseException:
+        for path in texts:
+            path.unlink(missing_ok=True)
+        raise
