@@ -18,9 +18,9 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from attnlib.alignment import AttentionLayer
-from attnlib.attention import AttentionOutput, join
 from attnlib.encoders import EncoderOutput
 from attnlib.layers import Embedding, cast_for_steps, gru_step, lstm_step, weight
+from attnlib.mechanism import AttentionOutput, join
 
 
 class DecoderState(NamedTuple):
@@ -404,7 +404,7 @@ class LuongDecoder(Decoder):
 
 
 def _lstm_step(
-    lstm: nn.Module,
+    lstm: nn.LSTM,
     x: Float[Tensor, "batch read"],
     s_before: Float[Tensor, "batch layers dec"],
     cell_before: Float[Tensor, "batch layers dec"],

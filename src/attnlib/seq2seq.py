@@ -8,11 +8,11 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from attnlib.attention import AttentionOutput
 from attnlib.checks import check_range
 from attnlib.data import BOS, PAD, Tokenizer
 from attnlib.decoders import DecoderState
 from attnlib.encoders import EncoderOutput
+from attnlib.mechanism import AttentionOutput
 from attnlib.shapes import typechecked
 
 

@@ -374,7 +374,7 @@ def test_a_name_in_code_and_the_number_of_an_equation_explain_themselves(visit, 
     page.locator("pre [data-letter=weight]:visible").first.click()
     expect(page.locator(CARD)).to_contain_text("share of source word")
     page.locator("a.eqno", has_text="(1.3)").click()
-    expect(page.locator(CARD).get_by_role("link", name="attention.attend")).to_be_visible()
+    expect(page.locator(CARD).get_by_role("link", name="mechanism.attend")).to_be_visible()
     assert page.url.endswith("scratch.html")
     expect(page.locator("p a[href='#equation-1.3']").first).to_have_text("(1.3)")
 
@@ -425,11 +425,6 @@ def look_at_old(card: Locator) -> None:
     expect(card.get_by_role("listbox", name="French words")).to_contain_text("petitevieillevoiturerouge")
 
 
-def put_la_before(card: Locator) -> None:
-    card.get_by_role("group", name="The step").press("Home")
-    card.get_by_label("word before").select_option("la")
-
-
 def pull_the_query(card: Locator) -> None:
     for _ in range(26):
         card.get_by_role("slider", name="query").press("+")
@@ -444,7 +439,7 @@ def test_each_picture_of_the_fifteen_minutes_can_be_answered(visit, address):
     """All wait with their weights for a touch, and those of one model are read once."""
     seen = visit(f"{address}book/attention-in-fifteen-minutes.html")
     cards = seen.page.locator(".attnlib-card")
-    acts = [draw_three, look_at_old, put_la_before, pull_the_query, choose_each_head]
+    acts = [draw_three, look_at_old, pull_the_query, choose_each_head]
     expect(cards).to_have_count(len(acts))
     assert not [url for url in seen.requests if "_static/models/" in url]
     for card, act in zip(cards.all(), acts, strict=True):

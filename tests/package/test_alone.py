@@ -18,8 +18,6 @@ from importlib import import_module
 from importlib.machinery import PathFinder
 
 class Missing:
-    """Hide packages, as if they were not installed."""
-
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] not in hidden:
             return PathFinder.find_spec(name, path, target)
@@ -42,9 +40,7 @@ assert losses[-1] < losses[0]
 
 def required(names: set[str]) -> set[str]:
     """Return distributions and what they require, but not what they merely can use."""
-    more = {
-        re.split(r"[^\w.-]", line)[0] for name in names for line in requires(name) or () if "extra ==" not in line
-    }
+    more = {re.split(r"[^\w.-]", line)[0] for name in names for line in requires(name) or () if "extra ==" not in line}
     installed = {name for name in more if any(distributions(name=name))}
     return names if installed <= names else required(names | installed)
 
