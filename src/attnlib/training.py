@@ -103,7 +103,8 @@ def init_training(model: EncoderDecoder) -> TrainingState:
 
 def plain_backward(state: TrainingState, batch: Batch, label_smoothing: float = 0.0) -> Tensor:
     """Compute the gradients of the cross-entropy of the true words, `EncoderDecoder.loss`, which is returned."""
-    loss = state.model.loss(*(x.to(state.device) for x in batch), label_smoothing)
+    source, lengths, target = (x.to(state.device) for x in batch)
+    loss = state.model.loss(source, lengths, target, label_smoothing)
     loss.backward()
     return loss.detach()
 

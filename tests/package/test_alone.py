@@ -17,13 +17,13 @@ import sys
 from importlib import import_module
 from importlib.machinery import PathFinder
 
-class Missing:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] not in hidden:
-            return PathFinder.find_spec(name, path, target)
+class Missing(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return None if name.partition(".")[0] in hidden else super().find_spec(name, path, target)
 
 hidden = set(sys.argv[2].split())
-sys.meta_path[sys.meta_path.index(PathFinder) :] = [Missing()]
+sys.meta_path[sys.meta_path.index(PathFinder) :] = [Missing]
 sys.path.insert(0, sys.argv[1])
 for name in sys.argv[3:]:
     import_module(name)
