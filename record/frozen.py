@@ -27,10 +27,10 @@ from attnlib.training import TrainingState, train, warmup_constant
 STEPS = 800
 """Of the training with equal weights, and of the one as it is."""
 
-RELEASED = 400
+RELEASED = 800
 """Steps after the release."""
 
-MOMENTS = (0, 50, 100, 150, 200, 250, 300, 400, 600, 800)
+MOMENTS = (0, 50, 100, 150, 200, 300, 400, 600, 800)
 
 _NOUNS = {word for noun in NOUNS for word in (noun.english, noun.english_plural)}
 
@@ -50,15 +50,15 @@ class Equal(nn.Module):
 
 
 def moment(model: EncoderDecoder, tests: list[SentencePair]) -> dict[str, float]:
-    """Return the loss, and over the nouns: how often the right word has the steepest slope, how much weight it has."""
-    steepest, weight = [], []
+    """Return the loss, and how often the right word of a noun has the steepest slope, and the greatest weight."""
+    steepest, greatest = [], []
     for pair in tests:
         slopes, weights = score_slopes(model, pair), metrics.attention_weights(model, pair)
         for i, t in pair.links:
             if pair.source[i] in _NOUNS:
                 steepest.append(slopes[t].argmin() == i)
-                weight.append(weights[t, i])
-    measured = {"loss": np.concatenate(metrics.token_nll(model, tests)), "steepest": steepest, "weight": weight}
+                greatest.append(weights[t].argmax() == i)
+    measured = {"loss": np.concatenate(metrics.token_nll(model, tests)), "steepest": steepest, "greatest": greatest}
     return {name: round(float(np.mean(numbers)), 4) for name, numbers in measured.items()}
 
 
@@ -79,7 +79,16 @@ def runs(seed: int, log: Callable[[str], Any]) -> Iterator[dict[str, Any]]:
                 model.train()
 
         look(0)
-        train(model, batches, steps=steps, seed=seed, schedule=warmup_constant, progress=False, on_step=at)
+        train(
+            model,
+            batches,
+            steps=steps,
+            seed=seed,
+            learning_rate=0.01,
+            schedule=warmup_constant,
+            progress=False,
+            on_step=at,
+        )
         return lines
 
     def lessons() -> Iterator[Batch]:

@@ -122,15 +122,16 @@ class Question:
         if not 0 <= self.right < len(self.choices):
             raise ValueError(f"right is {self.right}; expected the position of one of {len(self.choices)} choices")
 
-    def around(self, still: str) -> str:
-        """Return HTML with the question above a still picture and its answer below."""
+    def around(self, still: str, below: bool = False) -> str:
+        """Return HTML with the question above a still picture, or below it, and its answer at the end."""
         labels = "\n".join(f'<label><input type="radio">{styled(choice)}</label>' for choice in self.choices)
         paragraphs = "".join(f"<p>{styled(part)}</p>" for part in self.answer.split("\n\n"))
-        return (
+        asked = (
             f'<fieldset class="at-ask"><legend>{styled(self.text)} <b>Guess first.</b></legend>\n'
-            f'<div class="at-line">{labels}</div><div class="at-verdict" role="status"></div></fieldset>\n{still}'
-            f'<details class="at-answer"><summary>What happens, and why</summary>{paragraphs}</details>\n'
+            f'<div class="at-line">{labels}</div><div class="at-verdict" role="status"></div></fieldset>\n'
         )
+        answer = f'<details class="at-answer"><summary>What happens, and why</summary>{paragraphs}</details>\n'
+        return f"{still}{asked}{answer}" if below else f"{asked}{still}{answer}"
 
 
 def card(
@@ -141,6 +142,7 @@ def card(
     models: Sequence[Mapping[str, Any]] = (),
     *,
     question: Question | None = None,
+    below: bool = False,
 ) -> Card:
     """Build a card from its still picture and the data of its script.
 
@@ -158,6 +160,8 @@ def card(
         Packed models that the script runs, as `attnbook.cards.packing.pack` returns them.
     question : Question, optional
         A question that the card asks first.
+    below : bool, default False
+        Whether the question stands below the picture.
     """
     classes = f"attnlib-card attnlib-{kind} {_NO_MATHEMATICS}"
     opening = f'<div class="{classes}" data-lm-suppress-shortcuts="true">'  # JupyterLab leaves the keys to the card
@@ -165,7 +169,7 @@ def card(
         f'<script type="application/json" data-model="{digest(model)}">{embedded(model)}</script>\n' for model in models
     )
     names = files(kind, bool(models))
-    body = question.around(body) if question else body
+    body = question.around(body, below) if question else body
     carried = f"<style>\n{read(names, 'css')}</style>\n{weights}<script>\n{read(names, 'js')}</script>"
     inside = f'{opening}\n{body}<script type="application/json">{embedded(data)}</script></div>'
     return Card(f"{inside}\n{_BEGIN}{carried}{_END}", text)

@@ -1,9 +1,24 @@
-"""The tables from which ``french.js`` reads English sentences and writes the French."""
+"""The tables from which ``french.js`` reads English sentences and writes the French, and what French words say."""
 
+from functools import cache
 from typing import Any
 
 from attnbook.language import lexicon
 from attnbook.language.dictionary import ADJECTIVES, CONJUNCTIONS, NOUNS, PREPOSITIONS, VERBS
+
+_SMALL_WORDS = {
+    "the": "le la les l'",
+    "a": "un une",
+    "of": "de d'",
+    "of the": "du des",
+    "to": "à",
+    "to the": "au aux",
+    "not": "ne n' pas",
+    "that": "que qu' qui",
+    "and": "et",
+    "where": "où",
+    "there": "là",
+}
 
 
 def grammar_tables() -> dict[str, Any]:
@@ -32,3 +47,19 @@ def grammar_tables() -> dict[str, Any]:
         "elided": lexicon.ELIDED,
         "contracted": {" ".join(pair): word for pair, word in lexicon.CONTRACTED.items()},
     }
+
+
+@cache
+def glosses() -> dict[str, str]:
+    """Return what each French word of the grammar says, in English, for readers without French."""
+    said = {french.split()[0]: english for english, french in {**PREPOSITIONS, **CONJUNCTIONS}.items()}
+    said |= {word: english for english, words in _SMALL_WORDS.items() for word in words.split()}
+    said |= {form: one.english for one in ADJECTIVES for form in one[3:8]}
+    for verb in VERBS:
+        said[verb.french_plural], said[verb.french] = (
+            f"{form} {verb.particle}".strip() for form in (verb.english, f"{verb.english}s")
+        )
+    for noun in NOUNS:
+        said[noun.french_plural] = noun.english_plural
+        said[noun.french] = noun.english  # last, where both forms are one word
+    return said

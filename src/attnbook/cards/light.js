@@ -2,6 +2,7 @@
 // Along a beam the brightness is not to scale: it is brighter near the lamp, and fog has clouds. On the words it is.
 window.attnlibLight ??= (() => {
   const SEED = 16807, GRAIN = [[26, 0.55], [11, 0.3], [4, 0.15]];   // of the clouds: how large, and how much
+  const SLOW = 1000 / 24;
   const mix = (a, b, part) => a + (b - a) * part;
 
   // A sheet as wide as the words and so deep from the lamps to the words, in grains of so many pixels.
@@ -108,11 +109,17 @@ window.attnlibLight ??= (() => {
     return pen;
   }
 
-  // Lamps come nearer to what is wanted of them, frame by frame; a reader who wants less motion sees the last one.
-  function eased(lists, wanted, draw) {
+  // Lamps come nearer to what is wanted of them, frame by frame; a reader who wants less motion sees the last one. Where
+  // frames take too long, `slow` is called, which may make them coarser.
+  function eased(lists, wanted, draw, slow = () => {}) {
     const { still } = attnlibCards;
-    let frame = 0, last = 0;
+    let frame = 0, last = 0, taken = 20;   // milliseconds of a frame, on average
     function move(now) {
+      taken = mix(taken, now - last, 0.2);
+      if (taken > SLOW) {
+        slow();
+        taken = 20;
+      }
       const part = still() ? 1 : 1 - Math.exp(-Math.min(now - last, 60) / 90);
       let away = 0;
       last = now;

@@ -9,8 +9,17 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from attnbook import load_pretrained
-from attnbook.cards import Question, attention_demo, attention_explorer, model_comparison, query_plane, step_player
+from attnbook.cards import (
+    Question,
+    attention_demo,
+    attention_explorer,
+    learning_film,
+    model_comparison,
+    query_plane,
+    step_player,
+)
 from attnbook.cards.card import Card, without_carried
+from attnbook.experiments.learning import read_learning
 from attnbook.language.sentences import sample
 from attntext.page import page_of
 
@@ -60,6 +69,10 @@ def comparison() -> Card:
     return model_comparison(three_models(), growing, length=1, question=asks({}))
 
 
+def lamps() -> Card:
+    return learning_film(load_pretrained("bahdanau"), read_learning("bahdanau"), question=asks({"step": 200}))
+
+
 def page_of_subwords() -> str:
     return page_of(load_pretrained("enfr-subwords"), "enfr", beam_size=5, max_length=20)
 
@@ -80,6 +93,11 @@ def answer_player(page: Page) -> None:
         page.get_by_label("word before").select_option("beau")
 
 
+def watch(page: Page) -> None:
+    press(page, "one station back", "Enter", role="button", times=5)
+    press(page, "one station on", "Enter", role="button")
+
+
 def use_page(page: Page) -> None:
     page.get_by_role("textbox").fill("the european cat sleeps, xyz")
     press(page, "european", "Enter")
@@ -98,6 +116,7 @@ CARDS = {
     "plane": (plane, lambda page: press(page, "query", "+", times=25), "the answer among them"),
     "player": (player, answer_player, "after le chat the model writes noir"),
     "comparison": (comparison, lambda page: press(page, "+ 1 clause", "Enter", role="button"), "Clauses: 1 wrong"),
+    "searchlights": (lamps, watch, "dans attends most to in"),
 }
 ALL = CARDS | {"page": (page_of_subwords, use_page, None)}
 
@@ -147,7 +166,7 @@ def test_in_the_oldest_browsers_it_works_in_color(name, cards, opened):
 
 
 @pytest.mark.parametrize(
-    ("name", "broken"), [*zip(ALL, ["exp", "exp", "min", "hypot", "exp", "exp", "exp"], strict=True)]
+    ("name", "broken"), [*zip(ALL, ["exp", "exp", "min", "hypot", "exp", "exp", "log1p", "exp"], strict=True)]
 )
 def test_what_fails_while_it_is_touched_gets_a_sentence(name, broken, cards, opened):
     page = opened(cards[name])
@@ -218,6 +237,7 @@ SEEN = dict.fromkeys(ALL, CHOSEN) | {
     "demo": (".at-col:nth-child(5) .at-bar", ".at-col:nth-child(1) .at-bar"),
     "plane": (".at-row:nth-child(1) .at-track", ".at-row:nth-child(2) .at-track"),
     "comparison": (".at-french [aria-selected='true'] >> nth=0", ".at-french [aria-selected='false'] >> nth=0"),
+    "searchlights": (".at-go", ".at-go + button"),
 }
 
 
