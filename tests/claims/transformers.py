@@ -1,7 +1,7 @@
 # %% after c02
 plain, old = "transformer", "bahdanau"
 for name, runs in exact[4].items():
-    assert np.allclose(share(name, long | ~long), runs), "the same runs"
+    assert np.allclose(share(name, long | ~long), runs.dropna()), "the same runs"
 assert share(plain, ~long).min() > 0.8 and share(plain, long).max() < 0.5
 first, longer = "transformer-norm-first", "transformer-longer"
 changed = names[2:4]
@@ -13,8 +13,8 @@ verdict = judged.set_index(["first", "second", "metric", "test_set"])["verdict"]
 assert all(verdict[old, plain, "exact_match", n] == "supported" for n in (4, 5, 6)), "it loses"
 assert all(verdict[first, plain, "exact_match", n] == "ruled out" for n in (3, 4))
 assert verdict[longer, plain, "exact_match", 4] == "supported"
-assert verdict[old, longer, "exact_match", 4] == "ruled out"
-assert verdict[longer, plain, "exact_match", 5] == verdict[old, longer, "exact_match", 5] == "inconclusive"
+assert verdict[longer, plain, "exact_match", 5] == "inconclusive"
+assert all(verdict[old, longer, "exact_match", n] == "inconclusive" for n in (4, 5, 6))
 assert all(verdict[old, plain, "perplexity", n] == "reversed" for n in (5, 6, 8))
 real = experiments.Recording("sentences").runs().query("test_set == 'test'")
 ends = real.groupby("model").agg(["min", "max", "size"])
