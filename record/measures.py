@@ -20,6 +20,7 @@ from math import isfinite
 from time import perf_counter
 
 import numpy as np
+import torch
 from jaxtyping import Float
 from tables import Run, environment
 
@@ -36,10 +37,10 @@ SOURCE = 20
 _POSITIONS = 5  # target positions that share a mean loss
 
 
-def measure(config: ExperimentConfig, seed: int) -> Run:
+def measure(config: ExperimentConfig, seed: int, device: str | torch.device = "cpu") -> Run:
     """Train a configuration with a seed, and measure it on the test sentences."""
     began, n = perf_counter(), config.num_test_sentences
-    model, _ = train_from_config(config, seed)
+    model, _ = train_from_config(config, seed, device=device)
     pairs = config.test_sentences()
     predictions = predict(model, pairs, config.beam_size)
     lines = []

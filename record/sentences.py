@@ -10,12 +10,14 @@ Translation and Multilingual Image Description".
 Of the test set "test": ``perplexity`` of a word, EOS among them, given the true words before it; ``bleu_beam`` and
 ``chrf_beam``, the words as they stand, and ``bleu_greedy``; ``exact_match_beam``; ``bleu_beam_13a``, if sacrebleu cuts
 the same translations and references again, as if they were raw text; ``bleu_beam_copied``, if each unknown word becomes
-the source word that it attends to most; ``length_ratio``, words of the translations to one of the true ones;
-``unfinished``, the share of translations that had to be cut off; ``unknown_source`` and ``unknown_target``, shares of
-unknown words, and ``unknown_written``, how many the translations hold; ``chrf_to_probability`` and ``chrf_to_entropy``,
-Spearman's correlation of a sentence's own chrF with the probability of its translation, a word, and with the entropy of
-the weights, a word. Of "captions", our own: the same two, ``alignment_error_rate`` of forced decoding, and
-``seen_in_training``, how many of the English ones are in the text.
+the source word that it attends to most; ``bleu_beam_known``, of the ``known_sentences`` without unknown words, if
+translations must not hold any, and ``bleu_beam_known_free``, if they may; ``length_ratio``, words of the translations
+to one of the true ones; ``unfinished``, the share of translations that had to be cut off; ``unknown_source`` and
+``unknown_target``, shares of unknown words, and ``unknown_written``, how many the translations hold;
+``chrf_to_probability`` and ``chrf_to_entropy``, Spearman's correlation of a sentence's own chrF with the probability of
+its translation, a word, and with the entropy of the weights, a word. Of "captions", our own: the same two,
+``alignment_error_rate`` of forced decoding, ``alignment_error_rate_at_input``, if the step that reads a word links it,
+and ``seen_in_training``, how many of the English ones are in the text.
 
 The details have the training loss up to a step (``losses``); step, loss and BLEU of each score on the dev part
 (``dev``); ``signatures`` of BLEU and chrF; and of seed 0 the captions' ``translations``, their ``log_probabilities``,
@@ -47,7 +49,7 @@ from attnbook.experiments.runs import RECORDED, Recording
 from attnbook.pretrained.folder import load_history
 from attnlib.checks import check_choice
 from attnlib.data import UNK, SentencePair, Tokenizer
-from attnlib.metrics import attention_weights, sentence_nll
+from attnlib.metrics import alignment_error_rate, attention_weights, forced_alignments, sentence_nll
 from attnlib.processes import resolve_device
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.translation import Translation, translate_all
@@ -127,18 +129,26 @@ def train_and_measure(config: ExperimentConfig, seed: int, data: Data, folder: P
     model = train_model(folder, data.train[: config.num_pairs], data.dev, settings_of(config, seed), **how)
     if model.config["ended"] == "interrupted":
         raise KeyboardInterrupt
-    search = search_of(config) | {"prefer_finished": True}
-    key = {"model": config.name, "seed": seed}
     costs, training = _training(model, folder)
+    run = measure_model(model, config, seed, data)
+    return Run(run.tables | {"costs": [{"model": config.name, "seed": seed} | costs]}, run.details | training)
+
+
+def measure_model(model: EncoderDecoder, config: ExperimentConfig, seed: int, data: Data) -> Run:
+    """Measure a trained model, or an ensemble, on the test part and on our captions."""
+    search, key = search_of(config) | {"prefer_finished": True}, {"model": config.name, "seed": seed}
     test, words, signatures = _test(model, data.test, search)
     captions, outputs = _captions(model, config.language, data.train, search, whole=seed == 0)
-    tables = {
-        "": [key | {"test_set": "test"} | test, key | {"test_set": "captions"} | captions],
-        "words": [key | line for line in words],
-        "costs": [key | costs],
-        "word_counts": count_words(config.language, data.train),
-    }
-    return Run(tables, key | training | {"signatures": signatures} | outputs)
+    lines = [key | {"test_set": "test"} | test, key | {"test_set": "captions"} | captions]
+    where = environment(threads=torch.get_num_threads(), sentencepiece=version("sentencepiece"))
+    tables = {"": lines, "words": [key | line for line in words], "environments": [where]}
+    return Run(tables, key | {"signatures": signatures, "environment": where["id"]} | outputs)
+
+
+def describe(config: ExperimentConfig, seed: int, folder: Path) -> dict[str, Any]:
+    """Describe a run as it is known again: by its settings, its search, and digests of its text."""
+    text = _digests(folder, config.language, config.num_pairs)
+    return {"settings": asdict(settings_of(config, seed)), "search": search_of(config), "text": text}
 
 
 def record(
@@ -161,12 +171,8 @@ def record(
         If a run is recorded with other settings than the plan's, or with another text.
     """
     recorded = {(run["model"], run["seed"]): run for run in Recording(plan, folder).details}
-    device = how.get("device", torch.device("cpu"))
-    gpu = {"gpu": torch.cuda.get_device_name(device)} if device.type == "cuda" else {}
-    where = environment(threads=torch.get_num_threads(), sentencepiece=version("sentencepiece"), **gpu)
     for config, seed in [run for run in plan.runs() if not only or run[0].name in only]:
-        about = {"settings": asdict(settings_of(config, seed)), "search": search_of(config)}
-        about["text"] = _digests(data, config.language, config.num_pairs)
+        about = describe(config, seed, data)
         if before := recorded.get((config.name, seed)):
             before["settings"] = asdict(TrainingConfig(**before["settings"]))  # newer settings are at their defaults
             if other := [part for part in about if before[part] != about[part]]:
@@ -177,8 +183,8 @@ def record(
             run = train_and_measure(
                 config, seed, read_data(data, config.language), models / f"{config.name}.{seed}", **how
             )
-            tables = run.tables | {"environments": [where]}
-            add_run(Run(tables, run.details | about | {"environment": where["id"]}), plan, folder)
+            counts = count_words(config.language, read_data(data, config.language).train)
+            add_run(Run(run.tables | {"word_counts": counts}, run.details | about), plan, folder)
             print(config.name, seed, flush=True)
 
 
@@ -257,6 +263,8 @@ def _test(
     sizes = [sum(model.target_vocabulary.sizes(each)) for each in words]
     attends = model.decoder.has_attention
     copied = [one.with_unknown_replaced().words for one in translations] if attends else None
+    known = [pair for pair in sides if not any(map(_unknown, model.vocabularies, pair))]
+    known_words = [words for words, pair in zip(words, sides, strict=True) if pair in {*known}]
     metrics = {
         "sentences": scores.sentences,
         "perplexity": _perplexity(model, pairs),
@@ -264,6 +272,9 @@ def _test(
         "bleu_beam_13a": score_translations(words, sides, "13a").bleu,
         "bleu_greedy": evaluate(model, sides, **how | {"beam_size": 1}, tokenize="none").bleu,
         "bleu_beam_copied": score_translations(copied, sides, "none").bleu if attends else None,
+        "known_sentences": len(known),
+        "bleu_beam_known": evaluate(model, known, **how, allow_unknown=False, tokenize="none").bleu,
+        "bleu_beam_known_free": score_translations(known_words, known, "none").bleu,
         "chrf_beam": scores.chrf,
         "exact_match_beam": scores.exact_match,
         "length_ratio": sum(map(len, words)) / sum(map(len, references)),
@@ -287,11 +298,13 @@ def _captions(
     sides, known = [pair[:2] for pair in pairs], {pair.source for pair in train}
     attends = model.decoder.has_attention
     scores = evaluate(model, sides, **how, tokenize="none", gold=gold if attends else None)
+    at_input = forced_alignments(model, sides, at_input=True) if attends else None
     metrics = {
         "sentences": len(pairs),
         "bleu_beam": scores.bleu,
         "chrf_beam": scores.chrf,
         "alignment_error_rate": scores.alignment_error_rate if attends else None,
+        "alignment_error_rate_at_input": alignment_error_rate(at_input, *zip(*gold, strict=True)) if attends else None,
         "seen_in_training": sum(source in known for source, _ in sides),
     }
     outputs = dict.fromkeys(("translations", "log_probabilities", "weights", "forced_attention"))
@@ -317,6 +330,10 @@ def _perplexity(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> float:
 def _unknown_share(vocabulary: Tokenizer, sentences: Iterable[Words]) -> float:
     numbers = [n for words in sentences for n in vocabulary.encode(words)[:-1]]
     return numbers.count(UNK) / len(numbers)
+
+
+def _unknown(vocabulary: Tokenizer, words: Words) -> bool:
+    return UNK in vocabulary.encode(words)
 
 
 def _quality_correlations(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
+import torch
 from filelock import FileLock
 
 import attnlib
@@ -109,13 +110,15 @@ def add_run(run: Run, plan: Plan, folder: Path = RECORDED) -> None:
 
 @cache
 def environment(**more: Any) -> dict[str, Any]:
-    """Describe what this process runs on: digests of this description and of the code, processor, versions."""
+    """Describe what this process runs on: digests of this description and of the code, processor, GPU, versions."""
+    on_gpu = {"gpu": torch.cuda.get_device_name()} if torch.cuda.is_initialized() else {}
     packages = {package: metadata.version(package) for package in ("numpy", "scipy", "torch", "sacrebleu")}
     described = {
         "code": code_digest(),
         "processor": processor(),
         "python": platform.python_version(),
         **packages,
+        **on_gpu,
         **more,
     }
     return {"id": _digest(described)[:8], **described}

@@ -103,7 +103,7 @@ def resolve(app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, tex
 def let_links_find_names(app: Sphinx, env: BuildEnvironment) -> None:
     """Register the names of the package as anchors for links in Markdown.
 
-    A link is written ``attention.py#attnlib.attention.attention``.
+    A link is written ``mechanism.py#attnlib.mechanism.attention``.
     """
     for name, entry in env.get_domain("py").objects.items():
         env.metadata[entry.docname].setdefault("myst_slugs", {})[name] = (0, entry.node_id, name)

@@ -1,15 +1,14 @@
 """The code that more than one chapter of *Attention Before Transformers* needs, one concept per module.
 
-What the chapters use most is named here too, ``from attnlib import AttentionLayer, luong``, and is loaded when it is
-asked for: whoever needs only `attnlib.attention` need not wait for torch.
+What the chapters use most is named here too, ``from attnlib import attention, luong``, and is loaded when it is first
+used: whoever needs only `attention` need not wait for torch.
 
 The modules, in reading order, which is the order of dependence:
 
-- `lazy`: names that a package loads when they are asked for;
 - `shapes`: the axis names and the kind of array that every signature uses;
 - `units`: words, or letters where a script has no spaces, and the weights between them;
 - `checks`: checks of arguments that several modules need;
-- `attention`: the general mechanism, `masked_softmax`, `attend` and `attention`;
+- `mechanism`: attention in general, `masked_softmax`, `attend` and `attention`;
 - `layers`: initialization of weights, embeddings, one step of a GRU and of an LSTM;
 - `scores`: how well does a query match a key;
 - `windows`: where may the decoder look;
@@ -31,6 +30,32 @@ The modules, in reading order, which is the order of dependence:
 - `translation`: sentences in, words, weights, and links out.
 """
 
-from attnlib.lazy import attach
+from importlib import import_module
+from typing import Any
 
-__getattr__, __dir__, __all__ = attach(__name__, __file__)
+_NAMES = {
+    "mechanism": "AttentionOutput attend attention masked_softmax",
+    "windows": "GlobalWindow LocalMonotonic LocalPredictive gaussian",
+    "alignment": "AttentionLayer",
+    "encoders": "EncoderOutput",
+    "data": "BOS EOS PAD UNK SentencePair Vocabulary",
+    "batching": "batches collate encode_batch infinite_batches",
+    "seq2seq": "EncoderDecoder",
+    "presets": "luong rnn_encdec rnn_search",
+    "ensembles": "ensemble",
+    "search": "beam_search greedy_search",
+    "training": "train",
+    "translation": "translate translate_all",
+}
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
+__all__ = list(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(_HOMES)

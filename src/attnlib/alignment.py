@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from attnlib.attention import AttentionOutput, attend
+from attnlib.mechanism import AttentionOutput, attend
 from attnlib.scores import Dot, Location
 
 

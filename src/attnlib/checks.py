@@ -3,6 +3,7 @@
 A check raises an error that names the argument, says what it was and what was expected.
 """
 
+import re
 from collections.abc import Collection, Sequence
 from math import isfinite
 from typing import Any
@@ -42,6 +43,12 @@ def check_whole(at_least: int = 1, at_most: int = 2**31 - 1, /, **numbers: Any) 
 def check_seed(seed: Any) -> int:
     """Return a seed as Python's number, or raise an error if it is not a whole number of 63 bits."""
     return check_whole(0, 2**63 - 1, seed=seed)[0]
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Return whether an error of Python, NumPy or torch says that there is not enough memory."""
+    says = re.search("alloc|out of memory|not enough memory|overflow", str(error))
+    return isinstance(error, MemoryError) or bool(isinstance(error, RuntimeError) and says)
 
 
 def check_finite(**numbers: Any) -> list[float]:

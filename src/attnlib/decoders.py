@@ -18,10 +18,10 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from attnlib.alignment import AttentionLayer
-from attnlib.attention import AttentionOutput, join
 from attnlib.encoders import EncoderOutput
 from attnlib.layers import Embedding, cast_for_steps, gru_step, lstm_step, weight
 from attnlib.losses import linear_cross_entropy
+from attnlib.mechanism import AttentionOutput, join
 
 
 class DecoderState(NamedTuple):

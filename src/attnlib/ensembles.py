@@ -8,9 +8,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from attnlib.attention import AttentionOutput
 from attnlib.decoders import DecoderState
 from attnlib.encoders import EncoderOutput
+from attnlib.mechanism import AttentionOutput
 from attnlib.seq2seq import EncoderDecoder
 
 

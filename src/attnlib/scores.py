@@ -4,7 +4,7 @@ A score reads the annotations once per sentence, ``keys = score.project_keys(h)`
 step, ``e = score(s, keys)``. The equations that need no weights of their own, `dot` and `additive`, are
 functions on NumPy arrays and torch tensors alike. The classes own the weights and nothing else: bare
 parameters with the papers' names, no biases. All of them trust the shapes in their signatures: what does not fit is
-refused by the doors, `attnlib.attention.attention` and a model's methods.
+refused by the doors, `attnlib.mechanism.attention` and a model's methods.
 
 ========== ================================== ==================================
 class      e                                  weights

@@ -9,9 +9,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from attnlib.alignment import sequence_mask
-from attnlib.attention import AttentionOutput, join
 from attnlib.checks import check_finite, check_range, check_whole
 from attnlib.data import BOS, EOS, PAD, UNK
+from attnlib.mechanism import AttentionOutput, join
 from attnlib.processes import cast_weights_once
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.shapes import FloatLike, IntLike, typechecked

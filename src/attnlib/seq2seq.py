@@ -8,10 +8,10 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from attnlib.attention import AttentionOutput
 from attnlib.checks import check_range
 from attnlib.data import BOS, PAD, Tokenizer
 from attnlib.decoders import DecoderState
+from attnlib.mechanism import AttentionOutput
 from attnlib.shapes import typechecked
 
 

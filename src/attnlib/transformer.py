@@ -19,12 +19,12 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from attnlib.alignment import Memory, sequence_mask
-from attnlib.attention import AttentionOutput, attend
 from attnlib.checks import check_share, check_whole
 from attnlib.data import Tokenizer
 from attnlib.decoders import Decoder, DecoderState
 from attnlib.encoders import EncoderOutput
 from attnlib.layers import Embedding, seeded, weight
+from attnlib.mechanism import AttentionOutput, attend
 from attnlib.seq2seq import EncoderDecoder
 
 KeysValues = tuple[Tensor, Tensor]
@@ -83,7 +83,7 @@ class PositionalEmbedding(Embedding):
 class MultiHeadAttention(nn.Module):
     r"""Several attentions side by side, each with queries, keys and values of its own.
 
-    :math:`W_O\,[\mathrm{head}_1; \ldots; \mathrm{head}_n]`, head k being `attnlib.attention.attention` of the k-th
+    :math:`W_O\,[\mathrm{head}_1; \ldots; \mathrm{head}_n]`, head k being `attnlib.mechanism.attention` of the k-th
     part of :math:`W_Q x`, :math:`W_K h` and :math:`W_V h`.
 
     All four matrices are ``(d_model, d_model)``; a head's queries, keys and values have ``d_model / num_heads``

@@ -9,7 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
@@ -20,8 +20,18 @@ import tyro
 from tqdm import tqdm
 from tyro.conf import FlagCreatePairsOff, OmitArgPrefixes, Positional, arg
 
+from attnlib.checks import is_out_of_memory
 from attntext.settings import Architecture, TrainingConfig
-from attntext.writing import open_output
+from attntext.writing import OUTPUT, open_output, reopened
+
+_LESS_MEMORY = {
+    "toy": "expected a smaller --train or --dev",
+    "train": "expected a smaller --features, --num-layers, --vocab-size, --max-tokens or --max-sentences",
+    "translate": "expected a smaller --beam-size, --max-length or --max-input-length",
+    "evaluate": "expected a smaller --beam-size or --max-length, or shorter lines",
+    "align": "expected shorter lines, or --device cpu",
+    "page": "expected a smaller model",
+}
 
 
 @dataclass(frozen=True)
@@ -85,7 +95,7 @@ def train(
     Parameters
     ----------
     source : path
-        sentences, one a line; .gz too
+        sentences, one a line; packed by gzip, bzip2 or xz too
     architecture : Architecture
         Network. None stands for the setting of the preset's paper; without a preset: Luong's decoder, dot score.
     training : TrainingConfig
@@ -150,7 +160,7 @@ def translate(
     """
     from attntext.stream import translate_stream  # noqa: PLC0415
 
-    given, written = _opened(sys.stdin, "the input").buffer, _opened(sys.stdout, "the output").buffer
+    given, written = _opened(sys.stdin, "the input").buffer, _opened(sys.stdout, OUTPUT).buffer
     options: Any = vars(search) | {"max_input_length": max_input_length, "log": _log}
     with _loaded(common) as model, open_output(links) if links else nullcontext() as linked:
         translate_stream(model, given, written, linked=linked, **options)
@@ -184,12 +194,13 @@ def evaluate(
     from attnlib.units import units_of  # noqa: PLC0415
     from attntext import evaluation  # noqa: PLC0415
     from attntext.files import iter_parallel, read_gold  # noqa: PLC0415
-    from attntext.stream import search_settings  # noqa: PLC0415
+    from attntext.stream import count_unknown, log_unknown, search_settings  # noqa: PLC0415
 
-    output, pairs = _opened(sys.stdout, "the output"), [*iter_parallel(source, target)]
+    output, pairs = _opened(sys.stdout, OUTPUT), [*iter_parallel(source, target)]
     with _loaded(common) as model:
         links = read_gold(gold, [units_of(*pair, model.unspaced) for pair in pairs]) if gold else None
         with compute_with(search_settings(model, [pair[0] for pair in pairs], search.beam_size, _log)):
+            log_unknown(source, *count_unknown(model.source_vocabulary, [pair[0] for pair in pairs]), _log)
             scores = evaluation.evaluate(model, pairs, tokenize=tokenize, gold=links, **vars(search))
         print(scores, file=output)
 
@@ -209,11 +220,14 @@ def align(common: OmitArgPrefixes[Common], source: Positional[Path], target: Pos
     from attnlib.metrics import forced_alignments  # noqa: PLC0415
     from attnlib.processes import compute_with, fastest_settings, resolve_device  # noqa: PLC0415
     from attntext.files import format_pharaoh, iter_parallel  # noqa: PLC0415
+    from attntext.stream import count_unknown, log_unknown  # noqa: PLC0415
 
-    output, pairs = _opened(sys.stdout, "the output"), [*iter_parallel(source, target)]
+    output, pairs = _opened(sys.stdout, OUTPUT), [*iter_parallel(source, target)]
     with _loaded(common) as model:
         sample = partial(forced_alignments, model, pairs[:64])
         with compute_with(fastest_settings(sample, resolve_device(common.device), len(pairs), log=_log)):
+            for name, known, side in zip((source, target or source), model.vocabularies, (0, 1), strict=True):
+                log_unknown(name, *count_unknown(known, [pair[side] for pair in pairs]), _log)
             for links in forced_alignments(model, pairs):
                 print(format_pharaoh(links), file=output)
 
@@ -253,6 +267,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # for PyTorch: threads that spin while they wait take a core
     _hold_closed()
     given = sys.argv[1:] if arguments is None else arguments
+    with redirect_stdout(reopened(sys.stdout, 1)), redirect_stderr(reopened(sys.stderr, 2)):
+        try:
+            status = _run(given)
+            sys.stdout.flush()
+        except KeyboardInterrupt:
+            return 130
+        except (ValueError, FloatingPointError) as error:
+            return _refuse(given, str(error))
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
+            return _refuse(given, f"out of memory; {_LESS_MEMORY[given[0]]}")
+        except OSError as error:
+            if isinstance(error, BrokenPipeError) and error.filename == OUTPUT:  # whose reader has read enough
+                return 0
+            return _refuse(given, ": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
+    return status
+
+
+def _run(given: Sequence[str]) -> int:
     if [*given] == ["--version"]:
         print(f"attnlib {version('attnlib')}")
         return 0
@@ -261,17 +295,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     config = (FlagCreatePairsOff,)
     try:
         tyro.extras.subcommand_cli_from_dict(commands, prog="attnlib", description=about, args=given, config=config)
-        sys.stdout.flush()
-    except KeyboardInterrupt:
-        return 130
-    except (ValueError, FloatingPointError) as error:
-        return _refuse(given, str(error))
-    except OSError as error:
-        name = error.filename or "the output"
-        if name == "the output":
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that it does not fail again at exit
-        if not isinstance(error, BrokenPipeError):  # whoever read the output has read enough
-            return _refuse(given, f"{name}: {error.strerror or error}")
+    except SystemExit as ended:
+        if isinstance(ended.code, str):  # what a process says that has lost another
+            raise
+        return ended.code or 0
     return 0
 
 

@@ -12,13 +12,13 @@ import torch
 from filelock import FileLock, Timeout
 from safetensors.torch import save as bytes_of
 
-from attnbook.pretrained.folder import CONFIG, HISTORY, TRAINING, VOCABULARIES, WEIGHTS, read_config
+from attnbook.pretrained.folder import CONFIG, HISTORY, TRAINING, VOCABULARIES, WEIGHTS, read_config, refuse_damage
 from attnlib import processes
 from attnlib.data import Tokenizer, Vocabulary
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.training import TrainingState, init_training
 from attntext.settings import TrainingConfig
-from attntext.writing import atomic_open, write_atomically
+from attntext.writing import UNFINISHED, atomic_open, write_atomically
 
 
 @contextmanager
@@ -35,6 +35,8 @@ def alone(folder: Path) -> Iterator[None]:
     if processes.rank():
         yield
         return
+    if folder.is_file():
+        raise ValueError(f"{folder} is a file; expected the name of a folder")
     path = folder / "training.lock"
     made = [each for each in (folder, *folder.parents) if not each.exists()]
     folder.mkdir(parents=True, exist_ok=True)
@@ -43,6 +45,8 @@ def alone(folder: Path) -> Iterator[None]:
     except Timeout:
         raise ValueError(f"{folder} is being trained by another process; expected another --model") from None
     with lock:
+        for left in folder.glob(f".*{UNFINISHED}"):  # by a training that was killed
+            left.unlink()
         try:
             yield
         finally:
@@ -115,16 +119,26 @@ def write_training(folder: Path, state: TrainingState) -> None:
     parts = {name: x for name, x in vars(state).items() if name not in ("model", "optimizer")}
     parts |= {"weights": state.model.state_dict(), "adam": state.optimizer.state_dict()}
     with atomic_open(folder / TRAINING) as file:
-        torch.save(parts, file)
+        try:
+            torch.save(parts, file)
+        except RuntimeError as error:  # torch says that it has lost its place in the file, and not why
+            raise (error.__context__ if isinstance(error.__context__, OSError) else error) from None
 
 
 def read_training(folder: Path, network: EncoderDecoder) -> TrainingState:
-    """Load an unfinished training; the weights of the network are overwritten."""
-    parts = torch.load(folder / TRAINING, map_location="cpu", weights_only=True)
-    network.load_state_dict(parts.pop("weights"))
-    state = init_training(network)
-    state.optimizer.load_state_dict(parts.pop("adam"))
-    vars(state).update(parts)
+    """Load an unfinished training; the weights of the network are overwritten.
+
+    Raises
+    ------
+    OSError, ValueError
+        If the file cannot be read, or is damaged.
+    """
+    with refuse_damage(folder / TRAINING, "a whole file, or none, to begin anew"):
+        parts = torch.load(folder / TRAINING, map_location="cpu", weights_only=True)
+        network.load_state_dict(parts.pop("weights"))
+        state = init_training(network)
+        state.optimizer.load_state_dict(parts.pop("adam"))
+        vars(state).update(parts)
     return state
 
 

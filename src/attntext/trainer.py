@@ -10,11 +10,20 @@ from typing import Any
 import numpy as np
 import torch
 
-from attnbook.pretrained.folder import TRAINING, WEIGHTS, load, make, read_config, read_vocabularies
+from attnbook.pretrained.folder import (
+    CONFIG,
+    TRAINING,
+    WEIGHTS,
+    load,
+    make,
+    read_config,
+    read_vocabularies,
+    refuse_damage,
+)
 from attnbook.pretrained.subwords import Subwords
 from attnlib import processes
 from attnlib.batching import Corpus
-from attnlib.data import SentencePair, Tokenizer, Vocabulary
+from attnlib.data import UNK, SentencePair, Tokenizer, Vocabulary
 from attnlib.metrics import bleu, chrf, sentence_nll
 from attnlib.presets import LONGEST_LOCATION_SOURCE
 from attnlib.seq2seq import EncoderDecoder
@@ -22,7 +31,7 @@ from attnlib.training import TrainingState, init_training, train, warmup_constan
 from attnlib.translation import translate_all
 from attnlib.units import lacks_spaces
 from attntext import saving
-from attntext.files import ParallelText, digest
+from attntext.files import ParallelText, check_pairs, digest
 from attntext.settings import TrainingConfig
 
 _FIRST = 5  # words of each sentence, which are enough to compare how fast steps are
@@ -88,7 +97,9 @@ def train_model(
             log(f"going on after step {state.step:,}")
         sizes = {"max_tokens": config.max_tokens, "max_sentences": config.max_sentences}
         epoch, share = corpus.in_one_epoch(**sizes), (processes.rank(), processes.world_size())
-        with processes.compute_with(processes.ComputeSettings(**read_config(folder)["compute"])):
+        with refuse_damage(folder / CONFIG):
+            settings = processes.ComputeSettings(**read_config(folder)["compute"])
+        with processes.compute_with(settings):
             reason = train(
                 network,
                 corpus.infinite_batches(**sizes, seed=config.seed, skip=state.step, share=share),
@@ -115,13 +126,18 @@ def _prepare(
     device: torch.device,
 ) -> tuple[Corpus, EncoderDecoder] | None:
     """Encode the text and build the network in a new folder or one of the same training; None if it is complete."""
-    about = {"settings": asdict(config), "text": {"pairs": digest(pairs), "dev": digest(dev)}}
+    text = {"pairs": digest(check_pairs("pairs", pairs)), "dev": digest(check_pairs("dev", dev))}
+    about = {"settings": asdict(config), "text": text}
     if isinstance(pairs, ParallelText):
         log(str(pairs))
     sides = zip(*(pair[:2] for pair in islice(pairs, 1000)), strict=True)
     about["unspaced"] = [not config.words and lacks_spaces(sentences) for sentences in sides]
     begun = saving.check_same(folder, about)
     if begun and not (folder / TRAINING).exists() and (folder / WEIGHTS).exists():
+        if read_config(folder).get("ended") == "interrupted":
+            raise ValueError(
+                f"{folder} has no {TRAINING}; expected that of its interrupted training, or another --model"
+            )
         return None
     if not begun and processes.rank():
         raise ValueError(f"{folder} is missing for this process; expected a folder that all processes share")
@@ -135,7 +151,8 @@ def _prepare(
             settings = processes.fastest_settings(_sample_step(network, corpus, config), device, log=log)
         saving.begin_folder(folder, about | {"compute": settings._asdict()}, *known)
     size, (source, target) = sum(p.numel() for p in network.parameters()), map(len, known)
-    log(f"{size:,} weights; vocabularies of {source:,}, {target:,}")
+    shares = ", ".join(f"{100 * share:.1f}" for share in known_shares(corpus))
+    log(f"{size:,} weights; vocabularies of {source:,}, {target:,}, which cover {shares} percent of the text")
     return corpus, network
 
 
@@ -183,6 +200,17 @@ def encode_text(
     if left_out := len(fits) - np.count_nonzero(fits):
         log(f"left out: {left_out:,} pairs too long for the model")
     return Corpus(corpus.ids, corpus.starts[fits], corpus.lengths[fits])
+
+
+def known_shares(corpus: Corpus) -> tuple[float, float]:
+    """Return which share of the words or subwords of each side is known. EOS does not count."""
+    unknown = np.flatnonzero(corpus.ids == UNK)
+    pairs = np.searchsorted(corpus.starts, unknown, "right") - 1
+    sources, targets = corpus.lengths[pairs].T.astype(np.int64)
+    offsets = unknown - corpus.starts[pairs]  # of a pair, or of one after it that was left out
+    counts = ((offsets >= 0) & (offsets < sources)).sum(), ((offsets >= sources) & (offsets < sources + targets)).sum()
+    source, target = 1 - counts / (corpus.lengths.sum(0, dtype=np.int64) - len(corpus))
+    return float(source), float(target)
 
 
 def _check_location_sources(corpus: Corpus, dev: Sequence[SentencePair], vocabulary: Tokenizer) -> None:
@@ -268,7 +296,10 @@ class Watch:
             state.should_stop = self.config.patience is not None and since >= self.config.patience
             self.log(f"step {state.step:,}: dev loss {loss:.3f}, {metric} {score:.2f}")
         if not processes.rank() and monotonic() - self.saved >= self.save_seconds:
-            saving.write_training(self.folder, state)
+            try:
+                saving.write_training(self.folder, state)
+            except OSError as error:  # the save before stays, and the next one may succeed
+                self.log(f"step {state.step:,}: not saved: {error.filename}: {error.strerror}")
             self.saved = monotonic()
 
 

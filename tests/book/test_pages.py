@@ -374,7 +374,7 @@ def test_a_name_in_code_and_the_number_of_an_equation_explain_themselves(visit, 
     page.locator("pre [data-letter=weight]:visible").first.click()
     expect(page.locator(CARD)).to_contain_text("share of source word")
     page.locator("a.eqno", has_text="(1.3)").click()
-    expect(page.locator(CARD).get_by_role("link", name="attention.attend")).to_be_visible()
+    expect(page.locator(CARD).get_by_role("link", name="mechanism.attend")).to_be_visible()
     assert page.url.endswith("scratch.html")
     expect(page.locator("p a[href='#equation-1.3']").first).to_have_text("(1.3)")
 

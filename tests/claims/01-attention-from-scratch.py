@@ -76,7 +76,7 @@ assert (np.diff([np.mean(p > 0.99) for p in without][1:]) > 0).all()
 assert np.isclose(scores.std(), 32, rtol=0.05), "variance d_k"
 
 # %% after 5a38ebda
-from attnlib.attention import masked_softmax
+from attnlib import masked_softmax
 
 with np.errstate(over="ignore", invalid="ignore"):
     assert np.isfinite(np.exp([709, 710])).tolist() == [True, False]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from torch.nn.functional import scaled_dot_product_attention
 
-from attnlib.attention import AttentionOutput, attend, attention, masked_softmax
+from attnlib.mechanism import AttentionOutput, attend, attention, masked_softmax
 
 BATCH, TGT, SRC, D, V = 2, 3, 7, 5, 11
 LENGTHS = np.array([7, 4])

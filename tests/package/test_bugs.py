@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch.nn.functional import linear, pad
 
-from attnlib import alignment, attention, decoders, encoders, losses, scores, search, seq2seq, windows
+from attnlib import alignment, decoders, encoders, losses, mechanism, scores, search, seq2seq, windows
 
 
 def in_module(name: str) -> ModuleType:
@@ -80,12 +80,12 @@ bug(3, "BOS is PAD, in search", search, "BOS", search_is_teacher_forcing)(0)
 bug(3, "padding counts in the loss", losses, "PAD", the_loss_is_torchs)(-100)
 
 
-@bug(1, "no mask", attention, "_softmax", everywhere)
+@bug(1, "no mask", mechanism, "_softmax", everywhere)
 def _(e, mask=None, axis=-1):
     return torch.softmax(e, axis)
 
 
-@bug(1, "masked scores are not assigned", attention, "_softmax", everywhere)
+@bug(1, "masked scores are not assigned", mechanism, "_softmax", everywhere)
 def _(e, mask=None, axis=-1):
     e.masked_fill(~mask, -torch.inf)
     return torch.softmax(e, axis)
@@ -174,12 +174,12 @@ def _(self, s, steps, lengths):
     return CENTER(self, s, steps, torch.full_like(lengths, int(lengths.max())))
 
 
-@bug(8, "NaN", attention, "_softmax", what_is_masked_is_gone)
+@bug(8, "NaN", mechanism, "_softmax", what_is_masked_is_gone)
 def _(e, mask=None, axis=-1):
     return torch.softmax(e.masked_fill(~mask, -torch.inf), axis)
 
 
-@bug(8, "uniform", attention, "_softmax", what_is_masked_is_gone)
+@bug(8, "uniform", mechanism, "_softmax", what_is_masked_is_gone)
 def _(e, mask=None, axis=-1):
     return torch.softmax(e.masked_fill(~mask, -1e9), axis)
 

@@ -11,7 +11,7 @@ from torch.nn.functional import cross_entropy
 
 from attnlib import Vocabulary, beam_search, encode_batch, greedy_search, luong, rnn_encdec, rnn_search
 from attnlib import train, translate
-from attnlib.attention import attention, masked_softmax
+from attnlib.mechanism import attention, masked_softmax
 from attnlib.batching import Batch
 from attnlib.transformer import transformer
 

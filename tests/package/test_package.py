@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from jaxtyping import TypeCheckError
 
-import attnbook
+import attnbook.cards
 import attnlib
 import attntext
 from attnlib.presets import luong
@@ -86,6 +86,7 @@ def run_without(tmp_path):
     ("script", "missing"),
     [
         ("import attnlib; assert 'luong' in dir(attnlib)", ["torch", "numpy"]),
+        ("from attnlib import attention, masked_softmax", ["torch"]),
         ("import attnbook; attnbook.load_pretrained('bahdanau')", ["sentencepiece", "filelock", "matplotlib"]),
         ("import attnlib; attnlib.translate", ["sentencepiece", "filelock", "matplotlib", "sacrebleu", "scipy"]),
         ("from attntext.settings import TrainingConfig; TrainingConfig()", ["torch"]),
@@ -109,6 +110,12 @@ def test_the_front_door_leads_to_every_name_and_to_no_other():
         attnlib.loong  # noqa: B018
 
 
+@pytest.mark.parametrize("package", [attnlib, attnbook, attnbook.cards])
+def test_no_module_hides_a_name_of_its_package(package):
+    """A module, once loaded, stands in its package under its name: `attention` would be no function any more."""
+    assert not {*package.__all__} & {name.rpartition(".")[2] for name in SOURCES if name.startswith(package.__name__)}
+
+
 def test_nothing_is_loaded_that_could_run_code():
     loaders = ("pickle", "np.load", "numpy.load", "shelve", "marshal", "eval(", "exec(")
     unsafe = r"torch\.load\((?!.*weights_only=True)"
@@ -125,7 +132,7 @@ DOORS = """
 import sys
 import numpy as np
 import torch
-from attnlib import attention, metrics, search
+from attnlib import mechanism, metrics, search
 from attnlib.data import Vocabulary
 from attnlib.presets import luong
 
@@ -139,8 +146,8 @@ for call in sys.argv[1:]:
         print(*str(error).splitlines()[:4])
 """
 REFUSED = {
-    "attention.masked_softmax(eye, np.ones((2, 3), bool))": r"'mask'.*bool\[2,3\]\(numpy\).*#\*shape",
-    "attention.attention(eye, eye[:, :2], eye)": r"'keys'.*f64\[3,2\]\(numpy\).*\*batch src d",
+    "mechanism.masked_softmax(eye, np.ones((2, 3), bool))": r"'mask'.*bool\[2,3\]\(numpy\).*#\*shape",
+    "mechanism.attention(eye, eye[:, :2], eye)": r"'keys'.*f64\[3,2\]\(numpy\).*\*batch src d",
     "model(ids, lengths, ids[:1])": r"'target'.*i64\[1,3\]\(torch\).*batch tgt",
     "model.loss(ids, lengths, ids * 1.0)": r"'target'.*f32\[2,3\]\(torch\).*Int.*batch tgt",
     "model.start(ids, [3, 2])": r"'lengths'.*\[3, 2\].*Int.*batch",

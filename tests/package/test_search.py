@@ -12,9 +12,9 @@ import torch
 from attnbook import load_pretrained
 from attnlib import search as module
 from attnlib import translation
-from attnlib.attention import AttentionOutput
 from attnlib.batching import encode_batch
 from attnlib.data import BOS, EOS, PAD, UNK, Vocabulary
+from attnlib.mechanism import AttentionOutput
 from attnlib.presets import luong, rnn_encdec, rnn_search
 from attnlib.search import beam_search, greedy_search
 from attnlib.seq2seq import EncoderDecoder

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Real
 
 from attnbook.cards.card import Card, Question, card, check_all, checked_numbers, two_decimals
-from attnlib.attention import attention
+from attnlib import attention
 from attnlib.checks import check_words
 from attnlib.shapes import Array
 

@@ -12,9 +12,9 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 from torch.utils.hooks import RemovableHandle
 
-from attnlib.attention import AttentionOutput
 from attnlib.batching import encode_batch
 from attnlib.data import BOS, SentencePair
+from attnlib.mechanism import AttentionOutput
 from attnlib.seq2seq import EncoderDecoder
 
 Weights = Float[Tensor, "batch tgt src"]

@@ -140,8 +140,9 @@ def window_centers(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> list
     pairs : sequence of SentencePair
         Sources and references.
     """
-    vocabularies = model.source_vocabulary, model.target_vocabulary
-    return [model(*collate([pair], *vocabularies)).attention.center[0, : len(pair.target)].numpy() for pair in pairs]
+    device, batches = next(model.parameters()).device, (collate([pair], *model.vocabularies) for pair in pairs)
+    centers = (model(*(x.to(device) for x in batch)).attention.center[0].cpu().numpy() for batch in batches)
+    return [p[: len(pair.target)] for p, pair in zip(centers, pairs, strict=True)]
 
 
 def _centered_window(model: EncoderDecoder) -> LocalMonotonic | LocalPredictive | None:

@@ -11,9 +11,9 @@ import torch
 from torch import nn
 
 from attnlib.alignment import sequence_mask
-from attnlib.attention import AttentionOutput, attend
 from attnlib.data import Tokenizer
 from attnlib.layers import Embedding
+from attnlib.mechanism import AttentionOutput, attend
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.transformer import (
     DecoderLayer,

@@ -22,11 +22,11 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from attnlib.alignment import AttentionLayer
-from attnlib.attention import AttentionOutput, join
 from attnlib.data import Tokenizer
 from attnlib.decoders import Decoder, DecoderState, DeepOutput
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, EncoderOutput, StackedLSTM
 from attnlib.layers import Embedding, seeded, weight
+from attnlib.mechanism import AttentionOutput, join
 from attnlib.scores import Additive, General
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.windows import GlobalWindow

@@ -11,14 +11,17 @@
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 
+from attnlib.checks import is_out_of_memory
 from attnlib.data import Tokenizer, Vocabulary
 from attnlib.presets import luong, rnn_encdec, rnn_search
 from attnlib.seq2seq import EncoderDecoder
@@ -36,6 +39,12 @@ VOCABULARIES = [
     [f"{side}.{kind}" for side in sides] for kind in ("words", "pieces") for sides in (("source", "target"), ("both",))
 ]
 """Files of vocabularies, one or two that belong together."""
+
+_DAMAGE = (
+    *(AttributeError, EOFError, IndexError, KeyError, OSError, RuntimeError, TypeError, ValueError),
+    *(SafetensorError, UnpicklingError),
+)
+"""What is raised by those who read a file that is cut or that is something else."""
 
 CONFIG, WEIGHTS, HISTORY, TRAINING = "config.json", "model.safetensors", "history.jsonl", "training.pt"
 
@@ -57,6 +66,18 @@ def make(config: Mapping[str, Any], source_vocabulary: Tokenizer, target_vocabul
     return network
 
 
+@contextmanager
+def refuse_damage(path: Path, expected: str = "a whole file") -> Iterator[None]:
+    """Raise a ValueError that names a file, or a model folder, if what is read from it in the block is damaged."""
+    try:
+        yield
+    except _DAMAGE as error:
+        if getattr(error, "filename", None) or is_out_of_memory(error):  # then the file is not to blame
+            raise
+        why = f"it has no {error}" if isinstance(error, KeyError) else " ".join(str(error).split())[:200]
+        raise ValueError(f"{path} is damaged; expected {expected}: {why or 'it is cut'}") from None
+
+
 def read_config(folder: Path) -> Any:
     """Read the configuration of a model folder, or what else another program wrote there.
 
@@ -66,11 +87,10 @@ def read_config(folder: Path) -> Any:
         If the folder is not a model folder, or its configuration is damaged.
     """
     if not (folder / CONFIG).is_file():
-        raise ValueError(f"{folder} is a folder without {CONFIG}; expected a model folder, as attnlib train writes it")
-    try:
+        kind = "folder without config.json" if folder.is_dir() else "file" if folder.exists() else "path to nothing"
+        raise ValueError(f"{folder} is a {kind}; expected a model folder, as attnlib train writes it")
+    with refuse_damage(folder / CONFIG):
         config = json.loads((folder / CONFIG).read_text("utf-8"))
-    except ValueError as error:
-        raise ValueError(f"{folder / CONFIG} is damaged; expected a whole file: {error}") from None
     if not isinstance(config, dict):
         raise ValueError(f"{folder / CONFIG} holds {type(config).__name__}; expected the configuration of a model")
     return config
@@ -80,14 +100,18 @@ def read_vocabularies(folder: Path) -> tuple[Tokenizer, Tokenizer]:
     """Read the source and target vocabularies of a model folder."""
     for names in VOCABULARIES:
         if all((folder / name).is_file() for name in names):
-            known = [_read_vocabulary(folder / name) for name in names]
+            known = []
+            for path in (folder / name for name in names):
+                with refuse_damage(path):
+                    known.append(_read_vocabulary(path))
             return known[0], known[-1]
     raise ValueError(f"{folder} lacks a vocabulary; expected one for each side, or one for both")
 
 
 def _read_vocabulary(path: Path) -> Tokenizer:
     if path.suffix == ".words":
-        return Vocabulary(tuple(path.read_text("utf-8").split("\n")[:-1]))
+        lines = path.read_bytes().decode("utf-8-sig").split("\n")[:-1]
+        return Vocabulary(tuple(line.removesuffix("\r") for line in lines))  # which other programs may have added
     from attnbook.pretrained.subwords import Subwords  # noqa: PLC0415, models of words need no sentencepiece
 
     return Subwords(path.read_bytes())
@@ -122,12 +146,12 @@ def load(folder: str | Path, device: str | torch.device = "cpu") -> EncoderDecod
     config = read_config(folder)
     if not (folder / WEIGHTS).exists():
         raise ValueError(f"{folder} is still being trained; expected a finished training: give its command again")
-    try:
-        network = make(config, *read_vocabularies(folder))
-        network.config = config
+    known = read_vocabularies(folder)
+    with refuse_damage(folder / CONFIG):
+        network = make(config, *known)
+    with refuse_damage(folder / WEIGHTS, "those of this model"):
         network.load_state_dict(load_file(folder / WEIGHTS))
-    except (SafetensorError, RuntimeError, ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{folder} is damaged; expected a whole model folder: {error}") from None
+    network.config = config
     return network.eval().to(device)
 
 
@@ -138,4 +162,6 @@ def load_history(folder: str | Path) -> list[dict[str, Any]]:
     and, if there was a score, ``dev_loss`` and ``dev_bleu`` or ``dev_chrf``. The last entry holds ``ended``, the reason
     for the end of training, ``words`` and ``seconds``.
     """
-    return [json.loads(line) for line in (Path(folder) / HISTORY).read_text("utf-8").splitlines()]
+    path = Path(folder) / HISTORY
+    with refuse_damage(path):
+        return [json.loads(line) for line in path.read_text("utf-8").splitlines()]

@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, expect
 
 from attnbook.cards import Question, query_plane
 from attnbook.cards.card import Card, two_decimals
-from attnlib.attention import attention
+from attnlib import attention
 
 WINDS = ["east", "north", "west", "south"]
 WIND_KEYS = 2 * np.array([[1.0, 0], [0, 1], [-1, 0], [0, -1]])

@@ -13,6 +13,7 @@ from shutil import copytree
 import pytest
 import torch
 
+import attnbook
 import attnlib
 from attnbook.language.sentences import sample
 from attnbook.pretrained import folder as folders

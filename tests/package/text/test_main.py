@@ -12,7 +12,7 @@ from math import exp
 import pytest
 import torch
 
-import attnlib
+import attnbook
 from attnbook.language.sentences import sample
 from attnlib import translation
 from attnlib.data import Vocabulary
@@ -100,7 +100,7 @@ def test_unknown_words_and_letters_never_fail(run, model):
 
 
 def test_the_python_door_gives_words_weights_and_probability():
-    words, subwords = map(attnlib.load, ("words", "subwords"))
+    words, subwords = map(attnbook.load, ("words", "subwords"))
     one, loss = translate(words, SOURCES[0]), sentence_nll(words, PAIRS[:1])
     assert (one.source, one.words) == PAIRS[0][:2]
     assert one.probability == pytest.approx(exp(-loss[0]), rel=0.05)  # a search never writes <pad> or <start>

@@ -4,12 +4,13 @@ import errno
 import os
 import subprocess
 import sys
+from io import TextIOWrapper
 from pathlib import Path
 
 import pytest
 
 import attnlib
-from attntext.writing import atomic_open, write_atomically
+from attntext.writing import atomic_open, reopened, write_atomically
 
 TWO_OUTPUTS = """
 import sys
@@ -59,12 +60,88 @@ def test_a_new_content_leaves_the_permissions_as_they_were(tmp_path, mode):
     path = tmp_path / "out"
     path.write_bytes(b"old")
     path.chmod(mode)
-    (tmp_path / ".out.new").write_bytes(b"of a program that was killed")
     with atomic_open(path) as file:
-        assert not (tmp_path / ".out.new").stat().st_mode & ~0o100000 & ~mode  # nor may others read it meanwhile
+        (beside,) = tmp_path.glob(".*.new")
+        assert not beside.stat().st_mode & ~0o100000 & ~mode  # nor may others read it meanwhile
         file.write(b"new")
     assert (path.stat().st_mode & 0o777, path.read_bytes()) == (mode, b"new")
     assert [*tmp_path.iterdir()] == [path]
+
+
+def write_beside_another(path):
+    with atomic_open(path) as one:
+        one.write(b"one")
+        write_atomically(path, b"the other's")
+
+
+def test_of_two_that_write_one_file_the_second_to_end_is_refused_and_both_contents_are_whole(tmp_path):
+    path = tmp_path / "out"
+    for old in (None, b"old"):
+        if old:
+            path.write_bytes(old)
+        with pytest.raises(OSError, match="another program has written it meanwhile") as caught:
+            write_beside_another(path)
+        assert caught.value.filename == str(path)
+        assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("out", b"the other's")]
+
+
+def test_a_name_may_be_as_long_as_a_name_can_be(tmp_path):
+    write_atomically(tmp_path / ("n" * 255), b"new")
+    assert [file.read_bytes() for file in tmp_path.iterdir()] == [b"new"]
+
+
+def test_the_names_of_one_file_stay_names_of_one_file(tmp_path):
+    (tmp_path / "one").write_bytes(b"an old and longer content")
+    (tmp_path / "other").hardlink_to(tmp_path / "one")
+    write_atomically(tmp_path / "one", b"new")
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == {"one": b"new", "other": b"new"}
+
+
+def test_a_file_is_written_where_none_can_be_created_and_refused_at_once_where_it_cannot(tmp_path, monkeypatch):
+    path, true = tmp_path / "out", os.access
+    path.write_bytes(b"an old and longer content")
+    monkeypatch.setattr(os, "access", lambda where, mode: where != tmp_path and true(where, mode))
+    write_atomically(path, b"new")
+    assert path.read_bytes() == b"new"
+    monkeypatch.setattr(Path, "open", lambda self, mode: (_ for _ in ()).throw(PermissionError(errno.EACCES, "no")))
+    with pytest.raises(PermissionError) as caught, atomic_open(path):
+        pytest.fail("the block was entered")
+    assert caught.value.filename == str(path)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device here that is always full")
+def test_only_the_output_fails_and_only_once(monkeypatch):
+    with open("/dev/full", "wb") as full:
+        kept = os.dup(1), os.dup(2)
+        try:
+            os.dup2(full.fileno(), 1)
+            os.dup2(full.fileno(), 2)
+            out, log = reopened(sys.stdout, 1), reopened(sys.stderr, 2)
+            log.write("nobody reads this\n" * 9999)
+            log.flush()
+            out.write("lost")
+            with pytest.raises(OSError, match="No space left") as caught:
+                out.flush()
+            out.write("dropped")
+            out.close()
+        finally:
+            for number, old in enumerate(kept, 1):
+                os.dup2(old, number)
+                os.close(old)
+    assert caught.value.filename == "the output"
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "utf-8"])
+def test_letters_that_an_encoding_lacks_are_replaced(tmp_path, encoding):
+    name = tmp_path / "out"
+    with name.open("wb") as file:
+        out = TextIOWrapper(file, encoding, "attnlib.plain")
+        out.write("• größe 猫")
+        out.close()
+    expected = "• größe 猫" if encoding == "utf-8" else "größe \\u732b"
+    written = name.read_bytes().decode(encoding)
+    assert written.endswith(expected) or encoding == "ascii"
+    assert written.startswith("•" if encoding in ("utf-8", "cp1252") else "* ")
 
 
 needs_descriptors = pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="no names of descriptors here")

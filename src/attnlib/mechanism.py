@@ -218,6 +218,14 @@ def attention(
     -----
     Costs ``batch * tgt * src * (d + v)`` multiply-adds, and memory for ``batch * tgt * src`` weights.
     Vaswani et al. 2017, eq. 1; with ``scale=1`` it is the dot score of Luong et al. 2015, section 3.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnlib import attention
+    >>> queries, keys = np.array([[0.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 1.0]])
+    >>> attention(queries, keys, values=np.array([[1.0], [3.0]])).context.tolist()
+    [[2.0]]
     """
     if not keys.shape[-1]:
         raise ValueError(f"keys has shape {tuple(keys.shape)}; expected at least one feature")
