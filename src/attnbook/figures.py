@@ -14,18 +14,19 @@ import numpy as np
 from jaxtyping import Real
 from matplotlib import rcParams
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
 
 from attnbook.cards.card import checked_weights, letters
 from attnlib.shapes import Array
 
-WEIGHTS = "Blues"
-"""Color map of all weights: white is 0, dark blue is 1."""
+WEIGHTS = LinearSegmentedColormap.from_list("weights", ["#ffffff", "#0072b2"])
+"""Color map of all weights: white is 0, and the blue of the cards is 1."""
 
 _CELL = 0.42  # inches per word, wide enough for a weight of two decimals and for words on a slant
 _LETTER = 0.09  # inches per letter of the default font
 _LINE = 12  # inches side by side, in a column of text, in which words can still be read
-_WHITE_INK = 183 / 256  # the least weight on whose color white text is more legible than black (WCAG 2)
+_WHITE_INK = 239 / 256  # the least weight on whose color white text is more legible than black (WCAG 2)
 CURVES = (
     {"color": "#0072B2", "marker": "o", "linestyle": "-"},
     {"color": "#D55E00", "marker": "s", "linestyle": "--"},

@@ -189,11 +189,29 @@ def sortable_table(head: Sequence[str], rows: Iterable[str], text: str, above: s
     above : str, default ""
         HTML that is shown above the table.
     """
+    region = f'class="at-scroll" tabindex="0" role="region" aria-label="{escape(text)}"'
+    return card("sorter", f"{above}<div {region}>{_table(head, rows)}</div>\n", {}, text)
+
+
+def still_table(told: str, head: Sequence[str], rows: Iterable[str]) -> str:
+    """Return what stands in the place of a card without scripts, on paper and in few colors.
+
+    Parameters
+    ----------
+    told : str
+        HTML of what is said above the table.
+    head : sequence of str
+        Column headings.
+    rows : iterable of str
+        HTML of each row's cells.
+    """
+    return f'<div class="at-still"><p>{told}</p><div class="at-scroll">{_table(head, rows)}</div></div>\n'
+
+
+def _table(head: Sequence[str], rows: Iterable[str]) -> str:
     columns = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
     lines = "\n".join(f"<tr>{row}</tr>" for row in rows)
-    inside = f"<table><thead><tr>{columns}</tr></thead>\n<tbody>{lines}</tbody></table>"
-    region = f'class="at-scroll" tabindex="0" role="region" aria-label="{escape(text)}"'
-    return card("sorter", f"{above}<div {region}>{inside}</div>\n", {}, text)
+    return f"<table><thead><tr>{columns}</tr></thead>\n<tbody>{lines}</tbody></table>"
 
 
 def files(kind: str, models: bool) -> tuple[str, ...]:
