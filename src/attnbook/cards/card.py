@@ -70,7 +70,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Card:
         If a row has another number of entries than the headings, or none.
     """
     rows = [list(row) for row in rows]
-    cells = [[f"{x:.2f}" if isinstance(x, float) else str(x) for x in row] for row in rows]
+    cells = [[*map(_entry, row)] for row in rows]
     for n, row in enumerate(cells):
         if len(row) != len(head) or not row:
             raise ValueError(f"rows[{n}] has {len(row)} cells; expected {len(head)}, as many as head, at least one")
@@ -90,6 +90,12 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Card:
         for first, *others in (head, *cells)
     )
     return Card(html.replace("–", "–\u2060"), text)  # no line break in a range
+
+
+def _entry(x: object) -> str:
+    """Format an entry of a table; numbers of NumPy and torch are shown as Python's, and none as -0.00."""
+    x = x.item() if hasattr(x, "item") and getattr(x, "ndim", None) == 0 else x
+    return f"{x:z.2f}" if isinstance(x, float) else str(x)
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,11 @@ import torch
 from matplotlib import get_data_path
 from matplotlib.font_manager import fontManager
 from matplotlib.text import Text
+from pandas import DataFrame
 
 from attnbook import figures
 from attnbook.cards import attention_explorer
+from attnbook.experiments import ranges
 
 RNG = np.random.default_rng(0)
 FOUR = ["la", "voiture", "internationale", "dort"]
@@ -53,7 +55,26 @@ def test_letters_come_from_an_installed_font_that_has_them(monkeypatch):
     monkeypatch.setattr(fontManager, "ttflist", ours)
     ax = figures.plot_alignment(np.ones((1, 2)), ["the", "дом"], ["\N{SCRIPT SMALL G}"])
     ax.figure.canvas.draw()
-    assert ax.get_xticklabels()[0].get_fontfamily() == [*plt.rcParams["font.family"], "STIXGeneral"]
+    assert ax.get_xticklabels()[0].get_fontfamily() == ["DejaVu Sans", "STIXGeneral"]
+
+
+def drawn():
+    ax = figures.plot_alignment(np.eye(2), FOUR[:2], FOUR[:2])
+    ranges.plot_changes(DataFrame({"a": [0.1, 0.2, 0.3], "b": [0.2, 0.1, 0.5]}), {"": {"a": "A", "b": "B"}})
+    for figure in (ax.figure, plt.gcf()):
+        figure.canvas.draw()
+        yield np.asarray(figure.canvas.buffer_rgba())
+
+
+@pytest.mark.parametrize("style", ["ggplot", "seaborn-v0_8-whitegrid", {"image.origin": "lower", "xtick.color": "red"}])
+def test_a_style_of_the_readers_changes_no_plot(style):
+    usual = [*drawn()]
+    with plt.style.context(style):
+        assert all(map(np.array_equal, usual, drawn()))
+        ax = figures.plot_alignment(np.eye(2), FOUR[:2], FOUR[:2], plt.subplots()[1])
+    ax.figure.draw_without_rendering()
+    assert ax.images[0].origin == "upper"
+    assert not any(line.get_visible() for line in (*ax.get_xgridlines(), *ax.get_ygridlines()))
 
 
 def draw_everywhere(text):
