@@ -11,6 +11,8 @@ from itertools import chain
 import numpy as np
 from jaxtyping import Bool, Float
 
+from attnlib.checks import brief
+
 Words = tuple[str, ...]
 
 _HAN = "\u2e80-\u303f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff01-\uff65\U00020000-\U0003ffff"
@@ -22,7 +24,7 @@ _UNSPACED = re.compile(f"[{_HAN}{_OTHERS}]")
 def split_words(line: str) -> Words:
     """Split a line at its spaces, after Unicode normalization (NFC)."""
     if not isinstance(line, str):
-        raise TypeError(f"sentence is {line!r}; expected a string, with spaces between words")
+        raise TypeError(f"sentence is {brief(line)}; expected a string, with spaces between words")
     return tuple(unicodedata.normalize("NFC", line).split())
 
 

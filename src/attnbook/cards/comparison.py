@@ -18,10 +18,10 @@ from attnbook.costs import count_macs, count_parameters
 from attnbook.language.phrases import concatenate, words
 from attnbook.language.sentences import sample
 from attnlib.batching import encode_batch
-from attnlib.data import EOS, SentencePair
+from attnlib.checks import check_whole
+from attnlib.data import EOS, SentencePair, as_pair
 from attnlib.search import greedy_search
 from attnlib.seq2seq import EncoderDecoder
-from attnlib.shapes import typechecked
 
 MOST = 8
 """Greatest number of models of a card, and of clauses of a sentence that grows."""
@@ -48,10 +48,9 @@ class _Shown(NamedTuple):
     cost: list[int]
 
 
-@typechecked
 def model_comparison(
     models: Mapping[str, EncoderDecoder],
-    sentences: Sequence[Sequence[SentencePair]] = (),
+    sentences: Sequence[Sequence[SentencePair | tuple]] = (),
     *,
     length: int = 2,
     step: int = 0,
@@ -89,14 +88,13 @@ def model_comparison(
         If there are no models or more than `MOST`, or their vocabularies differ, or a model cannot be packed, or
         `length` or `step` is out of range.
     """
-    packed, growing = pack_models(models, MOST), sentences or growing_sentences()
-    if not 1 <= length <= len(growing[0]):
-        raise ValueError(f"length is {length}; expected the number of some of the {len(growing[0])} clauses")
+    packed = pack_models(models, MOST)
+    growing = [[as_pair(clause) for clause in clauses] for clauses in sentences] or growing_sentences()
+    check_whole(1, len(growing[0]), length=length)
     pair = joined(growing[0][:length])
     shown = [_show(title, model, pair.source) for title, model in models.items()]
     lead = shown[0].words
-    if not 0 <= step < len(lead):
-        raise ValueError(f"step is {step}; expected the position of a word, 0 to {len(lead) - 1}")
+    check_whole(0, len(lead) - 1, step=step)
     network = next(iter(models.values()))
     data = {
         "grammar": grammar_tables(),
