@@ -8,7 +8,7 @@ LICENCES := Apache;BSD;ISC;MIT;MPL;Mozilla Public License;PSF;Python Software Fo
 OXLINT = npx --yes oxlint@1.94.0
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help book test coverage lint lint-scripts refresh pretrained experiments costs real exercises verify serve bench pdf lock clean
+.PHONY: help book test coverage lint lint-scripts refresh pretrained experiments costs real papers exercises verify serve bench pdf lock clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -49,6 +49,9 @@ costs: .venv/installed ## measure what every model of a plan costs, in one sitti
 
 real: .venv/installed ## train on real sentences; interrupted, it goes on where it was. DATA=folder ONLY="bahdanau luong" FOLDER=again
 	$(BIN)/python record/sentences.py --data "$(DATA)" $(if $(ONLY),--only $(ONLY)) $(if $(FOLDER),--folder $(FOLDER))
+
+papers: .venv/installed ## record what is missing of the papers' tables. DATA=folder PROCESSES=2 DEVICE=cuda
+	$(BIN)/python record/papers.py --data "$(DATA)" --processes $(or $(PROCESSES),1) --device $(or $(DEVICE),cpu)
 
 exercises: .venv/installed ## try typical wrong answers on every check of every chapter; minutes
 	EXERCISES=all $(BIN)/python -m pytest tests -k exercise

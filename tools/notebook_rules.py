@@ -9,7 +9,6 @@ import re
 import sys
 from collections.abc import Iterator
 from glob import glob
-from itertools import pairwise
 from pathlib import Path
 
 import nbformat
@@ -27,7 +26,13 @@ METADATA = {
 }
 
 LONGEST = 20  # lines of a cell
-TAGS = {"remove-cell", "hide-cell", "hide-input", "hide-output", "nbval-ignore-output"}
+FOLDED = {  # what JupyterLab and Colab fold for a tag of the page; VS Code remembers what a reader folds, no more
+    "hide-input": {"jupyter": {"source_hidden": True}, "cellView": "form"},
+    "hide-output": {"jupyter": {"outputs_hidden": True}},
+    "hide-cell": {"jupyter": {"source_hidden": True, "outputs_hidden": True}, "cellView": "form"},
+}
+FOLDING = ("jupyter", "cellView")
+TAGS = {*FOLDED, "nbval-ignore-output"}
 OUTPUTS = {"text/plain", "text/html", "text/latex", "text/markdown", "image/png"}
 NOT_PLAIN = {  # in Markdown whose code and mathematics are taken out
     "HTML, except for folded answers": r"<(?!https?:|/?(?:details|summary)>)[a-zA-Z!/]",
@@ -48,6 +53,11 @@ def code(cells: Cells) -> list[tuple[int, NotebookNode]]:
 def tags(cell: NotebookNode) -> set[str]:
     """List the tags of a cell."""
     return {*cell.metadata.get("tags", [])}
+
+
+def folds(cell: NotebookNode) -> dict[str, object]:
+    """Return the metadata that fold a cell outside the page as its tags fold it there."""
+    return {key: value for tag in sorted(tags(cell) & {*FOLDED}) for key, value in FOLDED[tag].items()}
 
 
 def shown(cell: NotebookNode) -> list[tuple[str, str]]:
@@ -103,11 +113,12 @@ def plain_markdown(cells: Cells) -> Complaints:
             yield from ((i, f"{what}: {match.group()!r}") for what, match in matches if match)
 
 
-def ignored_are_checked(cells: Cells) -> Complaints:
-    """Find cells whose output is not compared, and after which nothing is asserted of it."""
-    for (i, cell), (_, after) in pairwise([*code(cells), (0, nbformat.v4.new_code_cell())]):
-        if "nbval-ignore-output" in tags(cell) and "assert" not in after.source:
-            yield i, "not compared, and the next cell asserts nothing"
+def folded_alike(cells: Cells) -> Complaints:
+    """Find cells that the page folds and JupyterLab or Colab does not, or the reverse."""
+    for i, cell in code(cells):
+        folded = {key: value for key, value in cell.metadata.items() if key in FOLDING}
+        if folded != folds(cell):
+            yield i, f"folded by {folded}; expected {folds(cell)}"
 
 
 def short_cells(cells: Cells) -> Complaints:
@@ -118,7 +129,7 @@ def short_cells(cells: Cells) -> Complaints:
             yield i, f"{lines} lines, {LONGEST} at most"
 
 
-RULES = [executed_in_order, quiet_outputs, described_figures, plain_markdown, ignored_are_checked, short_cells]
+RULES = [executed_in_order, quiet_outputs, described_figures, plain_markdown, folded_alike, short_cells]
 
 
 def main(paths: list[Path]) -> list[str]:

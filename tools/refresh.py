@@ -2,7 +2,7 @@
 
 Two runs that print the same values write the same bytes: outputs that arrive in pieces are joined, and nothing is
 kept of when, where or how fast a cell ran. A notebook is replaced as a whole or not at all. Cards are stored without
-the scripts and weights that they carry.
+the scripts and weights that they carry. What the page folds, JupyterLab and Colab fold.
 
 Run as ``python tools/refresh.py [notebook ...]``; without a name, all of them.
 """
@@ -17,7 +17,7 @@ from nbformat import NotebookNode
 
 from attnbook.cards.card import without_carried
 from attntext.writing import write_atomically
-from notebook_rules import METADATA, NOTEBOOKS
+from notebook_rules import FOLDING, METADATA, NOTEBOOKS, code, folds
 
 OF_THE_RUN = ("execution", "collapsed", "scrolled")
 
@@ -33,12 +33,13 @@ def normalised(notebook: NotebookNode) -> NotebookNode:
     notebook.metadata = nbformat.from_dict(METADATA)
     notebook.nbformat_minor = 5
     for cell in notebook.cells:
-        cell.metadata = {key: value for key, value in cell.metadata.items() if key not in OF_THE_RUN}
-        if cell.cell_type == "code":
-            CoalesceStreamsPreprocessor().preprocess_cell(cell, {}, 0)
-            for output in cell.outputs:
-                if "text/html" in output.get("data", {}):
-                    output.data["text/html"] = without_carried(output.data["text/html"])
+        cell.metadata = {key: value for key, value in cell.metadata.items() if key not in (*OF_THE_RUN, *FOLDING)}
+    for _, cell in code(notebook.cells):
+        cell.metadata |= folds(cell)
+        CoalesceStreamsPreprocessor().preprocess_cell(cell, {}, 0)
+        for output in cell.outputs:
+            if "text/html" in output.get("data", {}):
+                output.data["text/html"] = without_carried(output.data["text/html"])
     return notebook
 
 

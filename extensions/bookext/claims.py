@@ -7,29 +7,45 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
+from bookext.weaving import sections, weave
+
 REPORT = "claims.txt"
 _LOG = logging.getLogger(__name__)
 
 
+def claims_of(app: Sphinx, page: str) -> Path:
+    """Return the file with the claims of a page."""
+    return Path(app.srcdir, "tests", "claims", f"{Path(page).name}.py")
+
+
+def insert(app: Sphinx, page: str, source: list[str]) -> None:
+    """Weave the claims into what is executed; what is copied and downloaded is the notebook alone."""
+    if app.env.doc2path(page).endswith(".ipynb"):
+        source[0] = nbformat.writes(weave(nbformat.reads(source[0], as_version=4), claims_of(app, page)))
+
+
 def failures(app: Sphinx, page: str) -> dict[str, str]:
-    """Map the first line of each error, with the number of its cell from 0, to the cell's code.
+    """Map the first line of each error, with the number of its cell from 0 or its section, to its code.
 
     A page without code has no errors.
     """
-    path = Path(app.env.mystnb_config.output_folder, f"{page}.ipynb")
+    path, claims = Path(app.env.mystnb_config.output_folder, f"{page}.ipynb"), claims_of(app, page)
     cells = nbformat.read(path, as_version=4).cells if path.is_file() else []
-    return {
-        f"cell {number}: {output.ename}: {output.evalue}".splitlines()[0]: cell.source
-        for number, cell in enumerate(cells)
-        for output in cell.get("outputs", [])
-        if output.output_type == "error"
-    }
+    failed, number = {}, -1
+    for cell in cells:
+        after = cell.metadata.get("claims")
+        number += not after
+        place = f"tests/claims/{claims.name}, after {after}" if after else f"cell {number}"
+        code = sections(claims)[after][0] if after else cell.source
+        errors = (output for output in cell.get("outputs", []) if output.output_type == "error")
+        failed |= {f"{place}: {each.ename}: {each.evalue}".splitlines()[0]: code for each in errors}
+    return failed
 
 
 def show(app: Sphinx, page: nodes.document) -> None:
     """Insert a list of the failed cells at the top of their page.
 
-    It includes the code of the first one, which may not be on the page.
+    It includes the code of the first one: claims are not on the page.
     """
     if failed := failures(app, app.env.docname):
         told = f"On the machine that made this page, {len(failed)} of its cells ended with an error."
@@ -62,5 +78,6 @@ def report(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> None:
     """Register the extension."""
+    app.connect("source-read", insert)
     app.connect("doctree-read", show)
     app.connect("build-finished", report)

@@ -1,5 +1,6 @@
 """What readers take away: notebooks and Markdown whose links lead back to the book, and a list of them for machines."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from bookext.citation import citation
 
 OFF_THE_PAGE = {"enabled": True, "remove_cell_tags": ["remove-cell"], "remove_input_tags": ["remove-input"]}
 SHOWN = {"display_data_priority": ["text/markdown", "text/latex", "text/plain"]}
-CLONE = "clone the book and install the clone: %pip install FOLDER"
+CLONE = re.compile(r'clone the book, and %pip install "FOLDER(\[[a-z,]+\])"')
 EXPORTER = MarkdownExporter(config=Config(NbConvertBase=SHOWN, TagRemovePreprocessor=OFF_THE_PAGE))
 
 
@@ -25,7 +26,8 @@ def led_back(path: Path, address: Address, folder: str) -> NotebookNode:
         if cell.cell_type == "markdown":
             cell.source = address.absolute(cell.source, folder)
         elif address.repository:
-            cell.source = cell.source.replace(CLONE, f"%pip install git+{address.repository}@v{address.version}")
+            install = rf'%pip install "attnlib\1 @ git+{address.repository}@v{address.version}"'
+            cell.source = CLONE.sub(install, cell.source)
     return notebook
 
 

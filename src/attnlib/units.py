@@ -22,10 +22,19 @@ _UNSPACED = re.compile(f"[{_HAN}{_OTHERS}]")
 
 
 def split_words(line: str) -> Words:
-    """Split a line at its spaces, after Unicode normalization (NFC)."""
+    """Split a line at its spaces and tabs, after Unicode normalization (NFC).
+
+    As in fast_align and Moses, other white space is part of a word: links would count other words than those do. Byte
+    order marks are left out, which stand inside a file if several were joined.
+    """
     if not isinstance(line, str):
         raise TypeError(f"sentence is {brief(line)}; expected a string, with spaces between words")
-    return tuple(unicodedata.normalize("NFC", line).split())
+    if re.search("[\ud800-\udfff]", line):
+        raise ValueError(f"sentence is {line!r}; expected no lone surrogate")
+    line = unicodedata.normalize("NFC", line.replace("\ufeff", ""))
+    for white in ("\r\n", "\n", "\t"):
+        line = line.replace(white, " ")
+    return tuple(filter(None, line.rstrip("\r").split(" ")))
 
 
 def lacks_spaces(sentences: Sequence[Sequence[str]]) -> bool:

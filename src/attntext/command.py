@@ -95,7 +95,7 @@ def train(
     Parameters
     ----------
     source : path
-        sentences, one a line; .gz too
+        sentences, one a line; packed by gzip, bzip2 or xz too
     architecture : Architecture
         Network. None stands for the setting of the preset's paper; without a preset: Luong's decoder, dot score.
     training : TrainingConfig
@@ -194,12 +194,13 @@ def evaluate(
     from attnlib.units import units_of  # noqa: PLC0415
     from attntext import evaluation  # noqa: PLC0415
     from attntext.files import iter_parallel, read_gold  # noqa: PLC0415
-    from attntext.stream import search_settings  # noqa: PLC0415
+    from attntext.stream import count_unknown, log_unknown, search_settings  # noqa: PLC0415
 
     output, pairs = _opened(sys.stdout, OUTPUT), [*iter_parallel(source, target)]
     with _loaded(common) as model:
         links = read_gold(gold, [units_of(*pair, model.unspaced) for pair in pairs]) if gold else None
         with compute_with(search_settings(model, [pair[0] for pair in pairs], search.beam_size, _log)):
+            log_unknown(source, *count_unknown(model.source_vocabulary, [pair[0] for pair in pairs]), _log)
             scores = evaluation.evaluate(model, pairs, tokenize=tokenize, gold=links, **vars(search))
         print(scores, file=output)
 
@@ -219,11 +220,14 @@ def align(common: OmitArgPrefixes[Common], source: Positional[Path], target: Pos
     from attnlib.metrics import forced_alignments  # noqa: PLC0415
     from attnlib.processes import compute_with, fastest_settings, resolve_device  # noqa: PLC0415
     from attntext.files import format_pharaoh, iter_parallel  # noqa: PLC0415
+    from attntext.stream import count_unknown, log_unknown  # noqa: PLC0415
 
     output, pairs = _opened(sys.stdout, OUTPUT), [*iter_parallel(source, target)]
     with _loaded(common) as model:
         sample = partial(forced_alignments, model, pairs[:64])
         with compute_with(fastest_settings(sample, resolve_device(common.device), len(pairs), log=_log)):
+            for name, known, side in zip((source, target or source), model.vocabularies, (0, 1), strict=True):
+                log_unknown(name, *count_unknown(known, [pair[side] for pair in pairs]), _log)
             for links in forced_alignments(model, pairs):
                 print(format_pharaoh(links), file=output)
 

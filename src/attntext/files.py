@@ -1,32 +1,88 @@
-"""Reading and writing of parallel text and word links: plain text, ``.gz``, and tab-separated pairs.
+"""Reading and writing of parallel text and word links: plain or packed text, and tab-separated pairs.
 
 Text is UTF-8 with one sentence per line, and is normalized to Unicode's composed form (NFC). Words are separated by
 spaces. An error names the file and the line, counted from 1.
 """
 
 import errno
-import gzip
 import os
 import re
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as Links
 from hashlib import sha256
-from itertools import zip_longest
+from importlib import import_module
+from itertools import chain, zip_longest
 from pathlib import Path
+from typing import Any
 
 from attnbook.language.sentences import sample
 from attnlib.checks import check_whole
 from attnlib.data import GoldAlignment, SentencePair
 from attnlib.units import Words, split_words
-from attntext.writing import write_atomically
+from attntext.writing import add_path_to_errors, write_atomically
 
+_PACKED = {  # how packed files begin
+    rb"\x1f\x8b": "gzip",
+    rb"BZh[1-9](1AY&SY|\x17rE8P\x90)": "bzip2",
+    rb"\xfd7zXZ\x00|\x5d\x00\x00": "xz",
+    rb"\x28\xb5\x2f\xfd": "zstd",
+    rb"PK[\x03\x05]": "zip",
+    rb"\x04\x22\x4d\x18": "lz4",
+    rb"7z\xbc\xaf": "7z",
+    rb"\x1f\x9d": "compress",
+    rb"LZIP\x01": "lzip",
+}
+_MODULES = {"gzip": "gzip", "bzip2": "bz2", "xz": "lzma", "zstd": "compression.zstd"}  # of the standard library
 _NO_WORDS = re.compile("[\t\n\ud800-\udfff]|\r(?: |$)|^ | $|  |^$")
 
 
+def read_parts(file: Any, name: object) -> Iterator[list[bytes]]:
+    """Yield the lines of a binary file as they arrive, several at a time, without the ends of lines.
+
+    A file that begins as gzip, bzip2, xz or Zstandard do is unpacked, the last by Python 3.14 and later.
+
+    Raises
+    ------
+    OSError, ValueError
+        If the file cannot be read or unpacked. The error names the file, `name`.
+    """
+    begun: list[bytes] = []  # a line without its end
+    with add_path_to_errors(name):
+        file = _unpacked(file, name)
+        while chunk := _read_chunk(file, name):
+            head, end, tail = chunk.rpartition(b"\n")
+            if end:
+                yield (b"".join(begun) + head).split(b"\n")
+                begun.clear()
+            begun.append(tail)
+    if any(begun):
+        yield [b"".join(begun)]
+
+
+def _unpacked(file: Any, name: object) -> Any:
+    begins = file.peek(16) if hasattr(file, "peek") else b""
+    kind = next((kind for start, kind in _PACKED.items() if re.match(start, begins, re.DOTALL)), None)
+    if kind is None:
+        return file
+    try:
+        return import_module(_MODULES[kind]).open(file)
+    except (ImportError, KeyError):
+        known = "gzip, bzip2 or xz"
+        raise ValueError(f"{name} is packed by {kind}; expected text, or text packed by {known}") from None
+
+
+def _read_chunk(file: Any, name: object) -> bytes:
+    try:
+        return file.read1(1 << 16)
+    except Exception as error:  # each kind of packed file has errors of its own
+        if isinstance(error, OSError) and error.errno:
+            raise
+        raise ValueError(f"{name} is a torn file: {error}; expected a whole one") from None
+
+
 def decode_line(raw: bytes, name: object, number: int) -> str:
-    """Decode a line as UTF-8, without its end; the first line may begin with a byte order mark.
+    """Decode a line as UTF-8, without its end.
 
     Raises
     ------
@@ -34,7 +90,7 @@ def decode_line(raw: bytes, name: object, number: int) -> str:
         If the line is not UTF-8. The error names the file, `name`, and the line, from 1.
     """
     try:
-        return raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+        return raw.decode().rstrip("\r\n")
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{name}, line {number}: byte {error.start + 1} is not UTF-8; expected UTF-8, which iconv converts to"
@@ -42,14 +98,10 @@ def decode_line(raw: bytes, name: object, number: int) -> str:
 
 
 def read_lines(path: str | Path) -> Iterator[str]:
-    """Yield the lines of a text file, decompressed if its name ends in ``.gz``."""
-    path = Path(path)
-    with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
-        try:
-            for number, raw in enumerate(file, 1):
-                yield decode_line(raw, path, number)
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise ValueError(f"{path} is a torn file or no gzip file: {error}; expected a whole gzip file") from None
+    """Yield the lines of a text file, unpacked as `read_parts` does."""
+    with Path(path).open("rb") as file:
+        for number, raw in enumerate(chain.from_iterable(read_parts(file, path)), 1):
+            yield decode_line(raw, path, number)
 
 
 def iter_parallel(source: str | Path, target: str | Path | None = None) -> Iterator[tuple[Words, Words]]:
@@ -184,7 +236,7 @@ def read_gold(path: str | Path, sides: Sequence[tuple[Sequence[str], Sequence[st
         raise ValueError(f"{path} has {len(lines):,} lines; expected {len(sides):,} lines, one for each pair")
     for number, (line, (source, target)) in enumerate(zip(lines, sides, strict=True), 1):
         links: dict[str, set[tuple[int, int]]] = {"-": set(), "?": set()}
-        for link in line.split():
+        for link in split_words(line):
             ends = re.fullmatch(r"([0-9]+)([-?])([0-9]+)", link)
             if not ends or int(ends[1]) >= len(source) or int(ends[3]) >= len(target):
                 expected = f"expected i-j or i?j, positions from 0 in {len(source)} and {len(target)} words"

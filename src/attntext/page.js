@@ -4,7 +4,7 @@ window.attnlibOwn = data => {
   const EOS = 2, UNKNOWN = 3, SPECIAL = ["<pad>", "<start>", "<end>", "<unknown>"], SPACE = "\u2581";
   const INSIDE = { [SPACE]: "\ufdd0", "\u2585": "\ufdd1" };   // letters that mean something to sentencepiece
   const OUTSIDE = Object.fromEntries(Object.entries(INSIDE).map(both => both.reverse()));
-  const WHITE = /[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;   // where Python splits
+  const WHITE = /\r?\n|[ \t]|\r+$/;   // as units.py has it
   const WORDS = 99, LETTERS = 1000;   // of what is read
   const { pieces, positions, most, beam: widest } = data.own;
   const numbers = new Map(data.source.map((word, n) => [word, n + SPECIAL.length]));
@@ -42,7 +42,8 @@ window.attnlibOwn = data => {
   if (pieces) data.target = data.target.map(shown);
 
   function read(written, before, begin, tell) {
-    const words = written.replace(/\p{Surrogate}/gu, "\ufffd").normalize("NFC").split(WHITE).filter(word => word);
+    const whole = written.replace(/\p{Surrogate}/gu, "\ufffd").replaceAll("\ufeff", "").normalize("NFC");
+    const words = whole.split(WHITE).filter(word => word);
     const tokens = written.length > LETTERS ? [] : words.flatMap(numbered);
     const wrong = wrongIn(words.length, written.length, tokens.length);
     if (wrong) tell(wrong);

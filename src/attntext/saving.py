@@ -35,6 +35,8 @@ def alone(folder: Path) -> Iterator[None]:
     if processes.rank():
         yield
         return
+    if folder.is_file():
+        raise ValueError(f"{folder} is a file; expected the name of a folder")
     path = folder / "training.lock"
     made = [each for each in (folder, *folder.parents) if not each.exists()]
     folder.mkdir(parents=True, exist_ok=True)

@@ -3,17 +3,20 @@
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from io import IOBase
-from itertools import accumulate, islice
+from itertools import accumulate
+from select import select
 from typing import Any
 
 from attnlib.checks import check_whole
-from attnlib.data import Tokenizer
+from attnlib.data import UNK, Tokenizer
 from attnlib.processes import ComputeSettings, compute_with, fastest_settings
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.translation import translate_all
 from attnlib.units import Words, split_words
-from attntext.files import decode_line, format_pharaoh
-from attntext.writing import add_path_to_errors
+from attntext.files import decode_line, format_pharaoh, read_parts
+
+INPUT = "the input"
+"""What errors call the standard input."""
 
 _TOGETHER = 1000  # lines that are in memory at once
 
@@ -28,21 +31,21 @@ def translate_stream(
     log: Callable[[str], Any] = lambda line: None,
     **options: Any,
 ) -> None:
-    """Translate a text line by line, a thousand lines at a time.
+    """Translate a text line by line, a thousand lines at a time, and fewer where more would have to be waited for.
 
     Parameters
     ----------
     model : EncoderDecoder
         The model.
     source, target : binary stream
-        UTF-8 text in and out. An empty line has an empty translation.
+        UTF-8 text in and out, the former packed or not. An empty line has an empty translation.
     max_input_length : int, default 1000
         Most words or subwords of a line. A longer line is cut.
     linked : binary stream, optional
         Stream for the links, in the Pharaoh format, one line for each sentence.
     log : callable, optional
-        Called with a message about each line that was cut, each translation that reached its greatest length, and
-        whether bfloat16 and several threads were found to be faster.
+        Called with a message about each line that was cut, each translation that reached its greatest length, whether
+        bfloat16 and several threads were found to be faster, and how many words were unknown.
     **options
         Further arguments of `attnlib.translation.translate_all`.
 
@@ -55,25 +58,40 @@ def translate_stream(
         has none.
     """
     check_whole(max_input_length=max_input_length)
-    texts = (split_words(line) for line in _lines(source))
-    begin, settings = 1, None
-    while lines := [*islice(texts, _TOGETHER)]:
+    begin, measured, settings = 1, 0, ComputeSettings()
+    unknown = [0, 0]
+    for raw in _together(source):
+        lines = [split_words(decode_line(line, INPUT, number)) for number, line in enumerate(raw, begin)]
         sentences = [_shortened(model.source_vocabulary, words, max_input_length) for words in lines]
         for number, (words, kept) in enumerate(zip(lines, sentences, strict=True), begin):
             if kept != words:
-                log(f"the input, line {number}: cut to {max_input_length:,} words or pieces of words")
-        settings = settings or search_settings(model, sentences, options.get("beam_size", 5), log)
+                log(f"{INPUT}, line {number}: cut to {max_input_length:,} words or pieces of words")
+        if len(lines) > measured:  # of more lines, a measurement may pay
+            settings, measured = search_settings(model, sentences, options.get("beam_size", 5), log), len(lines)
         with compute_with(settings):
             translations = translate_all(model, sentences, **options)
         if cut := [str(number) for number, one in enumerate(translations, begin) if not one.finished]:
-            log(f"the input, lines {', '.join(cut)}: translations cut at their greatest length (--max-length)")
+            log(f"{INPUT}, lines {', '.join(cut)}: translations cut at their greatest length (--max-length)")
         if linked:
             linked.writelines(f"{format_pharaoh(one.links())}\n".encode() for one in translations)
             linked.flush()  # whole lines, since both may go to one place
-        with add_path_to_errors("the output"):
-            target.writelines(f"{one}\n".encode() for one in translations)
-            target.flush()
+        target.writelines(f"{one}\n".encode() for one in translations)
+        target.flush()
+        unknown = [sum(both) for both in zip(unknown, count_unknown(model.source_vocabulary, sentences), strict=True)]
         begin += len(lines)
+    log_unknown(INPUT, *unknown, log)
+
+
+def count_unknown(vocabulary: Tokenizer, sentences: Sequence[Words]) -> tuple[int, int]:
+    """Return how many words of some sentences a vocabulary does not know, and how many there are."""
+    doubtful = (words for words in sentences if words and UNK in vocabulary.encode(words))
+    return sum(UNK in vocabulary.encode([word]) for words in doubtful for word in words), sum(map(len, sentences))
+
+
+def log_unknown(name: object, unknown: int, words: int, log: Callable[[str], Any]) -> None:
+    """Say how many words of a text were unknown, if there were any."""
+    if unknown:
+        log(f"{name}: {unknown:,} of {words:,} words unknown to the model")
 
 
 def search_settings(
@@ -84,10 +102,23 @@ def search_settings(
     return fastest_settings(work, next(model.parameters()).device, len(sentences), log=log)
 
 
-def _lines(source: IOBase) -> Iterator[str]:
-    with add_path_to_errors("the input"):
-        for number, raw in enumerate(source, 1):
-            yield decode_line(raw, "the input", number)
+def _together(source: Any) -> Iterator[list[bytes]]:
+    """Yield the lines of a stream, a thousand at a time, and fewer if no more come for a tenth of a second."""
+    lines: list[bytes] = []
+    for part in read_parts(source, INPUT):
+        lines += part
+        while len(lines) >= _TOGETHER or (lines and not _has_more(source)):
+            yield lines[:_TOGETHER]
+            del lines[:_TOGETHER]
+    if lines:
+        yield lines
+
+
+def _has_more(source: Any) -> bool:
+    try:
+        return bool(select([source], [], [], 0.1)[0])
+    except (OSError, ValueError):  # no stream that one waits for
+        return True
 
 
 def _shortened(vocabulary: Tokenizer, words: Words, longest: int) -> Words:

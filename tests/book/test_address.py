@@ -21,7 +21,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from bookext.address import Address, read
 from bookext.citation import bibtex
-from bookext.copies import CLONE
+
+CLONE = 'clone the book, and %pip install "FOLDER[book]"'
 
 NOWHERE = "# repository-code: https://github.com/ORGANIZATION/NAME\n"
 REPOSITORY, SITE = "https://github.com/Some-Org/attention", "https://some-org.github.io/attention/"
@@ -102,7 +103,7 @@ def test_pages_lead_to_the_repository_that_is_named(root, somewhere):
 
 
 def test_what_is_downloaded_leads_back_to_the_book(root, nowhere, somewhere):
-    tag = f"%pip install git+{REPOSITORY}@v{read(root).version}"
+    tag = f'%pip install "attnlib[book] @ git+{REPOSITORY}@v{read(root).version}"'
     for site, link, install in ((nowhere, "Run", CLONE), (somewhere, f"[Run]({SITE}book/run.html)", tag)):
         first, _ = nbformat.read(site / "_sources/notebooks/1.ipynb", as_version=4).cells
         assert first.source == f"# One\n\n{link} $x_1$"
@@ -171,7 +172,9 @@ def test_what_is_no_repository_is_refused(root, tmp_path, wrong):
 
 
 def test_every_cell_that_installs_names_this_version(root, notebook_path):
-    install = f"%pip install attnlib=={read(root).version}\n    # If that fails, {CLONE}\n"
+    extra = "[book,text]" if notebook_path.stem.startswith("05") else "[book]"
+    install = f'%pip install "attnlib{extra}=={read(root).version}"\n'
+    install += f"    # If that fails, {CLONE.replace('[book]', extra)}\n"
     cells = nbformat.read(notebook_path, as_version=4).cells
     first = next(cell.source for cell in cells if cell.cell_type == "code")
     assert install in first

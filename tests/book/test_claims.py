@@ -1,25 +1,114 @@
-"""If a claim does not hold on a reader's machine, every page is there all the same, and says what failed."""
+"""What a page claims is tested after its cells, leaves no trace in what a reader has, and is told where it fails."""
 
+import random
+import re
+from pathlib import Path
+from runpy import run_path
+
+import nbformat
+import numpy as np
+import pytest
+import torch
 from lxml import html
-from nbformat.v4 import new_code_cell
+from nbformat.v4 import new_code_cell, new_notebook
+
+from bookext.copies import markdown
+from bookext.weaving import ASIDE, sections, weave
+
+FALSE = "# %% after second\nx = 3\nassert x < 1, 'three is less'\n"
 
 
-def test_a_false_claim_is_on_the_page_and_in_the_report_and_what_follows_is_run(chapter, tmp_path):
-    false = new_code_cell("assert 2 < 1, 'two is less'", metadata={"tags": ["remove-cell"]})
-    cells = false, new_code_cell("print('went', 'on')")
-    status, page = chapter("bookext.claims", *cells, nb_execution_allow_errors=True)
+@pytest.fixture
+def claims(tmp_path, root) -> Path:
+    path = tmp_path / "tests" / "claims" / "index.py"
+    path.parent.mkdir(parents=True)
+    return path
+
+
+def aside(reader: dict[str, object], code: str) -> None:
+    run_path(ASIDE, {"reader": reader, "path": "claims.py", "above": 0, "code": code})
+
+
+def test_a_false_claim_is_on_the_page_and_in_the_report_and_nowhere_else(chapter, claims, tmp_path):
+    claims.write_text(FALSE)
+    cells = [("first", "x = 1"), ("second", "print('goes', 'on')"), ("third", "print(x, 1 / 0)")]
+    made = [new_code_cell(source, id=name) for name, source in cells]
+    status, page = chapter("bookext.claims", *made, nb_execution_allow_errors=True)
     assert status == 1
     text = html.fromstring(page).text_content()
-    assert "cell 1: AssertionError: two is less" in text
-    assert "assert 2 < 1" in text
-    assert "went on" in text
+    assert "tests/claims/index.py, after second: AssertionError: three is less" in text
+    assert "assert x < 1" in text
+    assert "goes on" in text
     lines = (tmp_path / "out" / "claims.txt").read_text().splitlines()
-    assert lines[1] == "  index, cell 1: AssertionError: two is less"
-    assert "index.html" in lines[2]
+    assert lines[1] == "  index, tests/claims/index.py, after second: AssertionError: three is less"
+    assert lines[2] == "  index, cell 3: ZeroDivisionError: division by zero"
+    assert "index.html" in lines[3]
+    assert "run_path" not in (tmp_path / "out" / "_sources" / "index.ipynb.txt").read_text()
 
 
-def test_where_every_claim_holds_nothing_is_said(chapter, tmp_path):
-    status, page = chapter("bookext.claims", new_code_cell("assert 1 < 2"))
+def test_where_every_claim_holds_nothing_is_said(chapter, claims, tmp_path):
+    claims.write_text("# %% after first\nassert x == 1\n")
+    status, page = chapter("bookext.claims", new_code_cell("x = 1", id="first"))
     assert status == 0
     assert b"ended with an error" not in page
     assert not (tmp_path / "out" / "claims.txt").exists()
+
+
+def test_claims_are_woven_behind_their_cells_and_copied_to_no_reader(claims):
+    claims.write_text(f"# %% after first\nassert x\n\n\n{FALSE}")
+    notebook = new_notebook(cells=[new_code_cell(f"{name} = 1", id=name) for name in ("first", "second")])
+    woven = weave(notebook, claims)
+    assert [cell.id for cell in woven.cells] == ["first", "after-first", "second", "after-second"]
+    assert [cell.id for cell in notebook.cells] == ["first", "second"]
+    assert sections(claims) == {"first": ("assert x", 1), "second": ("x = 3\nassert x < 1, 'three is less'", 5)}
+    assert [line for line in markdown(woven).splitlines() if line[:1].isalpha()] == ["first = 1", "second = 1"]
+
+
+def test_claims_see_what_the_reader_has_and_change_none_of_it():
+    reader = {"x": 1}
+    aside(reader, "y = x + 1\nx = 5\n\n\ndef ours():\n    return x, y")
+    aside(reader, "assert (x, y, ours(), len([y])) == (1, 2, (5, 2), 1)")
+    assert {name for name in reader if not name.startswith("__")} == {"x"}
+    assert reader["x"] == 1
+    with pytest.raises(NameError, match="'z'"):
+        aside(reader, "z")
+
+
+def drawn() -> tuple[float, ...]:
+    return random.random(), np.random.random(), torch.rand(1).item()  # noqa: NPY002, the state that claims may change
+
+
+@pytest.mark.parametrize("ends", ["", "\nassert False"])
+def test_random_numbers_go_on_where_they_were(ends):
+    for seed in (random.seed, np.random.seed, torch.manual_seed):
+        seed(7)
+    expected = drawn()
+    for seed in (random.seed, np.random.seed, torch.manual_seed):
+        seed(7)
+    try:
+        aside({"drawn": drawn}, "drawn()\ndrawn()" + ends)
+    except AssertionError:
+        assert ends
+    assert drawn() == expected
+
+
+def test_each_section_follows_one_cell_of_its_notebook(notebook_path, root):
+    text = (root / "tests" / "claims" / f"{notebook_path.stem}.py").read_text(encoding="utf-8")
+    keys = re.findall(r"^# *%%.*?(\S+)$", text, re.MULTILINE)
+    ids = [cell.id for cell in nbformat.read(notebook_path, as_version=4).cells if cell.cell_type == "code"]
+    assert keys == [name for name in ids if name in keys]
+    assert len({*ids}) == len(ids)
+    assert text.startswith("# %% after ")
+
+
+def test_every_file_of_claims_has_its_notebook(notebook_paths, root):
+    files = {path.stem for path in (root / "tests" / "claims").glob("*.py")}
+    assert files <= {path.stem for path in notebook_paths}
+
+
+def test_what_is_not_compared_is_claimed_something_of(notebook_path, root):
+    claimed = sections(root / "tests" / "claims" / f"{notebook_path.stem}.py")
+    cells = [cell for cell in nbformat.read(notebook_path, as_version=4).cells if cell.cell_type == "code"]
+    for cell, after in zip(cells, [*cells[1:], new_code_cell()], strict=True):
+        if "nbval-ignore-output" in cell.metadata.get("tags", []):
+            assert "assert" in str(claimed.get(cell.id)) + after.source, cell.id

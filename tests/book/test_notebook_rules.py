@@ -26,8 +26,6 @@ SECTION = next(number for number, cell in enumerate(CHAPTER) if cell.source.star
 STREAM = first(lambda cell: any(output.output_type == "stream" for output in cell.outputs))
 VALUE = first(lambda cell: any(output.output_type == "execute_result" for output in cell.outputs))
 FIGURE = first(lambda cell: "image/png" in dict(rules.shown(cell)))
-IGNORED = first(lambda cell: "nbval-ignore-output" in rules.tags(cell))
-CHECK = next(number for number, _ in CODE if number > IGNORED)
 
 
 Tampering = Callable[[Cells], None]
@@ -78,7 +76,10 @@ OFFENCES: dict[str, list[Tampering]] = {
         marked(FIGURE),
         lambda made: made[FIGURE].outputs.extend(made[FIGURE].outputs),
     ],
-    "ignored_are_checked": [at(CHECK, source="seconds < 2"), marked(LAST, tags=["nbval-ignore-output"])],
+    "folded_alike": [
+        *(marked(LAST, tags=[tag]) for tag in rules.FOLDED),
+        *(marked(LAST, **folding) for folding in rules.FOLDED.values()),
+    ],
     "short_cells": [runs("y = 1\n" * 21)],
 }
 

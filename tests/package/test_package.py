@@ -117,9 +117,9 @@ def test_no_module_hides_a_name_of_its_package(package):
 
 
 def test_nothing_is_loaded_that_could_run_code():
-    loaders = ("pickle", "np.load", "numpy.load", "shelve", "marshal", "eval(", "exec(")
+    loaders = r"pickle(?! import UnpicklingError)|np\.load|numpy\.load|shelve|marshal|eval\(|exec\("
     unsafe = r"torch\.load\((?!.*weights_only=True)"
-    pattern = re.compile(rf"(?<![\w.])({'|'.join(map(re.escape, loaders))}|{unsafe})")  # not a module's own eval()
+    pattern = re.compile(rf"(?<![\w.])({loaders}|{unsafe})")  # not a module's own eval()
     assert {name: uses for name, source in SOURCES.items() if (uses := pattern.findall(source))} == {}
 
 

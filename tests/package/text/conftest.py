@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable
-from io import BytesIO
+from io import BufferedReader, BytesIO
 from types import SimpleNamespace
 
 import pytest
@@ -16,7 +16,7 @@ def run(monkeypatch, capfd) -> Callable[..., tuple[int, str, str]]:
 
     def ran(*words: str, given: str | bytes = "") -> tuple[int, str, str]:
         capfd.readouterr()
-        stream = BytesIO(given.encode() if isinstance(given, str) else given)
+        stream = BufferedReader(BytesIO(given.encode() if isinstance(given, str) else given))
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=stream))
         try:
             status = main(words)

@@ -33,10 +33,20 @@ def test_two_files_or_one_with_tabs_give_the_same_pairs(write, ending):
     assert sides(read_parallel(source, target)) == sides(read_parallel(both)) == PAIRS
 
 
-def test_letters_are_composed_and_a_mark_at_the_beginning_is_no_word(write):
+def test_letters_are_composed_and_a_mark_of_a_file_is_no_word_wherever_it_stands(write):
     apart = unicodedata.normalize("NFD", "größe")
-    lines = read_lines(write("a", "\ufeff" + apart + " x\u2028y\n\n"))
-    assert [split_words(line) for line in lines] == [("größe", "x", "y"), ()]
+    lines = read_lines(write("a", f"\ufeff{apart} x\r\n\ufeff\n{apart} \ufeffx\n"))
+    assert [split_words(line) for line in lines] == [("größe", "x"), (), ("größe", "x")]
+
+
+def test_words_and_links_are_counted_as_by_fast_align_which_parts_at_space_and_tab_only(write):
+    for letter in "\u00a0\u202f\u3000\u2028\u0085\x0b\x0c\x1c\x1f\r":
+        number = f"10{letter}000"
+        assert split_words(f" le prix\test  {number} euros \t\r\n") == ("le", "prix", "est", number, "euros")
+    assert split_words("the cat\nsleeps\r\nhere") == ("the", "cat", "sleeps", "here")
+    pair = tuple(split_words(line) for line in ("the price is 10\u00a0000 euros", "le prix est 10\u00a0000 euros"))
+    assert read_gold(write("g", "4-4\n"), [pair])[0].sure == {(4, 4)}
+    assert pair[1][4] == "euros"
 
 
 def test_empty_and_long_pairs_are_left_out_and_counted_each_time_that_files_are_read(write):
@@ -66,12 +76,13 @@ def test_what_is_wrong_is_said_with_file_and_line(write, source, target, message
         read_parallel(*files, max_length=2)
 
 
-def test_a_gzip_file_cut_short_or_that_is_none_is_named(tmp_path):
+def test_a_gzip_file_cut_short_is_named_and_a_name_alone_makes_none(tmp_path):
     path = tmp_path / "a.gz"
-    for raw in (gzip.compress(b"a\n" * 9999)[:-20], b"plain text\n"):
-        path.write_bytes(raw)
-        with pytest.raises(ValueError, match=r"a\.gz is a torn file or no gzip file"):
-            list(read_lines(path))
+    path.write_bytes(gzip.compress(b"a\n" * 9999)[:-20])
+    with pytest.raises(ValueError, match=r"a\.gz is a torn file: .*; expected a whole one"):
+        list(read_lines(path))
+    path.write_bytes(b"plain text\n")
+    assert [*read_lines(path)] == ["plain text"]
 
 
 def test_the_digest_tells_every_word_apart():

@@ -1,11 +1,32 @@
 """Troubles that users of other translation toolkits reported: none of them is here."""
 
+import bz2
+import errno
+import gzip
+import lzma
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from io import BytesIO
 from pathlib import Path
+from queue import Queue
+from types import SimpleNamespace
 
 import pytest
+import torch
 
 from attnbook.pretrained.folder import load, load_history
+from attnbook.pretrained.models import FOLDER
+from attnlib.data import SentencePair
 from attnlib.translation import translate
+from attntext import saving, stream
+from attntext.files import read_lines
+from attntext.settings import TrainingConfig
+from attntext.stream import translate_stream
+from attntext.trainer import train_model
+from attntext.writing import add_path_to_errors
 
 TRAIN = ("train", "--source", "train.tsv", "--model", "run", "--features", "64", "--dropout", "0")
 CHINESE = [
@@ -64,3 +85,268 @@ def test_a_long_line_keeps_its_translation_or_its_beginning_and_the_line_is_name
         status, out, err = run(*command, *more, given=f"w1 w2\n{' '.join(words)}\n")
         assert (status, out) == (0, f"w1 w2\n{' '.join(words[: 100 if more else None])}\n")
         assert err == ("the input, lines 2: translations cut at their greatest length (--max-length)\n" if more else "")
+
+
+# Faults of this command, each with the smallest input that showed it.
+
+MODEL = str(FOLDER / "bahdanau")
+SMALL = ("train", "--source", "train.tsv", "--model", "run", "--features", "4", "--steps", "3", "--words")
+LINES = ["the cat sleeps\tle chat dort", "the dog sleeps\tle chien dort"]
+no_space = partial(OSError, errno.ENOSPC, "No space left on device")
+
+
+@contextmanager
+def leading_to(number, opened):
+    """Let a descriptor lead to another that is open, inside the block."""
+    kept = os.dup(number)
+    os.dup2(opened, number)
+    try:
+        yield
+    finally:
+        os.dup2(kept, number)
+        os.close(kept)
+
+
+@pytest.fixture
+def unread():
+    """Give a pipe whose reader has gone away."""
+    end, begin = os.pipe()
+    os.close(end)
+    yield begin
+    os.close(begin)
+
+
+@pytest.fixture
+def full():
+    """Give a device that is always full."""
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no device here that is always full")
+    number = os.open("/dev/full", os.O_WRONLY)
+    yield number
+    os.close(number)
+
+
+@pytest.mark.parametrize("log", ["unread", "full"])
+def test_a_log_that_nobody_reads_ends_no_work(run, log, request):
+    write("train.tsv", LINES)
+    with leading_to(2, request.getfixturevalue(log)):
+        assert run(*SMALL, "--min-count", "1", "--dev", "train.tsv", "--eval-every", "1")[0] == 0
+        status, out, _ = run("translate", "--model", MODEL, "--links", "links", given="the cat zzz\n")
+        assert (status, out.count("\n")) == (0, 1)
+    assert load_history("run")[-1]["ended"] == "steps"
+    assert Path("links").read_text().count("\n") == 1
+
+
+def test_only_the_reader_of_the_output_can_have_read_enough(run, unread):
+    with leading_to(1, unread):
+        assert run("translate", "--model", MODEL, given="the cat\n")[::2] == (0, "")
+        assert run("translate", "--model", MODEL, "--links", "/dev/stdout", given="the cat\n")[::2] == (0, "")
+    links = f"/dev/fd/{unread}"
+    status, _, err = run("translate", "--model", MODEL, "--links", links, given="the cat\n")
+    assert (status, err) == (2, f"attnlib translate: {links}: Broken pipe\n")
+
+
+@pytest.mark.parametrize("word", ["--version", "--help"])
+def test_what_is_asked_of_the_command_itself_may_go_unread_and_a_full_disk_is_said(run, unread, full, word):
+    with leading_to(1, unread):
+        assert run(word)[::2] == (0, "")
+    with leading_to(1, full):
+        assert run(word)[::2] == (2, f"attnlib {word}: the output: No space left on device\n")
+
+
+def test_help_needs_no_letter_that_the_encoding_lacks(run, monkeypatch):
+    monkeypatch.setattr(sys, "stdout", SimpleNamespace(name="<stdout>", encoding="ascii", flush=lambda: None))
+    status, out, _ = run("--help")
+    assert status == 0
+    assert "* translate" in out
+
+
+def test_a_vocabulary_that_would_know_no_word_is_refused_and_one_says_what_it_covers(run):
+    write("train.tsv", [*LINES, "one word\ttrois mots ici"])
+    status, _, err = run(*SMALL, "--min-count", "3")
+    assert status == 2
+    assert "min_count is 3, and no word is as frequent" in err
+    assert not Path("run").exists()
+    assert "which cover 50.0, 44.4 percent of the text" in run(*SMALL)[2]
+
+
+@pytest.mark.parametrize("words", [("a\r",), ("a\n",), ("New York",), ("a\tb",), ("",), ("a\ud800",), ()])
+@pytest.mark.parametrize("side", [0, 1])
+def test_pairs_whose_words_are_none_of_a_line_are_refused_before_the_training(words, side, refused):
+    pair = [("a",), ("b",)]
+    pair[side] = words
+    config = TrainingConfig(options={"embedding_dim": 4, "hidden_size": 4}, words=True, min_count=1, steps=1)
+    good = SentencePair(("a",), ("b",))
+    refused(lambda: train_model("run", [good, SentencePair(*pair)], config=config), r"^pairs\[1\] holds \(")
+    refused(lambda: train_model("run", [good], [SentencePair(*pair)], config), r"^dev\[0\] holds \(")
+    assert not Path("run").exists()
+
+
+def test_other_letters_than_spaces_come_back_in_a_vocabulary():
+    words = ("a\rb", "x\u2028y", "10\u00a0000", "a\x85b", "\x0b", "猫")
+    config = TrainingConfig(options={"embedding_dim": 4, "hidden_size": 4}, words=True, min_count=1, steps=1)
+    train_model("run", [SentencePair(words, words)], config=config)
+    assert {*load("run").source_vocabulary.words} == {*words}
+
+
+def test_an_interrupted_training_whose_save_is_gone_is_not_complete(run):
+    write("train.tsv", LINES)
+    command = (*SMALL, "--min-count", "1")
+    assert run(*command)[0] == 0
+    config = Path("run/config.json")
+    config.write_text(config.read_text().replace('"ended": "steps"', '"ended": "interrupted"'))
+    status, _, err = run(*command)
+    assert status == 2
+    assert "run has no training.pt; expected that of its interrupted training" in err
+
+
+def test_a_damaged_save_or_configuration_is_named(run, monkeypatch):
+    write("train.tsv", LINES)
+    command, true = (*SMALL, "--min-count", "1"), saving.complete_folder
+    monkeypatch.setattr(saving, "complete_folder", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    assert run(*command)[0] == 130
+    monkeypatch.setattr(saving, "complete_folder", true)
+    whole = Path("run/training.pt").read_bytes()
+    for torn in (b"", os.urandom(5000), b"text\n" * 99, whole[:900], whole[: len(whole) // 2], b"PK\x03\x04" * 9):
+        Path("run/training.pt").write_bytes(torn)
+        status, _, err = run(*command)
+        assert (status, err.count("attnlib train: run/training.pt is damaged; expected")) == (2, 1)
+    Path("run/training.pt").write_bytes(whole)
+    text = Path("run/config.json").read_text()
+    for key in ("compute", "settings", "options"):
+        Path("run/config.json").write_text(text.replace(f'"{key}"', '"other"'))
+        status, _, err = run(*command)
+        assert status == 2
+        assert "run/config.json" in err or "run holds" in err
+    Path("run/config.json").write_text(text)
+    assert run(*command)[0] == 0
+    for key in ("settings", "options", "preset", "embedding_scale"):
+        Path("run/config.json").write_text(text.replace(f'"{key}"', '"other"'))
+        status, _, err = run("translate", "--model", "run", given="the cat\n")
+        assert (status, err) == (
+            2, f"attnlib translate: run/config.json is damaged; expected a whole file: it has no '{key}'\n"
+        )  # fmt: skip
+
+
+def test_a_save_that_fails_is_said_and_the_last_one_ends_the_training(run, monkeypatch):
+    write("train.tsv", LINES)
+    command = (*SMALL, "--min-count", "1", "--save-seconds", "0")
+
+    @contextmanager
+    def fails(path):
+        with add_path_to_errors(path):
+            yield SimpleNamespace(write=lambda _: (_ for _ in ()).throw(no_space), flush=lambda: None)
+
+    monkeypatch.setattr(saving, "atomic_open", fails)
+    status, _, err = run(*command)
+    assert status == 2
+    assert "step 2: not saved: run/training.pt: No space left on device" in err
+    assert err.endswith("attnlib train: run/training.pt: No space left on device\n")
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError(), RuntimeError("[...] can't allocate memory"), torch.OutOfMemoryError("CUDA out of memory.")]
+)
+def test_what_lowers_the_memory_is_said_when_there_is_not_enough(run, monkeypatch, error):
+    def fails(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(stream, "translate_all", fails)
+    status, _, err = run("translate", "--model", MODEL, given="the cat\n")
+    assert (status, err) == (2, "attnlib translate: out of memory; expected a smaller --beam-size, --max-length or "
+                                "--max-input-length\n")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (f"--seed {2**64}", f"seed is {2**64}; expected a number from 0 to {2**63 - 1}"),
+        ("--vocab-size 3000000000", "vocab_size is 3000000000; expected a number from 1 to 2147483647"),
+        (f"--window local-m --half-width {2**63}", f"half_width is {2**63}; expected a number from 1 to 2147483647"),
+        (f"--max-tokens {2**70}", f"max_tokens is {2**70}; expected a number from 1 to 2147483647"),
+    ],
+)
+def test_an_option_beyond_its_range_is_named(run, options, says):
+    assert run(*SMALL, *options.split())[::2] == (2, f"attnlib train: {says}\n")
+
+
+def test_a_toy_text_on_a_full_disk_leaves_nothing_behind(run, monkeypatch):
+    true, files = os.fsync, []
+
+    def fails(file):
+        files.append(file)
+        if len(files) == 3:
+            raise no_space()
+        true(file)
+
+    monkeypatch.setattr(os, "fsync", fails)
+    toy = ("toy", "toy", "--train", "3", "--dev", "2")
+    assert run(*toy)[::2] == (2, "attnlib toy: toy/train.links: No space left on device\n")
+    assert [*Path("toy").iterdir()] == []
+    assert run(*toy)[0] == 0
+
+
+def test_what_is_no_folder_is_refused_by_every_command(run):
+    write("train.tsv", LINES)
+    says = "train.tsv is a file; expected"
+    assert says in run("translate", "--model", "train.tsv", given="the\n")[2]
+    assert says in run("train", "--source", "train.tsv", "--model", "train.tsv")[2]
+
+
+def test_marks_between_joined_files_change_no_translation(run):
+    status, out, err = run("translate", "--model", MODEL, given="\ufeffthe cat sleeps\nthe cat sleeps\n" * 2)
+    assert (status, err) == (0, "")
+    assert len({*out.splitlines()}) == 1
+    write("train.tsv", [LINES[0], f"\ufeff{LINES[0]}", LINES[1].replace("\t", "\t\ufeff")])
+    assert run(*SMALL, "--min-count", "1")[0] == 0
+    assert "\ufeff" not in "".join(Path("run").joinpath(f"{side}.words").read_text() for side in ("source", "target"))
+
+
+def test_words_that_a_model_does_not_know_are_counted_once(run):
+    given = "THE CAT SLEEPS\nthe cat sleeps\n"
+    assert run("translate", "--model", MODEL, given=given)[2] == "the input: 3 of 6 words unknown to the model\n"
+    write("test.tsv", ["THE cat\tle chat", "the CAT\tLE CHAT dort"])
+    says = "test.tsv: 2 of 4 words unknown to the model\n"
+    assert run("evaluate", "--model", MODEL, "test.tsv")[2] == says
+    assert run("align", "--model", MODEL, "test.tsv")[2] == says + "test.tsv: 2 of 5 words unknown to the model\n"
+
+
+def test_a_line_that_arrives_alone_is_answered_before_the_next_one():
+    (end, begin), answers = os.pipe(), Queue()
+
+    class Answers(BytesIO):
+        def writelines(self, lines):
+            for line in lines:
+                answers.put(line)
+
+    with os.fdopen(end, "rb") as source, ThreadPoolExecutor(1) as other:
+        done = other.submit(translate_stream, load(MODEL), source, Answers(), beam_size=1)
+        try:
+            for _ in range(2):
+                os.write(begin, b"the cat sleeps\nthe dog")  # the second line has not ended
+                assert answers.get(timeout=20) == b"le chat dort\n"
+                os.write(begin, b" sleeps\n")
+                assert answers.get(timeout=20) == b"le chien dort\n"
+        finally:
+            os.close(begin)
+        done.result(timeout=20)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_a_packed_text_is_known_by_its_first_bytes(run, pack):
+    packed = pack(b"the cat sleeps\n")
+    assert run("translate", "--model", MODEL, given=packed)[1] == "le chat dort\n"
+    Path("text.GZ").write_bytes(packed)
+    assert [*read_lines("text.GZ")] == ["the cat sleeps"]
+    Path("text").write_bytes(pack(b"".join(b"%d\n" % n for n in range(9999)))[:-20])
+    with pytest.raises(ValueError, match=r"^text is a torn file"):
+        list(read_lines("text"))
+
+
+@pytest.mark.parametrize(
+    ("begins", "kind"), [(b"PK\x03\x04", "zip"), (b"\x04\x22\x4d\x18", "lz4"), (b"7z\xbc\xaf", "7z")]
+)
+def test_what_the_standard_library_cannot_unpack_is_named(begins, kind):
+    Path("text").write_bytes(begins + b"more")
+    with pytest.raises(ValueError, match=f"^text is packed by {kind}; expected text, or text packed by gzip"):
+        list(read_lines("text"))

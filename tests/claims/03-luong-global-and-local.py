@@ -1,0 +1,190 @@
+# %% after cell-007
+four = torch.tensor([[[1.0, 0], [1, 4], [4, 3], [-2, 2]]])
+asks, by_general = torch.tensor([[1.0, 0]]), General(2)
+by_general.W_a.weight = nn.Parameter(torch.tensor([[0.0, 1], [1, 0]]))
+assert Dot()(asks, four).tolist() == [[1, 1, 4, -2]]
+assert by_general(asks, four).tolist() == [[0, 4, 3, 2]]
+by_general.W_a.weight = nn.Parameter(torch.eye(2))
+assert torch.equal(by_general(asks, four), Dot()(asks, four)), "the identity"
+W_s, U_h = (by_concat := Concat(2)).W_a.weight.split(2, dim=1)
+additive = torch.tanh((asks @ W_s.T)[:, None] + four @ U_h.T) @ by_concat.v_a.weight.T
+assert torch.allclose(by_concat(asks, four), additive.squeeze(2)), "Bahdanau's score"
+
+# %% after cell-016
+assert exact(my_global, held_out) > 0.8, "most"
+assert not {p.source for p in held_out} & {p.source for p in pairs}
+
+# %% after cell-019
+last = weights[0, 7:9].argmax(dim=1).tolist()
+assert [pair.source[i] for i in last] == ["the", "garden"] and last == [1, 2]
+assert pair.target[6:] == ("dans", "le", "jardin")
+
+
+# %% after cell-022
+def weights_after(trained, word):
+    ids, lengths = encode_batch([pair.source], english)
+    words = ["le", "chat", "noir", "voit", word, "chien"]
+    attended = trained(ids, lengths, torch.tensor([french.encode(words)]))[1]
+    return attended.to_dense(10)[0, 5]
+
+
+usual, moved = weights_after(luong, "le"), weights_after(luong, "dans")
+assert (usual.argmax(), moved.argmax()) == (8, 0), "from dog to in"
+same = [weights_after(bahdanau, word) for word in ("le", "dans")]
+assert torch.equal(*same) and not torch.allclose(usual, moved)
+for model in (luong, bahdanau):
+    made = model.config["training_info"]
+    config = recorded.plan.configs[made["row"]]
+    assert config.clauses == (1, 2, 3) and made["steps"] == config.max_steps
+    assert attnlib.translate(model, sentence, beam_size=1).words == pair.target
+assert sentence == "in the garden the black cat sees the dog"
+assert type(luong.decoder.attention.score).__name__ == "General"
+
+# %% after cell-025
+assert [t - i for i, t in sorted(pair.links)[:3]] == [6, 6, 6]
+for name, model in through.items():
+    [p] = experiments.window_centers(model, [pair])
+    D = model.decoder.attention.window.half_width
+    outside = {pair.target[t] for i, t in pair.links if abs(i - p[t]) > D}
+    assert outside == ({"dans", "le", "jardin"} if name == "local-m" else set())
+    assert {"local-m": 4, "local-p": 10}[name] == D
+[p] = experiments.window_centers(through["local-m"], [pair])
+assert p[:9].tolist() == [*range(9)]
+sums = metrics.attention_weights(through["local-p"], pair).sum(axis=1)
+assert sums.max() < 1
+
+# %% after cell-030
+import copy
+
+assert exact(my_local, held_out) > 0.8, "more than four in five"
+some = attnlib.collate(sample(8, seed=5, clauses=(1, 2, 3), part="test"), english, french)
+
+
+@torch.no_grad()
+def in_attnlib(model, **options):
+    sizes = {"embedding_dim": 48, "hidden_size": 96, "half_width": 4}
+    theirs = attnlib.luong(english, french, **sizes | options)
+    ours = {n.removesuffix(".weight"): w for n, w in model.named_parameters()}
+    for name, weight in theirs.named_parameters():
+        our_name = name.replace("window.", "").replace("_l0", "")
+        weight.copy_(ours[our_name.removesuffix(".weight")].view_as(weight))
+    return theirs.double()
+
+
+def check_same(model, **options):
+    precise = copy.deepcopy(model).double()
+    theirs = in_attnlib(precise, **options)
+    with torch.no_grad():
+        (logits, alpha), attended = precise(*some), theirs(*some)
+        dense = attended.attention.to_dense(some.source.shape[1])
+        assert torch.allclose(logits, attended.logits, atol=1e-9, rtol=0)
+        assert torch.allclose(alpha, dense, atol=1e-9, rtol=0)
+        loss = precise.loss(*some, 0.0)
+        assert torch.allclose(loss, theirs.loss(*some)), "the same loss"
+
+
+kinds = {"dot": Dot, "general": General, "concat": Concat, "location": Location}
+plain = {"score": "dot", "input_feeding": False}
+check_same(my_global, window="global", **plain)
+check_same(my_local, window="local-p", half_width=10, **plain)
+torch.manual_seed(1)
+for score, kind in kinds.items():
+    for fed in (False, True):
+        options = {"score": score, "input_feeding": fed}
+        check_same(Luong(GlobalAttention(kind()), fed), window="global", **options)
+        for window in ("local-m", "local-p"):
+            if score != "location":
+                attention = LocalAttention(kind(), 4, window == "local-p")
+                check_same(Luong(attention, fed), window=window, **options)
+
+
+# %% after cell-035
+def written(name, hidden=()):
+    model = copy.deepcopy(through[name])
+    window = model.decoder.attention.window
+    look = window.forward
+
+    def blind(*asked):
+        view = look(*asked)
+        return view._replace(mask=view.mask & ~torch.isin(view.positions, torch.tensor(hidden)))
+
+    if hidden:
+        window.forward = blind
+    return attnlib.translate(model, sentence, beam_size=1).words
+
+
+kitchens = "le chat noir voit le chien dans les cuisines"
+assert " ".join(written("local-m")) == kitchens
+assert written("local-m", [0, 1, 2]) == written("local-m")
+assert written("local-p") == pair.target
+assert "hors" in written("local-p", [0, 1, 2])
+
+# %% after cell-040
+places = {label: [x[:least, part].mean(axis=1) for part in parts.values()] for label, x in right.items()}
+for dot, general in zip(places["dot"], places["general"], strict=True):
+    assert min(dot) > 0.9 and min(general) > 0.9
+    assert min(dot) <= max(general) and min(general) <= max(dot), "they overlap"
+assert min(places["local-m"][0]) > 0.9 and max(places["local-m"][1]) < 0.05
+assert min(places["location"][0]) > 0.85
+assert min(places["location"][1]) > 0.4 and max(places["location"][1]) < 0.65
+assert min(places["local-p"][1]) > 0.45 and max(places["local-p"][1]) < 0.67
+
+dot, location, local_m = at.values()
+assert min(map(min, dot[:3])) > 0.85 and np.ptp(dot[3]) > 0.3
+assert min(x[0].min() for x in at.values()) > 0.85, "all right at 0"
+for counts in (location, local_m):
+    assert all(counts[n].max() < dot[n].min() for n in (1, 2)), "better"
+    assert all(np.diff(np.mean(counts, axis=1)) < -0.1), "fall"
+speed = recorded.costs["words_per_second"]
+assert 0.4 < speed["global-feeding"] / speed["global"] < 0.6, "half as fast"
+for name in compared:
+    for share, end in knob.items():
+        assert recorded.plan.configs[name + end].reordering == share
+
+# %% after cell-045
+for n in (4, 5):
+    of_dot, of_location, of_local_m = (each[n] for each in longer.values())
+    assert of_local_m.min() > max(of_dot.max(), of_location.max()), "better"
+    assert of_dot.max() < 0.4 and of_local_m.min() > 0.5
+of_dot, of_location, of_local_m = longer.values()
+assert min(map(min, of_dot[:3])) > 0.95, "as good"
+assert of_dot[3].max() < min(of_location[3].min(), of_local_m[3].min())
+for name, least in {"location": 0.4, "local-m": 0.4, "global-dot": 0.6}.items():
+    assert all(scores[name, n].max() < least for n in (4, 5, 6))
+
+# %% after cell-050
+from unittest import mock
+
+assert exact(early, held_out) < 0.5
+unchanged = [exact(my_local, [pair]) for pair in held_out[:20]]
+assert unchanged == [exact(padded, [pair]) for pair in held_out[:20]]
+assert exact(padded, together) < 0.2 and exact(my_local, together) > 0.75
+one_away = torch.tensor([1.0])
+assert mistyped(one_away, 0, 10) / gaussian(one_away, 0, 10) < 1e-4
+assert mistyped(one_away, 0, 2) == gaussian(one_away, 0, 2)
+with mock.patch("__main__.gaussian", mistyped):
+    assert exact(my_local, held_out) < 0.5
+
+# %% after cell-053
+assert luong.encoder.reverse and luong.encoder.lstm.num_layers == 1
+assert (luong.encoder.embedding.embedding_dim, luong.encoder.lstm.hidden_size) == (48, 96)
+assert (len(english.words), len(french.words)) == (194, 254)
+assert not luong.decoder.input_feeding and not forwards.encoder.reverse
+of_luong, of_forwards = (recorded.plan.configs[model.config["training_info"]["row"]] for model in (luong, forwards))
+assert of_forwards.options == {**of_luong.options, "encoder": "forward"}
+
+# %% after cell-072
+lstm = torch.nn.LSTMCell(7, 4).double().requires_grad_(False)
+renamed = {f"lstm.{k}_l0": w.numpy() for k, w in lstm.named_parameters()}
+s_m, by_hand = None, (np.zeros(4), np.zeros(4))
+for _ in range(40):
+    s_m = lstm(torch.ones(1, 7).double(), s_m)
+    by_hand = lstm_by_hand(np.ones(7), *by_hand, renamed)
+assert all(np.allclose(theirs[0], ours) for theirs, ours in zip(s_m, by_hand, strict=True))
+
+# %% after cell-083
+for series in shares.values():
+    assert sorted(series[:4]) == series[:4] and series[0] < series[3] / 2
+    assert np.ptp(series[3:]) < 0.1, "wider changes little"
+assert np.allclose(*shares.values(), atol=0.1)
+assert 16 < np.mean([len(p.source) for p in some]) < 18

@@ -1,0 +1,142 @@
+# %% after cell-006
+sources = [" ".join(p.source) for p in (ours, fronted)]
+written = {title: [attnlib.translate(m, x, beam_size=1).words for x in sources] for title, m in loaded.items()}
+assert all(one == fronted.target for one, _ in written.values())
+lost = [title for title, (_, w) in written.items() if w != fronted.target]
+assert lost == ["Luong local-m"], written
+assert written["Luong local-m"][1][:7] == fronted.target[:7]
+for model in loaded.values():
+    made = model.config["training_info"]
+    config = experiments.read_plan("world").configs[made["row"]]
+    assert config.clauses == (1, 2, 3) and config.reordering == 0.5
+    assert (config.max_steps, config.hidden_size) == (3000, 96)
+assert loaded["Luong local-m"].decoder.attention.window.half_width == 4
+
+
+def fronts_place(source):
+    at = next(n for n, w in enumerate(source) if w in dictionary.PREPOSITIONS)
+    return source[at:] + source[:at]
+
+
+def right_until(model, order):
+    """The most clauses of the card's sentence that come out right."""
+    right, english, french = [0], (), ()
+    for n, clause in enumerate(growing[0], 1):
+        english += ("and",) * bool(english) + order(clause.source)
+        french += ("et",) * bool(french) + clause.target
+        ours = attnlib.translate(model, " ".join(english), beam_size=1)
+        right += [n] * (ours.words == french)
+    return max(right)
+
+
+left, turned = ({title: right_until(m, order) for title, m in loaded.items()} for order in (tuple, fronts_place))
+local_m = "Luong local-m"
+wide = [title for title in loaded if title != local_m]
+assert left[local_m] > max(left[title] for title in wide), left
+assert turned[local_m] == 0 < min(turned[title] for title in wide), turned
+
+
+# %% after cell-010
+def scores(metric="exact_match", clauses=ranges.SEEN):
+    return ranges.mean_by_seed(recorded, rows, metric, clauses)
+
+
+def ahead(first, others, of, sign=1):
+    """Whether all runs of `first` are better than all of `others`."""
+    lows = [(sign * of[name]).min() for name in first]
+    return min(lows) > (sign * of[others]).to_numpy().max()
+
+
+windows = ["location", "local-m", "local-p"]
+assert ahead(["bahdanau", "global"], [*windows, "no-attention"], scores())
+rest = [name for name in scores() if name != "bahdanau"]
+assert ahead(["bahdanau"], rest, scores(clauses=ranges.LONGER))
+assert ahead(["bahdanau"], rest, scores("bleu_beam", ranges.LONGER))
+errors = scores("alignment_error_rate")
+aligned = ["bahdanau", "global", "local-p"]
+assert ahead(aligned, ["location", "local-m"], errors, sign=-1)
+
+pace = recorded.costs["words_per_second"]
+luongs = pace[["global", "location", "local-m", "local-p"]]
+assert luongs.min() > 2.5 * pace["bahdanau"]
+assert luongs.max() < 3.5 * pace["bahdanau"]
+weights = recorded.costs["parameters"]
+assert weights[luongs.index].max() < 0.75 * weights["bahdanau"]
+
+# %% after cell-015
+wins = (duel["global-dot"] > duel["global"]).mean()
+assert 0 < wins < 1, "some claim the opposite"
+low, high = duel.min(), duel.max()
+assert low.max() < high.min(), "the ranges overlap"
+
+# %% after cell-019
+from itertools import pairwise
+
+first, second = map(list, one_by_one.values())
+assert {*first} & {*second} >= {first[0], first[-1]} and second[-1] == first[-1]
+assert {*first, *second} == {*longer}
+above, below = first[: first.index("path-encoder")], ["path-encoder"]
+assert longer[below].max().max() < longer[above].min().min()
+drops = longer[first].mean().diff()
+moves = drops.abs().sort_values(ascending=False)
+assert drops.idxmin() == moves.index[0] == "path-encoder"
+assert moves.iloc[1] < moves.iloc[0] / 2, "no other half as far"
+
+lows, highs = longer.min(), longer.max()
+
+
+def decided(path):
+    steps = pairwise(path)
+    return {b for a, b in steps if highs[a] < lows[b] or highs[b] < lows[a]}
+
+
+assert decided(first) == {"path-encoder"}
+assert decided(second) == {"order-layer", "order-feeding", "global-feeding"}
+in_second = longer[second].mean().diff()
+assert in_second["order-layer"] > 0 > drops["path-layer"]
+assert (in_second[["order-feeding", "global-feeding"]] < 0).all()
+
+# %% after cell-022
+one, six = (ranges.mean_by_seed(recorded, [*MODELS], clauses=[n]) for n in (1, 6))
+assert (one[["no-attention", "local-m"]].mean() - 0.75).abs().max() < 0.1
+wide = ["bahdanau", "global-dot"]
+three, four = (ranges.mean_by_seed(recorded, wide, clauses=[n]) for n in (3, 4))
+assert three.min().min() > 0.85 and four["global-dot"].max() < 0.6
+assert four["bahdanau"].min() > 0.65
+assert six["bahdanau"].min() < six["local-m"].max(), "their bands overlap"
+for n in ranges.LONGER:
+    kept_step = ranges.mean_by_seed(recorded, in_step.values(), clauses=[n])
+    assert {*kept_step} == {*in_step.values()}
+    dot, location = in_step["Luong global"], in_step["Luong location"]
+    local_m = in_step["Luong local-m"]
+    assert ahead([location], [dot], kept_step)
+    assert n < 5 or ahead([local_m], [*kept_step.drop(columns=local_m)], kept_step)
+
+# %% after cell-025
+exact_a, exact_b = (metrics.exact_match(w, right) for w in (a, b))
+assert exact_a == 0 and exact_b == 0.5
+bleu_a, bleu_b = (metrics.bleu(w, right).score for w in (a, b))
+assert bleu_a > bleu_b + 20
+
+
+# %% after cell-033
+def shares(model):
+    tried = kept(model), moved(model, 5), moved(model, 4), moved(model, 4, 5)
+    return [*map(np.mean, tried)]
+
+
+for title in ("Bahdanau", "Luong global"):
+    stays, own, black, both = shares(loaded[title])
+    assert stays < 0.2 and own > 0.9 and black == 0 and both == own
+stays, own, black, both = shares(loaded["Luong location"])
+assert stays > 0.5 and own == 0 and 0.2 < black < both
+for title, word in ("Luong global", "cat"), ("Luong location", "black"):
+    assert pair.source[looks[title][1].argmax()] == word
+    source = " ".join(pair.source)
+    ours = attnlib.translate(loaded[title], source, beam_size=1).words
+    assert ours == pair.target
+
+# %% after cell-046
+drawn = [sample(300, 5, clauses=(3,), reordering=r) for r in (0, 0.25, 0.5, 1)]
+narrow = [inside(pairs, 4) for pairs in drawn]
+assert narrow == sorted(narrow, reverse=True) and narrow[0] > 0.99

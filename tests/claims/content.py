@@ -1,0 +1,75 @@
+# %% after 016fc403
+from itertools import pairwise
+
+
+def apart(better, worse):
+    return scores[better].min() > scores[worse].max()
+
+
+for end in ("-reordering-25", ""):
+    for name in ("location", "local-m"):
+        assert apart("global-dot" + end, name + end), "better"
+for name in ("location", "local-m"):
+    means = [scores[name + end].mean() for end in knob.values()]
+    assert all(a > b for a, b in pairwise(means)), "fall"
+
+in_step = [n + "-reordering-0" for n in MODELS if n != "no-attention"]
+assert scores[in_step].min().min() > 0.9, "all with attention"
+for end in knob.values():
+    assert "bahdanau" + end not in scores or scores["bahdanau" + end].min() > 0.9
+for name in scores:
+    config = recorded.plan.configs[name]
+    assert config.clauses == ranges.SEEN and config.label
+
+# %% after 4bd539fd
+every = [sample(1, 302, clauses=(1,), reordering=x)[0] for x in (0, 1)]
+assert every[0].target == every[1].target, "the same French"
+assert every[0].source != every[1].source
+
+# %% after eb1cd0a2
+(right_, random_, same), (_, lost, far) = away.values()
+assert random_ - right_ < 0.1 and 0.5 < same - right_ < 1.5
+assert lost > 3 and far > 8
+for model in models.values():
+    info = model.config["training_info"]
+    assert recorded.plan.configs[info["row"]].reordering == 0.5
+    found = attnlib.translate_all(model, [p.source for p in pairs], beam_size=1)
+    wrong = [t.words != p.target for t, p in zip(found, pairs, strict=True)]
+    assert np.mean(wrong) < 0.25
+
+# %% after a65947ac
+assert min(map(min, far["global-dot"])) > 0.8
+for name in ("location", "local-p"):
+    assert (np.diff([x.mean() for x in far[name]]) < 0).all()
+    assert max(far[name][3]) < min(far["global-dot"][3])
+assert max(map(max, far["local-m"][1:])) < 0.1
+
+
+# %% after 158ea0db
+def of(name):
+    return recorded.correct(name)[: len(scores)].mean(axis=1)
+
+
+ends = {"local-m" + end: (end, 4) for end in knob.values()}
+for name, (end, D) in (ends | {"local-m-D10": ("", 10)}).items():
+    fits = (reach[end] <= D).mean()
+    assert fits / 2 < of(name).mean() < fits, "most, and no more"
+for end in ("", "-reordering-1"):
+    assert of("local-p" + end).mean() > (reach[end] <= 10).mean()
+a, b = of("local-p-D4"), of("local-m")
+assert a.min() <= b.max() and b.min() <= a.max(), "overlap"
+assert (reach["-reordering-0"] <= 4).mean() > 0.99
+
+# %% after 299cd325
+for prefix in ("", "french-"):
+    for metric, part, _ in measured.values():
+        a, b = (runs_of(prefix + name, metric, part) for name in titles)
+        assert len(a) == len(b) >= 3
+        assert a.min() < b.max() and b.min() < a.max(), "not decided"
+of_plan = experiments.read_plan("sentences").configs
+options = {name: config.options for name, config in of_plan.items()}
+narrow = {"window": "local-m", "half_width": 2}
+for prefix in ("", "french-"):
+    whole = options[prefix + "luong"]
+    assert options[prefix + "local-m"] == whole | narrow, "nothing else"
+assert len(of("local-m")) >= 3
