@@ -119,5 +119,5 @@ def test_models_fail_one_after_another_as_the_first_sentence_grows():
 
 def test_lengths_and_steps_that_do_not_exist_are_refused(refused):
     models = three_models()
-    refused(lambda: model_comparison(models, length=9), "length is 9; expected the number of some of the 8 clauses")
-    refused(lambda: model_comparison(models, step=99), "step is 99; expected the position of a word")
+    refused(lambda: model_comparison(models, length=9), "length is 9; expected a number from 1 to 8")
+    refused(lambda: model_comparison(models, step=99), "step is 99; expected a number from 0")
