@@ -68,7 +68,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Card:
     ValueError
         If a row has another number of entries than the headings, or none.
     """
-    cells = [[f"{x:.2f}" if isinstance(x, float) else str(x) for x in row] for row in rows]
+    cells = [[*map(_entry, row)] for row in rows]
     for n, row in enumerate(cells):
         if len(row) != len(head) or not row:
             raise ValueError(f"rows[{n}] has {len(row)} cells; expected {len(head)}, as many as head, at least one")
@@ -85,6 +85,12 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Card:
         for first, *others in (head, *cells)
     )
     return Card(html.replace("–", "–\u2060"), text)  # no line break in a range
+
+
+def _entry(x: object) -> str:
+    """Format an entry of a table; numbers of NumPy and torch are shown as Python's, and none as -0.00."""
+    x = x.item() if hasattr(x, "item") and getattr(x, "ndim", None) == 0 else x
+    return f"{x:z.2f}" if isinstance(x, float) else str(x)
 
 
 @dataclass(frozen=True)
@@ -184,11 +190,29 @@ def sortable_table(head: Sequence[str], rows: Iterable[str], text: str, above: s
     above : str, default ""
         HTML that is shown above the table.
     """
+    region = f'class="at-scroll" tabindex="0" role="region" aria-label="{escape(text)}"'
+    return card("sorter", f"{above}<div {region}>{_table(head, rows)}</div>\n", {}, text)
+
+
+def still_table(told: str, head: Sequence[str], rows: Iterable[str]) -> str:
+    """Return what stands in the place of a card without scripts, on paper and in few colors.
+
+    Parameters
+    ----------
+    told : str
+        HTML of what is said above the table.
+    head : sequence of str
+        Column headings.
+    rows : iterable of str
+        HTML of each row's cells.
+    """
+    return f'<div class="at-still"><p>{told}</p><div class="at-scroll">{_table(head, rows)}</div></div>\n'
+
+
+def _table(head: Sequence[str], rows: Iterable[str]) -> str:
     columns = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
     lines = "\n".join(f"<tr>{row}</tr>" for row in rows)
-    inside = f"<table><thead><tr>{columns}</tr></thead>\n<tbody>{lines}</tbody></table>"
-    region = f'class="at-scroll" tabindex="0" role="region" aria-label="{escape(text)}"'
-    return card("sorter", f"{above}<div {region}>{inside}</div>\n", {}, text)
+    return f"<table><thead><tr>{columns}</tr></thead>\n<tbody>{lines}</tbody></table>"
 
 
 def files(kind: str, models: bool) -> tuple[str, ...]:

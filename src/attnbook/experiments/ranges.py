@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 
 from attnbook.cards.card import Card, sortable_table
 from attnbook.experiments.runs import Recording
-from attnbook.figures import CURVES
+from attnbook.figures import CURVES, in_default_style
 
 SEEN, LONGER = (1, 2, 3), (4, 5, 6)
 """Numbers of clauses: those of the training, and more than these, as far as all models are tested."""
@@ -110,6 +110,7 @@ def _cell(numbers: pd.Series, most: float, digits: int, *, bold: bool = False) -
     )
 
 
+@in_default_style
 def plot_papers(scores: pd.DataFrame) -> Axes:
     """Plot each seed as a paper would tell it that trained two models once, and the ranges of all seeds.
 
@@ -136,6 +137,7 @@ def plot_papers(scores: pd.DataFrame) -> Axes:
     return ax
 
 
+@in_default_style
 def plot_changes(scores: pd.DataFrame, paths: Mapping[str, Mapping[str, str]]) -> None:
     """Plot the runs of models that differ from each other by one change after another, a panel for each order.
 
@@ -161,6 +163,7 @@ def plot_changes(scores: pd.DataFrame, paths: Mapping[str, Mapping[str, str]]) -
     ax.set_xlabel("exact match")
 
 
+@in_default_style
 def plot_lengths(recording: Recording, panels: Mapping[str, Mapping[str, str]]) -> None:
     """Plot exact match by the number of clauses, with a band from the lowest to the highest run.
 
