@@ -128,7 +128,7 @@ def plot_alignments(
 ) -> list[Axes]:
     """Plot several alignments of one sentence pair, on one color scale.
 
-    The plots are side by side if they fit, otherwise one below the other.
+    The plots are side by side, the target words on the left, if they fit; otherwise one below the other.
 
     Parameters
     ----------
@@ -142,11 +142,16 @@ def plot_alignments(
     if not weights:
         raise ValueError("weights is empty; expected at least one alignment")
     width, height = _room(source, target)
-    down, across = (1, len(weights)) if len(weights) * width <= _LINE else (len(weights), 1)
-    size = across * width, down * height
+    more = (len(weights) - 1) * (1.1 * len(source) * _CELL + 0.7 * _LETTER * letters(source))  # without target words
+    beside = width + more <= _LINE
+    down, across = (1, len(weights)) if beside else (len(weights), 1)
+    size = width + more * beside, down * height
     figure, axes = plt.subplots(down, across, figsize=size, layout="constrained", squeeze=False)
-    for ax, (title, picture) in zip(axes.flat, weights.items(), strict=True):
+    for n, (ax, (title, picture)) in enumerate(zip(axes.flat, weights.items(), strict=True)):
         plot_alignment(picture, source, target, ax, title=title, annotate=annotate, colorbar=False)
+        if beside and n:
+            ax.tick_params(labelleft=False)
+            ax.set_ylabel("")
     figure.colorbar(axes.flat[0].images[0], ax=axes, label="weight", fraction=0.05, pad=0.02)
     return list(axes.flat)
 

@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from math import exp
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -168,7 +168,7 @@ def translate_all(
     sizes = [sum(known.sizes(words)) for words in sentences]
     limits = _limits(max_length, sizes)
     order = sorted((n for n, size in enumerate(sizes) if size), key=sizes.__getitem__)
-    how = {"beam_size": beam_size, "prefer_finished": prefer_finished, "allow_unknown": allow_unknown}
+    how: dict[str, Any] = {"beam_size": beam_size, "prefer_finished": prefer_finished, "allow_unknown": allow_unknown}
     translations = [Translation((), (), np.zeros((0, 0)), 0.0)] * len(sentences)
     for rows in parted([sizes[n] for n in order], _POSITIONS // beam_size, max(1, _ROWS // beam_size)):
         part = order[rows]
@@ -207,7 +207,7 @@ def _search(
         # where the limit is below the source's length, none that ended is long enough to be preferred
         least = torch.where(lengths <= longest, (lengths - 1) // 2, longest + 1)
         least = torch.zeros_like(least) if prefer_finished else least
-        options = {"min_length": least, "allow_unknown": allow_unknown}
+        options: dict[str, Any] = {"min_length": least, "allow_unknown": allow_unknown}
         best = beam_search(model, source, lengths, longest, beam_size, **options)
     ends, log_p = best.lengths.tolist(), best.log_probabilities.tolist()
     looks = [None] * len(ends) if best.weights is None else best.weights.cpu().numpy()

@@ -10,7 +10,7 @@ attnlibCards.define("comparison", (card, data, guard) => {
   const all = (path, node = bench) => [...node.querySelectorAll(path)];
   const { read, turned } = window.attnlibFrench(data.grammar), { name, numbers } = vocabularies(data), END = name(EOS);
   const { models, sentences } = data, longest = () => Math.min(sentences[family].length, 6), known = new Map();
-  let words = [], right, family = 0, length = data.length, grown = true, playing, shape = {};
+  let words = [], right, family = 0, length = data.length, grown = true, playing, shape = {}, coarse = 1;
   // What is chosen: a word t of model m, and its place r in the right translation; or such a place alone (m is -1); or
   // an English word; or nothing. A held choice stays when the pointer goes.
   let chosen, english = -1, held = false;
@@ -116,12 +116,18 @@ attnlibCards.define("comparison", (card, data, guard) => {
     const at = oneLine ? spread(list, largest, room)
       : clauses.flatMap((one, k) => one.map((_, n) => starts[k] + (n + 0.5) * widths[k] / one.length));
     const depth = narrow ? 42 : [46, 46, 44, 38, 32, 24][K] ?? 20, size = oneLine ? largest : narrow ? 14 : [14, 14, 14, 13.5, 13, 12][K] ?? 11.5;
-    const same = shape.room === room && shape.depth === depth;
+    const same = shape.room === room && shape.depth === depth && shape.fine === K < 3;
     shape = { seen: night.clientWidth, list, narrow, clauses, K, many, room, oneLine, columns, widths, starts, at, depth, size,
-      light: same ? shape.light : new Light(room, depth, { grain: K < 3 ? 1 : 1.5, beyond: 0.1, pool: 6 }) };
+      fine: K < 3, light: shape.light };
+    if (!same) renew();
     dress(night, { class: `at-night at-lit${oneLine ? " at-one" : ""}${columns ? " at-columns" : ""}${many && !narrow ? " at-many" : ""}${narrow ? " at-narrow" : ""}`,
       style: `--size: ${size}px; --lead: ${oneLine ? size + 7 : Math.round(size * (narrow ? 1.72 : many ? 1.19 : 1.25))}px` });
     if (!same) rows.forEach(row => { row.pen = sized(row.canvas, room, depth + 6); });
+  }
+
+  function renew() {   // the light, in grains that this machine can draw
+    const { room, depth, fine } = shape;
+    shape.light = new Light(room, depth, { grain: coarse * (fine ? 1 : 1.5), beyond: 0.1, pool: 6 });
   }
 
   // Lay words into cells: one for each clause where there are columns.
@@ -390,7 +396,11 @@ attnlibCards.define("comparison", (card, data, guard) => {
     });
     return row;
   });
-  const ease = eased(rows.map(({ lamps }) => lamps), () => rows.map(({ want }) => want), paintAll);
+  const ease = eased(rows.map(({ lamps }) => lamps), () => rows.map(({ want }) => want), paintAll, () => {
+    if (coarse > 4) return;
+    coarse *= 1.5;
+    renew();
+  });
   choosable(source, i => pick(undefined, i), i => english === i);
   const said = make("p", { class: "at-said" }), aloud = make("p", { role: "status", class: "at-aloud" });
   const order = make("input", { type: "range", min: 0, max: 1, step: 0.25, value: 0, oninput: turn,

@@ -41,7 +41,7 @@ def model_comparison(
     Parameters
     ----------
     models : mapping of str to EncoderDecoder
-        Up to `MOST` models by title, of the grammar of `attnlib.language.sentences`, with the same vocabularies.
+        Up to `MOST` models by title, of the grammar of `attnbook.language.sentences`, with the same vocabularies.
     sentences : sequence of sequences of SentencePair, optional
         Sentences that grow, as lists of clauses. If empty, those of `growing_sentences`: in the first three, the
         pretrained models fail one after another.

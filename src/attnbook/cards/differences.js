@@ -6,7 +6,7 @@ attnlibCards.define("differences", (card, data, guard) => {
   const NARROW = 560, TRAVEL = 1300, READ = 34, END = "(end)";   // pixels; milliseconds on the way, and for each letter
   const GOLD = "#ffd27a", DIM = "#5e739688", BLUE = "#8ea2c0";
   const source = [...data.source, END], S = source.length, last = data.rows[0].steps.at(-1);
-  let step = last, chosen = -1, difference = -1, playing, place = {}, pen, light;
+  let step = last, chosen = -1, difference = -1, playing, place = {}, pen, light, grain = 1.5;
 
   const rows = data.rows.map(row => {   // words, and weights that sum to 1
     const bytes = atob(row.weights);
@@ -43,7 +43,7 @@ attnlibCards.define("differences", (card, data, guard) => {
       return tall ? [v, u] : [u, v];
     };
     place = { wide, tall, high, size, pitch, words, levels, middle, at };
-    light = new Light(size, levels.lamp - levels.source + 8, { grain: 1.5, beyond: tall ? 0.16 : 0.24, pool: tall ? 0 : 8 });
+    renew();
     night.classList.toggle("at-tall", tall);
     scene.style.height = `${high}px`;
     pen = sized(canvas, wide, high);
@@ -55,6 +55,11 @@ attnlibCards.define("differences", (card, data, guard) => {
         style: put(u, m, levels.words[m]) }, make("b"), make("small", { lang: "en" }))));
     });
     drawCurves();
+  }
+
+  function renew() {   // the light, in grains that this machine can draw
+    const { size, levels, tall } = place;
+    light = new Light(size, levels.lamp - levels.source + 8, { grain, beyond: tall ? 0.16 : 0.24, pool: tall ? 0 : 8 });
   }
 
   // --- What is shown ---
@@ -265,7 +270,11 @@ attnlibCards.define("differences", (card, data, guard) => {
   const codes = card.querySelector(".at-codes");
   codes.before(make("div", { class: "at-lit" }, night, line(play, button("◀", { "aria-label": "one station back", onclick: () => hop(-1) }),
     button("▶|", { "aria-label": "one station on", onclick: () => hop(1) })), line(...chips), aloud));
-  const ease = eased(rows.map(({ lamps }) => lamps), () => rows.map(({ want }) => want), paint);
+  const ease = eased(rows.map(({ lamps }) => lamps), () => rows.map(({ want }) => want), paint, () => {
+    if (grain > 6) return;
+    grain *= 1.5;
+    renew();
+  });
   stop();
   measure();
   go(last);

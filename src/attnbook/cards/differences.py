@@ -72,7 +72,7 @@ def draw_differences(code: Sequence[tuple[str, str]], bahdanau: Mapping[str, Any
     code : sequence of pairs of str
         For each of the five differences, a line of code of Bahdanau's model and one of Luong's.
     bahdanau, luong : mapping
-        What each model wrote and where it looked, as `attnlib.experiments.learning.read_learning` returns it.
+        What each model wrote and where it looked, as `attnbook.experiments.learning.read_learning` returns it.
 
     Returns
     -------

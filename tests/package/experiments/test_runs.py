@@ -110,10 +110,12 @@ def test_runs_of_another_configuration_are_refused_by_name(small, small_file, fo
 
 
 def test_a_digest_of_the_code_is_of_its_code_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr("tables.attnlib.__file__", str(tmp_path / "__init__.py"))
+    package = tmp_path / "attnlib"
+    package.mkdir()
+    monkeypatch.setattr("tables.attnlib.__file__", str(package / "__init__.py"))
     digests = []
     for text in ("x = 1", '"""Doc."""\nx = 1  # one\n', "x = 2"):
-        (tmp_path / "some.py").write_text(text)
+        (package / "some.py").write_text(text)
         digests.append(code_digest())
     assert digests[0] == digests[1] != digests[2]
 

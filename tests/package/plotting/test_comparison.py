@@ -118,6 +118,7 @@ def test_a_french_word_is_shown_in_all_rows_and_an_english_one_names_who_looks(c
 def test_it_grows_by_itself_until_it_is_stopped(card, page: Page):
     lengths = page.get_by_role("radiogroup", name="clauses").get_by_role("radio")
     lengths.nth(0).check(force=True)
+    expect(page.locator(".at-stale")).to_have_count(0)
     page.get_by_role("button", name="Grow").click()
     expect(lengths.nth(2)).to_be_checked()
     page.get_by_role("button", name="Stop").click()

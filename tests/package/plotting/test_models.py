@@ -61,9 +61,8 @@ TRANSLATE = """([own, packed, sentences, { hidden, sharpness }, words]) => {
 def page(browser) -> Iterator[Page]:
     """Open a page that has the scripts, and no model."""
     page = browser.new_page()
-    page.evaluate(
-        f"() => {{{read(('models', 'cards'), 'js')}{read(('page',), 'js', Path(attntext.__file__).parent)}}}}}"
-    )
+    scripts = read(("models", "cards"), "js") + read(["page"], "js", Path(attntext.__file__).parent)
+    page.evaluate(f"() => {{{scripts}}}")
     yield page
     page.close()
 
