@@ -14,7 +14,7 @@ PAIRS, STEPS = (10_000, 200_000), 20
 
 
 def measure(pairs):
-    command = [sys.executable, "-m", "attnlib"]
+    command = [sys.executable, "-m", "attntext"]
     with tempfile.TemporaryDirectory() as home:
         subprocess.run([*command, "toy", "text", "--train", str(pairs)], cwd=home, check=True)
         text = ["--source", "text/train.en", "--target", "text/train.fr"]

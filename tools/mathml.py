@@ -1,6 +1,6 @@
 """Write the MathML of the equations that cards show, so that cards need no converter: ``python tools/mathml.py``.
 
-They are in files of the package called ``equations.json``: the keys are TeX, the values what is made of it. To add an
+They are in files of the packages called ``equations.json``: the keys are TeX, the values what is made of it. To add an
 equation, add its TeX with an empty string, and run this. Each letter names, in ``data-letter``, its row of
 ``book/notation.toml``. A test keeps the files as this writes them.
 """
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-FILES = sorted(ROOT.glob("src/attnlib/*/equations.json"))
+FILES = sorted(ROOT.glob("src/*/*/equations.json"))
 
 
 def converted(text: str) -> str:

@@ -5,6 +5,18 @@ addEventListener("DOMContentLoaded", () => {
   addEventListener("resize", () => scrollWide(parts));
 });
 
+/* Folded code of several cells in a row, without a word between them, is opened by one button. */
+addEventListener("DOMContentLoaded", () => {
+  const fold = (cell) => cell?.matches("div.cell") && cell.querySelector(":scope > details.above-input");
+  for (const cell of document.querySelectorAll(".bd-article div.cell")) {
+    const [first, second] = [fold(cell), fold(cell.nextElementSibling)];
+    if (!first || !second || cell.querySelector(".cell_output")) continue;
+    if (first.firstElementChild.textContent !== second.firstElementChild.textContent) continue;
+    second.firstElementChild.after(...[...first.children].slice(1));
+    cell.remove();
+  }
+});
+
 /* An equation, a picture or a table wider than its column scrolls inside itself, by keys too. */
 function scrollWide(parts) {
   for (const part of parts) part.classList.remove("wide");

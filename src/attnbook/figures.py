@@ -3,29 +3,33 @@
 All weights have one sequential color map that is also readable in gray, and curves differ in color, marker, and dash.
 Words with letters that Matplotlib's font does not have, as in most languages of Asia, are drawn with an installed font
 that has them; Matplotlib warns of letters that no font has. Dollar signs do not begin mathematics: a text is drawn as
-it stands. No global setting of Matplotlib is changed, and with the same fonts the same data give the same plot.
+it stands. No global setting of Matplotlib is changed. With the same fonts the same data give the same plot, whatever
+style the reader has set; axes that the reader gives keep their style.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, wraps
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 from jaxtyping import Real
 from matplotlib import rcParams
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
 
 from attnbook.cards.card import checked_weights, letters
 from attnlib.shapes import Array
 
-WEIGHTS = "Blues"
-"""Color map of all weights: white is 0, dark blue is 1."""
+WEIGHTS = LinearSegmentedColormap.from_list("weights", ["#ffffff", "#0072b2"])
+"""Color map of all weights: white is 0, and the blue of the cards is 1."""
 
+_FONT = "DejaVu Sans"  # Matplotlib's default, by its own name: "sans-serif" may be another one when a figure is drawn
 _CELL = 0.42  # inches per word, wide enough for a weight of two decimals and for words on a slant
 _LETTER = 0.09  # inches per letter of the default font
 _LINE = 12  # inches side by side, in a column of text, in which words can still be read
-_WHITE_INK = 183 / 256  # the least weight on whose color white text is more legible than black (WCAG 2)
+_WHITE_INK = 239 / 256  # the least weight on whose color white text is more legible than black (WCAG 2)
 CURVES = (
     {"color": "#0072B2", "marker": "o", "linestyle": "-"},
     {"color": "#D55E00", "marker": "s", "linestyle": "--"},
@@ -38,6 +42,22 @@ CURVES = (
 """Styles of curves: colors of Okabe and Ito, distinct under common forms of color blindness, markers and dashes."""
 
 
+def in_default_style(plot: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function plot in Matplotlib's default style, whatever style is set where it is called."""
+
+    @wraps(plot)
+    def styled(*args: Any, **kwargs: Any) -> Any:
+        before = set(plt.get_fignums())
+        with plt.style.context(["default", {"font.family": _FONT}]):
+            axes = plot(*args, **kwargs)
+            for number in set(plt.get_fignums()) - before:
+                plt.figure(number).draw_without_rendering()  # which makes the ticks that are still to be made
+        return axes
+
+    return styled
+
+
+@in_default_style
 def plot_alignment(
     weights: Real[Array, "tgt src"],
     source: Sequence[str],
@@ -76,7 +96,7 @@ def plot_alignment(
     cells = checked_weights("weights", weights, target, source)
     ax = plt.subplots(figsize=_room(source, target), layout="constrained")[1] if ax is None else ax
     font = {"fontfamily": _families([*source, *target, title, xlabel, ylabel]), "parse_math": False}
-    image = ax.imshow(cells, cmap=WEIGHTS, vmin=0, vmax=1, aspect="equal", interpolation="nearest")
+    image = ax.imshow(cells, cmap=WEIGHTS, vmin=0, vmax=1, aspect="equal", origin="upper", interpolation="nearest")
     ax.xaxis.tick_top()
     ax.xaxis.set_label_position("top")
     ax.set_xticks(range(len(source)), source, rotation=45, rotation_mode="anchor", ha="left", va="center", **font)
@@ -86,7 +106,8 @@ def plot_alignment(
     ax.set_title(title, **font)
     ax.set_xticks(np.arange(1, len(source)) - 0.5, minor=True)
     ax.set_yticks(np.arange(1, len(target)) - 0.5, minor=True)
-    ax.grid(which="minor", color="0.85", linewidth=0.5)
+    ax.grid(False)
+    ax.grid(which="minor", color="0.85", linewidth=0.5, linestyle="-", alpha=1)
     ax.tick_params(which="both", length=0)
     if annotate or (annotate is None and max(cells.shape) <= 8):
         for (t, i), weight in np.ndenumerate(cells):
@@ -97,6 +118,7 @@ def plot_alignment(
     return ax
 
 
+@in_default_style
 def plot_alignments(
     weights: Mapping[str, Real[Array, "tgt src"]],
     source: Sequence[str],
@@ -106,7 +128,7 @@ def plot_alignments(
 ) -> list[Axes]:
     """Plot several alignments of one sentence pair, on one color scale.
 
-    The plots are side by side if they fit, otherwise one below the other.
+    The plots are side by side, the target words on the left, if they fit; otherwise one below the other.
 
     Parameters
     ----------
@@ -117,14 +139,36 @@ def plot_alignments(
     annotate : bool, optional
         Whether each cell shows its weight, to two decimals. If None, only with at most 8 words per side.
     """
+    if not weights:
+        raise ValueError("weights is empty; expected at least one alignment")
     width, height = _room(source, target)
-    down, across = (1, len(weights)) if len(weights) * width <= _LINE else (len(weights), 1)
-    size = across * width, down * height
+    more = (len(weights) - 1) * (1.1 * len(source) * _CELL + 0.7 * _LETTER * letters(source))  # without target words
+    beside = width + more <= _LINE
+    down, across = (1, len(weights)) if beside else (len(weights), 1)
+    size = width + more * beside, down * height
     figure, axes = plt.subplots(down, across, figsize=size, layout="constrained", squeeze=False)
-    for ax, (title, picture) in zip(axes.flat, weights.items(), strict=True):
+    for n, (ax, (title, picture)) in enumerate(zip(axes.flat, weights.items(), strict=True)):
         plot_alignment(picture, source, target, ax, title=title, annotate=annotate, colorbar=False)
+        if beside and n:
+            ax.tick_params(labelleft=False)
+            ax.set_ylabel("")
     figure.colorbar(axes.flat[0].images[0], ax=axes, label="weight", fraction=0.05, pad=0.02)
     return list(axes.flat)
+
+
+def circle_links(ax: Axes, links: Iterable[tuple[int, int]]) -> Axes:
+    """Circle word links, such as gold links, in the plot of an alignment.
+
+    Parameters
+    ----------
+    ax : Axes
+        The plot.
+    links : iterable of pairs of int
+        Positions of the source word and of the target word.
+    """
+    i, t = zip(*links, strict=True)
+    ax.scatter(i, t, s=200, facecolors="none", edgecolors="#D55E00", linewidth=2)
+    return ax
 
 
 def _families(words: Iterable[str]) -> list[str]:

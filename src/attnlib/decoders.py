@@ -404,7 +404,7 @@ class LuongDecoder(Decoder):
 
 
 def _lstm_step(
-    lstm: nn.Module,
+    lstm: nn.LSTM,
     x: Float[Tensor, "batch read"],
     s_before: Float[Tensor, "batch layers dec"],
     cell_before: Float[Tensor, "batch layers dec"],

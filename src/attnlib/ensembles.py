@@ -2,16 +2,15 @@
 
 from collections.abc import Sequence
 from math import log
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from attnlib.decoders import DecoderState
-from attnlib.encoders import EncoderOutput
 from attnlib.mechanism import AttentionOutput
-from attnlib.seq2seq import EncoderDecoder
+from attnlib.seq2seq import EncoderDecoder, check_models
 
 
 def ensemble(models: Sequence[EncoderDecoder]) -> EncoderDecoder:
@@ -42,6 +41,7 @@ def ensemble(models: Sequence[EncoderDecoder]) -> EncoderDecoder:
     """
     if not models:
         raise ValueError("models is empty; expected at least one model")
+    check_models(**{f"models[{n}]": model for n, model in enumerate(models)})
     if differing := [n for n, model in enumerate(models) if model.vocabularies != models[0].vocabularies]:
         raise ValueError(f"models[{differing[0]}] has other vocabularies than models[0]; expected the same for all")
     parts = EnsembleEncoder(model.encoder for model in models), EnsembleDecoder(model.decoder for model in models)
@@ -53,7 +53,7 @@ def ensemble(models: Sequence[EncoderDecoder]) -> EncoderDecoder:
 class Members(NamedTuple):
     """What each model has: its output of the encoder, or its state; and the length of the longest source."""
 
-    each: Sequence[EncoderOutput] | Sequence[DecoderState]
+    each: Sequence[Any]
     src: int
 
     def select(self, rows: Int[Tensor, "chosen"]) -> "Members":
@@ -79,14 +79,14 @@ class EnsembleDecoder(nn.ModuleList):
 
     def start(self, encoded: Members) -> DecoderState:
         """Return the states before the first word."""
-        states = [decoder.start(each) for decoder, each in zip(self, encoded.each, strict=True)]
+        states = [decoder.start(each) for decoder, each in zip(self, encoded.each, strict=True)]  # type: ignore[operator]
         return DecoderState(Members(states, encoded.src), (), 0)
 
     def step(
         self, ids: Int[Tensor, "batch"], state: DecoderState
     ) -> tuple[Float[Tensor, "batch vocab"], AttentionOutput | None, DecoderState]:
         """Compute the logarithms of the mean probabilities of the next word."""
-        steps = (decoder.step(ids, each) for decoder, each in zip(self, state.memory.each, strict=True))
+        steps = (decoder.step(ids, each) for decoder, each in zip(self, state.memory.each, strict=True))  # type: ignore[operator]
         logits, looks, states = zip(*steps, strict=True)
         after = DecoderState(state.memory._replace(each=states), (), state.position + 1)
         return _mean(logits), self._mean_attention(looks, state.memory.src), after
@@ -101,9 +101,11 @@ class EnsembleDecoder(nn.ModuleList):
 
     def _mean_attention(self, looks: Sequence[AttentionOutput | None], src: int) -> AttentionOutput | None:
         """Return the mean weights, with contexts of no features: each model has contexts of its own."""
+        attended = [look for look in looks if look is not None]
         if not self.has_attention:
             return None
-        return AttentionOutput(looks[0].context[..., :0], torch.stack([look.to_dense(src) for look in looks]).mean(0))
+        weights = torch.stack([look.to_dense(src) for look in attended]).mean(0)
+        return AttentionOutput(attended[0].context[..., :0], weights)
 
 
 def _mean(logits: Sequence[Float[Tensor, "*batch vocab"]]) -> Float[Tensor, "*batch vocab"]:

@@ -22,7 +22,7 @@ from torch import nn
 from attnlib.alignment import AttentionLayer
 from attnlib.checks import check_choice, check_share, check_whole
 from attnlib.data import Tokenizer
-from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LSTMDecoder, LuongDecoder
+from attnlib.decoders import BahdanauDecoder, Decoder, FixedContextDecoder, LSTMDecoder, LuongDecoder
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
 from attnlib.layers import Embedding, seeded
 from attnlib.scores import Additive, Concat, Dot, General, Location
@@ -208,6 +208,7 @@ def luong(
         source = Embedding(len(source_vocabulary), embedding_dim, embedding_dropout)
         reader = _ENCODERS[encoder](source, hidden_size, **stack)
         target = Embedding(len(target_vocabulary), embedding_dim, embedding_dropout)
+        decoder: Decoder
         if attention:
             decoder = LuongDecoder(layer, target, **sizes, input_feeding=input_feeding, **stack)
         else:

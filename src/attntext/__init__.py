@@ -1,8 +1,8 @@
 """Training and translation of your own sentences: what the command `attnlib` does, as functions.
 
 - `settings`: how a model is built and trained;
-- `files`: reading of parallel text and word links;
 - `writing`: files that are whole, whenever a program ends;
+- `files`: reading of parallel text and word links;
 - `saving`: how a model folder is written during a training;
 - `stream`: translation of a stream of lines;
 - `evaluation`: BLEU, chrF, and alignment error of a model on a text;

@@ -425,11 +425,6 @@ def look_at_old(card: Locator) -> None:
     expect(card.get_by_role("listbox", name="French words")).to_contain_text("petitevieillevoiturerouge")
 
 
-def put_la_before(card: Locator) -> None:
-    card.get_by_role("group", name="The step").press("Home")
-    card.get_by_label("word before").select_option("la")
-
-
 def pull_the_query(card: Locator) -> None:
     for _ in range(26):
         card.get_by_role("slider", name="query").press("+")
@@ -444,7 +439,7 @@ def test_each_picture_of_the_fifteen_minutes_can_be_answered(visit, address):
     """All wait with their weights for a touch, and those of one model are read once."""
     seen = visit(f"{address}book/attention-in-fifteen-minutes.html")
     cards = seen.page.locator(".attnlib-card")
-    acts = [draw_three, look_at_old, put_la_before, pull_the_query, choose_each_head]
+    acts = [draw_three, look_at_old, pull_the_query, choose_each_head]
     expect(cards).to_have_count(len(acts))
     assert not [url for url in seen.requests if "_static/models/" in url]
     for card, act in zip(cards.all(), acts, strict=True):

@@ -185,7 +185,7 @@ def test_the_command_says_which_process_was_killed_and_goes_on(tmp_path):
     text.write_text("".join(f"{' '.join(pair.source)}\t{' '.join(pair.target)}\n" for pair in PAIRS))
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     options = "--words --features 4 --max-sentences 3 --steps 99999 --eval-every 1 --save-seconds 0 --model"
-    command = [*torchrun, "-m", "attnlib", "train", "--source", text, "--dev", dev, *options.split(), tmp_path / "run"]
+    command = [*torchrun, "-m", "attntext", "train", "--source", text, "--dev", dev, *options.split(), tmp_path / "run"]
     environment = os.environ | {"PYTHONPATH": str(Path(attnlib.__file__).parents[1])}
     log = tmp_path / "log"
 

@@ -6,6 +6,7 @@ from typing import Any
 _NAMES = {
     "card": "Question table",
     "comparison": "model_comparison",
+    "crossfade": "draw_transformer",
     "demo": "attention_demo",
     "differences": "draw_differences",
     "explorer": "attention_explorer",

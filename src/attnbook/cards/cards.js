@@ -1,6 +1,6 @@
 // What all cards share: making nodes, reading models, the question that is asked first, finding the cards of a page.
 window.attnlibCards ??= (() => {
-  const SVG = ["svg", "g", "path", "rect", "circle", "line", "text", "image", "polygon"], kinds = {}, opened = {};
+  const SVG = ["svg", "g", "path", "rect", "circle", "line", "text", "tspan", "image", "polygon"], kinds = {}, opened = {};
   const EOS = 2, SPECIAL = ["", "(begin)", "(end)", "(unknown)"];   // the first words of every vocabulary
   let cards = 0;
 

@@ -1,68 +1,42 @@
-"""The comparison: one sentence, translated in the page by several models side by side.
+"""The comparison: one sentence, translated in the page by several models, each a row of light under the sentence.
 
-Without scripts, on paper and on GitHub, it is a picture of one sentence with all translations and weights.
+Without scripts, on paper and in few colors it is a table of the translations.
 """
 
 from collections.abc import Mapping, Sequence
-from difflib import SequenceMatcher
 from html import escape
-from math import inf
-from typing import NamedTuple
+from itertools import pairwise
 
 import torch
 
-from attnbook.cards.card import Card, Question, card, digest, two_decimals
+from attnbook.cards.card import Card, card, digest, still_table
+from attnbook.cards.explorer import WHOLE
 from attnbook.cards.french import grammar_tables
 from attnbook.cards.packing import pack_models
-from attnbook.costs import count_macs, count_parameters
 from attnbook.language.phrases import concatenate, words
 from attnbook.language.sentences import sample
 from attnlib.batching import encode_batch
-from attnlib.data import EOS, SentencePair
+from attnlib.checks import check_whole
+from attnlib.data import EOS, SentencePair, as_pair
 from attnlib.search import greedy_search
 from attnlib.seq2seq import EncoderDecoder
-from attnlib.shapes import typechecked
 
 MOST = 8
 """Greatest number of models of a card, and of clauses of a sentence that grows."""
 
 _END = "(end)"
 _SEEDS = 2, 419, 668, 21, 33, 47, 60  # of sentences: three in which models fail one after another, then as they come
-_SHADES = 10  # of weights: paths of one opacity each
-
-_LEGEND = (
-    '<p class="at-legend">A row is a French word, and a column is an English word; the darker the cell, the greater '
-    'the weight. <span class="at-wrong">× red</span>: not in the right translation. Each dot is a number of clauses: '
-    '<b class="at-yes">●</b> all words right, <b class="at-no">✕</b> not all, ○ not tried. '
-    "Multiply-adds are those of one French word.</p>"
-)
 
 
-class _Shown(NamedTuple):
-    """A model in the still picture: its translation, the end counted, with the weights; its size, and its costs."""
-
-    title: str
-    words: list[str]
-    weights: list[list[float]] | None
-    size: int
-    cost: list[int]
-
-
-@typechecked
 def model_comparison(
-    models: Mapping[str, EncoderDecoder],
-    sentences: Sequence[Sequence[SentencePair]] = (),
-    *,
-    length: int = 2,
-    step: int = 0,
-    question: Question | None = None,
+    models: Mapping[str, EncoderDecoder], sentences: Sequence[Sequence[SentencePair | tuple]] = (), *, length: int = 2
 ) -> Card:
     """Build a card in which several models translate the same sentence.
 
-    The reader types a sentence, or lets one grow by a clause at a time, and puts first in English what French puts
-    last. Every model translates it; words that are not in the right translation are marked. The reader chooses a word
-    of a translation, and sees where each model looks when it writes it. A narrow screen shows two models, which the
-    reader chooses; the others are a swipe away. The models run in the page.
+    Each model is a row: the French words are lamps, and the light of each falls on the English words above as its
+    weights say. The reader chooses a French or an English word, lets the sentence grow by clauses, puts first in
+    English what French puts last, or types a sentence. Words that are not in the right translation are marked. The
+    models run in the page.
 
     Parameters
     ----------
@@ -73,58 +47,28 @@ def model_comparison(
         pretrained models fail one after another.
     length : int, default 2
         Clauses of the sentence that is shown first.
-    step : int, default 0
-        Position of the word of the first model's translation that is chosen first.
-    question : Question, optional
-        A question that is answered when a sentence has grown to its full length.
-
-    Returns
-    -------
-    Card
-        The card, as the value of a cell.
-
-    Raises
-    ------
-    ValueError
-        If there are no models or more than `MOST`, or their vocabularies differ, or a model cannot be packed, or
-        `length` or `step` is out of range.
     """
-    packed, growing = pack_models(models, MOST), sentences or growing_sentences()
-    if not 1 <= length <= len(growing[0]):
-        raise ValueError(f"length is {length}; expected the number of some of the {len(growing[0])} clauses")
-    pair = joined(growing[0][:length])
-    shown = [_show(title, model, pair.source) for title, model in models.items()]
-    lead = shown[0].words
-    if not 0 <= step < len(lead):
-        raise ValueError(f"step is {step}; expected the position of a word, 0 to {len(lead) - 1}")
-    network = next(iter(models.values()))
+    packed = pack_models(models, MOST)
+    growing = [[as_pair(clause) for clause in clauses] for clauses in sentences] or growing_sentences()
+    check_whole(1, len(growing[0]), length=length)
+    pair, network = joined(growing[0][:length]), next(iter(models.values()))
+    steps = {title: _translate(model, pair.source) for title, model in models.items()}
     data = {
         "grammar": grammar_tables(),
         "source": network.source_vocabulary.words,
         "target": network.target_vocabulary.words,
         "models": [
-            {"title": each.title, "digest": digest(one), "cost": each.cost}
-            for each, one in zip(shown, packed, strict=True)
+            {"title": title, "digest": digest(one), "D": one["parts"].get("D"), "steps": steps[title]}
+            for title, one in zip(models, packed, strict=True)
         ],
         "sentences": [[" ".join(clause.source) for clause in one] for one in growing],
         "length": length,
-        "step": step,
-        "question": question and question.right,
     }
-    english, right = [*pair.source, _END], [*pair.target, _END]
-    panels = "".join(_panel(each, right, english, length, len(growing[0])) for each in shown)
-    heads = " ".join(f"<span>{escape(word)}</span>" for word in english)
-    body = (
-        f'<div class="at-bench" hidden></div><p class="at-english" lang="en">{escape(" ".join(pair.source))}</p>'
-        f'<p class="at-right">Right: <span lang="fr">{escape(" ".join(pair.target))}</span></p>'
-        f'<p class="at-lead">Where each model looks when it writes <b lang="fr">{escape(lead[step])}</b></p>'
-        f'<div class="at-rows" style="--n: {len(english)}"><div class="at-words" lang="en">{heads}</div>'
-        f"{''.join(_row(each, lead, step, english) for each in shown)}</div>\n"
-        f'<div class="at-panels"><div class="at-strip" tabindex="0" role="group" aria-label="Models">'
-        f"{panels}</div>{_LEGEND}</div>\n"
-    )
-    translations = "; ".join(f"{each.title}: {' '.join(each.words[:-1])}" for each in shown)
-    return card("comparison", body, data, f"{' '.join(pair.source)}. {translations}", packed, question=question)
+    rows = [_row(title, [word for word, _ in steps[title]], [*pair.target, _END]) for title in models]
+    english = " ".join(pair.source)
+    still = still_table(english, ("model", "words", "translation"), rows)
+    told = "; ".join(f"{title}: {' '.join(word for word, _ in steps[title][:-1])}" for title in models)
+    return card("comparison", still, data, f"{english}. {told}", packed)
 
 
 def growing_sentences() -> list[list[SentencePair]]:
@@ -157,66 +101,109 @@ def joined(clauses: Sequence[SentencePair]) -> SentencePair:
     return concatenate(first, *(part for clause in others for part in (words("and", "et"), clause)))
 
 
+def count_wrong(ours: Sequence[str], right: Sequence[str]) -> int:
+    """Count the words of a translation that are wrong or left out, as the card does.
+
+    A wrong word in place of a right one counts once.
+    """
+    return max(len(ours), len(right)) - sum(place >= 0 for place in align(ours, right))
+
+
+def align(ours: Sequence[str], right: Sequence[str]) -> list[int]:
+    """Find where each word of a translation stands in the right one.
+
+    Clauses, cut at *et*, are paired in order, so that the pairs share as many words as they can; then the words of
+    each pair by their longest common subsequence. A longest common subsequence of the whole sentences would take
+    words of one clause for those of another, which are right only by chance.
+
+    Parameters
+    ----------
+    ours, right : sequence of str
+        The translation and the right one, each with or without *(end)*.
+
+    Returns
+    -------
+    list of int
+        For each of our words its place, or -1 where it is wrong.
+    """
+    own, there = _clauses(ours), _clauses(right)
+    found = [[_match([ours[n] for n in a], [right[n] for n in b]) for b in there] for a in own]
+    shared = [[sum(n >= 0 for n in places) for places in row] for row in found]
+    fits = [-1] * len(ours)
+    for g, k in enumerate(_pair(shared, len(there))):
+        for n, place in zip(own[g], found[g][k] if k >= 0 else [], strict=False):
+            fits[n] = there[k][place] if place >= 0 else -1
+    if ours[-1:] == right[-1:] == [_END]:
+        fits[-1] = len(right) - 1
+    return fits
+
+
+def _clauses(words: Sequence[str]) -> list[list[int]]:
+    """Cut a sentence before each *et*, and leave its end out."""
+    cuts = [0, *(n for n, word in enumerate(words) if n and word == "et"), len(words) - (list(words[-1:]) == [_END])]
+    return [[*range(*ends)] for ends in pairwise(cuts)]
+
+
+def _match(ours: Sequence[str], right: Sequence[str]) -> list[int]:
+    """Match two sentences by a longest common subsequence."""
+    same = [[x == y for y in right] for x in ours]
+    most = _most([[int(x) for x in row] for row in same], len(right))
+    places, a, b = [-1] * len(ours), 0, 0
+    while a < len(ours) and b < len(right):
+        if same[a][b]:
+            places[a] = b
+            a, b = a + 1, b + 1
+        elif most[a + 1][b] >= most[a][b + 1]:
+            a += 1
+        else:
+            b += 1
+    return places
+
+
+def _pair(shared: list[list[int]], right: int) -> list[int]:
+    """Pair clauses in order; one that is like none takes a free place between its neighbors, if there is one."""
+    most, pairs, g, k = _most(shared, right), [-1] * len(shared), 0, 0
+    while g < len(shared) and k < right:
+        if shared[g][k] > 1 and shared[g][k] + most[g + 1][k + 1] == most[g][k]:
+            pairs[g] = k
+            g, k = g + 1, k + 1
+        elif most[g][k + 1] >= most[g + 1][k]:
+            k += 1
+        else:
+            g += 1
+    for g, k in enumerate(pairs):
+        before, after = max(pairs[:g], default=-1), next((k for k in pairs[g + 1 :] if k >= 0), right)
+        if k < 0 and before + 1 < after:
+            pairs[g] = before + 1
+    return pairs
+
+
+def _most(gains: list[list[int]], right: int) -> list[list[int]]:
+    """Sum the gains of pairs in order, from each place on: the most that any choice of them reaches."""
+    most = [[0] * (right + 1) for _ in range(len(gains) + 1)]
+    for a in reversed(range(len(gains))):
+        for b in reversed(range(right)):
+            most[a][b] = max(gains[a][b] + most[a + 1][b + 1], most[a + 1][b], most[a][b + 1])
+    return most
+
+
 @torch.no_grad()
-def _show(title: str, model: EncoderDecoder, sentence: Sequence[str]) -> _Shown:
+def _translate(model: EncoderDecoder, sentence: Sequence[str]) -> list[tuple[str, list[int] | None]]:
+    """Translate a sentence; return its words, the end counted, each with its weights in ten-thousandths."""
     source, lengths = encode_batch([sentence], model.source_vocabulary)
     best = greedy_search(model, source, lengths, len(sentence) + 9)
     ids = best.ids[0].tolist()
-    words = [*model.target_vocabulary.decode(ids), *[_END] * (ids[-1] == EOS)]
-    weights = None if best.weights is None else best.weights[0].tolist()
-    return _Shown(title, words, weights, count_parameters(model), _costs(model))
+    written = [*model.target_vocabulary.decode(ids), *[_END] * (ids[-1] == EOS)]
+    weights = [None] * len(ids) if best.weights is None else (WHOLE * best.weights[0]).round().int().tolist()
+    return [*zip(written, weights, strict=True)]
 
 
-def _costs(model: EncoderDecoder) -> list[int]:
-    """Return multiply-adds: of a step, more for a source word, for how many such, more for a target word."""
-    one, two, later = count_macs(model, 1), count_macs(model, 2), count_macs(model, 1, 1)
-    width = getattr(getattr(getattr(model.decoder, "attention", None), "window", None), "half_width", inf)
-    return [2 * one - two, two - one, 2 * width + 1 if width < inf else 999, later - one]
-
-
-def _row(shown: _Shown, lead: list[str], step: int, english: list[str]) -> str:
-    """Draw the weights of one model's step as bars."""
-    t = step if shown.words[: step + 1] == lead[: step + 1] else -1
-    bars, said = "", "no weights: one vector for all"
-    if shown.weights and t < 0:
-        said = "does not write it here"
-    elif shown.weights:
-        row = shown.weights[t]
-        bars = "".join(f"M{i + 0.08:.2f} 1v{-w:.3f}h.84V1z" for i, w in enumerate(row) if w >= 0.005)
-        i = row.index(max(row))
-        said = f"most at {english[i]}, {two_decimals(row[i])}"
-    return (
-        f'<div class="at-row"><p><b>{escape(shown.title)}</b> <small>{escape(said)}</small></p>'
-        f'<svg width="400" height="30" fill="var(--weight, #0072b2)" viewBox="0 0 {len(english)} 1" '
-        f'preserveAspectRatio="none" aria-hidden="true"><path d="{bars}"></path></svg></div>'
+def _row(title: str, written: list[str], right: list[str]) -> str:
+    """Write a row of the table: a model's translation, its wrong words marked."""
+    fits, wrong = align(written, right), count_wrong(written, right)
+    marked = " ".join(
+        escape(word) if place >= 0 else f'<u class="at-wrong">{escape(word)}</u>'
+        for word, place in zip(written, fits, strict=True)
     )
-
-
-def _panel(shown: _Shown, right: list[str], english: list[str], length: int, longest: int) -> str:
-    """Draw one model's translation beside its weights, and what it costs."""
-    written, (base, slope, most, later) = shown.words, shown.cost
-    blocks = SequenceMatcher(None, written, right, autojunk=False).get_matching_blocks()
-    kept = {a + n for a, _, size in blocks for n in range(size)}
-    options = " ".join(
-        f"<span{'' if t in kept else ' class=at-wrong'}>{escape(word)}</span>" for t, word in enumerate(written)
-    )
-    shades = [""] * _SHADES
-    for t, row in enumerate(shown.weights or []):
-        for i, weight in enumerate(row):
-            if weight >= 0.03:
-                shades[min(int(_SHADES * weight), _SHADES - 1)] += f"M{i} {t}h1v1h-1z"
-    cells = "".join(f'<path d="{d}" opacity="{(n + 1) / _SHADES}"></path>' for n, d in enumerate(shades))
-    wrong = max(len(written), len(right)) - len(kept)
-    now = '<b class="at-no">✕</b>' if wrong else '<b class="at-yes">●</b>'
-    dots = "".join(now if n == length else "<b>○</b>" for n in range(1, longest + 1))
-    macs = base + slope * min(len(english), most) + later * (len(written) - 1) / 2
-    return (
-        f'<section class="at-panel{" at-failed" * bool(wrong)}"><p><b>{escape(shown.title)}</b> '
-        f'<small class="at-told">{f"{wrong} wrong" if wrong else "✓ right"}</small></p>'
-        f'<div class="at-matrix" style="--rows: {len(written)}"><div class="at-french" lang="fr">{options}</div>'
-        f'<svg width="200" height="{15 * len(written)}" viewBox="0 0 {len(english)} {len(written)}" '
-        f'fill="var(--weight, #0072b2)" preserveAspectRatio="none" aria-hidden="true">{cells}</svg></div>'
-        f'<p class="at-dots" role="img" aria-label="Clauses: {length} {"wrong" if wrong else "right"}">{dots}</p>'
-        f'<p class="at-cost"><b>{shown.size / 1000:.0f} k</b> parameters<br><b class="at-macs">{macs / 1000:.0f} k</b> '
-        "multiply-adds</p></section>"
-    )
+    verdict = f"{wrong} wrong" if wrong else "✓ right"
+    return f'<th scope="row">{escape(title)}</th><td>{verdict}</td><td lang="fr">{marked}</td>'

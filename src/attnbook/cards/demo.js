@@ -297,7 +297,9 @@ attnlibCards.define("demo", (card, data, guard) => {
     dress(target, { "aria-label": `${french} ${unit}s, ${models[m].title}`, dir: direction(body(list)) });
     const weighing = `Weight of each ${english} ${unit} ${live ? "when the model writes" : "for"} `;
     const plain = "Every word is written from one vector, c: there is nothing to weigh.";
-    fill(caption, ...(steps[t].alpha ? [weighing, make("b", { lang: fr }, list[t])] : [plain]));
+    const { alpha, center } = steps[t], whole = alpha && sum(alpha), less = whole < 0.985 && (!live || center !== undefined);
+    fill(caption, ...(alpha ? [weighing, make("b", { lang: fr }, list[t])] : [plain]),
+      less ? `. Together they are ${two(whole)}: the window has lowered those far from its center.` : "");
   }
 
   function drawChips({ p, likely, word }) {   // the three likeliest, and the one that stands there

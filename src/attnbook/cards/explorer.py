@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from attnbook.cards.card import Card, Question, card, check_all, checked_weights, two_decimals, width
+from attnlib.checks import brief
 
 WHOLE = 10_000
 """Weights in a card's data are whole numbers of this part of 1."""
 
 _FIRST = 4  # the id of the first target word: those below stand for no words of a sentence
 _PITCH, _BAR, _GAP = 26, 60, 90  # pixels of the still picture: from row to row, a bar of weight 1, the lines
+_ROUNDED = 0.985  # what rounding can leave of 1
 _BUNDLE = 12  # pixels: the lines of one target word together
 
 
@@ -24,6 +26,7 @@ def attention_explorer(
     source: Sequence[str],
     target: Sequence[str] | Mapping[str, Sequence[str]],
     *,
+    step: int = 0,
     question: Question | None = None,
 ) -> Card:
     """Build a card of attention weights to point at, step through, and compare.
@@ -36,9 +39,13 @@ def attention_explorer(
         Source words.
     target : sequence of str, or mapping of str to sequence of str
         Target words; if the translations differ, a sequence for each title.
+    step : int, default 0
+        Position of the target word that is chosen first.
     question : Question, optional
         A question that is answered after each of the titles has been chosen.
     """
+    if not isinstance(weights, Mapping):
+        raise TypeError(f"weights is {brief(weights)}; expected a mapping from titles to weights")
     if not weights:
         raise ValueError("weights is empty; expected weights for at least one title")
     written = target if isinstance(target, Mapping) else dict.fromkeys(weights, target)
@@ -52,11 +59,11 @@ def attention_explorer(
         ids = [_FIRST + known.index(word) for word in written[name]]
         steps = [{"word": word, "weights": row} for word, row in zip(ids, rows, strict=True)]
         models.append({"title": name, "steps": steps})
-    data = shown_data(("source", "target", "", "", "word"), list(source), models) | {"target": known}
+    data = shown_data(("source", "target", "", "", "word"), list(source), models, step) | {"target": known}
     if question:
         data["question"] = {"right": question.right, "titles": True}
     (title, *_), first = weights, models[0]["steps"]
-    drawn = still(title, source, written[title], [step["weights"] for step in first], 0)
+    drawn = still(title, source, written[title], [each["weights"] for each in first], step)
     picture = f'<div class="at-still">{drawn}</div>\n'
     text = f"Explorer of {len(first)} words that look at {len(source)}: {'; '.join(weights)}"
     return card("demo", picture, data, text, question=question)
@@ -102,6 +109,8 @@ def still(
         return translation
     written = [*target, "(end)"] if len(weights) > len(target) else list(target)
     read = [*source, "(end)"] if len(weights[0]) > len(source) else list(source)
+    if (whole := sum(weights[step]) / WHOLE) < _ROUNDED:
+        translation += f"<p>The weights of {escape(written[step])} are {two_decimals(whole)} together.</p>\n"
     left = _BAR + 48 + width(read)
     right, size = left + _GAP, (left + _GAP + 12 + width(written), _PITCH * max(len(read), len(written)) + 4)
     middle = [_PITCH * n + 15 for n in range(max(len(read), len(written)))]

@@ -118,3 +118,67 @@ window.attnlibFrench ??= ({ nouns, adjectives, verbs, places, conjunctions, elid
 
   return { read, turned };
 };
+
+// Right and wrong, as comparison.py has it.
+window.attnlibAlign ??= (() => {
+  const { match } = attnlibCards, END = "(end)";
+
+  const cut = (list, mark) => list.reduce((parts, word, n) => {
+    if (n && word === mark) parts.push([]);
+    parts.at(-1).push(n);
+    return parts;
+  }, [[]]);
+
+  // For clauses of ours, those of theirs with which they share most words, both in order; a clause that is like none
+  // takes a free place between its neighbors, and -1 if there is none.
+  function paired(shared, G, K) {
+    const most = Array.from({ length: G + 1 }, () => new Array(K + 1).fill(0)), pairs = new Array(G).fill(-1);
+    for (let g = G - 1; g >= 0; g--)
+      for (let k = K - 1; k >= 0; k--)
+        most[g][k] = Math.max(shared[g][k] + most[g + 1][k + 1], most[g + 1][k], most[g][k + 1]);
+    for (let g = 0, k = 0; g < G && k < K;)
+      if (shared[g][k] > 1 && shared[g][k] + most[g + 1][k + 1] === most[g][k]) pairs[g++] = k++;
+      else if (most[g][k + 1] >= most[g + 1][k]) k++;
+      else g++;
+    pairs.forEach((k, g) => {
+      const before = Math.max(-1, ...pairs.slice(0, g)), after = pairs.slice(g + 1).find(k => k >= 0) ?? K;
+      if (k < 0 && before + 1 < after) pairs[g] = before + 1;
+    });
+    return pairs;
+  }
+
+  // Where each of our words stands in theirs: clauses first, then words within a clause; -1 where it is wrong.
+  // `clause` is the right clause that it belongs to. `place` is where it stands, right or in place of a missing word.
+  function align(ours, theirs) {
+    const body = list => list.at(-1) === END ? list.slice(0, -1) : list, own = cut(body(ours), "et"), there = cut(body(theirs), "et");
+    const found = own.map(a => there.map(b => match(a.map(n => ours[n]), b.map(n => theirs[n]))));
+    const shared = found.map(row => row.map(places => places.filter(n => n >= 0).length));
+    const fits = ours.map(() => -1), place = [...fits], clause = [...fits], lacks = ours.map(() => false);
+    const pairs = paired(shared, own.length, there.length);
+    own.forEach((list, g) => {
+      const k = pairs[g], home = k >= 0 ? k : Math.max(0, ...pairs.slice(0, g));
+      list.forEach((t, n) => [clause[t], fits[t]] = [home, k < 0 ? -1 : there[k][found[g][k][n]] ?? -1]);
+      if (k >= 0) fillIn(list, fits, place, lacks, there[k]);
+    });
+    if (ours.at(-1) === END) {
+      fits[ours.length - 1] = place[ours.length - 1] = theirs.length - 1;
+      clause[ours.length - 1] = clause.at(-2) ?? 0;
+    }
+    return { fits, place, clause, lacks, gone: there.map((_, k) => k).filter(k => !pairs.includes(k)) };
+  }
+
+  function fillIn(list, fits, place, lacks, there) {   // wrong words take the places of missing ones, in order
+    let next = there[0], wrong = [];
+    for (const t of [...list, -1]) {
+      if (t >= 0 && fits[t] < 0) wrong.push(t);
+      if (t >= 0 && fits[t] < 0) continue;
+      const end = t < 0 ? there.at(-1) + 1 : fits[t];
+      wrong.forEach((w, n) => place[w] = next + n < end ? next + n : -1);
+      const last = t < 0 ? list.at(-1) : list[list.indexOf(t) - 1];
+      if (last !== undefined && next + wrong.length < end) lacks[last] = true;
+      if (t >= 0) [place[t], next, wrong] = [fits[t], fits[t] + 1, []];
+    }
+  }
+
+  return align;
+})();

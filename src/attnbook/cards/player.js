@@ -33,7 +33,7 @@ attnlibCards.define("player", (card, data, guard) => {
 
   const x = i => W * (i + 0.5) / all.length, left = 30, right = () => W - 30, middle = () => W / 2;
   const part = (made, lit, ...nodes) => make("g", { class: "at-part", "data-made": made, "data-lit": lit }, ...nodes);
-  const wire = (made, ...nodes) => dress(part(made, made, ...nodes), { class: "at-part at-wire" });
+  const wire = (made, lit, ...nodes) => dress(part(made, lit, ...nodes), { class: "at-part at-wire" });
 
   // Many numbers as a strip: the stronger the color, the greater; what is negative is grey. Pointing at it tells some.
   function strip(numbers, kind, cx, y, label, aside) {
@@ -78,13 +78,13 @@ attnlibCards.define("player", (card, data, guard) => {
       : [flow("s", [40, ROW.s + 26], [130, ROW.s + 70], [W - 190, ROW.y + 6], [W - 122, ROW.y + 14]),
         flow("h", [c, ROW.c + 68], [c, ROW.y], [c + 30, ROW.y + 8], [W - 122, ROW.y + 10]),
         flow("y", [84, ROW.y + 24], [120, ROW.y + 24], [W - 180, ROW.y + 18], [W - 122, ROW.y + 18])];
-    const words = each(i => make("text", { x: x(i), y: many && i % 2 ? 0 : 12 }, all[i]));
+    const words = each(i => make("text", { x: x(i), y: top(h[i]) - (many && i % 2 ? 34 : 22) }, all[i]));
     svg.replaceChildren(part("", "query scores context", ...words),
       part("", "scores context", ...each(i => strip(h[i], "h", x(i), top(h[i]), `h${sub(i + 1)}`))),
-      wire("query", ...each(i => flow("s", [queryX, 268], [queryX, 200], [x(i), 240], [x(i), ROW.e + 8]))),
+      wire("query", "query scores", ...each(i => flow("s", [queryX, 268], [queryX, 200], [x(i), 240], [x(i), ROW.e + 8]))),
       part("scores", "scores softmax", ...parts.scores),
       part("softmax", "softmax context", ...parts.bars, ...parts.were, ...parts.shares),
-      part("context", "context", parts.ribbons), wire("state", ...moves), wire("word", ...writes), parts.strips,
+      part("context", "context", parts.ribbons), wire("state", "state", ...moves), wire("word", "word", ...writes), parts.strips,
       part("word", "word", parts.list));
   }
 
@@ -93,7 +93,7 @@ attnlibCards.define("player", (card, data, guard) => {
   function fill() {
     const { e, alpha, c, p, sBefore, s, sTilde } = now, { late } = models[m], n = sub(t + 1);
     all.forEach((_, i) => {
-      parts.scores[i].textContent = many ? e[i].toFixed(1) : two(e[i]);
+      parts.scores[i].textContent = many ? e[i].toFixed(1).replace("-", "−") : two(e[i]);
       parts.shares[i].textContent = two(alpha[i]);
       parts.bars[i].style.transform = `scaleY(${shown("softmax") ? alpha[i] : 0})`;
       const moved = Math.abs(plain.alpha[i] - alpha[i]) > LEAST;

@@ -121,10 +121,10 @@ def draw_model(model: ModelDiagram, *, compare_to: ModelDiagram | None = None) -
     return card("schematic", f"{svg}{''.join(drawn + keys)}</svg>\n", {}, told)
 
 
-def open_svg(told: str, top: float, *, left: int = _LEFT, below: int = 0) -> str:
-    """Open a drawing up to a row, with so many pixels on its left and so many more below it."""
-    width, height = left + COLUMN * _WIDE + _RIGHT, _TOP + ROW * top + _BELOW
-    view = f"{-left} {_BELOW - height:.0f} {width:.0f} {height + below:.0f}"
+def open_svg(told: str, top: float, *, right: int = _RIGHT, below: int = 0) -> str:
+    """Open a drawing up to a row, with so many pixels on its right and so many more below it."""
+    width, height = _LEFT + COLUMN * _WIDE + right, _TOP + ROW * top + _BELOW
+    view = f"{-_LEFT} {_BELOW - height:.0f} {width:.0f} {height + below:.0f}"
     return f'<svg role="img" aria-label="{escape(told)}" viewBox="{view}" fill="currentColor" style="width: 100%">'
 
 
@@ -179,14 +179,14 @@ def arrows_of(model: ModelDiagram) -> dict[tuple[str, str], Arrow]:
 
 
 def draw_part(name: str, part: Part, kind: str) -> str:
-    """Draw a word, or a vector in its shape."""
+    """Draw a word, or a vector or a computation in its shape: a circle where words are averaged or added."""
     x, y = COLUMN * part.x, -ROW * part.y
     outline = 'fill="none" stroke="currentColor"'
     shape = ""
-    if name[0] in "hs~":
+    if name[0] in "hs~fgk":
         shape = f'<rect x="{x - 15:.1f}" y="{y - 12:.1f}" width="30" height="24" rx="6" {outline}></rect>'
-    elif name[0] == "c":
-        shape = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="14" {outline}></circle>'
+    elif name[0] in "capqz":
+        shape = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{9 if name[0] in "pq" else 14}" {outline}></circle>'
     return f'<g data-part="{name}" class="{kind}">{shape}{draw_label(x, y, part.text)}</g>'
 
 

@@ -277,6 +277,23 @@ def adjoin(main: SentencePair, adjunct: SentencePair, *, fronted: bool = False) 
     return combine([adjunct, main], [(1, main), (0, adjunct)]) if fronted else concatenate(main, adjunct)
 
 
+def course_sentence(*, negated: bool = False) -> SentencePair:
+    """Build the sentence that goes through all models of the course: "in the garden the black cat sees the dog".
+
+    Parameters
+    ----------
+    negated : bool, default False
+        Whether it is negated: "does not see".
+
+    Returns
+    -------
+    SentencePair
+        English, in which the place is first, and French, in which it is last.
+    """
+    cat, dog, garden = map(noun_phrase, ("the black cat", "the dog", "the garden"))
+    return adjoin(clause(cat, "see", dog, negated=negated), place("in", garden), fronted=True)
+
+
 def _side_by_side(phrases: list[tuple[str, ...]]) -> tuple[tuple[str, ...], list[int]]:
     """Join foreign phrases, the last two first, and say where each begins; a word made of two belongs to both."""
     joined, sizes = phrases[-1], []

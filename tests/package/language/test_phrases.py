@@ -7,6 +7,7 @@ from attnbook.language.lexicon import an
 from attnbook.language.phrases import (
     clause,
     concatenate,
+    course_sentence,
     noun_phrase,
     object_relative,
     possessive,
@@ -114,3 +115,11 @@ def test_what_is_no_noun_phrase_is_refused(english, refused):
 
 def test_an_unknown_verb_is_refused(refused):
     refused(lambda: clause(the_cat, "eat"), "verb is 'eat'; expected one of sleep, sing")
+
+
+def test_the_sentence_of_the_course():
+    plain, negated = course_sentence(), course_sentence(negated=True)
+    assert " ".join(plain.source) == "in the garden the black cat sees the dog"
+    assert gloss(plain) == "le/the chat/cat noir/black voit/sees le/the chien/dog dans/in le/the jardin/garden"
+    assert " ".join(negated.source) == "in the garden the black cat does not see the dog"
+    assert french(negated) == "le chat noir ne voit pas le chien dans le jardin"

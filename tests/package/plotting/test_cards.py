@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+import torch
 from hatchling.builders.wheel import WheelBuilder
 from lxml import html
 
@@ -30,6 +31,13 @@ def test_html_holds_each_cell_under_its_heading():
 def test_words_between_dollar_signs_are_no_mathematics():
     (shown,) = html.fromstring(table(HEAD, [("$5-$10", 1, 2)]).html).xpath("//table/@class")
     assert {"tex2jax_ignore", "mathjax_ignore"} <= {*shown.split()}
+
+
+def test_numbers_of_every_library_have_two_decimals_and_no_zero_is_negative():
+    halves = torch.tensor(1 / 3), torch.tensor(0.5).bfloat16()
+    row = [np.float32(1 / 3), *halves, -0.001, -0.0, np.int64(3), torch.tensor(3)]
+    shown = repr(table([*"abcdefgh"], [("x", *row)])).split()[8:]
+    assert shown == ["x", "0.33", "0.33", "0.50", "0.00", "0.00", "3", "3"]
 
 
 def test_text_has_straight_columns():
@@ -96,7 +104,7 @@ def two_vocabularies() -> Card:
         (lambda: attention_demo({}), "models holds 0 models; expected one model, or up to 2"),
         (two_vocabularies, "models have different vocabularies; expected the same words"),
         (lambda: demo("the pink cat"), "sentence holds 'pink'; expected words that the models know"),
-        (lambda: demo(step=4), "step is 4; expected the position of a word, 0 to 3"),
+        (lambda: demo(step=4), "step is 4; expected a number from 0 to 3"),
         (lambda: demo(tried={"hidden": ["x"]}), "question.tried names 'x'; expected a word of"),
         (lambda: demo(tried={}), "question.tried is {}; expected target and source"),
         (lambda: attention_explorer({}, ABC, ABC), "weights is empty; expected weights for at least one title"),
@@ -113,7 +121,7 @@ def two_vocabularies() -> Card:
         (lambda: plane(words=["a"] * 8), "words has 8 words; expected at most 7"),
         (lambda: player("the black cat that sleeps sees the big black dog"), "sentence has 10 words; expected 1 to 9"),
         (lambda: player(previous=["le", "xyz"]), "previous holds 'xyz'; expected target words"),
-        (lambda: player(step=3), "step is 3; expected the position of a word of"),
+        (lambda: player(step=3), "step is 3; expected a number from 0 to"),
         (lambda: player(name="local-p"), r"models\['a'\] has a LuongDecoder with other equations; expected"),
     ],
 )

@@ -8,9 +8,10 @@ from playwright.sync_api import Page, expect
 from attnbook import load_pretrained
 from attnbook.cards import model_comparison
 from attnbook.cards.card import Card, read
-from attnbook.cards.comparison import growing_sentences, joined
+from attnbook.cards.comparison import align, count_wrong, growing_sentences, joined
 from attnbook.cards.french import grammar_tables
 from attnbook.language.sentences import part_of, sample
+from attnlib.data import SentencePair
 from attnlib.translation import translate_all
 
 from .conftest import three_models
@@ -30,7 +31,7 @@ READ = """([tables, sentences]) => {
 def test_the_french_of_the_page_is_that_of_the_grammar_in_any_order(reordering, browser):
     pairs = [(n, pair) for n in range(1, 9) for pair in sample(20, 50 + n, [n], reordering=reordering)]
     page = browser.new_page()
-    page.evaluate(f"() => {{{read(['french'], 'js')}}}")
+    page.evaluate(f"() => {{{read(['cards', 'french'], 'js')}}}")
     outputs = page.evaluate(READ, [grammar_tables(), [" ".join(pair.source) for _, pair in pairs]])
     page.close()
     for (clauses, pair), output in zip(pairs, outputs, strict=True):
@@ -40,7 +41,7 @@ def test_the_french_of_the_page_is_that_of_the_grammar_in_any_order(reordering, 
 
 def test_what_is_no_sentence_has_no_french(browser):
     page = browser.new_page()
-    page.evaluate(f"() => {{{read(['french'], 'js')}}}")
+    page.evaluate(f"() => {{{read(['cards', 'french'], 'js')}}}")
     wrong = ["the cat sleep", "a cats sleep", "an cat sleeps", "the cat sleeps and", "the cat"]
     assert [output[0] for output in page.evaluate(READ, [grammar_tables(), wrong])] == [None] * len(wrong)
     page.close()
@@ -51,58 +52,104 @@ def card() -> Card:
     return model_comparison(three_models())
 
 
+@pytest.fixture(scope="module")
+def sentences() -> list[SentencePair]:
+    """Return the card's sentences, at every length that it has."""
+    return [joined(one[:clauses]) for one in growing_sentences()[:3] for clauses in range(1, 7)]
+
+
+@pytest.mark.parametrize("name", ["no-attention", "bahdanau", "global", "location", "local-m", "local-p"])
+def test_the_card_and_the_package_find_the_same_words_wrong(name, sentences, browser):
+    outputs = translate_all(load_pretrained(name), [pair.source for pair in sentences], beam_size=1)
+    both = [
+        ([*output.words, "(end)"], [*pair.target, "(end)"]) for output, pair in zip(outputs, sentences, strict=True)
+    ]
+    page = browser.new_page()
+    page.evaluate(f"() => {{{read(['cards', 'french'], 'js')}}}")
+    found = page.evaluate("both => both.map(([ours, right]) => attnlibAlign(ours, right).fits)", both)
+    page.close()
+    assert found == [align(ours, right) for ours, right in both]
+    assert {count_wrong(*pair) for pair in both} > {0}
+
+
+def test_what_is_wrong_is_found_clause_by_clause():
+    right = ["le", "chat", "voit", "un", "chien", "et", "la", "chèvre", "dort", "(end)"]
+    assert align(right, right) == [*range(10)]
+    assert align(["le", "chat", "dort", "et", "la", "chèvre", "dort", "(end)"], right) == [0, 1, -1, 5, 6, 7, 8, 9]
+    assert align(["la", "chèvre", "dort", "(end)"], right) == [6, 7, 8, 9]
+    assert align(["le", "chat", "voit", "un", "chien", "et", "la", "chèvre"], right) == [0, 1, 2, 3, 4, 5, 6, 7]
+    assert count_wrong(["le", "chat", "dort", "et", "la", "chèvre", "dort", "(end)"], right) == 3
+    assert count_wrong([*right[:-1], "et", "la", "chèvre", "(end)"], right) == 3
+
+
 def test_a_sentence_grows_turns_and_is_typed(card, page: Page):
-    field = page.get_by_role("textbox", name="English sentence")
-    before = field.input_value()
-    field.focus()
-    expect(page.locator(".at-stale")).to_have_count(0)
-    right = page.locator(".at-right").inner_text()
+    field, said = page.get_by_role("textbox", name="English sentence"), page.locator(".at-said")
+    before, right = field.input_value(), page.locator(".at-reference").inner_text()
     page.get_by_role("slider").fill("1")
-    assert field.input_value() != before
-    expect(page.locator(".at-right")).to_have_text(right)
-    field.fill("the cat sees the black ")
-    expect(page.locator(".at-right")).to_contain_text("no whole sentence")
-    page.get_by_role("button", name="dog", exact=True).click()
-    expect(page.locator(".at-right")).to_have_text("Right: le chat voit le chien noir")
     expect(page.locator(".at-stale")).to_have_count(0)
-    first = page.get_by_role("listbox").first.get_by_role("option").first
-    first.focus()
+    assert field.input_value() != before
+    assert page.locator(".at-reference").inner_text() == right
+    field.fill("the cat sees the black ")
+    expect(said).to_contain_text("no whole sentence")
+    page.get_by_role("button", name="dog", exact=True).click()
+    expect(page.locator(".at-reference")).to_have_text(re.compile(r"^le\s+chat\s+voit\s+le\s+chien\s+noir\s*$"))
+    field.fill("the pink ")
+    expect(said).to_contain_text("“pink” is no word")
+
+
+def test_a_french_word_is_shown_in_all_rows_and_an_english_one_names_who_looks(card, page: Page):
+    first, second = (page.get_by_role("listbox", name=f"{title}: French words") for title in ("none", "global"))
+    word = second.get_by_role("option").first
+    word.click()
+    expect(word).to_have_attribute("aria-selected", "true")
+    expect(page.locator(".at-said")).to_contain_text(f"For {page.locator('.at-reference span').first.inner_text()}")
     page.keyboard.press("End")
-    expect(page.get_by_role("listbox").first.get_by_role("option").last).to_be_focused()
+    expect(second.get_by_role("option").last).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    expect(first.locator("[aria-selected=true]")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator("[aria-selected=true]")).to_have_count(0)
+    page.get_by_role("listbox", name="English words").get_by_role("option").nth(1).click()
+    expect(page.locator(".at-said")).to_contain_text("Who looks at")
+    page.get_by_role("button", name="next word, in all models").click()
+    expect(page.locator(".at-reference .at-now")).to_have_count(1)
 
 
-def test_it_grows_by_itself_until_it_is_stopped(page: Page):
-    grow, count = page.get_by_role("button", name="Let it grow"), page.get_by_text(re.compile(r"^\d clauses?$"))
-    page.get_by_role("button", name="+ 1 clause").click()
-    expect(count).to_have_text("3 clauses")
-    grow.click()
-    expect(count).to_have_text("5 clauses")
+def test_it_grows_by_itself_until_it_is_stopped(card, page: Page):
+    lengths = page.get_by_role("radiogroup", name="clauses").get_by_role("radio")
+    lengths.nth(0).check(force=True)
+    expect(page.locator(".at-stale")).to_have_count(0)
+    page.get_by_role("button", name="Grow").click()
+    expect(lengths.nth(2)).to_be_checked()
     page.get_by_role("button", name="Stop").click()
-    page.wait_for_timeout(1500)
-    expect(count).to_have_text("5 clauses")
-    expect(page.locator(".at-panel").first.get_by_role("img")).to_have_attribute("aria-label", re.compile("3 .*4 .*5"))
+    page.wait_for_timeout(2200)
+    expect(lengths.nth(2)).to_be_checked()
+    expect(page.get_by_role("img").first).to_have_attribute("aria-label", re.compile("1 .*2 .*3"))
 
 
 def test_with_reduced_motion_it_grows_a_clause_at_a_time(card, opened):
     page = opened(card, reduced_motion="reduce")
-    for clauses in ("3 clauses", "4 clauses"):
-        page.get_by_role("button", name="Let it grow").click()
-        expect(page.get_by_text(clauses, exact=True)).to_be_visible()
+    for clauses in (2, 3):
+        page.get_by_role("button", name="Grow").click()
+        expect(page.get_by_role("radio").nth(clauses)).to_be_checked()
+        expect(page.locator(".at-stale")).to_have_count(0)
 
 
-def test_on_a_telephone_two_models_are_chosen_and_words_are_tapped(card, opened):
-    page = opened(card, wide=390, has_touch=True)
-    page.get_by_label("model 1").focus()
-    page.get_by_label("model 1").select_option("heads")
-    panels = page.locator(".at-panel")
-    none, luong, heads = (panels.nth(m).bounding_box()["x"] for m in range(3))
-    assert heads < luong < 210 < none
-    expect(page.locator(".at-stale")).to_have_count(0)
-    options = panels.nth(2).get_by_role("option")
-    options.last.tap()
-    expect(options.last).to_have_attribute("aria-selected", "true")
-    page.get_by_role("button", name="word before").tap()
-    expect(options.last).to_have_attribute("aria-selected", "false")
+def test_each_clause_is_a_column_where_there_is_room(card, opened):
+    for wide, columns in ((1280, 3), (390, 1)):
+        page = opened(card, wide=wide)
+        page.get_by_role("radio").nth(2).check(force=True)
+        expect(page.locator(".at-stale")).to_have_count(0)
+        expect(page.locator(".at-english > div")).to_have_count(columns)
+
+
+def test_on_paper_and_without_scripts_it_is_a_table(card, opened):
+    page = opened(card)
+    expect(page.locator("table")).not_to_be_visible()
+    page.emulate_media(media="print")
+    expect(page.locator("table")).to_be_visible()
+    expect(page.locator(".at-night")).not_to_be_visible()
+    assert opened(card, script=False).locator("tbody tr").count() == 3
 
 
 def test_models_fail_one_after_another_as_the_first_sentence_grows():
@@ -117,7 +164,5 @@ def test_models_fail_one_after_another_as_the_first_sentence_grows():
     assert wrong == {"no-attention": 2, "location": 3, "global": 4, "transformer": 5, "local-m": 9}
 
 
-def test_lengths_and_steps_that_do_not_exist_are_refused(refused):
-    models = three_models()
-    refused(lambda: model_comparison(models, length=9), "length is 9; expected the number of some of the 8 clauses")
-    refused(lambda: model_comparison(models, step=99), "step is 99; expected the position of a word")
+def test_a_length_that_does_not_exist_is_refused(refused):
+    refused(lambda: model_comparison(three_models(), length=9), "length is 9; expected a number from 1 to 8")

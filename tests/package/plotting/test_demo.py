@@ -420,4 +420,7 @@ def test_an_explorer_shows_weights_that_were_computed_before(opened):
     french(page).nth(1).press("ArrowRight")
     expect(french(page).nth(2)).to_be_focused()
     assert shares.all_inner_texts() == ["0.10", "0.20", "0.30"]
+    expect(page.locator(".at-caption")).to_contain_text("Together they are 0.60: the window has lowered")
+    french(page).nth(1).click()
+    expect(page.locator(".at-caption")).not_to_contain_text("Together")
     assert page.locator("input[type=text], button, [role=slider]").count() == 0, "nothing to change"

@@ -7,9 +7,11 @@ import torch
 from matplotlib import get_data_path
 from matplotlib.font_manager import fontManager
 from matplotlib.text import Text
+from pandas import DataFrame
 
 from attnbook import figures
 from attnbook.cards import attention_explorer
+from attnbook.experiments import ranges
 
 RNG = np.random.default_rng(0)
 FOUR = ["la", "voiture", "internationale", "dort"]
@@ -36,10 +38,10 @@ def test_every_word_is_there_and_inside_the_picture(size):
 
 
 def test_the_cells_of_a_small_picture_say_their_weight_in_a_legible_ink():
-    weights = np.array([[0.0, 1.0], [0.71, 0.72]])  # there black and white ink are equally legible
+    weights = np.array([[0.0, 1.0], [0.93, 0.94]])  # there black and white ink are equally legible
     ax = figures.plot_alignment(weights, ["the", "cat"], ["le", "chat"])
     shown = {(*map(int, text.get_position()), text.get_text()) for text in ax.texts}
-    assert shown == {(0, 0, "0.00"), (1, 0, "1.00"), (0, 1, "0.71"), (1, 1, "0.72")}
+    assert shown == {(0, 0, "0.00"), (1, 0, "1.00"), (0, 1, "0.93"), (1, 1, "0.94")}
     assert [text.get_color() for text in ax.texts] == ["black", "white", "black", "white"]
     assert not figures.plot_alignment(weights, ["the", "cat"], ["le", "chat"], annotate=False).texts
     many = np.full((9, 2), 0.5), ["the", "cat"], ["le"] * 9
@@ -53,7 +55,26 @@ def test_letters_come_from_an_installed_font_that_has_them(monkeypatch):
     monkeypatch.setattr(fontManager, "ttflist", ours)
     ax = figures.plot_alignment(np.ones((1, 2)), ["the", "дом"], ["\N{SCRIPT SMALL G}"])
     ax.figure.canvas.draw()
-    assert ax.get_xticklabels()[0].get_fontfamily() == [*plt.rcParams["font.family"], "STIXGeneral"]
+    assert ax.get_xticklabels()[0].get_fontfamily() == ["DejaVu Sans", "STIXGeneral"]
+
+
+def drawn():
+    ax = figures.plot_alignment(np.eye(2), FOUR[:2], FOUR[:2])
+    ranges.plot_changes(DataFrame({"a": [0.1, 0.2, 0.3], "b": [0.2, 0.1, 0.5]}), {"": {"a": "A", "b": "B"}})
+    for figure in (ax.figure, plt.gcf()):
+        figure.canvas.draw()
+        yield np.asarray(figure.canvas.buffer_rgba())
+
+
+@pytest.mark.parametrize("style", ["ggplot", "seaborn-v0_8-whitegrid", {"image.origin": "lower", "xtick.color": "red"}])
+def test_a_style_of_the_readers_changes_no_plot(style):
+    usual = [*drawn()]
+    with plt.style.context(style):
+        assert all(map(np.array_equal, usual, drawn()))
+        ax = figures.plot_alignment(np.eye(2), FOUR[:2], FOUR[:2], plt.subplots()[1])
+    ax.figure.draw_without_rendering()
+    assert ax.images[0].origin == "upper"
+    assert not any(line.get_visible() for line in (*ax.get_xgridlines(), *ax.get_ygridlines()))
 
 
 def draw_everywhere(text):
@@ -101,3 +122,10 @@ def test_several_share_one_color_scale_and_those_too_wide_for_a_column_are_stack
         assert axes[0].figure.get_size_inches()[0] <= 12
     assert few[0].get_position().x1 < few[1].get_position().x0
     assert many[0].get_position().y0 > many[1].get_position().y1
+
+
+def test_links_are_circled_at_their_words():
+    ax = figures.circle_links(figures.plot_alignment(np.eye(2), ["the", "cat"], ["le", "chat"]), {(0, 1), (1, 1)})
+    (circles,) = ax.collections
+    assert {tuple(map(int, place)) for place in circles.get_offsets()} == {(0, 1), (1, 1)}
+    assert len(circles.get_facecolors()) == 0

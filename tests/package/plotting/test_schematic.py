@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from lxml import html
 
-from attnbook.cards import draw_differences
+from attnbook.cards import draw_transformer
 from attnbook.cards.card import Card
 from attnbook.cards.schematic import (
     BAHDANAU,
@@ -16,7 +16,6 @@ from attnbook.cards.schematic import (
 )
 
 MODELS = [NO_ATTENTION, BAHDANAU, LUONG_FEEDING, BAHDANAU_APPENDIX, NO_ATTENTION_APPENDIX]
-LIT = "parts.filter(part => getComputedStyle(part).opacity === '1').map(part => part.dataset.part)"
 FAN = {f"h{i}-c{t}" for i in range(1, 5) for t in (1, 2)}
 
 
@@ -72,7 +71,7 @@ def test_a_drawing_is_told_in_words():
 
 @pytest.mark.parametrize("wide", [1280, 390])
 def test_nothing_is_cut_off(wide, opened, accessible):
-    page = opened(draw_differences(), *(draw_model(model, compare_to=NO_ATTENTION) for model in MODELS), wide=wide)
+    page = opened(draw_transformer(), *(draw_model(model, compare_to=NO_ATTENTION) for model in MODELS), wide=wide)
     beyond = page.evaluate("""() => [...document.querySelectorAll("svg :is(text, path, rect, circle)")].filter(part => {
         const [a, b] = [part, part.ownerSVGElement].map(node => node.getBoundingClientRect());
         return a.left < b.left || a.right > b.right || a.top < b.top || a.bottom > b.bottom;
@@ -85,16 +84,16 @@ def test_without_attention_there_is_nothing_to_explain():
     assert keys(draw_model(NO_ATTENTION)) == []
 
 
-@pytest.mark.parametrize("look", [{}, {"color_scheme": "dark", "forced_colors": "active"}])
-def test_differences_light_up_one_at_a_time_without_scripts(look, opened, refused):
-    page = opened(draw_differences([("s < h", "c")] * 5), script=False, wide=390, **look)
-    parts = page.locator(".at-two").first.locator("[data-part]")
-    assert parts.evaluate_all(f"parts => {LIT}") == parts.evaluate_all("parts => parts.map(part => part.dataset.part)")
-    page.get_by_role("radio", name="All five").press("ArrowRight")
-    assert page.get_by_role("radio", name="1 Query").is_checked()
-    ends = {"s0", "s1", "s2", "c1", "c2"}
-    assert {*parts.evaluate_all(f"parts => {LIT}")} == {*ends, "s0-c1", "s1-c2", "s1-c1", "s2-c2"}
-    page.get_by_role("radio", name="5 Input feeding").click()
-    assert "~1-s2" in parts.evaluate_all(f"parts => {LIT}")
-    assert page.locator("td code").all_inner_texts() == ["s < h", "c"] * 5
-    refused(lambda: draw_differences([("s", "c")]), "code has 1 pairs; expected 5, one for each difference")
+def test_luongs_model_fades_into_the_transformer_without_scripts(opened):
+    page = opened(draw_transformer(), script=False)
+    visible = "parts => parts.filter(part => getComputedStyle(part).opacity === '1').map(part => part.dataset.part)"
+    parts = page.locator("[data-part]")
+    luong = {*parts.evaluate_all(visible)}
+    page.get_by_role("radio", name="Transformer").click()
+    page.wait_for_timeout(900)
+    transformer = {*parts.evaluate_all(visible)}
+    assert luong == names(draw_model(LUONG_FEEDING))
+    assert {"h4-h3", "h1-s0", "s0-s1", "s1-s2", "~1-s2"} <= luong - transformer
+    assert FAN | {"h1", "c1", "s1-c1", "c1-~1"} <= luong & transformer
+    assert {"p1-a4", "a1-f1", "f4-h4", "q0-z2"} <= transformer
+    assert "q1-z1" not in transformer, "later words are hidden"
