@@ -10,7 +10,7 @@ import attnlib
 
 PACKAGE = Path(attnlib.__file__).parent
 MODULES = sorted(f"attnlib.{path.stem}" for path in PACKAGE.glob("[!_]*.py"))
-NEEDED = {"numpy", "torch", "array-api-compat", "jaxtyping", "beartype"}
+NEEDED = {"numpy", "torch", "array-api-compat", "jaxtyping"}
 
 ALONE = """
 import sys
