@@ -7,6 +7,7 @@ what a trained model reads. This package exports what most chapters use.
 
 from attnbook.costs import count_macs, count_parameters
 from attnbook.experiments.fitting import train_from_config
+from attnbook.experiments.learning import read_learning
 from attnbook.experiments.plan import read_plan
 from attnbook.experiments.predictions import compute_metrics, predict, window_centers
 from attnbook.experiments.runs import Recording, read_table
