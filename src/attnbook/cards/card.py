@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Real
 
-from attnlib.checks import check_words
+from attnlib.checks import brief, check_words
 from attnlib.shapes import Array
 
 _LETTER = 8.4  # pixels that a letter needs at 14 pixels' height; the wide letters of East Asia need two such
@@ -292,7 +292,10 @@ def checked_numbers(name: str, x: Real[Array, "..."], shape: tuple[int, ...], of
     ValueError
         If there are no numbers, or their shape is another, or one of them is not finite.
     """
-    numbers = to_numpy(x)
+    try:
+        numbers = to_numpy(x)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is {brief(x)}; expected numbers") from None
     if numbers.shape != shape or not numbers.size:
         raise ValueError(f"{name} has shape {numbers.shape}; expected {shape}, {of}, none of them 0")
     check_all(np.isfinite(numbers), numbers, name, "finite numbers")

@@ -14,11 +14,9 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from safetensors.torch import load_file
 
 from attnlib.checks import is_out_of_memory
@@ -39,12 +37,6 @@ VOCABULARIES = [
     [f"{side}.{kind}" for side in sides] for kind in ("words", "pieces") for sides in (("source", "target"), ("both",))
 ]
 """Files of vocabularies, one or two that belong together."""
-
-_DAMAGE = (
-    *(AttributeError, EOFError, IndexError, KeyError, OSError, RuntimeError, TypeError, ValueError),
-    *(SafetensorError, UnpicklingError),
-)
-"""What is raised by those who read a file that is cut or that is something else."""
 
 CONFIG, WEIGHTS, HISTORY, TRAINING = "config.json", "model.safetensors", "history.jsonl", "training.pt"
 
@@ -71,7 +63,7 @@ def refuse_damage(path: Path, expected: str = "a whole file") -> Iterator[None]:
     """Raise a ValueError that names a file, or a model folder, if what is read from it in the block is damaged."""
     try:
         yield
-    except _DAMAGE as error:
+    except Exception as error:
         if getattr(error, "filename", None) or is_out_of_memory(error):  # then the file is not to blame
             raise
         why = f"it has no {error}" if isinstance(error, KeyError) else " ".join(str(error).split())[:200]
