@@ -3,7 +3,7 @@
 // looks at it; lets the sentence grow by clauses; and puts first in English what French puts last.
 attnlibCards.define("comparison", (card, data, guard) => {
   const { make, button, line, dress, fill, write, two, clamp, sum, greatest, still, pressed, choices, EOS, vocabularies,
-    writing, inSlices, load, match, whenTouched, sayAtRest } = attnlibCards;
+    writing, inSlices, load, whenTouched, sayAtRest } = attnlibCards;
   const { Light, bulb, sized, eased, mix } = attnlibLight;
   const PATIENCE = 40, PAUSE = 1900, MOST = 60, NARROW = 600, MUCH = 0.35;   // milliseconds; words; pixels
   const FONT = "system-ui, 'Segoe UI', Helvetica, Arial, sans-serif", BLUE = "#a9bddc";

@@ -1,7 +1,7 @@
 // Both models learn on one sentence: English in the middle, Luong's lamps on one side of it and Bahdanau's on the other.
 // At the end of the training their states stand behind the lamps, so that place is time: five differences are lit.
 attnlibCards.define("differences", (card, data, guard) => {
-  const { make, button, line, dress, fill, write, two, clamp, greatest, sum, still, match } = attnlibCards;
+  const { make, button, line, dress, fill, write, two, clamp, greatest, sum, match } = attnlibCards;
   const { Light, bulb, sized, eased, mix, training, film, nextStation } = attnlibLight;
   const NARROW = 560, END = "(end)";   // pixels
   const GOLD = "#ffd27a", DIM = "#5e739688", BLUE = "#8ea2c0";

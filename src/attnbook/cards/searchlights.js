@@ -12,8 +12,9 @@ attnlibCards.define("searchlights", (card, data, guard) => {
   const glosses = new Map(data.target.map((word, n) => [word, data.gloss[n]])), gloss = word => glosses.get(word) ?? "";
   const source = [...data.source, END], S = source.length, last = data.steps.at(-1), stations = new Map(data.stations);
   const learned = training(data, S), { moments, along: at, stepAt } = learned, stops = data.stations.map(([n]) => n);
+  const lamps = [];
   let step = last, chosen = -1, looks = new Map(), playing, learning = false, early = false;   // lights by step
-  let lamps = [], wanted = [], place = {}, grain = 2, light, model, encoded, pen, steps = [];
+  let wanted = [], place = {}, grain = 2, light, model, encoded, pen, steps = [];
 
   const body = list => list.map(({ word }) => word).filter(word => word !== END);
   const right = list => match(body(list), data.right).map(place => place >= 0);
