@@ -52,6 +52,7 @@ attnlibCards.define("comparison", (card, data, guard) => {
     [words, right, grown, chosen, english, held] = [sentence, french && [...french, END], isGrown, undefined, -1, false];
     dress(order, { disabled: movable?.length ? undefined : "" });
     write(moved, movable?.length ? `${movable.filter(({ front }) => front).length} of ${movable.length}` : "none here");
+    all("input", lengths).forEach((node, n) => { node.checked = n === length - 1; });
     measure();
     drawEnglish(before);
   }
@@ -63,7 +64,6 @@ attnlibCards.define("comparison", (card, data, guard) => {
 
   function grow(to) {
     length = clamp(to, 1, longest());
-    all("input", lengths).forEach((node, n) => { node.checked = n === length - 1; });
     const { groups } = read(sentences[family].slice(0, length).join(" and ").split(" "));
     fill(offers);
     return show(turned(groups, Number(order.value)), true);
