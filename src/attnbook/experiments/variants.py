@@ -141,7 +141,8 @@ class HybridDecoder(Decoder):
         fed = self.readout.read(s, y_before, c) if self.feeds_readout else c
         return attended, DecoderState(state.memory, (s, *cell, fed), state.position + 1)
 
-    def _read(self, ids, encoded):
+    def features(self, ids, encoded):
+        """Compute what the output layer reads, one step at a time."""
         y, state = self.embedding(ids), self.start(encoded)
         states, outputs = [], []
         for y_before in y.unbind(1):
