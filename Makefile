@@ -19,7 +19,7 @@ book: .venv/installed ## execute every chapter and build the pages
 	@echo "The book is ready: open $(CURDIR)/_build/html/index.html"
 
 test: lint ## check everything: code, notebooks, pages
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --nbval notebooks tests
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --nbval --twice notebooks tests
 
 coverage: .venv/installed ## name the lines of the package that no test of it reaches
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests/package --cov --cov-report=term-missing:skip-covered

@@ -6,6 +6,11 @@ from pathlib import Path
 import pytest
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add an option: a reader may run a cell again, and so do we."""
+    parser.addoption("--twice", action="store_true", help="run each cell of a notebook twice, and compare both outputs")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Configure which parts of a cell's output are not compared."""
     config.option.nbval_sanitize_with = config.rootpath / "tests" / "carried.cfg"
@@ -24,7 +29,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
-    """Run each cell twice, as a reader does, and compare what it prints each time; claims run once, of the second."""
-    if item.path.suffix == ".ipynb" and "claims" not in item.cell.metadata:
+    """With --twice, run each cell once more beforehand; claims run once, of the second run."""
+    if item.config.option.twice and item.path.suffix == ".ipynb" and "claims" not in item.cell.metadata:
         item.runtest()
     return (yield)

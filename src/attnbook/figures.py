@@ -7,9 +7,9 @@ it stands. No global setting of Matplotlib is changed. With the same fonts the s
 style the reader has set; axes that the reader gives keep their style.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, wraps
-from typing import Any, cast
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,7 +20,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
 
 from attnbook.cards.card import checked_weights, letters
-from attnlib.shapes import Array, Function
+from attnlib.shapes import Array
 
 WEIGHTS = LinearSegmentedColormap.from_list("weights", ["#ffffff", "#0072b2"])
 """Color map of all weights: white is 0, and the blue of the cards is 1."""
@@ -42,7 +42,7 @@ CURVES = (
 """Styles of curves: colors of Okabe and Ito, distinct under common forms of color blindness, markers and dashes."""
 
 
-def in_default_style(plot: Function) -> Function:
+def in_default_style(plot: Callable[..., Any]) -> Callable[..., Any]:
     """Let a function plot in Matplotlib's default style, whatever style is set where it is called."""
 
     @wraps(plot)
@@ -54,7 +54,7 @@ def in_default_style(plot: Function) -> Function:
                 plt.figure(number).draw_without_rendering()  # which makes the ticks that are still to be made
         return axes
 
-    return cast("Function", styled)
+    return styled
 
 
 @in_default_style
@@ -154,6 +154,21 @@ def plot_alignments(
             ax.set_ylabel("")
     figure.colorbar(axes.flat[0].images[0], ax=axes, label="weight", fraction=0.05, pad=0.02)
     return list(axes.flat)
+
+
+def circle_links(ax: Axes, links: Iterable[tuple[int, int]]) -> Axes:
+    """Circle word links, such as gold links, in the plot of an alignment.
+
+    Parameters
+    ----------
+    ax : Axes
+        The plot.
+    links : iterable of pairs of int
+        Positions of the source word and of the target word.
+    """
+    i, t = zip(*links, strict=True)
+    ax.scatter(i, t, s=200, facecolors="none", edgecolors="#D55E00", linewidth=2)
+    return ax
 
 
 def _families(words: Iterable[str]) -> list[str]:

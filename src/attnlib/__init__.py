@@ -6,8 +6,8 @@ used: whoever needs only `attention` need not wait for torch.
 The modules, in reading order, which is the order of dependence:
 
 - `shapes`: the axis names and the kind of array that every signature uses;
-- `units`: words, or letters where a script has no spaces, and the weights between them;
 - `checks`: checks of arguments that several modules need;
+- `units`: words, or letters where a script has no spaces, and the weights between them;
 - `mechanism`: attention in general, `masked_softmax`, `attend` and `attention`;
 - `layers`: initialization of weights, embeddings, one step of a GRU and of an LSTM;
 - `scores`: how well does a query match a key;
@@ -17,9 +17,7 @@ The modules, in reading order, which is the order of dependence:
 - `encoders`: words to annotations;
 - `data`: sentence pairs and vocabularies;
 - `batching`: padded batches of ids;
-- `losses`: the loss, computed together with the output layer;
 - `decoders`: one step of decoding, and the loop over steps;
-- `processes`: a processor or a GPU, one process or several;
 - `seq2seq`: encoder and decoder;
 - `presets`: the papers' models;
 - `transformer`: a small Transformer, with multi-head attention and no recurrence;

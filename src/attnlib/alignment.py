@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from attnlib.checks import INTEGERS, NUMBERS, check_arrays
 from attnlib.mechanism import AttentionOutput, attend
 from attnlib.scores import Dot, Location
 
@@ -98,6 +99,7 @@ class AttentionLayer(nn.Module):
         lengths
             The number of words of each sentence, EOS among them.
         """
+        check_arrays(h=(h, NUMBERS, "batch src enc"), lengths=(lengths, INTEGERS, "batch"))
         h = h.contiguous()
         return Memory(self.score.project_keys(h), h, lengths, sequence_mask(lengths, h.shape[1])[:, None])
 

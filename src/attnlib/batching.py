@@ -13,7 +13,7 @@ from jaxtyping import Int, Integer
 from torch import Tensor
 
 from attnlib.checks import check_seed, check_whole
-from attnlib.data import PAD, SentencePair, Tokenizer
+from attnlib.data import PAD, SentencePair, Tokenizer, as_pair
 
 
 class Batch(NamedTuple):
@@ -54,12 +54,12 @@ class Corpus:
 
     @classmethod
     def from_pairs(
-        cls, pairs: Iterable[SentencePair], source_vocabulary: Tokenizer, target_vocabulary: Tokenizer
+        cls, pairs: Iterable[SentencePair | tuple], source_vocabulary: Tokenizer, target_vocabulary: Tokenizer
     ) -> "Corpus":
         """Encode the words of sentence pairs, in their order."""
         largest = max(len(source_vocabulary), len(target_vocabulary))
         ids, lengths = array("H" if largest <= 1 << 16 else "I"), array("I")  # a large text takes two bytes per word
-        for pair in pairs:
+        for pair in map(as_pair, pairs):
             for side in (source_vocabulary.encode(pair.source), target_vocabulary.encode(pair.target)):
                 ids.extend(side)
                 lengths.append(len(side))
@@ -175,7 +175,7 @@ def encode_batch(
     return _side_by_side(np.concatenate(numbered), lengths.cumsum() - lengths, lengths), torch.from_numpy(lengths)
 
 
-def collate(pairs: Iterable[SentencePair], source_vocabulary: Tokenizer, target_vocabulary: Tokenizer) -> Batch:
+def collate(pairs: Iterable[SentencePair | tuple], source_vocabulary: Tokenizer, target_vocabulary: Tokenizer) -> Batch:
     """Encode sentence pairs and pad them into one batch, in their order.
 
     Parameters
@@ -197,7 +197,7 @@ def collate(pairs: Iterable[SentencePair], source_vocabulary: Tokenizer, target_
 
 
 def batches(
-    pairs: Iterable[SentencePair],
+    pairs: Iterable[SentencePair | tuple],
     source_vocabulary: Tokenizer,
     target_vocabulary: Tokenizer,
     *,
@@ -233,7 +233,7 @@ def batches(
 
 
 def infinite_batches(
-    pairs: Iterable[SentencePair],
+    pairs: Iterable[SentencePair | tuple],
     source_vocabulary: Tokenizer,
     target_vocabulary: Tokenizer,
     *,

@@ -5,12 +5,102 @@ A check raises an error that names the argument, says what it was and what was e
 
 import re
 from collections.abc import Collection, Sequence
+from functools import cache
 from math import isfinite
 from typing import Any
 
 from jaxtyping import Int
 
-from attnlib.shapes import Array, FloatLike, IntLike, is_compiling
+from attnlib.shapes import Array, FloatLike, IntLike
+
+NUMBERS, BOOLEANS, INTEGERS = "an array of numbers", "an array of True and False", "a tensor of integers"
+"""What an array may be, for `check_arrays`."""
+
+_KINDS = {NUMBERS: {"int", "uint", "float", "bfloat"}, BOOLEANS: {"bool"}, INTEGERS: {"int", "uint"}}
+_SHOWN = 60  # letters of a value in an error; what is longer is named by its type
+
+
+def brief(x: Any) -> str:
+    """Describe a value in an error: as Python writes it if that is short, else by its type."""
+    libraries, dtype = _libraries(type(x)), getattr(x, "dtype", None)
+    if dtype is not None and libraries & {"numpy", "torch"} and len(x.shape):
+        return f"{'a tensor' if 'torch' in libraries else 'an array'} of {str(dtype).removeprefix('torch.')}"
+    text = "" if dtype is None and not isinstance(x, str | int | float | list | tuple | None) else repr(x)
+    if 0 < len(text) <= _SHOWN and "\n" not in text:
+        return text
+    name = type(x).__name__
+    return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
+
+
+def check_arrays(**given: tuple[Any, str, str] | None) -> None:
+    """Raise an error for what is no array of its kind, or for shapes that do not go together.
+
+    Parameters
+    ----------
+    **given
+        By the names that the error gives them: each array, its kind, and its axes as in a signature, see
+        `attnlib.shapes`; or None, for an argument that was left out.
+
+    Raises
+    ------
+    TypeError
+        If something is no array of NumPy or torch, or holds other numbers.
+    ValueError
+        If an array has another number of axes, or an axis another size than in an array before.
+    """
+    sizes: dict[str, Any] = {}
+    for name, (x, kind, axes) in ((name, one) for name, one in given.items() if one):
+        if not _is_of(type(x), getattr(x, "dtype", None), kind):
+            raise TypeError(f"{name} is {brief(x)}; expected {kind}")
+        names, found = _names(axes), tuple(x.shape)
+        if names[0][0][0] == "*":  # any number of axes, as one
+            leading = len(found) - len(names) + 1
+            found = (found[:leading], *found[leading:]) if leading >= 0 else ()
+        pairs = zip(names, found, strict=False)
+        fits = [_fits(size, sizes.get(axis, size), broadcast) for (axis, broadcast), size in pairs]
+        if len(found) != len(names) or not all(fits):
+            raise ValueError(f"{name} has shape {tuple(x.shape)}; expected {_expected(axes, sizes)}")
+        for (axis, _), size in zip(names, found, strict=True):
+            sizes.setdefault(axis, size)
+
+
+@cache
+def _names(axes: str) -> list[tuple[str, bool]]:
+    """Return the names of axes, and whether each, marked by `#`, may be broadcast."""
+    return [(axis.removeprefix("#"), axis[0] == "#") for axis in axes.split()]
+
+
+def _fits(size: Any, known: Any, broadcast: bool) -> bool:
+    """Return whether an axis, or leading axes, have the size that they should have, or are broadcast to it."""
+    if size == known or not broadcast:
+        return size == known
+    if isinstance(size, int):
+        return size == 1
+    pairs = zip(reversed(size), reversed(known), strict=False)
+    return len(size) <= len(known) and all(one in {1, other} for one, other in pairs)
+
+
+def _expected(axes: str, sizes: dict[str, Any]) -> str:
+    """Write the axes that were expected, with their sizes where they are known."""
+    parts = []
+    for axis, broadcast in _names(axes):
+        size = sizes.get(axis, ("...",) if axis[0] == "*" else axis)
+        known = map(str, size) if isinstance(size, tuple) else [f"{axis}={size}" if isinstance(size, int) else axis]
+        parts += [f"{each}{' or 1' * broadcast}" for each in known]
+    return f"({', '.join(parts)})"
+
+
+@cache
+def _is_of(array_type: type, dtype: Any, kind: str) -> bool:
+    """Return whether arrays of a type and dtype are of a kind."""
+    libraries = {"torch"} if kind == INTEGERS else {"numpy", "torch"}
+    number = getattr(dtype, "name", str(dtype)).removeprefix("torch.").rstrip("0123456789")
+    return bool(libraries & _libraries(array_type)) and number in _KINDS[kind]
+
+
+def _libraries(kind: type) -> set[str]:
+    """Return the libraries that a type comes from."""
+    return {base.__module__.partition(".")[0] for base in kind.__mro__}
 
 
 def check_whole(at_least: int = 1, at_most: int = 2**31 - 1, /, **numbers: Any) -> list[int]:
@@ -32,7 +122,7 @@ def check_whole(at_least: int = 1, at_most: int = 2**31 - 1, /, **numbers: Any) 
     """
     for name, number in numbers.items():
         if isinstance(number, bool) or not isinstance(number, IntLike):
-            raise TypeError(f"{name} is {number!r}; expected a whole number")
+            raise TypeError(f"{name} is {brief(number)}; expected a whole number")
         if int(number) < at_least:
             raise ValueError(f"{name} is {int(number)}; expected at least {at_least}")
         if int(number) > at_most:
@@ -55,7 +145,7 @@ def check_finite(**numbers: Any) -> list[float]:
     """Return finite numbers as Python's, or raise a ValueError."""
     for name, number in numbers.items():
         if isinstance(number, bool) or not isinstance(number, FloatLike) or not isfinite(number):
-            raise ValueError(f"{name} is {number!r}; expected a finite number")
+            raise ValueError(f"{name} is {brief(number)}; expected a finite number")
     return [float(number) for number in numbers.values()]
 
 
@@ -84,11 +174,8 @@ def check_choice(choices: Collection[Any], /, **given: Any) -> None:
 def check_range(least: int, most: int | float, /, **numbers: Int[Array, "..."]) -> None:
     """Raise a ValueError for an empty tensor, and for numbers that are not from `least` to `most`.
 
-    The numbers of a tensor on a GPU are not checked, since that would make the program wait; nor are any while torch
-    compiles or exports.
+    The numbers of a tensor on a GPU are not checked, since that would make the program wait.
     """
-    if is_compiling():
-        return
     for name, x in numbers.items():
         if not x.numel():
             raise ValueError(f"{name} has shape {tuple(x.shape)}; expected at least one number")
@@ -109,9 +196,11 @@ def check_words(name: str, words: Sequence[str]) -> None:
     """Raise a TypeError for anything but a sequence of words: a string's letters would be taken for words."""
     if isinstance(words, str):
         raise TypeError(f"{name} is the string {words!r}; expected a sequence of words, as from split()")
+    if not hasattr(words, "__len__"):
+        raise TypeError(f"{name} is {brief(words)}; expected a sequence of words, as from split()")
     for word in words:
         if not isinstance(word, str):
-            raise TypeError(f"{name} holds {word!r}; expected words")
+            raise TypeError(f"{name} holds {brief(word)}; expected words")
 
 
 def check_sentence(words: Sequence[str]) -> Sequence[str]:

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 from jaxtyping import Int
 from torch import Tensor
 
-from attnlib.checks import check_number, check_sentence, check_whole, check_words
+from attnlib.checks import brief, check_number, check_sentence, check_whole, check_words
 
 PAD, BOS, EOS, UNK = 0, 1, 2, 3
 """What fills up a batch, comes before a target's first word, ends every sentence, stands for a word not known."""
@@ -32,6 +32,10 @@ class SentencePair(NamedTuple):
     links : frozenset of (source position, target position), default empty
         The gold word alignment, positions from 0. Neither words nor links are checked.
 
+    Notes
+    -----
+    Functions that take pairs take plain tuples of source words and target words too.
+
     Examples
     --------
     >>> from attnlib import SentencePair
@@ -43,6 +47,18 @@ class SentencePair(NamedTuple):
     source: tuple[str, ...]
     target: tuple[str, ...]
     links: frozenset[tuple[int, int]] = frozenset()
+
+
+def as_pair(pair: SentencePair | tuple) -> SentencePair:
+    """Return a pair, or a plain tuple of source and target, as a `SentencePair`."""
+    if isinstance(pair, SentencePair):
+        return pair
+    if not isinstance(pair, tuple | list) or len(pair) not in {2, 3}:
+        raise TypeError(f"a pair is {brief(pair)}; expected a SentencePair, or a tuple of source and target words")
+    source, target, *links = pair
+    check_words("source", source)
+    check_words("target", target)
+    return SentencePair(tuple(source), tuple(target), *links)
 
 
 class GoldAlignment(NamedTuple):

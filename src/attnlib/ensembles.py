@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from attnlib.decoders import DecoderState
 from attnlib.mechanism import AttentionOutput
-from attnlib.seq2seq import EncoderDecoder
+from attnlib.seq2seq import EncoderDecoder, check_models
 
 
 def ensemble(models: Sequence[EncoderDecoder]) -> EncoderDecoder:
@@ -41,6 +41,7 @@ def ensemble(models: Sequence[EncoderDecoder]) -> EncoderDecoder:
     """
     if not models:
         raise ValueError("models is empty; expected at least one model")
+    check_models(**{f"models[{n}]": model for n, model in enumerate(models)})
     if differing := [n for n, model in enumerate(models) if model.vocabularies != models[0].vocabularies]:
         raise ValueError(f"models[{differing[0]}] has other vocabularies than models[0]; expected the same for all")
     parts = EnsembleEncoder(model.encoder for model in models), EnsembleDecoder(model.decoder for model in models)

@@ -1,7 +1,7 @@
 r"""The general attention mechanism: score queries against keys, average the values by the weights.
 
 The functions take NumPy arrays and torch tensors alike and change none of their arguments. `attention` and
-`masked_softmax` refuse what their signatures do not admit; what is inside trusts the shapes.
+`masked_softmax` refuse arrays that do not go together; what is inside trusts the shapes.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,8 @@ from typing import NamedTuple
 from array_api_compat import array_namespace, device, is_torch_array
 from jaxtyping import Bool, Float, Int, Real
 
-from attnlib.shapes import Array, FloatLike, IntLike, typechecked
+from attnlib.checks import BOOLEANS, NUMBERS, brief, check_arrays, check_whole
+from attnlib.shapes import Array, FloatLike, IntLike
 
 
 class AttentionOutput(NamedTuple):
@@ -89,7 +90,6 @@ def join(looks: Sequence[AttentionOutput]) -> AttentionOutput:
     )
 
 
-@typechecked
 def masked_softmax(
     e: Real[Array, "*shape"], mask: Bool[Array, "#*shape"] | None = None, axis: IntLike = -1
 ) -> Float[Array, "*shape"]:
@@ -125,8 +125,10 @@ def masked_softmax(
     >>> masked_softmax(np.zeros(3), mask).tolist()
     [0.5, 0.5, 0.0]
     """
+    check_arrays(e=(e, NUMBERS, "*shape"), mask=None if mask is None else (mask, BOOLEANS, "#*shape"))
+    (axis,) = check_whole(-e.ndim, e.ndim - 1, axis=axis)
     (e,) = _as_floating(e=e)
-    return _softmax(e, _of_the_same_library(mask, e), int(axis))
+    return _softmax(e, _of_the_same_library(mask, e), axis)
 
 
 def _softmax(e: Float[Array, "..."], mask: Bool[Array, "..."] | None, axis: int = -1) -> Float[Array, "..."]:
@@ -189,7 +191,6 @@ def attend(
     return AttentionOutput(weights @ values, weights)
 
 
-@typechecked
 def attention(
     queries: Real[Array, "*batch tgt d"],
     keys: Real[Array, "*batch src d"],
@@ -227,8 +228,16 @@ def attention(
     >>> attention(queries, keys, values=np.array([[1.0], [3.0]])).context.tolist()
     [[2.0]]
     """
+    check_arrays(
+        queries=(queries, NUMBERS, "*batch tgt d"),
+        keys=(keys, NUMBERS, "*batch src d"),
+        values=(values, NUMBERS, "*batch src v"),
+        mask=None if mask is None else (mask, BOOLEANS, "src" if getattr(mask, "ndim", 1) == 1 else "#*batch #tgt src"),
+    )
     if not keys.shape[-1]:
         raise ValueError(f"keys has shape {tuple(keys.shape)}; expected at least one feature")
+    if not (scale is None or isinstance(scale, FloatLike)):
+        raise TypeError(f"scale is {brief(scale)}; expected a number")
     queries, keys, values = _as_floating(queries=queries, keys=keys, values=values)
     scale = 1 / sqrt(keys.shape[-1]) if scale is None else scale
     scale = scale if is_torch_array(queries) and is_torch_array(scale) else float(scale)
@@ -249,7 +258,6 @@ def _as_floating(**given: Real[Array, "..."]) -> list[Float[Array, "..."]]:
         if is_torch_array(x) != is_torch_array(like):
             kinds = [type(each).__module__.partition(".")[0] for each in (x, like)]
             raise TypeError(f"{name} is of {kinds[0]}, and {first} of {kinds[1]}; expected arrays of one library")
-    arrays = [*given.values()]
-    xp = array_namespace(*arrays)
-    dtype = xp.result_type(*(x.dtype if xp.isdtype(x.dtype, "real floating") else xp.float64 for x in arrays))
-    return [xp.astype(x, dtype, copy=False) for x in arrays]
+    xp, dtypes = array_namespace(like), {x.dtype for x in given.values()}
+    dtype = xp.result_type(*(kind if xp.isdtype(kind, "real floating") else xp.float64 for kind in dtypes))
+    return [xp.astype(x, dtype, copy=False) for x in given.values()]

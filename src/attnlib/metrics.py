@@ -13,11 +13,11 @@ from jaxtyping import Float, Real
 from torch.nn.functional import cross_entropy
 
 from attnlib.batching import Batch, collate, parted
-from attnlib.checks import check_choice, check_words
-from attnlib.data import PAD, SentencePair
-from attnlib.seq2seq import EncoderDecoder
-from attnlib.shapes import Array, typechecked
-from attnlib.units import Words, unit_weights, units_of
+from attnlib.checks import NUMBERS, brief, check_arrays, check_choice, check_words
+from attnlib.data import PAD, SentencePair, as_pair
+from attnlib.seq2seq import EncoderDecoder, check_models
+from attnlib.shapes import Array
+from attnlib.units import unit_weights, units_of
 
 _TOGETHER, _POSITIONS = 64, 6_400  # pairs of a batch, and the positions of one side of them: memory grows with both
 
@@ -77,7 +77,7 @@ def alignment_error_rate(
     return 1 - sum(len(a & s) + len(a & p) for a, s, p in zip(A, S, P, strict=True)) / total
 
 
-def oracle_alignment_error_rate(pairs: Sequence[SentencePair]) -> float:
+def oracle_alignment_error_rate(pairs: Sequence[SentencePair | tuple]) -> float:
     """Return the least alignment error rate of links that give each target word exactly one source word.
 
     It is above 0: "du" translates "of the", and one link cannot cover two words. For sentences of 1 to 3 clauses of
@@ -85,6 +85,7 @@ def oracle_alignment_error_rate(pairs: Sequence[SentencePair]) -> float:
 
     The positions of the gold links are not checked.
     """
+    pairs = [*map(as_pair, pairs)]
     if not any(pair.target for pair in pairs):
         raise ValueError(f"pairs has {len(pairs)} sentence pairs; expected at least one target word")
     best = [{min((i, t) for i, t in pair.links if t == word) for _, word in pair.links} for pair in pairs]
@@ -93,7 +94,6 @@ def oracle_alignment_error_rate(pairs: Sequence[SentencePair]) -> float:
     return 1 - 2 * linked / (linked + free + gold)
 
 
-@typechecked
 def hard_alignment(
     weights: Real[Array, "tgt src"], source: Sequence[str], target: Sequence[str]
 ) -> set[tuple[int, int]]:
@@ -111,6 +111,7 @@ def hard_alignment(
     -----
     The links of Luong et al. 2015, table 6.
     """
+    check_arrays(weights=(weights, NUMBERS, "tgt src"))
     check_words("source", source)
     check_words("target", target)
     cells = np.asarray(weights)
@@ -125,7 +126,7 @@ def hard_alignment(
     return {(int(i), t) for t, i in enumerate(best)}
 
 
-def attention_weights(model: EncoderDecoder, pair: SentencePair) -> Float[np.ndarray, "tgt src"]:
+def attention_weights(model: EncoderDecoder, pair: SentencePair | tuple) -> Float[np.ndarray, "tgt src"]:
     """Return the attention weights for a reference translation.
 
     Parameters
@@ -141,11 +142,11 @@ def attention_weights(model: EncoderDecoder, pair: SentencePair) -> Float[np.nda
         The weights between the units of the pair, without the row and the column of EOS. A word that the model reads in
         pieces has their sum; one that it writes in pieces has their mean.
     """
-    return next(_unit_weights(model, [pair]))
+    return next(_unit_weights(model, [as_pair(pair)]))
 
 
 def forced_alignments(
-    model: EncoderDecoder, pairs: Sequence[SentencePair | tuple[Words, Words]], *, at_input: bool = False
+    model: EncoderDecoder, pairs: Sequence[SentencePair | tuple], *, at_input: bool = False
 ) -> list[set[tuple[int, int]]]:
     """Return the links between the units of each pair under forced decoding: a model is given the references.
 
@@ -153,19 +154,20 @@ def forced_alignments(
     ----------
     model : EncoderDecoder
         A model with attention and with its vocabularies.
-    pairs : sequence of SentencePair, or of (words, words)
+    pairs : sequence of SentencePair
         The sources and the references. A pair with an empty side has no links.
     at_input : bool, default False
         Whether a target word has the weights of the step that reads it, not of the step that writes it: so are links of
         content-based scores read in Luong et al. 2015, footnote 14.
     """
-    full = [SentencePair(*pair[:2]) for pair in pairs if all(pair[:2])]
+    pairs = [*map(as_pair, pairs)]
+    full = [pair for pair in pairs if all(pair[:2])]
     both = zip(_unit_weights(model, full, at_input=at_input), full, strict=True)
     links = (hard_alignment(weights, *units_of(*pair[:2], model.unspaced)) for weights, pair in both)
     return [next(links) if all(pair[:2]) else set() for pair in pairs]
 
 
-def sentence_nll(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> list[float]:
+def sentence_nll(model: EncoderDecoder, pairs: Sequence[SentencePair | tuple]) -> list[float]:
     """Compute the negative log probability of each reference translation, EOS included, in nats.
 
     Parameters
@@ -178,7 +180,7 @@ def sentence_nll(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> list[f
     return [float(losses.sum()) for losses in token_nll(model, pairs)]
 
 
-def token_nll(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> list[Float[np.ndarray, "_"]]:
+def token_nll(model: EncoderDecoder, pairs: Sequence[SentencePair | tuple]) -> list[Float[np.ndarray, "_"]]:
     """Compute the negative log probability of each word of reference translations, EOS included, in nats.
 
     Parameters
@@ -186,6 +188,7 @@ def token_nll(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> list[Floa
     model, pairs
         As for `sentence_nll`.
     """
+    pairs = [*map(as_pair, pairs)]
     order = sorted(range(len(pairs)), key=lambda n: len(pairs[n].target))
     losses: dict[int, np.ndarray] = {}
     for (_, _, target), scored in _forced(model, [pairs[n] for n in order]):
@@ -257,6 +260,7 @@ def _forced_weights(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Ite
 
 def _forced(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Iterator[tuple[Batch, Any]]:
     """Yield batches of some pairs at a time, with the model's output for the true words."""
+    check_models(model=model)
     known = model.vocabularies
     device = next(model.parameters()).device
     sizes = [max(sum(v.sizes(words)) for v, words in zip(known, pair[:2], strict=True)) for pair in pairs]
@@ -280,7 +284,7 @@ def _sentences(**named: Links | Sequence[Links]) -> list[Links]:
     sentences = [links] if isinstance(links, Links) else list(links)
     for each in sentences:
         if not isinstance(each, Links):
-            raise TypeError(f"{name} holds {each!r}; expected a set of links, or one for each sentence")
+            raise TypeError(f"{name} holds {brief(each)}; expected a set of links, or one for each sentence")
     return sentences
 
 

@@ -3,8 +3,8 @@
 A score reads the annotations once per sentence, ``keys = score.project_keys(h)``, and answers decoder states at every
 step, ``e = score(s, keys)``. The equations that need no weights of their own, `dot` and `additive`, are
 functions on NumPy arrays and torch tensors alike. The classes own the weights and nothing else: bare
-parameters with the papers' names, no biases. All of them trust the shapes in their signatures: what does not fit is
-refused by the doors, `attnlib.mechanism.attention` and a model's methods.
+parameters with the papers' names, no biases. They refuse annotations of another size than they were made for, and
+trust all other shapes in their signatures.
 
 ========== ================================== ==================================
 class      e                                  weights
@@ -66,6 +66,13 @@ def additive(
     return (hidden.tanh_() if is_torch_array(hidden) else array_namespace(hidden).tanh(hidden)) @ v_a
 
 
+def _projected(h: Float[Tensor, "*batch src enc"], W: Float[Tensor, "att enc"]) -> Float[Tensor, "*batch src att"]:
+    """Compute W h, or raise a ValueError for annotations of another size."""
+    if h.shape[-1] != W.shape[1]:
+        raise ValueError(f"h has {h.shape[-1]} features; expected {W.shape[1]}, the encoder_size of the score")
+    return linear(h, W)
+
+
 class Dot(nn.Module):
     """The dot score (Luong et al. 2015, section 3.1, "dot").
 
@@ -100,7 +107,7 @@ class General(Dot):
 
     def project_keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src dec"]:
         """Compute the keys W_a h: ``batch * src * enc * dec`` multiply-adds."""
-        return linear(h, self.W_a)
+        return _projected(h, self.W_a)
 
 
 class Additive(nn.Module):
@@ -113,7 +120,7 @@ class Additive(nn.Module):
 
     def project_keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src att"]:
         """Compute the keys U_a h, which no state changes: ``batch * src * enc * att`` multiply-adds."""
-        return linear(h, self.U_a)
+        return _projected(h, self.U_a)
 
     def forward(
         self, s: Float[Tensor, "*batch tgt dec"], keys: Float[Tensor, "*batch src att"]
@@ -136,7 +143,7 @@ class Concat(nn.Module):
 
     def project_keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src att"]:
         """Compute the annotations' part of the hidden layer: ``batch * src * enc * att`` multiply-adds."""
-        return linear(h, self.W_a[:, self.dec :])
+        return _projected(h, self.W_a[:, self.dec :])
 
     def forward(
         self, s: Float[Tensor, "*batch tgt dec"], keys: Float[Tensor, "*batch src att"]

@@ -9,12 +9,11 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from attnlib.alignment import sequence_mask
-from attnlib.checks import check_finite, check_range, check_whole
+from attnlib.checks import INTEGERS, check_arrays, check_finite, check_range, check_whole
 from attnlib.data import BOS, EOS, PAD, UNK
 from attnlib.mechanism import AttentionOutput, join
-from attnlib.processes import cast_weights_once
-from attnlib.seq2seq import EncoderDecoder
-from attnlib.shapes import FloatLike, IntLike, typechecked
+from attnlib.seq2seq import EncoderDecoder, check_models
+from attnlib.shapes import FloatLike, IntLike
 
 _CHUNK = 64  # vocabulary chunk size for the two-stage top-k
 
@@ -41,8 +40,6 @@ class Hypotheses(NamedTuple):
 
 
 @torch.no_grad()
-@cast_weights_once()
-@typechecked
 def greedy_search(
     model: EncoderDecoder,
     source: Int[Tensor, "batch src"],
@@ -89,8 +86,9 @@ def greedy_search(
     >>> model.target_vocabulary.decode(greedy_search(model, ids, lengths, max_length=10).ids[0])
     ('le', 'chat', 'dort')
     """
-    lengths, limits = lengths.long(), _limits(max_length, lengths)
+    check_models(model=model)
     state = model.start(source, lengths)
+    lengths, limits = lengths.long(), _of_each(lengths, max_length=max_length)
     rows = torch.arange(len(source), device=source.device)
     words = torch.full_like(lengths, BOS)
     chosen, gains, outputs = [], [], []
@@ -109,8 +107,6 @@ def greedy_search(
 
 
 @torch.no_grad()
-@cast_weights_once()
-@typechecked
 def beam_search(
     model: EncoderDecoder,
     source: Int[Tensor, "batch src"],
@@ -168,10 +164,9 @@ def beam_search(
     >>> model.target_vocabulary.decode(beam_search(model, ids, lengths, max_length=10, beam_size=5).ids[0])
     ('le', 'chat', 'dort')
     """
+    check_models(model=model)
     (beam_size,) = check_whole(beam_size=beam_size)
     (length_penalty,) = check_finite(length_penalty=length_penalty)
-    if isinstance(min_length, IntLike):
-        (min_length,) = check_whole(0, min_length=min_length)
     # A sentence has `beam_size` slots, one for each hypothesis. Only unfinished hypotheses are stepped: they are the
     # rows of `words`, `state` and `logits`, without gaps. Two sentences with three slots each, four unfinished:
     #
@@ -181,9 +176,10 @@ def beam_search(
     #
     # A step fills every slot anew, with a word (`chosen`) after the hypothesis of a slot before (`parents`, from 0 in
     # each sentence). What has ended stays as it is.
-    lengths, limits = lengths.long(), _limits(max_length, lengths)
-    first_slot = torch.arange(len(source), device=source.device)[:, None] * beam_size
     state = model.start(source, lengths)
+    lengths, limits = lengths.long(), _of_each(lengths, max_length=max_length)
+    shortest = _of_each(lengths, least=0, min_length=min_length)
+    first_slot = torch.arange(len(source), device=source.device)[:, None] * beam_size
     log_p = torch.full((len(source), beam_size), -torch.inf, dtype=torch.float32, device=source.device)
     log_p[:, 0] = 0.0  # the other slots are empty at first: they would hold the same hypothesis
     ended, size = torch.zeros_like(log_p, dtype=torch.bool), torch.zeros_like(log_p, dtype=torch.long)
@@ -205,18 +201,19 @@ def beam_search(
         state = state.select(rows[slots_before])
     score = log_p / size**length_penalty
     slot = score.masked_fill(~ended, -torch.inf).argmax(1)
-    complete = ended.any(1) & (size.gather(1, slot[:, None])[:, 0] >= min_length)
+    complete = ended.any(1) & (size.gather(1, slot[:, None])[:, 0] >= shortest)
     slot = torch.where(complete, slot, score.argmax(1))
     return _hypotheses_in(slot, steps, size, log_p, source.shape[1])
 
 
-def _limits(max_length: IntLike | Tensor, lengths: Int[Tensor, "batch"]) -> Int[Tensor, "batch"]:
-    """Return the greatest length of each sentence's translation."""
-    if isinstance(max_length, IntLike):
-        return torch.full_like(lengths, *check_whole(max_length=max_length), dtype=torch.long)
-    limits = max_length.long()
-    check_range(1, inf, max_length=limits)
-    return limits
+def _of_each(lengths: Int[Tensor, "batch"], least: int = 1, **given: IntLike | Tensor) -> Int[Tensor, "batch"]:
+    """Return a number for each sentence, from one for all or one for each."""
+    ((name, number),) = given.items()
+    if isinstance(number, Tensor) and number.ndim:
+        check_arrays(lengths=(lengths, INTEGERS, "batch"), **{name: (number, INTEGERS, "batch")})
+        check_range(least, inf, **given)
+        return number.long()
+    return torch.full_like(lengths, *check_whole(least, **given), dtype=torch.long)
 
 
 def _log_probabilities(logits: Float[Tensor, "rows vocab"], allow_unknown: bool) -> Float[Tensor, "rows vocab"]:

@@ -8,11 +8,11 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from attnlib.checks import check_range
+from attnlib.checks import INTEGERS, brief, check_arrays, check_range
 from attnlib.data import BOS, PAD, Tokenizer
 from attnlib.decoders import DecoderState
+from attnlib.encoders import EncoderOutput
 from attnlib.mechanism import AttentionOutput
-from attnlib.shapes import typechecked
 
 
 class Seq2SeqOutput(NamedTuple):
@@ -30,14 +30,7 @@ class Seq2SeqOutput(NamedTuple):
     attention: AttentionOutput | None
 
 
-class _Compilable(type):
-    """The type of a class whose instances still count as such after `torch.compile`, which passes on their methods."""
-
-    def __instancecheck__(cls, instance: Any) -> bool:
-        return super().__instancecheck__(getattr(instance, "_orig_mod", instance))
-
-
-class EncoderDecoder(nn.Module, metaclass=_Compilable):
+class EncoderDecoder(nn.Module):
     """Encoder-decoder model that maps source sentences to target sentences.
 
     Parameters
@@ -53,13 +46,6 @@ class EncoderDecoder(nn.Module, metaclass=_Compilable):
     ----------
     config : mapping
         The settings that a loaded model was built with. Empty for a new model.
-
-    Notes
-    -----
-    From PyTorch 2.12 on, ``torch.compile(model)`` compiles calls of the model. Searches and `train` accept the result,
-    and use its other methods, which are not compiled. ``torch.export`` needs shapes that do not depend on lengths: it
-    works for `rnn_encdec`, `rnn_search` and `attnlib.transformer.transformer`, and refuses `luong`, whose encoder sets
-    aside the sentences that have ended. Numbers out of range are not noticed while torch compiles or exports.
 
     Examples
     --------
@@ -99,7 +85,6 @@ class EncoderDecoder(nn.Module, metaclass=_Compilable):
         source, target = self.config.get("unspaced", (False, False))
         return source, target
 
-    @typechecked
     def forward(
         self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"], target: Int[Tensor, "batch tgt"]
     ) -> Seq2SeqOutput:
@@ -119,9 +104,8 @@ class EncoderDecoder(nn.Module, metaclass=_Compilable):
         Seq2SeqOutput
             Scores and attention. The scores at padding have no meaning.
         """
-        return Seq2SeqOutput(*self.decoder(*self._inputs(source, lengths, target)))
+        return Seq2SeqOutput(*self.decoder(*self.inputs(source, lengths, target)))
 
-    @typechecked
     def loss(
         self,
         source: Int[Tensor, "batch src"],
@@ -142,13 +126,9 @@ class EncoderDecoder(nn.Module, metaclass=_Compilable):
         -----
         Luong et al. 2015, eq. 4, where it is the sum over all sentences, and there is no smoothing.
         """
-        (before, encoded), target = self._inputs(source, lengths, target), target.long()
-        if hasattr(self.decoder, "_loss"):  # the same number, in less time if the vocabulary is large
-            return self.decoder._loss(before, encoded, target, label_smoothing)
-        logits, _ = self.decoder(before, encoded)
-        return cross_entropy(logits.mT, target, ignore_index=PAD, label_smoothing=label_smoothing)
+        logits, _ = self.decoder(*self.inputs(source, lengths, target))
+        return cross_entropy(logits.mT, target.long(), ignore_index=PAD, label_smoothing=label_smoothing)
 
-    @typechecked
     def start(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> DecoderState:
         """Return the decoder state before the first word, for sentences as `forward` takes them."""
         return self.decoder.start(self._encode(source, lengths))
@@ -176,15 +156,26 @@ class EncoderDecoder(nn.Module, metaclass=_Compilable):
         """
         return self.decoder.step(ids.long(), state)
 
-    def _inputs(self, source, lengths, target):
-        """Return the word before each target word, BOS at first, and the encoded source."""
+    def inputs(
+        self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"], target: Int[Tensor, "batch tgt"]
+    ) -> tuple[Int[Tensor, "batch tgt"], EncoderOutput]:
+        """Return what the decoder reads: the word before each target word, BOS at first, and the encoded source."""
+        encoded = self._encode(source, lengths, target=(target, INTEGERS, "batch tgt"))
         if self.target_vocabulary is not None:
             check_range(0, len(self.target_vocabulary) - 1, target=target)
         before = torch.cat([target.new_full((len(target), 1), BOS), target[:, :-1]], 1).long()
-        return before, self._encode(source, lengths)
+        return before, encoded
 
-    def _encode(self, source, lengths):
+    def _encode(self, source, lengths, **others):
+        check_arrays(source=(source, INTEGERS, "batch src"), lengths=(lengths, INTEGERS, "batch"), **others)
         if self.source_vocabulary is not None:
             check_range(0, len(self.source_vocabulary) - 1, source=source)
         check_range(1, source.shape[1], lengths=lengths)
         return self.encoder(source.long(), lengths.long())
+
+
+def check_models(**models: EncoderDecoder) -> None:
+    """Raise a TypeError for what is no model."""
+    for name, model in models.items():
+        if not isinstance(model, EncoderDecoder):
+            raise TypeError(f"{name} is {brief(model)}; expected an EncoderDecoder")

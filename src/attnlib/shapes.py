@@ -27,13 +27,9 @@ axis that may also be 1 or missing, and is then repeated. Within one signature a
 names, such as ``likely``, are of the one module that uses them.
 """
 
-import sys
-from collections.abc import Callable
-from functools import wraps
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias
 
-from beartype import BeartypeConf, beartype
-from jaxtyping import Integer, Real, jaxtyped
+from jaxtyping import Integer, Real
 
 Array: TypeAlias = Any
 """A NumPy array or a torch tensor. It stays open so that those who use only NumPy need not load torch."""
@@ -43,28 +39,3 @@ IntLike: TypeAlias = int | Integer[Array, ""]
 
 FloatLike: TypeAlias = int | float | Real[Array, ""]
 """A number of Python, NumPy or torch."""
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-"""The type of a function, which its checks keep."""
-
-_checked = jaxtyped(typechecker=beartype(conf=BeartypeConf(is_pep484_tower=True)))  # 1 will do for 1.0
-
-
-def typechecked(function: Function) -> Function:
-    """Have a function refuse what its signature does not admit: the shapes and types of its arguments.
-
-    While torch compiles or exports, nothing is checked, since the arguments stand for others.
-    """
-    checked = _checked(function)
-
-    @wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return (function if is_compiling() else checked)(*args, **kwargs)
-
-    return cast("Function", call)
-
-
-def is_compiling() -> bool:
-    """Return whether torch is compiling or exporting what calls this function."""
-    torch = sys.modules.get("torch")
-    return torch is not None and torch.compiler.is_compiling()

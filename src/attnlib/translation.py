@@ -12,13 +12,13 @@ import torch
 from jaxtyping import Float
 
 from attnlib.batching import encode_batch, parted
-from attnlib.checks import check_whole
+from attnlib.checks import check_whole, check_words
 from attnlib.data import EOS, SPECIAL, UNK
 from attnlib.ensembles import ensemble
 from attnlib.metrics import hard_alignment, units_of
 from attnlib.search import beam_search, greedy_search
-from attnlib.seq2seq import EncoderDecoder
-from attnlib.shapes import IntLike, typechecked
+from attnlib.seq2seq import EncoderDecoder, check_models
+from attnlib.shapes import IntLike
 from attnlib.units import Words, split_units, split_words, unit_weights
 
 _ROWS = 320  # hypotheses that are stepped at once: with fewer, products of matrices are slow
@@ -87,7 +87,6 @@ class Translation(NamedTuple):
         return self._replace(words=tuple("".join(islice(known, size)) for size in sizes))
 
 
-@typechecked
 def translate(
     model: EncoderDecoder, sentence: str, *, beam_size: IntLike = 5, max_length: IntLike | None = None
 ) -> Translation:
@@ -111,10 +110,13 @@ def translate(
     ('le chat dort', (3, 3))
     """
     words = split_words(sentence)
+    check_models(model=model)
     (translation,) = translate_all(model, [words], beam_size=beam_size, max_length=max_length)
     known, _ = model.vocabularies
     if unknown := [word for word in words if UNK in known.encode([word])]:
-        _warn(f"read as unknown words: {' '.join(unknown)}")
+        message, caller = f"read as unknown words: {' '.join(unknown)}", sys._getframe(1)
+        # at the caller's line, every time: Python would show only the first of a line's equal warnings
+        warnings.warn_explicit(message, UserWarning, caller.f_code.co_filename, caller.f_lineno, registry={})
     return translation
 
 
@@ -157,7 +159,10 @@ def translate_all(
     >>> [one.words for one in translate_all(load_pretrained("bahdanau"), [["the", "cat", "sleeps"]], beam_size=1)]
     [('le', 'chat', 'dort')]
     """
-    model = ensemble(model) if isinstance(model, Sequence) else model
+    model = ensemble(model) if isinstance(model, list | tuple) else model
+    check_models(model=model)
+    for n, words in enumerate(sentences):
+        check_words(f"sentences[{n}]", words)
     known, _ = model.vocabularies
     (beam_size,) = check_whole(beam_size=beam_size)
     sizes = [sum(known.sizes(words)) for words in sentences]
@@ -213,11 +218,3 @@ def _search(
             pieces = read.surfaces(one.source), written.names(ids)
             one = one._replace(weights=unit_weights(weights, *zip(one.units, pieces, strict=True)))
         yield one
-
-
-def _warn(message: str) -> None:
-    """Warn at the line that called this package, every time: Python shows only the first of a line's equal warnings."""
-    frame, inside = sys._getframe(), ("attnlib", "beartype", "jaxtyping")
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in inside:
-        frame = frame.f_back
-    warnings.warn_explicit(message, UserWarning, frame.f_code.co_filename, frame.f_lineno, registry={})

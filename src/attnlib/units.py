@@ -11,6 +11,8 @@ from itertools import chain
 import numpy as np
 from jaxtyping import Bool, Float
 
+from attnlib.checks import brief
+
 Words = tuple[str, ...]
 
 _HAN = "\u2e80-\u303f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff01-\uff65\U00020000-\U0003ffff"
@@ -26,7 +28,7 @@ def split_words(line: str) -> Words:
     order marks are left out, which stand inside a file if several were joined.
     """
     if not isinstance(line, str):
-        raise TypeError(f"sentence is {line!r}; expected a string, with spaces between words")
+        raise TypeError(f"sentence is {brief(line)}; expected a string, with spaces between words")
     if re.search("[\ud800-\udfff]", line):
         raise ValueError(f"sentence is {line!r}; expected no lone surrogate")
     line = unicodedata.normalize("NFC", line.replace("\ufeff", ""))

@@ -1,4 +1,4 @@
-"""`pytest --nbval`, from any folder, runs each cell twice and compares what it prints both times; claims follow."""
+"""`pytest --nbval --twice`, from any folder, runs each cell twice and compares both outputs; claims follow."""
 
 import re
 import shutil
@@ -39,7 +39,8 @@ def test_a_cell_fails_if_it_cannot_be_run_twice_and_what_a_card_carries_is_not_c
     NotebookClient(notebook, kernel_name="python3").execute()
     (tmp_path / "notebooks").mkdir()
     nbformat.write(notebook, tmp_path / "notebooks" / "small.ipynb")
-    command = [sys.executable, "-m", "pytest", "--nbval", "-p", "no:cacheprovider", "-rA", "--color=no", "small.ipynb"]
+    options = ["--nbval", "--twice", "-p", "no:cacheprovider", "-rA", "--color=no", "small.ipynb"]
+    command = [sys.executable, "-m", "pytest", *options]
     run = subprocess.run(command, cwd=tmp_path / "notebooks", capture_output=True, text=True, check=False)
     for n, fate in enumerate(cells.values()):
         assert f"{fate} small.ipynb::Cell {n}" in run.stdout, run.stdout + run.stderr

@@ -72,10 +72,10 @@ def test_the_lock_pins_all_that_pyproject_names_within_its_bounds(lock, project)
     assert [str(r) for r in named if not r.specifier.contains(lock.get(canonicalize_name(r.name), "0"))] == []
 
 
-def test_a_test_of_scores_needs_the_package_pytest_and_hypothesis_alone(root, project):
+def test_a_test_of_scores_needs_the_package_pytest_hypothesis_and_beartype_alone(root, project):
     """All else that pyproject names for the book and its tests cannot be imported."""
     named = {Requirement(line).name for lines in project["optional-dependencies"].values() for line in lines}
-    others = [name.replace("-", "_") for name in sorted(named - {"attnlib", "pytest", "hypothesis"})]
+    others = [name.replace("-", "_") for name in sorted(named - {"attnlib", "pytest", "hypothesis", "beartype"})]
     options = ["-p", "no:cacheprovider", "tests/package/test_scores.py"]
     lines = f"import sys, pytest; sys.modules |= dict.fromkeys({others}); sys.exit(pytest.main({options}))"
     alone = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}

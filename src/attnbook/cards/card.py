@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Real
 
-from attnlib.checks import check_words
+from attnlib.checks import brief, check_words
 from attnlib.shapes import Array
 
 _LETTER = 8.4  # pixels that a letter needs at 14 pixels' height; the wide letters of East Asia need two such
@@ -61,21 +61,26 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Card:
     head : sequence of str
         Column headings.
     rows : iterable of sequences
-        Entries of each row; the first one is the row's heading. Floats get two decimals.
+        Entries of each row; the first one is the row's heading. Floats get two decimals. An entry may have
+        ``attributes`` for its cell, as a `Spread` of `attnbook.experiments.ranges` has.
 
     Raises
     ------
     ValueError
         If a row has another number of entries than the headings, or none.
     """
+    rows = [list(row) for row in rows]
     cells = [[*map(_entry, row)] for row in rows]
     for n, row in enumerate(cells):
         if len(row) != len(head) or not row:
             raise ValueError(f"rows[{n}] has {len(row)} cells; expected {len(head)}, as many as head, at least one")
     columns = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
+    marks = [[getattr(x, "attributes", "") for x in row] for row in rows]
     lines = "\n".join(
-        f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in others)}</tr>'
-        for first, *others in cells
+        f'<tr><th scope="row">{escape(first)}</th>'
+        + "".join(f"<td{mark}>{escape(cell)}</td>" for cell, mark in zip(others, of_row[1:], strict=True))
+        + "</tr>"
+        for (first, *others), of_row in zip(cells, marks, strict=True)
     )
     inside = f"<thead><tr>{columns}</tr></thead>\n<tbody>{lines}</tbody>"
     html = f'<table class="table dataframe {_NO_MATHEMATICS}">\n{inside}\n</table>'
@@ -292,7 +297,10 @@ def checked_numbers(name: str, x: Real[Array, "..."], shape: tuple[int, ...], of
     ValueError
         If there are no numbers, or their shape is another, or one of them is not finite.
     """
-    numbers = to_numpy(x)
+    try:
+        numbers = to_numpy(x)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is {brief(x)}; expected numbers") from None
     if numbers.shape != shape or not numbers.size:
         raise ValueError(f"{name} has shape {numbers.shape}; expected {shape}, {of}, none of them 0")
     check_all(np.isfinite(numbers), numbers, name, "finite numbers")

@@ -16,10 +16,10 @@ from attnbook.cards.packing import pack_models
 from attnbook.language.phrases import concatenate, words
 from attnbook.language.sentences import sample
 from attnlib.batching import encode_batch
-from attnlib.data import EOS, SentencePair
+from attnlib.checks import check_whole
+from attnlib.data import EOS, SentencePair, as_pair
 from attnlib.search import greedy_search
 from attnlib.seq2seq import EncoderDecoder
-from attnlib.shapes import typechecked
 
 MOST = 8
 """Greatest number of models of a card, and of clauses of a sentence that grows."""
@@ -28,9 +28,8 @@ _END = "(end)"
 _SEEDS = 2, 419, 668, 21, 33, 47, 60  # of sentences: three in which models fail one after another, then as they come
 
 
-@typechecked
 def model_comparison(
-    models: Mapping[str, EncoderDecoder], sentences: Sequence[Sequence[SentencePair]] = (), *, length: int = 2
+    models: Mapping[str, EncoderDecoder], sentences: Sequence[Sequence[SentencePair | tuple]] = (), *, length: int = 2
 ) -> Card:
     """Build a card in which several models translate the same sentence.
 
@@ -49,9 +48,9 @@ def model_comparison(
     length : int, default 2
         Clauses of the sentence that is shown first.
     """
-    packed, growing = pack_models(models, MOST), sentences or growing_sentences()
-    if not 1 <= length <= len(growing[0]):
-        raise ValueError(f"length is {length}; expected the number of some of the {len(growing[0])} clauses")
+    packed = pack_models(models, MOST)
+    growing = [[as_pair(clause) for clause in clauses] for clauses in sentences] or growing_sentences()
+    check_whole(1, len(growing[0]), length=length)
     pair, network = joined(growing[0][:length]), next(iter(models.values()))
     steps = {title: _translate(model, pair.source) for title, model in models.items()}
     data = {

@@ -16,10 +16,11 @@ from attnbook.cards.french import grammar_tables
 from attnbook.cards.packing import pack_models
 from attnbook.language.sentences import sample
 from attnlib.batching import encode_batch
-from attnlib.data import EOS, UNK, SentencePair
+from attnlib.checks import check_whole
+from attnlib.data import EOS, UNK, SentencePair, as_pair
 from attnlib.search import greedy_search
 from attnlib.seq2seq import EncoderDecoder
-from attnlib.shapes import typechecked
+from attnlib.units import split_words
 
 LEAST = 0.9
 """Least weight that a bar must be given to answer a question about it."""
@@ -28,10 +29,9 @@ _CLAUSES, _EACH = 8, 4  # sentences to draw: of so many clauses at most, and so 
 _LIKELIEST = 3
 
 
-@typechecked
 def attention_demo(
     models: Mapping[str, EncoderDecoder],
-    sentence: str | SentencePair | None = None,
+    sentence: str | SentencePair | tuple | None = None,
     *,
     question: Question | None = None,
     step: int = 0,
@@ -77,15 +77,14 @@ def attention_demo(
         no_attention, bahdanau = (load_pretrained(name) for name in ("no-attention", "bahdanau"))
         attention_demo({"without attention": no_attention, "Bahdanau": bahdanau})
     """
-    networks, packed = list(models.values()), pack_models(models)
+    packed, networks = pack_models(models), list(models.values())
     first = _pair(sentence, networks[0])
     steps = [_steps(network, first.source) for network in networks]
     decode = networks[0].target_vocabulary.decode
     written = [decode([one["word"] for one in each]) for each in steps]
     asked = _asked(question, first.source, written[0]) if question else {}
     chosen = asked.get("step", step)
-    if not 0 <= chosen < len(steps[0]):
-        raise ValueError(f"step is {chosen}; expected the position of a word, 0 to {len(steps[0]) - 1}")
+    check_whole(0, len(steps[0]) - 1, step=chosen)
     shown = [
         {"title": title, "digest": digest(model), "D": model["parts"].get("D"), "steps": each}
         for title, model, each in zip(models, packed, steps, strict=True)
@@ -109,11 +108,11 @@ def attention_demo(
     return card("demo", picture, data, f"{' '.join(first.source)}. {translations}", packed, question=question)
 
 
-def _pair(sentence: str | SentencePair | None, network: EncoderDecoder) -> SentencePair:
+def _pair(sentence: str | SentencePair | tuple | None, network: EncoderDecoder) -> SentencePair:
     if sentence is None:
         source, target = _pairs()[1][0]
         return SentencePair(tuple(source.split()), tuple(target.split()))
-    pair = sentence if isinstance(sentence, SentencePair) else SentencePair(tuple(sentence.split()), ())
+    pair = as_pair(sentence) if isinstance(sentence, tuple) else SentencePair(split_words(sentence), ())
     numbers = network.source_vocabulary.encode(pair.source)
     if UNK in numbers:
         raise ValueError(f"sentence holds {pair.source[numbers.index(UNK)]!r}; expected words that the models know")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from attnbook.cards.card import Card, Question, card, check_all, checked_weights, two_decimals, width
+from attnlib.checks import brief
 
 WHOLE = 10_000
 """Weights in a card's data are whole numbers of this part of 1."""
@@ -43,6 +44,8 @@ def attention_explorer(
     question : Question, optional
         A question that is answered after each of the titles has been chosen.
     """
+    if not isinstance(weights, Mapping):
+        raise TypeError(f"weights is {brief(weights)}; expected a mapping from titles to weights")
     if not weights:
         raise ValueError("weights is empty; expected weights for at least one title")
     written = target if isinstance(target, Mapping) else dict.fromkeys(weights, target)

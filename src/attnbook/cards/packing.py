@@ -9,10 +9,11 @@ import numpy as np
 
 from attnbook.cards.card import to_numpy
 from attnlib import transformer
+from attnlib.checks import brief
 from attnlib.data import Vocabulary
 from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LuongDecoder
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
-from attnlib.seq2seq import EncoderDecoder
+from attnlib.seq2seq import EncoderDecoder, check_models
 
 
 def pack_models(models: Mapping[str, EncoderDecoder], most: int = 2) -> list[dict[str, Any]]:
@@ -36,6 +37,9 @@ def pack_models(models: Mapping[str, EncoderDecoder], most: int = 2) -> list[dic
         If there are no models or more than `most`, or their vocabularies differ or are of subwords, or a model cannot
         be packed.
     """
+    if not isinstance(models, Mapping):
+        raise TypeError(f"models is {brief(models)}; expected a mapping from titles to models")
+    check_models(**{f"models[{title!r}]": model for title, model in models.items()})
     if not 1 <= len(models) <= most:
         raise ValueError(f"models holds {len(models)} models; expected one model, or up to {most} to compare")
     vocabularies = [(model.source_vocabulary, model.target_vocabulary) for model in models.values()]

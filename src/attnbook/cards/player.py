@@ -17,10 +17,11 @@ from jaxtyping import Float
 from attnbook.cards.card import Card, Question, card, digest, to_numpy, two_decimals
 from attnbook.cards.packing import pack_models
 from attnlib.batching import encode_batch
+from attnlib.checks import check_whole, check_words
 from attnlib.decoders import BahdanauDecoder, LuongDecoder
 from attnlib.search import greedy_search
 from attnlib.seq2seq import EncoderDecoder
-from attnlib.shapes import typechecked
+from attnlib.units import split_words
 
 MOST_WORDS = 9
 """Greatest number of words of a sentence, which fit side by side on a phone."""
@@ -78,7 +79,6 @@ _KEY = (
 _ACROSS, _CELL, _LEVELS, _WIDE, _HIGH, _BUNDLE = 6, 2, 5, 400, 48, 16  # as in player.js
 
 
-@typechecked
 def step_player(
     models: Mapping[str, EncoderDecoder],
     sentence: str,
@@ -103,7 +103,8 @@ def step_player(
     question : Question, optional
         A question that is answered after one of `previous` has been chosen in each model.
     """
-    words, packed, (first, *_) = sentence.split(), pack_models(models), models.values()
+    words, packed, (first, *_) = split_words(sentence), pack_models(models), models.values()
+    check_words("previous", previous)
     if not 0 < len(words) <= MOST_WORDS:
         raise ValueError(f"sentence has {len(words)} words; expected 1 to {MOST_WORDS} words")
     if unknown := [word for word in previous if word not in first.target_vocabulary.words]:
@@ -157,8 +158,7 @@ def _still(network: EncoderDecoder, words: Sequence[str], step: int) -> tuple[st
     source, lengths = encode_batch([words], network.source_vocabulary)
     numbers = greedy_search(network, source, lengths, 2 * len(words) + 6).ids
     written = network.target_vocabulary.decode(numbers[0])
-    if not 0 <= step < len(written):
-        raise ValueError(f"step is {step}; expected the position of a word of {' '.join(written)!r}")
+    check_whole(0, len(written) - 1, step=step)
     logits, attended = network(source, lengths, numbers)
     annotations = to_numpy(network.encoder(source, lengths).annotations[0])
     weights, context = to_numpy(attended.to_dense(source.shape[1])[0, step]), to_numpy(attended.context[0, step])

@@ -104,7 +104,7 @@ def two_vocabularies() -> Card:
         (lambda: attention_demo({}), "models holds 0 models; expected one model, or up to 2"),
         (two_vocabularies, "models have different vocabularies; expected the same words"),
         (lambda: demo("the pink cat"), "sentence holds 'pink'; expected words that the models know"),
-        (lambda: demo(step=4), "step is 4; expected the position of a word, 0 to 3"),
+        (lambda: demo(step=4), "step is 4; expected a number from 0 to 3"),
         (lambda: demo(tried={"hidden": ["x"]}), "question.tried names 'x'; expected a word of"),
         (lambda: demo(tried={}), "question.tried is {}; expected target and source"),
         (lambda: attention_explorer({}, ABC, ABC), "weights is empty; expected weights for at least one title"),
@@ -121,7 +121,7 @@ def two_vocabularies() -> Card:
         (lambda: plane(words=["a"] * 8), "words has 8 words; expected at most 7"),
         (lambda: player("the black cat that sleeps sees the big black dog"), "sentence has 10 words; expected 1 to 9"),
         (lambda: player(previous=["le", "xyz"]), "previous holds 'xyz'; expected target words"),
-        (lambda: player(step=3), "step is 3; expected the position of a word of"),
+        (lambda: player(step=3), "step is 3; expected a number from 0 to"),
         (lambda: player(name="local-p"), r"models\['a'\] has a LuongDecoder with other equations; expected"),
     ],
 )

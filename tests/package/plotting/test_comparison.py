@@ -165,6 +165,4 @@ def test_models_fail_one_after_another_as_the_first_sentence_grows():
 
 
 def test_a_length_that_does_not_exist_is_refused(refused):
-    refused(
-        lambda: model_comparison(three_models(), length=9), "length is 9; expected the number of some of the 8 clauses"
-    )
+    refused(lambda: model_comparison(three_models(), length=9), "length is 9; expected a number from 1 to 8")

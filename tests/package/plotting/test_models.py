@@ -5,12 +5,14 @@ The models are drawn at random, large enough that the next words differ, and rou
 
 import random
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from playwright.sync_api import Page
 
+import attntext
 from attnbook.cards.card import read
 from attnbook.cards.packing import pack, pack_models
 from attnbook.experiments.transformers import transformer_norm_first
@@ -59,7 +61,8 @@ TRANSLATE = """([own, packed, sentences, { hidden, sharpness }, words]) => {
 def page(browser) -> Iterator[Page]:
     """Open a page that has the scripts, and no model."""
     page = browser.new_page()
-    page.evaluate(f"() => {{{read(('models', 'cards', 'page'), 'js')}}}")
+    scripts = read(("models", "cards"), "js") + read(["page"], "js", Path(attntext.__file__).parent)
+    page.evaluate(f"() => {{{scripts}}}")
     yield page
     page.close()
 
