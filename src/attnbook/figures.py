@@ -156,6 +156,21 @@ def plot_alignments(
     return list(axes.flat)
 
 
+def circle_links(ax: Axes, links: Iterable[tuple[int, int]]) -> Axes:
+    """Circle word links, such as gold links, in the plot of an alignment.
+
+    Parameters
+    ----------
+    ax : Axes
+        The plot.
+    links : iterable of pairs of int
+        Positions of the source word and of the target word.
+    """
+    i, t = zip(*links, strict=True)
+    ax.scatter(i, t, s=200, facecolors="none", edgecolors="#D55E00", linewidth=2)
+    return ax
+
+
 def _families(words: Iterable[str]) -> list[str]:
     """Return the font families of ``rcParams``, then as few others as have the remaining letters of some words."""
     families = list(rcParams["font.family"])

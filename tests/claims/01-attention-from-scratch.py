@@ -70,6 +70,8 @@ assert medians[0][-1] < 1e-5 and medians[0][-2] < 0.01
 assert (np.diff(medians[0]) < 0).tolist() == [False, *[True] * 4]
 assert max(medians[1]) < 1.3 * min(medians[1]), "with the root it must stay"
 assert np.mean(without[-1] > 0.99) > 0.7, "most queries saturate"
+assert 0.5 < np.mean(without[-2] > 0.99) < 0.7, "half, at 256"
+assert np.greater(*medians).tolist() == [False, True, True, False, False, False], "larger at 4 and at 16"
 assert (np.diff([np.mean(p > 0.99) for p in without][1:]) > 0).all()
 assert np.isclose(scores.std(), 32, rtol=0.05), "variance d_k"
 

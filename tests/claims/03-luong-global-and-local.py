@@ -120,21 +120,31 @@ assert written("local-p") == pair.target
 assert "hors" in written("local-p", [0, 1, 2])
 
 # %% after cell-040
-places = {label: [x[:least, part].mean(axis=1) for part in parts.values()] for label, x in right.items()}
-for dot, general in zip(places["dot"], places["general"], strict=True):
+from attnbook.experiments import ranges
+
+for name, (in_near, _) in shares.items():
+    assert len(in_near) == len(recorded.plan.configs[name].seeds), "all runs"
+assert {len(shares[name][0]) for name in ("global-dot", "global", "location", "local-p")} == {10}
+for dot, general in zip(shares["global-dot"], shares["global"], strict=True):
     assert min(dot) > 0.9 and min(general) > 0.9
     assert min(dot) <= max(general) and min(general) <= max(dot), "they overlap"
-assert min(places["local-m"][0]) > 0.9 and max(places["local-m"][1]) < 0.05
-assert min(places["location"][0]) > 0.85
-assert min(places["location"][1]) > 0.4 and max(places["location"][1]) < 0.65
-assert min(places["local-p"][1]) > 0.45 and max(places["local-p"][1]) < 0.67
+far = {name: of_far for name, (_, of_far) in shares.items()}
+assert 0.45 < far["location"].mean() < 0.55 and 1 / 7 < far["location"].min() < 1 / 5, "half, a sixth"
+assert max(*far["local-m"], *far["local-p-D4"]) < 0.05 and 0.4 < far["local-m-D10"].max() < 0.5
+assert 0.45 < far["local-p"].min() < 0.55 and 0.8 < far["local-p"].max() < 0.9
+all_of = ranges.mean_by_seed(recorded, ["global-dot", "global", "local-p"])
+assert all(ranges.apart(all_of[name], all_of["local-p"]) for name in ("global-dot", "global")), "better"
+for name, (window, D) in {"local-m-D10": ("local-m", 10), "local-p-D4": ("local-p", 4)}.items():
+    assert recorded.plan.configs[name].options["half_width"] == D
+    assert recorded.plan.configs[name].options["window"] == window
 
 dot, location, local_m = at.values()
 assert min(map(min, dot[:3])) > 0.85 and np.ptp(dot[3]) > 0.3
 assert min(x[0].min() for x in at.values()) > 0.85, "all right at 0"
 for counts in (location, local_m):
     assert all(counts[n].max() < dot[n].min() for n in (1, 2)), "better"
-    assert all(np.diff(np.mean(counts, axis=1)) < -0.1), "fall"
+    assert all(np.diff([*map(np.mean, counts)]) < -0.1), "fall"
+assert [{len(runs[n]) for runs in at.values()} for n in range(4)] == [{5}, {5}, {10}, {5}], "all runs"
 speed = recorded.costs["words_per_second"]
 assert 0.4 < speed["global-feeding"] / speed["global"] < 0.6, "half as fast"
 for name in compared:
@@ -142,6 +152,7 @@ for name in compared:
         assert recorded.plan.configs[name + end].reordering == share
 
 # %% after cell-045
+assert {len(x) for runs in longer.values() for x in runs} == {5}
 for n in (4, 5):
     of_dot, of_location, of_local_m = (each[n] for each in longer.values())
     assert of_local_m.min() > max(of_dot.max(), of_location.max()), "better"

@@ -42,19 +42,34 @@ def scores(metric="exact_match", clauses=ranges.SEEN):
 
 
 def ahead(first, others, of, sign=1):
-    """Whether all runs of `first` are better than all of `others`."""
-    lows = [(sign * of[name]).min() for name in first]
-    return min(lows) > (sign * of[others]).to_numpy().max()
+    """Whether all runs of each of `first` are better than all of each of `others`, which are as many."""
+    return all(ranges.apart(sign * of[a], sign * of[b]) for a in first for b in others)
 
 
+ten = [*MODELS]
+assert (scores()[ten].count() == 10).all() and (scores().drop(columns=ten).count() == 5).all()
 windows = ["location", "local-m", "local-p"]
 assert ahead(["bahdanau", "global"], [*windows, "no-attention"], scores())
-rest = [name for name in scores() if name != "bahdanau"]
+rest = [name for name in ten if name != "bahdanau"]
 assert ahead(["bahdanau"], rest, scores(clauses=ranges.LONGER))
 assert ahead(["bahdanau"], rest, scores("bleu_beam", ranges.LONGER))
 errors = scores("alignment_error_rate")
 aligned = ["bahdanau", "global", "local-p"]
 assert ahead(aligned, ["location", "local-m"], errors, sign=-1)
+
+parts = recorded.plan.contents["tables"]
+judged = {name: experiments.judge_claims(recorded.runs(), recorded.plan.claims(name)) for name in parts}
+
+
+def verdicts(part, first, second, metric="exact_match"):
+    its = judged[part].query("first == @first and second == @second and metric == @metric")
+    return its.set_index("test_set")["verdict"]
+
+
+for metric in ("exact_match", "bleu_beam"):
+    assert (verdicts("transformers", "bahdanau", "transformer", metric)[[4, 5, 6]] == "supported").all()
+assert not (verdicts("path", "global-feeding", "global") == "supported").any(), "open"
+assert verdicts("variants", "both-directions", "global")[4] == "supported"
 
 pace = recorded.costs["words_per_second"]
 luongs = pace[["global", "location", "local-m", "local-p"]]
@@ -62,12 +77,18 @@ assert luongs.min() > 2.5 * pace["bahdanau"]
 assert luongs.max() < 3.5 * pace["bahdanau"]
 weights = recorded.costs["parameters"]
 assert weights[luongs.index].max() < 0.75 * weights["bahdanau"]
+options = {name: recorded.plan.configs[name].options for name in ("local-m", "local-p")}
+assert [options[name]["half_width"] for name in options] == [4, 10]
 
 # %% after cell-015
 wins = (duel["global-dot"] > duel["global"]).mean()
 assert 0 < wins < 1, "some claim the opposite"
 low, high = duel.min(), duel.max()
 assert low.max() < high.min(), "the ranges overlap"
+assert (duel.count() == 10).all()
+from math import comb
+
+assert comb(10, 5) / 2 == 126 and comb(20, 10) / 2 > 90_000, "by luck: either is above the other"
 
 # %% after cell-019
 from itertools import pairwise
@@ -82,16 +103,24 @@ moves = drops.abs().sort_values(ascending=False)
 assert drops.idxmin() == moves.index[0] == "path-encoder"
 assert moves.iloc[1] < moves.iloc[0] / 2, "no other half as far"
 
-lows, highs = longer.min(), longer.max()
+counts = longer.count()
+assert counts.pop("bahdanau") == 10 and (counts == 5).all()
 
 
 def decided(path):
-    steps = pairwise(path)
-    return {b for a, b in steps if highs[a] < lows[b] or highs[b] < lows[a]}
+    steps = [*pairwise(path)][1:]  # the first has other numbers of runs
+    apart = ranges.apart
+    return {b for a, b in steps if apart(longer[b], longer[a]) or apart(longer[a], longer[b])}
 
 
 assert decided(first) == {"path-encoder"}
 assert decided(second) == {"order-layer", "order-feeding", "global-feeding"}
+assert first[:2] == second[:2] == ["bahdanau", "path-query"]
+assert (verdicts("path", "path-query", "bahdanau")[[4, 5, 6]] == "inconclusive").all()
+rates = {recorded.best_learning_rate(group) for group in ("bahdanau", "hybrid-lstm")}
+assert rates == {0.0025, 0.005}, "doubles"
+best = ["bahdanau", "global", "global-feeding", "both-directions"]
+assert longer["order-layer"].mean() > scores(clauses=ranges.LONGER)[best].mean().max()
 in_second = longer[second].mean().diff()
 assert in_second["order-layer"] > 0 > drops["path-layer"]
 assert (in_second[["order-feeding", "global-feeding"]] < 0).all()
@@ -106,7 +135,7 @@ assert four["bahdanau"].min() > 0.65
 assert six["bahdanau"].min() < six["local-m"].max(), "their bands overlap"
 for n in ranges.LONGER:
     kept_step = ranges.mean_by_seed(recorded, in_step.values(), clauses=[n])
-    assert {*kept_step} == {*in_step.values()}
+    assert {*kept_step} == {*in_step.values()} and (kept_step.count() == 5).all()
     dot, location = in_step["Luong global"], in_step["Luong location"]
     local_m = in_step["Luong local-m"]
     assert ahead([location], [dot], kept_step)

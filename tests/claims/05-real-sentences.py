@@ -24,18 +24,19 @@ import inspect
 import attnlib
 
 recorded = experiments.Recording("sentences")
-german_six = [*recorded.plan.configs][:6]
-made = [recorded.plan.configs[name] for name in german_six]
-assert german_six[0] == "no-attention" and german_six[5] == "transformer"
-assert {c.language for c in made} == {"german"}
+planned = [row["name"] for part in ("models", "french") for row in recorded.plan.contents["tables"][part]["rows"]]
+in_german = [name for name in planned if not name.startswith("french-")]
+made = [recorded.plan.configs[name] for name in in_german]
+assert len(in_german) == 7 and {c.language for c in made} == {"german"}
 by_name = {run["model"]: run["settings"]["options"] for run in recorded.details}
 general = {"score": "general", "encoder": "backward"}
 assert general.items() <= by_name["luong"].items()
 assert by_name["luong"] | {"window": "local-p"} == by_name["local-p"]
 defaults = inspect.signature(attnlib.luong).parameters
 assert defaults["half_width"].default == 10
-french = {name for name in german_six if f"french-{name}" in by_name}
-assert french == {"bahdanau", "luong", "local-p"}
+french = {name for name in in_german if f"french-{name}" in by_name}
+assert french == {"bahdanau", "luong", "local-m", "local-p"}
+assert by_name["luong"] | {"window": "local-m", "half_width": 2} == by_name["local-m"]
 assert defaults["input_feeding"].default
 assert len(recorded.plan.claims("models")) == 8
 assert {c.num_pairs for c in made} == {29_000}
@@ -90,37 +91,49 @@ assert (min(hits), max(hits)) == (5, 9)
 # %% after cell-043
 assert min(chances.values()) >= 0.001
 straight, counted = map(list, map(error_rates, rulers.values()))
-all_errors = by_seed["alignment_error_rate", "captions"]
-errors = all_errors[[*names]]
-bleu = by_seed["bleu_beam", "test"][["no-attention", *names]]
-assert len(errors) == len(bleu) == 3
-assert errors.notna().all(axis=None) and bleu.notna().all(axis=None)
-assert errors.min(axis=None) > counted[0] + 0.04
+shown_rows = {cell.row.removeprefix("sentences/") for row in rows for cell in row if isinstance(cell, ranges.Spread)}
+assert shown_rows == {*planned}, "every planned row"
+errors = ranges.mean_by_seed(recorded, planned, "alignment_error_rate", ["captions"])
+bleu = ranges.mean_by_seed(recorded, planned, "bleu_beam", ["test"])
+assert (errors.count() == 3).all() and (bleu.count() == 3).all()
+assert errors[[*names, "local-m"]].min(axis=None) > counted[0] + 0.04
 
-
-def apart(better, worse):  # of as many seeds
-    return better.max(axis=None) < worse.min(axis=None)
-
-
-two = ["luong", "luong-both"]
-assert apart(errors[two], errors.drop(columns=two))
+two, three = ["luong", "luong-both"], ["bahdanau", "local-p", "transformer"]
+assert all(ranges.apart(errors[other], errors[one]) for one in two for other in three)
 assert errors["bahdanau"].min() > straight[0]
-assert (errors.drop(columns=two) - straight[0]).abs().max(axis=None) < 0.05
+assert (errors[three] - straight[0]).abs().max(axis=None) < 0.05
+for group in (two, three):
+    assert errors["local-m"].min() < errors[group].max(axis=None)
+    assert errors["local-m"].max() > errors[group].min(axis=None), "overlaps with both"
 best = ["bahdanau", "transformer"]
-assert apart(-bleu[best], -bleu.drop(columns=best))
+rest = [name for name in in_german if name not in best]
+assert all(ranges.apart(bleu[one], bleu[other]) for one in best for other in rest)
 assert 8.5 < (bleu["bahdanau"] - bleu["no-attention"]).mean() < 9.5
 
-in_french = all_errors["french-luong"]
-assert in_french.notna().sum() == 3
-assert abs(in_french.max() - straight[1]) < 0.02
-assert abs(in_french.min() - counted[1]) < 0.01
-assert all_errors["french-bahdanau"].notna().sum() == 3
-assert all_errors["french-bahdanau"].max() < straight[1]
+for prefix in ("", "french-"):
+    assert ranges.apart(bleu[f"{prefix}local-m"], bleu[f"{prefix}local-p"])
+    for of in (bleu, errors):
+        a, b = of[f"{prefix}local-m"], of[f"{prefix}luong"]
+        assert a.min() < b.max() and b.min() < a.max(), "these runs do not say"
+assert abs(errors["french-luong"].max() - straight[1]) < 0.02
+assert abs(errors["french-luong"].min() - counted[1]) < 0.01
+assert (errors["french-local-m"] - counted[1]).abs().max() < 0.01
+assert errors["french-bahdanau"].max() < straight[1]
+
+every_gold = [*zip(*(c.gold for c in ours["german"]), strict=True)]
+for name in names:
+    both = zip(outputs[name], ours["german"], strict=True)
+    read_off = [metrics.hard_alignment(x.forced_attention, *c.pair[:2]) for x, c in both]
+    later = [{(i, t - 1) for i, t in links if t} for links in read_off]
+    now, then = (metrics.alignment_error_rate(links, *every_gold) for links in (read_off, later))
+    assert then > 2 * now, name
 
 # %% after cell-048
 totals = {name: sum(counts) for name, counts in found.items()}
 assert (of_captions.sum(), (of_captions > 0).sum()) == (52, 20)
 assert totals["diagonal"] == 0
+chance = sum(len(moved(c)) / len(c.pair.source) for c in german)
+assert 3.5 < chance < 4, "about four"
 attended = [totals[title] for title in names.values()]
 assert 0.3 < min(attended) / 52 < max(attended) / 52 < 0.4
 assert totals["IBM Model 1"] / max(attended) > 1.8
@@ -137,7 +150,7 @@ for title in names.values():
     assert low_and_high("IBM Model 1", title)[0] > 0, title
 
 # %% after cell-051
-without, with_, links_by_pairs = by_pairs.values()
+without, with_, links_by_pairs = ([np.mean(x.runs) for x in entries] for entries in by_pairs.values())
 assert np.subtract(with_, without).min() > 4
 assert np.greater(with_[:3], without[1:]).all()
 assert (np.diff(links_by_pairs) < 0).all()

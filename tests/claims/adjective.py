@@ -1,5 +1,5 @@
 # %% after cell-6
-assert len(swaps) > 90
+assert len(swaps) > 90 and len(tests) == 300
 looked = [*on_adjective(models["global"])]
 assert len(looked) > 400 and len(following) == 15
 for on, by_adjective, by_noun, hidden in shares.values():
@@ -45,10 +45,11 @@ theirs = attnlib.translate_all(models["forwards"], [p.source for p in some], bea
 assert 0.4 < share(x.words == p.target for x, p in zip(theirs, some, strict=True)) < 0.65, "about half"
 
 # %% after cell-20
+counts = {"bahdanau": 10, "both-directions": 5, "global": 10, "forwards": 5}
+assert left.count().to_dict() == right.count().to_dict() == counts, "all runs"
 both_ways = ["bahdanau", "both-directions"]
 assert (left + right)[both_ways].mean().max() < 0.2
 assert (right["global"] > 2 * left["global"]).any()
 assert (right["global"] < left["global"]).any()
-if "forwards" in right:
-    assert right["forwards"].mean() > 2 * (left + right)["global"].mean()
-    assert (right["forwards"] > 5 * left["forwards"]).all()
+assert right["forwards"].mean() > 2 * (left + right)["global"].mean()
+assert (right["forwards"] > 5 * left["forwards"]).sum() == 5 == right["forwards"].count()

@@ -61,21 +61,26 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Card:
     head : sequence of str
         Column headings.
     rows : iterable of sequences
-        Entries of each row; the first one is the row's heading. Floats get two decimals.
+        Entries of each row; the first one is the row's heading. Floats get two decimals. An entry may have
+        ``attributes`` for its cell, as a `Spread` of `attnbook.experiments.ranges` has.
 
     Raises
     ------
     ValueError
         If a row has another number of entries than the headings, or none.
     """
+    rows = [list(row) for row in rows]
     cells = [[*map(_entry, row)] for row in rows]
     for n, row in enumerate(cells):
         if len(row) != len(head) or not row:
             raise ValueError(f"rows[{n}] has {len(row)} cells; expected {len(head)}, as many as head, at least one")
     columns = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
+    marks = [[getattr(x, "attributes", "") for x in row] for row in rows]
     lines = "\n".join(
-        f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in others)}</tr>'
-        for first, *others in cells
+        f'<tr><th scope="row">{escape(first)}</th>'
+        + "".join(f"<td{mark}>{escape(cell)}</td>" for cell, mark in zip(others, of_row[1:], strict=True))
+        + "</tr>"
+        for (first, *others), of_row in zip(cells, marks, strict=True)
     )
     inside = f"<thead><tr>{columns}</tr></thead>\n<tbody>{lines}</tbody>"
     html = f'<table class="table dataframe {_NO_MATHEMATICS}">\n{inside}\n</table>'

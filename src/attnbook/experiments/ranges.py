@@ -1,12 +1,15 @@
-"""What the course shows of recorded runs: each model's mean, and its lowest and highest run.
+"""What the course shows of recorded runs: all of them, as each model's mean, and its lowest and highest run.
 
-Models are compared over the same seeds, those that all of them have. In the course one is called better than another if
-their ranges do not overlap.
+No run is left out, so models may have different numbers of runs, and each table and picture says how many. In the
+course a model is called better than another of equally many runs if their ranges do not overlap (`apart`). A range
+grows with the number of runs; so where the numbers differ, the planned test says which is better
+(`attnbook.experiments.verdicts`), or nothing does.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from html import escape
 from itertools import takewhile
+from typing import NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,7 +23,6 @@ from attnbook.figures import CURVES, in_default_style
 SEEN, LONGER = (1, 2, 3), (4, 5, 6)
 """Numbers of clauses: those of the training, and more than these, as far as all models are tested."""
 
-_FEWEST = 3  # runs without which a model is left out
 _METRICS = (  # heading, metric, lengths, the largest number, digits
     ("exact match, as in training", "exact_match", SEEN, 1.0, 2),
     ("exact match, longer", "exact_match", LONGER, 1.0, 2),
@@ -35,7 +37,7 @@ _COSTS = {
 
 
 def mean_by_seed(
-    recording: Recording, models: Collection[str], metric: str = "exact_match", clauses: Collection[int] = SEEN
+    recording: Recording, models: Collection[str], metric: str = "exact_match", clauses: Collection[object] = SEEN
 ) -> pd.DataFrame:
     """Return a metric of each run, its mean over some numbers of clauses.
 
@@ -44,50 +46,111 @@ def mean_by_seed(
     recording : Recording
         The recorded runs.
     models : collection of str
-        Names of models. Those with fewer than three runs, or without this metric, are left out.
+        Names of models. Those that are not recorded, or do not have this metric, are left out.
     metric : str, default "exact_match"
         The metric.
-    clauses : collection of int, default (1, 2, 3)
-        Numbers of clauses.
+    clauses : collection, default (1, 2, 3)
+        Numbers of clauses; test sets, in a plan that learns from a text.
 
     Returns
     -------
     DataFrame
-        A row for each seed that all of these models have, and a column for each model, in the given order.
+        A row for each seed that any of these models has, and a column for each model, in the given order. A model
+        without a run of this seed has NaN there.
     """
-    runs = recording.runs("clauses")
-    means = runs[runs["clauses"].isin(clauses)].groupby(["seed", "model"])[metric].mean().unstack()
-    return means.reindex(columns=[*models]).dropna(axis=1, thresh=_FEWEST).dropna()
+    runs, by = recording.runs(), recording.plan.groupings[0]
+    shown = runs[runs[by].isin(clauses) & runs["model"].isin(models)]
+    means = shown.groupby(["seed", "model"])[metric].mean().unstack()
+    return means.reindex(columns=[*models]).dropna(axis=1, how="all").dropna(how="all")
+
+
+def apart(more: pd.Series, less: pd.Series) -> bool:
+    """Tell whether each run of one model has more than each run of another.
+
+    Parameters
+    ----------
+    more, less : Series
+        A number for each run, or NaN where there is no run.
+
+    Raises
+    ------
+    ValueError
+        If the models do not have equally many runs.
+    """
+    if more.count() != less.count():
+        raise ValueError(f"less has {less.count()} runs; expected {more.count()}, as many as more, or the planned test")
+    return bool(more.min() > less.max())
+
+
+class Spread(NamedTuple):
+    """The runs of a row of a plan as an entry of a table: their mean, and the lowest and the highest.
+
+    Attributes
+    ----------
+    row : str
+        Names of plan and row.
+    runs : tuple of float
+        A number for each run.
+    digits : int, default 2
+        Decimals.
+    """
+
+    row: str
+    runs: tuple[float, ...]
+    digits: int = 2
+
+    def __str__(self) -> str:
+        """Write the mean and, if the runs differ in the decimals shown, the lowest and the highest in parentheses."""
+        mean, low, high = (f"{x:.{self.digits}f}" for x in (np.mean(self.runs), min(self.runs), max(self.runs)))
+        return mean if low == high else f"{mean} ({low}–{high})"
+
+    @property
+    def attributes(self) -> str:
+        """Attributes of the table cell, by which a test finds that no run is left out."""
+        return f' data-row="{escape(self.row)}" data-runs="{len(self.runs)}"'
+
+
+def spread(recording: Recording, row: str, runs: Iterable[float], digits: int = 2) -> Spread:
+    """Make an entry of a table from the runs of a row.
+
+    Parameters
+    ----------
+    recording : Recording
+        The recorded runs.
+    row : str
+        Name of the row in the plan.
+    runs : iterable of float
+        A number for each run; those that are NaN do not count.
+    digits : int, default 2
+        Decimals.
+    """
+    return Spread(f"{recording.plan.name}/{row}", tuple(x for x in map(float, runs) if not np.isnan(x)), digits)
 
 
 def model_table(recording: Recording, models: Mapping[str, str]) -> Card:
-    """Build a sortable table of models: their metrics, with bars and ranges over the seeds, and their costs.
+    """Build a sortable table of models: how many runs, their metrics, with a mark for each run, and their costs.
 
     Parameters
     ----------
     recording : Recording
         The recorded runs and costs.
     models : mapping of str to str
-        Titles by name. Models with fewer than three runs are left out.
-
-    Returns
-    -------
-    Card
-        The table. A mean is bold if its model's range overlaps with no other.
+        Titles by name. Models that are not recorded are left out.
     """
-    shown = mean_by_seed(recording, models)
-    cells = {name: [f'<th scope="row">{escape(models[name])}</th>'] for name in shown}
+    exact = mean_by_seed(recording, models)
+    cells = {name: [f'<th scope="row">{escape(models[name])}</th>'] for name in exact}
+    for name, row in cells.items():
+        runs = spread(recording, name, exact[name])
+        row.append(f'<td data-size="{len(runs.runs)}"{runs.attributes}>{len(runs.runs)}</td>')
     columns = [(mean_by_seed(recording, cells, of, n), most, digits) for _, of, n, most, digits in _METRICS]
     costs = recording.costs.loc[[*cells]].T / 1000
     columns += [(costs.loc[[cost]], costs.loc[cost].max(), 0) for cost in _COSTS.values()]
     for numbers, most, digits in columns:
-        low, high = numbers.min(), numbers.max()
         for name, row in cells.items():
-            alone = len(numbers) > 1 and name in low and sum((high < low[name]) | (low > high[name])) == len(low) - 1
-            row.append(_cell(numbers[name], most, digits, bold=alone) if name in low else "<td></td>")
-    headings = [*(heading for heading, *_ in _METRICS), *_COSTS]
+            row.append(_cell(numbers[name].dropna(), most, digits) if name in numbers else "<td></td>")
+    headings = ["runs", *(heading for heading, *_ in _METRICS), *_COSTS]
     above = (
-        f"<p>Means of {len(shown)} seeds. As in training: {SEEN[0]} to {SEEN[-1]} clauses; "
+        f"<p>Means of all runs. As in training: {SEEN[0]} to {SEEN[-1]} clauses; "
         f"longer: {LONGER[0]} to {LONGER[-1]}.</p>\n"
         '<details class="at-ranges"><summary>Show the ranges</summary>Below each mean: the lowest and the highest run.'
         "</details>\n"
@@ -96,17 +159,17 @@ def model_table(recording: Recording, models: Mapping[str, str]) -> Card:
     return sortable_table(["model", *headings], map("".join, cells.values()), text, above)
 
 
-def _cell(numbers: pd.Series, most: float, digits: int, *, bold: bool = False) -> str:
-    """Return the cell of a mean, with a bar and the range of several numbers."""
+def _cell(numbers: pd.Series, most: float, digits: int) -> str:
+    """Return the cell of a mean, with a bar, the range of several numbers, and a mark for each."""
     mean, low, high = numbers.mean(), numbers.min(), numbers.max()
     text, scale = f"{mean:,.{digits}f}", 100 / most
     told = f" <small>{low:.{digits}f}–{high:.{digits}f}</small>" if len(numbers) > 1 else ""
+    marks = "".join(f'<rect x="{scale * x:.1f}" width="1" height="6"></rect>' for x in numbers if len(numbers) > 1)
     return (
-        f'<td data-size="{mean:.6f}">{f"<b>{text}</b>" if bold else text}{told}'
-        '<svg class="at-bar" viewBox="0 0 100 6" width="100" height="6" preserveAspectRatio="none" '
+        f'<td data-size="{mean:.6f}">{text}{told}'
+        '<svg class="at-bar" viewBox="0 0 101 6" width="101" height="6" preserveAspectRatio="none" '
         'fill="var(--weight, #0072b2)" aria-hidden="true">'
-        f'<rect y="1" width="{scale * mean:.1f}" height="4" opacity=".4"></rect>'
-        f'<rect x="{scale * low:.1f}" y="2" width="{scale * (high - low):.1f}" height="2"></rect></svg></td>'
+        f'<rect y="1" width="{scale * mean:.1f}" height="4" opacity=".4"></rect>{marks}</svg></td>'
     )
 
 
@@ -146,16 +209,18 @@ def plot_changes(scores: pd.DataFrame, paths: Mapping[str, Mapping[str, str]]) -
     scores : DataFrame
         Exact match: a row for each seed, and a column for each model.
     paths : mapping of str to mapping of str to str
-        For each panel's title, the models' names and what they change, up to the first model without scores.
+        For each panel's title, the models' names and what they change, up to the first model without scores. The
+        number of its runs is added to each.
     """
     _, axes = plt.subplots(len(paths), figsize=(7, 2.8 * len(paths)), dpi=120, layout="constrained", sharex=True)
+    n = scores.count()
     for ax, (title, changes) in zip(np.atleast_1d(axes), paths.items(), strict=True):
         names = [*takewhile(scores.columns.__contains__, changes)]
         of_path, places = scores[names], range(len(names))
         ax.plot(of_path.mean(), places, color="0.75", zorder=0)
         ax.hlines(places, of_path.min(), of_path.max(), color="#0072B2", linewidth=6, alpha=0.3)
         ax.plot(of_path.T, places, "o", color="#0072B2", markersize=3.5)
-        ax.set_yticks(places, [changes[name] for name in names])
+        ax.set_yticks(places, [f"{changes[name]} ({n[name]})" for name in names])
         ax.set_title(title, loc="left", fontsize="medium")
         ax.grid(axis="x", color="0.9")
         ax.spines[["top", "right", "left"]].set_visible(False)
@@ -172,8 +237,9 @@ def plot_lengths(recording: Recording, panels: Mapping[str, Mapping[str, str]]) 
     recording : Recording
         The recorded runs.
     panels : mapping of str to mapping of str to str
-        For each panel's title, names of models by label. Equal labels have equal styles. Models with fewer than three
-        runs are left out, and panels without models.
+        For each panel's title, names of models by label. Equal labels have equal styles. Models that are not recorded
+        are left out, and panels without models. The title says how many runs each model has or, if they differ, the
+        legend.
     """
     lengths = (*SEEN, *LONGER)
     every = {t: [mean_by_seed(recording, m.values(), clauses=[n]) for n in lengths] for t, m in panels.items()}
@@ -182,13 +248,16 @@ def plot_lengths(recording: Recording, panels: Mapping[str, Mapping[str, str]]) 
     axes = plt.subplots(1, len(drawn), figsize=size, dpi=120, layout="constrained", sharey=True, squeeze=False)[1][0]
     styles = dict(zip(dict.fromkeys(label for models in panels.values() for label in models), CURVES, strict=False))
     for ax, (title, of_length) in zip(axes, drawn.items(), strict=True):
+        n = of_length[0].count()
+        same = n.min() == n.max()
         for label, name in panels[title].items():
-            if name in of_length[0]:
-                runs = np.array([scores[name] for scores in of_length])
-                ax.plot(lengths, runs.mean(axis=1), label=label, **styles[label])
+            if name in n:
+                runs = np.array([scores[name].dropna() for scores in of_length])
+                ax.plot(lengths, runs.mean(axis=1), label=label if same else f"{label} ({n[name]})", **styles[label])
                 ax.fill_between(lengths, runs.min(axis=1), runs.max(axis=1), color=styles[label]["color"], alpha=0.2)
         ax.axvline(SEEN[-1], color="0.6", linestyle=":", zorder=0)
-        ax.set(title=title, xlabel="clauses", ylim=(-0.03, 1.03))
+        said = ", ".join(filter(None, [title, f"{n.iloc[0]} runs" if same else "in parentheses: runs"]))
+        ax.set(title=said, xlabel="clauses", ylim=(-0.03, 1.03))
     axes[0].set_ylabel("exact match")
     handles = axes[0].get_legend_handles_labels()
     axes[0].figure.legend(*handles, loc="outside lower center", ncols=len(drawn) + 1, frameon=False)

@@ -1,4 +1,4 @@
-"""Means and ranges are over seeds that all models have, and can be read back from the table and the pictures."""
+"""Means and ranges are of all runs of each model, and can be read back from the table and the pictures."""
 
 import re
 
@@ -7,12 +7,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from attnbook.cards import table
 from attnbook.experiments import Recording
-from attnbook.experiments.ranges import mean_by_seed, model_table, plot_changes, plot_lengths, plot_papers
+from attnbook.experiments.ranges import (
+    apart,
+    mean_by_seed,
+    model_table,
+    plot_changes,
+    plot_lengths,
+    plot_papers,
+    spread,
+)
 
 plt.switch_backend("Agg")
 LEVELS = {"bahdanau": 0.9, "no-attention": 0.1, "global": 0.5, "local-m": 0.474, "local-p": 0.7}
-SEEDS = {"bahdanau": 4, "no-attention": 3, "global": 3, "local-m": 3, "local-p": 2}
+SEEDS = {"bahdanau": 5, "no-attention": 3, "global": 3, "local-m": 3, "local-p": 2}
 
 
 class Made(Recording):
@@ -46,29 +55,54 @@ def rows(html: str) -> dict[str, list[str]]:
     return {name: re.findall(r"<td[^>]*>(.*?)(?:<svg.*?)?</td>", cells) for name, cells in found}
 
 
-def test_means_are_over_the_seeds_that_all_models_have():
+def test_no_run_is_left_out():
     means = mean_by_seed(Made(), ["global", "bahdanau", "local-p", "never"], clauses=(4, 6))
-    assert [*means] == ["global", "bahdanau"]  # local-p has two runs, and the last none
-    assert [*means.index] == [10, 11, 12]
-    assert means["bahdanau"].tolist() == pytest.approx([0.45, 0.46, 0.47])
+    assert [*means] == ["global", "bahdanau", "local-p"]
+    assert means.count().tolist() == [3, 5, 2]
+    assert [*means.index] == [10, 11, 12, 13, 14]
+    assert means["bahdanau"].tolist() == pytest.approx([0.45, 0.46, 0.47, 0.48, 0.49])
     assert [*mean_by_seed(Made(), ["no-attention", "global"], "alignment_error_rate")] == ["global"]
 
 
-def test_the_table_has_means_ranges_and_costs():
+@pytest.mark.parametrize("plan", ["world", "sentences"])
+def test_every_recorded_run_is_in_the_means(plan):
+    recording = Recording(plan)
+    part = {"world": [1], "sentences": ["test"]}[plan]
+    counts = mean_by_seed(recording, recording.plan.configs, "bleu_beam", part).count()
+    assert counts.to_dict() == {name: len(config.seeds) for name, config in recording.plan.configs.items()}
+
+
+def test_runs_are_apart_where_they_are_equally_many(refused):
+    of = {"a": [0.5, 0.6, np.nan], "b": [0.4, np.nan, 0.3], "c": [0.5, np.nan, 0.1], "d": [0.1, 0.2, 0.3]}
+    runs = pd.DataFrame(of)
+    assert apart(runs["a"], runs["b"])
+    assert not apart(runs["b"], runs["a"])
+    assert not apart(runs["a"], runs["c"]), "ranges that touch overlap"
+    refused(lambda: apart(runs["a"], runs["d"]), "less has 3 runs; expected 2, as many as more, or the planned test")
+
+
+def test_an_entry_says_its_range_and_its_row():
+    entry = spread(Made(), "global", [0.25, np.nan, 0.5])
+    assert str(entry) == "0.38 (0.25–0.50)"
+    assert str(spread(Made(), "global", [12.26, 12.31], 1)) == "12.3"
+    assert '<td data-row="world/global" data-runs="2">0.38' in table(["model", "exact"], [["G", entry]]).html
+
+
+def test_the_table_has_runs_means_ranges_and_costs():
     models = {"no-attention": "none <", "bahdanau": "B", "global": "G", "local-m": "m", "local-p": "p"}
     card = model_table(Made(), models)
     cells = rows(card.html)
-    assert [*cells] == ["none &lt;", "B", "G", "m"]
-    assert cells["B"][:2] == ["<b>0.73</b> <small>0.72–0.74</small>", "<b>0.46</b> <small>0.45–0.47</small>"]
-    assert cells["G"][0] == "<b>0.41</b> <small>0.40–0.42</small>"
-    assert cells["G"][1:3] == ["0.26 <small>0.25–0.27</small>", "26 <small>25–27</small>"]  # overlaps with m
-    assert cells["m"][1] == "0.25 <small>0.24–0.26</small>"
-    assert cells["none &lt;"][3] == ""
-    assert cells["G"][4:] == ["6", "3", "90"]
-    assert "Means of 3 seeds. As in training: 1 to 3 clauses; longer: 4 to 6." in card.html
-    bars = re.findall(r'<rect (?:x="(.*?)" )?y="\d" width="(.*?)"', card.html.split("<tr>")[3])
-    assert bars[:2] == [("", "73.0"), ("72.0", "2.0")]
-    assert bars[-2] == ("", "25.0")
+    assert [*cells] == ["none &lt;", "B", "G", "m", "p"]
+    assert [row[0] for row in cells.values()] == ["3", "5", "3", "3", "2"]
+    assert cells["B"][1:3] == ["0.74 <small>0.72–0.76</small>", "0.47 <small>0.45–0.49</small>"]
+    assert cells["G"][2:4] == ["0.26 <small>0.25–0.27</small>", "26 <small>25–27</small>"]
+    assert cells["none &lt;"][4] == ""
+    assert cells["G"][5:] == ["6", "3", "90"]
+    assert 'data-row="world/bahdanau" data-runs="5"' in card.html
+    assert "Means of all runs. As in training: 1 to 3 clauses; longer: 4 to 6." in card.html
+    bars = re.findall(r'<rect (?:x="(.*?)" )?y?.*?width="(.*?)"', card.html.split("<tr>")[3])
+    assert bars[:3] == [("", "74.0"), ("72.0", "1"), ("73.0", "1")]
+    assert bars[-2:] == 2 * [("", "20.0")]
 
 
 def test_each_paper_is_a_line_that_says_who_is_better():
@@ -87,7 +121,8 @@ def test_each_change_is_a_row_of_dots():
     }
     plot_changes(scores, paths)
     one, two = plt.gcf().axes
-    assert [[text.get_text() for text in ax.get_yticklabels()] for ax in (one, two)] == [["S", "L", "R"], ["R", "S"]]
+    labels = [[text.get_text() for text in ax.get_yticklabels()] for ax in (one, two)]
+    assert labels == [["S (2)", "L (2)", "R (2)"], ["R (2)", "S (2)"]]
     dots = [[*map(float, line.get_xdata())] for line in one.lines[1:]]
     assert dots == [[0.5, 0.1, 0.2], [0.6, 0.3, 0.2]]
     assert one.lines[0].get_xdata().tolist() == pytest.approx([0.55, 0.2, 0.2])
@@ -100,12 +135,14 @@ def test_lengths_have_lines_in_bands():
         {
             "half": {"B": "bahdanau", "p": "local-p", "G": "global"},
             "none": {"G": "no-attention"},
-            "few": {"B": "local-p"},
+            "few": {"B": "never"},
         },
     )
     half, none = plt.gcf().axes
-    (line, other, _), (again, _) = half.lines, none.lines
-    assert line.get_ydata().tolist() == pytest.approx([0.82, 0.73, 0.64, 0.55, 0.46, 0.37])
+    (line, _, other, _), (again, _) = half.lines, none.lines
+    assert line.get_ydata().tolist() == pytest.approx([0.83, 0.74, 0.65, 0.56, 0.47, 0.38])
     assert other.get_color() == again.get_color() != line.get_color()
+    assert [line.get_label(), other.get_label(), again.get_label()] == ["B (5)", "G (3)", "G"]
+    assert (half.get_title(), none.get_title()) == ("half, in parentheses: runs", "none, 3 runs")
     band = half.collections[0].get_paths()[0].vertices
-    assert np.ptp(band[band[:, 0] == 2, 1]) == pytest.approx(0.02)
+    assert np.ptp(band[band[:, 0] == 2, 1]) == pytest.approx(0.04)

@@ -3,14 +3,17 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 from sentences import search_of, settings_of
 from tables import Run, add_run, code_digest, write_lines
 
 from attnbook.costs import count_macs, count_parameters
 from attnbook.experiments.fitting import train_from_config
-from attnbook.experiments.plan import PLANS, read_plan
+from attnbook.experiments.plan import MODELS, PLANS, read_plan
 from attnbook.experiments.runs import Recording, read_table
+from attnlib.data import SPECIAL, Vocabulary
 from attntext.settings import TrainingConfig
 
 PROBES = json.loads(Path(__file__).with_name("probes.json").read_text())
@@ -159,3 +162,45 @@ def test_the_recorded_runs_are_those_of_this_code(name):
     assert history.losses == pytest.approx(PROBES[name]["losses"], rel=2e-5)
     assert count_parameters(made) == PROBES[name]["parameters"]
     assert count_macs(made, 20, 19) == PROBES[name]["macs"]
+
+
+@pytest.mark.parametrize("name", Recording("world").costs.index)
+def test_recorded_costs_are_those_that_the_code_counts(name):
+    recording = Recording("world")
+    model, row = recording.plan.configs[name].build_model(0), recording.costs.loc[name]
+    assert (count_parameters(model), count_macs(model, 20, 19)) == (row["parameters"], row["macs"])
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _ in Recording("sentences").recorded}))
+def test_recorded_parameters_of_models_of_captions_are_those_that_the_code_counts(name):
+    recording = Recording("sentences")
+    row = recording.costs.loc[[name]].iloc[0]
+    sizes = [int(row[f"{side}_vocabulary"]) - len(SPECIAL) for side in ("source", "target")]
+    [options] = [run["settings"]["options"] for run in recording.details if (run["model"], run["seed"]) == (name, 0)]
+    with torch.device("meta"):
+        model = MODELS[recording.plan.configs[name].model](
+            *(Vocabulary(tuple(map(str, range(n)))) for n in sizes), **options
+        )
+    assert count_parameters(model) == row["parameters"]
+
+
+def test_exact_match_is_the_share_of_the_sentences_recorded_as_right():
+    recording = Recording("world")
+    shares = recording.runs().set_index(["model", "seed", "clauses"])["exact_match"].sort_index()
+    for run in recording.details:
+        config = recording.plan.configs[run["model"]]
+        bits = np.unpackbits(np.frombuffer(bytes.fromhex(run["correct"]), np.uint8))
+        of_length = bits[: len(config.test_clauses) * config.num_test_sentences].reshape(len(config.test_clauses), -1)
+        assert shares.loc[run["model"], run["seed"]].to_numpy() == pytest.approx(of_length.mean(axis=1), abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["local-m", "local-m-D10", "local-m-reordering-0"])
+def test_links_in_a_moving_window_are_those_that_can_be_counted(name):
+    recording = Recording("world")
+    config = recording.plan.configs[name]
+    runs = recording.runs().query("model == @name").groupby("clauses")["links_in_window"]
+    for clauses in config.clauses:
+        pairs = config.test_sentences(clauses)
+        away = [abs(i - min(t, len(pair.source))) for pair in pairs for i, t in pair.links]
+        inside = np.mean(np.array(away) <= config.options["half_width"])
+        assert runs.get_group(clauses).to_numpy() == pytest.approx(inside, abs=1e-4)

@@ -122,3 +122,10 @@ def test_several_share_one_color_scale_and_those_too_wide_for_a_column_are_stack
         assert axes[0].figure.get_size_inches()[0] <= 12
     assert few[0].get_position().x1 < few[1].get_position().x0
     assert many[0].get_position().y0 > many[1].get_position().y1
+
+
+def test_links_are_circled_at_their_words():
+    ax = figures.circle_links(figures.plot_alignment(np.eye(2), ["the", "cat"], ["le", "chat"]), {(0, 1), (1, 1)})
+    (circles,) = ax.collections
+    assert {tuple(map(int, place)) for place in circles.get_offsets()} == {(0, 1), (1, 1)}
+    assert len(circles.get_facecolors()) == 0
