@@ -27,6 +27,7 @@ from attnlib.data import SentencePair
 from attnlib.search import greedy_search
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.training import TrainingState
+from attntext.loss import fused_backward
 from attntext.writing import write_atomically
 
 STEPS = (*range(0, 400, 5), *range(400, 800, 25), *range(800, 1600, 100), *range(1600, 3001, 200))
@@ -74,13 +75,13 @@ def record(row: str) -> dict[str, Any]:
     config, moments = recipe.experiment(), []
     tests = config.test_sentences(1)
 
-    def look(state: TrainingState, last: bool) -> None:
+    def look(state: TrainingState) -> None:
         if state.step in STEPS:
             moments.append(moment(state.model, tests))
             print(row, state.step, moments[-1]["words"], moments[-1]["loss"], moments[-1]["light"], flush=True)
 
     moments.append(moment(config.build_model(recipe.seed), tests))
-    train_from_config(config, recipe.seed, on_step=look)
+    train_from_config(config, recipe.seed, backward=fused_backward, on_step=look)
     drawn = infinite_batches(
         config.training_sentences(recipe.seed), *vocabularies(), max_tokens=config.max_tokens, seed=recipe.seed
     )

@@ -90,7 +90,7 @@ assert torch.allclose(ours[1], dense, atol=1e-9, rtol=0), "the same weights"
 torch.manual_seed(1)
 ours, few = Bahdanau(), lessons[:8]
 falls = {"learning_rate": 0.01, "schedule": lambda share: 1 - (9 * share - 1) / 8}
-their_losses = attnlib.train(in_attnlib(ours), iter(few), steps=8, progress=False, **falls).losses
+their_losses = attnlib.train(in_attnlib(ours), iter(few), steps=8, **falls).losses
 assert np.allclose(train(ours, few), their_losses, rtol=0.01), "the same loop"
 
 # %% after cell-033

@@ -1,8 +1,9 @@
 """Comparison of models: plans, metrics, statistics, and the recorded runs.
 
 `variants` defines models that no paper has; `plan` describes what is compared; `fitting` and `predictions` run it;
-`runs`, `learning`, `captions` and `verdicts` load and judge the results; `ranges` shows them; `interventions` change
-what a trained model reads. This package exports what most chapters use.
+`runs`, `learning`, `captions` and `verdicts` load and judge the results; `ranges` shows them; `ledger` and `beside` put
+the papers' figures beside ours; `interventions` change what a trained model reads. This package exports what most
+chapters use.
 """
 
 from attnbook.costs import count_macs, count_parameters

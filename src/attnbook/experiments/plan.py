@@ -226,11 +226,12 @@ class Plan:
         -------
         DataFrame
             A row for each ``claim``, in words: that model ``first`` has "more" or "less" (``direction``) of a
-            ``metric`` on a ``test_set``, or a number of clauses, than model ``second``, or that it "differs"; and the
-            ``margin`` of a large difference.
+            ``metric`` on a ``test_set``, or a number of clauses, than model ``second``, or that it "differs"; the
+            ``margin`` of a large difference; and the ``entry`` of the table that claims it, from 0.
         """
         rule, rows = self.contents["verdicts"], []
-        for claim in (rule["claims"] | entry for entry in self.contents["tables"][table].get("claims", ())):
+        for n, entry in enumerate(self.contents["tables"][table].get("claims", ())):
+            claim = rule["claims"] | entry
             first, second, direction = claim["first"], claim["second"], claim["direction"]
             words = "differs from" if direction == "differs" else f"{direction} than"
             wording = f"{self.configs[first].label} {words} {self.configs[second].label}"
@@ -238,8 +239,8 @@ class Plan:
                 margin = rule.get("margin") or rule["margins"][metric][str(test_set)]
                 better = "less" if metric in LOWER_IS_BETTER else "more"
                 sign = better if direction == "better" else direction
-                rows.append([wording, first, second, sign, metric, test_set, margin])
-        columns = ["claim", "first", "second", "direction", "metric", "test_set", "margin"]
+                rows.append([wording, first, second, sign, metric, test_set, margin, n])
+        columns = ["claim", "first", "second", "direction", "metric", "test_set", "margin", "entry"]
         return pd.DataFrame(rows, columns=columns)
 
     def runs(self) -> list[tuple[ExperimentConfig, int]]:

@@ -32,10 +32,11 @@ _TESTED = ["difference", "ci_low", "ci_high", "p_value", "margin_p_value"]
 _DIGITS = {"exact_match": 2, "bleu_beam": 1}
 
 
-def holm_correction(p_values: Numbers) -> Float[np.ndarray, "tests"]:
-    """Correct the p-values of several tests by Holm's method (Holm 1979); a NaN is no test."""
+def holm_correction(p_values: Numbers, *, planned: bool = False) -> Float[np.ndarray, "tests"]:
+    """Correct the p-values of several tests by Holm's method (Holm 1979); a NaN is no test, or one that is to come."""
     p = pd.Series(np.asarray(p_values, dtype=float)).dropna().sort_values()
-    return (p * np.arange(len(p), 0, -1)).cummax().clip(upper=1).reindex(range(len(p_values))).to_numpy()
+    most = len(p_values) if planned else len(p)
+    return (p * np.arange(most, most - len(p), -1)).cummax().clip(upper=1).reindex(range(len(p_values))).to_numpy()
 
 
 def judge_claims(runs: pd.DataFrame, claims: pd.DataFrame, *, paired: bool = False) -> pd.DataFrame:
@@ -59,6 +60,11 @@ def judge_claims(runs: pd.DataFrame, claims: pd.DataFrame, *, paired: bool = Fal
         the margin in the claimed direction; ``p_corrected`` and ``margin_p_corrected``, both corrected for all claims
         here (Holm 1979); and ``verdict``.
     """
+    return correct_together(compare(runs, claims, paired=paired))
+
+
+def compare(runs: pd.DataFrame, claims: pd.DataFrame, *, paired: bool = False) -> pd.DataFrame:
+    """Test claims as `judge_claims` does, without a correction and a verdict."""
     [by] = {"clauses", "test_set"} & {*runs}
     runs = runs.assign(perplexity=np.log(runs["perplexity"])).set_index("seed")
     by_model = {key: part for key, part in runs.groupby(["model", by]) if len(part) > 1}
@@ -70,13 +76,17 @@ def judge_claims(runs: pd.DataFrame, claims: pd.DataFrame, *, paired: bool = Fal
         else:
             first, second = (part[claim.metric] for part in both)
             tested.append(_t_test(first, second, claim.direction, claim.margin, paired=paired))
-    judged = claims.reset_index(drop=True).join(pd.DataFrame(tested, columns=_TESTED))
-    p_value, p_margin = (holm_correction(judged[name]) for name in ("p_value", "margin_p_value"))
-    positive, direction = judged["difference"] > 0, judged["direction"]
+    return claims.reset_index(drop=True).join(pd.DataFrame(tested, columns=_TESTED, dtype=float))
+
+
+def correct_together(tested: pd.DataFrame, *, planned: bool = False) -> pd.DataFrame:
+    """Correct the tests of a family and give their verdicts; ``planned`` counts those whose runs are not recorded."""
+    p_value, p_margin = (holm_correction(tested[name], planned=planned) for name in ("p_value", "margin_p_value"))
+    positive, direction = tested["difference"] > 0, tested["direction"]
     as_claimed = (direction == "differs") | np.where(direction == "more", positive, ~positive)
-    outcomes = [judged["difference"].isna(), (p_value < 0.05) & as_claimed, p_value < 0.05, p_margin < 0.05]
+    outcomes = [tested["difference"].isna(), (p_value < 0.05) & as_claimed, p_value < 0.05, p_margin < 0.05]
     verdict = np.select(outcomes, ["not recorded", "supported", "reversed", "ruled out"], "inconclusive")
-    return judged.assign(p_corrected=p_value, margin_p_corrected=p_margin, verdict=verdict)
+    return tested.assign(p_corrected=p_value, margin_p_corrected=p_margin, verdict=verdict)
 
 
 def _t_test(first: pd.Series, second: pd.Series, direction: str, margin: float, *, paired: bool) -> list[float]:
