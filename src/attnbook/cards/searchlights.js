@@ -4,13 +4,8 @@
 attnlibCards.define("searchlights", (card, data, guard) => {
   const { make, button, line, dress, fill, write, two, clamp, greatest, sum, still, pressed, EOS, vocabularies, load,
     match, whenTouched, question } = attnlibCards;
-<<<<<<< HEAD
-  const { Light, bulb, sized, eased, mix } = attnlibLight;
-  const TALL = 560, GRAIN = 2, MOST_GRAIN = 6, TRAVEL = 1200, READ = 34;   // pixels; milliseconds on the way, and for each letter
-=======
   const { Light, bulb, sized, eased, training, during, film, nextStation } = attnlibLight;
-  const TALL = 560, MOST_GRAIN = 8;   // pixels
->>>>>>> main
+  const TALL = 560, GRAIN = 2, MOST_GRAIN = 6;   // pixels
   const OPENING = ["Each French word is a lamp, with one unit of light. It falls on the English words that the model ",
     "looks at while it writes the French one."];
   const { name } = vocabularies({ source: [], target: data.target }), END = name(EOS), tried = question(card);
@@ -19,21 +14,7 @@ attnlibCards.define("searchlights", (card, data, guard) => {
   const learned = training(data, S), { moments, along: at, stepAt } = learned, stops = data.stations.map(([n]) => n);
   const lamps = [];
   let step = last, chosen = -1, looks = new Map(), playing, learning = false, early = false;   // lights by step
-<<<<<<< HEAD
-  const lamps = [];
-  let wanted = [], place = {}, grain = GRAIN, lights = {}, travels = false, model, encoded, pen, steps = [];
-
-  function read() {   // words, and weights that sum to 1
-    const bytes = atob(data.weights);
-    let at = 0;
-    return data.words.map(text => text.split(" ").map(word => {
-      const alpha = source.map(() => bytes.charCodeAt(at++)), whole = sum(alpha);
-      return { word, alpha: alpha.map(part => part / whole) };
-    }));
-  }
-=======
-  let wanted = [], place = {}, grain = 2, light, model, encoded, pen, steps = [];
->>>>>>> main
+  let wanted = [], place = {}, grain = GRAIN, lights = {}, model, encoded, pen, steps = [];
 
   const body = list => list.map(({ word }) => word).filter(word => word !== END);
   const right = list => match(body(list), data.right).map(place => place >= 0);
@@ -82,7 +63,8 @@ attnlibCards.define("searchlights", (card, data, guard) => {
   const plain = matchMedia("(forced-colors: active)");
 
   function paint(rests) {
-    const { wide, tall, high, lamp, depth, words } = place, size = rests && !travels ? GRAIN : grain;
+    const { wide, tall, high, lamp, depth, words } = place, travels = playing && !stations.has(step);
+    const size = rests && !travels ? GRAIN : grain;
     const spot = (x, y) => tall ? [y, x] : [x, y];
     if (plain.matches) return paintLines(spot);
     const light = lights[size] ??= new Light(place.size, depth, { grain: size, beyond: tall ? 0.3 : 0.2, pool: tall ? 11 : 15 });
@@ -224,26 +206,11 @@ attnlibCards.define("searchlights", (card, data, guard) => {
   async function watch() {
     const from = over() ? 0 : step;
     leave();
-<<<<<<< HEAD
-    playing = {};
-    for (const [n] of data.stations.filter(([n]) => n >= from)) {
-      const begun = n > from ? step : n, smooth = x => x * x * (3 - 2 * x);
-      const onTheWay = part => go(part < 1 ? stepAt(mix(at(begun), at(n), smooth(part))) : n);
-      travels = true;
-      const arrived = await during(still() || n === begun ? 0 : TRAVEL, onTheWay);
-      travels = false;
-      if (!arrived) return;
-      show();
-      speak();
-      if (!await during(Math.max(1800, READ * said.textContent.length))) return;
-    }
-=======
     const run = playing = {}, arrive = n => {
       go(n);
       if (stations.has(n)) speak();
     };
     if (!await film(learned, stops, from, () => run === playing, arrive, said)) return;
->>>>>>> main
     playing = undefined;
     show();
   }
