@@ -25,9 +25,10 @@ from torch import distributed, multiprocessing
 from attnlib.batching import Batch
 from attnlib.data import EOS, PAD, Vocabulary
 from attnlib.presets import luong, rnn_search
-from attnlib.processes import bfloat16_autocast, compute_with, fastest_settings
 from attnlib.search import beam_search, greedy_search
 from attnlib.training import train
+from attntext.loss import fused_backward
+from attntext.processes import bfloat16_autocast, cast_weights_once, compute_with, fastest_settings
 
 SIZE, SENTENCES, WORDS, WRITTEN, ROUNDS, BATCHES = 256, 64, 8000, 15, 5, 8
 DROPOUT = {"dropout": 0.3, "embedding_dropout": 0.2}
@@ -89,14 +90,14 @@ def compare_training():
         ("unfed", default(**DROPOUT, input_feeding=False)),
         ("Bahdanau's", rnn_search(KNOWN, KNOWN, embedding_dim=SIZE, hidden_size=SIZE, **DROPOUT)),
     ):
-        learn = partial(train, model, batches, steps=BATCHES, progress=False)
+        learn = partial(train, model, batches, steps=BATCHES, backward=fused_backward)
         compare_with_float32(f"training, {title}", words, "target words", learn)
 
 
 def compare_decoding():
     batch, model = next(made_up(1)), default().eval()
     for title, search, width in (("greedy", greedy_search, ()), ("beam of five", beam_search, (5,))):
-        write = partial(search, model, batch.source, batch.lengths, WRITTEN, *width)
+        write = partial(cast_weights_once()(search), model, batch.source, batch.lengths, WRITTEN, *width)
         compare_with_float32(f"decoding, {title}", SENTENCES, f"sentences of {WRITTEN} words", write)
 
 
@@ -105,7 +106,7 @@ def train_together(k, processes, threads, sentences, folder):
     distributed.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=k, world_size=processes)
     batches = cycle(made_up(BATCHES, sentences))
     with bfloat16_autocast(torch.device("cpu")):
-        pace = train(default(**DROPOUT), batches, steps=2 * BATCHES, progress=False).words_per_second
+        pace = train(default(**DROPOUT), batches, steps=2 * BATCHES, backward=fused_backward).words_per_second
     if k == 0:
         Path(folder, "pace").write_text(str(pace))
     distributed.destroy_process_group()

@@ -23,6 +23,7 @@ from attnlib.batching import Batch, infinite_batches
 from attnlib.data import SentencePair
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.training import TrainingState, train, warmup_constant
+from attntext.loss import fused_backward
 
 STEPS = 800
 """Of the training with equal weights, and of the one as it is."""
@@ -73,7 +74,7 @@ def runs(seed: int, log: Callable[[str], Any]) -> Iterator[dict[str, Any]]:
             lines.append({"model": name, "seed": seed, "step": step, **moment(model.eval(), tests)})
             log(" ".join(map(str, lines[-1].values())))
 
-        def at(state: TrainingState, last: bool) -> None:
+        def at(state: TrainingState) -> None:
             if state.step in MOMENTS:
                 look(state.step)
                 model.train()
@@ -86,7 +87,7 @@ def runs(seed: int, log: Callable[[str], Any]) -> Iterator[dict[str, Any]]:
             seed=seed,
             learning_rate=0.01,
             schedule=warmup_constant,
-            progress=False,
+            backward=fused_backward,
             on_step=at,
         )
         return lines

@@ -19,7 +19,7 @@ from recipes import RECIPES
 
 from attnbook.experiments.fitting import train_from_config
 from attnbook.experiments.runs import RECORDED
-from attnbook.language.phrases import adjoin, clause, noun_phrase, place
+from attnbook.language.phrases import course_sentence
 from attnbook.language.sentences import vocabularies
 from attnlib import metrics
 from attnlib.batching import encode_batch, infinite_batches
@@ -27,27 +27,24 @@ from attnlib.data import SentencePair
 from attnlib.search import greedy_search
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.training import TrainingState
+from attntext.loss import fused_backward
 from attntext.writing import write_atomically
 
 STEPS = (*range(0, 400, 5), *range(400, 800, 25), *range(800, 1600, 100), *range(1600, 3001, 200))
 """The moments: more of them where more happens."""
 
-
-def sentence() -> SentencePair:
-    """Return the sentence that goes through all models of the course."""
-    seen = clause(noun_phrase("the black cat"), "see", noun_phrase("the dog"))
-    return adjoin(seen, place("in", noun_phrase("the garden")), fronted=True)
+SENTENCE = course_sentence()
 
 
 @torch.no_grad()
 def moment(model: EncoderDecoder, tests: list[SentencePair]) -> dict[str, Any]:
-    """Return what a model writes for `sentence`, where it looks, its loss, and its light.
+    """Return what a model writes for `SENTENCE`, where it looks, its loss, and its light.
 
     It writes at most as many words as it reads. The light is the mean share of weight on gold links, over the words of
     the test sentences that have one. Weights of the translation are whole numbers, in parts of 255.
     """
     model = deepcopy(model).half().double().eval()
-    source, lengths = encode_batch([sentence().source], model.source_vocabulary)
+    source, lengths = encode_batch([SENTENCE.source], model.source_vocabulary)
     found = greedy_search(model, source, lengths, source.shape[1])
     words = [*model.target_vocabulary.decode(found.ids[0])]
     written = [*words, "(end)"][: source.shape[1]]
@@ -74,20 +71,20 @@ def record(row: str) -> dict[str, Any]:
     config, moments = recipe.experiment(), []
     tests = config.test_sentences(1)
 
-    def look(state: TrainingState, last: bool) -> None:
+    def look(state: TrainingState) -> None:
         if state.step in STEPS:
             moments.append(moment(state.model, tests))
             print(row, state.step, moments[-1]["words"], moments[-1]["loss"], moments[-1]["light"], flush=True)
 
     moments.append(moment(config.build_model(recipe.seed), tests))
-    train_from_config(config, recipe.seed, on_step=look)
+    train_from_config(config, recipe.seed, backward=fused_backward, on_step=look)
     drawn = infinite_batches(
         config.training_sentences(recipe.seed), *vocabularies(), max_tokens=config.max_tokens, seed=recipe.seed
     )
     read = [0, *accumulate(len(next(drawn).lengths) for _ in range(STEPS[-1]))]
     return {
-        "source": " ".join(sentence().source),
-        "target": " ".join(sentence().target),
+        "source": " ".join(SENTENCE.source),
+        "target": " ".join(SENTENCE.target),
         "steps": STEPS,
         "pairs": [read[step] for step in STEPS],
         **{key: [one[key] for one in moments] for key in ("loss", "light", "words")},

@@ -30,6 +30,7 @@ from attnbook.experiments.plan import ExperimentConfig
 from attnbook.experiments.predictions import Predictions, compute_metrics, max_output_length, predict
 from attnlib.data import SentencePair
 from attnlib.metrics import sentence_nll, token_nll
+from attntext.loss import fused_backward
 
 SOURCE = 20
 """The source length for which a step's multiply-adds are counted, in words, EOS among them."""
@@ -40,7 +41,7 @@ _POSITIONS = 5  # target positions that share a mean loss
 def measure(config: ExperimentConfig, seed: int, device: str | torch.device = "cpu") -> Run:
     """Train a configuration with a seed, and measure it on the test sentences."""
     began, n = perf_counter(), config.num_test_sentences
-    model, _ = train_from_config(config, seed, device=device)
+    model, _ = train_from_config(config, seed, device=device, backward=fused_backward)
     pairs = config.test_sentences()
     predictions = predict(model, pairs, config.beam_size)
     lines = []
@@ -66,7 +67,7 @@ def measure_rate(config: ExperimentConfig, seed: int) -> Run:
     """Train with a learning rate, and take the loss per word of dev sentences; none if training fails."""
     began, loss = perf_counter(), float("nan")
     try:
-        model, _ = train_from_config(config, seed)
+        model, _ = train_from_config(config, seed, backward=fused_backward)
     except FloatingPointError:
         pass
     else:
@@ -95,7 +96,7 @@ def measure_costs(config: ExperimentConfig, steps: int = 100) -> Run:
     model = config.build_model(seed=0)
     config.training_sentences(seed=0)  # drawn before the clock runs, and kept for the training
     before, began = _peak_memory(), perf_counter()
-    _, history = train_from_config(config, 0, steps=steps)
+    _, history = train_from_config(config, 0, steps=steps, backward=fused_backward)
     line = {
         "model": config.name,
         "parameters": count_parameters(model),

@@ -29,7 +29,7 @@ from attnbook.experiments.plan import GRAMMAR, ExperimentConfig, Plan, read_plan
 from attnbook.experiments.runs import RECORDED, Recording
 from attnbook.pretrained.folder import TRAINING, WEIGHTS, load
 from attnlib.ensembles import ensemble
-from attnlib.processes import resolve_device
+from attntext.processes import resolve_device
 
 PLANS = ("papers-captions", "papers-grammar")
 

@@ -28,7 +28,8 @@ from attnbook.pretrained.folder import read_config
 from attnlib.data import SentencePair
 from attnlib.training import TrainingState, init_training
 from attntext.files import digest
-from attntext.saving import begin_folder, complete_folder, write_config
+from attntext.loss import fused_backward
+from attntext.saving import TextTraining, begin_folder, complete_folder, write_config
 from attntext.settings import TrainingConfig
 from attntext.trainer import train_model
 from attntext.writing import write_atomically
@@ -130,18 +131,18 @@ def _train(folder: Path, recipe: Recipe) -> None:
     """Write a model folder, its weights in float16."""
     shutil.rmtree(folder, ignore_errors=True)
     experiment, config = recipe.experiment(), recipe.config()
-    training = init_training(experiment.build_model(recipe.seed))
+    training: TrainingState = init_training(experiment.build_model(recipe.seed))
 
-    def stop(state: TrainingState, last: bool) -> None:
+    def stop(state: TrainingState) -> None:
         nonlocal training
         training, state.should_stop = state, state.step == recipe.steps
 
     if recipe.steps:
-        train_from_config(experiment, recipe.seed, on_step=stop)
+        train_from_config(experiment, recipe.seed, backward=fused_backward, on_step=stop)
     config["training_info"] |= {"losses": _smooth(np.array(training.losses)) if recipe.steps else [], **environment()}
     begin_folder(folder, config, training.model.source_vocabulary, training.model.target_vocabulary)
     training.model.half()
-    complete_folder(folder, training, "steps")
+    complete_folder(folder, TextTraining(**vars(training)), "steps")
 
 
 def _learn(folder: Path, recipe: TextRecipe) -> None:

@@ -50,12 +50,12 @@ from attnbook.pretrained.folder import load_history
 from attnlib.checks import check_choice
 from attnlib.data import UNK, SentencePair, Tokenizer
 from attnlib.metrics import alignment_error_rate, attention_weights, forced_alignments, sentence_nll
-from attnlib.processes import resolve_device
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.translation import Translation, translate_all
 from attnlib.units import Words, split_words
 from attntext.evaluation import evaluate, score_translations
 from attntext.files import digest, iter_parallel
+from attntext.processes import resolve_device
 from attntext.settings import TrainingConfig
 from attntext.trainer import train_model
 

@@ -43,6 +43,7 @@ CODE = (
     "attnbook/experiments/transformers.py",
     "attnbook/experiments/predictions.py",
     "attnbook/experiments/fitting.py",
+    "attntext/loss.py",
 )
 """Files of the packages that decide what a run gives."""
 

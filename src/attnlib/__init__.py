@@ -17,9 +17,7 @@ The modules, in reading order, which is the order of dependence:
 - `encoders`: words to annotations;
 - `data`: sentence pairs and vocabularies;
 - `batching`: padded batches of ids;
-- `losses`: the loss, computed together with the output layer;
 - `decoders`: one step of decoding, and the loop over steps;
-- `processes`: a processor or a GPU, one process or several;
 - `seq2seq`: encoder and decoder;
 - `presets`: the papers' models;
 - `transformer`: a small Transformer, with multi-head attention and no recurrence;

@@ -50,7 +50,7 @@ def check_arrays(**given: tuple[Any, str, str] | None) -> None:
     """
     sizes: dict[str, Any] = {}
     for name, (x, kind, axes) in ((name, one) for name, one in given.items() if one):
-        if not _is_of(type(x), getattr(x, "dtype", None), kind):
+        if not _is_of(x.__class__, getattr(x, "dtype", None), kind):
             raise TypeError(f"{name} is {brief(x)}; expected {kind}")
         names, found = _names(axes), tuple(x.shape)
         if names[0][0][0] == "*":  # any number of axes, as one

@@ -20,7 +20,6 @@ from torch.nn.functional import linear
 from attnlib.alignment import AttentionLayer
 from attnlib.encoders import EncoderOutput
 from attnlib.layers import Embedding, cast_for_steps, gru_step, lstm_step, weight
-from attnlib.losses import linear_cross_entropy
 from attnlib.mechanism import AttentionOutput, join
 
 
@@ -82,16 +81,13 @@ class Decoder(nn.Module):
         tuple
             Scores, and the attention of all steps: None without attention.
         """
-        read, weight, attended = self._read(ids, encoded)
-        return linear(read, weight), attended
+        features, weight, attended = self.features(ids, encoded)
+        return linear(features, weight), attended
 
-    def _loss(self, ids, encoded, target, label_smoothing):
-        """Return the loss of teacher forcing, with few scores in memory at a time."""
-        read, weight, _ = self._read(ids, encoded)
-        return linear_cross_entropy(read, weight, target, label_smoothing)
-
-    def _read(self, ids, encoded):
-        """Return what the output layer reads at all positions, the weights that it multiplies, and the attention."""
+    def features(
+        self, ids: Int[Tensor, "batch tgt"], encoded: EncoderOutput
+    ) -> tuple[Float[Tensor, "batch tgt read"], Float[Tensor, "vocab read"], AttentionOutput | None]:
+        """Return what the output layer multiplies at all positions, the layer's weight, and the attention."""
         raise NotImplementedError
 
 
@@ -190,7 +186,8 @@ class FixedContextDecoder(Decoder):
         logits = self.readout(s_before, y_before, c)
         return logits, None, DecoderState(c, (s,), state.position + 1)
 
-    def _read(self, ids, encoded):
+    def features(self, ids, encoded):
+        """Compute the maxout layer; all states are one call of the GRU."""
         y, (s_0,) = self.embedding(ids), encoded.initial_state
         c = encoded.summary[:, None].expand(-1, ids.shape[1], -1)
         s = self.gru(torch.cat([y, c], 2), s_0[None].contiguous())[0]
@@ -252,7 +249,8 @@ class BahdanauDecoder(Decoder):
         logits = self.readout(s if self.reads_new_state else s_before, y_before, c)
         return logits, attended, DecoderState(state.memory, (s,), state.position + 1)
 
-    def _read(self, ids, encoded):
+    def features(self, ids, encoded):
+        """Compute the maxout layer of all steps; only attention and cell are done one step at a time."""
         memory, (s_0,), _ = self.start(encoded)
         y = self.embedding(ids)
         W_y, W_c = self.cell.weight_ih.split([y.shape[2], self.enc], dim=1)
@@ -304,7 +302,8 @@ class LSTMDecoder(Decoder):
         s, cell = _lstm_step(self.lstm, self.embedding(ids), *state.cache)
         return linear(s[:, -1], self.W_y), None, DecoderState(state.memory, (s, cell), state.position + 1)
 
-    def _read(self, ids, encoded):
+    def features(self, ids, encoded):
+        """Compute the states of the top layer in one call of the LSTM."""
         s_0, cell_0 = (x.transpose(0, 1).contiguous() for x in encoded.initial_state)
         return self.dropout(self.lstm(self.embedding(ids), (s_0, cell_0))[0]), self.W_y, None
 
@@ -375,7 +374,8 @@ class LuongDecoder(Decoder):
         after = (s, cell, s_tilde) if self.input_feeding else (s, cell)
         return logits, attended, DecoderState(state.memory, after, state.position + 1)
 
-    def _read(self, ids, encoded):
+    def features(self, ids, encoded):
+        """Compute the attentional states, one step at a time if they are fed."""
         chain = self._one_by_one if self.input_feeding else self._all_at_once
         s_tilde, attended = chain(self.embedding(ids), self.start(encoded))
         return self.dropout(s_tilde), self.W_y, attended

@@ -206,14 +206,14 @@ def luong(
     with seeded(seed):
         layer = AttentionLayer(_SCORES[score](hidden_size), _WINDOWS[window](hidden_size, half_width))
         source = Embedding(len(source_vocabulary), embedding_dim, embedding_dropout)
-        reader = _ENCODERS[encoder](source, hidden_size, **stack)
+        encoder_module = _ENCODERS[encoder](source, hidden_size, **stack)
         target = Embedding(len(target_vocabulary), embedding_dim, embedding_dropout)
         decoder: Decoder
         if attention:
             decoder = LuongDecoder(layer, target, **sizes, input_feeding=input_feeding, **stack)
         else:
             decoder = LSTMDecoder(target, decoder_size=hidden_size, **stack)
-    return EncoderDecoder(reader, decoder, source_vocabulary, target_vocabulary)
+    return EncoderDecoder(encoder_module, decoder, source_vocabulary, target_vocabulary)
 
 
 def _gru_sizes(hidden_size: int) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from attnlib.alignment import sequence_mask
 from attnlib.checks import INTEGERS, check_arrays, check_finite, check_range, check_whole
 from attnlib.data import BOS, EOS, PAD, UNK
 from attnlib.mechanism import AttentionOutput, join
-from attnlib.processes import cast_weights_once
 from attnlib.seq2seq import EncoderDecoder, check_models
 from attnlib.shapes import FloatLike, IntLike
 
@@ -41,7 +40,6 @@ class Hypotheses(NamedTuple):
 
 
 @torch.no_grad()
-@cast_weights_once()
 def greedy_search(
     model: EncoderDecoder,
     source: Int[Tensor, "batch src"],
@@ -109,7 +107,6 @@ def greedy_search(
 
 
 @torch.no_grad()
-@cast_weights_once()
 def beam_search(
     model: EncoderDecoder,
     source: Int[Tensor, "batch src"],

@@ -11,6 +11,7 @@ from torch.nn.functional import cross_entropy
 from attnlib.checks import INTEGERS, brief, check_arrays, check_range
 from attnlib.data import BOS, PAD, Tokenizer
 from attnlib.decoders import DecoderState
+from attnlib.encoders import EncoderOutput
 from attnlib.mechanism import AttentionOutput
 
 
@@ -103,7 +104,7 @@ class EncoderDecoder(nn.Module):
         Seq2SeqOutput
             Scores and attention. The scores at padding have no meaning.
         """
-        return Seq2SeqOutput(*self.decoder(*self._inputs(source, lengths, target)))
+        return Seq2SeqOutput(*self.decoder(*self.inputs(source, lengths, target)))
 
     def loss(
         self,
@@ -125,11 +126,8 @@ class EncoderDecoder(nn.Module):
         -----
         Luong et al. 2015, eq. 4, where it is the sum over all sentences, and there is no smoothing.
         """
-        (before, encoded), target = self._inputs(source, lengths, target), target.long()
-        if hasattr(self.decoder, "_loss"):  # the same number, in less time if the vocabulary is large
-            return self.decoder._loss(before, encoded, target, label_smoothing)
-        logits, _ = self.decoder(before, encoded)
-        return cross_entropy(logits.mT, target, ignore_index=PAD, label_smoothing=label_smoothing)
+        logits, _ = self.decoder(*self.inputs(source, lengths, target))
+        return cross_entropy(logits.mT, target.long(), ignore_index=PAD, label_smoothing=label_smoothing)
 
     def start(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> DecoderState:
         """Return the decoder state before the first word, for sentences as `forward` takes them."""
@@ -158,8 +156,10 @@ class EncoderDecoder(nn.Module):
         """
         return self.decoder.step(ids.long(), state)
 
-    def _inputs(self, source, lengths, target):
-        """Return the word before each target word, BOS at first, and the encoded source."""
+    def inputs(
+        self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"], target: Int[Tensor, "batch tgt"]
+    ) -> tuple[Int[Tensor, "batch tgt"], EncoderOutput]:
+        """Return what the decoder reads: the word before each target word, BOS at first, and the encoded source."""
         encoded = self._encode(source, lengths, target=(target, INTEGERS, "batch tgt"))
         if self.target_vocabulary is not None:
             check_range(0, len(self.target_vocabulary) - 1, target=target)
@@ -174,7 +174,7 @@ class EncoderDecoder(nn.Module):
         return self.encoder(source.long(), lengths.long())
 
 
-def check_models(**models: EncoderDecoder) -> None:
+def check_models(**models: Any) -> None:
     """Raise a TypeError for what is no model."""
     for name, model in models.items():
         if not isinstance(model, EncoderDecoder):

@@ -315,7 +315,8 @@ class TransformerDecoder(Decoder):
         read, outputs, state = self.decode(ids[:, None], state)
         return linear(read[:, 0], self.embedding.weight), _mean_of_heads(outputs[-1]), state
 
-    def _read(self, ids, encoded):
+    def features(self, ids, encoded):
+        """Compute what the last layer says of each word."""
         read, outputs, _ = self.decode(ids, self.start(encoded), *encoded.initial_state)
         return read, self.embedding.weight, _mean_of_heads(outputs[-1])
 

@@ -3,6 +3,8 @@
 - `settings`: how a model is built and trained;
 - `writing`: files that are whole, whenever a program ends;
 - `files`: reading of parallel text and word links;
+- `processes`: a processor or a GPU, one process or several;
+- `loss`: the loss, computed together with the output layer;
 - `saving`: how a model folder is written during a training;
 - `stream`: translation of a stream of lines;
 - `evaluation`: BLEU, chrF, and alignment error of a model on a text;

@@ -107,7 +107,7 @@ def train(
     save_seconds : float, default 60
         seconds between two saves of the training
     """
-    from attnlib import processes  # noqa: PLC0415
+    from attntext import processes  # noqa: PLC0415
     from attntext.files import ParallelText, read_parallel  # noqa: PLC0415
     from attntext.trainer import train_model  # noqa: PLC0415
 
@@ -190,16 +190,17 @@ def evaluate(
     tokenize : str, optional
         sacrebleu's tokenizer for BLEU. None: none for words, 13a for subwords, zh or char without spaces
     """
-    from attnlib.processes import compute_with  # noqa: PLC0415
     from attnlib.units import units_of  # noqa: PLC0415
     from attntext import evaluation  # noqa: PLC0415
     from attntext.files import iter_parallel, read_gold  # noqa: PLC0415
+    from attntext.processes import cast_weights_once, compute_with  # noqa: PLC0415
     from attntext.stream import count_unknown, log_unknown, search_settings  # noqa: PLC0415
 
     output, pairs = _opened(sys.stdout, OUTPUT), [*iter_parallel(source, target)]
     with _loaded(common) as model:
         links = read_gold(gold, [units_of(*pair, model.unspaced) for pair in pairs]) if gold else None
-        with compute_with(search_settings(model, [pair[0] for pair in pairs], search.beam_size, _log)):
+        settings = search_settings(model, [pair[0] for pair in pairs], search.beam_size, _log)
+        with compute_with(settings), cast_weights_once():
             log_unknown(source, *count_unknown(model.source_vocabulary, [pair[0] for pair in pairs]), _log)
             scores = evaluation.evaluate(model, pairs, tokenize=tokenize, gold=links, **vars(search))
         print(scores, file=output)
@@ -218,8 +219,8 @@ def align(common: OmitArgPrefixes[Common], source: Positional[Path], target: Pos
         their translations
     """
     from attnlib.metrics import forced_alignments  # noqa: PLC0415
-    from attnlib.processes import compute_with, fastest_settings, resolve_device  # noqa: PLC0415
     from attntext.files import format_pharaoh, iter_parallel  # noqa: PLC0415
+    from attntext.processes import compute_with, fastest_settings, resolve_device  # noqa: PLC0415
     from attntext.stream import count_unknown, log_unknown  # noqa: PLC0415
 
     output, pairs = _opened(sys.stdout, OUTPUT), [*iter_parallel(source, target)]
@@ -306,7 +307,7 @@ def _run(given: Sequence[str]) -> int:
 def _loaded(common: Common) -> Iterator[Any]:
     """Load the model, which multiplies matrices inside as its options say."""
     from attnbook.pretrained.folder import load  # noqa: PLC0415
-    from attnlib.processes import bfloat16_autocast, resolve_device  # noqa: PLC0415
+    from attntext.processes import bfloat16_autocast, resolve_device  # noqa: PLC0415
 
     device = resolve_device(common.device)
     with bfloat16_autocast(device, enabled=not common.float32):

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,37 @@ import numpy as np
 import torch
 from filelock import FileLock, Timeout
 from safetensors.torch import save as bytes_of
+from torch import Tensor
 
 from attnbook.pretrained.folder import CONFIG, HISTORY, TRAINING, VOCABULARIES, WEIGHTS, read_config, refuse_damage
-from attnlib import processes
 from attnlib.data import Tokenizer, Vocabulary
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.training import TrainingState, init_training
+from attntext import processes
 from attntext.settings import TrainingConfig
 from attntext.writing import UNFINISHED, atomic_open, write_atomically
+
+
+@dataclass
+class TextTraining(TrainingState):
+    """State of a training on a text.
+
+    Attributes
+    ----------
+    dev_scores : list of dict
+        Evaluations on the development set, as lines of a history: ``step``, the number of training steps before it;
+        ``dev_loss``, in nats per word; and ``dev_bleu`` or ``dev_chrf``, 0 to 100.
+    best : state dict, optional
+        The weights with the best score.
+    """
+
+    dev_scores: list[dict[str, float]] = field(default_factory=list)
+    best: dict[str, Tensor] | None = None
+
+    @classmethod
+    def of(cls, model: EncoderDecoder) -> "TextTraining":
+        """Return the initial state of a training."""
+        return cls(**vars(init_training(model)))
 
 
 @contextmanager
@@ -100,7 +124,7 @@ def begin_folder(folder: Path, config: Mapping[str, Any], source: Tokenizer, tar
             write_atomically(folder / f"{side}.pieces", known.model)
 
 
-def complete_folder(folder: Path, state: TrainingState, stop_reason: str) -> None:
+def complete_folder(folder: Path, state: TextTraining, stop_reason: str) -> None:
     """Write the history, the stop reason and, last, the weights."""
     write_atomically(folder / HISTORY, _history(state, stop_reason))
     write_config(folder, read_config(folder) | {"ended": stop_reason})
@@ -114,7 +138,7 @@ def write_config(folder: Path, config: Mapping[str, Any]) -> None:
     write_atomically(folder / CONFIG, f"{text}\n".encode())
 
 
-def write_training(folder: Path, state: TrainingState) -> None:
+def write_training(folder: Path, state: TextTraining) -> None:
     """Save an unfinished training."""
     parts = {name: x for name, x in vars(state).items() if name not in ("model", "optimizer")}
     parts |= {"weights": state.model.state_dict(), "adam": state.optimizer.state_dict()}
@@ -125,7 +149,7 @@ def write_training(folder: Path, state: TrainingState) -> None:
             raise (error.__context__ if isinstance(error.__context__, OSError) else error) from None
 
 
-def read_training(folder: Path, network: EncoderDecoder) -> TrainingState:
+def read_training(folder: Path, network: EncoderDecoder) -> TextTraining:
     """Load an unfinished training; the weights of the network are overwritten.
 
     Raises
@@ -136,13 +160,13 @@ def read_training(folder: Path, network: EncoderDecoder) -> TrainingState:
     with refuse_damage(folder / TRAINING, "a whole file, or none, to begin anew"):
         parts = torch.load(folder / TRAINING, map_location="cpu", weights_only=True)
         network.load_state_dict(parts.pop("weights"))
-        state = init_training(network)
+        state = TextTraining.of(network)
         state.optimizer.load_state_dict(parts.pop("adam"))
         vars(state).update(parts)
     return state
 
 
-def _history(state: TrainingState, stop_reason: str) -> bytes:
+def _history(state: TextTraining, stop_reason: str) -> bytes:
     """Return the history as lines of JSON, for `load_history`."""
     scores, lines, before = {score["step"]: score for score in state.dev_scores}, [], 0
     for step in sorted({*range(100, state.step, 100), *scores, state.step}):

@@ -147,5 +147,5 @@ class TrainingConfig:
     def train_arguments(self, epoch: int) -> dict[str, int | float | None]:
         """Return the arguments of `attnlib.training.train`, given the steps of an epoch."""
         by_epochs = self.steps is None and self.minutes is None
-        names = ("minutes", "seed", "learning_rate", "max_grad_norm", "label_smoothing")
+        names = ("minutes", "seed", "learning_rate", "max_grad_norm")
         return {"steps": self.epochs * epoch if by_epochs else self.steps} | {n: getattr(self, n) for n in names}

@@ -9,11 +9,11 @@ from typing import Any
 
 from attnlib.checks import check_whole
 from attnlib.data import UNK, Tokenizer
-from attnlib.processes import ComputeSettings, compute_with, fastest_settings
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.translation import translate_all
 from attnlib.units import Words, split_words
 from attntext.files import decode_line, format_pharaoh, read_parts
+from attntext.processes import ComputeSettings, cast_weights_once, compute_with, fastest_settings
 
 INPUT = "the input"
 """What errors call the standard input."""
@@ -68,7 +68,7 @@ def translate_stream(
                 log(f"{INPUT}, line {number}: cut to {max_input_length:,} words or pieces of words")
         if len(lines) > measured:  # of more lines, a measurement may pay
             settings, measured = search_settings(model, sentences, options.get("beam_size", 5), log), len(lines)
-        with compute_with(settings):
+        with compute_with(settings), cast_weights_once():
             translations = translate_all(model, sentences, **options)
         if cut := [str(number) for number, one in enumerate(translations, begin) if not one.finished]:
             log(f"{INPUT}, lines {', '.join(cut)}: translations cut at their greatest length (--max-length)")
@@ -97,8 +97,8 @@ def log_unknown(name: object, unknown: int, words: int, log: Callable[[str], Any
 def search_settings(
     model: EncoderDecoder, sentences: Sequence[Words], beam_size: int, log: Callable[[str], Any] = lambda line: None
 ) -> ComputeSettings:
-    """Measure what `attnlib.processes.fastest_settings` chooses for the translation of sentences."""
-    work = partial(translate_all, model, sentences[:64], beam_size=beam_size, max_length=2)
+    """Measure what `attntext.processes.fastest_settings` chooses for the translation of sentences."""
+    work = cast_weights_once()(partial(translate_all, model, sentences[:64], beam_size=beam_size, max_length=2))
     return fastest_settings(work, next(model.parameters()).device, len(sentences), log=log)
 
 

@@ -1,7 +1,9 @@
 """Training of a model folder on a text, with dev scores and with saves that an interrupted training continues from."""
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from time import monotonic
@@ -9,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from tqdm import tqdm
 
 from attnbook.pretrained.folder import (
     CONFIG,
@@ -21,17 +24,18 @@ from attnbook.pretrained.folder import (
     refuse_damage,
 )
 from attnbook.pretrained.subwords import Subwords
-from attnlib import processes
 from attnlib.batching import Corpus
 from attnlib.data import UNK, SentencePair, Tokenizer, Vocabulary
 from attnlib.metrics import bleu, chrf, sentence_nll
 from attnlib.presets import LONGEST_LOCATION_SOURCE
 from attnlib.seq2seq import EncoderDecoder
-from attnlib.training import TrainingState, init_training, train, warmup_constant, warmup_cosine
+from attnlib.training import train, warmup_constant, warmup_cosine
 from attnlib.translation import translate_all
 from attnlib.units import lacks_spaces
-from attntext import saving
+from attntext import processes, saving
 from attntext.files import ParallelText, check_pairs, digest
+from attntext.loss import fused_backward, fused_loss
+from attntext.saving import TextTraining
 from attntext.settings import TrainingConfig
 
 _FIRST = 5  # words of each sentence, which are enough to compare how fast steps are
@@ -63,7 +67,7 @@ def train_model(
     save_seconds : float, default 60
         Seconds between two saves of the training.
     progress : bool, optional
-        Whether a progress bar is shown: see `attnlib.training.train`.
+        Whether to show a progress bar. If None, only in a terminal.
     log : callable, optional
         Called with each message about the text, the model or a dev score.
     device : str or torch.device, default "cpu"
@@ -80,7 +84,7 @@ def train_model(
     The final weights are the same, bit for bit, with and without interruptions, on the same machine with the same
     number of threads and processes, unless `minutes` set the length of training.
 
-    Several processes share each batch: see `attnlib.processes`. The first one writes the folder, which all must see.
+    Several processes share each batch: see `attntext.processes`. The first one writes the folder, which all must see.
     """
     folder, config = Path(folder), config or TrainingConfig()
     config.check()
@@ -92,23 +96,32 @@ def train_model(
             log(f"{folder} is complete already")
             return load(folder, device)
         corpus, network = prepared[0], prepared[1].to(device)
-        state = saving.read_training(folder, network) if resumed else init_training(network)
+        state = saving.read_training(folder, network) if resumed else TextTraining.of(network)
         if resumed:
             log(f"going on after step {state.step:,}")
         sizes = {"max_tokens": config.max_tokens, "max_sentences": config.max_sentences}
         epoch, share = corpus.in_one_epoch(**sizes), (processes.rank(), processes.world_size())
+        watch = Watch(folder, dev, config, config.eval_every or epoch, save_seconds, log)
+        how = config.train_arguments(epoch)
         with refuse_damage(folder / CONFIG):
             settings = processes.ComputeSettings(**read_config(folder)["compute"])
-        with processes.compute_with(settings):
+        with processes.compute_with(settings), _bar(progress, how["steps"], state) as bar:
+
+            def on_step(state: TextTraining) -> None:
+                watch(state)
+                _advance(bar, state)
+
             reason = train(
                 network,
                 corpus.infinite_batches(**sizes, seed=config.seed, skip=state.step, share=share),
-                **config.train_arguments(epoch),
+                **how,
                 schedule={"cosine": warmup_cosine, "constant": warmup_constant}[config.schedule],
-                progress=progress,
+                backward=partial(fused_backward, label_smoothing=config.label_smoothing, seed=config.seed),
                 state=state,
-                on_step=Watch(folder, dev, config, config.eval_every or epoch, save_seconds, log),
+                on_step=on_step,
             ).stop_reason
+            if reason != "interrupted":
+                watch.score_last(state)
         _finish(folder, state, reason)
     if reason == "interrupted":
         kept = "with the best dev score so far" if state.best else "of the last step"
@@ -164,7 +177,7 @@ def _sample_step(network: EncoderDecoder, corpus: Corpus, config: TrainingConfig
 
     def step() -> None:
         with processes.cast_weights_once():
-            network.loss(source, lengths, target, config.label_smoothing).backward()
+            fused_loss(network, source, lengths, target, config.label_smoothing).backward()
         network.zero_grad()
 
     return step
@@ -243,7 +256,8 @@ def dev_score(network: Any, dev: Sequence[SentencePair]) -> tuple[float, float]:
     """Compute the mean loss of the references, in nats per word, and the `dev_metric` of greedy search, 0 to 100."""
     words = sum(len(network.target_vocabulary.encode(pair.target)) for pair in dev)
     sources, references = [pair.source for pair in dev], [pair.target for pair in dev]
-    translations = [one.words for one in translate_all(network, sources, beam_size=1, max_length=200)]
+    with processes.cast_weights_once():
+        translations = [one.words for one in translate_all(network, sources, beam_size=1, max_length=200)]
     compare = {"BLEU": bleu, "chrF": chrf}[dev_metric(dev)]
     return sum(sentence_nll(network, dev)) / words, compare(translations, references).score
 
@@ -278,23 +292,11 @@ class Watch:
     log: Callable[[str], Any]
     saved: float = field(default_factory=monotonic)
 
-    def __call__(self, state: TrainingState, last: bool) -> None:
-        """Compute a dev score if it is due, keep the best weights, request an early stop, and save.
-
-        Of several processes, the first computes the score for all.
-        """
-        if self.dev and (state.step % self.every == 0 or last):
-            scores = (0.0, 0.0) if processes.rank() else dev_score(state.model, self.dev)
-            loss, score = processes.all_reduce_max(*scores)
-            metric = dev_metric(self.dev)
-            name = f"dev_{metric.lower()}"
-            state.dev_scores.append({"step": state.step, "dev_loss": loss, name: score})
-            ranks = [(line[name], -line["dev_loss"]) for line in state.dev_scores]
-            since = len(ranks) - 1 - ranks.index(max(ranks))  # of equal ones the first is the best
-            if not since:
-                state.best = {name: x.detach().clone() for name, x in state.model.state_dict().items()}
-            state.should_stop = self.config.patience is not None and since >= self.config.patience
-            self.log(f"step {state.step:,}: dev loss {loss:.3f}, {metric} {score:.2f}")
+    def __call__(self, state: TextTraining) -> None:
+        """Compute a dev score if it is due, and save if it is time."""
+        processes.agree(state)
+        if self.dev and state.step % self.every == 0:
+            self._score(state)
         if not processes.rank() and monotonic() - self.saved >= self.save_seconds:
             try:
                 saving.write_training(self.folder, state)
@@ -302,8 +304,56 @@ class Watch:
                 self.log(f"step {state.step:,}: not saved: {error.filename}: {error.strerror}")
             self.saved = monotonic()
 
+    def score_last(self, state: TextTraining) -> None:
+        """Compute the dev score of the last step, unless it was due."""
+        if self.dev and (not state.dev_scores or state.dev_scores[-1]["step"] < state.step):
+            self._score(state)
 
-def _finish(folder: Path, state: TrainingState, reason: str) -> None:
+    def _score(self, state: TextTraining) -> None:
+        """Compute a dev score, keep the best weights, and request an early stop.
+
+        Of several processes, the first computes the score for all.
+        """
+        scores = (0.0, 0.0) if processes.rank() else dev_score(state.model, self.dev)
+        loss, score = processes.all_reduce_max(*scores)
+        metric = dev_metric(self.dev)
+        name = f"dev_{metric.lower()}"
+        state.dev_scores.append({"step": state.step, "dev_loss": loss, name: score})
+        ranks = [(line[name], -line["dev_loss"]) for line in state.dev_scores]
+        since = len(ranks) - 1 - ranks.index(max(ranks))  # of equal ones the first is the best
+        if not since:
+            state.best = {name: x.detach().clone() for name, x in state.model.state_dict().items()}
+        state.should_stop = self.config.patience is not None and since >= self.config.patience
+        self.log(f"step {state.step:,}: dev loss {loss:.3f}, {metric} {score:.2f}")
+
+
+def _bar(progress: bool | None, steps: int | None, state: TextTraining) -> tqdm:
+    """Make a progress bar: redrawn twice a second in a terminal, a line every ten seconds elsewhere, as in a log."""
+    hidden = None if progress is None else not progress or processes.rank() > 0
+    how: dict[str, Any] = {"mininterval": 0.5}
+    if hidden is not None and not sys.stderr.isatty():
+        how = {"mininterval": 10.0, "file": _Lines(), "bar_format": "{n_fmt}/{total_fmt} steps, {elapsed}{postfix}"}
+    return tqdm(total=steps, initial=state.step, disable=hidden, unit="step", **how)
+
+
+def _advance(bar: tqdm, state: TextTraining) -> None:
+    """Show one more step."""
+    bar.update()
+    bar.set_postfix(loss=f"{state.losses[-1]:.3f}", words_s=f"{state.words_per_second:,.0f}", refresh=False)
+
+
+class _Lines:
+    """Standard error that is not a terminal: each state of a progress bar becomes a line."""
+
+    def write(self, text: str) -> None:
+        if line := text.strip():
+            sys.stderr.write(f"{line}\n")
+
+    def flush(self) -> None:
+        sys.stderr.flush()
+
+
+def _finish(folder: Path, state: TextTraining, reason: str) -> None:
     """Write the model with the best weights, on the first process."""
     with processes.main_process_first():
         if processes.rank():

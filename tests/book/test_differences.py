@@ -13,12 +13,13 @@ from attnbook.experiments import Recording
 from attnbook.language.sentences import vocabularies
 from attnlib.presets import LONGEST_LOCATION_SOURCE, luong, rnn_encdec, rnn_search
 from attnlib.training import train, warmup_cosine
+from attntext.loss import fused_backward
 
 PAPERS = {"rnn_encdec": rnn_encdec, "rnn_search": rnn_search, "luong": luong}
 NUMBER = r"(?<![\w.])\d[\d,]*\b(?:\.\d+)?"
 NOT_OF_A_MODEL = {  # who is trained, and settings that another one replaces or that no paper could have
     *("source_vocabulary", "target_vocabulary", "seed", "preset", "options", "steps"),
-    *("epochs", "minutes", "patience", "share_vocabulary", "progress", "state", "on_step", "model", "batches"),
+    *("epochs", "minutes", "patience", "share_vocabulary", "state", "backward", "on_step", "model", "batches", "batch"),
 }
 
 
@@ -39,7 +40,8 @@ def settings(name: str) -> Iterator[Mapping[str, Any]]:
             asked = {"num_pairs": config.num_pairs, "max_steps": config.max_steps, "beam_size": config.beam_size}
             built = {name: p.default for name, p in signature(PAPERS[config.model]).parameters.items()}
             if name == "world":
-                trained = {name: p.default for name, p in signature(train).parameters.items()}
+                defaults = signature(fused_backward).parameters | signature(train).parameters
+                trained = {name: p.default for name, p in defaults.items()}
                 trained |= {"max_tokens": config.max_tokens, "learning_rate": run["learning_rate"]}
                 built |= {**config.options, **config.sizes}
             else:

@@ -6,12 +6,17 @@ import pytest
 import torch
 
 from attnbook.language.sentences import sample
-from attnlib import processes
 from attnlib.batching import collate
 from attnlib.data import Vocabulary
 from attnlib.metrics import sentence_nll
 from attnlib.presets import luong, rnn_encdec, rnn_search
-from attnlib.processes import (
+from attnlib.search import beam_search, greedy_search
+from attnlib.training import train
+from attnlib.transformer import transformer
+from attnlib.windows import LocalMonotonic, LocalPredictive
+from attntext import processes
+from attntext.loss import fused_loss
+from attntext.processes import (
     ComputeSettings,
     bfloat16_autocast,
     cast_weights_once,
@@ -19,10 +24,6 @@ from attnlib.processes import (
     fastest_settings,
     resolve_device,
 )
-from attnlib.search import beam_search, greedy_search
-from attnlib.training import train
-from attnlib.transformer import transformer
-from attnlib.windows import LocalMonotonic, LocalPredictive
 
 PAIRS = sample(23, seed=0, clauses=(1,))
 VOCABULARIES = tuple(Vocabulary.from_sentences(pair[side] for pair in PAIRS) for side in (0, 1))
@@ -71,7 +72,7 @@ def test_with_bfloat16_losses_gradients_and_translations_are_nearly_the_same_and
     def learn():
         translator.zero_grad()
         with cast_weights_once():
-            loss = translator.loss(*part, 0.1)
+            loss = fused_loss(translator, *part, 0.1)
         loss.backward()
         return loss.detach(), torch.cat([p.grad.flatten() for p in translator.parameters()])
 
@@ -92,9 +93,9 @@ def test_with_bfloat16_losses_gradients_and_translations_are_nearly_the_same_and
 def test_what_is_cast_to_bfloat16_for_all_steps_is_cast_anew_after_a_training(with_bfloat16):
     translator, part = rnn_search(*VOCABULARIES, hidden_size=8, seed=0), collate(PAIRS, *VOCABULARIES)
     with bfloat16_autocast(torch.device("cpu")):
-        for search in (greedy_search, partial(beam_search, beam_size=3)):
+        for search in map(cast_weights_once(), (greedy_search, partial(beam_search, beam_size=3))):
             before = search(translator, *part[:2], 9)
-            train(translator, [part, part], steps=2, progress=False)
+            train(translator, [part, part], steps=2)
             assert not torch.equal(search(translator, *part[:2], 9).log_probabilities, before.log_probabilities)
 
 

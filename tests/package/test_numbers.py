@@ -54,8 +54,7 @@ def test_sentences_batches_and_trainings_are_those_of_pythons_numbers(kind, tmp_
         assert all(torch.equal(a.source, b.source) for a, b in zip(mine, theirs, strict=True))
     part = batches(PAIRS, *VOCABULARIES, max_tokens=99, seed=0)
     losses = [
-        train(luong(*VOCABULARIES, **SIZES), part * 2, steps=each(2), seed=each(4), progress=False).losses
-        for each in (kind, int)
+        train(luong(*VOCABULARIES, **SIZES), part * 2, steps=each(2), seed=each(4)).losses for each in (kind, int)
     ]
     assert losses[0].tolist() == losses[1].tolist()
     options = {"hidden_size": kind(6), "embedding_dim": kind(5), "seed": kind(1)}

@@ -30,13 +30,15 @@ sys.path.insert(0, sys.argv[1])
 import torch
 from torch import distributed
 from attnlib import training
+from attntext import processes
 from attnlib.batching import Corpus
 from attnbook.language.sentences import sample
 from attntext import trainer
+from attntext.loss import fused_backward
+from attntext.saving import TextTraining
 from attntext.settings import TrainingConfig
 from attntext.trainer import Watch, train_model
 from attnlib.presets import luong
-from attnlib.seq2seq import EncoderDecoder
 from attnlib.data import Vocabulary
 
 torch.set_num_threads(1)
@@ -64,14 +66,17 @@ def together(n, name, call):
                 os._exit(status)
     return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
 
-def curve(k, n, place, steps=70, on_step=None, dropout=0.0):
+def curve(k, n, place, steps=70, on_step=processes.agree, dropout=0.0):
     translator = luong(*known, embedding_dim=6, hidden_size=8, seed=0, dropout=dropout)
     shares = Corpus.from_pairs(pairs, *known).infinite_batches(max_tokens=60, seed=0, share=(k, n))
-    options = {"schedule": lambda done: 1.0, "on_step": on_step}
+    state = TextTraining.of(translator)
+    options = {"schedule": lambda done: 1.0, "backward": fused_backward, "state": state, "on_step": on_step}
     history = training.train(translator, shares, steps=steps, seed=0, **options)
+    if isinstance(on_step, Watch):
+        on_step.score_last(state)
     weights = torch.cat([p.detach().flatten() for p in translator.parameters()])
     record = {"losses": history.losses.tolist(), "weights": weights.tolist(), "ended": history.stop_reason}
-    place.with_name(f"{place.name}.{k}").write_text(json.dumps(record | {"scores": history.dev_scores}))
+    place.with_name(f"{place.name}.{k}").write_text(json.dumps(record | {"scores": state.dev_scores}))
 
 def scored(k, n, place):
     scores = iter([(3.0, 1.0), (2.0, 9.0), (1.0, 5.0), (1.0, 7.0)])
@@ -81,22 +86,23 @@ def scored(k, n, place):
     curve(k, n, place, 10, on_step=watch)
 
 def interrupted(k, n, place):
-    def asks(under_way, last):
-        if k == 1 and under_way.step == 7:
+    def asks(under_way):
+        if k == 1 and under_way.step == 6:
             os.kill(os.getpid(), signal.SIGINT)
+        processes.agree(under_way)
     curve(k, n, place, on_step=asks)
 
 options = {"embedding_dim": 4, "hidden_size": 4, "dropout": 0.2, "seed": 0}
 config = TrainingConfig(options=options, vocab_size=60, steps=9, max_sentences=8, eval_every=4)
 
 def learnt(k, n, place, dies=False):
-    true, steps = EncoderDecoder.loss, []
-    def loss(*arguments):
+    true, steps = trainer.fused_backward, []
+    def backward(*arguments, **options):
         steps.append(len(steps))
         if dies and k == 1 and len(steps) == 6:
             os.kill(os.getpid(), signal.SIGKILL)
-        return true(*arguments)
-    EncoderDecoder.loss = loss
+        return true(*arguments, **options)
+    trainer.fused_backward = backward
     train_model(place, pairs, pairs[:2], config, save_seconds=0.0, progress=False)
 
 def weights(name):

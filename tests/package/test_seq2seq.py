@@ -13,6 +13,7 @@ from attnlib.presets import BAHDANAU_SIZES, LUONG_SIZES, luong, rnn_encdec, rnn_
 from attnlib.scores import Concat, Dot, General, Location
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.transformer import transformer
+from attntext.loss import fused_loss
 
 
 def vocabulary(size):
@@ -81,6 +82,7 @@ def test_the_loss_is_torchs_and_a_decoder_needs_three_methods(model, sentences, 
     logits = model(*sentences).logits
     expected = cross_entropy(logits.mT, target, ignore_index=PAD, label_smoothing=smoothing)
     close(model.loss(*sentences, smoothing), expected)
+    close(fused_loss(model, *sentences, smoothing), expected)
     bare = EncoderDecoder(model.encoder, Bare(model.decoder))
     close(bare.loss(*sentences, smoothing), expected)
     one, other = (each.step(target[:, 0], each.start(source, lengths)) for each in (bare, model))

@@ -3,7 +3,7 @@
 // looks at it; lets the sentence grow by clauses; and puts first in English what French puts last.
 attnlibCards.define("comparison", (card, data, guard) => {
   const { make, button, line, dress, fill, write, two, clamp, sum, greatest, still, pressed, choices, EOS, vocabularies,
-    writing, inSlices, load, match, whenTouched, sayAtRest } = attnlibCards;
+    writing, inSlices, load, whenTouched, sayAtRest } = attnlibCards;
   const { Light, bulb, sized, eased, mix } = attnlibLight;
   const PATIENCE = 40, PAUSE = 1900, MOST = 60, NARROW = 600, MUCH = 0.35;   // milliseconds; words; pixels
   const FONT = "system-ui, 'Segoe UI', Helvetica, Arial, sans-serif", BLUE = "#a9bddc";
@@ -52,6 +52,7 @@ attnlibCards.define("comparison", (card, data, guard) => {
     [words, right, grown, chosen, english, held] = [sentence, french && [...french, END], isGrown, undefined, -1, false];
     dress(order, { disabled: movable?.length ? undefined : "" });
     write(moved, movable?.length ? `${movable.filter(({ front }) => front).length} of ${movable.length}` : "none here");
+    all("input", lengths).forEach((node, n) => { node.checked = n === length - 1; });
     measure();
     drawEnglish(before);
   }
@@ -63,7 +64,6 @@ attnlibCards.define("comparison", (card, data, guard) => {
 
   function grow(to) {
     length = clamp(to, 1, longest());
-    all("input", lengths).forEach((node, n) => { node.checked = n === length - 1; });
     const { groups } = read(sentences[family].slice(0, length).join(" and ").split(" "));
     fill(offers);
     return show(turned(groups, Number(order.value)), true);

@@ -1,34 +1,17 @@
 // Both models learn on one sentence: English in the middle, Luong's lamps on one side of it and Bahdanau's on the other.
 // At the end of the training their states stand behind the lamps, so that place is time: five differences are lit.
 attnlibCards.define("differences", (card, data, guard) => {
-  const { make, button, line, dress, fill, write, two, clamp, greatest, sum, still, match } = attnlibCards;
-  const { Light, bulb, sized, eased, mix } = attnlibLight;
-  const NARROW = 560, TRAVEL = 1300, READ = 34, END = "(end)";   // pixels; milliseconds on the way, and for each letter
+  const { make, button, line, dress, fill, write, two, clamp, greatest, sum, match } = attnlibCards;
+  const { Light, bulb, sized, eased, mix, training, film, nextStation } = attnlibLight;
+  const NARROW = 560, END = "(end)";   // pixels
   const GOLD = "#ffd27a", DIM = "#5e739688", BLUE = "#8ea2c0";
   const source = [...data.source, END], S = source.length, last = data.rows[0].steps.at(-1);
   let step = last, chosen = -1, difference = -1, playing, place = {}, pen, light, grain = 1.5;
 
-  const rows = data.rows.map(row => {   // words, and weights that sum to 1
-    const bytes = atob(row.weights);
-    let at = 0;
-    const moments = row.words.map(text => text.split(" ").map(word => {
-      const alpha = source.map(() => bytes.charCodeAt(at++)), whole = sum(alpha);
-      return { word, alpha: alpha.map(part => part / whole) };
-    }));
-    return { ...row, moments, lamps: [], want: [] };
-  });
-  const over = () => step === last, index = ({ steps }) => steps.findLastIndex(one => one <= step + 1e-6);
+  const rows = data.rows.map(row => ({ ...row, ...training(row, S), lamps: [], want: [] })), { along, stepAt } = rows[0];
+  const over = () => step === last;
   const body = list => list.map(({ word }) => word).filter(word => word !== END);
   const right = list => match(body(list), data.right).map(place => place >= 0);
-
-  function recorded(row) {   // between two moments, a mixture of their weights, and the words of the nearer one
-    const { steps, moments } = row, k = index(row), next = Math.min(k + 1, moments.length - 1);
-    const part = next > k ? (step - steps[k]) / (steps[next] - steps[k]) : 0;
-    return moments[part < 0.5 ? k : next].map(({ word }, t) => {
-      const [from, to] = [moments[k][t] ?? moments[next][t], moments[next][t] ?? moments[k][t]];
-      return { word, alpha: from.alpha.map((a, i) => mix(a, to.alpha[i], part)) };
-    });
-  }
 
   // --- Places: how far along the words, and how far from the English line ---
 
@@ -72,7 +55,7 @@ attnlibCards.define("differences", (card, data, guard) => {
 
   function show() {
     rows.forEach(row => {
-      const list = recorded(row).slice(0, S), good = right(list), whole = good.every(Boolean) && good.length === data.right.length;
+      const list = row.at(step).slice(0, S), good = right(list), whole = good.every(Boolean) && good.length === data.right.length;
       row.want = list.map(({ alpha }, t) => ({ x: place.words[t], alpha, b: chosen < 0 ? 0.55 : t === chosen ? 1 : 0.07 }));
       [...row.box.children].forEach((node, t) => {
         const { word } = list[t] ?? {};
@@ -152,7 +135,6 @@ attnlibCards.define("differences", (card, data, guard) => {
 
   // --- The training ---
 
-  const along = n => Math.log1p(n / 60) / Math.log1p(last / 60), stepAt = x => 60 * Math.expm1(x * Math.log1p(last / 60));
   const ticks = [0, 100, 200, 500, 1000, 3000], [TOP, BOTTOM] = [8, 66];
 
   function drawCurves() {   // both start at the top: the share of the errors that is left, and of the light that is right
@@ -169,9 +151,9 @@ attnlibCards.define("differences", (card, data, guard) => {
   function drawNow() {
     const x = along(step) * time.clientWidth;
     fill(now, make("path", { d: `M${x} 2V${BOTTOM}`, stroke: "#fff", "stroke-width": 1.5 }), ...rows.map((row, m) =>
-      make("circle", { cx: x, cy: mix(BOTTOM, TOP, row.light[index(row)]), r: 4.5, stroke: GOLD, "stroke-width": 2, fill: m ? GOLD : "#0a101c" })));
+      make("circle", { cx: x, cy: mix(BOTTOM, TOP, row.light[row.index(step)]), r: 4.5, stroke: GOLD, "stroke-width": 2, fill: m ? GOLD : "#0a101c" })));
     if (playing || document.activeElement !== slider) slider.value = Math.round(1000 * along(step));
-    dress(slider, { "aria-valuetext": `step ${Math.round(step)}. ${rows.map(row => `${row.title}: ${body(recorded(row)).join(" ")}`).join(". ")}` });
+    dress(slider, { "aria-valuetext": `step ${Math.round(step)}. ${rows.map(row => `${row.title}: ${body(row.at(step)).join(" ")}`).join(". ")}` });
   }
 
   function go(n) {
@@ -182,30 +164,13 @@ attnlibCards.define("differences", (card, data, guard) => {
 
   function hop(by) {
     stop();
-    const list = data.stations, next = list.findIndex(n => n > step + 0.5), k = next < 0 ? list.length : next;
-    go(list[clamp(by > 0 ? k : list[k - 1] < step - 0.5 ? k - 1 : k - 2, 0, list.length - 1)]);
+    go(nextStation(data.stations, step, by));
   }
 
-  function during(ms, draw) {   // until it is over, or something else has begun: then false
-    const run = playing, begun = performance.now();
-    return new Promise(done => (function tick() {
-      const part = ms ? clamp((performance.now() - begun) / ms, 0, 1) : 1;
-      if (run !== playing) return done(false);
-      draw?.(part);
-      return part < 1 ? requestAnimationFrame(tick) : done(true);
-    })());
-  }
-
-  async function film() {
-    const from = over() ? 0 : step;
-    playing = {};
+  async function watch() {
+    const run = playing = {};
     write(play, "❚❚ Stop");
-    for (const n of data.stations.filter(n => n >= from)) {
-      const begun = n > from ? step : n, smooth = x => x * x * (3 - 2 * x);
-      if (!await during(still() || n === begun ? 0 : TRAVEL, part => go(part < 1 ? stepAt(mix(along(begun), along(n), smooth(part))) : n))) return;
-      if (!await during(Math.max(1800, READ * said.textContent.length))) return;
-    }
-    stop();
+    if (await film(rows[0], data.stations, over() ? 0 : step, () => run === playing, go, said)) stop();
   }
 
   function stop() {
@@ -242,7 +207,7 @@ attnlibCards.define("differences", (card, data, guard) => {
     if (difference >= 0) said.innerHTML = turned(data.says[difference]);
     else fill(said, ...over() && chosen < 0 ? ["Behind each lamp stand the states of its decoder: □ s, and in Luong’s model ○ s̃. In five places the two models differ. Choose one."]
       : rows.flatMap((row, m) => {
-        const list = recorded(row), { word, alpha } = list[chosen] ?? {}, [i] = alpha ? greatest(alpha, 1) : [];
+        const list = row.at(step), { word, alpha } = list[chosen] ?? {}, [i] = alpha ? greatest(alpha, 1) : [];
         if (word) return [`${row.title}: ${two(alpha[i])} of the light of `, make("em", { lang: "fr" }, word), " falls on ", make("em", {}, source[i]), ". "];
         const beam = two(mean(list.map(({ alpha }) => Math.max(...alpha))));
         return [`${row.title} (${side(m)}) writes `, make("em", {}, words(body(list))), `: ${right(list).filter(Boolean).length} of ${data.right.length} right, ${beam} of a lamp’s light on one word. `];
@@ -264,7 +229,7 @@ attnlibCards.define("differences", (card, data, guard) => {
   } });
   const curves = make("g"), now = make("g"), time = make("div", { class: "at-time" }, make("svg", { "aria-hidden": "true" }, curves, now), slider);
   const night = make("div", { class: "at-night" }, scene, said, time);
-  const play = button("", { class: "at-go", onclick: () => playing ? stop() : film() });
+  const play = button("", { class: "at-go", onclick: () => playing ? stop() : watch() });
   const chips = data.names.map((name, n) => button("", { onclick: () => differ(n), "aria-pressed": false }));
   chips.forEach((chip, n) => chip.append(make("b", {}, n + 1), data.names[n]));
   const codes = card.querySelector(".at-codes");

@@ -132,7 +132,7 @@ window.attnlibAlign ??= (() => {
   // For clauses of ours, those of theirs with which they share most words, both in order; a clause that is like none
   // takes a free place between its neighbors, and -1 if there is none.
   function paired(shared, G, K) {
-    const most = Array.from({ length: G + 1 }, () => new Array(K + 1).fill(0)), pairs = new Array(G).fill(-1);
+    const most = Array.from({ length: G + 1 }, () => Array.from({ length: K + 1 }, () => 0)), pairs = Array.from({ length: G }, () => -1);
     for (let g = G - 1; g >= 0; g--)
       for (let k = K - 1; k >= 0; k--)
         most[g][k] = Math.max(shared[g][k] + most[g + 1][k + 1], most[g + 1][k], most[g][k + 1]);

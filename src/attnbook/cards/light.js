@@ -1,6 +1,7 @@
 // Weights as light: each target word is a lamp with one unit of it, which falls on the source words as the weights say.
 // Along a beam the brightness is not to scale: it is brighter near the lamp, and fog has clouds. On the words it is.
 window.attnlibLight ??= (() => {
+  const TRAVEL = 1300, READ = 34;   // milliseconds on the way to a station, and there for each letter
   const SEED = 16807, GRAIN = [[26, 0.55], [11, 0.3], [4, 0.15]];   // of the clouds: how large, and how much
   const SLOW = 1000 / 24;
   const mix = (a, b, part) => a + (b - a) * part;
@@ -139,7 +140,7 @@ window.attnlibLight ??= (() => {
         });
         lamps.length = want.length;
       });
-      draw();
+      draw(away <= 0.004);   // whether it is at rest
       frame = away > 0.004 ? requestAnimationFrame(move) : 0;
     }
     return () => {
@@ -149,5 +150,57 @@ window.attnlibLight ??= (() => {
     };
   }
 
-  return { Light, bulb, sized, eased, mix };
+  // --- A training that was recorded: its moments hold words, and weights that sum to 1 ---
+
+  function training({ steps, words, weights }, S) {
+    const bytes = atob(weights), last = steps.at(-1), index = step => steps.findLastIndex(one => one <= step + 1e-6);
+    let at = 0;
+    const moments = words.map(text => text.split(" ").map(word => {
+      const alpha = Array.from({ length: S }, () => bytes.charCodeAt(at++)), whole = attnlibCards.sum(alpha);
+      return { word, alpha: alpha.map(part => part / whole) };
+    }));
+    return {
+      moments, last, index,
+      at(step) {   // between two moments, a mixture of their weights, and the words of the nearer one
+        const k = index(step), next = Math.min(k + 1, moments.length - 1);
+        const part = next > k ? (step - steps[k]) / (steps[next] - steps[k]) : 0;
+        return moments[part < 0.5 ? k : next].map(({ word }, t) => {
+          const [from, to] = [moments[k][t] ?? moments[next][t], moments[next][t] ?? moments[k][t]];
+          return { word, alpha: from.alpha.map((a, i) => mix(a, to.alpha[i], part)) };
+        });
+      },
+      // Where a step stands on a line from 0 to 1, with more room for the first ones, and the step that stands there.
+      along: step => Math.log1p(step / 60) / Math.log1p(last / 60),
+      stepAt: x => 60 * Math.expm1(x * Math.log1p(last / 60)),
+    };
+  }
+
+  function during(ms, isOn, draw = () => {}) {   // until it is over, or something else has begun: then false
+    const begun = performance.now();
+    return new Promise(done => (function tick() {
+      const part = ms ? attnlibCards.clamp((performance.now() - begun) / ms, 0, 1) : 1;
+      if (!isOn()) return done(false);
+      draw(part);
+      return part < 1 ? requestAnimationFrame(tick) : done(true);
+    })());
+  }
+
+  // Go on from station to station, and stay at each as long as one reads what is said there.
+  async function film({ along, stepAt }, stations, from, isOn, go, said) {
+    for (const to of stations.filter(one => one >= from)) {
+      const begun = from, smooth = x => x * x * (3 - 2 * x), way = attnlibCards.still() || to === from ? 0 : TRAVEL;
+      if (!await during(way, isOn, part => go(part < 1 ? stepAt(mix(along(begun), along(to), smooth(part))) : to))) return false;
+      if (!await during(Math.max(1800, READ * said.textContent.length), isOn)) return false;
+      from = to;
+    }
+    return true;
+  }
+
+  function nextStation(stations, step, by) {   // or the one before
+    const after = stations.findIndex(one => one > step + 0.5), k = after < 0 ? stations.length : after;
+    const to = by > 0 ? k : stations[k - 1] < step - 0.5 ? k - 1 : k - 2;
+    return stations[attnlibCards.clamp(to, 0, stations.length - 1)];
+  }
+
+  return { Light, bulb, sized, eased, mix, training, during, film, nextStation };
 })();

@@ -142,8 +142,8 @@ window.attnlibModels ??= (() => {
   // --- Encoders: from embedded words to annotations h, a summary, and where the decoder begins ---
   const encoders = {
     BidirectionalGRU(w) {
-      const W_s = w["encoder.W_s"], reader = side => gru(weights(w, `encoder.${side}.`, "_l0"));
-      const rightwards = reader("forward_rnn"), leftwards = reader("backward_rnn");
+      const W_s = w["encoder.W_s"], direction = side => gru(weights(w, `encoder.${side}.`, "_l0"));
+      const rightwards = direction("forward_rnn"), leftwards = direction("backward_rnn");
       return xs => {
         const zero = new Float64Array(W_s.columns);
         const forwards = scan(rightwards, xs, zero), backwards = scanBack(leftwards, xs, zero);

@@ -4,43 +4,25 @@
 attnlibCards.define("searchlights", (card, data, guard) => {
   const { make, button, line, dress, fill, write, two, clamp, greatest, sum, still, pressed, EOS, vocabularies, load,
     match, whenTouched, question } = attnlibCards;
-  const { Light, bulb, sized, eased, mix } = attnlibLight;
-  const TALL = 560, MOST_GRAIN = 8, TRAVEL = 1200, READ = 34;   // pixels; milliseconds on the way, and for each letter
+  const { Light, bulb, sized, eased, training, during, film, nextStation } = attnlibLight;
+  const TALL = 560, GRAIN = 2, MOST_GRAIN = 6;   // pixels
   const OPENING = ["Each French word is a lamp, with one unit of light. It falls on the English words that the model ",
     "looks at while it writes the French one."];
   const { name } = vocabularies({ source: [], target: data.target }), END = name(EOS), tried = question(card);
   const glosses = new Map(data.target.map((word, n) => [word, data.gloss[n]])), gloss = word => glosses.get(word) ?? "";
   const source = [...data.source, END], S = source.length, last = data.steps.at(-1), stations = new Map(data.stations);
-  const moments = read();
+  const learned = training(data, S), { moments, along: at, stepAt } = learned, stops = data.stations.map(([n]) => n);
+  const lamps = [];
   let step = last, chosen = -1, looks = new Map(), playing, learning = false, early = false;   // lights by step
-  let lamps = [], wanted = [], place = {}, grain = 2, light, model, encoded, pen, steps = [];
-
-  function read() {   // words, and weights that sum to 1
-    const bytes = atob(data.weights);
-    let at = 0;
-    return data.words.map(text => text.split(" ").map(word => {
-      const alpha = source.map(() => bytes.charCodeAt(at++)), whole = sum(alpha);
-      return { word, alpha: alpha.map(part => part / whole) };
-    }));
-  }
+  let wanted = [], place = {}, grain = GRAIN, lights = {}, model, encoded, pen, steps = [];
 
   const body = list => list.map(({ word }) => word).filter(word => word !== END);
   const right = list => match(body(list), data.right).map(place => place >= 0);
   const over = () => step === last;
 
-  // --- What ought to be seen: between two moments, a mixture of their weights, and the words of the nearer one ---
+  // --- What ought to be seen ---
 
-  const before = n => clamp(data.steps.findIndex(step => step > n), 0, Infinity) - 1;
-  const index = () => over() ? moments.length - 1 : before(step);
-
-  function recorded() {
-    const k = index(), next = Math.min(k + 1, moments.length - 1);
-    const part = next > k ? (step - data.steps[k]) / (data.steps[next] - data.steps[k]) : 0;
-    return moments[part < 0.5 ? k : next].map(({ word }, t) => {
-      const [from, to] = [moments[k][t] ?? moments[next][t], moments[next][t] ?? moments[k][t]];
-      return { word, alpha: from.alpha.map((a, i) => mix(a, to.alpha[i], part)) };
-    });
-  }
+  const index = () => learned.index(step);
 
   function aimed() {   // by the reader's lights
     const hand = { hidden: new Set(), sharpness: 1, looks };
@@ -49,7 +31,7 @@ attnlibCards.define("searchlights", (card, data, guard) => {
 
   // `until`: the word that is being written.
   function show(until = Infinity) {
-    steps = looks.size && encoded ? aimed() : recorded();
+    steps = looks.size && encoded ? aimed() : learned.at(step);
     chosen = Math.min(chosen, steps.length - 1);
     const much = t => t > until ? 0 : t === until || t === chosen ? 1 : chosen >= 0 ? 0.13 : until < Infinity ? 0.3 : 0.6;
     wanted = steps.map(({ alpha }, t) => ({ x: place.lamps[t], alpha, b: much(t) }));
@@ -74,24 +56,25 @@ attnlibCards.define("searchlights", (card, data, guard) => {
       word, make("small"))));
     french.replaceChildren();
     lamps.length = 0;
-    light = undefined;
+    lights = {};
     drawCurves();
   }
 
   const plain = matchMedia("(forced-colors: active)");
 
-  function paint() {
-    const { wide, tall, high, lamp, depth, words } = place;
+  function paint(rests) {
+    const { wide, tall, high, lamp, depth, words } = place, travels = playing && !stations.has(step);
+    const size = rests && !travels ? GRAIN : grain;
     const spot = (x, y) => tall ? [y, x] : [x, y];
     if (plain.matches) return paintLines(spot);
-    light ??= new Light(place.size, depth, { grain, beyond: tall ? 0.3 : 0.2, pool: tall ? 11 : 15 });
+    const light = lights[size] ??= new Light(place.size, depth, { grain: size, beyond: tall ? 0.3 : 0.2, pool: tall ? 11 : 15 });
     const lit = light.paint(lamps, words), { nu, nv, sheet } = light;
     pen.fillStyle = "#000";
     pen.fillRect(0, 0, wide, high);
     pen.save();
-    if (tall) pen.transform(0, 1, 1, 0, lamp - nv * grain, 0);   // across is down
-    else pen.translate(0, lamp - nv * grain);
-    pen.drawImage(sheet, 0, 0, nu * grain, nv * grain);
+    if (tall) pen.transform(0, 1, 1, 0, lamp - nv * size, 0);   // across is down
+    else pen.translate(0, lamp - nv * size);
+    pen.drawImage(sheet, 0, 0, nu * size, nv * size);
     pen.restore();
     for (const { x, b } of lamps) bulb(pen, ...spot(x, lamp), b);
     [...english.children].forEach((word, i) => { word.style.setProperty("--lit", clamp(1.25 * lit[i], 0, 1).toFixed(2)); });
@@ -142,16 +125,11 @@ attnlibCards.define("searchlights", (card, data, guard) => {
     });
   }
 
-  const slow = () => {   // frames take too long: fewer grains
-    if (grain >= MOST_GRAIN) return;
-    grain *= 1.5;
-    light = undefined;
-  };
+  const slow = () => { grain = Math.min(1.5 * grain, MOST_GRAIN); };   // frames take too long: fewer grains
   const ease = eased([lamps], () => [wanted], paint, slow);
 
   // --- Time: two curves, and where we are on them ---
 
-  const at = n => Math.log1p(n / 60) / Math.log1p(last / 60), stepAt = x => 60 * Math.expm1(x * Math.log1p(last / 60));
   const TOP = 8, BOTTOM = 66, up = share => BOTTOM - (BOTTOM - TOP) * share;
   const shares = { errors: data.loss.map(loss => loss / data.loss[0]), light: data.light };
 
@@ -225,38 +203,26 @@ attnlibCards.define("searchlights", (card, data, guard) => {
     chosen = -1;
   }
 
-  function during(ms, draw) {   // until it is over, or something else has begun: then false
-    const run = playing, begun = performance.now();
-    return new Promise(done => (function tick() {
-      const part = ms ? clamp((performance.now() - begun) / ms, 0, 1) : 1;
-      if (run !== playing) return done(false);
-      draw?.(part);
-      return part < 1 ? requestAnimationFrame(tick) : done(true);
-    })());
-  }
-
-  async function film() {
+  async function watch() {
     const from = over() ? 0 : step;
     leave();
-    playing = {};
-    for (const [n] of data.stations.filter(([n]) => n >= from)) {
-      const begun = n > from ? step : n, smooth = x => x * x * (3 - 2 * x);
-      const onTheWay = part => go(part < 1 ? stepAt(mix(at(begun), at(n), smooth(part))) : n);
-      if (!await during(still() || n === begun ? 0 : TRAVEL, onTheWay)) return;
-      speak();
-      if (!await during(Math.max(1800, READ * said.textContent.length))) return;
-    }
+    const run = playing = {}, arrive = n => {
+      go(n);
+      if (stations.has(n)) speak();
+    };
+    if (!await film(learned, stops, from, () => run === playing, arrive, said)) return;
     playing = undefined;
     show();
   }
 
   async function unroll() {   // the trained model writes word by word
     leave();
-    [step, learning, lamps.length, playing] = [last, false, 0, {}];
+    const run = {};
+    [step, learning, lamps.length, playing] = [last, false, 0, run];
     tell(OPENING.join(""));
     for (let t = 0; t < moments.at(-1).length; t++) {
       show(t);
-      if (!await during(t ? 520 : 800)) return;
+      if (!await during(t ? 520 : 800, () => run === playing)) return;
     }
     playing = undefined;
     show();
@@ -271,9 +237,7 @@ attnlibCards.define("searchlights", (card, data, guard) => {
 
   function hop(by) {
     leave();
-    const list = data.stations.map(([n]) => n), next = list.findIndex(n => n > step + 0.5);
-    const k = next < 0 ? list.length : next, back = list[k - 1] < step - 0.5 ? k - 1 : k - 2;
-    go(list[clamp(by > 0 ? k : back, 0, list.length - 1)]);
+    go(nextStation(stops, step, by));
     speak();
   }
 
@@ -370,7 +334,7 @@ attnlibCards.define("searchlights", (card, data, guard) => {
   // --- Beginning ---
 
   function toggle() {
-    if (!playing || !learning) return film();
+    if (!playing || !learning) return watch();
     playing = undefined;
     return show();
   }
@@ -410,7 +374,7 @@ attnlibCards.define("searchlights", (card, data, guard) => {
     show();
   })).observe(scene);
   document.addEventListener("fullscreenchange", fitHall);
-  plain.addEventListener("change", paint);
+  plain.addEventListener("change", () => paint(true));
   whenTouched(card, ready);
   const seen = new IntersectionObserver(entries => {
     if (!entries.some(one => one.isIntersecting)) return;

@@ -26,7 +26,7 @@ def train_from_config(
     device : str or torch.device, default "cpu"
         Device of the model.
     **options
-        Further arguments of `attnlib.training.train`, such as ``on_step``.
+        Further arguments of `attnlib.training.train`, such as ``backward``.
 
     Returns
     -------
@@ -45,5 +45,5 @@ def train_from_config(
         rate = Recording(config.plan).best_learning_rate(config.tuning_group)
     model, pairs = config.build_model(seed).to(device), config.training_sentences(seed)
     batches = infinite_batches(pairs, *vocabularies(), max_tokens=config.max_tokens, seed=seed)
-    options = {"steps": config.max_steps, "learning_rate": rate, "progress": False} | options
+    options = {"steps": config.max_steps, "learning_rate": rate} | options
     return model, train(model, batches, **options)

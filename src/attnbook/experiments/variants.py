@@ -141,7 +141,8 @@ class HybridDecoder(Decoder):
         fed = self.readout.read(s, y_before, c) if self.feeds_readout else c
         return attended, DecoderState(state.memory, (s, *cell, fed), state.position + 1)
 
-    def _read(self, ids, encoded):
+    def features(self, ids, encoded):
+        """Compute what the output layer reads, one step at a time."""
         y, state = self.embedding(ids), self.start(encoded)
         states, outputs = [], []
         for y_before in y.unbind(1):
@@ -222,11 +223,11 @@ def hybrid(
     output = {"vocab_size": len(target_vocabulary), "decoder_size": hidden_size, "encoder_size": encoder_size}
     with seeded(seed):  # parts are drawn in the order in which those of the recorded runs were
         attention = AttentionLayer(scores[score](), GlobalWindow())
-        reader = encoders[encoder](Embedding(len(source_vocabulary), embedding_dim))
+        encoder_module = encoders[encoder](Embedding(len(source_vocabulary), embedding_dim))
         cell = (nn.GRUCell if encoder == "gru" else nn.LSTMCell)(embedding_dim + fed, hidden_size)
         embedding = Embedding(len(target_vocabulary), embedding_dim)
         deep = {"embedding_dim": embedding_dim, "maxout": hidden_size // 2}
         readout = DeepOutput(**output, **deep) if maxout else AttentionalOutput(**output)
         begin = Projected(hidden_size, hidden_size) if encoder == "bidirectional" else None
     decoder = HybridDecoder(attention, cell, embedding, readout, begin, feeds_readout=feeds_readout)
-    return EncoderDecoder(reader, decoder, source_vocabulary, target_vocabulary)
+    return EncoderDecoder(encoder_module, decoder, source_vocabulary, target_vocabulary)

@@ -119,7 +119,7 @@ def load(folder: str | Path, device: str | torch.device = "cpu") -> EncoderDecod
     folder : path
         The model folder.
     device : str or torch.device, default "cpu"
-        Device of the model: see `attnlib.processes.resolve_device`.
+        Device of the model: such as ``"cuda:1"``.
 
     Raises
     ------

@@ -92,7 +92,7 @@ def test_rates_are_chosen_on_other_sentences(config, monkeypatch):
     assert key.items() <= line.items()
     assert line["loss"] == pytest.approx(loss, abs=1e-5)
 
-    def fail(*_):
+    def fail(*_, **__):
         raise FloatingPointError("loss is nan")
 
     monkeypatch.setattr(measures, "train_from_config", fail)

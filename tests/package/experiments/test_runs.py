@@ -14,6 +14,7 @@ from attnbook.experiments.fitting import train_from_config
 from attnbook.experiments.plan import MODELS, PLANS, read_plan
 from attnbook.experiments.runs import Recording, read_table
 from attnlib.data import SPECIAL, Vocabulary
+from attntext.loss import fused_backward
 from attntext.settings import TrainingConfig
 
 PROBES = json.loads(Path(__file__).with_name("probes.json").read_text())
@@ -158,7 +159,7 @@ def test_the_recorded_runs_are_those_of_this_code(name):
     plan, _, model = name.partition("/")
     recorded = read_plan(plan).configs[model]
     sizes = {"embedding_dim": 16, "hidden_size": 16, "num_pairs": 200, "max_tokens": 200, "max_steps": 10}
-    made, history = train_from_config(recorded.replace(**sizes, learning_rate=1e-2), seed=0)
+    made, history = train_from_config(recorded.replace(**sizes, learning_rate=1e-2), seed=0, backward=fused_backward)
     assert history.losses == pytest.approx(PROBES[name]["losses"], rel=2e-5)
     assert count_parameters(made) == PROBES[name]["parameters"]
     assert count_macs(made, 20, 19) == PROBES[name]["macs"]

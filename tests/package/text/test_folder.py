@@ -35,7 +35,7 @@ import os, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import torch
-from attnlib import processes
+from attntext import processes
 from attnbook.language.sentences import sample
 from attntext import saving
 from attntext.settings import TrainingConfig
@@ -178,14 +178,14 @@ def test_ctrl_c_leaves_a_model_that_the_same_call_goes_on_with(tmp_path, trained
         train_model(folder, PAIRS, DEV, CONFIG, save_seconds=0.0, progress=False, log=messages.append)
     assert messages[-1] == (
         f"interrupted: {folder} has the weights with the best dev score so far; the same command again goes on after "
-        "step 4"
+        "step 5"
     )
     assert load(folder).config["ended"] == "interrupted"
-    assert [line["step"] for line in load_history(folder)[:-1]] == [3, 4]
+    assert [line["step"] for line in load_history(folder)[:-1]] == [3, 5]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     torch.manual_seed(7)  # random numbers of others, which decide nothing
     train_model(folder, PAIRS, DEV, CONFIG, progress=False, log=messages.append)
-    assert "going on after step 4" in messages
+    assert "going on after step 5" in messages
     assert load(folder).config["ended"] == "steps"
     assert weights(folder) == weights(trained / "subwords")
 

@@ -10,9 +10,10 @@ from attnbook.language.sentences import sample
 from attnlib.batching import Corpus, infinite_batches
 from attnlib.data import SentencePair, Vocabulary
 from attnlib.presets import rnn_search
-from attnlib.training import init_training, train
+from attnlib.training import train
 from attnlib.transformer import transformer
 from attntext.files import read_parallel
+from attntext.saving import TextTraining
 from attntext.settings import Architecture, TrainingConfig
 from attntext.trainer import Watch, dev_metric, encode_text, train_model
 
@@ -51,14 +52,14 @@ def test_what_is_dropped_is_drawn_from_the_seed():
 def test_a_look_sees_every_step_without_dropout_and_disturbs_nothing():
     seen = []
 
-    def look(under_way, last):
-        seen.append((under_way.step, last, under_way.model.training, torch.is_grad_enabled()))
+    def look(under_way):
+        seen.append((under_way.step, under_way.model.training, torch.is_grad_enabled()))
         torch.rand(3)
 
     watched, alone = small(dropout=0.3), small(dropout=0.3)
     train(watched, some(), steps=3, on_step=look)
     train(alone, some(), steps=3)
-    assert seen == [(n, n == 3, False, False) for n in (1, 2, 3)]
+    assert seen == [(n, False, False) for n in (1, 2, 3)]
     assert same(watched, alone)
 
 
@@ -73,18 +74,19 @@ def test_all_pairs_of_a_text_are_counted(tmp_path):
 
 
 def test_the_best_weights_are_kept_and_patience_ends_the_training(monkeypatch, tmp_path):
-    scores, kept, state = iter([(3.0, 1.0), (2.0, 5.0), (1.0, 4.0), (2.5, 5.0), (1.0, 3.0)]), {}, init_training(small())
+    scores, kept = iter([(3.0, 1.0), (2.0, 5.0), (1.0, 4.0), (2.5, 5.0), (1.0, 3.0)]), {}
+    state = TextTraining.of(small())
     monkeypatch.setattr("attntext.trainer.dev_score", lambda translator, dev: next(scores))
     lines = []
     watch = Watch(tmp_path, PAIRS, TrainingConfig(patience=3), 2, 1e9, lines.append)
 
-    def look(state, last):
-        watch(state, last)
+    def look(state):
+        watch(state)
         kept[state.step] = {name: x.clone() for name, x in state.model.state_dict().items()}
 
     history = train(state.model, some(), steps=100, state=state, on_step=look)
     assert history.stop_reason == "early"
-    assert [score["step"] for score in history.dev_scores] == [2, 4, 6, 8, 10]
+    assert [score["step"] for score in state.dev_scores] == [2, 4, 6, 8, 10]
     assert len(history.losses) == 10
     assert all(torch.equal(x, kept[4][name]) for name, x in state.best.items())
     assert lines[1] == "step 4: dev loss 2.000, BLEU 5.00"

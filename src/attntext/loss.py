@@ -1,4 +1,8 @@
-"""The cross-entropy of the true words, computed together with the output layer."""
+"""The cross-entropy of the true words, computed together with the output layer, by one process or several.
+
+`fused_backward` takes the place of `attnlib.training.plain_backward`, with the same numbers in less time and memory if
+the vocabulary is large.
+"""
 
 from math import ceil
 
@@ -8,9 +12,53 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import linear
 
+from attnlib.batching import Batch
 from attnlib.data import PAD
+from attnlib.seq2seq import EncoderDecoder
+from attnlib.training import TrainingState, step_seed
+from attntext import processes
 
 _AT_ONCE = 2**21  # scores held at a time: few enough that memory is had again rather than asked for anew
+
+
+def fused_backward(state: TrainingState, batch: Batch, *, label_smoothing: float = 0.0, seed: int = 0) -> Tensor:
+    """Compute the gradients of the mean loss, of which each process has its share, and return the loss.
+
+    Parameters
+    ----------
+    state : TrainingState
+        The training. It counts the words of all processes.
+    batch : Batch
+        The share of this process, which may be empty.
+    label_smoothing : float, default 0.0
+        See `linear_cross_entropy`.
+    seed : int, default 0
+        Decides, for several processes, which features dropout sets to 0.
+    """
+    words = int((batch.target != PAD).sum())
+    words_of_all = processes.all_reduce_sum(words)
+    state.words += words_of_all - words
+    if processes.world_size() > 1:
+        torch.manual_seed(step_seed(seed, state.step + 1, processes.rank()))
+    loss = torch.zeros((), device=state.device, requires_grad=True)
+    if words:
+        with processes.cast_weights_once():
+            mean = fused_loss(state.model, *(x.to(state.device) for x in batch), label_smoothing)
+            loss = words / words_of_all * mean
+    loss.backward()
+    return processes.all_reduce_gradients(state.model.parameters(), loss.detach())
+
+
+def fused_loss(
+    model: EncoderDecoder,
+    source: Int[Tensor, "batch src"],
+    lengths: Int[Tensor, "batch"],
+    target: Int[Tensor, "batch tgt"],
+    label_smoothing: float = 0.0,
+) -> Float[Tensor, ""]:
+    """Compute the loss of teacher forcing, `EncoderDecoder.loss`, with few scores in memory at a time."""
+    features, weight, _ = model.decoder.features(*model.inputs(source, lengths, target))
+    return linear_cross_entropy(features, weight, target.long(), label_smoothing)
 
 
 def linear_cross_entropy(

@@ -19,6 +19,8 @@ from torch import Tensor
 from torch import distributed as dist
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
+from attnlib.training import TrainingState
+
 _FEW = 500  # sentences that are computed sooner than a measurement pays
 _TURNS, _GAIN = 5, 1.05  # what is not faster by a twentieth in five turns is not worth a change
 _LONGEST_WAIT = timedelta(hours=2)  # for another process, which may be making vocabularies or scoring
@@ -191,6 +193,12 @@ def main_process_first() -> Iterator[None]:
     yield
     if not rank():
         all_reduce_sum(0)
+
+
+def agree(state: TrainingState) -> None:
+    """Let all processes count the longest time of any, and be interrupted if one is."""
+    state.seconds, interrupted = all_reduce_max(state.seconds, float(state.interrupted))
+    state.interrupted = bool(interrupted)
 
 
 def all_reduce_max(*numbers: float) -> Sequence[float]:
