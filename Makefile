@@ -8,7 +8,7 @@ LICENCES := Apache;BSD;ISC;MIT;MPL;Mozilla Public License;PSF;Python Software Fo
 OXLINT = npx --yes oxlint@1.94.0
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help book test coverage lint lint-scripts refresh pretrained experiments costs real papers exercises verify serve bench pdf lock clean
+.PHONY: help book test coverage lint lint-scripts refresh pictures pretrained experiments costs real papers exercises verify serve bench pdf lock clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -37,6 +37,9 @@ lint-scripts: ## check the scripts of the pages; needs Node
 
 refresh: .venv/installed ## execute the notebooks in place and normalize what they store
 	$(BIN)/python tools/refresh.py
+
+pictures: .venv/installed ## take the pictures of the README and of the social card; needs Chromium
+	$(BIN)/python tools/pictures.py
 
 pretrained: .venv/installed ## train the models that the chapters speak of, those that are missing; one to four minutes each
 	$(BIN)/python record/recipes.py

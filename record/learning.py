@@ -19,7 +19,7 @@ from recipes import RECIPES
 
 from attnbook.experiments.fitting import train_from_config
 from attnbook.experiments.runs import RECORDED
-from attnbook.language.phrases import adjoin, clause, noun_phrase, place
+from attnbook.language.phrases import course_sentence
 from attnbook.language.sentences import vocabularies
 from attnlib import metrics
 from attnlib.batching import encode_batch, infinite_batches
@@ -33,22 +33,18 @@ from attntext.writing import write_atomically
 STEPS = (*range(0, 400, 5), *range(400, 800, 25), *range(800, 1600, 100), *range(1600, 3001, 200))
 """The moments: more of them where more happens."""
 
-
-def sentence() -> SentencePair:
-    """Return the sentence that goes through all models of the course."""
-    seen = clause(noun_phrase("the black cat"), "see", noun_phrase("the dog"))
-    return adjoin(seen, place("in", noun_phrase("the garden")), fronted=True)
+SENTENCE = course_sentence()
 
 
 @torch.no_grad()
 def moment(model: EncoderDecoder, tests: list[SentencePair]) -> dict[str, Any]:
-    """Return what a model writes for `sentence`, where it looks, its loss, and its light.
+    """Return what a model writes for `SENTENCE`, where it looks, its loss, and its light.
 
     It writes at most as many words as it reads. The light is the mean share of weight on gold links, over the words of
     the test sentences that have one. Weights of the translation are whole numbers, in parts of 255.
     """
     model = deepcopy(model).half().double().eval()
-    source, lengths = encode_batch([sentence().source], model.source_vocabulary)
+    source, lengths = encode_batch([SENTENCE.source], model.source_vocabulary)
     found = greedy_search(model, source, lengths, source.shape[1])
     words = [*model.target_vocabulary.decode(found.ids[0])]
     written = [*words, "(end)"][: source.shape[1]]
@@ -87,8 +83,8 @@ def record(row: str) -> dict[str, Any]:
     )
     read = [0, *accumulate(len(next(drawn).lengths) for _ in range(STEPS[-1]))]
     return {
-        "source": " ".join(sentence().source),
-        "target": " ".join(sentence().target),
+        "source": " ".join(SENTENCE.source),
+        "target": " ".join(SENTENCE.target),
         "steps": STEPS,
         "pairs": [read[step] for step in STEPS],
         **{key: [one[key] for one in moments] for key in ("loss", "light", "words")},

@@ -22,7 +22,6 @@ FONT = Path(__file__).parents[2] / "book" / "_static" / "stix-two-math.woff"
 TAG = re.compile(r"\s*\\tag\{(.+?)\}")
 CITED = re.compile(r"(\((?:\d|[A-Z])\.\d+\))")
 ITALICS = [0x210E, *range(0x1D434, 0x1D468), *range(0x1D6E2, 0x1D71C)]
-HIGH = re.compile("<(mfrac|mover|munder|msup|msubsup|msqrt>.*<msqrt)")
 _LOG = logging.getLogger(__name__)
 
 
@@ -89,22 +88,10 @@ def link(app: Sphinx, page: nodes.document, name: str) -> None:
 
 
 def fit(pages: Iterable[str], target: Path) -> None:
-    """Cut the font to what stands in the equations of some pages, upright and slanted, and write it.
-
-    Unlike TeX, browsers shift an index further that stands at a letter with a descender: the font then asks for less.
-    Chromium leaves room for the widest form of the root: where all are low, the font has one.
-    """
-    equations = [math for page in pages for math in re.findall(r"<math.*?</math>", page, re.DOTALL)]
-    letters = {letter for math in equations for letter in math}
+    """Cut the font to what stands in the equations of some pages, upright and slanted, and write it."""
+    letters = {letter for page in pages for math in re.findall(r"<math.*?</math>", page, re.DOTALL) for letter in math}
     slanted = {code for code in ITALICS if unicodedata.normalize("NFKC", chr(code)) in letters}
-    font = TTFont(FONT)
-    table, root = font["MATH"].table, font.getBestCmap()[ord("√")]
-    table.MathConstants.SubscriptBaselineDropMin.Value = 0
-    table.MathConstants.SuperscriptBaselineDropMax.Value = 376
-    if not any(HIGH.search(inside) for math in equations for inside in re.findall("<msqrt>.*?</msqrt>", math)):
-        forms = table.MathVariants.VertGlyphConstruction[table.MathVariants.VertGlyphCoverage.glyphs.index(root)]
-        forms.MathGlyphVariantRecord, forms.GlyphAssembly = forms.MathGlyphVariantRecord[:1], None
-    cut(font, {ord("√"), *map(ord, letters), *slanted}, target)
+    cut(TTFont(FONT), {ord("√"), *map(ord, letters), *slanted}, target)
 
 
 def finish(app: Sphinx, error: Exception | None) -> None:

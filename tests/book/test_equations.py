@@ -4,7 +4,6 @@ import io
 import json
 import re
 import tokenize
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -75,20 +74,12 @@ def test_the_names_in_code_are_names_of_the_chapters_or_the_package(root, notebo
     assert NAMES - words == set()
 
 
-def forms_of_the_root(path: Path) -> int:
-    font = TTFont(path)
-    variants = font["MATH"].table.MathVariants
-    at = variants.VertGlyphCoverage.glyphs.index(font.getBestCmap()[ord("√")])
-    return len(variants.VertGlyphConstruction[at].MathGlyphVariantRecord)
-
-
 def test_the_font_keeps_what_mathematics_needs(tmp_path):
     """Letters, upright and slanted, their large forms, and the licence: a tenth of the whole."""
-    fit([mathml(r"\sqrt{d} \sum \alpha", display=True)], tmp_path / "low.woff")
-    fit([mathml(r"\sqrt{\frac{1}{d}}", display=True)], tmp_path / "high.woff")
-    font = TTFont(tmp_path / "low.woff")
+    fit([mathml(r"\sqrt{d} \sum \alpha", display=True)], tmp_path / "cut.woff")
+    font = TTFont(tmp_path / "cut.woff")
     assert {*map(ord, "√d∑α𝑑𝛼")} <= {*font.getBestCmap()}
     assert 0x1D6FD not in font.getBestCmap()  # there is no beta
     assert "OFL" in font["name"].getDebugName(14)
-    assert (tmp_path / "low.woff").stat().st_size < FONT.stat().st_size / 10
-    assert forms_of_the_root(tmp_path / "low.woff") == 1 < forms_of_the_root(tmp_path / "high.woff")
+    assert len(font["MATH"].table.MathVariants.VertGlyphConstruction[0].MathGlyphVariantRecord) > 1
+    assert (tmp_path / "cut.woff").stat().st_size < FONT.stat().st_size / 10

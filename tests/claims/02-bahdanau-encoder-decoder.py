@@ -103,22 +103,32 @@ by_hand = 0.1 * (h[0] - context) @ context.grad
 assert torch.allclose(e.grad, by_hand, atol=1e-6), "(2.7)"
 
 
-# %% after cell-038
-def found(moment):
-    weights = metrics.attention_weights(moment, pair)
-    return len(metrics.hard_alignment(weights, *pair[:2]) & pair.links)
-
-
-ours = [*stages.values()]
-first = metrics.attention_weights(ours[0], pair)
-assert first.max() < 1.5 * first.min(), "nearly equal"
-losses_of = [np.mean(np.concatenate(metrics.token_nll(m, test))) for m in ours]
-assert losses_of[1] < losses_of[0] / 2, "most of the loss is gone"
-assert [found(m) for m in ours][1:] == [3, 5, 9] and len(pair.target) == 9
-gold = {t: i for i, t in pair.links}
-tops = metrics.attention_weights(ours[2], pair).argmax(axis=1)
-assert max(abs(i - gold[t]) for t, i in enumerate(tops)) <= 2, "beside"
+# %% after slopes
+rates = [steepest(stage, test) for stage in stages.values()]
+chance = np.mean([1 / (len(pair.source) + 1) for pair in test])
+assert 0.09 < chance < 0.11, "a tenth would be chance"
+assert rates[0] < 2 * chance and 0.45 < rates[1] < 0.55 and min(rates[2:]) > 0.94
 assert bahdanau.config["training_info"]["steps"] == 3000
+
+# %% after frozen
+lines = experiments.read_table("frozen").set_index(["model", "step", "seed"]).sort_index()
+assert len(lines.loc["equal"].loc[800]) == 5
+assert lines.loc["equal"].steepest.loc[200:].min() > 0.85, "nine in ten"
+assert lines.loc["equal"].steepest.loc[0].max() < 0.2
+looking, released = lines.greatest["as it is"], lines.greatest["released"]
+assert looking[100].max() < lines.loc["equal"].steepest.loc[100].min(), "behind"
+assert np.allclose(looking[200].median(), lines.loc["equal"].steepest.loc[200].median(), atol=0.02), "level"
+assert looking[300].min() > 0.9, "nine in ten"
+assert released[0].max() < 0.2 and released[100].min() > 1.5 * released[0].max(), "at once"
+assert released[800].min() > 0.65 and released[800].max() < 0.85, "seven to eight in ten"
+
+# %% after film
+loss_at, light_at = (dict(zip(learned["steps"], learned[name], strict=True)) for name in ("loss", "light"))
+assert (round(light_at[200], 2), round(light_at[300], 2)) == (0.21, 0.53)
+assert 0.37 < loss_at[200] / loss_at[0] < 0.4, "three fifths of the loss are gone"
+assert round(rates[2], 2) == 0.95
+
+# %% after cell-038
 by_seed = runs.set_index(["model", "clauses"])["exact_match"].sort_index()
 assert by_seed["no-attention", 1].min() > 0.5 > by_seed["no-attention", 2].max()
 assert by_seed["bahdanau"].loc[1:3].min() > 0.9, "they stay right, at any seed"

@@ -140,7 +140,7 @@ window.attnlibLight ??= (() => {
         });
         lamps.length = want.length;
       });
-      draw();
+      draw(away <= 0.004);   // whether it is at rest
       frame = away > 0.004 ? requestAnimationFrame(move) : 0;
     }
     return () => {

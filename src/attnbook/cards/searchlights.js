@@ -5,7 +5,7 @@ attnlibCards.define("searchlights", (card, data, guard) => {
   const { make, button, line, dress, fill, write, two, clamp, greatest, sum, still, pressed, EOS, vocabularies, load,
     match, whenTouched, question } = attnlibCards;
   const { Light, bulb, sized, eased, training, during, film, nextStation } = attnlibLight;
-  const TALL = 560, MOST_GRAIN = 8;   // pixels
+  const TALL = 560, GRAIN = 2, MOST_GRAIN = 6;   // pixels
   const OPENING = ["Each French word is a lamp, with one unit of light. It falls on the English words that the model ",
     "looks at while it writes the French one."];
   const { name } = vocabularies({ source: [], target: data.target }), END = name(EOS), tried = question(card);
@@ -14,7 +14,7 @@ attnlibCards.define("searchlights", (card, data, guard) => {
   const learned = training(data, S), { moments, along: at, stepAt } = learned, stops = data.stations.map(([n]) => n);
   const lamps = [];
   let step = last, chosen = -1, looks = new Map(), playing, learning = false, early = false;   // lights by step
-  let wanted = [], place = {}, grain = 2, light, model, encoded, pen, steps = [];
+  let wanted = [], place = {}, grain = GRAIN, lights = {}, model, encoded, pen, steps = [];
 
   const body = list => list.map(({ word }) => word).filter(word => word !== END);
   const right = list => match(body(list), data.right).map(place => place >= 0);
@@ -56,24 +56,25 @@ attnlibCards.define("searchlights", (card, data, guard) => {
       word, make("small"))));
     french.replaceChildren();
     lamps.length = 0;
-    light = undefined;
+    lights = {};
     drawCurves();
   }
 
   const plain = matchMedia("(forced-colors: active)");
 
-  function paint() {
-    const { wide, tall, high, lamp, depth, words } = place;
+  function paint(rests) {
+    const { wide, tall, high, lamp, depth, words } = place, travels = playing && !stations.has(step);
+    const size = rests && !travels ? GRAIN : grain;
     const spot = (x, y) => tall ? [y, x] : [x, y];
     if (plain.matches) return paintLines(spot);
-    light ??= new Light(place.size, depth, { grain, beyond: tall ? 0.3 : 0.2, pool: tall ? 11 : 15 });
+    const light = lights[size] ??= new Light(place.size, depth, { grain: size, beyond: tall ? 0.3 : 0.2, pool: tall ? 11 : 15 });
     const lit = light.paint(lamps, words), { nu, nv, sheet } = light;
     pen.fillStyle = "#000";
     pen.fillRect(0, 0, wide, high);
     pen.save();
-    if (tall) pen.transform(0, 1, 1, 0, lamp - nv * grain, 0);   // across is down
-    else pen.translate(0, lamp - nv * grain);
-    pen.drawImage(sheet, 0, 0, nu * grain, nv * grain);
+    if (tall) pen.transform(0, 1, 1, 0, lamp - nv * size, 0);   // across is down
+    else pen.translate(0, lamp - nv * size);
+    pen.drawImage(sheet, 0, 0, nu * size, nv * size);
     pen.restore();
     for (const { x, b } of lamps) bulb(pen, ...spot(x, lamp), b);
     [...english.children].forEach((word, i) => { word.style.setProperty("--lit", clamp(1.25 * lit[i], 0, 1).toFixed(2)); });
@@ -124,11 +125,7 @@ attnlibCards.define("searchlights", (card, data, guard) => {
     });
   }
 
-  const slow = () => {   // frames take too long: fewer grains
-    if (grain >= MOST_GRAIN) return;
-    grain *= 1.5;
-    light = undefined;
-  };
+  const slow = () => { grain = Math.min(1.5 * grain, MOST_GRAIN); };   // frames take too long: fewer grains
   const ease = eased([lamps], () => [wanted], paint, slow);
 
   // --- Time: two curves, and where we are on them ---
@@ -377,7 +374,7 @@ attnlibCards.define("searchlights", (card, data, guard) => {
     show();
   })).observe(scene);
   document.addEventListener("fullscreenchange", fitHall);
-  plain.addEventListener("change", paint);
+  plain.addEventListener("change", () => paint(true));
   whenTouched(card, ready);
   const seen = new IntersectionObserver(entries => {
     if (!entries.some(one => one.isIntersecting)) return;

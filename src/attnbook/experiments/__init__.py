@@ -8,6 +8,7 @@ chapters use.
 
 from attnbook.costs import count_macs, count_parameters
 from attnbook.experiments.fitting import train_from_config
+from attnbook.experiments.learning import read_learning
 from attnbook.experiments.plan import read_plan
 from attnbook.experiments.predictions import compute_metrics, predict, window_centers
 from attnbook.experiments.runs import Recording, read_table

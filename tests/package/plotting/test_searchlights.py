@@ -126,7 +126,9 @@ def test_where_frames_take_long_the_light_has_fewer_grains(card, opened):
         };
     }""")
     page.get_by_role("button", name="Watch it learn this").click()
-    page.wait_for_function("sizes.at(-1) > 2")
+    page.wait_for_function("Math.max(...sizes) > 2")
+    page.get_by_role("button", name="Pause").click()
+    page.wait_for_function("sizes.at(-1) === 2")  # at rest there is time
 
 
 def test_before_an_audience_it_fills_the_screen_and_goes_by_a_presenters_keys(card, opened):
