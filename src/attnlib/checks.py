@@ -50,7 +50,7 @@ def check_arrays(**given: tuple[Any, str, str] | None) -> None:
     """
     sizes: dict[str, Any] = {}
     for name, (x, kind, axes) in ((name, one) for name, one in given.items() if one):
-        if not _is_of(type(x), getattr(x, "dtype", None), kind):
+        if not _is_of(x.__class__, getattr(x, "dtype", None), kind):
             raise TypeError(f"{name} is {brief(x)}; expected {kind}")
         names, found = _names(axes), tuple(x.shape)
         if names[0][0][0] == "*":  # any number of axes, as one
@@ -137,7 +137,7 @@ def check_seed(seed: Any) -> int:
 
 def is_out_of_memory(error: Exception) -> bool:
     """Return whether an error of Python, NumPy or torch says that there is not enough memory."""
-    says = re.search("alloc|out of memory|not enough memory|overflow", str(error))
+    says = re.search("alloc|out of memory|not enough memory|overflow", str(error), re.IGNORECASE)
     return isinstance(error, MemoryError) or bool(isinstance(error, RuntimeError) and says)
 
 

@@ -85,12 +85,12 @@ def oracle_alignment_error_rate(pairs: Sequence[SentencePair | tuple]) -> float:
 
     The positions of the gold links are not checked.
     """
-    pairs = [*map(as_pair, pairs)]
-    if not any(pair.target for pair in pairs):
-        raise ValueError(f"pairs has {len(pairs)} sentence pairs; expected at least one target word")
-    best = [{min((i, t) for i, t in pair.links if t == word) for _, word in pair.links} for pair in pairs]
-    free = sum(len(pair.target) - len(links) for pair, links in zip(pairs, best, strict=True))
-    linked, gold = sum(map(len, best)), sum(len(pair.links) for pair in pairs)
+    given = [*map(as_pair, pairs)]
+    if not any(pair.target for pair in given):
+        raise ValueError(f"pairs has {len(given)} sentence pairs; expected at least one target word")
+    best = [{min((i, t) for i, t in pair.links if t == word) for _, word in pair.links} for pair in given]
+    free = sum(len(pair.target) - len(links) for pair, links in zip(given, best, strict=True))
+    linked, gold = sum(map(len, best)), sum(len(pair.links) for pair in given)
     return 1 - 2 * linked / (linked + free + gold)
 
 
@@ -160,11 +160,11 @@ def forced_alignments(
         Whether a target word has the weights of the step that reads it, not of the step that writes it: so are links of
         content-based scores read in Luong et al. 2015, footnote 14.
     """
-    pairs = [*map(as_pair, pairs)]
-    full = [pair for pair in pairs if all(pair[:2])]
+    given = [*map(as_pair, pairs)]
+    full = [pair for pair in given if all(pair[:2])]
     both = zip(_unit_weights(model, full, at_input=at_input), full, strict=True)
     links = (hard_alignment(weights, *units_of(*pair[:2], model.unspaced)) for weights, pair in both)
-    return [next(links) if all(pair[:2]) else set() for pair in pairs]
+    return [next(links) if all(pair[:2]) else set() for pair in given]
 
 
 def sentence_nll(model: EncoderDecoder, pairs: Sequence[SentencePair | tuple]) -> list[float]:
@@ -188,14 +188,14 @@ def token_nll(model: EncoderDecoder, pairs: Sequence[SentencePair | tuple]) -> l
     model, pairs
         As for `sentence_nll`.
     """
-    pairs = [*map(as_pair, pairs)]
-    order = sorted(range(len(pairs)), key=lambda n: len(pairs[n].target))
+    given = [*map(as_pair, pairs)]
+    order = sorted(range(len(given)), key=lambda n: len(given[n].target))
     losses: dict[int, np.ndarray] = {}
-    for (_, _, target), scored in _forced(model, [pairs[n] for n in order]):
+    for (_, _, target), scored in _forced(model, [given[n] for n in order]):
         each = cross_entropy(scored.logits.mT, target, ignore_index=PAD, reduction="none").double()
         for row, real in zip(each, target != PAD, strict=True):
             losses[order[len(losses)]] = row[real].cpu().numpy()
-    return [losses[n] for n in range(len(pairs))]
+    return [losses[n] for n in range(len(given))]
 
 
 def bleu_metric(tokenize: str) -> Any:

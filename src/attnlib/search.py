@@ -15,6 +15,7 @@ from attnlib.mechanism import AttentionOutput, join
 from attnlib.seq2seq import EncoderDecoder, check_models
 from attnlib.shapes import FloatLike, IntLike
 
+_WIDEST = 2**16  # hypotheses of a beam: memory grows with them
 _CHUNK = 64  # vocabulary chunk size for the two-stage top-k
 
 
@@ -165,7 +166,7 @@ def beam_search(
     ('le', 'chat', 'dort')
     """
     check_models(model=model)
-    (beam_size,) = check_whole(beam_size=beam_size)
+    (beam_size,) = check_whole(1, _WIDEST, beam_size=beam_size)
     (length_penalty,) = check_finite(length_penalty=length_penalty)
     # A sentence has `beam_size` slots, one for each hypothesis. Only unfinished hypotheses are stepped: they are the
     # rows of `words`, `state` and `logits`, without gaps. Two sentences with three slots each, four unfinished:

@@ -174,7 +174,7 @@ class EncoderDecoder(nn.Module):
         return self.encoder(source.long(), lengths.long())
 
 
-def check_models(**models: EncoderDecoder) -> None:
+def check_models(**models: Any) -> None:
     """Raise a TypeError for what is no model."""
     for name, model in models.items():
         if not isinstance(model, EncoderDecoder):

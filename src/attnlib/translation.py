@@ -159,7 +159,8 @@ def translate_all(
     >>> [one.words for one in translate_all(load_pretrained("bahdanau"), [["the", "cat", "sleeps"]], beam_size=1)]
     [('le', 'chat', 'dort')]
     """
-    model = ensemble(model) if isinstance(model, list | tuple) else model
+    if isinstance(model, Sequence):
+        model = ensemble(model)
     check_models(model=model)
     for n, words in enumerate(sentences):
         check_words(f"sentences[{n}]", words)

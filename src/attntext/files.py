@@ -273,10 +273,12 @@ def write_toy(folder: str | Path, *, train: int = 20_000, dev: int = 200, seed: 
         if path.exists():
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
     folder.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
     try:
         for path, lines in texts.items():
             write_atomically(path, "".join(f"{line}\n" for line in lines).encode())
+            written.append(path)
     except BaseException:
-        for path in texts:
+        for path in written:
             path.unlink(missing_ok=True)
         raise

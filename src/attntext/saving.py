@@ -97,8 +97,9 @@ def check_same(folder: Path, about: Mapping[str, Any]) -> bool:
         if written:
             raise ValueError(f"{folder} holds another {min(written)}; expected a folder without it, or another --model")
         return False
-    old, new = (each["settings"] | each.get("text", {}) for each in (config, about))
-    old = vars(TrainingConfig()) | old  # a setting that is newer than the folder is at its default there
+    new = about["settings"] | about["text"]
+    with refuse_damage(folder / CONFIG):  # a setting that is newer than the folder is at its default there
+        old = vars(TrainingConfig()) | config["settings"] | config.get("text", {})
     names = {"pairs": "another text", "dev": "other dev sentences"}
     other = [names.get(key, f"{key} {old.get(key)}, not {new[key]}") for key in new if old.get(key) != new[key]]
     if other:
@@ -157,7 +158,7 @@ def read_training(folder: Path, network: EncoderDecoder) -> TextTraining:
     OSError, ValueError
         If the file cannot be read, or is damaged.
     """
-    with refuse_damage(folder / TRAINING, "a whole file, or none, to begin anew"):
+    with refuse_damage(folder / TRAINING, "a whole file, or another --model"):
         parts = torch.load(folder / TRAINING, map_location="cpu", weights_only=True)
         network.load_state_dict(parts.pop("weights"))
         state = TextTraining.of(network)

@@ -88,6 +88,8 @@ def train_model(
     """
     folder, config = Path(folder), config or TrainingConfig()
     config.check()
+    if not torch.is_grad_enabled():
+        raise ValueError("train_model is called without gradients; expected no torch.no_grad or inference_mode")
     with saving.alone(folder):
         with processes.main_process_first():
             resumed = (folder / TRAINING).exists()

@@ -26,14 +26,14 @@ class _Standard(FileIO):
     failed = False
 
     def write(self, content: Any) -> int | None:
+        is_log = self.fileno() == 2
         try:
-            return len(content) if self.failed else super().write(content)
+            written = len(content) if self.failed else super().write(content)
         except OSError as error:
-            self.failed = True
-            if self.fileno() == 2:
-                return len(content)
-            error.filename = OUTPUT
-            raise
+            self.failed, written, error.filename = True, None, OUTPUT
+            if not is_log:
+                raise
+        return len(content) if is_log and written is None else written  # None: nobody reads a pipe that does not wait
 
 
 def reopened(stream: Any, number: int) -> Any:

@@ -13,7 +13,7 @@ from attnbook.cards.card import Card, Question, card, digest, styled
 from attnbook.cards.explorer import WHOLE, still
 from attnbook.cards.french import glosses
 from attnbook.cards.packing import pack_models
-from attnlib.seq2seq import EncoderDecoder
+from attnlib.seq2seq import EncoderDecoder, check_models
 
 
 def learning_film(model: EncoderDecoder, learned: Mapping[str, Any], *, question: Question | None = None) -> Card:
@@ -30,6 +30,7 @@ def learning_film(model: EncoderDecoder, learned: Mapping[str, Any], *, question
     question : Question, optional
         A question that is answered after ``{"step": number}``: that moment has been seen, and a later one.
     """
+    check_models(model=model)
     (packed,), source, target = pack_models({"": model}), learned["source"].split(), model.target_vocabulary.words
     data = {
         **{name: learned[name] for name in ("steps", "pairs", "loss", "light", "words", "weights")},

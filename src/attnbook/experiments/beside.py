@@ -23,6 +23,7 @@ from attnbook.experiments.ledger import (
     verdict_of,
 )
 from attnbook.experiments.runs import Recording
+from attnbook.figures import in_default_style
 
 MARKS = {"agrees": ("#0072B2", "o"), "differs": ("#D55E00", "s"), "undecided": ("#767676", "^")}
 """Color and marker of each verdict on recorded runs."""
@@ -127,6 +128,7 @@ def verdicts_of(recording: Recording) -> dict[str, str]:
     return {name: verdict_of(verdicts) for name, verdicts in of.items()}
 
 
+@in_default_style
 def plot_ledger(judged: pd.DataFrame) -> Figure:
     """Plot each claim that a paper has figures of: its difference as a hollow mark, and ours.
 

@@ -79,8 +79,8 @@ def read_config(folder: Path) -> Any:
         If the folder is not a model folder, or its configuration is damaged.
     """
     if not (folder / CONFIG).is_file():
-        kind = "folder without config.json" if folder.is_dir() else "file" if folder.exists() else "path to nothing"
-        raise ValueError(f"{folder} is a {kind}; expected a model folder, as attnlib train writes it")
+        why = "a folder without config.json" if folder.is_dir() else "a file" if folder.exists() else "not there"
+        raise ValueError(f"{folder} is {why}; expected a model folder, as attnlib train writes it")
     with refuse_damage(folder / CONFIG):
         config = json.loads((folder / CONFIG).read_text("utf-8"))
     if not isinstance(config, dict):

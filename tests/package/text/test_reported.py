@@ -235,7 +235,7 @@ def test_a_save_that_fails_is_said_and_the_last_one_ends_the_training(run, monke
     @contextmanager
     def fails(path):
         with add_path_to_errors(path):
-            yield SimpleNamespace(write=lambda _: (_ for _ in ()).throw(no_space), flush=lambda: None)
+            yield SimpleNamespace(write=lambda _: (_ for _ in ()).throw(no_space()), flush=lambda: None)
 
     monkeypatch.setattr(saving, "atomic_open", fails)
     status, _, err = run(*command)
@@ -268,6 +268,17 @@ def test_what_lowers_the_memory_is_said_when_there_is_not_enough(run, monkeypatc
 )
 def test_an_option_beyond_its_range_is_named(run, options, says):
     assert run(*SMALL, *options.split())[::2] == (2, f"attnlib train: {says}\n")
+
+
+def test_a_beam_that_no_memory_holds_is_refused(run):
+    says = "attnlib translate: beam_size is 1000000000; expected a number from 1 to 65536\n"
+    assert run("translate", "--model", MODEL, "--beam-size", "1000000000", given="the cat\n") == (2, "", says)
+
+
+def test_a_text_is_not_trained_on_without_gradients(refused):
+    pairs = [SentencePair(("a",), ("b",))]
+    refused(lambda: torch.no_grad()(train_model)("run", pairs), "train_model is called without gradients; expected no")
+    assert not Path("run").exists()
 
 
 def test_a_toy_text_on_a_full_disk_leaves_nothing_behind(run, monkeypatch):

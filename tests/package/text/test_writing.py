@@ -131,6 +131,22 @@ def test_only_the_output_fails_and_only_once(monkeypatch):
     assert caught.value.filename == "the output"
 
 
+def test_a_log_that_does_not_wait_for_its_reader_is_lost_and_stops_nothing():
+    end, begin = os.pipe()
+    os.set_blocking(begin, False)
+    kept = os.dup(2)
+    try:
+        os.dup2(begin, 2)
+        log = reopened(sys.stderr, 2)
+        for _ in range(9):
+            log.write("much" * 9999)
+            log.flush()
+    finally:
+        os.dup2(kept, 2)
+        for number in (kept, end, begin):
+            os.close(number)
+
+
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "utf-8"])
 def test_letters_that_an_encoding_lacks_are_replaced(tmp_path, encoding):
     name = tmp_path / "out"
