@@ -98,26 +98,18 @@ def _papers_difference(c: Any) -> float:
 
 
 def comparisons_table(recordings: Mapping[str, Recording]) -> Card:
-    """Build a table of all comparisons: what the paper says, and the verdict on each text.
+    """Build a table of all comparisons: what the paper says, the verdict on each text, and why there may be none.
 
     Parameters
     ----------
     recordings : mapping of str to Recording
         The recorded runs of the plans of the ledger, by title.
     """
-    verdicts, about = [verdicts_of(recording) for recording in recordings.values()], read_ledger()["comparisons"]
-    rows = [
-        [f"{name}. {one['says']}", *(UNTESTED if "cannot" in one else of.get(name, "–") for of in verdicts)]
-        for name, one in about.items()
-    ]
-    return table(["the paper says", *recordings], rows)
-
-
-def reasons_table() -> Card:
-    """Build a table of the comparisons that cannot be tested here: where the paper has them, and why not here."""
-    about = read_ledger()["comparisons"]
-    rows = [[name, one["place"], one["cannot"]] for name, one in about.items() if "cannot" in one]
-    return table(["", "in the paper", "why it cannot be tested here"], rows)
+    verdicts, rows = [verdicts_of(recording) for recording in recordings.values()], []
+    for name, about in read_ledger()["comparisons"].items():
+        found = [UNTESTED if "cannot" in about else of.get(name, "–") for of in verdicts]
+        rows.append([f"{name}. {about['says']}", *found, about.get("cannot", "")])
+    return table(["the paper says", *recordings, "why not"], rows)
 
 
 def verdicts_of(recording: Recording) -> dict[str, str]:

@@ -1,0 +1,68 @@
+# %% after cell-002
+found = judged["captions"].set_index(["first", "second", "metric"])
+words = found["verdict"]
+of_bahdanau = found[found["comparison"].str.startswith("B")]
+assert (of_bahdanau["verdict"] == "agrees").all()
+assert (of_bahdanau["ci_low"] > 0).all(), "to the right"
+of_luong = found[found["comparison"].str.startswith("L") & found["paper_first"].notna()]
+assert {*of_luong["verdict"]} >= {"agrees", "differs", "undecided"}
+left = [("dropout", "reversed", "bleu_beam"), ("local-p", "dot", "bleu_beam"), ("local-p", "dot", "perplexity")]
+left += [("general", "concat", "perplexity")]
+gains = [("dot", "location", "copied_gain"), ("local-p", "location", "copied_gain")]
+assert {*of_luong.index[of_luong["verdict"] == "differs"]} == {*left, *gains}
+assert of_luong.loc[gains, "difference"].abs().max() < 0.05, "at 0"
+
+# %% after cell-006
+assert {*ledger.read_ledger()["comparisons"]} >= {*judged["captions"]["comparison"]}
+
+# %% after cell-009
+gain = found.loc[("bahdanau", "no-attention", "bleu_beam")]
+assert f"{gain.difference:.1f}" == f"{gain.paper_first - gain.paper_second:.1f}" == "8.9"
+bold = found.loc[("bahdanau-short", "no-attention", "bleu_beam")]
+assert 0.4 < bold.difference / (bold.paper_first - bold.paper_second) < 0.6
+by_words = captions.runs("words").query("model == 'base' and seed == 30").set_index("words")["sentences"]
+assert by_words[["31-40", "41-50"]].sum() == 7
+assert by_words.sum() == 1000
+assert captions.plan.configs["bahdanau-short"].max_input_length == 12
+
+# %% after cell-015
+better = [("dot", "location"), ("dot", "general")]
+assert all(words[(*pair, "bleu_beam")] == "agrees" for pair in better)
+cost = found.loc[left[0]]
+assert f"{cost.difference:.1f} {cost.paper_first - cost.paper_second:.1f}" == "-1.5 1.4"
+attention = found.loc[("location-unfed", "dropout", "bleu_beam")]
+assert 3.7 < attention.difference / (attention.paper_first - attention.paper_second) < 4
+test = (
+    captions.runs().query("test_set == 'test'").assign(gain=lambda runs: runs["bleu_beam_copied"] - runs["bleu_beam"])
+)
+means = test.groupby("model")[["bleu_beam", "gain"]].mean()
+assert round(means.loc["dropout", "bleu_beam"]) == 13
+assert round(means.loc["no-attention", "bleu_beam"]) == 20
+fed = ["location", "dot", "general", "concat", "local-m", "local-p"]
+assert means.loc[fed, "gain"].round(1).eq(0.1).all()
+four = ledger.read_ledger()["tables"]["luong-4"]["rows"]
+papers = [row["bleu_beam_copied"] - row["bleu_beam"] for row in four if "bleu_beam" in row]
+assert f"{min(papers):.1f} {max(papers):.1f}" == "1.2 1.9"
+assert f"{found.loc[('dot', 'general', 'bleu_beam'), 'difference']:.1f}" == "1.7"
+configs = captions.plan.configs
+assert configs["local-p"].options["score"] == "general"
+assert configs["dot"].options["score"] == "dot"
+
+# %% after cell-017
+links = ledger.rank_correlation(captions, "alignment_error_rate")
+assert links.ci_high < 0, "fewer wrong links, more BLEU"
+assert ledger.rank_correlation(captions, "perplexity").ci_high < 0
+errors = captions.runs().query("test_set == 'captions'").groupby("model")["alignment_error_rate"]
+assert test[test["model"] == "bahdanau"]["bleu_beam"].min() > test[test["model"].isin(links.rows)]["bleu_beam"].max()
+assert errors.min()["bahdanau"] > errors.max()["dot"]
+
+# %% after cell-019
+from pathlib import Path
+
+assert Path("papers-tables.csv").read_text("utf-8") == beside.ledger_frame(recorded).to_csv(index=False), "make refresh"
+runs_of = test.set_index("model")["bleu_beam"]
+assert f"{runs_of['local-m'].max() - runs_of['local-m'].min():.1f}" == "2.2"
+of_papers = [row["bleu_beam"] for row in ledger.read_ledger()["tables"]["luong-4"]["rows"] if "bleu_beam" in row]
+assert f"{max(of_papers) - min(of_papers):.1f}" == "1.7"
+assert runs_of["general"].min() > runs_of["local-m"].min()
+assert runs_of["general"].max() < runs_of["local-m"].max()
