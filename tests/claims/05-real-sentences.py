@@ -8,14 +8,15 @@ assert len(drawn) == 50 * len(english)
 # %% after cell-010
 assert (text.counts["empty"], len(text.pairs), len(dev)) == (1, 3_000, 60)
 
-# %% after cell-015
-went = [e for e in folder.load_history(f"{home}/enfr") if "dev_loss" in e]
-assert went[-1]["dev_loss"] < np.log(150) / 2
-assert (len(went), len(pieces)) == (3, 150)
+# %% after cell-016
+assert sum(metrics.sentence_nll(mine, dev)) / n_pieces < np.log(150) / 2
+assert n_pieces == sum(len(pieces_fr.encode(pair.target)) for pair in dev)
+assert len(pieces) == len(pieces_fr) == 150
 
 # %% after cell-018
-made = vars(how) | {"epochs": 20}
-assert made.items() <= en_fr.config["settings"].items()
+given = en_fr.config["settings"]
+assert sizes.items() <= given["options"].items()
+assert (given["epochs"], given["vocab_size"], given["learning_rate"]) == (20, 150, 5e-3)
 assert translation.words == ("le", "chat", "européen", "dort")
 assert translation.links() == {(2, 0), (2, 1), (1, 2), (3, 3)}
 
