@@ -128,6 +128,14 @@ for name in names:
     now, then = (metrics.alignment_error_rate(links, *every_gold) for links in (read_off, later))
     assert then > 2 * now, name
 
+# %% after papers-ranks
+assert of.ci_high < 0, "the fewer wrong links, the more BLEU"
+every = papers.runs().set_index("model")
+rates = every.query("test_set == 'captions'")["alignment_error_rate"]
+assert rates["bahdanau"].min() > rates["dot"].max()
+bleu_of = every.query("test_set == 'test'")["bleu_beam"]
+assert bleu_of["bahdanau"].min() > bleu_of.drop("bahdanau").max(), "translates best"
+
 # %% after cell-048
 totals = {name: sum(counts) for name, counts in found.items()}
 assert (of_captions.sum(), (of_captions > 0).sum()) == (52, 20)
