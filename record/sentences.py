@@ -136,7 +136,7 @@ def train_and_measure(config: ExperimentConfig, seed: int, data: Data, folder: P
 
 def measure_model(model: EncoderDecoder, config: ExperimentConfig, seed: int, data: Data) -> Run:
     """Measure a trained model, or an ensemble, on the test part and on our captions."""
-    search, key = search_of(config) | {"prefer_finished": True}, {"model": config.name, "seed": seed}
+    search, key = search_of(config), {"model": config.name, "seed": seed}
     test, words, signatures = _test(model, data.test, search)
     captions, outputs = _captions(model, config.language, data.train, search, whole=seed == 0)
     lines = [key | {"test_set": "test"} | test, key | {"test_set": "captions"} | captions]

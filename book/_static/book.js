@@ -7,7 +7,7 @@ addEventListener("DOMContentLoaded", () => {
 
 /* Folded code of several cells in a row, without a word between them, is opened by one button. */
 addEventListener("DOMContentLoaded", () => {
-  const fold = (cell) => cell?.matches("div.cell") && cell.querySelector(":scope > details.above-input");
+  const fold = (cell) => cell?.matches("div.cell") && cell.querySelector(":scope > details.fold");
   for (const cell of document.querySelectorAll(".bd-article div.cell")) {
     const [first, second] = [fold(cell), fold(cell.nextElementSibling)];
     if (!first || !second || cell.querySelector(".cell_output")) continue;

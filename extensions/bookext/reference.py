@@ -97,7 +97,8 @@ def resolve(app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, tex
     if full and name not in own_names(node):
         entry = python.objects[full]
         return make_refnode(app.builder, node["refdoc"], entry.docname, entry.node_id, text, full)
-    return None if name.startswith(tuple(f"{package}." for package in PACKAGES)) else text
+    known = name.startswith(tuple(f"{package}." for package in PACKAGES))
+    return None if known and not name.endswith(".Annotated") else text  # autodoc takes Annotated for the type's own
 
 
 def let_links_find_names(app: Sphinx, env: BuildEnvironment) -> None:

@@ -89,7 +89,7 @@ def greedy_search(
     """
     check_models(model=model)
     state = model.start(source, lengths)
-    lengths, limits = lengths.long(), _of_each(lengths, max_length=max_length)
+    lengths, limits = lengths.long(), _limits(max_length, lengths)
     rows = torch.arange(len(source), device=source.device)
     words = torch.full_like(lengths, BOS)
     chosen, gains, outputs = [], [], []
@@ -116,7 +116,6 @@ def beam_search(
     beam_size: IntLike,
     *,
     length_penalty: FloatLike = 1.0,
-    min_length: IntLike | Int[Tensor, "batch"] = 0,
     allow_unknown: bool = True,
 ) -> Hypotheses:
     """Return the best translation that a beam search finds.
@@ -133,9 +132,6 @@ def beam_search(
         The number of hypotheses kept for each sentence. With 1, the result is that of `greedy_search`.
     length_penalty : float, default 1.0
         The exponent of the length. 0 favors short translations; 1 takes the mean of the words' log probabilities.
-    min_length : int or tensor of int, default 0
-        No strict minimum: if the best finished hypothesis is shorter than this, an unfinished one of greater score is
-        returned. Other toolkits forbid `EOS` before this length; this search does not.
     allow_unknown
         As for `greedy_search`.
 
@@ -178,8 +174,7 @@ def beam_search(
     # A step fills every slot anew, with a word (`chosen`) after the hypothesis of a slot before (`parents`, from 0 in
     # each sentence). What has ended stays as it is.
     state = model.start(source, lengths)
-    lengths, limits = lengths.long(), _of_each(lengths, max_length=max_length)
-    shortest = _of_each(lengths, least=0, min_length=min_length)
+    lengths, limits = lengths.long(), _limits(max_length, lengths)
     first_slot = torch.arange(len(source), device=source.device)[:, None] * beam_size
     log_p = torch.full((len(source), beam_size), -torch.inf, dtype=torch.float32, device=source.device)
     log_p[:, 0] = 0.0  # the other slots are empty at first: they would hold the same hypothesis
@@ -201,20 +196,17 @@ def beam_search(
         slots_before = (first_slot + parents).flatten()[live]
         state = state.select(rows[slots_before])
     score = log_p / size**length_penalty
-    slot = score.masked_fill(~ended, -torch.inf).argmax(1)
-    complete = ended.any(1) & (size.gather(1, slot[:, None])[:, 0] >= shortest)
-    slot = torch.where(complete, slot, score.argmax(1))
+    slot = score.masked_fill(~ended & ended.any(1, keepdim=True), -torch.inf).argmax(1)
     return _hypotheses_in(slot, steps, size, log_p, source.shape[1])
 
 
-def _of_each(lengths: Int[Tensor, "batch"], least: int = 1, **given: IntLike | Tensor) -> Int[Tensor, "batch"]:
-    """Return a number for each sentence, from one for all or one for each."""
-    ((name, number),) = given.items()
-    if isinstance(number, Tensor) and number.ndim:
-        check_arrays(lengths=(lengths, INTEGERS, "batch"), **{name: (number, INTEGERS, "batch")})
-        check_range(least, inf, **given)
-        return number.long()
-    return torch.full_like(lengths, *check_whole(least, **given), dtype=torch.long)
+def _limits(max_length: IntLike | Tensor, lengths: Int[Tensor, "batch"]) -> Int[Tensor, "batch"]:
+    """Return the greatest length of each sentence's translation."""
+    if isinstance(max_length, Tensor) and max_length.ndim:
+        check_arrays(lengths=(lengths, INTEGERS, "batch"), max_length=(max_length, INTEGERS, "batch"))
+        check_range(1, inf, max_length=max_length)
+        return max_length.long()
+    return torch.full_like(lengths, *check_whole(max_length=max_length), dtype=torch.long)
 
 
 def _log_probabilities(logits: Float[Tensor, "rows vocab"], allow_unknown: bool) -> Float[Tensor, "rows vocab"]:

@@ -11,7 +11,6 @@ from torch.nn.functional import cross_entropy
 from attnlib.checks import INTEGERS, brief, check_arrays, check_range
 from attnlib.data import BOS, PAD, Tokenizer
 from attnlib.decoders import DecoderState
-from attnlib.encoders import EncoderOutput
 from attnlib.mechanism import AttentionOutput
 
 
@@ -158,7 +157,7 @@ class EncoderDecoder(nn.Module):
 
     def inputs(
         self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"], target: Int[Tensor, "batch tgt"]
-    ) -> tuple[Int[Tensor, "batch tgt"], EncoderOutput]:
+    ) -> tuple[Int[Tensor, "batch tgt"], Any]:
         """Return what the decoder reads: the word before each target word, BOS at first, and the encoded source."""
         encoded = self._encode(source, lengths, target=(target, INTEGERS, "batch tgt"))
         if self.target_vocabulary is not None:

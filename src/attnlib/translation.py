@@ -127,7 +127,6 @@ def translate_all(
     beam_size: IntLike = 5,
     max_length: IntLike | Sequence[IntLike] | None = None,
     replace_unknown: bool = False,
-    prefer_finished: bool = False,
     allow_unknown: bool = True,
 ) -> list[Translation]:
     """Translate many sentences, in batches of similar length; the translations are in the order of the sentences.
@@ -145,10 +144,6 @@ def translate_all(
         those of the source and 50 more.
     replace_unknown : bool, default False
         Whether unknown words are replaced: see `Translation.with_unknown_replaced`.
-    prefer_finished : bool, default False
-        Whether a translation that ended is always preferred to one that reached its greatest length. The recorded runs
-        use True. If False, an unfinished translation of greater probability per word is preferred to a finished one
-        shorter than half of the source, and to all of them if the greatest length does not exceed the source's.
     allow_unknown : bool, default True
         Whether a translation may hold unknown words.
 
@@ -169,7 +164,7 @@ def translate_all(
     sizes = [sum(known.sizes(words)) for words in sentences]
     limits = _limits(max_length, sizes)
     order = sorted((n for n, size in enumerate(sizes) if size), key=sizes.__getitem__)
-    how: dict[str, Any] = {"beam_size": beam_size, "prefer_finished": prefer_finished, "allow_unknown": allow_unknown}
+    how: dict[str, Any] = {"beam_size": beam_size, "allow_unknown": allow_unknown}
     translations = [Translation((), (), np.zeros((0, 0)), 0.0)] * len(sentences)
     for rows in parted([sizes[n] for n in order], _POSITIONS // beam_size, max(1, _ROWS // beam_size)):
         part = order[rows]
@@ -195,7 +190,6 @@ def _search(
     limits: Sequence[int],
     *,
     beam_size: int,
-    prefer_finished: bool,
     allow_unknown: bool,
 ) -> Iterator[Translation]:
     """Yield the translations of one batch."""
@@ -205,11 +199,7 @@ def _search(
     if beam_size == 1:
         best = greedy_search(model, source, lengths, longest, allow_unknown=allow_unknown)
     else:
-        # where the limit is below the source's length, none that ended is long enough to be preferred
-        least = torch.where(lengths <= longest, (lengths - 1) // 2, longest + 1)
-        least = torch.zeros_like(least) if prefer_finished else least
-        options: dict[str, Any] = {"min_length": least, "allow_unknown": allow_unknown}
-        best = beam_search(model, source, lengths, longest, beam_size, **options)
+        best = beam_search(model, source, lengths, longest, beam_size, allow_unknown=allow_unknown)
     ends, log_p = best.lengths.tolist(), best.log_probabilities.tolist()
     looks = [None] * len(ends) if best.weights is None else best.weights.cpu().numpy()
     for words, row, weights, end, number in zip(sentences, best.ids, looks, ends, log_p, strict=True):

@@ -88,9 +88,9 @@ def train_model(
     """
     folder, config = Path(folder), config or TrainingConfig()
     config.check()
-    if not torch.is_grad_enabled():
-        raise ValueError("train_model is called without gradients; expected no torch.no_grad or inference_mode")
     with saving.alone(folder):
+        if not torch.is_grad_enabled():
+            raise ValueError("train_model is called without gradients; expected no torch.no_grad or inference_mode")
         with processes.main_process_first():
             resumed = (folder / TRAINING).exists()
             prepared = _prepare(folder, pairs, dev, config, log=log, device=torch.device(device))

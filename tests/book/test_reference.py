@@ -35,7 +35,7 @@ HERE = Path(__file__)
 '''
 MODELS = '''"""What is built of `attnlib.made_up.sizes.LEAST` numbers."""
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 from jaxtyping import Float
 from attnlib.made_up.sizes import LEAST
 from attnlib.shapes import Array
@@ -57,6 +57,9 @@ class Model:
 
     def __call__(self, least: int = LEAST) -> "Pair":
         """Call it."""
+
+    def few(self, pair: Annotated[Pair, 3]) -> None:
+        """Take a type that says more."""
 
     def both(self, left: "Pair", Pair: int) -> None:
         """Take `left` and `Pair`, and call `attnlib.made_up.nothing`."""
@@ -116,6 +119,7 @@ def test_signatures_are_those_of_the_source_and_a_path_has_no_value(made_up):
         "class Pair(left: Float[Array, '*batch src'])",
         "class Model(names: list[str] = ...)",
         "__call__(least: int = LEAST) → Pair",
+        "few(pair: Annotated[Pair, 3]) → None",
         "both(left: Pair, Pair: int) → None",
     ]
 

@@ -34,3 +34,17 @@ def test_letters_and_equations_do_without_what_is_newer(root, browser, older, tm
     assert page.evaluate(COPIED) == "$$c_t$$\n(1.3)"
     assert errors == []
     page.close()
+
+
+def test_folded_code_of_several_cells_in_a_row_opens_at_once(root, browser):
+    cell = '<div class="cell"><details class="fold"><summary>Show the code</summary><pre>{}</pre></details>{}</div>'
+    output = '<div class="cell_output">seen</div>'
+    cells = cell.format("one", "") + cell.format("two", output) + "<p>A word.</p>" + cell.format("three", "")
+    script = (root / "book" / "_static" / "book.js").read_text("utf-8")
+    page = browser.new_page()
+    page.set_content(f'<body><article class="bd-article"><script>{script}</script>{cells}</article></body>')
+    expect(page.locator("summary")).to_have_count(2)
+    page.locator("summary").first.click()
+    expect(page.locator("pre:visible")).to_have_text(["one", "two"])
+    expect(page.locator(".cell_output")).to_be_visible()
+    page.close()

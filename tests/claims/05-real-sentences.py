@@ -8,14 +8,15 @@ assert len(drawn) == 50 * len(english)
 # %% after cell-010
 assert (text.counts["empty"], len(text.pairs), len(dev)) == (1, 3_000, 60)
 
-# %% after cell-015
-went = [e for e in folder.load_history(f"{home}/enfr") if "dev_loss" in e]
-assert went[-1]["dev_loss"] < np.log(150) / 2
-assert (len(went), len(pieces)) == (3, 150)
+# %% after cell-016
+assert sum(metrics.sentence_nll(mine, dev)) / n_pieces < np.log(150) / 2
+assert n_pieces == sum(len(pieces_fr.encode(pair.target)) for pair in dev)
+assert len(pieces) == len(pieces_fr) == 150
 
 # %% after cell-018
-made = vars(how) | {"epochs": 20}
-assert made.items() <= en_fr.config["settings"].items()
+given = en_fr.config["settings"]
+assert sizes.items() <= given["options"].items()
+assert (given["epochs"], given["vocab_size"], given["learning_rate"]) == (20, 150, 5e-3)
 assert translation.words == ("le", "chat", "européen", "dort")
 assert translation.links() == {(2, 0), (2, 1), (1, 2), (3, 3)}
 
@@ -135,6 +136,14 @@ rates = every.query("test_set == 'captions'")["alignment_error_rate"]
 assert rates["bahdanau"].min() > rates["dot"].max()
 bleu_of = every.query("test_set == 'test'")["bleu_beam"]
 assert bleu_of["bahdanau"].min() > bleu_of.drop("bahdanau").max(), "translates best"
+
+# %% after papers-ranks
+assert of.ci_high < 0, "the fewer wrong links, the more BLEU"
+in_papers = papers.runs().set_index("model")
+error_rates_of = in_papers.query("test_set == 'captions'")["alignment_error_rate"]
+assert error_rates_of["bahdanau"].min() > error_rates_of["dot"].max()
+best = in_papers.query("test_set == 'test'")["bleu_beam"]
+assert best["bahdanau"].min() > best.drop("bahdanau").max(), "translates best"
 
 # %% after cell-048
 totals = {name: sum(counts) for name, counts in found.items()}

@@ -12,11 +12,12 @@ import pytest
 import torch
 from torch.nn.functional import linear, pad
 
-from attnlib import alignment, decoders, encoders, losses, mechanism, scores, search, seq2seq, windows
+from attnlib import alignment, decoders, encoders, mechanism, scores, search, seq2seq, windows
+from attntext import loss
 
 
 def in_module(name: str) -> ModuleType:
-    spec = spec_from_file_location(name, Path(__file__).with_name(f"test_{name}.py"))
+    spec = spec_from_file_location(name, Path(__file__).parent / f"{name}.py")
     tests = module_from_spec(spec)
     spec.loader.exec_module(tests)
     return tests
@@ -24,16 +25,16 @@ def in_module(name: str) -> ModuleType:
 
 # The checks: tests of the modules, and one.
 
-of_alignment, of_decoders, of_encoders = map(in_module, ("alignment", "decoders", "encoders"))
+of_alignment, of_decoders, of_encoders = map(in_module, ("test_alignment", "test_decoders", "test_encoders"))
 everywhere, monotonic, predictive = (
     partial(of_alignment.test_every_combination_is_the_loop, of_alignment.make("dot", window))
     for window in ("global", "local-m", "local-p")
 )
 additive, concat = (
-    partial(in_module("scores").test_classes_are_the_papers_equations, name) for name in ("additive", "concat")
+    partial(in_module("test_scores").test_classes_are_the_papers_equations, name) for name in ("additive", "concat")
 )
 search_is_teacher_forcing = partial(
-    in_module("search").test_weights_and_probabilities_are_those_of_teacher_forcing_on_what_was_chosen,
+    in_module("test_search").test_weights_and_probabilities_are_those_of_teacher_forcing_on_what_was_chosen,
     *("luong", search.greedy_search),
 )
 the_lstm_reads_to_the_end, the_gru_begins_at_the_end = (
@@ -44,12 +45,14 @@ steps_are_teacher_forcing = partial(
     of_decoders.test_steps_one_by_one_are_teacher_forcing_and_leave_their_state_as_it_was,
     of_decoders.made(of_decoders.DECODERS["bahdanau"]),
 )
-what_is_masked_is_gone = in_module("attention").test_no_gradient_reaches_what_is_masked
+what_is_masked_is_gone = in_module("test_attention").test_no_gradient_reaches_what_is_masked
 
 
 def the_loss_is_torchs():
     with pytest.MonkeyPatch.context() as patch:
-        in_module("losses").test_the_loss_without_all_scores_is_torchs_and_so_are_its_gradients(0.0, 2**21, patch)
+        in_module("text/test_loss").test_the_loss_without_all_scores_is_torchs_and_so_are_its_gradients(
+            0.0, 2**21, patch
+        )
 
 
 def test_a_larger_batch_takes_no_more_operations():
@@ -77,7 +80,7 @@ def bug(number, what, where, name, check):
 
 bug(3, "BOS is PAD, in training", seq2seq, "BOS", search_is_teacher_forcing)(0)
 bug(3, "BOS is PAD, in search", search, "BOS", search_is_teacher_forcing)(0)
-bug(3, "padding counts in the loss", losses, "PAD", the_loss_is_torchs)(-100)
+bug(3, "padding counts in the loss", loss, "PAD", the_loss_is_torchs)(-100)
 
 
 @bug(1, "no mask", mechanism, "_softmax", everywhere)

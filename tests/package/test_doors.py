@@ -115,8 +115,6 @@ MODELS = [
     ),
     (lambda: beam_search(*GIVEN, 3, MODEL), "TypeError: beam_size is an EncoderDecoder; expected a whole number"),
     (lambda: beam_search(*GIVEN, LENGTHS / 1, 2), "TypeError: max_length is a tensor of float32; expected a tensor of"),
-    (lambda: beam_search(*GIVEN, 3, 2, min_length=LENGTHS[:1]), "min_length has shape (1,); expected (batch=2)"),
-    (lambda: beam_search(*GIVEN, 3, 2, min_length=LENGTHS - 3), "min_length holds -1; expected numbers from 0"),
     (lambda: ensemble([MODEL, 3]), "TypeError: models[1] is 3; expected an EncoderDecoder"),
 ]
 SENTENCES = [
@@ -157,7 +155,11 @@ CARDS = [
 ]
 
 
-@pytest.mark.parametrize(("call", "says"), [*ATTENTION, *MODELS, *SENTENCES, *CARDS], ids=lambda given: str(given)[:50])
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [*ATTENTION, *MODELS, *SENTENCES, *CARDS],
+    ids=lambda given: given[:50] if isinstance(given, str) else "",
+)
 def test_a_door_refuses_in_one_line(call, says, refused):
     kind, found, said = says.rpartition("TypeError: ")
     refused(call, f"{kind}{found}^{re.escape(said)}[^\n]*$")

@@ -397,7 +397,7 @@ attnlibCards.define("comparison", (card, data, guard) => {
     return row;
   });
   const ease = eased(rows.map(({ lamps }) => lamps), () => rows.map(({ want }) => want), paintAll, () => {
-    if (coarse > 4) return;
+    if (coarse > 2) return;
     coarse *= 1.5;
     renew();
   });

@@ -236,7 +236,7 @@ attnlibCards.define("differences", (card, data, guard) => {
   codes.before(make("div", { class: "at-lit" }, night, line(play, button("◀", { "aria-label": "one station back", onclick: () => hop(-1) }),
     button("▶|", { "aria-label": "one station on", onclick: () => hop(1) })), line(...chips), aloud));
   const ease = eased(rows.map(({ lamps }) => lamps), () => rows.map(({ want }) => want), paint, () => {
-    if (grain > 6) return;
+    if (grain > 3) return;
     grain *= 1.5;
     renew();
   });

@@ -107,6 +107,7 @@ window.attnlibLight ??= (() => {
     Object.assign(canvas, { width: Math.round(wide * ratio), height: Math.round(high * ratio) });
     Object.assign(canvas.style, { width: `${wide}px`, height: `${high}px` });
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.imageSmoothingQuality = "high";   // of the grains
     return pen;
   }
 

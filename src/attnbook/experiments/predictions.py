@@ -94,7 +94,7 @@ def predict(model: EncoderDecoder, pairs: Sequence[SentencePair], beam_size: int
     followed = window_centers(model, pairs) if window else None
 
     def translations(size: int) -> list[Words]:
-        found = translate_all(model, sources, max_length=most, beam_size=size, prefer_finished=True)
+        found = translate_all(model, sources, max_length=most, beam_size=size)
         return [one.words for one in found]
 
     return Predictions(

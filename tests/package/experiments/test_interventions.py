@@ -1,9 +1,11 @@
 """Weights are changed, words hidden, annotations transplanted: loops over the steps are the oracle."""
 
+from itertools import pairwise
+
 import pytest
 import torch
 
-from attnbook.experiments.interventions import change_weights, next_word
+from attnbook.experiments.interventions import change_weights, next_word, score_slopes
 from attnlib.batching import encode_batch
 from attnlib.data import BOS, SentencePair, Vocabulary
 from attnlib.presets import luong, rnn_search
@@ -75,3 +77,21 @@ def test_changed_weights(model):
     assert torch.allclose(even[0], model.decoder(words, mean)[0]), "the context is the mean of the annotations"
     assert not torch.allclose(even[0], before[0])
     assert torch.equal(model.decoder(words, encoded)[0], before[0]), "the model is as it was"
+
+
+def test_slopes_are_what_a_small_rise_of_each_score_does_to_the_loss_of_its_word():
+    words = [Vocabulary.from_sentences([tuple(letters)]) for letters in WORDS]
+    model = rnn_search(*words, embedding_dim=5, hidden_size=7, seed=3).double().requires_grad_(False)
+    h = annotations(model, PAIR)
+    state = model.decoder.start(model.encoder(*encode_batch([PAIR.source], words[0])))
+    ids, slopes = [BOS, *words[1].encode(PAIR.target)], score_slopes(model, PAIR)
+    assert slopes.shape == (len(ids) - 1, h.shape[1])
+    for t, (before, word) in enumerate(pairwise(ids)):
+        (s,), y = state.cache, model.decoder.embedding(torch.tensor([before]))
+
+        def loss(e, s=s, y=y, word=word):
+            return -model.decoder.readout(s, y, e.softmax(0) @ h).log_softmax(1)[0, word]
+
+        for i, rise in enumerate(1e-6 * torch.eye(h.shape[1], dtype=torch.float64)):
+            assert abs((loss(rise) - loss(-rise)) / 2e-6 - slopes[t, i]) < 1e-8
+        state = model.decoder.step(torch.tensor([before]), state)[2]
