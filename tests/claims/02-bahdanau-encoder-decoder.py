@@ -102,7 +102,6 @@ nn.functional.cross_entropy(logits, chat).backward()
 by_hand = 0.1 * (h[0] - context) @ context.grad
 assert torch.allclose(e.grad, by_hand, atol=1e-6), "(2.7)"
 
-
 # %% after slopes
 rates = [steepest(stage, test) for stage in stages.values()]
 chance = np.mean([1 / (len(pair.source) + 1) for pair in test])
@@ -132,6 +131,14 @@ assert round(rates[2], 2) == 0.95
 by_seed = runs.set_index(["model", "clauses"])["exact_match"].sort_index()
 assert by_seed["no-attention", 1].min() > 0.5 > by_seed["no-attention", 2].max()
 assert by_seed["bahdanau"].loc[1:3].min() > 0.9, "they stay right, at any seed"
+
+# %% after papers-table
+from attnbook.experiments import ledger
+
+found = ledger.judge_plan(captions).set_index(["first", "second", "metric"])
+gain = found.loc[("bahdanau", "no-attention", "bleu_beam")]
+assert round(gain["difference"]) == round(gain["paper_first"] - gain["paper_second"]) == 9
+assert gain["verdict"] == found.loc[("bahdanau-short", "no-attention", "bleu_beam"), "verdict"] == "agrees"
 
 # %% after cell-043
 tops = dict(zip(negated.target, looks.argmax(axis=1), strict=True))

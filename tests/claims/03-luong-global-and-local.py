@@ -184,6 +184,21 @@ assert not luong.decoder.input_feeding and not forwards.encoder.reverse
 of_luong, of_forwards = (recorded.plan.configs[model.config["training_info"]["row"]] for model in (luong, forwards))
 assert of_forwards.options == {**of_luong.options, "encoder": "forward"}
 
+# %% after papers-scores
+from attnbook.experiments import ledger
+
+found = ledger.judge_plan(on_captions).set_index(["first", "second", "metric"])
+added = found[found["comparison"] == "L1"]
+papers = added["paper_first"] - added["paper_second"]
+assert added["difference"].idxmax() == papers.idxmax() == ("location-unfed", "dropout", "bleu_beam"), "gains most"
+fed = found.loc[("location", "location-unfed", "bleu_beam")]
+assert f"{fed['paper_first'] - fed['paper_second']:.1f} {fed['difference']:.1f}" == "1.3 0.4"
+assert (fed["verdict"], len(fed["ours_first"]), len(fed["ours_second"])) == ("undecided", 5, 5)
+assert found.loc[("dot", "general", "bleu_beam"), "verdict"] == "agrees"
+below = found.loc[("local-p", "dot", "bleu_beam")]
+assert below["difference"] < 0
+assert below["verdict"] == "differs"
+
 # %% after cell-072
 lstm = torch.nn.LSTMCell(7, 4).double().requires_grad_(False)
 renamed = {f"lstm.{k}_l0": w.numpy() for k, w in lstm.named_parameters()}

@@ -129,6 +129,14 @@ for name in names:
     now, then = (metrics.alignment_error_rate(links, *every_gold) for links in (read_off, later))
     assert then > 2 * now, name
 
+# %% after papers-ranks
+assert of.ci_high < 0, "the fewer wrong links, the more BLEU"
+in_papers = papers.runs().set_index("model")
+error_rates_of = in_papers.query("test_set == 'captions'")["alignment_error_rate"]
+assert error_rates_of["bahdanau"].min() > error_rates_of["dot"].max()
+best = in_papers.query("test_set == 'test'")["bleu_beam"]
+assert best["bahdanau"].min() > best.drop("bahdanau").max(), "translates best"
+
 # %% after cell-048
 totals = {name: sum(counts) for name, counts in found.items()}
 assert (of_captions.sum(), (of_captions > 0).sum()) == (52, 20)

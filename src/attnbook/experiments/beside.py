@@ -17,6 +17,7 @@ from attnbook.experiments.ledger import (
     all_runs,
     judge_correlation,
     judge_plan,
+    paper_figure,
     rank_correlation,
     read_ledger,
     runs_of,
@@ -58,6 +59,35 @@ def papers_table(name: str, recording: Recording, metrics: Sequence[str]) -> Car
         rows.append([*cells, len(shown[0]) or "–", " ".join(_number(x, metrics[0]) for x in shown[0]) or "–"])
     heads = [f"{NAMES[metric]}, {whose}" for metric in metrics for whose in ("paper", "ours")]
     return table(["", *heads, "n", f"{NAMES[metrics[0]]}, all runs"], rows)
+
+
+def rows_table(recording: Recording) -> Card:
+    """Build a table of all recorded rows of a plan of captions: alignment error, the paper's beside it, and BLEU.
+
+    Parameters
+    ----------
+    recording : Recording
+        The recorded runs on captions.
+    """
+    runs, rows = runs_of(recording), []
+    for name, config in recording.plan.configs.items():
+        links, bleu = (
+            all_runs(runs, name, *of) for of in (("alignment_error_rate", "captions"), ("bleu_beam", "test"))
+        )
+        paper = paper_figure(recording.plan.name, name, "alignment_error_rate")
+        shown = [
+            _number(paper, "alignment_error_rate"),
+            _spread(links, "alignment_error_rate"),
+            _spread(bleu, "bleu_beam"),
+        ]
+        rows += [[config.label, *shown, len(bleu)]] if bleu else []
+    return table(["", "alignment error, paper", "alignment error, ours", "BLEU, ours", "n"], rows)
+
+
+def _spread(runs: Sequence[float], metric: str) -> str:
+    """Return a mean, with the lowest and the highest run."""
+    low, high = (_number(end, metric) for end in (min(runs, default=0), max(runs, default=0)))
+    return f"{_number(np.mean(runs), metric)} ({low} to {high})".replace(" ", "\N{NO-BREAK SPACE}") if runs else "–"
 
 
 def _number(x: Any, metric: str, sign: str = "") -> str:

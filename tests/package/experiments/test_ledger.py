@@ -155,6 +155,13 @@ def test_tables_show_all_runs_beside_the_paper_s_figures():
     assert "+10.5" in claims
 
 
+def test_every_recorded_row_is_shown_with_the_paper_s_error():
+    lines = str(beside.rows_table(recording_of())).replace("\N{NO-BREAK SPACE}", " ").splitlines()
+    assert len(lines) == 1 + len(BLEU)
+    [row] = [line for line in lines if line.startswith("local-p, general")]
+    assert row.split()[2:] == ["0.36", "0.26", "(0.24", "to", "0.28)", "26.0", "(24.0", "to", "28.0)", "5"]
+
+
 def test_the_picture_has_a_hollow_mark_a_claim_and_a_dot_a_run():
     judged = ledger.judge_plan(recording_of())
     fig = beside.plot_ledger(judged)
