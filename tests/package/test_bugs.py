@@ -45,7 +45,7 @@ steps_are_teacher_forcing = partial(
     of_decoders.test_steps_one_by_one_are_teacher_forcing_and_leave_their_state_as_it_was,
     of_decoders.made(of_decoders.DECODERS["bahdanau"]),
 )
-what_is_masked_is_gone = in_module("test_attention").test_no_gradient_reaches_what_is_masked
+what_is_masked_is_gone = in_module("test_mechanism").test_no_gradient_reaches_what_is_masked
 
 
 def the_loss_is_torchs():

@@ -74,7 +74,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Card:
     for n, row in enumerate(cells):
         if len(row) != len(head) or not row:
             raise ValueError(f"rows[{n}] has {len(row)} cells; expected {len(head)}, as many as head, at least one")
-    columns = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
+    columns = "".join(f'<th scope="col">{escape(name)}</th>' if name else "<td></td>" for name in head)
     marks = [[getattr(x, "attributes", "") for x in row] for row in rows]
     lines = "\n".join(
         f'<tr><th scope="row">{escape(first)}</th>'
@@ -215,7 +215,7 @@ def still_table(told: str, head: Sequence[str], rows: Iterable[str]) -> str:
 
 
 def _table(head: Sequence[str], rows: Iterable[str]) -> str:
-    columns = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
+    columns = "".join(f'<th scope="col">{escape(name)}</th>' if name else "<td></td>" for name in head)
     lines = "\n".join(f"<tr>{row}</tr>" for row in rows)
     return f"<table><thead><tr>{columns}</tr></thead>\n<tbody>{lines}</tbody></table>"
 
