@@ -8,10 +8,12 @@ LICENCES := Apache;BSD;ISC;MIT;MPL;Mozilla Public License;PSF;Python Software Fo
 OXLINT = npx --yes oxlint@1.94.0
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help book test coverage lint lint-scripts refresh pictures pretrained experiments costs real papers exercises verify serve bench pdf lock clean
+.PHONY: help install book test coverage lint lint-scripts refresh pictures pretrained experiments costs real papers exercises verify serve bench pdf lock clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
+
+install: .venv/installed ## install requirements.txt and the packages into .venv; most commands below do it first
 
 book: .venv/installed ## execute every chapter and build the pages
 	rm -rf _build/.doctrees _build/html _build/jupyter_execute

@@ -16,6 +16,11 @@ def pytest_configure(config: pytest.Config) -> None:
     config.option.nbval_sanitize_with = config.rootpath / "tests" / "carried.cfg"
 
 
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """Say what a run without nbval leaves out."""
+    return [] if config.getoption("nbval", default=False) else ["not checked: the notebooks; pytest --nbval notebooks"]
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[None, list, list]:
     """Collect the claims of a notebook, too."""

@@ -39,7 +39,7 @@ def install(root, tmp_path):
             python.write_text(f'#!/bin/sh\ncase "$1" in {cases} esac\n', encoding="utf-8")
             python.chmod(0o755)
         outside = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
-        make = ["make", ".venv/installed", f"PYTHON={python}"]
+        make = ["make", "install", f"PYTHON={python}"]
         run = subprocess.run(make, cwd=tmp_path, env=outside, capture_output=True, text=True, check=False)
         assert run.returncode
         return run
