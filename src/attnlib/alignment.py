@@ -115,6 +115,11 @@ class AttentionLayer(nn.Module):
         steps
             The target positions of the states, from 0.
         """
+        # The plain way is to score all annotations, and to mask those outside the window. The first branch does that,
+        # where the window is the whole source. Where the window is shorter, two faster ways give the same contexts. The
+        # last branch copies the annotations in each state's window, and scores no others. The second branch makes no
+        # copies: one product scores all annotations for all states, only the scores in the window are softmaxed, and
+        # their weights go back to their positions, with 0 elsewhere, for one product with all annotations.
         view = self.window(s, steps, memory.lengths, memory.mask)
         src, window = memory.mask.shape[-1], view.mask.shape[-1]
         if view.positions is None or window == src:

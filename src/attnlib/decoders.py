@@ -387,6 +387,11 @@ class LuongDecoder(Decoder):
         return torch.tanh(linear(torch.cat([attended.context, s], 2), self.W_c)), attended
 
     def _one_by_one(self, y, begun):
+        # The plain way is to call `step` for one word after the other, whose lowest layer computes W_ih [y; s_tilde] +
+        # W_hh s with all of its input at every step. Here all words are known beforehand, so W_y y is one product for
+        # all steps, before the loop. A step needs W_fed s_tilde + W_hh s only, which is one product too, [W_fed, W_hh]
+        # [s_tilde; s]. The layers above and the attention need the step's own state, and stay in the loop. No step
+        # needs the output layer, and so it comes after the loop, for all words at once.
         s, cell = (list(x.unbind(1)) for x in begun.cache[:2])
         layers = self.lstm.all_weights  # of each: W_ih, W_hh, b_ih, b_hh
         W_y, W_fed = layers[0][0].split([y.shape[2], self.lstm.hidden_size], dim=1)

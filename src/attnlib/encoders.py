@@ -199,7 +199,11 @@ def _read(
     lstm: nn.Module, x: Float[Tensor, "batch src emb"], lengths: Int[Tensor, "batch"]
 ) -> tuple[Float[Tensor, "batch src hid"], tuple[Tensor, Tensor]]:
     """Read up to the end of the shortest sentences, set them aside, and continue with the others."""
-    # packed sequences do the same, but their backward pass writes zeros as large as the whole input at every step
+    # The plain way is to call the LSTM on each sentence alone, without its padding. Here one call reads all sentences
+    # together, the longest in the first row, up to the end of the shortest. The shortest is then complete: its last
+    # state is set aside, and the next call continues with the rows above it. Sentences of three, two, and two words
+    # take two calls: three rows of two words, then one row of one word. Packed sequences do the same, but their
+    # backward pass writes zeros as large as the whole input at every step.
     lengths, order = lengths.sort(descending=True, stable=True)
     x, back = x[order], order.argsort()
     ends, counts = lengths.flip(0).unique_consecutive(return_counts=True)

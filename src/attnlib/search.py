@@ -164,6 +164,10 @@ def beam_search(
     check_models(model=model)
     (beam_size,) = check_whole(1, _WIDEST, beam_size=beam_size)
     (length_penalty,) = check_finite(length_penalty=length_penalty)
+    # The plain way is a list of hypotheses for one sentence. A step extends each by every word, and keeps the
+    # `beam_size` best: those that have ended, then the most probable of the others. Here the hypotheses of all
+    # sentences are rows of one batch, so that one call of `model.step` extends them all, and the lists are tensors.
+    #
     # A sentence has `beam_size` slots, one for each hypothesis. Only unfinished hypotheses are stepped: they are the
     # rows of `words`, `state` and `logits`, without gaps. Two sentences with three slots each, four unfinished:
     #
