@@ -1,4 +1,4 @@
-"""Counts of parameters and of multiply-adds."""
+"""Counts of parameters and of multiply-adds (chapter 4)."""
 
 from collections.abc import Callable
 from math import prod

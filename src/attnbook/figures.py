@@ -1,4 +1,4 @@
-"""Plots with Matplotlib. Each function plots data and returns the axes.
+"""Plots with Matplotlib, for chapters 1 to 5 and the laboratory. Each function plots data and returns the axes.
 
 All weights have one sequential color map that is also readable in gray, and curves differ in color, marker, and dash.
 Words with letters that Matplotlib's font does not have, as in most languages of Asia, are drawn with an installed font

@@ -1,4 +1,4 @@
-"""From decoder states and annotations to contexts and weights: any score, through any window.
+"""From decoder states and annotations to contexts and weights (chapters 2 and 3): any score, any window.
 
 `AttentionLayer` is attention as both papers use it. What a sentence needs once, `AttentionLayer.precompute`, is apart
 from what every step needs, and a step may be one target position or all of them: the result is the same.

@@ -1,4 +1,4 @@
-"""Batches: encoded sentences side by side, filled up with `PAD`, and texts as arrays that batches are cut from."""
+"""Batches (chapter 2): encoded sentences side by side, filled up with `PAD`, and texts that batches are cut from."""
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence

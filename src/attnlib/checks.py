@@ -1,4 +1,4 @@
-"""What more than one function refuses: each kind of wrong argument in one place.
+"""Checks of arguments for all modules: each kind of wrong argument is refused in one place.
 
 A check raises an error that names the argument, says what it was and what was expected.
 """

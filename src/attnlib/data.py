@@ -1,4 +1,4 @@
-"""Sentence pairs, and the vocabularies that number their words.
+"""Sentence pairs, and the vocabularies that number their words (chapter 2).
 
 An encoded sentence, source or target, ends in `EOS`, and its length counts it.
 """

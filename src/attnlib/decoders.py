@@ -1,4 +1,4 @@
-"""One decoder step each, and how the steps are chained.
+"""One decoder step each, and how the steps are chained (chapters 2 and 3).
 
 Every `Decoder` offers the same methods. ``start(encoded)`` gives the `DecoderState` before the first word,
 ``step(ids, state)`` takes the word before and scores the next one, and calling the decoder scores all words at once

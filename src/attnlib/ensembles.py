@@ -1,4 +1,4 @@
-"""Several models that translate together, as one: the mean of their probabilities, and of their attention weights."""
+"""Several models as one (laboratory, "The papers' tables"): the mean of their probabilities and weights."""
 
 from collections.abc import Sequence
 from math import log

@@ -1,4 +1,4 @@
-"""What every model is made of: weights and how they begin, embeddings, one step of a GRU and of an LSTM.
+"""What every model is made of (chapters 2, 3, and 6): weights and how they begin, embeddings, GRU and LSTM steps.
 
 `torch.nn.GRUCell` and `torch.nn.LSTMCell` multiply the whole input at every step. A decoder knows the words long before
 it knows the context, so their share is computed for all steps at once, and only what depends on the step before is left

@@ -1,4 +1,4 @@
-r"""The general attention mechanism: score queries against keys, average the values by the weights.
+r"""The general attention mechanism (chapter 1): score queries against keys, average the values by the weights.
 
 The functions take NumPy arrays and torch tensors alike and change none of their arguments. `attention` and
 `masked_softmax` refuse arrays that do not go together; what is inside trusts the shapes.

@@ -1,4 +1,4 @@
-"""The papers' models: three ways to choose an encoder and a decoder.
+"""The papers' models (chapters 2 and 3): three ways to choose an encoder and a decoder.
 
 ========================================= ========== ========== ====================
 model                                     vocabulary weights    sizes

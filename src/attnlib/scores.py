@@ -1,4 +1,4 @@
-"""How well does a query match a key? The scores of both papers.
+"""How well does a query match a key? The scores of both papers (chapters 2 and 3).
 
 A score reads the annotations once per sentence, ``keys = score.project_keys(h)``, and answers decoder states at every
 step, ``e = score(s, keys)``. The equations that need no weights of their own, `dot` and `additive`, are

@@ -1,4 +1,4 @@
-"""From a model to a translation, word by word: the likeliest word at each step, or several hypotheses at once."""
+"""From a model to a translation, word by word (chapter 2): greedy search, and beam search (chapter 4)."""
 
 from collections.abc import Sequence
 from math import inf

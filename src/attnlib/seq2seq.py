@@ -1,4 +1,4 @@
-"""An encoder and a decoder make a model."""
+"""An encoder and a decoder make a model (chapters 2 and 3)."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple

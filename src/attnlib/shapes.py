@@ -1,4 +1,4 @@
-"""The axis names, and the kind of array, of this package's signatures.
+"""The axis names, and the kind of array, of the signatures of all modules.
 
 ========== ======================================================================
 axis       what it counts

@@ -1,4 +1,4 @@
-"""One training loop for every model and every text: Adam on the cross-entropy of the true words."""
+"""One training loop for every model and every text (chapter 5): Adam on the cross-entropy of the true words."""
 
 import signal
 from collections.abc import Callable, Iterable, Iterator

@@ -1,4 +1,4 @@
-"""The Transformer: what chapter 1 calls attention, several times side by side, and nothing recurrent.
+"""The Transformer (chapter 6): what chapter 1 calls attention, several times side by side, and nothing recurrent.
 
 Every position looks at every other in one step, so order has to be in the vectors: positions are added to the words'.
 Masks keep padding out, and in the decoder what is not yet written. Sections and equations are those of Vaswani et al.

@@ -1,4 +1,4 @@
-"""From sentences to translations: words, attention weights, links, and probability."""
+"""From sentences to translations (chapter 5): words, attention weights, links, and probability."""
 
 import sys
 import warnings

@@ -1,4 +1,4 @@
-"""What is translated and linked: the words of a sentence, and in scripts without spaces its letters.
+"""What is translated and linked (chapter 5): the words of a sentence, and in scripts without spaces its letters.
 
 A model may read pieces of words; the weights between pieces become weights between words or letters here.
 """

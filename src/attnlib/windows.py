@@ -1,4 +1,4 @@
-r"""Where may the decoder look? Everywhere, or near a center :math:`p_t`.
+r"""Where may the decoder look? Everywhere, or near a center :math:`p_t` (chapter 3).
 
 Positions count from 0, and :math:`S` is a sentence's own true length. Position :math:`i` is in the window when :math:`0
 \le i < S` and :math:`|i - p_t| \le D`, both ends included: at most :math:`2D + 1` positions, and :math:`2D` when

@@ -1,4 +1,4 @@
-"""Evaluation of a model on a text: BLEU and chrF by sacrebleu, exact match, and alignment error rate."""
+"""Evaluation of a model on a text (``attnlib evaluate``): BLEU and chrF, exact match, and alignment error rate."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""Reading and writing of parallel text and word links: plain or packed text, and tab-separated pairs.
+"""Reading and writing of parallel text and word links (chapter 5): plain or packed text, and tab-separated pairs.
 
 Text is UTF-8 with one sentence per line, and is normalized to Unicode's composed form (NFC). Words are separated by
 spaces. An error names the file and the line, counted from 1.

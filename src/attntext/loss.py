@@ -1,4 +1,4 @@
-"""The cross-entropy of the true words, computed together with the output layer, by one process or several.
+"""The cross-entropy of the true words, computed with the output layer, by one or more processes of `attntext.trainer`.
 
 `fused_backward` takes the place of `attnlib.training.plain_backward`, with the same numbers in less time and memory if
 the vocabulary is large.

@@ -1,4 +1,4 @@
-"""A model as one web page, to translate sentences and to edit the attention.
+"""A model as one web page (``attnlib page``), to translate sentences and to edit the attention.
 
 The page contains the model, its weights in float16, and the scripts of the attention demo. It needs neither a server
 nor a network.

@@ -1,4 +1,4 @@
-"""Where a model is trained and used: on the processor or a GPU, by one process or several.
+"""Where the command trains and uses a model: on the processor or a GPU, by one process or several.
 
 Each of several processes learns from its share of every batch, and all keep the same weights.
 ``torchrun --nproc-per-node 2 -m attntext train ...`` starts two on this machine; torchrun's own options start more on

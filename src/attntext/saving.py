@@ -1,4 +1,4 @@
-"""How a model folder is written, and locked, during a training."""
+"""How `attntext.trainer` writes and locks a model folder."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Translation of a text of any length, line by line."""
+"""Translation of a text of any length, line by line (``attnlib translate``)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial

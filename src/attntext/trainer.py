@@ -1,4 +1,4 @@
-"""Training of a model folder on a text, with dev scores and with saves that an interrupted training continues from."""
+"""Training of a model folder on a text (``attnlib train``), with dev scores, and with saves to continue from."""
 
 import sys
 from collections.abc import Callable, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Files that are whole, whenever a program ends, and errors that name them as their readers do."""
+"""Files that are whole whenever the command ends, and errors that name them as their readers do."""
 
 import codecs
 import errno

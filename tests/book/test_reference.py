@@ -1,6 +1,7 @@
 """The pages of the package: each module has one, names lead to what they name, signatures are those of the source."""
 
 import ast
+import re
 import subprocess
 import sys
 
@@ -21,7 +22,8 @@ nitpicky = True
 INDEX = """
 Made up
 =======
-.. modules-in-reading-order::
+.. modules-in-reading-order:: attnlib
+.. modules-in-reading-order:: attnbook
 .. automodule:: attnlib.shapes
    :members:
 """
@@ -82,6 +84,19 @@ def test_pages_are_in_reading_order(root, module_pages):
         tree = ast.parse((root / f"{page}.py").read_text("utf-8"))
         imports = {node.module for node in tree.body if isinstance(node, ast.ImportFrom)}
         assert imports & {*names} <= {*names[: names.index(name)]}, name
+
+
+def test_every_module_names_its_chapter_or_its_user(root, module_pages):
+    """A user is another module, a page, or the command."""
+    named = re.compile(r"chapters? \d|the chapters|laboratory|all (chapters|modules)|the command|`attn|page \"")
+    lines = {page: (root / f"{page}.py").read_text("utf-8").partition("\n")[0] for page in module_pages}
+    assert [page for page, line in lines.items() if not named.search(line)] == []
+
+
+def test_every_package_is_listed_once(root, module_pages):
+    page = (root / "book" / "package.md").read_text("utf-8")
+    listed = re.findall(r"^\.\. modules-in-reading-order:: (\w+)$", page, re.MULTILINE)
+    assert listed == list(dict.fromkeys(page.split("/")[1] for page in module_pages))
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Interactive cards and tables, shown as the value of a cell.
+"""Interactive cards and tables, shown as the value of a cell, in all chapters.
 
 A card is HTML with a still picture and a script that replaces the picture by an interactive figure. It needs neither a
 network nor a kernel, and follows the page's light or dark theme. The copy that a notebook stores has neither script nor

@@ -1,4 +1,4 @@
-"""The comparison: one sentence, translated in the page by several models, each a row of light under the sentence.
+"""The comparison (chapter 4): one sentence, translated in the page by several models, each a row of light under it.
 
 Without scripts, on paper and in few colors it is a table of the translations.
 """

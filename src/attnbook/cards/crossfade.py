@@ -1,4 +1,4 @@
-"""Chapter 3's drawing of Luong's model, which fades into the Transformer: what stays in its place, and what goes.
+"""Chapter 3's drawing of Luong's model, which fades into the Transformer in chapter 6: what stays, and what goes.
 
 Two radio buttons choose, so the card has no script. On paper and on GitHub the Transformer is shown.
 """

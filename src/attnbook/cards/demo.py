@@ -1,4 +1,4 @@
-"""The attention demo: models that translate in the page, with attention weights that the reader can edit.
+"""The attention demo (chapters 2 and 3): models that translate in the page, with weights that the reader can edit.
 
 Without scripts, on paper and on GitHub, it is a picture of one sentence with its translations and weights.
 """

@@ -1,4 +1,4 @@
-"""Bahdanau's and Luong's models side by side: both learn on one sentence, and then five differences are lit.
+"""Bahdanau's and Luong's models side by side (chapter 4): both learn on one sentence, then five differences are lit.
 
 Without scripts, on paper and in few colors the five differences are a table.
 """

@@ -1,4 +1,4 @@
-"""The attention explorer: the demo without a model, for weights that were computed before.
+"""The attention explorer (chapters 5 and 6): the demo without a model, for weights that were computed before.
 
 Without scripts, on paper and on GitHub, it is a picture of one sentence with its translation and weights.
 """

@@ -1,4 +1,4 @@
-"""The tables from which ``french.js`` reads English sentences and writes the French, and what French words say."""
+"""The tables from which ``french.js`` reads and writes sentences, and glosses, for `attnbook.cards.demo` and others."""
 
 from functools import cache
 from typing import Any

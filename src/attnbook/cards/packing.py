@@ -1,4 +1,4 @@
-"""Trained models as JSON for the scripts of a page: their parts, and their weights in float16."""
+"""Trained models as JSON for the scripts of a page, as `attnbook.cards.demo` needs them, with weights in float16."""
 
 from base64 import b64encode
 from collections.abc import Mapping

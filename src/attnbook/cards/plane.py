@@ -1,4 +1,4 @@
-"""The query plane: a query and keys that the reader drags, with their weights and the resulting output.
+"""The query plane (chapter 1): a query and keys that the reader drags, with their weights and the resulting output.
 
 Without scripts it is a picture of the initial state.
 """

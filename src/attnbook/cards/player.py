@@ -1,4 +1,4 @@
-"""The step player: one step of a trained model in six phases, each with its equation and the model's numbers.
+"""The step player (chapters 2 and 3): one step of a model in six phases, each with its equation and its numbers.
 
 Without scripts it is a picture of the step and a list of the phases.
 """

@@ -1,4 +1,4 @@
-"""Schematics of models: source words, annotations, contexts, decoder states, and target words.
+"""Schematics of models (chapters 1 to 3): source words, annotations, contexts, decoder states, and target words.
 
 One drawing serves every model of the book, over two decoder steps. Parts that another model lacks can be marked as new.
 """

@@ -1,4 +1,4 @@
-"""Sixty captions written for this book in English, German and French, with hand-drawn word links.
+"""Sixty captions written for this book in English, German and French (chapter 5), with hand-drawn word links.
 
 They contain the phenomena that the papers show and that real text has: adjectives after their nouns, compounds,
 separable verbs, verbs at the end of their clause, negation in two words, rare words, numbers, and one sentence of 40

@@ -1,4 +1,4 @@
-"""Training from a configuration."""
+"""Training from a configuration (chapter 4)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a trained model writes when its weights are changed, or when it finds another sentence's annotations.
+"""What a trained model writes when its weights or annotations are changed (chapters 2 and 4, laboratory 2 and 3).
 
 And where its weights ought to grow: what training would do to its scores.
 """

@@ -1,4 +1,4 @@
-"""Predictions of a model for test sentences, and their metrics.
+"""Predictions of a model for test sentences, and their metrics (chapters 3 and 4).
 
 Metrics of a set of sentences. They refer to greedy search unless the name ends in ``_beam``:
 

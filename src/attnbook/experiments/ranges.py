@@ -1,4 +1,4 @@
-"""What the course shows of recorded runs: all of them, as each model's mean, and its lowest and highest run.
+"""What chapters 3 to 6 show of recorded runs: all of them, as each model's mean, and its lowest and highest run.
 
 No run is left out, so models may have different numbers of runs, and each table and picture says how many. In the
 course a model is called better than another of equally many runs if their ranges do not overlap (`apart`). A range

@@ -1,4 +1,4 @@
-"""Tables of the recorded runs.
+"""Tables of the recorded runs, for chapters 2 and 5 and for `attnbook.experiments.ranges`.
 
 The plan ``world``, for example, has ``world.csv``, the metrics of each run on test sentences of each number of clauses;
 ``world.learning_rates.csv``; ``world.jsonl``, with further details of each run; and ``world.environments.csv``, the

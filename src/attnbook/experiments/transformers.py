@@ -1,4 +1,4 @@
-"""Transformers with one part exchanged: the place of the norms, or what tells the order of words.
+"""Transformers with one part exchanged (laboratory 6): the place of the norms, or what tells the order of words.
 
 The methods have the arguments, and the shapes, of those in `attnlib.transformer` that they replace.
 """

@@ -1,4 +1,4 @@
-r"""Models between Bahdanau's and Luong's.
+r"""Models between Bahdanau's and Luong's (laboratory, "The papers' tables").
 
 `hybrid` takes each part from one of the two papers:
 

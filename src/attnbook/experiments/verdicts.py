@@ -1,4 +1,4 @@
-"""Verdicts on the claims of a plan.
+"""Verdicts on the claims of a plan (laboratory 7).
 
 The verdict on a claim is "supported" if the claimed difference is found, "reversed" if the opposite is, "ruled out" if
 a difference of the margin is, otherwise "inconclusive", and "not recorded" if a model of it has fewer than two runs.

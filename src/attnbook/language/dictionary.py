@@ -1,4 +1,4 @@
-"""The words of the grammar, as tables: what one reads here, the sentences can say.
+"""The words of the grammar, as tables (chapter 2): what one reads here, the sentences can say.
 
 A dash is an empty cell. An ``&`` stands for all kinds of noun.
 """

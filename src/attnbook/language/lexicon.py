@@ -1,4 +1,4 @@
-"""What a word of the grammar is, and how French words change with what stands beside them."""
+"""What a word of the grammar is, and how French words change with neighbors: for `attnbook.language.dictionary`."""
 
 from typing import NamedTuple
 

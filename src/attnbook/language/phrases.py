@@ -1,4 +1,4 @@
-"""Phrases and sentences in English and French at once, with every word linked to its translation.
+"""Phrases and sentences in English and French at once (chapter 2), with every word linked to its translation.
 
 `combine` is the only way to put them together: the English stays in order, the French may take another, and where
 two French words meet they are elided or contracted. So every phrase, of whatever size, is right as it stands, and

@@ -1,4 +1,4 @@
-"""English and French sentences at random, whose translations and word links are known.
+"""English and French sentences at random (chapter 2), whose translations and word links are known.
 
 A sentence is one group of clauses, or several with "and" between them. A group is a main clause, perhaps with a
 subordinate one. Each of the two may have a place, and a relative clause.

@@ -1,4 +1,4 @@
-"""A model folder, and how it is read: all files of a trained network. None of them contains code.
+"""A model folder, and how it is read (page "Your own text"): all files of a trained network, none of them code.
 
 ===================== ==============================================================================================
 ``config.json``       configuration of the model and of its training

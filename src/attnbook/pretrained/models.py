@@ -1,4 +1,4 @@
-"""Open the models that came with the package."""
+"""The models that came with the package, of which the chapters and the first page speak."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Subwords: frequent pieces of words, so that no word is unknown.
+"""Subwords (chapter 5): frequent pieces of words, so that no word is unknown.
 
 Sentencepiece splits each word by itself, so that no piece contains a space and each piece belongs to one word.
 """
