@@ -66,8 +66,10 @@ def refuse_damage(path: Path, expected: str = "a whole file") -> Iterator[None]:
     except Exception as error:
         if getattr(error, "filename", None) or is_out_of_memory(error):  # then the file is not to blame
             raise
-        why = f"it has no {error}" if isinstance(error, KeyError) else " ".join(str(error).split())[:200]
-        raise ValueError(f"{path} is damaged; expected {expected}: {why or 'it is cut'}") from None
+        why = "it is cut or altered"
+        if isinstance(error, KeyError | TypeError | ValueError):  # others are in the words of an inner library
+            why = f"it has no {error}" if isinstance(error, KeyError) else " ".join(str(error).split())[:200]
+        raise ValueError(f"{path} is damaged; expected {expected}: {why}") from None
 
 
 def read_config(folder: Path) -> Any:

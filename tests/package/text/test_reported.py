@@ -211,6 +211,7 @@ def test_a_damaged_save_or_configuration_is_named(run, monkeypatch):
         Path("run/training.pt").write_bytes(torn)
         status, _, err = run(*command)
         assert (status, err.count("attnlib train: run/training.pt is damaged; expected")) == (2, 1)
+        assert "torch" not in err.lower()
     Path("run/training.pt").write_bytes(whole)
     text = Path("run/config.json").read_text()
     for key in ("compute", "settings", "options"):
