@@ -5,6 +5,7 @@ used: whoever needs only `attention` need not wait for torch.
 
 The modules, in reading order, which is the order of dependence:
 
+- `lazy`: names that a package loads when they are first used;
 - `shapes`: the axis names and the kind of array that every signature uses;
 - `checks`: checks of arguments that several modules need;
 - `units`: words, or letters where a script has no spaces, and the weights between them;
@@ -28,8 +29,7 @@ The modules, in reading order, which is the order of dependence:
 - `translation`: sentences in, words, weights, and links out.
 """
 
-from importlib import import_module
-from typing import Any
+from attnlib.lazy import attach
 
 _NAMES = {
     "mechanism": "AttentionOutput attend attention masked_softmax",
@@ -45,15 +45,4 @@ _NAMES = {
     "training": "train",
     "translation": "translate translate_all",
 }
-_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
-__all__ = list(_HOMES)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(_HOMES)
+__getattr__, __dir__, __all__ = attach(__name__, _NAMES)
