@@ -199,9 +199,10 @@ def evaluate(
     output, pairs = _opened(sys.stdout, OUTPUT), [*iter_parallel(source, target)]
     with _loaded(common) as model:
         links = read_gold(gold, [units_of(*pair, model.unspaced) for pair in pairs]) if gold else None
-        settings = search_settings(model, [pair[0] for pair in pairs], search.beam_size, _log)
+        sources = [pair[0] for pair in pairs]
+        settings = search_settings(model, sources, search.beam_size, _log)
         with compute_with(settings), cast_weights_once():
-            log_unknown(source, *count_unknown(model.source_vocabulary, [pair[0] for pair in pairs]), _log)
+            log_unknown(source, *count_unknown(model.source_vocabulary, sources), _log)
             scores = evaluation.evaluate(model, pairs, tokenize=tokenize, gold=links, **vars(search))
         print(scores, file=output)
 

@@ -49,10 +49,8 @@ def papers_table(name: str, recording: Recording, metrics: Sequence[str]) -> Car
     for row in read_ledger()["tables"][name]["rows"]:
         cells, shown = [row["name"]], []
         for metric in metrics:
-            asked = (
-                "bleu_beam_copied" if metric == "bleu_beam" and "bleu_beam_copied" in row.keys() - metrics else metric
-            )
-            asked = metric if metric in row else asked
+            replaced = metric == "bleu_beam" and metric not in row and "bleu_beam_copied" in row.keys() - metrics
+            asked = "bleu_beam_copied" if replaced else metric
             test_set = "captions" if metric == "alignment_error_rate" else "test"
             shown.append(all_runs(runs, row.get(recording.plan.name, ""), asked, test_set))
             cells += [str(row.get(asked, "–")), _number(np.mean(shown[-1] or np.nan), metric)]
