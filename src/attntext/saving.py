@@ -115,7 +115,7 @@ def begin_folder(folder: Path, config: Mapping[str, Any], source: Tokenizer, tar
 
     One file of vocabulary is written if both are the same object.
     """
-    sides = {"both": source} if source is target else {"source": source, "target": target}
+    sides: dict[str, Any] = {"both": source} if source is target else {"source": source, "target": target}
     folder.mkdir(parents=True, exist_ok=True)
     write_config(folder, config)
     for side, known in sides.items():

@@ -144,7 +144,7 @@ class TrainingConfig:
         with torch.device("meta"):  # a network without numbers, to have its own checks before a text is read
             PRESETS[self.preset](few, few, **self.options)
 
-    def train_arguments(self, epoch: int) -> dict[str, int | float | None]:
+    def train_arguments(self, epoch: int) -> dict[str, Any]:
         """Return the arguments of `attnlib.training.train`, given the steps of an epoch."""
         by_epochs = self.steps is None and self.minutes is None
         names = ("minutes", "seed", "learning_rate", "max_grad_norm")

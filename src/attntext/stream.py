@@ -79,7 +79,7 @@ def translate_stream(
         target.flush()
         unknown = [sum(both) for both in zip(unknown, count_unknown(model.source_vocabulary, sentences), strict=True)]
         begin += len(lines)
-    log_unknown(INPUT, *unknown, log)
+    log_unknown(INPUT, unknown[0], unknown[1], log)
 
 
 def count_unknown(vocabulary: Tokenizer, sentences: Sequence[Words]) -> tuple[int, int]:

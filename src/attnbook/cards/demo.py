@@ -127,6 +127,7 @@ def _asked(question: Question, source: Sequence[str], written: Sequence[str]) ->
             raise ValueError(f"question.tried names {word!r}; expected a word of {' '.join(words)!r}")
         return words.index(word)
 
+    tried: dict[str, Any]
     match dict(question.tried):
         case {"target": target, "source": bar}:
             tried = {"step": place(target, written), "bar": place(bar, source), "least": LEAST}

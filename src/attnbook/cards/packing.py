@@ -94,7 +94,7 @@ def _recurrent(model: EncoderDecoder) -> dict[str, Any]:
         raise ValueError(f"the encoder is a {type(encoder).__name__}; expected a recurrent one of attnlib.encoders")
     if not isinstance(decoder, FixedContextDecoder | BahdanauDecoder | LuongDecoder):
         raise ValueError(f"the decoder is a {type(decoder).__name__}; expected one of attnlib.decoders")
-    parts = {"encoder": type(encoder).__name__, "decoder": type(decoder).__name__}
+    parts: dict[str, Any] = {"encoder": type(encoder).__name__, "decoder": type(decoder).__name__}
     if isinstance(encoder, StackedLSTM):
         parts["reverse"] = encoder.reverse
     if not decoder.has_attention:

@@ -7,7 +7,7 @@ from collections.abc import Set
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -132,7 +132,7 @@ def parts_of(model: ModelDiagram) -> dict[str, Part]:
     """Return words and vectors by name: the letter of their row and a number."""
     heights = _ROWS if model.steps_first else _ROWS | {"y": _ROWS["~"]}
     columns = np.linspace(0, _WIDE, len(_SOURCE)).tolist()
-    parts = {}
+    parts: dict[str, Any] = {}
     for i, (x, word) in enumerate(zip(columns, _SOURCE, strict=True), 1):
         parts |= {f"x{i}": Part(x, heights["x"], word), f"h{i}": Part(x, heights["h"], f"h_{i}")}
     if not model.attends:

@@ -109,7 +109,8 @@ def load_word_counts(language: str, folder: Path = RECORDED) -> tuple[Counter[st
     """
     counts = read_table("sentences.word_counts", folder).query("target == @language")
     sides = ("english", language)
-    return tuple(Counter(counts[counts["side"] == side].set_index("word")["count"].to_dict()) for side in sides)
+    first, second = (counts[counts["side"] == side].set_index("word")["count"] for side in sides)
+    return Counter(first.to_dict()), Counter(second.to_dict())
 
 
 def _weights(cells: list[list[int]] | None, target: Words, source: Words) -> Float[np.ndarray, "tgt src"] | None:

@@ -15,7 +15,7 @@ Metrics of a set of sentences. They refer to greedy search unless the name ends 
 
 from collections.abc import Sequence
 from math import exp
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -61,7 +61,8 @@ class Predictions(NamedTuple):
 
     def select(self, rows: Sequence[int]) -> "Predictions":
         """Return the predictions for selected sentences, in the given order."""
-        return Predictions(*(None if entries is None else [entries[n] for n in rows] for entries in self))
+        chosen: list[Any] = [None if entries is None else [entries[n] for n in rows] for entries in self]
+        return Predictions(*chosen)
 
 
 def max_output_length(source: Sequence[str]) -> int:
@@ -90,8 +91,8 @@ def predict(model: EncoderDecoder, pairs: Sequence[SentencePair], beam_size: int
         If the model has no vocabularies, or `beam_size` is below 1.
     """
     sources, most = [pair.source for pair in pairs], [max_output_length(pair.source) for pair in pairs]
-    window = _centered_window(model)
-    followed = window_centers(model, pairs) if window else None
+    window: Any = _centered_window(model)
+    followed: Any = window_centers(model, pairs) if window else None
 
     def translations(size: int) -> list[Words]:
         found = translate_all(model, sources, max_length=most, beam_size=size)

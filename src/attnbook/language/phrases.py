@@ -312,11 +312,11 @@ def _verb(verb: str, plural: bool, negated: bool) -> SentencePair:
     french = several if plural else singular
     auxiliary = ("do" if plural else "does", "not") if negated else ()
     source = (*auxiliary, english if plural or negated else f"{english}s", *("" if to else particle).split())
-    to = [words(particle, to)] if to else []
+    object_marker = [words(particle, to)] if to else []
     if not negated:
-        return concatenate(words(" ".join(source), french), *to)
+        return concatenate(words(" ".join(source), french), *object_marker)
     links = {(i, 1) for i in range(len(source)) if i != 1} | {(1, 0), (1, 2)}
-    return concatenate(SentencePair(source, (*lexicon.meet("ne", french), "pas"), frozenset(links)), *to)
+    return concatenate(SentencePair(source, (*lexicon.meet("ne", french), "pas"), frozenset(links)), *object_marker)
 
 
 def _parsed(english: str) -> tuple[str, list[lexicon.Adjective], str]:

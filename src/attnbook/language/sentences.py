@@ -84,7 +84,8 @@ def sample(
     if not len(clauses):
         raise ValueError("clauses is empty; expected at least one number of clauses")
     numbers = [number for each in clauses for number in check_whole(clauses=each)]
-    rng, pairs = Random(seed), []
+    rng = Random(seed)
+    pairs: list[SentencePair] = []
     while len(pairs) < n:
         pair = _any_sentence(rng, choose(rng, numbers), reordering)
         if part_of(pair.target) == part:
