@@ -157,15 +157,7 @@ def plot_alignments(
 
 
 def circle_links(ax: Axes, links: Iterable[tuple[int, int]]) -> Axes:
-    """Circle word links, such as gold links, in the plot of an alignment.
-
-    Parameters
-    ----------
-    ax : Axes
-        The plot.
-    links : iterable of pairs of int
-        Positions of the source word and of the target word.
-    """
+    """Circle word links, such as gold links, in the plot of an alignment."""
     i, t = zip(*links, strict=True)
     ax.scatter(i, t, s=200, facecolors="none", edgecolors="#D55E00", linewidth=2)
     return ax

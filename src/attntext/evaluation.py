@@ -95,11 +95,6 @@ def evaluate(
         Gold links of each pair, for the alignment error rate of forced decoding.
     **options
         Further arguments of `attnlib.translation.translate_all`.
-
-    Raises
-    ------
-    ValueError
-        If there is no pair, or attention is needed and the model has none, or a source is too long for the model.
     """
     if not len(pairs):
         raise ValueError("pairs is empty; expected at least one sentence pair")

@@ -151,13 +151,7 @@ def write_training(folder: Path, state: TextTraining) -> None:
 
 
 def read_training(folder: Path, network: EncoderDecoder) -> TextTraining:
-    """Load an unfinished training; the weights of the network are overwritten.
-
-    Raises
-    ------
-    OSError, ValueError
-        If the file cannot be read, or is damaged.
-    """
+    """Load an unfinished training; the weights of the network are overwritten."""
     with refuse_damage(folder / TRAINING, "a whole file, or another --model"):
         parts = torch.load(folder / TRAINING, map_location="cpu", weights_only=True)
         network.load_state_dict(parts.pop("weights"))

@@ -46,13 +46,7 @@ class Architecture:
     """dropout rate of the embeddings"""
 
     def options(self, seed: int = 0) -> tuple[str, dict[str, Any]]:
-        """Return the name of the preset and the arguments of its function, apart from the vocabularies.
-
-        Raises
-        ------
-        ValueError
-            If the preset does not have a setting, or a half-width is given without a local window.
-        """
+        """Return the name of the preset and the arguments of its function, apart from the vocabularies."""
         given = {name: value for name, value in vars(self).items() if value is not None}
         preset, size = given.pop("preset", "luong"), given.pop("features")
         if other := [name for name in _LACKS[preset] if name in given]:

@@ -268,22 +268,8 @@ def dev_score(network: Any, dev: Sequence[SentencePair]) -> tuple[float, float]:
 class Watch:
     """A callback after each training step, which computes dev scores and saves the training.
 
-    Attributes
-    ----------
-    folder : Path
-        The model folder.
-    dev : sequence of SentencePair
-        Dev sentences.
-    config : TrainingConfig
-        Settings of the training.
-    every : int
-        Steps between two dev scores.
-    save_seconds : float
-        Seconds between two saves of the training.
-    log : callable
-        Called with a message about each dev score.
-    saved : float
-        Time of the last save, as `time.monotonic` gives it. At first it is that of the start.
+    `every` is the number of steps between two dev scores; `saved`, the time of the last save, is at first that of the
+    start.
     """
 
     folder: Path

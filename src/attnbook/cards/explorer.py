@@ -91,18 +91,7 @@ def still(
 ) -> str:
     """Draw the still picture of a translation, with words down both sides.
 
-    Parameters
-    ----------
-    title : str
-        Title of the model.
-    source, target : sequence of str
-        The sentence and its translation.
-    weights : sequence of (sequence of int, or None)
-        Weights of each step, in ten-thousandths. They are the thickness of the lines.
-    step : int
-        Position of the word whose weights are also drawn as bars.
-    language : str, default ""
-        Language of the translation, such as "fr", for screen readers. By default none is named.
+    The weights of each step are in ten-thousandths; those of the word at `step` are also drawn as bars.
     """
     translation = f'<p>{escape(title)}: <span lang="{language}">{escape(" ".join(target))}</span></p>\n'
     if weights[0] is None:

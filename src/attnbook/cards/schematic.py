@@ -94,11 +94,6 @@ def draw_model(model: ModelDiagram, *, compare_to: ModelDiagram | None = None) -
     compare_to : ModelDiagram, optional
         A second model; what it lacks is marked as new.
 
-    Returns
-    -------
-    Card
-        The drawing, as the value of a cell. It has no script.
-
     Notes
     -----
     After Bahdanau et al. 2015, figure 1, and Luong et al. 2015, figures 2 to 4. Further inputs of the output layer,

@@ -169,10 +169,7 @@ class ExperimentConfig:
     def test_sentences(self, clauses: int | Sequence[int] | None = None) -> list[SentencePair]:
         """Return the test sentences, which are disjoint from all training sentences.
 
-        Parameters
-        ----------
-        clauses : int or sequence of int, optional
-            Numbers of clauses. If None, all of `test_clauses`.
+        Without `clauses`, those of all numbers of `test_clauses`.
         """
         wanted = self.test_clauses if clauses is None else (clauses,) if isinstance(clauses, int) else clauses
         drawn = {"n": self.num_test_sentences, "part": "test", "reordering": self.reordering}
@@ -217,11 +214,6 @@ class Plan:
 
     def claims(self, table: str) -> pd.DataFrame:
         """Return the claims of a table.
-
-        Parameters
-        ----------
-        table : str
-            Name of the table.
 
         Returns
         -------

@@ -84,11 +84,6 @@ def predict(model: EncoderDecoder, pairs: Sequence[SentencePair], beam_size: int
         Sources and references.
     beam_size : int, default 5
         Hypotheses of a beam search beside greedy search. With 1, there is no beam search.
-
-    Raises
-    ------
-    ValueError
-        If the model has no vocabularies, or `beam_size` is below 1.
     """
     sources, most = [pair.source for pair in pairs], [max_output_length(pair.source) for pair in pairs]
     window: Any = _centered_window(model)
@@ -132,15 +127,7 @@ def compute_metrics(predictions: Predictions) -> dict[str, float | int | None]:
 
 @torch.no_grad()
 def window_centers(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> list[Float[np.ndarray, "_"]]:
-    """Return the window centers p_t for reference translations.
-
-    Parameters
-    ----------
-    model : EncoderDecoder
-        A model with a local window and with its vocabularies.
-    pairs : sequence of SentencePair
-        Sources and references.
-    """
+    """Return the window centers p_t for reference translations."""
     device, batches = next(model.parameters()).device, (collate([pair], *model.vocabularies) for pair in pairs)
     centers = (model(*(x.to(device) for x in batch)).attention.center[0].cpu().numpy() for batch in batches)
     return [p[: len(pair.target)] for p, pair in zip(centers, pairs, strict=True)]

@@ -104,18 +104,7 @@ def _t_test(first: pd.Series, second: pd.Series, direction: str, margin: float, 
 
 
 def verdict_table(judged: pd.DataFrame) -> Card:
-    """Build a sortable table of verdicts, a row for each claim and metric, a column for each test set.
-
-    Parameters
-    ----------
-    judged : DataFrame
-        Verdicts, as `judge_claims` returns them.
-
-    Returns
-    -------
-    Card
-        The table, colored by verdict. With scripts, a click on a heading sorts the rows by its column.
-    """
+    """Build a sortable table of verdicts, a row for each claim and metric, a column for each test set."""
     test_sets = [*judged["test_set"].drop_duplicates()]
     rows = []
     for (claim, metric), part in judged.groupby(["claim", "metric"], sort=False):

@@ -58,14 +58,6 @@ def sample(
     list of SentencePair
         The pairs, with their word links. An English sentence has one translation.
 
-    Raises
-    ------
-    TypeError
-        If `n`, `seed` or a number of clauses is not an integer.
-    ValueError
-        If `n` or a number of clauses is below 1, `clauses` is empty, `part` is neither, or `reordering` is not from 0
-        to 1.
-
     Examples
     --------
     >>> from attnbook.language.sentences import sample
@@ -116,20 +108,7 @@ def vocabularies() -> tuple[Vocabulary, Vocabulary]:
 
 
 def choose(rng: Random, options: Sequence[Any]) -> Any:
-    """Draw one of several options, each equally likely.
-
-    Parameters
-    ----------
-    rng : Random
-        The generator.
-    options : sequence
-        What to choose from.
-
-    Returns
-    -------
-    object
-        One option.
-    """
+    """Draw one of several options, each equally likely."""
     return options[int(rng.random() * len(options))]  # of Random's methods, random() alone is fixed for good
 
 
@@ -145,20 +124,6 @@ def arrange(
 
     In English a place goes first only where no subordinate clause does. Between the two, a reader could not know which
     it belongs to: *when the king sleeps in the garden the dog sings*.
-
-    Parameters
-    ----------
-    main : SentencePair
-        The main clause.
-    place, subordinate : SentencePair or None
-        What French puts after it.
-    place_first, subordinate_first : bool
-        What English puts first, if it is there.
-
-    Returns
-    -------
-    SentencePair
-        The sentence.
     """
     subordinate_first = subordinate_first and subordinate is not None
     if place:

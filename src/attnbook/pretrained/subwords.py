@@ -57,13 +57,6 @@ class Subwords:
             every fourth, and so on; the letters of all sentences are kept.
         vocab_size : int
             Number of pieces, special symbols counted. There are fewer if the text does not have as many.
-
-        Raises
-        ------
-        TypeError
-            If `vocab_size` is not a whole number.
-        ValueError
-            If there is no sentence, or the text has more different letters than `vocab_size` allows.
         """
         check_whole(vocab_size=vocab_size)
         lines: list[str] = []
