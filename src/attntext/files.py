@@ -212,7 +212,7 @@ def check_pairs(name: str, pairs: Iterable[SentencePair]) -> Iterator[SentencePa
         yield pair
 
 
-def digest(pairs: Iterable[SentencePair]) -> str:
+def pairs_digest(pairs: Iterable[SentencePair]) -> str:
     """Compute a SHA-256 digest of sentence pairs, in hexadecimal."""
     total = sha256()
     for pair in pairs:
