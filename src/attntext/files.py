@@ -262,7 +262,7 @@ def write_toy(folder: str | Path, *, train: int = 20_000, dev: int = 200, seed: 
         If a number is not a whole number, or is too small.
     """
     folder = Path(folder)
-    texts: dict[Path, str] = {}
+    texts: dict[Path, list[str]] = {}
     check_whole(train=train, dev=dev)
     for name, n, part in (("train", train, "train"), ("dev", dev, "test")):
         pairs = sample(n, seed=seed, part=part)

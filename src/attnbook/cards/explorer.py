@@ -48,7 +48,7 @@ def attention_explorer(
         raise TypeError(f"weights is {brief(weights)}; expected a mapping from titles to weights")
     if not weights:
         raise ValueError("weights is empty; expected weights for at least one title")
-    written: Any = target if isinstance(target, Mapping) else dict.fromkeys(weights, target)
+    written: dict[str, Any] = dict(target) if isinstance(target, Mapping) else dict.fromkeys(weights, target)
     if missing := weights.keys() - written.keys():
         raise ValueError(f"target has no words for {min(missing)!r}; expected words for each title of weights")
     known, models = sorted({word for name in weights for word in written[name]}), []
