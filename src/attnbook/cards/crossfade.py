@@ -64,7 +64,7 @@ def draw_transformer() -> Card:
             for ends, arrow in own.items()
         ),
         *_ways(new),
-        *(schematic.draw_part(name, part, _look(name)) for name, part in old.items()),
+        *(schematic.draw_part(name, part, _classes(name)) for name, part in old.items()),
         *(
             schematic.draw_part(name, part, f"at-new{' at-lit' * (name[0] in 'paqz')}")
             for name, part in new.items()
@@ -138,8 +138,8 @@ def _kind(ends: tuple[str, str], arrow: Arrow) -> str:
     return f"{kind}{' at-luong' * (rows not in _SHARED)}"
 
 
-def _look(name: str) -> str:
-    """Return the look of one of Luong's parts: lit where it was built before, gone where the Transformer lacks it."""
+def _classes(name: str) -> str:
+    """Return the classes of one of Luong's parts: lit if it was built before, faded if the Transformer lacks it."""
     kind = {"h": "at-lit", "c": "at-lit", "s": "at-luong at-lit", "~": "at-luong at-lit"}.get(name[0], "at-old")
     return "at-luong at-gone" if name == "s0" else kind
 
