@@ -16,7 +16,9 @@ from docutils import nodes
 from fontTools.subset import Options, Subsetter
 from fontTools.ttLib import TTFont
 from myst_nb.sphinx_ import HideCodeCellNode
+from pygments.formatters import HtmlFormatter
 from sphinx.application import Sphinx
+from sphinx.highlighting import PygmentsBridge
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.images import get_image_size
 from sphinx.writers.html5 import HTML5Translator
@@ -47,13 +49,21 @@ class Writer(HTML5Translator):
     def visit_entry(self, node: nodes.entry) -> None:
         """Write a corner of a table that names nothing as a cell, not as a heading."""
         super().visit_entry(node)
-        if not node.children:
+        if not node.astext():
             self.body[-1], self.context[-1] = "<td>", "</td>\n"
 
     def visit_citation(self, node: nodes.citation) -> None:
         """Write a reference with the role of an item of a list: docutils gives it one that has been withdrawn."""
         super().visit_citation(node)
         self.body[-1] = self.body[-1].replace("doc-biblioentry", "listitem")
+
+
+class Code(HtmlFormatter):
+    """Code whose marks have the color of all code, and no element of their own: a quarter fewer are laid out."""
+
+    def _get_css_classes(self, ttype: Any) -> str:
+        classes = super()._get_css_classes(ttype)
+        return "" if classes in {"p", "w", "nn"} else classes
 
 
 def open_fold(writer: HTML5Translator, node: HideCodeCellNode) -> None:
@@ -159,6 +169,7 @@ def write(app: Sphinx, error: Exception | None) -> None:
 def setup(app: Sphinx) -> None:
     """Register the extension."""
     app.set_translator("html", Writer)
+    PygmentsBridge.html_formatter = Code
     app.add_node(HideCodeCellNode, override=True, html=(open_fold, close_fold))
     app.add_post_transform(Folds)
     app.connect("html-page-context", lighten, priority=503)
