@@ -20,7 +20,7 @@ FOLDED = {"tags": ["hide-cell"], "mystnb": {"code_prompt_show": "Look"}}
 
 @pytest.fixture
 def page(chapter, tmp_path, root) -> html.HtmlElement:
-    """A page of the theme with one of each thing that is changed."""
+    """Make a page of the theme with one of each thing that is changed."""
     Image.new("RGB", (7, 3)).save(tmp_path / "dot.png")
     answer = new_markdown_cell("<details>\n<summary>Answer</summary>\n\nSo.\n\n</details>\n\nAnd on.")
     cells = [new_markdown_cell(TEXT), new_code_cell("1 + 1", metadata=FOLDED), answer]
