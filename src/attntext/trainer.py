@@ -230,16 +230,16 @@ def known_shares(corpus: Corpus) -> tuple[float, float]:
 
 def _check_location_sources(corpus: Corpus, dev: Sequence[SentencePair], vocabulary: Tokenizer) -> None:
     """Raise a ValueError if a source has more positions than the location score has weights."""
-    longest = LONGEST_LOCATION_SOURCE - 1  # EOS takes a position
+    limit = LONGEST_LOCATION_SOURCE - 1  # EOS takes a position
     longest = {
         "training text (max_input_length)": int(corpus.lengths[:, 0].max()) - 1,
         "dev text": max((sum(vocabulary.sizes(pair.source)) for pair in dev), default=0),
     }
     for text, length in longest.items():
-        if length > longest:
+        if length > limit:
             raise ValueError(
                 f"score is location, and the longest source of the {text} has {length:,} words or subwords; expected "
-                f"at most {longest}, or another score"
+                f"at most {limit}, or another score"
             )
 
 
