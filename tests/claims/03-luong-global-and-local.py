@@ -148,7 +148,7 @@ assert [{len(runs[n]) for runs in at.values()} for n in range(4)] == [{5}, {5}, 
 speed = recorded.costs["words_per_second"]
 assert 0.4 < speed["global-feeding"] / speed["global"] < 0.6, "half as fast"
 for name in compared:
-    for share, end in suffix.items():
+    for share, end in tail.items():
         assert recorded.plan.configs[name + end].reordering == share
 
 # %% after cell-045
