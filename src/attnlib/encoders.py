@@ -88,7 +88,9 @@ class BidirectionalGRU(nn.Module):
         backwards = _reverse(self.backward_rnn(_reverse(x, lengths))[0], lengths)
         real = sequence_mask(lengths, source.shape[1])
         annotations = torch.where(real[:, :, None], torch.cat([forwards, backwards], 2), 0.0)
+        # The backward state at the first word has read the whole sentence, and padding never came before it.
         s_0 = torch.tanh(linear(backwards[:, 0], self.W_s))
+        # The forward state after each sentence's own last word, at lengths - 1: after that the GRU has read padding.
         summary = torch.cat([forwards[torch.arange(len(x), device=x.device), lengths - 1], backwards[:, 0]], 1)
         return EncoderOutput(annotations, lengths, summary, (s_0,))
 
@@ -192,6 +194,7 @@ def _reverse(x: Float[Tensor, "batch src f"], lengths: Int[Tensor, "batch"]) -> 
     """Reverse each sentence, and leave its padding at the end."""
     i = torch.arange(x.shape[1], device=x.device).expand(x.shape[:2])
     last = lengths[:, None] - 1
+    # Word i goes to the place of word S - 1 - i; padding, i > S - 1, stays where it is.
     return x.gather(1, torch.where(i > last, i, last - i)[:, :, None].expand_as(x))
 
 

@@ -110,4 +110,5 @@ class EnsembleDecoder(nn.ModuleList):
 
 def _mean(logits: Sequence[Float[Tensor, "*batch vocab"]]) -> Float[Tensor, "*batch vocab"]:
     """Return the logarithms of the mean probabilities."""
+    # log((p_1 + ... + p_n) / n), from log p: the mean of the probabilities, not of their logarithms.
     return torch.stack([x.log_softmax(-1) for x in logits]).logsumexp(0) - log(len(logits))

@@ -88,6 +88,7 @@ def oracle_alignment_error_rate(pairs: Sequence[SentencePair | tuple]) -> float:
     given = [*map(as_pair, pairs)]
     if not any(pair.target for pair in given):
         raise ValueError(f"pairs has {len(given)} sentence pairs; expected at least one target word")
+    # Each target word with a gold link keeps one of them; a word without any still has to choose, and is wrong.
     best = [{min((i, t) for i, t in pair.links if t == word) for _, word in pair.links} for pair in given]
     free = sum(len(pair.target) - len(links) for pair, links in zip(given, best, strict=True))
     linked, gold = sum(map(len, best)), sum(len(pair.links) for pair in given)

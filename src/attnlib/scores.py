@@ -62,7 +62,8 @@ def additive(
     Costs ``batch * tgt * src * att`` hyperbolic tangents, and memory for as many numbers: the most expensive score.
     Bahdanau et al. 2015, appendix A.1.2; Luong et al. 2015, section 3.1, "concat".
     """
-    hidden = queries[..., :, None, :] + keys[..., None, :, :]  # in training, the largest tensor of all
+    # (tgt, 1, att) + (1, src, att): each query meets each key. In training this is the largest tensor of all.
+    hidden = queries[..., :, None, :] + keys[..., None, :, :]
     return (hidden.tanh_() if is_torch_array(hidden) else array_namespace(hidden).tanh(hidden)) @ v_a
 
 
@@ -143,6 +144,7 @@ class Concat(nn.Module):
 
     def project_keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src att"]:
         """Compute the annotations' part of the hidden layer: ``batch * src * enc * att`` multiply-adds."""
+        # W_a [s; h] = W_a[:, :dec] s + W_a[:, dec:] h, and the second product is the same at every target position.
         return _projected(h, self.W_a[:, self.dec :])
 
     def forward(
@@ -183,4 +185,5 @@ class Location(nn.Module):
         self, s: Float[Tensor, "*batch tgt dec"], keys: Float[Tensor, "*batch src 0"]
     ) -> Float[Tensor, "*batch tgt src"]:
         """Compute scores of positions: ``batch * tgt * src * dec`` multiply-adds."""
+        # Row i of W_a scores position i, whatever word is there; a shorter source uses the first rows only.
         return linear(s, self.W_a[: keys.shape[-2]])

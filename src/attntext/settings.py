@@ -8,8 +8,6 @@ from typing import Any, Literal
 
 from tyro.conf import Suppress
 
-from attnlib.checks import check_choice, check_positive, check_seed, check_share, check_whole
-
 _LUONG_ONLY = ("encoder", "half_width", "input_feeding", "score", "window")
 _LACKS = {  # what a preset has no setting for
     "luong": (),
@@ -123,9 +121,10 @@ class TrainingConfig:
 
     def check(self) -> None:
         """Raise an error if a setting is out of range, or two settings exclude each other."""
-        import torch  # noqa: PLC0415, other commands' help should not wait for it
+        import torch  # noqa: PLC0415, help should not wait for what checks
 
         from attnbook.pretrained.folder import PRESETS  # noqa: PLC0415
+        from attnlib.checks import check_choice, check_positive, check_seed, check_share, check_whole  # noqa: PLC0415
         from attnlib.data import Vocabulary  # noqa: PLC0415
 
         sizes = ("vocab_size", "min_count", "max_input_length", "max_sentences", "max_tokens")
