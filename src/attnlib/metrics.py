@@ -19,7 +19,7 @@ from attnlib.seq2seq import EncoderDecoder, check_models
 from attnlib.shapes import Array
 from attnlib.units import unit_weights, units_of
 
-_TOGETHER, _POSITIONS = 64, 6_400  # pairs of a batch, and the positions of one side of them: memory grows with both
+_PAIRS, _POSITIONS = 64, 6_400  # pairs of a batch, and the positions of one side of them: memory grows with both
 
 
 class Bleu(NamedTuple):
@@ -169,26 +169,12 @@ def forced_alignments(
 
 
 def sentence_nll(model: EncoderDecoder, pairs: Sequence[SentencePair | tuple]) -> list[float]:
-    """Compute the negative log probability of each reference translation, EOS included, in nats.
-
-    Parameters
-    ----------
-    model : EncoderDecoder
-        A model with its vocabularies.
-    pairs : sequence of SentencePair
-        The sources and the references.
-    """
+    """Compute the negative log probability of each reference translation, EOS included, in nats."""
     return [float(losses.sum()) for losses in token_nll(model, pairs)]
 
 
 def token_nll(model: EncoderDecoder, pairs: Sequence[SentencePair | tuple]) -> list[Float[np.ndarray, "_"]]:
-    """Compute the negative log probability of each word of reference translations, EOS included, in nats.
-
-    Parameters
-    ----------
-    model, pairs
-        As for `sentence_nll`.
-    """
+    """Compute the negative log probability of each word of reference translations, EOS included, in nats."""
     given = [*map(as_pair, pairs)]
     order = sorted(range(len(given)), key=lambda n: len(given[n].target))
     losses: dict[int, np.ndarray] = {}
@@ -231,13 +217,7 @@ def chrf(translations: Sequence[Sequence[str]], references: Sequence[Sequence[st
 
 
 def exact_match(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> float:
-    """Compute the share of translations that equal their reference word for word.
-
-    Parameters
-    ----------
-    translations, references : sequence of sequence of str
-        The words of each.
-    """
+    """Compute the share of translations that equal their reference word for word."""
     _check_translations(translations, references)
     pairs = zip(translations, references, strict=True)
     return sum(tuple(words) == tuple(reference) for words, reference in pairs) / len(references)
@@ -262,11 +242,11 @@ def _forced_weights(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Ite
 def _forced(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Iterator[tuple[Batch, Any]]:
     """Yield batches of some pairs at a time, with the model's output for the true words."""
     check_models(model=model)
-    known = model.vocabularies
+    vocabularies = model.vocabularies
     device = next(model.parameters()).device
-    sizes = [max(sum(v.sizes(words)) for v, words in zip(known, pair[:2], strict=True)) for pair in pairs]
-    for part in parted(sizes, _POSITIONS, _TOGETHER):
-        batch = Batch(*(x.to(device) for x in collate(pairs[part], *known)))
+    sizes = [max(sum(v.sizes(words)) for v, words in zip(vocabularies, pair[:2], strict=True)) for pair in pairs]
+    for part in parted(sizes, _POSITIONS, _PAIRS):
+        batch = Batch(*(x.to(device) for x in collate(pairs[part], *vocabularies)))
         with torch.no_grad(), torch.autocast("cpu", enabled=False):
             scored = model(*batch)
         yield batch, scored

@@ -63,11 +63,6 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Card:
     rows : iterable of sequences
         Entries of each row; the first one is the row's heading. Floats get two decimals. An entry may have
         ``attributes`` for its cell, as a `Spread` of `attnbook.experiments.ranges` has.
-
-    Raises
-    ------
-    ValueError
-        If a row has another number of entries than the headings, or none.
     """
     rows = [list(row) for row in rows]
     cells = [[*map(_entry, row)] for row in rows]
@@ -132,12 +127,12 @@ class Question:
         """Return HTML with the question above a still picture, or below it, and its answer at the end."""
         labels = "\n".join(f'<label><input type="radio">{styled(choice)}</label>' for choice in self.choices)
         paragraphs = "".join(f"<p>{styled(part)}</p>" for part in self.answer.split("\n\n"))
-        asked = (
+        form = (
             f'<fieldset class="at-ask"><legend>{styled(self.text)} <b>Guess first.</b></legend>\n'
             f'<div class="at-line">{labels}</div><div class="at-verdict" role="status"></div></fieldset>\n'
         )
         answer = f'<details class="at-answer"><summary>What happens, and why</summary>{paragraphs}</details>\n'
-        return f"{still}{asked}{answer}" if below else f"{asked}{still}{answer}"
+        return f"{still}{form}{answer}" if below else f"{form}{still}{answer}"
 
 
 def card(
@@ -172,46 +167,32 @@ def card(
     classes = f"attnlib-card attnlib-{kind} {_NO_MATHEMATICS}"
     opening = f'<div class="{classes}" data-lm-suppress-shortcuts="true">'  # JupyterLab leaves the keys to the card
     weights = "".join(
-        f'<script type="application/json" data-model="{digest(model)}">{embedded(model)}</script>\n' for model in models
+        f'<script type="application/json" data-model="{model_digest(model)}">{embedded(model)}</script>\n'
+        for model in models
     )
     names = files(kind, bool(models))
     body = question.around(body, below) if question else body
-    carried = f"<style>\n{read(names, 'css')}</style>\n{weights}<script>\n{read(names, 'js')}</script>"
+    assets = f"<style>\n{read_assets(names, 'css')}</style>\n{weights}<script>\n{read_assets(names, 'js')}</script>"
     inside = f'{opening}\n{body}<script type="application/json">{embedded(data)}</script></div>'
-    return Card(f"{inside}\n{_BEGIN}{carried}{_END}", text)
+    return Card(f"{inside}\n{_BEGIN}{assets}{_END}", text)
 
 
 def sortable_table(head: Sequence[str], rows: Iterable[str], text: str, above: str = "") -> Card:
     """Build a table that is sorted by the column whose heading is pressed.
 
-    Parameters
-    ----------
-    head : sequence of str
-        Column headings.
-    rows : iterable of str
-        HTML of each row's cells. A cell's attribute ``data-size`` is the number that it is sorted by.
-    text : str
-        Text that is shown without HTML.
-    above : str, default ""
-        HTML that is shown above the table.
+    A cell's attribute ``data-size`` is the number that it is sorted by. `text` is shown without HTML, `above` above the
+    table.
     """
     region = f'class="at-scroll" tabindex="0" role="region" aria-label="{escape(text)}"'
     return card("sorter", f"{above}<div {region}>{_table(head, rows)}</div>\n", {}, text)
 
 
-def still_table(told: str, head: Sequence[str], rows: Iterable[str]) -> str:
-    """Return what stands in the place of a card without scripts, on paper and in few colors.
+def still_table(above: str, head: Sequence[str], rows: Iterable[str]) -> str:
+    """Return the table that replaces a card where there are no scripts, with HTML `above` it.
 
-    Parameters
-    ----------
-    told : str
-        HTML of what is said above the table.
-    head : sequence of str
-        Column headings.
-    rows : iterable of str
-        HTML of each row's cells.
+    The rows are the HTML of their cells.
     """
-    return f'<div class="at-still"><p>{told}</p><div class="at-scroll">{_table(head, rows)}</div></div>\n'
+    return f'<div class="at-still"><p>{above}</p><div class="at-scroll">{_table(head, rows)}</div></div>\n'
 
 
 def _table(head: Sequence[str], rows: Iterable[str]) -> str:
@@ -221,31 +202,23 @@ def _table(head: Sequence[str], rows: Iterable[str]) -> str:
 
 
 def files(kind: str, models: bool) -> tuple[str, ...]:
-    """Return the names of the scripts and styles of a card, in loading order.
-
-    Parameters
-    ----------
-    kind : str
-        Kind of the card.
-    models : bool
-        Whether the card runs models.
-    """
+    """Return the names of the scripts and styles of a card, in loading order."""
     french, light = kind in ("comparison", "demo"), kind in ("comparison", "differences", "searchlights")
     return *["models"] * models, "cards", *["french"] * (french and models), *["light"] * light, kind
 
 
-def read(names: Iterable[str], ending: str, folder: Path = _FOLDER) -> str:
+def read_assets(names: Iterable[str], ending: str, folder: Path = _FOLDER) -> str:
     """Read scripts or styles and join them."""
     paths = (folder / f"{name}.{ending}" for name in names)
     return "".join(path.read_text("utf-8") for path in paths if path.exists())
 
 
-def without_carried(html: str) -> str:
+def without_assets(html: str) -> str:
     """Remove styles, scripts and weights from cards, as in stored outputs."""
     return re.sub(f"{_BEGIN}.*?{_END}", _BEGIN + _END, html, flags=re.DOTALL)
 
 
-def digest(packed: Mapping[str, Any]) -> str:
+def model_digest(packed: Mapping[str, Any]) -> str:
     """Compute a short digest of a packed model, the same on every machine."""
     return sha256(json.dumps(packed, sort_keys=True).encode()).hexdigest()[:12]
 
@@ -263,16 +236,7 @@ def embedded(data: Mapping[str, Any]) -> str:
 def checked_weights(
     name: str, weights: Real[Array, "tgt src"], target: Sequence[str], source: Sequence[str]
 ) -> Float[np.ndarray, "tgt src"]:
-    """Return weights as a NumPy array, or raise an error if they do not fit their words.
-
-    Raises
-    ------
-    TypeError
-        If the words are one string, or are not strings.
-    ValueError
-        If there are no weights, or the shape of the weights is not (target words, source words), or they are not
-        finite.
-    """
+    """Return weights as a NumPy array, or raise an error if they do not fit their words."""
     check_words("target", target)
     check_words("source", source)
     return checked_numbers(name, weights, (len(target), len(source)), "(target words, source words)")
@@ -281,21 +245,7 @@ def checked_weights(
 def checked_numbers(name: str, x: Real[Array, "..."], shape: tuple[int, ...], of: str) -> Float[np.ndarray, "..."]:
     """Return numbers as a NumPy array, or raise an error if their shape is another, or one of them is not finite.
 
-    Parameters
-    ----------
-    name : str
-        Name of the numbers, for the error message.
-    x
-        The numbers.
-    shape : tuple of int
-        Expected shape.
-    of : str
-        Meaning of the shape, for the error message.
-
-    Raises
-    ------
-    ValueError
-        If there are no numbers, or their shape is another, or one of them is not finite.
+    The error calls the numbers `name`, and says what their shape is `of`.
     """
     try:
         numbers = to_numpy(x)

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from attnbook.cards.card import Card, Question, card, digest
+from attnbook.cards.card import Card, Question, card, model_digest
 from attnbook.cards.explorer import WHOLE, shown_data, still
 from attnbook.cards.french import grammar_tables
 from attnbook.cards.packing import pack_models
@@ -56,17 +56,6 @@ def attention_demo(
     step : int, default 0
         Position of the word of the translation that is chosen first, if the question names none.
 
-    Returns
-    -------
-    Card
-        The card, as the value of a cell.
-
-    Raises
-    ------
-    ValueError
-        If there are no models or more than two, or their vocabularies differ, or a model cannot be packed, or the
-        sentence has no word or an unknown word, or the question names words that do not occur.
-
     Notes
     -----
     In a chapter, with pretrained models::
@@ -82,22 +71,22 @@ def attention_demo(
     steps = [_steps(network, first.source) for network in networks]
     decode = networks[0].target_vocabulary.decode
     written = [decode([one["word"] for one in each]) for each in steps]
-    asked = _asked(question, first.source, written[0]) if question else {}
-    chosen = asked.get("step", step)
+    task = _task(question, first.source, written[0]) if question else {}
+    chosen = task.get("step", step)
     check_whole(0, len(steps[0]) - 1, step=chosen)
     shown = [
-        {"title": title, "digest": digest(model), "D": model["parts"].get("D"), "steps": each}
+        {"title": title, "digest": model_digest(model), "D": model["parts"].get("D"), "steps": each}
         for title, model, each in zip(models, packed, steps, strict=True)
     ]
     data = {
         **shown_data(("English", "French", "en", "fr", "word"), first.source, shown, chosen),
         "source": networks[0].source_vocabulary.words,
         "target": networks[0].target_vocabulary.words,
-        "bar": asked.get("bar", 0),
+        "bar": task.get("bar", 0),
         "first": [" ".join(side) for side in first[:2] if side],
         "pairs": _pairs(),
         "grammar": grammar_tables(),
-        "question": asked or None,
+        "question": task or None,
     }
     stills = "".join(
         still(title, first.source, words, [one.get("weights") for one in each], chosen, language="fr")
@@ -119,7 +108,7 @@ def _pair(sentence: str | SentencePair | tuple | None, network: EncoderDecoder) 
     return pair
 
 
-def _asked(question: Question, source: Sequence[str], written: Sequence[str]) -> dict[str, Any]:
+def _task(question: Question, source: Sequence[str], written: Sequence[str]) -> dict[str, Any]:
     """Return the required experiment of a question as ids, for the script."""
 
     def place(word: str, words: Sequence[str]) -> int:
@@ -127,6 +116,7 @@ def _asked(question: Question, source: Sequence[str], written: Sequence[str]) ->
             raise ValueError(f"question.tried names {word!r}; expected a word of {' '.join(words)!r}")
         return words.index(word)
 
+    tried: dict[str, Any]
     match dict(question.tried):
         case {"target": target, "source": bar}:
             tried = {"step": place(target, written), "bar": place(bar, source), "least": LEAST}
@@ -145,11 +135,6 @@ def _steps(network: EncoderDecoder, words: Sequence[str]) -> list[dict[str, Any]
 
     A step has the word, EOS counted, its weights in ten-thousandths, and its likeliest words with their probabilities
     in thousandths.
-
-    Returns
-    -------
-    list of dict
-        The steps.
     """
     source, lengths = encode_batch([words], network.source_vocabulary)
     best = greedy_search(network, source, lengths, 2 * len(words) + 6)
@@ -170,11 +155,6 @@ def _pairs() -> list[list[list[str]]]:
     """Return the sentences that the reader can draw, by least number of clauses.
 
     None of them is a training sentence.
-
-    Returns
-    -------
-    list of lists of (source, target)
-        Sentence pairs for each least number of clauses.
     """
     drawn = (sample(_EACH, 38 + clauses, [clauses], part="test") for clauses in range(1, _CLAUSES + 1))
     return [[[" ".join(pair.source), " ".join(pair.target)] for pair in pairs] for pairs in drawn]

@@ -73,11 +73,6 @@ def draw_differences(code: Sequence[tuple[str, str]], bahdanau: Mapping[str, Any
         For each of the five differences, a line of code of Bahdanau's model and one of Luong's.
     bahdanau, luong : mapping
         What each model wrote and where it looked, as `attnbook.experiments.learning.read_learning` returns it.
-
-    Returns
-    -------
-    Card
-        The card, as the value of a cell.
     """
     if len(code) != len(_DIFFERENCES):
         raise ValueError(f"code has {len(code)} pairs; expected {len(_DIFFERENCES)}, one for each difference")
@@ -110,8 +105,8 @@ def draw_differences(code: Sequence[tuple[str, str]], bahdanau: Mapping[str, Any
         for one, side in zip(_DIFFERENCES, sides, strict=True)
     ]
     still = still_table("Five differences", ("", "Luong", "Bahdanau"), rows)
-    told = "; ".join(f"{one.name}: {one.luong}, against {one.bahdanau}" for one in _DIFFERENCES)
-    return card("differences", f'<div class="at-codes">{codes}</div>{still}', data, f"Luong and Bahdanau. {told}")
+    summary = "; ".join(f"{one.name}: {one.luong}, against {one.bahdanau}" for one in _DIFFERENCES)
+    return card("differences", f'<div class="at-codes">{codes}</div>{still}', data, f"Luong and Bahdanau. {summary}")
 
 
 def _typeset(text: str) -> str:
