@@ -1,6 +1,6 @@
 """The attention demo (chapters 2 and 3): models that translate in the page, with weights that the reader can edit.
 
-Without scripts, on paper and on GitHub, it is a picture of one sentence with its translations and weights.
+Without scripts, on paper and on GitHub, it is one sentence with its translations and tables of their weights.
 """
 
 from collections.abc import Mapping, Sequence
@@ -100,7 +100,7 @@ def attention_demo(
         "question": asked or None,
     }
     stills = "".join(
-        still(title, first.source, words, [one.get("weights") for one in each], chosen, language="fr")
+        still(title, first.source, words, [one.get("weights") for one in each], language="fr")
         for title, words, each in zip(models, written, steps, strict=True)
     )
     picture = f'<div class="at-still"><p>English: {escape(" ".join(first.source))}</p>\n{stills}</div>\n'

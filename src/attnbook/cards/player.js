@@ -285,9 +285,9 @@ attnlibCards.define("player", (card, data, guard) => {
     go(order().indexOf("softmax"));
   }
 
-  // --- Beginning: until a model is open its still picture stands in the scene ---
+  // --- Beginning: until a model is open a table of its weights stands in the scene ---
 
-  const svg = make("svg", { "aria-hidden": "true" }), picture = card.querySelector(".at-still svg");
+  const svg = make("svg", { "aria-hidden": "true" }), picture = card.querySelector(".at-still .at-scroll");
   const select = make("select", { lang: "fr", onchange: () => act(put) });
   const list = make("ol", { class: "at-phases", "aria-label": "The phases of the step, in this model's order" });
   const written = make("div", { class: "at-written", role: "listbox", "aria-label": "The translation: choose a step" });
