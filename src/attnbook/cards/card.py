@@ -205,7 +205,7 @@ def still_table(told: str, head: Sequence[str], rows: Iterable[str]) -> str:
     rows : iterable of str
         HTML of each row's cells.
     """
-    return f'<div class="at-still"><p>{told}</p><div class="at-scroll"><table>{_parts(head, rows)}</table></div></div>\n'
+    return f'<div class="at-still"><p>{told}</p>{_wide(head, rows)}</div>\n'
 
 
 def weight_table(head: Sequence[str], names: Sequence[str], weights: Float[np.ndarray, "rows columns"]) -> str:
@@ -215,7 +215,12 @@ def weight_table(head: Sequence[str], names: Sequence[str], weights: Float[np.nd
         + "".join(f'<td style="--w: {weight:.2f}">{two_decimals(weight)}</td>' for weight in row)
         for word, row in zip(names, weights, strict=True)
     ]
-    return f'<div class="at-scroll"><table>{_parts(["", *head], rows)}</table></div>\n'
+    return _wide(["", *head], rows)
+
+
+def _wide(head: Sequence[str], rows: Iterable[str]) -> str:
+    """Return a table that is scrolled where it is wider than the card."""
+    return f'<div class="at-scroll"><table>{_parts(head, rows)}</table></div>'
 
 
 def _parts(head: Sequence[str], rows: Iterable[str]) -> str:

@@ -13,6 +13,7 @@ from attnbook.cards.card import Card, card, digest, still_table
 from attnbook.cards.explorer import WHOLE
 from attnbook.cards.french import grammar_tables
 from attnbook.cards.packing import pack_models
+from attnbook.experiments.predictions import max_output_length
 from attnbook.language.phrases import concatenate, words
 from attnbook.language.sentences import sample
 from attnlib.batching import encode_batch
@@ -191,7 +192,7 @@ def _most(gains: list[list[int]], right: int) -> list[list[int]]:
 def _translate(model: EncoderDecoder, sentence: Sequence[str]) -> list[tuple[str, list[int] | None]]:
     """Translate a sentence; return its words, the end counted, each with its weights in ten-thousandths."""
     source, lengths = encode_batch([sentence], model.source_vocabulary)
-    best = greedy_search(model, source, lengths, len(sentence) + 9)
+    best = greedy_search(model, source, lengths, max_output_length(sentence))
     ids = best.ids[0].tolist()
     written = [*model.target_vocabulary.decode(ids), *[_END] * (ids[-1] == EOS)]
     weights = [None] * len(ids) if best.weights is None else (WHOLE * best.weights[0]).round().int().tolist()

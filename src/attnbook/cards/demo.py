@@ -14,6 +14,7 @@ from attnbook.cards.card import Card, Question, card, digest
 from attnbook.cards.explorer import WHOLE, shown_data, still
 from attnbook.cards.french import grammar_tables
 from attnbook.cards.packing import pack_models
+from attnbook.experiments.predictions import max_output_length
 from attnbook.language.sentences import sample
 from attnlib.batching import encode_batch
 from attnlib.checks import check_whole
@@ -152,7 +153,7 @@ def _steps(network: EncoderDecoder, words: Sequence[str]) -> list[dict[str, Any]
         The steps.
     """
     source, lengths = encode_batch([words], network.source_vocabulary)
-    best = greedy_search(network, source, lengths, 2 * len(words) + 6)
+    best = greedy_search(network, source, lengths, max_output_length(words))
     logits, attended = network(source, lengths, best.ids)
     logits[..., :EOS] = -torch.inf
     shares, ids = logits[0].double().softmax(1).topk(_LIKELIEST)

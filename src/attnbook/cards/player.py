@@ -13,6 +13,7 @@ import torch
 
 from attnbook.cards.card import Card, Question, card, digest, to_numpy, weight_table
 from attnbook.cards.packing import pack_models
+from attnbook.experiments.predictions import max_output_length
 from attnlib.batching import encode_batch
 from attnlib.checks import check_whole, check_words
 from attnlib.decoders import BahdanauDecoder, LuongDecoder
@@ -152,7 +153,7 @@ def _phases(title: str, network: EncoderDecoder) -> tuple[Phase, ...]:
 def _still(network: EncoderDecoder, words: Sequence[str], step: int) -> tuple[str, list[str], str]:
     """Return a table of a step's weights, the words of the translation, and a description."""
     source, lengths = encode_batch([words], network.source_vocabulary)
-    best = greedy_search(network, source, lengths, 2 * len(words) + 6)
+    best = greedy_search(network, source, lengths, max_output_length(words))
     written = network.target_vocabulary.decode(best.ids[0])
     check_whole(0, len(written) - 1, step=step)
     weights = to_numpy(best.weights[0, step])[:, None]

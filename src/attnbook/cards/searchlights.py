@@ -45,7 +45,7 @@ def learning_film(model: EncoderDecoder, learned: Mapping[str, Any], *, question
     }
     *written, _ = learned["words"][-1].split()
     rows = np.frombuffer(b64decode(learned["weights"]), np.uint8).reshape(-1, len(source) + 1)[-len(written) - 1 :]
-    weights = WHOLE * rows / rows.sum(axis=1, keepdims=True)
+    weights = WHOLE * (rows / rows.sum(axis=1, keepdims=True))
     drawn = still("At the end of the training", source, written, weights, language="fr")
     picture = f'<div class="at-still">{drawn}</div>\n'
     text = f"Searchlights: {learned['source']}. {' '.join(written)}"

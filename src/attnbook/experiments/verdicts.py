@@ -15,21 +15,11 @@ from jaxtyping import Float, Real
 from scipy import stats
 
 from attnbook.cards.card import Card, sortable_table
+from attnbook.experiments.plan import METRICS
 
 Numbers = Sequence[float] | Real[np.ndarray, "tests"] | pd.Series
 
-METRICS = {
-    "exact_match": "exact match",
-    "bleu_beam": "BLEU",
-    "perplexity": "perplexity",
-    "alignment_error_rate": "alignment error",
-    "missed_left": "missed to the left",
-    "missed_right": "missed to the right",
-}
-"""Names of metrics in tables."""
-
 _TESTED = ["difference", "ci_low", "ci_high", "p_value", "margin_p_value"]
-_DIGITS = {"exact_match": 2, "bleu_beam": 1}
 
 
 def holm_correction(p_values: Numbers, *, planned: bool = False) -> Float[np.ndarray, "tests"]:
@@ -120,7 +110,7 @@ def verdict_table(judged: pd.DataFrame) -> Card:
     for (claim, metric), part in judged.groupby(["claim", "metric"], sort=False):
         cells = {v.test_set: _cell(v) for v in part.itertuples()}
         rows.append(
-            f'<th scope="row">{escape(claim)}</th><td>{METRICS[metric]}</td>'
+            f'<th scope="row">{escape(claim)}</th><td>{METRICS[metric].name}</td>'
             + "".join(cells.get(name, "<td></td>") for name in test_sets)
         )
     head = ["claim", "metric", *map(str, test_sets)]
@@ -132,5 +122,5 @@ def _cell(v: tuple) -> str:
     if v.verdict == "not recorded":
         return "<td></td>"
     word = "" if v.verdict == "inconclusive" else f"<br>{v.verdict}"
-    text = f"{v.difference:+z.{_DIGITS.get(v.metric, 2)}f}{word}"
+    text = f"{v.difference:+z.{METRICS[v.metric].digits}f}{word}"
     return f'<td class="at-{v.verdict.replace(" ", "-")}" data-size="{v.difference:.6f}">{text}</td>'
