@@ -42,7 +42,8 @@ class Memory(NamedTuple):
     mask: Bool[Tensor, "batch 1 src"]
 
     def select(self, rows: Int[Tensor, "chosen"]) -> "Memory":
-        """Return the chosen rows of the batch only; keys that are the values themselves are gathered once."""
+        """Return the chosen rows of the batch only."""
+        # With a dot score the keys are the values: one tensor under two names, which is gathered once.
         chosen = {x: x.index_select(0, rows) for x in {*self}}
         return Memory(*(chosen[x] for x in self))
 
@@ -126,6 +127,7 @@ class AttentionLayer(nn.Module):
             attended = attend(self.score(s, memory.keys), memory.values, view.mask, view.factor)
         elif isinstance(self.score, Dot) and (s.shape[1] > 1 or (s.requires_grad and src <= 4 * window)):
             scores = self.score(s, memory.keys).gather(2, view.positions)
+            # Values without features: only the weights are needed here.
             weights = attend(scores, memory.values[:, :window, :0], view.mask, view.factor).weights
             dense = weights.new_zeros(*weights.shape[:2], src).scatter(2, view.positions, weights)
             attended = AttentionOutput(dense @ memory.values, weights)
@@ -145,5 +147,6 @@ def _gather(
     x: Float[Tensor, "batch src key"], positions: Int[Tensor, "batch tgt window"]
 ) -> Float[Tensor, "batch tgt window key"]:
     batch, src, features = x.shape
+    # The sentences end to end are one matrix, whose row src * n + i is word i of sentence n.
     rows = positions + src * torch.arange(batch, device=x.device)[:, None, None]
     return x.view(batch * src, features).index_select(0, rows.flatten()).view(*positions.shape, features)

@@ -125,6 +125,7 @@ class DeepOutput(nn.Module):
     ) -> Float[Tensor, "*batch maxout"]:
         """Compute the maxout layer, the features that W_o multiplies."""
         pre_maxout = linear(s, self.U_o) + linear(y, self.V_o) + linear(c, self.C_o)
+        # Unit j is the larger of numbers 2j and 2j + 1: W_o scores features that compete in pairs.
         return torch.maximum(pre_maxout[..., 0::2], pre_maxout[..., 1::2])
 
 
@@ -168,17 +169,7 @@ class FixedContextDecoder(Decoder):
     ) -> tuple[Float[Tensor, "batch vocab"], None, DecoderState]:
         """Compute the scores of the next word (Bahdanau et al. 2015, section 2.1, eq. 3).
 
-        Parameters
-        ----------
-        ids
-            The word before, of each sentence.
-        state
-            The state after the word before that. It is not changed.
-
-        Returns
-        -------
-        tuple
-            Scores of words; the attention of this step, here None; and the new state.
+        `ids` are the previous words, `state` is the state after the words before them, which is not changed.
         """
         c, (s_before,) = state.memory, state.cache
         y_before = self.embedding(ids)
@@ -246,6 +237,7 @@ class BahdanauDecoder(Decoder):
         attended = self.attention.at(state.position, s_before, state.memory)
         c = attended.context.squeeze(1)
         s = self.cell(torch.cat([y_before, c], 1), s_before)
+        # The paper's eq. 4 gives the output layer s_t; its appendix and the authors' code give it s_{t-1}.
         logits = self.readout(s if self.reads_new_state else s_before, y_before, c)
         return logits, attended, DecoderState(state.memory, (s,), state.position + 1)
 
@@ -253,6 +245,7 @@ class BahdanauDecoder(Decoder):
         """Compute the maxout layer of all steps; only attention and cell are done one step at a time."""
         memory, (s_0,), _ = self.start(encoded)
         y = self.embedding(ids)
+        # W_ih [y; c] = W_y y + W_c c. All words y are known before the loop, so their products are one; c is not known.
         W_y, W_c = self.cell.weight_ih.split([y.shape[2], self.enc], dim=1)
         W_c = cast_for_steps(W_c)
         states, outputs = [s_0], []
@@ -358,6 +351,7 @@ class LuongDecoder(Decoder):
         """Return the last states of the encoder's layers, with an attentional state of 0."""
         state = super().start(encoded)
         s, cell = state.cache
+        # The paper does not say what is fed to the first step, before which there is no attentional state: here zeros.
         return state._replace(cache=(s, cell, torch.zeros_like(s[:, -1]))) if self.input_feeding else state
 
     def step(

@@ -74,21 +74,15 @@ class BidirectionalGRU(nn.Module):
         self.W_s = weight(decoder_size, hidden_size)
 
     def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> EncoderOutput:
-        """Compute annotations with ``2 * hid`` features; s_0 is the only initial state.
-
-        Parameters
-        ----------
-        source
-            Ids of words, padded at the end.
-        lengths
-            The number of ids of each sentence, `EOS` included.
-        """
+        """Compute annotations with ``2 * hid`` features; s_0 is the only initial state."""
         x = self.embedding(source)
         forwards = self.forward_rnn(x)[0]
         backwards = _reverse(self.backward_rnn(_reverse(x, lengths))[0], lengths)
         real = sequence_mask(lengths, source.shape[1])
         annotations = torch.where(real[:, :, None], torch.cat([forwards, backwards], 2), 0.0)
+        # The backward state at the first word has read the whole sentence, and padding never came before it.
         s_0 = torch.tanh(linear(backwards[:, 0], self.W_s))
+        # The forward state after each sentence's own last word, at lengths - 1: after that the GRU has read padding.
         summary = torch.cat([forwards[torch.arange(len(x), device=x.device), lengths - 1], backwards[:, 0]], 1)
         return EncoderOutput(annotations, lengths, summary, (s_0,))
 
@@ -192,6 +186,7 @@ def _reverse(x: Float[Tensor, "batch src f"], lengths: Int[Tensor, "batch"]) -> 
     """Reverse each sentence, and leave its padding at the end."""
     i = torch.arange(x.shape[1], device=x.device).expand(x.shape[:2])
     last = lengths[:, None] - 1
+    # Word i goes to the place of word S - 1 - i; padding, i > S - 1, stays where it is.
     return x.gather(1, torch.where(i > last, i, last - i)[:, :, None].expand_as(x))
 
 

@@ -101,6 +101,8 @@ def gru_step(
     gates, candidate = x.split([2 * dec, dec], dim=1)
     recurrent_gates, recurrent_candidate = linear(s, W_hh, b_hh).split([2 * dec, dec], dim=1)
     r, z = torch.sigmoid(gates + recurrent_gates).chunk(2, dim=1)
+    # The reset gate r multiplies W s + b, not s as in the paper. The new state, lerp(candidate, s, z), is
+    # (1 - z) * candidate + z * s; in the paper, z and 1 - z are exchanged.
     return torch.lerp(torch.tanh(torch.addcmul(candidate, r, recurrent_candidate)), s, z)
 
 
@@ -123,5 +125,6 @@ def lstm_step(
     dec = cell.shape[1]
     gates, candidate, out = torch.addmm(x, s, W_hh.T).split([2 * dec, dec, dec], dim=1)
     i, f = torch.sigmoid(gates).chunk(2, dim=1)
+    # f * cell + i * tanh(candidate): what is kept of the cell, plus what enters it.
     cell = torch.addcmul(i * torch.tanh(candidate), f, cell)
     return torch.sigmoid(out) * torch.tanh(cell), cell

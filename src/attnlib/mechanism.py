@@ -137,10 +137,13 @@ def _softmax(e: Float[Array, "..."], mask: Bool[Array, "..."] | None, axis: int 
     if mask is not None:
         e = xp.where(mask, e, -xp.inf)
     if is_torch_array(e):  # one fused kernel, whose gradient needs to keep one array only
-        gone = e == -xp.inf
-        return xp.where(gone, 0.0, xp.softmax(e.masked_fill(gone.all(axis, keepdim=True), 0.0), axis))
+        # The softmax of a row of minus infinities is 0 / 0, and its gradient is NaN too. So such a row becomes a row of
+        # zeros first; afterward its weights are set to 0, like those of all masked positions.
+        masked = e == -xp.inf
+        return xp.where(masked, 0.0, xp.softmax(e.masked_fill(masked.all(axis, keepdim=True), 0.0), axis))
     if not e.shape[axis]:  # nothing to weigh, and no maximum
         return e
+    # exp(e - peak) / sum exp(e - peak) is the same for every peak, and with the largest score no exp overflows.
     peak = xp.max(e, axis=axis, keepdims=True)
     weights = e - xp.where(peak == -xp.inf, 0.0, peak)
     xp.exp(weights, out=weights)
@@ -187,6 +190,7 @@ def attend(
     """
     weights = _softmax(scores, mask)
     if factor is not None:
+        # Luong's eq. 10: after the softmax, so that a row sums to less than 1 where the factor is below 1.
         weights = weights * array_namespace(weights).astype(factor, weights.dtype, copy=False)
     return AttentionOutput(weights @ values, weights)
 
@@ -241,6 +245,7 @@ def attention(
     queries, keys, values = _as_floating(queries=queries, keys=keys, values=values)
     scale = 1 / sqrt(keys.shape[-1]) if scale is None else scale
     scale = scale if is_torch_array(queries) and is_torch_array(scale) else float(scale)
+    # The scale multiplies the queries, batch * tgt * d numbers, and not the scores, batch * tgt * src numbers.
     return attend((queries * scale) @ keys.mT, values, _of_the_same_library(mask, queries))
 
 

@@ -135,18 +135,6 @@ def beam_search(
     allow_unknown
         As for `greedy_search`.
 
-    Returns
-    -------
-    Hypotheses
-        One translation per sentence, as from `greedy_search`. `length_penalty` does not change the log probabilities.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `beam_size` is not a whole number from 1, or another argument is out of range.
-    FloatingPointError
-        If a translation's probability is not a number, as when the model's weights hold NaN.
-
     Notes
     -----
     A step costs at most `beam_size` times the cost of a step of `greedy_search`: finished hypotheses are not stepped
@@ -199,6 +187,7 @@ def beam_search(
         words = chosen.flatten()[live]
         slots_before = (first_slot + parents).flatten()[live]
         state = state.select(rows[slots_before])
+    # Every further word lowers log_p, so the sum alone prefers short translations; the length balances it.
     score = log_p / size**length_penalty
     slot = score.masked_fill(~ended & ended.any(1, keepdim=True), -torch.inf).argmax(1)
     return _hypotheses_in(slot, steps, size, log_p, source.shape[1])
@@ -216,6 +205,7 @@ def _limits(max_length: IntLike | Tensor, lengths: Int[Tensor, "batch"]) -> Int[
 def _log_probabilities(logits: Float[Tensor, "rows vocab"], allow_unknown: bool) -> Float[Tensor, "rows vocab"]:
     """Return the log probabilities of all words. Those not to be written are minus infinity, in `logits` too."""
     scores = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    # PAD and BOS, the ids below EOS, are never written; the other words share their probability.
     scores[:, :EOS] = -torch.inf
     if not allow_unknown:
         scores[:, UNK] = -torch.inf
@@ -230,6 +220,7 @@ def _top_words(
     whole = vocab // _CHUNK * _CHUNK
     if whole <= most * _CHUNK:
         return log_p.topk(min(most, vocab))
+    # The k greatest numbers lie in the k chunks with the greatest maxima, and those are few numbers to sort.
     best = log_p[:, :whole].unflatten(1, (-1, _CHUNK)).amax(2).topk(most).indices
     numbers = torch.arange(vocab, device=log_p.device)
     chunks, rest = numbers[:whole].unflatten(0, (-1, _CHUNK)), numbers[whole:].expand(rows, -1)
@@ -261,6 +252,7 @@ def _next_beam(
     """
     words = likely.new_full((ended.numel(), likely.shape[1]), PAD).index_copy(0, live, likely)
     totals = gains.new_full(words.shape, -torch.inf).index_copy(0, live, log_p.flatten()[live, None] + gains)
+    # What has ended must stay in the beam: for the choice its total is infinite, and `kept` gets the true one back.
     totals[:, 0] = torch.where(ended.flatten(), torch.inf, totals[:, 0])
     best, places = totals.view(len(ended), -1).topk(ended.shape[1])
     parents = places // likely.shape[1]

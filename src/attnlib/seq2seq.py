@@ -58,6 +58,8 @@ class EncoderDecoder(nn.Module):
 
     encoder: Any  # what nn.Module says of an attribute is no method
     decoder: Any
+    source_vocabulary: Any  # a Tokenizer, or None
+    target_vocabulary: Any
 
     def __init__(
         self,
@@ -162,6 +164,7 @@ class EncoderDecoder(nn.Module):
         encoded = self._encode(source, lengths, target=(target, INTEGERS, "batch tgt"))
         if self.target_vocabulary is not None:
             check_range(0, len(self.target_vocabulary) - 1, target=target)
+        # Teacher forcing: to predict word t the decoder is given the true word t - 1, so the target moves right by one.
         before = torch.cat([target.new_full((len(target), 1), BOS), target[:, :-1]], 1).long()
         return before, encoded
 

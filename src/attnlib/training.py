@@ -195,6 +195,7 @@ def train(
                 raise ValueError(f"batches ended after {state.step} steps; expected a batch for each step")
             if state.device.type != "cpu":  # whose generator's state is not kept: each step has a seed of its own
                 torch.manual_seed(step_seed(seed, state.step + 1))
+            # The fraction of the steps or of the minutes that has passed, whichever is nearer to its limit.
             done = max((state.step + 1) / (most_steps + 1), min(1.0, state.seconds / most_seconds))
             state.optimizer.param_groups[0]["lr"] = learning_rate * schedule(done)
             state.optimizer.zero_grad()

@@ -37,18 +37,12 @@ def sinusoidal_positions(steps: Int[Tensor, "*batch tgt"], d_model: int) -> Floa
     :math:`\omega_k = 10000^{-2k / d}` radians per position. The vector of position t + k is that of t, with each pair
     rotated by an angle that depends on k alone.
 
-    Parameters
-    ----------
-    steps
-        Positions, from 0.
-    d_model : int
-        Features of a vector, an even number.
-
     Notes
     -----
     Vaswani et al. 2017, section 3.5.
     """
     dtype = torch.promote_types(torch.get_default_dtype(), torch.float32)  # bfloat16 tells few positions apart
+    # From one radian per position down toward 1/10,000: the first features tell neighbors apart, the last far words.
     omega = 10_000.0 ** (-torch.arange(0, d_model, 2, dtype=dtype, device=steps.device) / d_model)
     angles = steps[..., None] * omega
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(-2)
@@ -77,6 +71,8 @@ class PositionalEmbedding(Embedding):
         """
         steps = offset + torch.arange(ids.shape[1], device=ids.device)
         places = sinusoidal_positions(steps, self.embedding_dim).to(self.weight.dtype)
+        # Weights begin with a standard deviation of 1 / sqrt(d), since the output layer uses them too; here they are
+        # scaled up to the size of the sines and cosines that are added.
         return super().forward(ids) * sqrt(self.embedding_dim) + places
 
 
@@ -298,6 +294,7 @@ class TransformerDecoder(Decoder):
         memory, past, first = state
         x, outputs, kept = self.embedding(ids, offset + first), [], []
         steps = torch.arange(first + ids.shape[1], device=ids.device)
+        # Row t is True up to column t: no word attends to words that come after it.
         written = steps <= steps[first:, None]
         for n, layer in enumerate(self.layers):
             source = memory.keys[:, n], memory.values[:, n]

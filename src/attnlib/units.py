@@ -96,6 +96,8 @@ def unit_weights(
     read, written = _overlap(*source), _overlap(*target)
     inside = np.asarray(weights)[: len(written), : len(read)]
     shared = read / read.sum(1, keepdims=True)
+    # Columns of the first factor sum to 1, a mean over a target unit's subwords; rows of the last sum to 1, so that the
+    # weight of a source subword is shared out, and a source unit adds up the shares that it gets.
     return np.minimum((written / written.sum(0)).T @ inside @ shared, 1)  # whatever rounding adds
 
 

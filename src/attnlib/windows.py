@@ -70,6 +70,8 @@ def window_positions(
     """
     xp = array_namespace(p, lengths)
     window = min(2 * half_width + 1, src)
+    # The first whole position at or after p - D. Near an end of the source it is moved inward, so that all windows have
+    # the same number of positions and all positions exist; `inside` excludes those that are then too far away.
     first = xp.clip(xp.ceil(xp.where(xp.isnan(p), 0.0, p) - half_width), 0, src - window)
     positions = xp.astype(first, lengths.dtype)[..., None] + xp.arange(window, dtype=lengths.dtype, device=device(p))
     inside = (xp.abs(positions - p[..., None]) <= half_width) & (positions < lengths[..., None, None])
@@ -150,13 +152,7 @@ class GlobalWindow(nn.Module):
 
 
 class LocalWindow(nn.Module):
-    """Base class of windows around a center; subclasses define `center`, and may define `factor`.
-
-    Parameters
-    ----------
-    half_width : int
-        `D`, the number of source positions on each side of the center.
-    """
+    """Base class of windows around a center; subclasses define `center`, and may define `factor`."""
 
     center: Any
 
@@ -179,6 +175,7 @@ class LocalWindow(nn.Module):
         mask: Bool[Tensor, "batch 1 src"],
     ) -> WindowMask:
         """Return the words at most `half_width` from the center, with factors if there are any, and centers."""
+        # A position to gather is a whole number and has no gradient, hence `detach`; `factor` gives p its gradient.
         p = self.center(s, steps, lengths)
         positions, inside = window_positions(p.detach(), self.half_width, lengths, mask.shape[-1])
         return WindowMask(inside, positions, self.factor(positions, p), p)
@@ -210,17 +207,8 @@ class LocalMonotonic(LocalWindow):
     def center(
         self, s: Float[Tensor, "batch tgt dec"], steps: Int[Tensor, "tgt"], lengths: Int[Tensor, "batch"]
     ) -> Float[Tensor, "batch tgt"]:
-        """Return the centers p_t = min(t, S - 1) (Luong et al. 2015, section 3.2), source positions from 0.
-
-        Parameters
-        ----------
-        s
-            Decoder states, which have no effect.
-        steps
-            Target positions, from 0.
-        lengths
-            The number of words of each source sentence, EOS among them.
-        """
+        """Return the centers p_t = min(t, S - 1) (Luong et al. 2015, section 3.2), source positions from 0."""
+        # p_t = t. A target may be longer than its source: then the window stays at the last position, that of EOS.
         return torch.minimum(steps, lengths[:, None] - 1).to(_exact(s.dtype))
 
 
@@ -266,6 +254,7 @@ class LocalPredictive(LocalWindow):
     ) -> Float[Tensor, "batch tgt"]:
         """Compute the centers p_t, from 0 to S (Luong et al. 2015, eq. 9): ``batch * tgt * dec²`` multiply-adds."""
         share = torch.sigmoid(torch.tanh(linear(s, self.W_p)) @ self.v_p)
+        # The sigmoid is a share of the sentence, from 0 to 1; S, the sentence's own length, makes it a position.
         return share.to(_exact(s.dtype)) * lengths[:, None]
 
     def factor(

@@ -45,7 +45,7 @@ def attention_explorer(
         raise TypeError(f"weights is {brief(weights)}; expected a mapping from titles to weights")
     if not weights:
         raise ValueError("weights is empty; expected weights for at least one title")
-    written = target if isinstance(target, Mapping) else dict.fromkeys(weights, target)
+    written: Any = target if isinstance(target, Mapping) else dict.fromkeys(weights, target)
     if missing := weights.keys() - written.keys():
         raise ValueError(f"target has no words for {min(missing)!r}; expected words for each title of weights")
     known, models = sorted({word for name in weights for word in written[name]}), []
@@ -79,16 +79,7 @@ def shown_data(
 def still(title: str, source: Sequence[str], target: Sequence[str], weights: Any, *, language: str = "") -> str:
     """Return a translation with a table of its weights, for readers without scripts.
 
-    Parameters
-    ----------
-    title : str
-        Title of the model.
-    source, target : sequence of str
-        The sentence and its translation.
-    weights : array-like, shape (steps, src), or sequence of None
-        Weights of each step, in ten-thousandths. If there are more of them than words, the last is that of the end.
-    language : str, default ""
-        Language of the translation, such as "fr", for screen readers. By default none is named.
+    The weights of each step are in ten-thousandths. If there are more of them than words, the last is that of the end.
     """
     told = f'{escape(title)}: <span lang="{language}">{escape(" ".join(target))}</span>'
     if weights[0] is None:

@@ -8,6 +8,7 @@ The plans' texts have no term of their own for the second and the last.
 from collections.abc import Sequence
 from html import escape
 from math import sqrt
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from scipy import stats
 from attnbook.cards.card import Card, sortable_table
 from attnbook.experiments.plan import METRICS
 
-Numbers = Sequence[float] | Real[np.ndarray, "tests"] | pd.Series
+Numbers: TypeAlias = Sequence[float] | Real[np.ndarray, "tests"] | pd.Series
 
 _TESTED = ["difference", "ci_low", "ci_high", "p_value", "margin_p_value"]
 
@@ -60,7 +61,7 @@ def compare(runs: pd.DataFrame, claims: pd.DataFrame, *, paired: bool = False) -
     by_model = {key: part for key, part in runs.groupby(["model", by]) if len(part) > 1}
     tested = []
     for claim in claims.itertuples():
-        both = [by_model.get((name, claim.test_set)) for name in (claim.first, claim.second)]
+        both: list[Any] = [by_model.get((name, claim.test_set)) for name in (claim.first, claim.second)]
         if any(part is None for part in both):
             tested.append([np.nan] * len(_TESTED))
         else:
@@ -93,18 +94,7 @@ def _t_test(first: pd.Series, second: pd.Series, direction: str, margin: float, 
 
 
 def verdict_table(judged: pd.DataFrame) -> Card:
-    """Build a sortable table of verdicts, a row for each claim and metric, a column for each test set.
-
-    Parameters
-    ----------
-    judged : DataFrame
-        Verdicts, as `judge_claims` returns them.
-
-    Returns
-    -------
-    Card
-        The table, colored by verdict. With scripts, a click on a heading sorts the rows by its column.
-    """
+    """Build a sortable table of verdicts, a row for each claim and metric, a column for each test set."""
     test_sets = [*judged["test_set"].drop_duplicates()]
     rows = []
     for (claim, metric), part in judged.groupby(["claim", "metric"], sort=False):
@@ -117,7 +107,7 @@ def verdict_table(judged: pd.DataFrame) -> Card:
     return sortable_table(head, rows, f"{len(judged)} verdicts on {judged['claim'].nunique()} claims")
 
 
-def _cell(v: tuple) -> str:
+def _cell(v: Any) -> str:
     """Return the table cell of a verdict; one that is inconclusive has no word."""
     if v.verdict == "not recorded":
         return "<td></td>"
