@@ -2,6 +2,7 @@
 
 from math import exp, log
 
+import numpy as np
 import pytest
 from torch.nn.functional import cross_entropy
 
