@@ -45,10 +45,11 @@ def attention_explorer(
         raise TypeError(f"weights is {brief(weights)}; expected a mapping from titles to weights")
     if not weights:
         raise ValueError("weights is empty; expected weights for at least one title")
-    written: Any = target if isinstance(target, Mapping) else dict.fromkeys(weights, target)
+    written: dict[str, Any] = dict(target) if isinstance(target, Mapping) else dict.fromkeys(weights, target)
     if missing := weights.keys() - written.keys():
         raise ValueError(f"target has no words for {min(missing)!r}; expected words for each title of weights")
-    known, models = sorted({word for name in weights for word in written[name]}), []
+    known = sorted({word for name in weights for word in written[name]})
+    models: list[dict[str, Any]] = []
     for name, cells in weights.items():
         shares = checked_weights(f"weights[{name!r}]", cells, written[name], source)
         check_all((shares >= 0) & (shares <= 1 + 1e-6), shares, f"weights[{name!r}]", "weights from 0 to 1")
@@ -59,7 +60,7 @@ def attention_explorer(
     data = shown_data(("source", "target", "", "", "word"), list(source), models, step) | {"target": known}
     if question:
         data["question"] = {"right": question.right, "titles": True}
-    (title, *_), first = weights, models[0]["steps"]
+    title, first = next(iter(weights)), models[0]["steps"]
     picture = still(title, source, written[title], [each["weights"] for each in first])
     text = f"Explorer of {len(first)} words that look at {len(source)}: {'; '.join(weights)}"
     return card("demo", f'<div class="at-still">{picture}</div>\n', data, text, question=question)

@@ -60,14 +60,14 @@ def query_plane(
         raise ValueError(f"words has {len(words)} words; expected at most {MOST_WORDS} words")
     if question and set(question.tried) != {"length"}:
         raise ValueError(f"question.tried is {question.tried}; expected length")
-    asked = checked_numbers("query", query, (2,), "two features")
+    start = checked_numbers("query", query, (2,), "two features")
     keys = checked_numbers("keys", keys, (len(words), 2), "two features for each word")
     values = checked_numbers("values", values, (len(words), 2), "two numbers for each word")
-    for name, vectors, longest in [("query", asked[None], _FAR), ("keys", keys, _LONGEST)]:
+    for name, vectors, longest in [("query", start[None], _FAR), ("keys", keys, _LONGEST)]:
         lengths = np.linalg.norm(vectors, axis=1)
         check_all(lengths <= longest, lengths, f"the length of {name}", f"at most {longest:g}")
     data = {
-        "query": asked.tolist(),
+        "query": start.tolist(),
         "keys": keys.tolist(),
         "values": values.tolist(),
         "words": list(words),
@@ -75,17 +75,19 @@ def query_plane(
         "hidden": _hidden(len(words)),
         "question": {"right": question.right, "length": float(question.tried["length"])} if question else None,
     }
-    output = attention(asked[None], keys, values)
+    output = attention(start[None], keys, values)
     weights, answer = output.weights[0], output.context[0]
     shown = [*map(two_decimals, weights)]
-    told = ", ".join(f"{x:.1f} {unit}".strip() for x, (_, unit) in zip(answer, names, strict=True))
+    answer_text = ", ".join(f"{x:.1f} {unit}".strip() for x, (_, unit) in zip(answer, names, strict=True))
     rows = [
         f'<th scope="row">{escape(word)}</th><td>{_point(key)}</td><td>{_point(value)}</td><td>{weight}</td>'
         for word, key, value, weight in zip(words, keys, values, shown, strict=True)
     ]
-    still = still_table(f"Query: {_point(asked)}. The answer: {escape(told)}.", ("", "key", "value", "weight"), rows)
+    still = still_table(
+        f"Query: {_point(start)}. The answer: {escape(answer_text)}.", ("", "key", "value", "weight"), rows
+    )
     weighed = ", ".join(map(" ".join, zip(words, shown, strict=True)))
-    return card("plane", still, data, f"Weights: {weighed}. The answer: {told}.", question=question)
+    return card("plane", still, data, f"Weights: {weighed}. The answer: {answer_text}.", question=question)
 
 
 def _point(vector: Real[Array, "2"]) -> str:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import torch
 
-from attnbook.cards.card import Card, Question, card, digest, to_numpy, weight_table
+from attnbook.cards.card import Card, Question, card, model_digest, to_numpy, weight_table
 from attnbook.cards.packing import pack_models
 from attnbook.experiments.predictions import max_output_length
 from attnlib.batching import encode_batch
@@ -96,10 +96,15 @@ def step_player(
         raise ValueError(f"previous holds {unknown[0]!r}; expected target words that the models know")
     phases = [_phases(title, network) for title, network in models.items()]
     shown = [
-        {"title": title, "digest": digest(model), "late": each is LUONG, "phases": [phase._asdict() for phase in each]}
+        {
+            "title": title,
+            "digest": model_digest(model),
+            "late": each is LUONG,
+            "phases": [phase._asdict() for phase in each],
+        }
         for title, model, each in zip(models, packed, phases, strict=True)
     ]
-    shares, written, told = _still(first, words, step)
+    shares, written, summary = _still(first, words, step)
     equations = json.loads(Path(__file__).with_name("equations.json").read_text("utf-8"))
     used = {tex for each in phases for phase in each for tex in phase.equations}
     data = {
@@ -118,8 +123,8 @@ def step_player(
         f"<li>{phase.title} ({phase.number}): {' '.join(equations[tex] for tex in phase.equations)}</li>"
         for phase in phases[0]
     )
-    still = f'<div class="at-still"><p>{escape(told)}</p>{shares}<ol>{steps}</ol></div>\n'
-    return card("player", still, data, told, packed, question=question)
+    still = f'<div class="at-still"><p>{escape(summary)}</p>{shares}<ol>{steps}</ol></div>\n'
+    return card("player", still, data, summary, packed, question=question)
 
 
 def _phases(title: str, network: EncoderDecoder) -> tuple[Phase, ...]:
@@ -145,5 +150,5 @@ def _still(network: EncoderDecoder, words: Sequence[str], step: int) -> tuple[st
     written = network.target_vocabulary.decode(best.ids[0])
     check_whole(0, len(written) - 1, step=step)
     weights = to_numpy(best.weights[0, step])[:, None]
-    told = f"{' '.join(words)}: after {' '.join(written[:step]) or 'nothing'} the model writes {written[step]}."
-    return weight_table([written[step]], [*words, "(end)"], weights), [*written, "(end)"], told
+    summary = f"{' '.join(words)}: after {' '.join(written[:step]) or 'nothing'} the model writes {written[step]}."
+    return weight_table([written[step]], [*words, "(end)"], weights), [*written, "(end)"], summary

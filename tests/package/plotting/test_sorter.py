@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
-from attnbook.cards.card import Card, without_carried
+from attnbook.cards.card import Card, without_assets
 from attnbook.experiments.verdicts import verdict_table
 
 VERDICTS = [
@@ -48,7 +48,7 @@ def test_verdicts_differ_in_color_and_need_none(card, opened, page):
     cells = page.locator("tbody td[class]")
     colors = cells.evaluate_all("cells => cells.map(cell => getComputedStyle(cell).backgroundColor)")
     assert len(set(colors)) == 4
-    stored = opened(Card(without_carried(card.html), ""), script=False)
+    stored = opened(Card(without_assets(card.html), ""), script=False)
     assert stored.locator("tbody tr").count() == 3
     assert stored.get_by_text("-0.30reversed").is_visible()
     assert not stored.get_by_role("button").count()
