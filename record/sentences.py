@@ -18,7 +18,6 @@ seed 0 the captions' ``translations``, their ``log_probabilities``, ``weights`` 
 for the true ones: both in hundredths, a row a target word.
 """
 
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -31,8 +30,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-import tyro
-from tables import Run, add_run, environment
+from tables import Run, add_run, environment, run_command
 
 from attnbook.costs import count_parameters
 from attnbook.experiments.captions import LANGUAGES, load_captions
@@ -314,7 +312,4 @@ def _file(folder: Path, name: str, ending: str) -> Path | None:
 
 
 if __name__ == "__main__":
-    try:
-        tyro.cli(main)
-    except (ValueError, OSError) as error:
-        sys.exit(f"sentences.py: {error}")
+    run_command(main)

@@ -4,7 +4,7 @@
 attnlibCards.define("comparison", (card, data, guard) => {
   const { make, button, line, dress, fill, write, two, clamp, maxLength, sum, greatest, still, pressed, choices,
     EOS, vocabularies, writing, inSlices, load, whenTouched, sayAtRest } = attnlibCards;
-  const { Light, bulb, sized, eased, mix } = attnlibLight;
+  const { Light, bulb, sized, eased, mix } = attnlibLight, { cut } = attnlibAlign;
   const PATIENCE = 40, PAUSE = 1900, MOST = 60, NARROW = 600, MUCH = 0.35;   // milliseconds; words; pixels
   const FONT = "system-ui, 'Segoe UI', Helvetica, Arial, sans-serif", BLUE = "#a9bddc";
   const all = (path, node = bench) => [...node.querySelectorAll(path)];
@@ -14,12 +14,6 @@ attnlibCards.define("comparison", (card, data, guard) => {
   // What is chosen: a word t of model m, and its place r in the right translation; or such a place alone (m is -1); or
   // an English word; or nothing. A held choice stays when the pointer goes.
   let chosen, english = -1, held = false;
-
-  const cut = (list, mark) => list.reduce((parts, word, n) => {
-    if (n && word === mark) parts.push([]);
-    parts.at(-1).push(n);
-    return parts;
-  }, [[]]);
 
   // --- Translating, in slices of time between which the page is free ---
 
