@@ -44,12 +44,11 @@ def test_nothing_is_cut_off(wide, opened, accessible):
 
 
 def test_luongs_model_fades_into_the_transformer_without_scripts(opened):
-    page = opened(draw_model("transformer"), script=False)
+    page = opened(draw_model("transformer"), script=False, reduced_motion="reduce")
     visible = "parts => parts.filter(part => getComputedStyle(part).opacity === '1').map(part => part.dataset.part)"
     parts = page.locator("[data-part]")
     luong = {*parts.evaluate_all(visible)}
     page.get_by_role("radio", name="Transformer").click()
-    page.wait_for_timeout(900)
     transformer = {*parts.evaluate_all(visible)}
     assert luong == names(draw_model("luong"))
     assert {"h4-h3", "h1-s0", "s0-s1", "s1-s2", "~1-s2"} <= luong - transformer
