@@ -90,6 +90,11 @@ lock: ## pin the newest versions that pyproject.toml admits, if their licenses d
 	_build/lock/bin/pip-licenses --from=mixed --partial-match --allow-only="$(LICENCES)" --ignore-packages axe-playwright-python >/dev/null
 	{ sed '/^[^#]/d' requirements.txt; _build/lock/bin/pip freeze --exclude attnlib | sed 's/+cpu$$//'; } > _build/new.lock
 	mv _build/new.lock requirements.txt
+	$(PYTHON) -m venv --clear _build/read
+	_build/read/bin/pip install --quiet --no-deps --index-url $(CPU_WHEELS) $(TORCH)
+	_build/read/bin/pip install --quiet --constraint requirements.txt '.[text]' jupyterlab
+	{ sed '/^[^#]/d' requirements-read.txt; _build/read/bin/pip freeze --exclude attnlib | sed 's/+cpu$$//'; } > _build/new.lock
+	mv _build/new.lock requirements-read.txt
 
 clean: ## remove all that was built or installed
 	rm -rf .venv _build .coverage .hypothesis .pytest_cache .ruff_cache .mypy_cache

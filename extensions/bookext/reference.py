@@ -41,15 +41,13 @@ class ModuleParser(RSTParser):
 
 
 class ModulesInReadingOrder(SphinxDirective):
-    """A list of a package's modules below this page in the table of contents, with the first sentence of each."""
-
-    required_arguments = 1
+    """A list of the modules below this page in the table of contents, with the first sentence of each."""
 
     def run(self) -> list[nodes.Node]:
         """Build the list and parse it."""
         lines = [".. default-role:: name", ""]
         for part in self.config.external_site_map[self.env.docname].subtrees:
-            for page in (page for page in map(str, part.items) if module(page).startswith(f"{self.arguments[0]}.")):
+            for page in map(str, part.items):
                 source = Path(self.env.srcdir, page).with_suffix(".py")
                 self.env.note_dependency(str(source))
                 summary = ast.get_docstring(ast.parse(source.read_text("utf-8"))).partition("\n\n")[0]

@@ -30,7 +30,7 @@ _CELL = 0.42  # inches per word, wide enough for a weight of two decimals and fo
 _LETTER = 0.09  # inches per letter of the default font
 _LINE = 12  # inches side by side, in a column of text, in which words can still be read
 _WHITE_INK = 239 / 256  # the least weight on whose color white text is more legible than black (WCAG 2)
-CURVES = (
+CURVES: tuple[dict[str, Any], ...] = (
     {"color": "#0072B2", "marker": "o", "linestyle": "-"},
     {"color": "#D55E00", "marker": "s", "linestyle": "--"},
     {"color": "#009E73", "marker": "^", "linestyle": "-."},
@@ -95,7 +95,7 @@ def plot_alignment(
     """
     cells = checked_weights("weights", weights, target, source)
     ax = plt.subplots(figsize=_room(source, target), layout="constrained")[1] if ax is None else ax
-    font = {"fontfamily": _families([*source, *target, title, xlabel, ylabel]), "parse_math": False}
+    font: dict[str, Any] = {"fontfamily": _families([*source, *target, title, xlabel, ylabel]), "parse_math": False}
     image = ax.imshow(cells, cmap=WEIGHTS, vmin=0, vmax=1, aspect="equal", origin="upper", interpolation="nearest")
     ax.xaxis.tick_top()
     ax.xaxis.set_label_position("top")
@@ -157,15 +157,7 @@ def plot_alignments(
 
 
 def circle_links(ax: Axes, links: Iterable[tuple[int, int]]) -> Axes:
-    """Circle word links, such as gold links, in the plot of an alignment.
-
-    Parameters
-    ----------
-    ax : Axes
-        The plot.
-    links : iterable of pairs of int
-        Positions of the source word and of the target word.
-    """
+    """Circle word links, such as gold links, in the plot of an alignment."""
     i, t = zip(*links, strict=True)
     ax.scatter(i, t, s=200, facecolors="none", edgecolors="#D55E00", linewidth=2)
     return ax
@@ -184,10 +176,10 @@ def _families(words: Iterable[str]) -> list[str]:
 @cache
 def _enough(wanted: frozenset[str], fonts: tuple[tuple[str, str], ...]) -> list[str]:
     """Return the font families that have most of some letters."""
-    fonts = [(name, path) for name, path in fonts if not name.startswith("Last Resort")]  # a sign for every letter
+    usable = [(name, path) for name, path in fonts if not name.startswith("Last Resort")]  # a sign for every letter
     chosen, left = [], {*wanted}
     while left:
-        name, path = max(fonts, key=lambda font: len(_known(left, font[1])))
+        name, path = max(usable, key=lambda font: len(_known(left, font[1])))
         if not (known := _known(left, path)):
             break
         chosen.append(name)

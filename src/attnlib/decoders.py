@@ -169,17 +169,7 @@ class FixedContextDecoder(Decoder):
     ) -> tuple[Float[Tensor, "batch vocab"], None, DecoderState]:
         """Compute the scores of the next word (Bahdanau et al. 2015, section 2.1, eq. 3).
 
-        Parameters
-        ----------
-        ids
-            The word before, of each sentence.
-        state
-            The state after the word before that. It is not changed.
-
-        Returns
-        -------
-        tuple
-            Scores of words; the attention of this step, here None; and the new state.
+        `ids` are the previous words, `state` is the state after the words before them, which is not changed.
         """
         c, (s_before,) = state.memory, state.cache
         y_before = self.embedding(ids)

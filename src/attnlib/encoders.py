@@ -74,15 +74,7 @@ class BidirectionalGRU(nn.Module):
         self.W_s = weight(decoder_size, hidden_size)
 
     def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> EncoderOutput:
-        """Compute annotations with ``2 * hid`` features; s_0 is the only initial state.
-
-        Parameters
-        ----------
-        source
-            Ids of words, padded at the end.
-        lengths
-            The number of ids of each sentence, `EOS` included.
-        """
+        """Compute annotations with ``2 * hid`` features; s_0 is the only initial state."""
         x = self.embedding(source)
         forwards = self.forward_rnn(x)[0]
         backwards = _reverse(self.backward_rnn(_reverse(x, lengths))[0], lengths)

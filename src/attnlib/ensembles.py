@@ -22,11 +22,6 @@ def ensemble(models: Sequence[EncoderDecoder]) -> EncoderDecoder:
         Models with the same vocabularies, in evaluation mode. Eight in Luong et al. 2015, section 4.2. They are not
         copied. The ensemble attends if all of them do.
 
-    Raises
-    ------
-    ValueError
-        If there is no model, or the vocabularies differ.
-
     Notes
     -----
     Costs what all models cost. At every step each model reads the same words: those of the common translation.

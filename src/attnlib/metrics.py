@@ -169,26 +169,12 @@ def forced_alignments(
 
 
 def sentence_nll(model: EncoderDecoder, pairs: Sequence[SentencePair | tuple]) -> list[float]:
-    """Compute the negative log probability of each reference translation, EOS included, in nats.
-
-    Parameters
-    ----------
-    model : EncoderDecoder
-        A model with its vocabularies.
-    pairs : sequence of SentencePair
-        The sources and the references.
-    """
+    """Compute the negative log probability of each reference translation, EOS included, in nats."""
     return [float(losses.sum()) for losses in token_nll(model, pairs)]
 
 
 def token_nll(model: EncoderDecoder, pairs: Sequence[SentencePair | tuple]) -> list[Float[np.ndarray, "_"]]:
-    """Compute the negative log probability of each word of reference translations, EOS included, in nats.
-
-    Parameters
-    ----------
-    model, pairs
-        As for `sentence_nll`.
-    """
+    """Compute the negative log probability of each word of reference translations, EOS included, in nats."""
     given = [*map(as_pair, pairs)]
     order = sorted(range(len(given)), key=lambda n: len(given[n].target))
     losses: dict[int, np.ndarray] = {}
@@ -231,13 +217,7 @@ def chrf(translations: Sequence[Sequence[str]], references: Sequence[Sequence[st
 
 
 def exact_match(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> float:
-    """Compute the share of translations that equal their reference word for word.
-
-    Parameters
-    ----------
-    translations, references : sequence of sequence of str
-        The words of each.
-    """
+    """Compute the share of translations that equal their reference word for word."""
     _check_translations(translations, references)
     pairs = zip(translations, references, strict=True)
     return sum(tuple(words) == tuple(reference) for words, reference in pairs) / len(references)

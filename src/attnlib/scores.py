@@ -29,13 +29,6 @@ from attnlib.shapes import Array
 def dot(s: Float[Array, "*batch tgt d"], h: Float[Array, "*batch src d"]) -> Float[Array, "*batch tgt src"]:
     r"""Compute the dot product of every query with every key, :math:`e_{t,i} = s_t \cdot h_i`, without a scale.
 
-    Parameters
-    ----------
-    s
-        Queries.
-    h
-        Keys.
-
     Notes
     -----
     Costs ``batch * tgt * src * d`` multiply-adds. Luong et al. 2015, section 3.1, "dot".
@@ -48,14 +41,7 @@ def additive(
 ) -> Float[Array, "*batch tgt src"]:
     r"""Compute scores by a network with one hidden layer, :math:`e_{t,i} = v_a \cdot \tanh(W_a s_{t-1} + U_a h_i)`.
 
-    Parameters
-    ----------
-    queries
-        Projected decoder states, :math:`W_a s`.
-    keys
-        Projected annotations, :math:`U_a h`.
-    v_a
-        The weights of the output.
+    The queries are projected states, :math:`W_a s`, and the keys projected annotations, :math:`U_a h`.
 
     Notes
     -----
@@ -87,15 +73,7 @@ class Dot(nn.Module):
     def forward(
         self, s: Float[Tensor, "*batch tgt key"], keys: Float[Tensor, "*batch src key"]
     ) -> Float[Tensor, "*batch tgt src"]:
-        """Compute scores by `dot`.
-
-        Parameters
-        ----------
-        s
-            Decoder states.
-        keys
-            The result of `project_keys`.
-        """
+        """Compute scores by `dot`."""
         return dot(s, keys)
 
 
@@ -170,13 +148,7 @@ class Location(nn.Module):
         self.W_a = weight(max_src, decoder_size)
 
     def project_keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src 0"]:
-        """Return keys without features, one for each source position.
-
-        Raises
-        ------
-        ValueError
-            If there are more than `max_src` source positions.
-        """
+        """Return keys without features, one for each source position."""
         if h.shape[-2] > self.W_a.shape[0]:
             raise ValueError(f"h has {h.shape[-2]} source positions; expected at most max_src, {self.W_a.shape[0]}")
         return h[..., :0]

@@ -135,18 +135,6 @@ def beam_search(
     allow_unknown
         As for `greedy_search`.
 
-    Returns
-    -------
-    Hypotheses
-        One translation per sentence, as from `greedy_search`. `length_penalty` does not change the log probabilities.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `beam_size` is not a whole number from 1, or another argument is out of range.
-    FloatingPointError
-        If a translation's probability is not a number, as when the model's weights hold NaN.
-
     Notes
     -----
     A step costs at most `beam_size` times the cost of a step of `greedy_search`: finished hypotheses are not stepped

@@ -58,6 +58,8 @@ class EncoderDecoder(nn.Module):
 
     encoder: Any  # what nn.Module says of an attribute is no method
     decoder: Any
+    source_vocabulary: Any  # a Tokenizer, or None
+    target_vocabulary: Any
 
     def __init__(
         self,

@@ -37,13 +37,6 @@ def sinusoidal_positions(steps: Int[Tensor, "*batch tgt"], d_model: int) -> Floa
     :math:`\omega_k = 10000^{-2k / d}` radians per position. The vector of position t + k is that of t, with each pair
     rotated by an angle that depends on k alone.
 
-    Parameters
-    ----------
-    steps
-        Positions, from 0.
-    d_model : int
-        Features of a vector, an even number.
-
     Notes
     -----
     Vaswani et al. 2017, section 3.5.

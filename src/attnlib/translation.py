@@ -63,13 +63,7 @@ class Translation(NamedTuple):
         return units_of(self.source, self.words, self.unspaced)
 
     def links(self) -> set[tuple[int, int]]:
-        """Return links (source position, target position) from each unit to the source unit of greatest weight.
-
-        Raises
-        ------
-        ValueError
-            If the model has no attention.
-        """
+        """Return links (source position, target position) from each unit to the source unit of greatest weight."""
         if self.weights is None:
             raise ValueError("model has no attention; expected a model with attention, for links and replaced words")
         return hard_alignment(self.weights, *self.units) if self.words else set()

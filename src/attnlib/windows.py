@@ -152,13 +152,7 @@ class GlobalWindow(nn.Module):
 
 
 class LocalWindow(nn.Module):
-    """Base class of windows around a center; subclasses define `center`, and may define `factor`.
-
-    Parameters
-    ----------
-    half_width : int
-        `D`, the number of source positions on each side of the center.
-    """
+    """Base class of windows around a center; subclasses define `center`, and may define `factor`."""
 
     center: Any
 
@@ -213,17 +207,7 @@ class LocalMonotonic(LocalWindow):
     def center(
         self, s: Float[Tensor, "batch tgt dec"], steps: Int[Tensor, "tgt"], lengths: Int[Tensor, "batch"]
     ) -> Float[Tensor, "batch tgt"]:
-        """Return the centers p_t = min(t, S - 1) (Luong et al. 2015, section 3.2), source positions from 0.
-
-        Parameters
-        ----------
-        s
-            Decoder states, which have no effect.
-        steps
-            Target positions, from 0.
-        lengths
-            The number of words of each source sentence, EOS among them.
-        """
+        """Return the centers p_t = min(t, S - 1) (Luong et al. 2015, section 3.2), source positions from 0."""
         # p_t = t. A target may be longer than its source: then the window stays at the last position, that of EOS.
         return torch.minimum(steps, lengths[:, None] - 1).to(_exact(s.dtype))
 

@@ -17,10 +17,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
-from tqdm import tqdm
 from tyro.conf import FlagCreatePairsOff, OmitArgPrefixes, Positional, arg
 
-from attnlib.checks import is_out_of_memory
 from attntext.settings import Architecture, TrainingConfig
 from attntext.writing import OUTPUT, open_output, reopened
 
@@ -278,6 +276,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except (ValueError, FloatingPointError) as error:
             return _refuse(given, str(error))
         except (MemoryError, RuntimeError) as error:
+            from attnlib.checks import is_out_of_memory  # noqa: PLC0415, help should not wait for numpy
+
             if not is_out_of_memory(error):
                 raise
             return _refuse(given, f"out of memory; {_LESS_MEMORY[given[0]]}")
@@ -333,6 +333,8 @@ def _opened(stream: Any, name: str) -> Any:
 
 
 def _log(line: str) -> None:
+    from tqdm import tqdm  # noqa: PLC0415, help should not wait for bars
+
     tqdm.write(line, file=sys.stderr)
     sys.stderr.flush()
 

@@ -95,11 +95,6 @@ def evaluate(
         Gold links of each pair, for the alignment error rate of forced decoding.
     **options
         Further arguments of `attnlib.translation.translate_all`.
-
-    Raises
-    ------
-    ValueError
-        If there is no pair, or attention is needed and the model has none, or a source is too long for the model.
     """
     if not len(pairs):
         raise ValueError("pairs is empty; expected at least one sentence pair")
@@ -118,17 +113,18 @@ def score_translations(
     translations: Sequence[Words], pairs: Sequence[tuple[Words, Words]], tokenize: str
 ) -> EvaluationResult:
     """Score translations against their references as `evaluate` does, without an alignment error rate."""
-    pairs = [SentencePair(*sides[:2]) for sides in pairs]
-    if lacks_spaces([pair.source for pair in pairs]):
-        pairs = [SentencePair(split_units(pair.source), pair.target) for pair in pairs]
-    references = [pair.target for pair in pairs]
+    scored = [SentencePair(*sides[:2]) for sides in pairs]
+    if lacks_spaces([pair.source for pair in scored]):
+        scored = [SentencePair(split_units(pair.source), pair.target) for pair in scored]
+    references = [pair.target for pair in scored]
     whole, letters = bleu(translations, references, tokenize), chrf(translations, references)
     by_length = []
-    for shortest in range(1, 1 + max(len(pair.source) for pair in pairs), 10):
-        both = zip(translations, pairs, strict=True)
-        inside = [(words, pair.target) for words, pair in both if shortest <= len(pair.source) < shortest + 10]
+    for shortest in range(1, 1 + max(len(pair.source) for pair in scored), 10):
+        both = zip(translations, scored, strict=True)
+        inside = [(one, pair.target) for one, pair in both if shortest <= len(pair.source) < shortest + 10]
         if inside:
-            score = bleu(*zip(*inside, strict=True), tokenize)
+            words, gold = zip(*inside, strict=True)
+            score = bleu(words, gold, tokenize)
             by_length.append(Bin(shortest, shortest + 9, len(inside), score))
     return EvaluationResult(
         sentences=len(pairs),

@@ -37,7 +37,7 @@ _MODULES = {"gzip": "gzip", "bzip2": "bz2", "xz": "lzma", "zstd": "compression.z
 _NO_WORDS = re.compile("[\t\n\ud800-\udfff]|\r(?: |$)|^ | $|  |^$")
 
 
-def read_parts(file: Any, name: object) -> Iterator[list[bytes]]:
+def read_parts(file: Any, name: Path | str) -> Iterator[list[bytes]]:
     """Yield the lines of a binary file as they arrive, several at a time, without the ends of lines.
 
     A file that begins as gzip, bzip2, xz or Zstandard do is unpacked, the last by Python 3.14 and later.
@@ -60,7 +60,7 @@ def read_parts(file: Any, name: object) -> Iterator[list[bytes]]:
         yield [b"".join(begun)]
 
 
-def _unpacked(file: Any, name: object) -> Any:
+def _unpacked(file: Any, name: Path | str) -> Any:
     begins = file.peek(16) if hasattr(file, "peek") else b""
     kind = next((kind for start, kind in _PACKED.items() if re.match(start, begins, re.DOTALL)), None)
     if kind is None:
@@ -72,7 +72,7 @@ def _unpacked(file: Any, name: object) -> Any:
         raise ValueError(f"{name} is packed by {kind}; expected text, or text packed by {known}") from None
 
 
-def _read_chunk(file: Any, name: object) -> bytes:
+def _read_chunk(file: Any, name: Path | str) -> bytes:
     try:
         return file.read1(1 << 16)
     except Exception as error:  # each kind of packed file has errors of its own
@@ -81,7 +81,7 @@ def _read_chunk(file: Any, name: object) -> bytes:
         raise ValueError(f"{name} is a torn file: {error}; expected a whole one") from None
 
 
-def decode_line(raw: bytes, name: object, number: int) -> str:
+def decode_line(raw: bytes, name: Path | str, number: int) -> str:
     """Decode a line as UTF-8, without its end.
 
     Raises
@@ -119,6 +119,7 @@ def iter_parallel(source: str | Path, target: str | Path | None = None) -> Itera
         If a file cannot be opened, a line is not UTF-8 or does not have exactly one tab, or the files differ in their
         number of lines.
     """
+    lines: Iterator[Any]
     if target is None:
         lines = (line.split("\t") for line in read_lines(source))
     else:
@@ -160,7 +161,8 @@ class ParallelText:
         for path in (source, target):
             if path is not None and Path(path).is_fifo():
                 raise ValueError(f"{path} is a pipe; expected a file, which can be read several times")
-        self.files, self.max_length, self.counts = (source, target), max_length, Counter()
+        self.files, self.max_length = (source, target), max_length
+        self.counts: Counter[str] = Counter()
         self.pairs: list[SentencePair] = []
 
     def __iter__(self) -> Iterator[SentencePair]:
@@ -259,7 +261,8 @@ def write_toy(folder: str | Path, *, train: int = 20_000, dev: int = 200, seed: 
     TypeError, ValueError
         If a number is not a whole number, or is too small.
     """
-    folder, texts = Path(folder), {}
+    folder = Path(folder)
+    texts: dict[Path, str] = {}
     check_whole(train=train, dev=dev)
     for name, n, part in (("train", train, "train"), ("dev", dev, "test")):
         pairs = sample(n, seed=seed, part=part)

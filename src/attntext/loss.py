@@ -43,7 +43,8 @@ def fused_backward(state: TrainingState, batch: Batch, *, label_smoothing: float
     loss = torch.zeros((), device=state.device, requires_grad=True)
     if words:
         with processes.cast_weights_once():
-            mean = fused_loss(state.model, *(x.to(state.device) for x in batch), label_smoothing)
+            source, lengths, target = (x.to(state.device) for x in batch)
+            mean = fused_loss(state.model, source, lengths, target, label_smoothing)
             loss = words / words_of_all * mean
     loss.backward()
     return processes.all_reduce_gradients(state.model.parameters(), loss.detach())

@@ -41,12 +41,6 @@ def page_of(model: EncoderDecoder, title: str, *, beam_size: int, max_length: in
     -------
     str
         The page. Its translations are those of `model` in float64, with weights rounded to float16.
-
-    Raises
-    ------
-    ValueError
-        If the scripts do not know a part of the model, or a weight is too large for float16 or not finite, or the page
-        would be larger than `LARGEST`.
     """
     beam_size, max_length = check_whole(beam_size=beam_size, max_length=max_length)
     weights = sum(weight.numel() for weight in model.state_dict().values())

@@ -115,7 +115,7 @@ def begin_folder(folder: Path, config: Mapping[str, Any], source: Tokenizer, tar
 
     One file of vocabulary is written if both are the same object.
     """
-    sides = {"both": source} if source is target else {"source": source, "target": target}
+    sides: dict[str, Any] = {"both": source} if source is target else {"source": source, "target": target}
     folder.mkdir(parents=True, exist_ok=True)
     write_config(folder, config)
     for side, known in sides.items():
@@ -151,13 +151,7 @@ def write_training(folder: Path, state: TextTraining) -> None:
 
 
 def read_training(folder: Path, network: EncoderDecoder) -> TextTraining:
-    """Load an unfinished training; the weights of the network are overwritten.
-
-    Raises
-    ------
-    OSError, ValueError
-        If the file cannot be read, or is damaged.
-    """
+    """Load an unfinished training; the weights of the network are overwritten."""
     with refuse_damage(folder / TRAINING, "a whole file, or another --model"):
         parts = torch.load(folder / TRAINING, map_location="cpu", weights_only=True)
         network.load_state_dict(parts.pop("weights"))

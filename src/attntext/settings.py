@@ -8,8 +8,6 @@ from typing import Any, Literal
 
 from tyro.conf import Suppress
 
-from attnlib.checks import check_choice, check_positive, check_seed, check_share, check_whole
-
 _LUONG_ONLY = ("encoder", "half_width", "input_feeding", "score", "window")
 _LACKS = {  # what a preset has no setting for
     "luong": (),
@@ -48,13 +46,7 @@ class Architecture:
     """dropout rate of the embeddings"""
 
     def options(self, seed: int = 0) -> tuple[str, dict[str, Any]]:
-        """Return the name of the preset and the arguments of its function, apart from the vocabularies.
-
-        Raises
-        ------
-        ValueError
-            If the preset does not have a setting, or a half-width is given without a local window.
-        """
+        """Return the name of the preset and the arguments of its function, apart from the vocabularies."""
         given = {name: value for name, value in vars(self).items() if value is not None}
         preset, size = given.pop("preset", "luong"), given.pop("features")
         if other := [name for name in _LACKS[preset] if name in given]:
@@ -123,9 +115,10 @@ class TrainingConfig:
 
     def check(self) -> None:
         """Raise an error if a setting is out of range, or two settings exclude each other."""
-        import torch  # noqa: PLC0415, other commands' help should not wait for it
+        import torch  # noqa: PLC0415, help should not wait for what checks
 
         from attnbook.pretrained.folder import PRESETS  # noqa: PLC0415
+        from attnlib.checks import check_choice, check_positive, check_seed, check_share, check_whole  # noqa: PLC0415
         from attnlib.data import Vocabulary  # noqa: PLC0415
 
         sizes = ("vocab_size", "min_count", "max_input_length", "max_sentences", "max_tokens")
@@ -144,7 +137,7 @@ class TrainingConfig:
         with torch.device("meta"):  # a network without numbers, to have its own checks before a text is read
             PRESETS[self.preset](few, few, **self.options)
 
-    def train_arguments(self, epoch: int) -> dict[str, int | float | None]:
+    def train_arguments(self, epoch: int) -> dict[str, Any]:
         """Return the arguments of `attnlib.training.train`, given the steps of an epoch."""
         by_epochs = self.steps is None and self.minutes is None
         names = ("minutes", "seed", "learning_rate", "max_grad_norm")

@@ -48,14 +48,6 @@ def translate_stream(
         bfloat16 and several threads were found to be faster, and how many words were unknown.
     **options
         Further arguments of `attnlib.translation.translate_all`.
-
-    Raises
-    ------
-    TypeError
-        If `max_input_length` or a number in `options` is not a whole number.
-    ValueError
-        If a line is not UTF-8, after the thousands of lines before it are written; or attention is needed and the model
-        has none.
     """
     check_whole(max_input_length=max_input_length)
     begin, measured, settings = 1, 0, ComputeSettings()
@@ -79,7 +71,7 @@ def translate_stream(
         target.flush()
         unknown = [sum(both) for both in zip(unknown, count_unknown(model.source_vocabulary, sentences), strict=True)]
         begin += len(lines)
-    log_unknown(INPUT, *unknown, log)
+    log_unknown(INPUT, unknown[0], unknown[1], log)
 
 
 def count_unknown(vocabulary: Tokenizer, sentences: Sequence[Words]) -> tuple[int, int]:

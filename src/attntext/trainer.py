@@ -101,7 +101,7 @@ def train_model(
         state = saving.read_training(folder, network) if resumed else TextTraining.of(network)
         if resumed:
             log(f"going on after step {state.step:,}")
-        sizes = {"max_tokens": config.max_tokens, "max_sentences": config.max_sentences}
+        sizes: dict[str, Any] = {"max_tokens": config.max_tokens, "max_sentences": config.max_sentences}
         epoch, share = corpus.in_one_epoch(**sizes), (processes.rank(), processes.world_size())
         watch = Watch(folder, dev, config, config.eval_every or epoch, save_seconds, log)
         how = config.train_arguments(epoch)
@@ -109,7 +109,7 @@ def train_model(
             settings = processes.ComputeSettings(**read_config(folder)["compute"])
         with processes.compute_with(settings), _bar(progress, how["steps"], state) as bar:
 
-            def on_step(state: TextTraining) -> None:
+            def on_step(state: Any) -> None:
                 watch(state)
                 _advance(bar, state)
 
@@ -142,7 +142,7 @@ def _prepare(
 ) -> tuple[Corpus, EncoderDecoder] | None:
     """Encode the text and build the network in a new folder or one of the same training; None if it is complete."""
     text = {"pairs": digest(check_pairs("pairs", pairs)), "dev": digest(check_pairs("dev", dev))}
-    about = {"settings": asdict(config), "text": text}
+    about: dict[str, Any] = {"settings": asdict(config), "text": text}
     if isinstance(pairs, ParallelText):
         log(str(pairs))
     sides = zip(*(pair[:2] for pair in islice(pairs, 1000)), strict=True)
@@ -173,7 +173,7 @@ def _prepare(
 
 def _sample_step(network: EncoderDecoder, corpus: Corpus, config: TrainingConfig) -> Callable[[], Any]:
     """Make a function that computes gradients from the first words of a batch, and does not keep them."""
-    sizes = {"max_tokens": config.max_tokens, "max_sentences": config.max_sentences}
+    sizes: dict[str, Any] = {"max_tokens": config.max_tokens, "max_sentences": config.max_sentences}
     batch = next(corpus.infinite_batches(**sizes, seed=config.seed))
     source, lengths, target = batch.source[:, :_FIRST], batch.lengths.clamp(max=_FIRST), batch.target[:, :_FIRST]
 
@@ -268,22 +268,8 @@ def dev_score(network: Any, dev: Sequence[SentencePair]) -> tuple[float, float]:
 class Watch:
     """A callback after each training step, which computes dev scores and saves the training.
 
-    Attributes
-    ----------
-    folder : Path
-        The model folder.
-    dev : sequence of SentencePair
-        Dev sentences.
-    config : TrainingConfig
-        Settings of the training.
-    every : int
-        Steps between two dev scores.
-    save_seconds : float
-        Seconds between two saves of the training.
-    log : callable
-        Called with a message about each dev score.
-    saved : float
-        Time of the last save, as `time.monotonic` gives it. At first it is that of the start.
+    `every` is the number of steps between two dev scores; `saved`, the time of the last save, is at first that of the
+    start.
     """
 
     folder: Path

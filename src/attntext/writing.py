@@ -25,7 +25,7 @@ class _Standard(FileIO):
 
     failed = False
 
-    def write(self, content: Any) -> int | None:
+    def write(self, content: Any) -> int | None:  # type: ignore[override]
         is_log = self.fileno() == 2
         try:
             written = len(content) if self.failed else super().write(content)
@@ -126,7 +126,7 @@ def open_output(path: Path) -> Iterator[BufferedWriter]:
     found = path.stat() if path.exists() else None
     name: Path | str = path
     if found and (descriptor := _find_descriptor(found)) is not None:
-        opened = os.fdopen(os.dup(descriptor), "wb")
+        opened: Any = os.fdopen(os.dup(descriptor), "wb")
         name = OUTPUT if descriptor == 1 else path
     elif found and not S_ISREG(found.st_mode):
         opened = path.open("wb")

@@ -72,6 +72,26 @@ def test_the_lock_pins_all_that_pyproject_names_within_its_bounds(lock, project)
     assert [str(r) for r in named if not r.specifier.contains(lock.get(canonicalize_name(r.name), "0"))] == []
 
 
+def test_what_readers_install_is_pinned_as_in_the_lock_without_builder_tests_and_linters(root, lock, project):
+    lines = (root / "requirements-read.txt").read_text("utf-8").splitlines()[1:]
+    pins = {canonicalize_name(name): version for name, version in (line.split("==") for line in lines)}
+    assert pins.items() <= lock.items()
+    parts = project["optional-dependencies"]
+    needed, others = (
+        {canonicalize_name(Requirement(line).name) for line in named} - {"attnlib"}
+        for named in (project["dependencies"] + parts["book"] + parts["text"], parts["build"] + parts["test"])
+    )
+    assert needed | {"jupyterlab"} <= {*pins}
+    assert others & {*pins} - needed <= {
+        "fonttools",
+        "jupyterlab",
+        "psutil",
+    }  # matplotlib and the kernel need two of them
+    packages = (root / "book" / "how-to-run.md").read_text("utf-8")
+    assert f"`requirements-read.txt` has {len(pins)} packages" in packages
+    assert f"`requirements.txt` has all {len(lock)}" in packages
+
+
 def test_a_test_of_scores_needs_the_package_pytest_hypothesis_and_beartype_alone(root, project):
     """All else that pyproject names for the book and its tests cannot be imported."""
     named = {Requirement(line).name for lines in project["optional-dependencies"].values() for line in lines}

@@ -63,11 +63,6 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Card:
     rows : iterable of sequences
         Entries of each row; the first one is the row's heading. Floats get two decimals. An entry may have
         ``attributes`` for its cell, as a `Spread` of `attnbook.experiments.ranges` has.
-
-    Raises
-    ------
-    ValueError
-        If a row has another number of entries than the headings, or none.
     """
     rows = [list(row) for row in rows]
     cells = [[*map(_entry, row)] for row in rows]
@@ -184,32 +179,17 @@ def card(
 def sortable_table(head: Sequence[str], rows: Iterable[str], text: str, above: str = "") -> Card:
     """Build a table that is sorted by the column whose heading is pressed.
 
-    Parameters
-    ----------
-    head : sequence of str
-        Column headings.
-    rows : iterable of str
-        HTML of each row's cells. A cell's attribute ``data-size`` is the number that it is sorted by.
-    text : str
-        Text that is shown without HTML.
-    above : str, default ""
-        HTML that is shown above the table.
+    A cell's attribute ``data-size`` is the number that it is sorted by. `text` is shown without HTML, `above` above the
+    table.
     """
     region = f'class="at-scroll" tabindex="0" role="region" aria-label="{escape(text)}"'
     return card("sorter", f"{above}<div {region}>{_table(head, rows)}</div>\n", {}, text)
 
 
 def still_table(told: str, head: Sequence[str], rows: Iterable[str]) -> str:
-    """Return what stands in the place of a card without scripts, on paper and in few colors.
+    """Return the table that replaces a card where there are no scripts, with HTML `above` it.
 
-    Parameters
-    ----------
-    told : str
-        HTML of what is said above the table.
-    head : sequence of str
-        Column headings.
-    rows : iterable of str
-        HTML of each row's cells.
+    The rows are the HTML of their cells.
     """
     return f'<div class="at-still"><p>{told}</p><div class="at-scroll">{_table(head, rows)}</div></div>\n'
 
@@ -221,15 +201,7 @@ def _table(head: Sequence[str], rows: Iterable[str]) -> str:
 
 
 def files(kind: str, models: bool) -> tuple[str, ...]:
-    """Return the names of the scripts and styles of a card, in loading order.
-
-    Parameters
-    ----------
-    kind : str
-        Kind of the card.
-    models : bool
-        Whether the card runs models.
-    """
+    """Return the names of the scripts and styles of a card, in loading order."""
     french, light = kind in ("comparison", "demo"), kind in ("comparison", "differences", "searchlights")
     return *["models"] * models, "cards", *["french"] * (french and models), *["light"] * light, kind
 
@@ -263,16 +235,7 @@ def embedded(data: Mapping[str, Any]) -> str:
 def checked_weights(
     name: str, weights: Real[Array, "tgt src"], target: Sequence[str], source: Sequence[str]
 ) -> Float[np.ndarray, "tgt src"]:
-    """Return weights as a NumPy array, or raise an error if they do not fit their words.
-
-    Raises
-    ------
-    TypeError
-        If the words are one string, or are not strings.
-    ValueError
-        If there are no weights, or the shape of the weights is not (target words, source words), or they are not
-        finite.
-    """
+    """Return weights as a NumPy array, or raise an error if they do not fit their words."""
     check_words("target", target)
     check_words("source", source)
     return checked_numbers(name, weights, (len(target), len(source)), "(target words, source words)")
@@ -281,21 +244,7 @@ def checked_weights(
 def checked_numbers(name: str, x: Real[Array, "..."], shape: tuple[int, ...], of: str) -> Float[np.ndarray, "..."]:
     """Return numbers as a NumPy array, or raise an error if their shape is another, or one of them is not finite.
 
-    Parameters
-    ----------
-    name : str
-        Name of the numbers, for the error message.
-    x
-        The numbers.
-    shape : tuple of int
-        Expected shape.
-    of : str
-        Meaning of the shape, for the error message.
-
-    Raises
-    ------
-    ValueError
-        If there are no numbers, or their shape is another, or one of them is not finite.
+    The error calls the numbers `name`, and says what their shape is `of`.
     """
     try:
         numbers = to_numpy(x)

@@ -74,29 +74,15 @@ def model_comparison(
 def growing_sentences() -> list[list[SentencePair]]:
     """Draw the sentences that a card lets grow if it is given none.
 
-    Returns
-    -------
-    list of lists of SentencePair
-        Eight short clauses of each sentence. Its first three stages are of the test part; the others are longer than
-        all sentences of a training.
+    Each has eight short clauses. Its first three stages are of the test part; the others are longer than all sentences
+    of a training.
     """
     drawn = (sample(40, seed, [1], part="test", reordering=0) for seed in _SEEDS)
     return [[clause for clause in clauses if len(clause.source) < 9][:MOST] for clauses in drawn]
 
 
 def joined(clauses: Sequence[SentencePair]) -> SentencePair:
-    """Join clauses by *and*.
-
-    Parameters
-    ----------
-    clauses : sequence of SentencePair
-        At least one clause.
-
-    Returns
-    -------
-    SentencePair
-        The sentence.
-    """
+    """Join clauses by *and*."""
     first, *others = clauses
     return concatenate(first, *(part for clause in others for part in (words("and", "et"), clause)))
 
@@ -115,16 +101,6 @@ def align(ours: Sequence[str], right: Sequence[str]) -> list[int]:
     Clauses, cut at *et*, are paired in order, so that the pairs share as many words as they can; then the words of
     each pair by their longest common subsequence. A longest common subsequence of the whole sentences would take
     words of one clause for those of another, which are right only by chance.
-
-    Parameters
-    ----------
-    ours, right : sequence of str
-        The translation and the right one, each with or without *(end)*.
-
-    Returns
-    -------
-    list of int
-        For each of our words its place, or -1 where it is wrong.
     """
     own, there = _clauses(ours), _clauses(right)
     found = [[_match([ours[n] for n in a], [right[n] for n in b]) for b in there] for a in own]

@@ -49,11 +49,6 @@ def draw_transformer() -> Card:
     One layer with one head, over two steps. The widths of the arrows illustrate weights; they come from no trained
     model.
 
-    Returns
-    -------
-    Card
-        The drawing, as the value of a cell. It has no script.
-
     Notes
     -----
     After Luong et al. 2015, figure 4, and Vaswani et al. 2017, figure 1.

@@ -56,17 +56,6 @@ def attention_demo(
     step : int, default 0
         Position of the word of the translation that is chosen first, if the question names none.
 
-    Returns
-    -------
-    Card
-        The card, as the value of a cell.
-
-    Raises
-    ------
-    ValueError
-        If there are no models or more than two, or their vocabularies differ, or a model cannot be packed, or the
-        sentence has no word or an unknown word, or the question names words that do not occur.
-
     Notes
     -----
     In a chapter, with pretrained models::
@@ -127,6 +116,7 @@ def _asked(question: Question, source: Sequence[str], written: Sequence[str]) ->
             raise ValueError(f"question.tried names {word!r}; expected a word of {' '.join(words)!r}")
         return words.index(word)
 
+    tried: dict[str, Any]
     match dict(question.tried):
         case {"target": target, "source": bar}:
             tried = {"step": place(target, written), "bar": place(bar, source), "least": LEAST}
@@ -145,11 +135,6 @@ def _steps(network: EncoderDecoder, words: Sequence[str]) -> list[dict[str, Any]
 
     A step has the word, EOS counted, its weights in ten-thousandths, and its likeliest words with their probabilities
     in thousandths.
-
-    Returns
-    -------
-    list of dict
-        The steps.
     """
     source, lengths = encode_batch([words], network.source_vocabulary)
     best = greedy_search(network, source, lengths, 2 * len(words) + 6)
@@ -170,11 +155,6 @@ def _pairs() -> list[list[list[str]]]:
     """Return the sentences that the reader can draw, by least number of clauses.
 
     None of them is a training sentence.
-
-    Returns
-    -------
-    list of lists of (source, target)
-        Sentence pairs for each least number of clauses.
     """
     drawn = (sample(_EACH, 38 + clauses, [clauses], part="test") for clauses in range(1, _CLAUSES + 1))
     return [[[" ".join(pair.source), " ".join(pair.target)] for pair in pairs] for pairs in drawn]

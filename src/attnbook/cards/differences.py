@@ -73,11 +73,6 @@ def draw_differences(code: Sequence[tuple[str, str]], bahdanau: Mapping[str, Any
         For each of the five differences, a line of code of Bahdanau's model and one of Luong's.
     bahdanau, luong : mapping
         What each model wrote and where it looked, as `attnbook.experiments.learning.read_learning` returns it.
-
-    Returns
-    -------
-    Card
-        The card, as the value of a cell.
     """
     if len(code) != len(_DIFFERENCES):
         raise ValueError(f"code has {len(code)} pairs; expected {len(_DIFFERENCES)}, one for each difference")

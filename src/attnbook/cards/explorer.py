@@ -48,7 +48,7 @@ def attention_explorer(
         raise TypeError(f"weights is {brief(weights)}; expected a mapping from titles to weights")
     if not weights:
         raise ValueError("weights is empty; expected weights for at least one title")
-    written = target if isinstance(target, Mapping) else dict.fromkeys(weights, target)
+    written: Any = target if isinstance(target, Mapping) else dict.fromkeys(weights, target)
     if missing := weights.keys() - written.keys():
         raise ValueError(f"target has no words for {min(missing)!r}; expected words for each title of weights")
     known, models = sorted({word for name in weights for word in written[name]}), []
@@ -84,25 +84,14 @@ def still(
     title: str,
     source: Sequence[str],
     target: Sequence[str],
-    weights: Sequence[Sequence[int] | None],
+    weights: Sequence[Any],
     step: int,
     *,
     language: str = "",
 ) -> str:
     """Draw the still picture of a translation, with words down both sides.
 
-    Parameters
-    ----------
-    title : str
-        Title of the model.
-    source, target : sequence of str
-        The sentence and its translation.
-    weights : sequence of (sequence of int, or None)
-        Weights of each step, in ten-thousandths. They are the thickness of the lines.
-    step : int
-        Position of the word whose weights are also drawn as bars.
-    language : str, default ""
-        Language of the translation, such as "fr", for screen readers. By default none is named.
+    The weights of each step are in ten-thousandths; those of the word at `step` are also drawn as bars.
     """
     translation = f'<p>{escape(title)}: <span lang="{language}">{escape(" ".join(target))}</span></p>\n'
     if weights[0] is None:

@@ -25,17 +25,6 @@ def pack_models(models: Mapping[str, EncoderDecoder], most: int = 2) -> list[dic
         One model, or several to compare, by title, with the same vocabularies of words.
     most : int, default 2
         Greatest number of models.
-
-    Returns
-    -------
-    list of dict
-        Each model as `pack` returns it.
-
-    Raises
-    ------
-    ValueError
-        If there are no models or more than `most`, or their vocabularies differ or are of subwords, or a model cannot
-        be packed.
     """
     if not isinstance(models, Mapping):
         raise TypeError(f"models is {brief(models)}; expected a mapping from titles to models")
@@ -53,22 +42,13 @@ def pack_models(models: Mapping[str, EncoderDecoder], most: int = 2) -> list[dic
 def pack(model: EncoderDecoder) -> dict[str, Any]:
     """Return all that ``models.js`` needs to run a model on ids.
 
-    Parameters
-    ----------
-    model : EncoderDecoder
-        A model of parts of this package. Its weights are rounded to float16, which leaves those of a pretrained model
-        unchanged.
+    Weights are rounded to float16, which leaves those of a pretrained model unchanged.
 
     Returns
     -------
     dict
         Data for JSON: ``parts``, the classes of the model's parts with their options; and ``weights``, with their
         ``shapes`` by name, and in ``base64``.
-
-    Raises
-    ------
-    ValueError
-        If the scripts do not know the encoder or the decoder, or a weight is too large for float16 or not finite.
     """
     parts = _transformer if isinstance(model.encoder, transformer.TransformerEncoder) else _recurrent
     return {"parts": parts(model), "weights": _weights(model)}
@@ -94,7 +74,7 @@ def _recurrent(model: EncoderDecoder) -> dict[str, Any]:
         raise ValueError(f"the encoder is a {type(encoder).__name__}; expected a recurrent one of attnlib.encoders")
     if not isinstance(decoder, FixedContextDecoder | BahdanauDecoder | LuongDecoder):
         raise ValueError(f"the decoder is a {type(decoder).__name__}; expected one of attnlib.decoders")
-    parts = {"encoder": type(encoder).__name__, "decoder": type(decoder).__name__}
+    parts: dict[str, Any] = {"encoder": type(encoder).__name__, "decoder": type(decoder).__name__}
     if isinstance(encoder, StackedLSTM):
         parts["reverse"] = encoder.reverse
     if not decoder.has_attention:

@@ -28,19 +28,7 @@ MOST_WORDS = 9
 
 
 class Phase(NamedTuple):
-    """Phase of a decoder step.
-
-    Attributes
-    ----------
-    key : str
-        Short name.
-    title : str
-        Title.
-    equations : tuple of str
-        Equations in TeX.
-    number : str
-        Number of the equation in the chapters.
-    """
+    """A phase of a decoder step: its key, title, equations in TeX, and the number of its equation in the chapters."""
 
     key: str
     title: str

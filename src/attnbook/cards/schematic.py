@@ -7,7 +7,7 @@ from collections.abc import Set
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -94,11 +94,6 @@ def draw_model(model: ModelDiagram, *, compare_to: ModelDiagram | None = None) -
     compare_to : ModelDiagram, optional
         A second model; what it lacks is marked as new.
 
-    Returns
-    -------
-    Card
-        The drawing, as the value of a cell. It has no script.
-
     Notes
     -----
     After Bahdanau et al. 2015, figure 1, and Luong et al. 2015, figures 2 to 4. Further inputs of the output layer,
@@ -132,7 +127,7 @@ def parts_of(model: ModelDiagram) -> dict[str, Part]:
     """Return words and vectors by name: the letter of their row and a number."""
     heights = _ROWS if model.steps_first else _ROWS | {"y": _ROWS["~"]}
     columns = np.linspace(0, _WIDE, len(_SOURCE)).tolist()
-    parts = {}
+    parts: dict[str, Any] = {}
     for i, (x, word) in enumerate(zip(columns, _SOURCE, strict=True), 1):
         parts |= {f"x{i}": Part(x, heights["x"], word), f"h{i}": Part(x, heights["h"], f"h_{i}")}
     if not model.attends:

@@ -54,19 +54,14 @@ def papers_table(name: str, recording: Recording, metrics: Sequence[str]) -> Car
             test_set = "captions" if metric == "alignment_error_rate" else "test"
             shown.append(all_runs(runs, row.get(recording.plan.name, ""), asked, test_set))
             cells += [str(row.get(asked, "–")), _number(np.mean(shown[-1] or np.nan), metric)]
-        rows.append([*cells, len(shown[0]) or "–", " ".join(_number(x, metrics[0]) for x in shown[0]) or "–"])
+        every = "\N{NO-BREAK SPACE}".join(_number(x, metrics[0]) for x in shown[0])
+        rows.append([*cells, len(shown[0]) or "–", every or "–"])
     heads = [f"{NAMES[metric]}, {whose}" for metric in metrics for whose in ("paper", "ours")]
     return table(["", *heads, "n", f"{NAMES[metrics[0]]}, all runs"], rows)
 
 
 def rows_table(recording: Recording) -> Card:
-    """Build a table of all recorded rows of a plan of captions: alignment error, the paper's beside it, and BLEU.
-
-    Parameters
-    ----------
-    recording : Recording
-        The recorded runs on captions.
-    """
+    """Build a table of all recorded rows of a plan of captions: alignment error, the paper's beside it, and BLEU."""
     runs, rows = runs_of(recording), []
     for name, config in recording.plan.configs.items():
         links, bleu = (
@@ -93,13 +88,7 @@ def _number(x: Any, metric: str, sign: str = "") -> str:
 
 
 def claims_table(judged: pd.DataFrame) -> Card:
-    """Build a table of claims: the paper's difference beside ours, with its interval, numbers of runs and verdict.
-
-    Parameters
-    ----------
-    judged : DataFrame
-        Claims, as `attnbook.experiments.ledger.judge_plan` returns them.
-    """
+    """Build a table of claims: the paper's difference beside ours, with its interval, numbers of runs and verdict."""
     rows = []
     for c in judged.itertuples():
         ends = (
@@ -126,13 +115,7 @@ def _papers_difference(c: Any) -> float:
 
 
 def comparisons_table(recordings: Mapping[str, Recording]) -> Card:
-    """Build a table of all comparisons: what the paper says, the verdict on each text, and why there may be none.
-
-    Parameters
-    ----------
-    recordings : mapping of str to Recording
-        The recorded runs of the plans of the ledger, by title.
-    """
+    """Build a table of all comparisons: what the paper says, the verdict on each text, and why there may be none."""
     verdicts, rows = [verdicts_of(recording) for recording in recordings.values()], []
     for name, about in read_ledger()["comparisons"].items():
         found = [UNTESTED if "cannot" in about else of.get(name, "–") for of in verdicts]
@@ -196,13 +179,7 @@ def _plot_claim(ax: Axes, y: int, c: Any) -> None:
 
 
 def ledger_frame(recordings: Mapping[str, Recording]) -> pd.DataFrame:
-    """Return the whole ledger, a row for each claim and for each comparison that has none.
-
-    Parameters
-    ----------
-    recordings : mapping of str to Recording
-        The recorded runs of the plans of the ledger, by title.
-    """
+    """Return the whole ledger, a row for each claim and for each comparison that has none."""
     about = read_ledger()["comparisons"]
     parts = [judge_plan(recording).assign(text=title) for title, recording in recordings.items()]
     cannot = [{"comparison": n, "verdict": UNTESTED, "reason": x["cannot"]} for n, x in about.items() if "cannot" in x]

@@ -62,12 +62,9 @@ class CaptionOutput(NamedTuple):
 
 @cache
 def load_captions(language: str) -> tuple[Caption, ...]:
-    """Load the captions in English and another language.
+    """Load the captions in English and another language, "german" or "french".
 
-    Parameters
-    ----------
-    language : {"german", "french"}
-        The other language. The English captions and their order are the same for both.
+    The English captions and their order are the same for both.
     """
     lines = [line for line in _FILE.read_text("utf-8").splitlines() if line and not line.startswith("#")]
     target = 2 + 2 * list(LANGUAGES).index(language)
@@ -75,15 +72,7 @@ def load_captions(language: str) -> tuple[Caption, ...]:
 
 
 def load_caption_outputs(model: str, folder: Path = RECORDED) -> list[CaptionOutput]:
-    """Load the recorded outputs for the captions of a model with seed 0.
-
-    Parameters
-    ----------
-    model : str
-        Name of a model in the plan "sentences".
-    folder : Path, optional
-        Folder of the recorded runs.
-    """
+    """Load the recorded outputs for the captions of a model with seed 0."""
     recording, outputs = Recording("sentences", folder), []
     run = next(run for run in recording.details if (run["model"], run["seed"]) == (model, 0))
     for n, caption in enumerate(load_captions(recording.plan.configs[model].language)):
@@ -98,18 +87,11 @@ def load_caption_outputs(model: str, folder: Path = RECORDED) -> list[CaptionOut
 
 
 def load_word_counts(language: str, folder: Path = RECORDED) -> tuple[Counter[str], Counter[str]]:
-    """Load the training-text counts of the words of the captions.
-
-    Parameters
-    ----------
-    language : {"german", "french"}
-        Target language of the training text.
-    folder : Path, optional
-        Folder of the recorded runs.
-    """
+    """Load the training-text counts of the words of the captions."""
     counts = read_table("sentences.word_counts", folder).query("target == @language")
     sides = ("english", language)
-    return tuple(Counter(counts[counts["side"] == side].set_index("word")["count"].to_dict()) for side in sides)
+    first, second = (counts[counts["side"] == side].set_index("word")["count"] for side in sides)
+    return Counter(first.to_dict()), Counter(second.to_dict())
 
 
 def _weights(cells: list[list[int]] | None, target: Words, source: Words) -> Float[np.ndarray, "tgt src"] | None:

@@ -27,18 +27,6 @@ def train_from_config(
         Device of the model.
     **options
         Further arguments of `attnlib.training.train`, such as ``backward``.
-
-    Returns
-    -------
-    model : EncoderDecoder
-        The trained model.
-    history : History
-        Losses of the training.
-
-    Raises
-    ------
-    ValueError
-        If the configuration has no learning rate, and its plan none for its tuning group.
     """
     rate = config.learning_rate
     if rate is None:

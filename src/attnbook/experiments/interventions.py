@@ -96,13 +96,6 @@ def next_word(
 def score_slopes(model: EncoderDecoder, pair: SentencePair) -> Float[np.ndarray, "tgt src"]:
     """Return how the loss of each word of a right translation changes with the scores of its step, at equal weights.
 
-    Parameters
-    ----------
-    model : EncoderDecoder
-        A model of Bahdanau et al., with its vocabularies.
-    pair : SentencePair
-        The sentence and its right translation.
-
     Returns
     -------
     array

@@ -14,11 +14,6 @@ from attnbook.experiments.runs import RECORDED
 def read_learning(row: str) -> dict[str, Any]:
     """Read the moments of a recorded training.
 
-    Parameters
-    ----------
-    row : str
-        The model, as ``record/recipes.py`` names it.
-
     Returns
     -------
     dict

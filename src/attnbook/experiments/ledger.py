@@ -78,11 +78,6 @@ def runs_of(recording: Recording) -> pd.DataFrame:
 def judge_plan(recording: Recording) -> pd.DataFrame:
     """Judge the claims of a plan by its rules; claims whose runs are missing count in the correction of their table.
 
-    Parameters
-    ----------
-    recording : Recording
-        The recorded runs.
-
     Returns
     -------
     DataFrame

@@ -32,7 +32,8 @@ from attnlib.seq2seq import EncoderDecoder
 PLANS = Path(__file__).parent / "plans"
 """Folder of the plans."""
 
-MODELS: Mapping[str, Callable[..., EncoderDecoder]] = PRESETS | {
+MODELS: Mapping[str, Callable[..., EncoderDecoder]] = {
+    **PRESETS,
     "hybrid": hybrid,
     "transformer_norm_first": transformer_norm_first,
     "transformer_alibi": transformer_alibi,
@@ -168,10 +169,7 @@ class ExperimentConfig:
     def test_sentences(self, clauses: int | Sequence[int] | None = None) -> list[SentencePair]:
         """Return the test sentences, which are disjoint from all training sentences.
 
-        Parameters
-        ----------
-        clauses : int or sequence of int, optional
-            Numbers of clauses. If None, all of `test_clauses`.
+        Without `clauses`, those of all numbers of `test_clauses`.
         """
         wanted = self.test_clauses if clauses is None else (clauses,) if isinstance(clauses, int) else clauses
         drawn = {"n": self.num_test_sentences, "part": "test", "reordering": self.reordering}
@@ -217,11 +215,6 @@ class Plan:
     def claims(self, table: str) -> pd.DataFrame:
         """Return the claims of a table.
 
-        Parameters
-        ----------
-        table : str
-            Name of the table.
-
         Returns
         -------
         DataFrame
@@ -266,22 +259,24 @@ def read_plan(plan: str | Path | Plan) -> Plan:
     """
     if isinstance(plan, Plan):
         return plan
-    path = plan
     if isinstance(plan, str):
         check_choice(sorted(path.stem for path in PLANS.glob("*.toml")), plan=plan)
-        path = PLANS / f"{plan}.toml"
-    contents = tomllib.loads(path.read_text("utf-8"))
-    first, configs = contents.get("seeds", {}).get("first", 0), {}
+        plan = PLANS / f"{plan}.toml"
+    contents = tomllib.loads(plan.read_text("utf-8"))
+    first = contents.get("seeds", {}).get("first", 0)
+    configs: dict[str, ExperimentConfig] = {}
     for part in contents["tables"].values():
         for row in part["rows"]:
-            given = {name: tuple(x) if isinstance(x, list) else x for name, x in (contents["defaults"] | row).items()}
+            given: dict[str, Any] = {
+                name: tuple(x) if isinstance(x, list) else x for name, x in (contents["defaults"] | row).items()
+            }
             name, num_seeds = given["name"], given.pop("num_seeds")
             if name in configs:
-                raise ValueError(f"name is {name!r} twice in the plan {path.stem}; expected different names")
-            where = {"plan": path.stem, "phase": part["phase"]}
+                raise ValueError(f"name is {name!r} twice in the plan {plan.stem}; expected different names")
+            where = {"plan": plan.stem, "phase": part["phase"]}
             fields = {"label": name} | where | {x: given.pop(x) for x in _FIELDS & given.keys()}
             configs[name] = ExperimentConfig(**fields, seeds=tuple(range(first, first + num_seeds)), options=given)
-    return Plan(path.stem, contents, configs)
+    return Plan(plan.stem, contents, configs)
 
 
 _FIELDS = ExperimentConfig.__dataclass_fields__.keys()

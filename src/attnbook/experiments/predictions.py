@@ -15,7 +15,7 @@ Metrics of a set of sentences. They refer to greedy search unless the name ends 
 
 from collections.abc import Sequence
 from math import exp
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -61,7 +61,8 @@ class Predictions(NamedTuple):
 
     def select(self, rows: Sequence[int]) -> "Predictions":
         """Return the predictions for selected sentences, in the given order."""
-        return Predictions(*(None if entries is None else [entries[n] for n in rows] for entries in self))
+        chosen: list[Any] = [None if entries is None else [entries[n] for n in rows] for entries in self]
+        return Predictions(*chosen)
 
 
 def max_output_length(source: Sequence[str]) -> int:
@@ -83,15 +84,10 @@ def predict(model: EncoderDecoder, pairs: Sequence[SentencePair], beam_size: int
         Sources and references.
     beam_size : int, default 5
         Hypotheses of a beam search beside greedy search. With 1, there is no beam search.
-
-    Raises
-    ------
-    ValueError
-        If the model has no vocabularies, or `beam_size` is below 1.
     """
     sources, most = [pair.source for pair in pairs], [max_output_length(pair.source) for pair in pairs]
-    window = _centered_window(model)
-    followed = window_centers(model, pairs) if window else None
+    window: Any = _centered_window(model)
+    followed: Any = window_centers(model, pairs) if window else None
 
     def translations(size: int) -> list[Words]:
         found = translate_all(model, sources, max_length=most, beam_size=size)
@@ -131,15 +127,7 @@ def compute_metrics(predictions: Predictions) -> dict[str, float | int | None]:
 
 @torch.no_grad()
 def window_centers(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> list[Float[np.ndarray, "_"]]:
-    """Return the window centers p_t for reference translations.
-
-    Parameters
-    ----------
-    model : EncoderDecoder
-        A model with a local window and with its vocabularies.
-    pairs : sequence of SentencePair
-        Sources and references.
-    """
+    """Return the window centers p_t for reference translations."""
     device, batches = next(model.parameters()).device, (collate([pair], *model.vocabularies) for pair in pairs)
     centers = (model(*(x.to(device) for x in batch)).attention.center[0].cpu().numpy() for batch in batches)
     return [p[: len(pair.target)] for p, pair in zip(centers, pairs, strict=True)]

@@ -67,10 +67,7 @@ def mean_by_seed(
 def apart(more: pd.Series, less: pd.Series) -> bool:
     """Tell whether each run of one model has more than each run of another.
 
-    Parameters
-    ----------
-    more, less : Series
-        A number for each run, or NaN where there is no run.
+    A NaN is no run.
 
     Raises
     ------
@@ -113,16 +110,7 @@ class Spread(NamedTuple):
 def spread(recording: Recording, row: str, runs: Iterable[float], digits: int = 2) -> Spread:
     """Make an entry of a table from the runs of a row.
 
-    Parameters
-    ----------
-    recording : Recording
-        The recorded runs.
-    row : str
-        Name of the row in the plan.
-    runs : iterable of float
-        A number for each run; those that are NaN do not count.
-    digits : int, default 2
-        Decimals.
+    Runs that are NaN do not count.
     """
     return Spread(f"{recording.plan.name}/{row}", tuple(x for x in map(float, runs) if not np.isnan(x)), digits)
 
@@ -181,11 +169,6 @@ def plot_papers(scores: pd.DataFrame) -> Axes:
     ----------
     scores : DataFrame
         Exact match: a row for each seed, and a column for each of the two models, by title.
-
-    Returns
-    -------
-    Axes
-        The axes of the plot.
     """
     ax = plt.subplots(figsize=(4.6, 3.6), dpi=120, layout="constrained")[1]
     first, second = scores

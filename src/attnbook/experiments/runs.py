@@ -23,15 +23,7 @@ RECORDED = Path(__file__).parent / "recorded"
 
 
 def read_table(name: str, folder: Path = RECORDED) -> pd.DataFrame:
-    """Read a recorded table; one that does not exist yet is empty.
-
-    Parameters
-    ----------
-    name : str
-        Name of the file, without ``.csv``.
-    folder : Path, optional
-        Folder of the recorded runs.
-    """
+    """Read a recorded table; one that does not exist yet is empty."""
     path = folder / f"{name}.csv"
     digests = dict.fromkeys(("config", "environment", "id"), str)  # some look like numbers
     return pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=digests) if path.exists() else pd.DataFrame()
@@ -40,12 +32,7 @@ def read_table(name: str, folder: Path = RECORDED) -> pd.DataFrame:
 def mean_losses(learning_rates: pd.DataFrame, num_seeds: int = 1) -> pd.Series:
     """Compute the mean dev loss of each learning rate over its seeds, infinite if a training failed.
 
-    Parameters
-    ----------
-    learning_rates : DataFrame
-        Dev losses of one tuning group.
-    num_seeds : int, default 1
-        Learning rates with fewer seeds are left out.
+    Learning rates with fewer than `num_seeds` seeds are left out.
     """
     losses = learning_rates["loss"].astype(float).fillna(np.inf).groupby(learning_rates["learning_rate"])
     return losses.mean()[losses.size() >= num_seeds]
@@ -60,13 +47,6 @@ class Recording:
         The plan, its name, or its file.
     folder : Path, optional
         Folder of the recorded runs.
-
-    Attributes
-    ----------
-    plan : Plan
-        The plan.
-    folder : Path
-        Folder of the recorded runs.
     """
 
     def __init__(self, plan: str | Path | Plan, folder: Path = RECORDED):
@@ -74,13 +54,7 @@ class Recording:
 
     @cached_property
     def details(self) -> list[dict[str, Any]]:
-        """Details of each run, from the lines of JSON.
-
-        Raises
-        ------
-        ValueError
-            If a run has another configuration than the plan.
-        """
+        """Details of each run, from the lines of JSON."""
         path = self.folder / f"{self.plan.name}.jsonl"
         details = [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
         self._check(path.name, self.plan.configs, [(run["model"], run["config"]) for run in details if "config" in run])
@@ -91,11 +65,6 @@ class Recording:
         """Dev losses of the learning-rate search.
 
         A row for each ``tuning_group``, ``learning_rate`` and ``seed``; the ``loss`` is NaN if training failed.
-
-        Raises
-        ------
-        ValueError
-            If a row has another configuration than the plan.
         """
         table = self._table("learning_rates")
         if table.empty:
@@ -133,11 +102,6 @@ class Recording:
         -------
         DataFrame
             A row for each model, group of test sentences and seed; a column for each metric.
-
-        Raises
-        ------
-        ValueError
-            If the plan has no such grouping, or a run has another configuration than the plan.
         """
         first, *_ = self.plan.groupings
         by = by or first
@@ -150,10 +114,7 @@ class Recording:
     def losses_by_position(self) -> pd.DataFrame:
         """Return the mean loss of each run by target position.
 
-        Returns
-        -------
-        DataFrame
-            Means over five positions, in nats per word, by the ``position`` in their middle, from 1.
+        The means are over five positions, in nats per word; ``position`` is their middle, from 1.
         """
         configs = self.plan.configs
         rows = [
@@ -167,17 +128,7 @@ class Recording:
     def correct(self, model: str, clauses: int | None = None) -> Bool[np.ndarray, "runs sentences"]:
         """Return which test sentences each run of a model translates correctly.
 
-        Parameters
-        ----------
-        model : str
-            Name of the model.
-        clauses : int, optional
-            Number of clauses of the sentences. If None, all that are learned from.
-
-        Returns
-        -------
-        bool array
-            True for a correct translation; runs are ordered by seed.
+        Runs are ordered by seed. Without `clauses`, all sentences of lengths seen in training.
         """
         config = self.plan.configs[model]
         of = np.repeat(config.test_clauses, config.num_test_sentences)
@@ -186,18 +137,7 @@ class Recording:
         return np.array(bits, dtype=bool)[:, np.isin(of, config.clauses if clauses is None else clauses)]
 
     def best_learning_rate(self, group: str) -> float:
-        """Return the learning rate of a tuning group with the least mean loss.
-
-        Parameters
-        ----------
-        group : str
-            Name of the tuning group.
-
-        Raises
-        ------
-        ValueError
-            If no loss of the group is recorded, or training failed with every rate.
-        """
+        """Return the learning rate of a tuning group with the least mean loss."""
         rates = self.learning_rates
         losses = mean_losses(rates[rates["tuning_group"] == group])
         if not np.isfinite(losses).any():

@@ -35,11 +35,6 @@ from attnlib.windows import GlobalWindow
 class AttentionalOutput(nn.Module):
     r"""Output layer on an attentional state, :math:`W_o \tilde{s}` with :math:`\tilde{s} = \tanh(W_c [c; s])`.
 
-    Parameters
-    ----------
-    vocab_size, decoder_size, encoder_size : int
-        Sizes of the target vocabulary, of a decoder state and of an annotation.
-
     Notes
     -----
     Luong et al. 2015, equations 5 and 6.
@@ -60,11 +55,6 @@ class Projected(nn.Module):
     r"""Projection of the backward direction's final state to an initial decoder state, :math:`s_0 = \tanh(W_s h)`.
 
     An LSTM's memory cell starts at 0.
-
-    Parameters
-    ----------
-    decoder_size, hidden_size : int
-        Sizes of a decoder state and of the encoder state.
     """
 
     def __init__(self, decoder_size: int, hidden_size: int):
@@ -194,16 +184,6 @@ def hybrid(
         Sizes of an embedding and of a decoder state.
     seed : int, default 0
         Seed of the initial weights.
-
-    Returns
-    -------
-    EncoderDecoder
-        The model, untrained.
-
-    Raises
-    ------
-    ValueError
-        If parts do not fit together.
     """
     backward = encoder == "backward"
     if (encoder_ratio, bridge) != ((1, False) if backward else (2, True)):

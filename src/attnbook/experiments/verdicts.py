@@ -7,13 +7,14 @@ The plans' texts have no term of their own for the second and the last.
 
 from collections.abc import Sequence
 from math import sqrt
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float, Real
 from scipy import stats
 
-Numbers = Sequence[float] | Real[np.ndarray, "tests"] | pd.Series
+Numbers: TypeAlias = Sequence[float] | Real[np.ndarray, "tests"] | pd.Series
 
 METRICS = {
     "exact_match": "exact match",
@@ -66,7 +67,7 @@ def compare(runs: pd.DataFrame, claims: pd.DataFrame, *, paired: bool = False) -
     by_model = {key: part for key, part in runs.groupby(["model", by]) if len(part) > 1}
     tested = []
     for claim in claims.itertuples():
-        both = [by_model.get((name, claim.test_set)) for name in (claim.first, claim.second)]
+        both: list[Any] = [by_model.get((name, claim.test_set)) for name in (claim.first, claim.second)]
         if any(part is None for part in both):
             tested.append([np.nan] * len(_TESTED))
         else:

@@ -86,20 +86,7 @@ class Verb(NamedTuple):
 
 
 def read_table(row: type, text: str) -> list:
-    """Read rows from the lines of a table, in which a dash is an empty cell.
-
-    Parameters
-    ----------
-    row : type
-        The class of a row.
-    text : str
-        One row per line, cells separated by spaces. Empty lines are left out.
-
-    Returns
-    -------
-    list
-        The rows.
-    """
+    """Read rows from the lines of a table, in which a dash is an empty cell."""
     lines = filter(None, map(str.split, text.splitlines()))
     return [row(*("" if cell == "-" else cell for cell in line)) for line in lines]
 
@@ -116,19 +103,7 @@ def an(english: str) -> str:
 def article(definite: bool, noun: Noun, plural: bool) -> str:
     """Return the French article before any elision.
 
-    Parameters
-    ----------
-    definite : bool
-        Whether the article is definite.
-    noun : Noun
-        Its noun.
-    plural : bool
-        Whether the noun is plural. The indefinite article has no plural here.
-
-    Returns
-    -------
-    str
-        One word.
+    The indefinite article has no plural here.
     """
     return "les" if plural else {"m": ("un", "le"), "f": ("une", "la")}[noun.gender][definite]
 
@@ -136,21 +111,7 @@ def article(definite: bool, noun: Noun, plural: bool) -> str:
 def agreeing(adjective: Adjective, noun: Noun, plural: bool, following: str = "") -> str:
     """Return the French form of an adjective that agrees with its noun.
 
-    Parameters
-    ----------
-    adjective : Adjective
-        The adjective.
-    noun : Noun
-        Its noun.
-    plural : bool
-        Whether the noun is plural.
-    following : str, default ""
-        The French word after the adjective, such as "homme" after "vieil".
-
-    Returns
-    -------
-    str
-        One word.
+    The `following` word decides, such as "homme" after "vieil".
     """
     if noun.gender == "f":
         return adjective.feminine_plural if plural else adjective.feminine
@@ -160,18 +121,7 @@ def agreeing(adjective: Adjective, noun: Noun, plural: bool, following: str = ""
 
 
 def meet(left: str, right: str) -> tuple[str, ...]:
-    """Return two adjacent French words: elided before a vowel, contracted to one word, or unchanged.
-
-    Parameters
-    ----------
-    left, right : str
-        The words.
-
-    Returns
-    -------
-    tuple of str
-        One or two words.
-    """
+    """Return two adjacent French words: elided before a vowel, contracted to one word, or unchanged."""
     if left in ELIDED and _sounds_like_vowel(right):
         return ELIDED[left], right
     if (left, right) in CONTRACTED:

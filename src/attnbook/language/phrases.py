@@ -37,37 +37,13 @@ class Phrase(NamedTuple):
 
 @cache
 def words(english: str, french: str) -> SentencePair:
-    """Return words with a link from every English word to every French word.
-
-    Parameters
-    ----------
-    english, french : str
-        Words separated by spaces.
-
-    Returns
-    -------
-    SentencePair
-        The linked words.
-    """
+    """Return words with a link from every English word to every French word."""
     source, target = tuple(english.split()), tuple(french.split())
     return SentencePair(source, target, frozenset((i, t) for i in range(len(source)) for t in range(len(target))))
 
 
 def concatenate(*parts: SentencePair, mirrored: bool = False) -> SentencePair:
-    """Concatenate phrases, the English in order.
-
-    Parameters
-    ----------
-    *parts : SentencePair
-        The phrases.
-    mirrored : bool, default False
-        Whether the French has the last part first.
-
-    Returns
-    -------
-    SentencePair
-        The longer phrase.
-    """
+    """Concatenate phrases, the English in order, the French in order or `mirrored`, with the last part first."""
     numbered = [*enumerate(parts)]
     return combine(parts, numbered[::-1] if mirrored else numbered)
 
@@ -75,17 +51,7 @@ def concatenate(*parts: SentencePair, mirrored: bool = False) -> SentencePair:
 def combine(english: Sequence[SentencePair], foreign: Iterable[tuple[int, SentencePair]]) -> SentencePair:
     """Combine English parts and foreign parts, which may have another order.
 
-    Parameters
-    ----------
-    english : sequence of SentencePair
-        The English parts, in order.
-    foreign : iterable of (int, SentencePair)
-        The foreign parts in order, each with the index of the English part that its links belong to.
-
-    Returns
-    -------
-    SentencePair
-        The whole, with the links of all parts.
+    Each foreign part comes with the index of the English part that its links belong to.
     """
     starts = [*accumulate((len(part.source) for part in english), initial=0)]
     numbers, parts = zip(*foreign, strict=True)
@@ -101,21 +67,6 @@ def noun_phrase(english: str) -> Phrase:
 
     The adjectives that French puts before the noun come first. Those that follow it do so in reverse order, as in
     Bahdanau et al. 2015, figure 3: "la zone économique européenne".
-
-    Parameters
-    ----------
-    english : str
-        Words separated by spaces.
-
-    Returns
-    -------
-    Phrase
-        The phrase in both languages.
-
-    Raises
-    ------
-    ValueError
-        If `english` has another form, or contains words that the grammar does not know.
     """
     article, adjectives, word = _parsed(english)
     noun = _NOUNS[word]
@@ -128,18 +79,7 @@ def noun_phrase(english: str) -> Phrase:
 
 
 def possessive(possessed: Phrase, owner: Phrase) -> Phrase:
-    """Combine a phrase with its owner: "the book of the man", "le livre de l' homme".
-
-    Parameters
-    ----------
-    possessed, owner : Phrase
-        The phrases.
-
-    Returns
-    -------
-    Phrase
-        The longer phrase, plural if the possessed is.
-    """
+    """Combine a phrase with its owner: "the book of the man", "le livre de l' homme"."""
     return Phrase(concatenate(possessed.pair, words("of", "de"), owner.pair), possessed.plural)
 
 
@@ -156,16 +96,6 @@ def clause(subject: Phrase, verb: str, complement: Phrase | None = None, *, nega
         The object, or the phrase after the particle. If None, the clause has none.
     negated : bool, default False
         Whether the clause is negated.
-
-    Returns
-    -------
-    SentencePair
-        The clause.
-
-    Raises
-    ------
-    ValueError
-        If the grammar does not know the verb.
     """
     parts = [subject.pair, _verb(verb, subject.plural, negated)]
     return concatenate(*parts, complement.pair) if complement else concatenate(*parts)
@@ -174,85 +104,25 @@ def clause(subject: Phrase, verb: str, complement: Phrase | None = None, *, nega
 def subject_relative(
     antecedent: Phrase, verb: str, complement: Phrase | None = None, *, negated: bool = False
 ) -> Phrase:
-    """Add a relative clause whose subject is the antecedent: "the cat that sleeps", "le chat qui dort".
-
-    Parameters
-    ----------
-    antecedent : Phrase
-        The phrase that the clause modifies.
-    verb : str
-        The English verb in its plain form, without its particle.
-    complement : Phrase, optional
-        The object, or the phrase after the particle. If None, the clause has none.
-    negated : bool, default False
-        Whether the relative clause is negated.
-
-    Returns
-    -------
-    Phrase
-        The longer phrase.
-    """
+    """Add a relative clause whose subject is the antecedent: "the cat that sleeps", "le chat qui dort"."""
     that = Phrase(words("that", "qui"), antecedent.plural)
     return Phrase(concatenate(antecedent.pair, clause(that, verb, complement, negated=negated)), antecedent.plural)
 
 
 def object_relative(antecedent: Phrase, subject: Phrase, verb: str, *, negated: bool = False) -> Phrase:
-    """Add a relative clause whose object is the antecedent: "the cat that a man sees", "le chat qu' un homme voit".
-
-    Parameters
-    ----------
-    antecedent : Phrase
-        The phrase that the clause modifies.
-    subject : Phrase
-        The subject of the relative clause.
-    verb : str
-        The English verb in its plain form, without its particle.
-    negated : bool, default False
-        Whether the relative clause is negated.
-
-    Returns
-    -------
-    Phrase
-        The longer phrase.
-    """
+    """Add a relative clause whose object is the antecedent: "the cat that a man sees", "le chat qu' un homme voit"."""
     that = words("that", "que")
     return Phrase(concatenate(antecedent.pair, that, clause(subject, verb, negated=negated)), antecedent.plural)
 
 
 def place(preposition: str, phrase: Phrase) -> SentencePair:
-    """Build a place: "near the garden", "près du jardin".
-
-    Parameters
-    ----------
-    preposition : str
-        The English preposition.
-    phrase : Phrase
-        What is there.
-
-    Returns
-    -------
-    SentencePair
-        The place, which `adjoin` adds to a clause.
-    """
+    """Build a place: "near the garden", "près du jardin"."""
     check_choice(PREPOSITIONS, preposition=preposition)
     return concatenate(words(preposition, PREPOSITIONS[preposition]), phrase.pair)
 
 
 def subordinate(conjunction: str, clause: SentencePair) -> SentencePair:
-    """Build a subordinate clause: "when the king sleeps", "quand le roi dort".
-
-    Parameters
-    ----------
-    conjunction : str
-        The English conjunction.
-    clause : SentencePair
-        What follows it.
-
-    Returns
-    -------
-    SentencePair
-        The subordinate clause, which `adjoin` adds to a main clause.
-    """
+    """Build a subordinate clause: "when the king sleeps", "quand le roi dort"."""
     check_choice(CONJUNCTIONS, conjunction=conjunction)
     return concatenate(words(conjunction, CONJUNCTIONS[conjunction]), clause)
 
@@ -260,36 +130,13 @@ def subordinate(conjunction: str, clause: SentencePair) -> SentencePair:
 def adjoin(main: SentencePair, adjunct: SentencePair, *, fronted: bool = False) -> SentencePair:
     """Add a place or a subordinate clause to a clause: "in the garden the cat sleeps", "le chat dort dans le jardin".
 
-    Parameters
-    ----------
-    main : SentencePair
-        The clause.
-    adjunct : SentencePair
-        What is added. French puts it last.
-    fronted : bool, default False
-        Whether English puts it first.
-
-    Returns
-    -------
-    SentencePair
-        The longer clause.
+    French puts the adjunct last; English puts it first if it is `fronted`.
     """
     return combine([adjunct, main], [(1, main), (0, adjunct)]) if fronted else concatenate(main, adjunct)
 
 
 def course_sentence(*, negated: bool = False) -> SentencePair:
-    """Build the sentence that goes through all models of the course: "in the garden the black cat sees the dog".
-
-    Parameters
-    ----------
-    negated : bool, default False
-        Whether it is negated: "does not see".
-
-    Returns
-    -------
-    SentencePair
-        English, in which the place is first, and French, in which it is last.
-    """
+    """Build the sentence that goes through all models of the course: "in the garden the black cat sees the dog"."""
     cat, dog, garden = map(noun_phrase, ("the black cat", "the dog", "the garden"))
     return adjoin(clause(cat, "see", dog, negated=negated), place("in", garden), fronted=True)
 
@@ -312,11 +159,11 @@ def _verb(verb: str, plural: bool, negated: bool) -> SentencePair:
     french = several if plural else singular
     auxiliary = ("do" if plural else "does", "not") if negated else ()
     source = (*auxiliary, english if plural or negated else f"{english}s", *("" if to else particle).split())
-    to = [words(particle, to)] if to else []
+    object_marker = [words(particle, to)] if to else []
     if not negated:
-        return concatenate(words(" ".join(source), french), *to)
+        return concatenate(words(" ".join(source), french), *object_marker)
     links = {(i, 1) for i in range(len(source)) if i != 1} | {(1, 0), (1, 2)}
-    return concatenate(SentencePair(source, (*lexicon.meet("ne", french), "pas"), frozenset(links)), *to)
+    return concatenate(SentencePair(source, (*lexicon.meet("ne", french), "pas"), frozenset(links)), *object_marker)
 
 
 def _parsed(english: str) -> tuple[str, list[lexicon.Adjective], str]:

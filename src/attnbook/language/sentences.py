@@ -58,14 +58,6 @@ def sample(
     list of SentencePair
         The pairs, with their word links. An English sentence has one translation.
 
-    Raises
-    ------
-    TypeError
-        If `n`, `seed` or a number of clauses is not an integer.
-    ValueError
-        If `n` or a number of clauses is below 1, `clauses` is empty, `part` is neither, or `reordering` is not from 0
-        to 1.
-
     Examples
     --------
     >>> from attnbook.language.sentences import sample
@@ -84,7 +76,8 @@ def sample(
     if not len(clauses):
         raise ValueError("clauses is empty; expected at least one number of clauses")
     numbers = [number for each in clauses for number in check_whole(clauses=each)]
-    rng, pairs = Random(seed), []
+    rng = Random(seed)
+    pairs: list[SentencePair] = []
     while len(pairs) < n:
         pair = _any_sentence(rng, choose(rng, numbers), reordering)
         if part_of(pair.target) == part:
@@ -115,20 +108,7 @@ def vocabularies() -> tuple[Vocabulary, Vocabulary]:
 
 
 def choose(rng: Random, options: Sequence[Any]) -> Any:
-    """Draw one of several options, each equally likely.
-
-    Parameters
-    ----------
-    rng : Random
-        The generator.
-    options : sequence
-        What to choose from.
-
-    Returns
-    -------
-    object
-        One option.
-    """
+    """Draw one of several options, each equally likely."""
     return options[int(rng.random() * len(options))]  # of Random's methods, random() alone is fixed for good
 
 
@@ -144,20 +124,6 @@ def arrange(
 
     In English a place goes first only where no subordinate clause does. Between the two, a reader could not know which
     it belongs to: *when the king sleeps in the garden the dog sings*.
-
-    Parameters
-    ----------
-    main : SentencePair
-        The main clause.
-    place, subordinate : SentencePair or None
-        What French puts after it.
-    place_first, subordinate_first : bool
-        What English puts first, if it is there.
-
-    Returns
-    -------
-    SentencePair
-        The sentence.
     """
     subordinate_first = subordinate_first and subordinate is not None
     if place:

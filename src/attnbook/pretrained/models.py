@@ -32,11 +32,6 @@ def load_pretrained(name: str) -> EncoderDecoder:
         ``config["training_info"]`` holds the configuration, seed, steps, losses, revision, and processor of its
         training. `attnlib.translation.translate` translates with it.
 
-    Raises
-    ------
-    ValueError
-        If there is no model of this name, or a file of it is damaged.
-
     Examples
     --------
     >>> from attnbook import load_pretrained

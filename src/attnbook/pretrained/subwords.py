@@ -6,6 +6,7 @@ Sentencepiece splits each word by itself, so that no piece contains a space and 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from io import BytesIO
+from typing import Any
 
 from jaxtyping import Int
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
@@ -56,16 +57,11 @@ class Subwords:
             every fourth, and so on; the letters of all sentences are kept.
         vocab_size : int
             Number of pieces, special symbols counted. There are fewer if the text does not have as many.
-
-        Raises
-        ------
-        TypeError
-            If `vocab_size` is not a whole number.
-        ValueError
-            If there is no sentence, or the text has more different letters than `vocab_size` allows.
         """
         check_whole(vocab_size=vocab_size)
-        lines, letters, every = [], set(), 1
+        lines: list[str] = []
+        letters: set[str] = set()
+        every = 1
         for seen, words in enumerate(sentences):
             line = " ".join(words).translate(_INSIDE)
             letters.update(line)
@@ -80,6 +76,7 @@ class Subwords:
         if vocab_size < (least := len(letters) + 1 + len(_NAMES)):
             raise ValueError(f"vocab_size is {vocab_size}; expected at least {least}, to hold every letter of the text")
         lines.extend(sorted(letters.difference(*lines)))  # sentencepiece before 0.2.3 dies of unused required_chars
+        ids: dict[str, Any] = {f"{name}_id": n for name, n in zip(_NAMES, (PAD, BOS, EOS, UNK), strict=True)}
         model = BytesIO()
         SentencePieceTrainer.train(
             sentence_iterator=iter(lines),
@@ -92,8 +89,7 @@ class Subwords:
             max_sentence_length=1 << 20,
             num_threads=1,
             minloglevel=2,
-            **{f"{name}_id": number for name, number in zip(_NAMES, (PAD, BOS, EOS, UNK), strict=True)},
-            **{f"{name}_piece": f" {name}" for name in _NAMES},
+            **(ids | {f"{name}_piece": f" {name}" for name in _NAMES}),
         )
         return cls(model.getvalue())
 

@@ -300,3 +300,11 @@ def test_the_version_is_told(run):
 
 def test_help_lists_the_commands(run):
     assert re.findall("• ([a-z]+)", run("--help")[1]) == ["toy", "train", "translate", "evaluate", "align", "page"]
+
+
+def test_help_waits_for_no_arrays():
+    program = (
+        "import sys; from attntext.command import main; main(sys.argv[1:]); print({'numpy', 'tqdm'} & {*sys.modules})"
+    )
+    ran = subprocess.run([sys.executable, "-c", program, "train", "--help"], capture_output=True, text=True, check=True)
+    assert ran.stdout.endswith("\nset()\n")
