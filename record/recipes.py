@@ -27,7 +27,7 @@ from attnbook.pretrained import FOLDER
 from attnbook.pretrained.folder import read_config
 from attnlib.data import SentencePair
 from attnlib.training import TrainingState, init_training
-from attntext.files import digest
+from attntext.files import pairs_digest
 from attntext.loss import fused_backward
 from attntext.saving import TextTraining, begin_folder, complete_folder, write_config
 from attntext.settings import TrainingConfig
@@ -76,7 +76,11 @@ class TextRecipe(NamedTuple):
         """Return the data of ``config.json``, without the environment."""
         made = self._asdict()
         settings, (train, dev) = asdict(made.pop("settings")), self.text()
-        return {"settings": settings, "text": {"pairs": digest(train), "dev": digest(dev)}, "training_info": made}
+        return {
+            "settings": settings,
+            "text": {"pairs": pairs_digest(train), "dev": pairs_digest(dev)},
+            "training_info": made,
+        }
 
 
 _ROWS = "no-attention", "bahdanau", "global", "location", "local-m", "local-p", "forwards", "transformer"

@@ -54,7 +54,7 @@ from attnlib.seq2seq import EncoderDecoder
 from attnlib.translation import Translation, translate_all
 from attnlib.units import Words, split_words
 from attntext.evaluation import evaluate, score_translations
-from attntext.files import digest, iter_parallel
+from attntext.files import iter_parallel, pairs_digest
 from attntext.processes import resolve_device
 from attntext.settings import TrainingConfig
 from attntext.trainer import train_model
@@ -231,7 +231,7 @@ def count_words(language: str, train: Sequence[SentencePair]) -> list[dict[str, 
 @lru_cache
 def _digests(folder: Path, language: str, pairs: int) -> dict[str, str]:
     data = read_data(folder, language)
-    return {"train": digest(data.train[:pairs]), "dev": digest(data.dev), "test": digest(data.test)}
+    return {"train": pairs_digest(data.train[:pairs]), "dev": pairs_digest(data.dev), "test": pairs_digest(data.test)}
 
 
 def _training(model: EncoderDecoder, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:

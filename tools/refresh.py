@@ -15,7 +15,7 @@ from nbclient import NotebookClient
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from nbformat import NotebookNode
 
-from attnbook.cards.card import without_carried
+from attnbook.cards.card import without_assets
 from attntext.writing import write_atomically
 from notebook_rules import FOLDING, METADATA, NOTEBOOKS, code, folds
 
@@ -39,7 +39,7 @@ def normalised(notebook: NotebookNode) -> NotebookNode:
         CoalesceStreamsPreprocessor().preprocess_cell(cell, {}, 0)
         for output in cell.outputs:
             if "text/html" in output.get("data", {}):
-                output.data["text/html"] = without_carried(output.data["text/html"])
+                output.data["text/html"] = without_assets(output.data["text/html"])
     return notebook
 
 

@@ -15,7 +15,7 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
 from attnbook import load_pretrained, pretrained
-from attnbook.cards.card import digest, files, read
+from attnbook.cards.card import files, model_digest, read_assets
 from attnbook.cards.packing import pack_models
 
 CARD = re.compile(
@@ -32,7 +32,7 @@ def packed() -> dict[str, str]:
     for name in pretrained.names():
         with suppress(ValueError):
             (model,) = pack_models({name: load_pretrained(name)})
-            models[digest(model)] = json.dumps(model)
+            models[model_digest(model)] = json.dumps(model)
     return models
 
 
@@ -49,8 +49,8 @@ def place(app: Sphinx, page: str, template: str, context: dict[str, Any], doctre
             write(Path(app.outdir, "_static", "models"), one, page)
         names = [name for name in files(card["kind"], bool(digests)) if name not in there]
         there.update(names)
-        style = f"<style>\n{read(names, 'css')}</style>\n" if names else ""
-        return f"{style}{card['html']}\n<script>\n{read(names, 'js')}attnlibCards.scan()</script>\n"
+        style = f"<style>\n{read_assets(names, 'css')}</style>\n" if names else ""
+        return f"{style}{card['html']}\n<script>\n{read_assets(names, 'js')}attnlibCards.scan()</script>\n"
 
     if "body" in context:
         context["body"] = CARD.sub(placed, context["body"])

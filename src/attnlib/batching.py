@@ -270,8 +270,8 @@ def parted(
     """
     parts, first = [], 0
     while first < len(lengths):
-        most = max_tokens // max(1, int(lengths[first]))
-        longest = np.maximum.accumulate(lengths[first : first + min(most, max_sentences or most)])
+        limit = max_tokens // max(1, int(lengths[first]))
+        longest = np.maximum.accumulate(lengths[first : first + min(limit, max_sentences or limit)])
         fit = np.count_nonzero(np.arange(1, len(longest) + 1) * longest <= max_tokens)
         parts.append(slice(first, first + max(1, int(fit))))
         first = parts[-1].stop

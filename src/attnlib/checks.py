@@ -171,8 +171,8 @@ def check_choice(choices: Collection[Any], /, **given: Any) -> None:
             raise ValueError(f"{name} is {choice!r}; expected one of {', '.join(map(str, choices))}")
 
 
-def check_range(least: int, most: int | float, /, **numbers: Int[Array, "..."]) -> None:
-    """Raise a ValueError for an empty tensor, and for numbers that are not from `least` to `most`.
+def check_range(least: int, greatest: int | float, /, **numbers: Int[Array, "..."]) -> None:
+    """Raise a ValueError for an empty tensor, and for numbers that are not from `least` to `greatest`.
 
     The numbers of a tensor on a GPU are not checked, since that would make the program wait.
     """
@@ -182,8 +182,10 @@ def check_range(least: int, most: int | float, /, **numbers: Int[Array, "..."]) 
         if x.device.type != "cpu":
             continue
         low, high = int(x.min()), int(x.max())
-        if low < least or high > most:
-            raise ValueError(f"{name} holds {low if low < least else high}; expected numbers from {least} to {most}")
+        if low < least or high > greatest:
+            raise ValueError(
+                f"{name} holds {low if low < least else high}; expected numbers from {least} to {greatest}"
+            )
 
 
 def check_number(number: int, vocab: int) -> None:

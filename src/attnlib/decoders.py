@@ -24,7 +24,7 @@ from attnlib.mechanism import AttentionOutput, join
 
 
 class DecoderState(NamedTuple):
-    """Decoder state carried from one target position to the next.
+    """The state of a decoder after some target words.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class DecoderState(NamedTuple):
     cache : tuple of tensor, batch first
         The recurrent states, or what else depends on the words so far.
     position : int
-        The number of words read so far.
+        The number of words so far.
     """
 
     memory: Any
@@ -86,7 +86,7 @@ class Decoder(nn.Module):
 
     def features(
         self, ids: Int[Tensor, "batch tgt"], encoded: EncoderOutput
-    ) -> tuple[Float[Tensor, "batch tgt read"], Float[Tensor, "vocab read"], AttentionOutput | None]:
+    ) -> tuple[Float[Tensor, "batch tgt feat"], Float[Tensor, "vocab feat"], AttentionOutput | None]:
         """Return what the output layer multiplies at all positions, the layer's weight, and the attention."""
         raise NotImplementedError
 
@@ -118,9 +118,9 @@ class DeepOutput(nn.Module):
         self, s: Float[Tensor, "*batch dec"], y: Float[Tensor, "*batch emb"], c: Float[Tensor, "*batch enc"]
     ) -> Float[Tensor, "*batch vocab"]:
         """Compute the score of every word from states, the embeddings of the words before, and contexts."""
-        return linear(self.read(s, y, c), self.W_o)
+        return linear(self.features(s, y, c), self.W_o)
 
-    def read(
+    def features(
         self, s: Float[Tensor, "*batch dec"], y: Float[Tensor, "*batch emb"], c: Float[Tensor, "*batch enc"]
     ) -> Float[Tensor, "*batch maxout"]:
         """Compute the maxout layer, the features that W_o multiplies."""
@@ -183,7 +183,7 @@ class FixedContextDecoder(Decoder):
         c = encoded.summary[:, None].expand(-1, ids.shape[1], -1)
         s = self.gru(torch.cat([y, c], 2), s_0[None].contiguous())[0]
         s_before = torch.cat([s_0[:, None], s[:, :-1]], 1)
-        return self.dropout(self.readout.read(s_before, y, c)), self.readout.W_o, None
+        return self.dropout(self.readout.features(s_before, y, c)), self.readout.W_o, None
 
 
 class BahdanauDecoder(Decoder):
@@ -254,8 +254,8 @@ class BahdanauDecoder(Decoder):
             x_c = torch.addmm(x, outputs[-1].context.squeeze(1), W_c.T)
             states.append(gru_step(x_c, states[-1], self.cell.weight_hh, self.cell.bias_hh))
         attended = join(outputs)
-        read = torch.stack(states[1:] if self.reads_new_state else states[:-1], 1)
-        return self.dropout(self.readout.read(read, y, attended.context)), self.readout.W_o, attended
+        seen = torch.stack(states[1:] if self.reads_new_state else states[:-1], 1)
+        return self.dropout(self.readout.features(seen, y, attended.context)), self.readout.W_o, attended
 
 
 class LSTMDecoder(Decoder):
@@ -342,8 +342,8 @@ class LuongDecoder(Decoder):
         super().__init__()
         self.attention, self.embedding, self.dropout = attention, embedding, nn.Dropout(dropout)
         vocab, emb = embedding.weight.shape
-        between, read = dropout if num_layers > 1 else 0.0, emb + decoder_size * input_feeding
-        self.lstm = nn.LSTM(read, decoder_size, num_layers, batch_first=True, dropout=between)
+        between, size = dropout if num_layers > 1 else 0.0, emb + decoder_size * input_feeding
+        self.lstm = nn.LSTM(size, decoder_size, num_layers, batch_first=True, dropout=between)
         self.W_c, self.W_y = weight(decoder_size, encoder_size + decoder_size), weight(vocab, decoder_size)
         self.input_feeding = input_feeding
 
@@ -404,7 +404,7 @@ class LuongDecoder(Decoder):
 
 def _lstm_step(
     lstm: nn.LSTM,
-    x: Float[Tensor, "batch read"],
+    x: Float[Tensor, "batch feat"],
     s_before: Float[Tensor, "batch layers dec"],
     cell_before: Float[Tensor, "batch layers dec"],
 ) -> tuple[Float[Tensor, "batch layers dec"], Float[Tensor, "batch layers dec"]]:

@@ -133,7 +133,7 @@ class StackedLSTM(nn.Module):
         The initial state is the last states and cells, shape (batch, layers, hid) each.
         """
         x = self.embedding(source)
-        annotations, (h, c) = _read(self.lstm, _reverse(x, lengths) if self.reverse else x, lengths)
+        annotations, (h, c) = _run(self.lstm, _reverse(x, lengths) if self.reverse else x, lengths)
         annotations = _reverse(annotations, lengths) if self.reverse else annotations
         return EncoderOutput(annotations, lengths, h[:, -1], (h, c))
 
@@ -153,7 +153,7 @@ class BidirectionalLSTM(nn.Module):
     Notes
     -----
     Neither paper has this encoder: it is Luong's LSTM, reading as Bahdanau's GRU does. A layer costs
-    ``4 * batch * src * hid * (read + hid / 2)`` multiply-adds, where `read` is `emb`, or `hid` above the first layer.
+    ``4 * batch * src * hid * (size + hid / 2)`` multiply-adds, where `size` is `emb`, or `hid` above the first layer.
     """
 
     def __init__(self, embedding: Embedding, hidden_size: int, num_layers: int = 1, *, dropout: float = 0.0):
@@ -161,9 +161,9 @@ class BidirectionalLSTM(nn.Module):
             raise ValueError(f"hidden_size is {hidden_size}; expected an even number, half of it for each direction")
         super().__init__()
         self.embedding, self.dropout = embedding, nn.Dropout(dropout)
-        read = [embedding.embedding_dim] + [hidden_size] * (num_layers - 1)
-        self.forward_rnn = nn.ModuleList(nn.LSTM(n, hidden_size // 2, batch_first=True) for n in read)
-        self.backward_rnn = nn.ModuleList(nn.LSTM(n, hidden_size // 2, batch_first=True) for n in read)
+        sizes = [embedding.embedding_dim] + [hidden_size] * (num_layers - 1)
+        self.forward_rnn = nn.ModuleList(nn.LSTM(n, hidden_size // 2, batch_first=True) for n in sizes)
+        self.backward_rnn = nn.ModuleList(nn.LSTM(n, hidden_size // 2, batch_first=True) for n in sizes)
 
     def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> EncoderOutput:
         """Compute annotations with `hid` features.
@@ -174,8 +174,8 @@ class BidirectionalLSTM(nn.Module):
         for layer, (forwards, backwards) in enumerate(zip(self.forward_rnn, self.backward_rnn, strict=True)):
             if layer:
                 x = self.dropout(x)
-            rightwards, right_end = _read(forwards, x, lengths)
-            leftwards, left_end = _read(backwards, _reverse(x, lengths), lengths)
+            rightwards, right_end = _run(forwards, x, lengths)
+            leftwards, left_end = _run(backwards, _reverse(x, lengths), lengths)
             x = torch.cat([rightwards, _reverse(leftwards, lengths)], 2)
             ends.append([torch.cat(both, 2) for both in zip(right_end, left_end, strict=True)])
         h, c = (torch.cat(layers, 1) for layers in zip(*ends, strict=True))
@@ -190,7 +190,7 @@ def _reverse(x: Float[Tensor, "batch src f"], lengths: Int[Tensor, "batch"]) -> 
     return x.gather(1, torch.where(i > last, i, last - i)[:, :, None].expand_as(x))
 
 
-def _read(
+def _run(
     lstm: nn.Module, x: Float[Tensor, "batch src emb"], lengths: Int[Tensor, "batch"]
 ) -> tuple[Float[Tensor, "batch src hid"], tuple[Tensor, Tensor]]:
     """Read up to the end of the shortest sentences, set them aside, and continue with the others."""
@@ -204,13 +204,13 @@ def _read(
     ends, counts = lengths.flip(0).unique_consecutive(return_counts=True)
     states: list[Tensor] = []
     done: list[list[Tensor]] = []
-    carried, begin, n = None, 0, len(x)
+    state, begin, n = None, 0, len(x)
     for end, ending in zip(ends.tolist(), counts.tolist(), strict=True):
-        read, carried = lstm(x[:n, begin:end], carried)
-        states.append(pad(read, (0, 0, 0, 0, 0, len(x) - n)))
+        output, state = lstm(x[:n, begin:end], state)
+        states.append(pad(output, (0, 0, 0, 0, 0, len(x) - n)))
         begin, n = end, n - ending
-        done.insert(0, [c[:, n:] for c in carried])
-        carried = tuple(c[:, :n].contiguous() for c in carried)
+        done.insert(0, [c[:, n:] for c in state])
+        state = tuple(c[:, :n].contiguous() for c in state)
     states.append(x.new_zeros(len(x), x.shape[1] - begin, states[0].shape[2]))
     h, c = (torch.cat(rows, 1).index_select(1, back).transpose(0, 1) for rows in zip(*done, strict=True))
     return torch.cat(states, 1).index_select(0, back), (h, c)

@@ -82,24 +82,24 @@ class EnsembleDecoder(nn.ModuleList):
     ) -> tuple[Float[Tensor, "batch vocab"], AttentionOutput | None, DecoderState]:
         """Compute the logarithms of the mean probabilities of the next word."""
         steps = (decoder.step(ids, each) for decoder, each in zip(self, state.memory.each, strict=True))  # type: ignore[operator]
-        logits, looks, states = zip(*steps, strict=True)
+        logits, outputs, states = zip(*steps, strict=True)
         after = DecoderState(state.memory._replace(each=states), (), state.position + 1)
-        return _mean(logits), self._mean_attention(looks, state.memory.src), after
+        return _mean(logits), self._mean_attention(outputs, state.memory.src), after
 
     def forward(
         self, ids: Int[Tensor, "batch tgt"], encoded: Members
     ) -> tuple[Float[Tensor, "batch tgt vocab"], AttentionOutput | None]:
         """Compute the logarithms of the mean probabilities of all words, given the words before (teacher forcing)."""
         scored = (decoder(ids, each) for decoder, each in zip(self, encoded.each, strict=True))
-        logits, looks = zip(*scored, strict=True)
-        return _mean(logits), self._mean_attention(looks, encoded.src)
+        logits, outputs = zip(*scored, strict=True)
+        return _mean(logits), self._mean_attention(outputs, encoded.src)
 
-    def _mean_attention(self, looks: Sequence[AttentionOutput | None], src: int) -> AttentionOutput | None:
+    def _mean_attention(self, outputs: Sequence[AttentionOutput | None], src: int) -> AttentionOutput | None:
         """Return the mean weights, with contexts of no features: each model has contexts of its own."""
-        attended = [look for look in looks if look is not None]
+        attended = [output for output in outputs if output is not None]
         if not self.has_attention:
             return None
-        weights = torch.stack([look.to_dense(src) for look in attended]).mean(0)
+        weights = torch.stack([output.to_dense(src) for output in attended]).mean(0)
         return AttentionOutput(attended[0].context[..., :0], weights)
 
 

@@ -74,14 +74,14 @@ class AttentionOutput(NamedTuple):
             reached = int(xp.max(self.positions))
             raise ValueError(f"src_len is {src_len}; expected a number above {reached}, the last position")
         source = xp.arange(src_len, device=device(self.positions))
-        looks = range(self.weights.shape[-1])  # one by one: side by side they would need as many times the memory
-        return sum(xp.where(self.positions[..., n, None] == source, self.weights[..., n, None], 0.0) for n in looks)
+        each = range(self.weights.shape[-1])  # one by one: side by side they would need as many times the memory
+        return sum(xp.where(self.positions[..., n, None] == source, self.weights[..., n, None], 0.0) for n in each)
 
 
-def join(looks: Sequence[AttentionOutput]) -> AttentionOutput:
+def join(outputs: Sequence[AttentionOutput]) -> AttentionOutput:
     """Concatenate the outputs of consecutive steps, which share one window, along the target axis."""
-    xp = array_namespace(looks[0].weights)
-    context, weights, positions, centers = zip(*looks, strict=True)
+    xp = array_namespace(outputs[0].weights)
+    context, weights, positions, centers = zip(*outputs, strict=True)
     return AttentionOutput(
         xp.concat(context, axis=-2),
         xp.concat(weights, axis=-2),

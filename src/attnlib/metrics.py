@@ -19,7 +19,7 @@ from attnlib.seq2seq import EncoderDecoder, check_models
 from attnlib.shapes import Array
 from attnlib.units import unit_weights, units_of
 
-_TOGETHER, _POSITIONS = 64, 6_400  # pairs of a batch, and the positions of one side of them: memory grows with both
+_PAIRS, _POSITIONS = 64, 6_400  # pairs of a batch, and the positions of one side of them: memory grows with both
 
 
 class Bleu(NamedTuple):
@@ -242,11 +242,11 @@ def _forced_weights(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Ite
 def _forced(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Iterator[tuple[Batch, Any]]:
     """Yield batches of some pairs at a time, with the model's output for the true words."""
     check_models(model=model)
-    known = model.vocabularies
+    vocabularies = model.vocabularies
     device = next(model.parameters()).device
-    sizes = [max(sum(v.sizes(words)) for v, words in zip(known, pair[:2], strict=True)) for pair in pairs]
-    for part in parted(sizes, _POSITIONS, _TOGETHER):
-        batch = Batch(*(x.to(device) for x in collate(pairs[part], *known)))
+    sizes = [max(sum(v.sizes(words)) for v, words in zip(vocabularies, pair[:2], strict=True)) for pair in pairs]
+    for part in parted(sizes, _POSITIONS, _PAIRS):
+        batch = Batch(*(x.to(device) for x in collate(pairs[part], *vocabularies)))
         with torch.no_grad(), torch.autocast("cpu", enabled=False):
             scored = model(*batch)
         yield batch, scored

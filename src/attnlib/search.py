@@ -213,19 +213,19 @@ def _log_probabilities(logits: Float[Tensor, "rows vocab"], allow_unknown: bool)
 
 
 def _top_words(
-    log_p: Float[Tensor, "rows vocab"], most: int
+    log_p: Float[Tensor, "rows vocab"], k: int
 ) -> tuple[Float[Tensor, "rows likely"], Int[Tensor, "rows likely"]]:
     """Return the greatest numbers of each row and their ids: `torch.topk` of the chunks with the greatest maxima."""
     rows, vocab = log_p.shape
     whole = vocab // _CHUNK * _CHUNK
-    if whole <= most * _CHUNK:
-        return log_p.topk(min(most, vocab))
+    if whole <= k * _CHUNK:
+        return log_p.topk(min(k, vocab))
     # The k greatest numbers lie in the k chunks with the greatest maxima, and those are few numbers to sort.
-    best = log_p[:, :whole].unflatten(1, (-1, _CHUNK)).amax(2).topk(most).indices
+    best = log_p[:, :whole].unflatten(1, (-1, _CHUNK)).amax(2).topk(k).indices
     numbers = torch.arange(vocab, device=log_p.device)
     chunks, rest = numbers[:whole].unflatten(0, (-1, _CHUNK)), numbers[whole:].expand(rows, -1)
     candidates = torch.cat([chunks[best].flatten(1), rest], 1)
-    gains, places = log_p.gather(1, candidates).topk(most)
+    gains, places = log_p.gather(1, candidates).topk(k)
     return gains, candidates.gather(1, places)
 
 
@@ -289,8 +289,8 @@ def _hypotheses(
     """Build the result of a search, with weights of 0 after the end of each translation."""
     if not log_probabilities.isfinite().all():
         raise FloatingPointError("a translation's log probability is not finite; expected a model of finite weights")
-    looks = [look for look in outputs if look is not None]
-    if not looks:
+    attended = [output for output in outputs if output is not None]
+    if not attended:
         return Hypotheses(words, lengths, log_probabilities, None)
     alive = sequence_mask(lengths, words.shape[1])[:, :, None].to(log_probabilities.dtype)
-    return Hypotheses(words, lengths, log_probabilities, join(looks).to_dense(src) * alive)
+    return Hypotheses(words, lengths, log_probabilities, join(attended).to_dense(src) * alive)

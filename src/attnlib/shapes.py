@@ -4,18 +4,18 @@
 axis       what it counts
 ========== ======================================================================
 ``batch``  sentences side by side
-``tgt``    target positions, written `t` in equations; the queries ask from here
-``src``    source positions, written `i` in equations; keys and values lie here
+``tgt``    target positions, written `t` in equations; queries have this axis
+``src``    source positions, written `i` in equations; keys and values have this axis
 ``window`` the source positions that a window lets the decoder look at
 ``vocab``  words of a vocabulary
 ``emb``    features of a word embedding
-``enc``    features of an annotation, which is what the encoder says of a word
+``enc``    features of an annotation, which is the encoder's vector for a word
 ``dec``    features of a decoder state
 ``att``    hidden units of an additive score
 ``key``    features of an annotation as a score keeps it
 ``d``      features of a query and of a key
 ``v``      features of a value
-``read``   features that the output layer multiplies
+``feat``   features that the output layer multiplies
 ``maxout`` units of a maxout layer
 ``heads``  heads of a Transformer's attention
 ``chosen`` rows of a batch, or of a beam, that are selected

@@ -230,16 +230,16 @@ def interruptible() -> Iterator[Callable[[], bool]]:
     if current_thread() is not main_thread() or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield lambda: False
         return
-    asked = False
+    pressed = False
 
-    def ask(number: int, frame: object) -> None:
-        nonlocal asked
-        asked = True
+    def press(number: int, frame: object) -> None:
+        nonlocal pressed
+        pressed = True
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    signal.signal(signal.SIGINT, ask)
+    signal.signal(signal.SIGINT, press)
     try:
-        yield lambda: asked
+        yield lambda: pressed
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -299,8 +299,8 @@ class TransformerDecoder(Decoder):
         for n, layer in enumerate(self.layers):
             source = memory.keys[:, n], memory.values[:, n]
             before = past[0][:, n], past[1][:, n]
-            x, look, remembered = layer(x, before, source, written[None, None], memory.mask[:, None])
-            outputs.append(look)
+            x, attended, remembered = layer(x, before, source, written[None, None], memory.mask[:, None])
+            outputs.append(attended)
             kept.append(remembered)
         past = tuple(torch.stack(x, 1) for x in zip(*kept, strict=True))
         return x, outputs, DecoderState(memory, past, len(steps))
@@ -309,13 +309,13 @@ class TransformerDecoder(Decoder):
         self, ids: Int[Tensor, "batch"], state: DecoderState
     ) -> tuple[Float[Tensor, "batch vocab"], AttentionOutput, DecoderState]:
         """Compute the scores of the next word, with the last layer's attention, averaged over its heads."""
-        read, outputs, state = self.decode(ids[:, None], state)
-        return linear(read[:, 0], self.embedding.weight), _mean_of_heads(outputs[-1]), state
+        features, outputs, state = self.decode(ids[:, None], state)
+        return linear(features[:, 0], self.embedding.weight), _mean_of_heads(outputs[-1]), state
 
     def features(self, ids, encoded):
         """Compute what the last layer says of each word."""
-        read, outputs, _ = self.decode(ids, self.start(encoded), *encoded.initial_state)
-        return read, self.embedding.weight, _mean_of_heads(outputs[-1])
+        features, outputs, _ = self.decode(ids, self.start(encoded), *encoded.initial_state)
+        return features, self.embedding.weight, _mean_of_heads(outputs[-1])
 
 
 def transformer(
@@ -368,5 +368,5 @@ def transformer(
     return EncoderDecoder(encoder, decoder, source_vocabulary, target_vocabulary)
 
 
-def _mean_of_heads(look: AttentionOutput) -> AttentionOutput:
-    return look._replace(weights=look.weights.mean(1))
+def _mean_of_heads(attended: AttentionOutput) -> AttentionOutput:
+    return attended._replace(weights=attended.weights.mean(1))

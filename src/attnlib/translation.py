@@ -22,7 +22,7 @@ from attnlib.shapes import IntLike
 from attnlib.units import Words, split_units, split_words, unit_weights
 
 _ROWS = 320  # hypotheses that are stepped at once: with fewer, products of matrices are slow
-_POSITIONS = 32_000  # of sources that these look at, padding counted: memory grows with them
+_POSITIONS = 32_000  # of their sources, padding counted: memory grows with them
 
 
 class Translation(NamedTuple):
@@ -75,8 +75,8 @@ class Translation(NamedTuple):
         """
         if not any(SPECIAL[UNK] in word for word in self.words):
             return self
-        asked = {t: self.units[0][i] for i, t in self.links()}
-        known = iter(asked[t] if SPECIAL[UNK] in unit else unit for t, unit in enumerate(self.units[1]))
+        aligned = {t: self.units[0][i] for i, t in self.links()}
+        known = iter(aligned[t] if SPECIAL[UNK] in unit else unit for t, unit in enumerate(self.units[1]))
         sizes = [len(split_units((word,))) if self.unspaced[1] else 1 for word in self.words]
         return self._replace(words=tuple("".join(islice(known, size)) for size in sizes))
 
@@ -106,8 +106,8 @@ def translate(
     words = split_words(sentence)
     check_models(model=model)
     (translation,) = translate_all(model, [words], beam_size=beam_size, max_length=max_length)
-    known, _ = model.vocabularies
-    if unknown := [word for word in words if UNK in known.encode([word])]:
+    vocabulary, _ = model.vocabularies
+    if unknown := [word for word in words if UNK in vocabulary.encode([word])]:
         message, caller = f"read as unknown words: {' '.join(unknown)}", sys._getframe(1)
         # at the caller's line, every time: Python would show only the first of a line's equal warnings
         warnings.warn_explicit(message, UserWarning, caller.f_code.co_filename, caller.f_lineno, registry={})
@@ -153,9 +153,9 @@ def translate_all(
     check_models(model=model)
     for n, words in enumerate(sentences):
         check_words(f"sentences[{n}]", words)
-    known, _ = model.vocabularies
+    vocabulary, _ = model.vocabularies
     (beam_size,) = check_whole(beam_size=beam_size)
-    sizes = [sum(known.sizes(words)) for words in sentences]
+    sizes = [sum(vocabulary.sizes(words)) for words in sentences]
     limits = _limits(max_length, sizes)
     order = sorted((n for n, size in enumerate(sizes) if size), key=sizes.__getitem__)
     how: dict[str, Any] = {"beam_size": beam_size, "allow_unknown": allow_unknown}
@@ -187,19 +187,19 @@ def _search(
     allow_unknown: bool,
 ) -> Iterator[Translation]:
     """Yield the translations of one batch."""
-    (read, written), device = model.vocabularies, next(model.parameters()).device
-    source, lengths = (x.to(device) for x in encode_batch(sentences, read))
+    (source_vocabulary, target_vocabulary), device = model.vocabularies, next(model.parameters()).device
+    source, lengths = (x.to(device) for x in encode_batch(sentences, source_vocabulary))
     longest = torch.tensor(limits, device=device)
     if beam_size == 1:
         best = greedy_search(model, source, lengths, longest, allow_unknown=allow_unknown)
     else:
         best = beam_search(model, source, lengths, longest, beam_size, allow_unknown=allow_unknown)
     ends, log_p = best.lengths.tolist(), best.log_probabilities.tolist()
-    looks = [None] * len(ends) if best.weights is None else best.weights.cpu().numpy()
-    for words, row, weights, end, number in zip(sentences, best.ids, looks, ends, log_p, strict=True):
+    all_weights = [None] * len(ends) if best.weights is None else best.weights.cpu().numpy()
+    for words, row, weights, end, number in zip(sentences, best.ids, all_weights, ends, log_p, strict=True):
         ids = row[:end].tolist()
-        one = Translation(tuple(words), written.decode(ids), None, number, EOS in ids, model.unspaced)
+        one = Translation(tuple(words), target_vocabulary.decode(ids), None, number, EOS in ids, model.unspaced)
         if weights is not None:
-            pieces = read.surfaces(one.source), written.names(ids)
+            pieces = source_vocabulary.surfaces(one.source), target_vocabulary.names(ids)
             one = one._replace(weights=unit_weights(weights, *zip(one.units, pieces, strict=True)))
         yield one

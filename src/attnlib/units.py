@@ -93,12 +93,12 @@ def unit_weights(
     """
     if not source[0] or not target[0]:
         return np.zeros((len(target[0]), len(source[0])))
-    read, written = _overlap(*source), _overlap(*target)
-    inside = np.asarray(weights)[: len(written), : len(read)]
-    shared = read / read.sum(1, keepdims=True)
+    in_source, in_target = _overlap(*source), _overlap(*target)
+    inside = np.asarray(weights)[: len(in_target), : len(in_source)]
+    shared = in_source / in_source.sum(1, keepdims=True)
     # Columns of the first factor sum to 1, a mean over a target unit's subwords; rows of the last sum to 1, so that the
     # weight of a source subword is shared out, and a source unit adds up the shares that it gets.
-    return np.minimum((written / written.sum(0)).T @ inside @ shared, 1)  # whatever rounding adds
+    return np.minimum((in_target / in_target.sum(0)).T @ inside @ shared, 1)  # whatever rounding adds
 
 
 def bleu_tokenizer(references: Sequence[Sequence[str]]) -> str | None:

@@ -212,7 +212,7 @@ def check_pairs(name: str, pairs: Iterable[SentencePair]) -> Iterator[SentencePa
         yield pair
 
 
-def digest(pairs: Iterable[SentencePair]) -> str:
+def pairs_digest(pairs: Iterable[SentencePair]) -> str:
     """Compute a SHA-256 digest of sentence pairs, in hexadecimal."""
     total = sha256()
     for pair in pairs:
@@ -262,7 +262,7 @@ def write_toy(folder: str | Path, *, train: int = 20_000, dev: int = 200, seed: 
         If a number is not a whole number, or is too small.
     """
     folder = Path(folder)
-    texts: dict[Path, str] = {}
+    texts: dict[Path, list[str]] = {}
     check_whole(train=train, dev=dev)
     for name, n, part in (("train", train, "train"), ("dev", dev, "test")):
         pairs = sample(n, seed=seed, part=part)

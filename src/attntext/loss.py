@@ -63,34 +63,34 @@ def fused_loss(
 
 
 def linear_cross_entropy(
-    read: Float[Tensor, "batch tgt read"],
-    weight: Float[Tensor, "vocab read"],
+    features: Float[Tensor, "batch tgt feat"],
+    weight: Float[Tensor, "vocab feat"],
     target: Int[Tensor, "batch tgt"],
     label_smoothing: float = 0.0,
 ) -> Float[Tensor, ""]:
-    """Compute the mean cross-entropy of the scores ``linear(read, weight)``, in nats per word. PAD costs nothing.
+    """Compute the mean cross-entropy of the scores ``linear(features, weight)``, in nats per word. PAD costs nothing.
 
     `label_smoothing` is the share of the target distribution that is spread over all words of the vocabulary. The loss
     can be differentiated only once.
 
     Notes
     -----
-    The scores of all words are never in memory together. Costs ``3 * words * vocab * read`` multiply-adds, all of them
-    before the backward pass.
+    The scores of all words are never in memory together. Costs ``3 * words * vocab * features`` multiply-adds, all of
+    them before the backward pass.
     """
     real = (target.flatten() != PAD).nonzero().squeeze(1)
-    return _LinearCrossEntropy.apply(read.flatten(0, 1)[real], weight, target.flatten()[real], label_smoothing)
+    return _LinearCrossEntropy.apply(features.flatten(0, 1)[real], weight, target.flatten()[real], label_smoothing)
 
 
 class _LinearCrossEntropy(torch.autograd.Function):
     """Scores, softmax, loss and both gradients of some words, then of the next: none of it is needed a second time."""
 
     @staticmethod
-    def forward(ctx, read, weight, target, smoothing):
-        words, vocab = len(read), len(weight)
-        d_read, d_weight, loss = torch.empty_like(read), torch.zeros_like(weight), weight.new_zeros(())
+    def forward(ctx, features, weight, target, smoothing):
+        words, vocab = len(features), len(weight)
+        d_features, d_weight, loss = torch.empty_like(features), torch.zeros_like(weight), weight.new_zeros(())
         parts = max(1, ceil(words * vocab / _AT_ONCE))
-        for h, d_h, true in zip(*(x.tensor_split(parts) for x in (read, d_read, target[:, None])), strict=True):
+        for h, d_h, true in zip(*(x.tensor_split(parts) for x in (features, d_features, target[:, None])), strict=True):
             scores = linear(h, weight).to(weight.dtype)
             scores -= scores.amax(1, keepdim=True)
             loss -= (1 - smoothing) * scores.gather(1, true).sum()
@@ -104,13 +104,13 @@ class _LinearCrossEntropy(torch.autograd.Function):
             error.scatter_add_(1, true, error.new_full(true.shape, smoothing - 1))
             d_h.copy_(error @ weight)
             d_weight += error.T @ h
-        ctx.save_for_backward(d_read, d_weight)
+        ctx.save_for_backward(d_features, d_weight)
         ctx.words = words
         return loss / words
 
     @staticmethod
     @once_differentiable
     def backward(ctx, d_loss):
-        d_read, d_weight = ctx.saved_tensors
+        d_features, d_weight = ctx.saved_tensors
         each = d_loss / ctx.words
-        return each * d_read, each * d_weight, None, None
+        return each * d_features, each * d_weight, None, None

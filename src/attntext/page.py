@@ -7,7 +7,7 @@ nor a network.
 from html import escape
 from pathlib import Path
 
-from attnbook.cards.card import embedded, read
+from attnbook.cards.card import embedded, read_assets
 from attnbook.cards.explorer import shown_data
 from attnbook.cards.packing import pack
 from attnlib.checks import check_whole
@@ -63,14 +63,14 @@ def page_of(model: EncoderDecoder, title: str, *, beam_size: int, max_length: in
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}"><link rel="icon" href="data:,">'
         f'<meta name="viewport" content="width=device-width"><title>{escape(title)}</title>\n'
-        f"<style>\n{read(names, 'css')}{read(['page'], 'css', _HERE)}</style></head>\n<body><main>"
+        f"<style>\n{read_assets(names, 'css')}{read_assets(['page'], 'css', _HERE)}</style></head>\n<body><main>"
         f"<h1>{escape(title)}</h1>\n<p>This model of {weights:,} weights translates in the page itself: nothing that "
         f"you write leaves it. {hint}Write a sentence, then {then}.</p>\n"
         '<div class="attnlib-card attnlib-demo"><div class="at-still"><p>The model is being read. If this stays, '
         "scripts are switched off, or the file is damaged: then write it again with attnlib page.</p></div>\n"
         f'<script type="application/json">{embedded(data)}</script></div>\n'
         f'<script type="application/json" data-model="own">{embedded(packed)}</script>\n'
-        f"<script>\n{read(['page'], 'js', _HERE)}{read(names, 'js')}</script></main></body></html>\n"
+        f"<script>\n{read_assets(['page'], 'js', _HERE)}{read_assets(names, 'js')}</script></main></body></html>\n"
     )
     if (size := len(page.encode())) > LARGEST:
         raise ValueError(

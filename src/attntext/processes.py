@@ -128,16 +128,16 @@ def fastest_settings(
     log : callable, optional
         Called with the result, if anything was measured.
     """
-    most = torch.get_num_threads()
+    threads = torch.get_num_threads()
     if device.type != "cpu":
-        return ComputeSettings(num_threads=most)
+        return ComputeSettings(num_threads=threads)
     best, admitted = ComputeSettings(), torch.is_autocast_enabled("cpu")
-    if sentences < _FEW or not (admitted or most > 1):
+    if sentences < _FEW or not (admitted or threads > 1):
         return best
     if admitted:
         best = _faster(work, best, best._replace(bfloat16=True), process_time)
-    if most > 1:
-        best = _faster(work, best, best._replace(num_threads=most), perf_counter)
+    if threads > 1:
+        best = _faster(work, best, best._replace(num_threads=threads), perf_counter)
     log(f"measured to be fastest: {best}")
     return best
 

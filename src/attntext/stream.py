@@ -18,7 +18,7 @@ from attntext.processes import ComputeSettings, cast_weights_once, compute_with,
 INPUT = "the input"
 """What errors call the standard input."""
 
-_TOGETHER = 1000  # lines that are in memory at once
+_LINES = 1000  # lines that are in memory at once
 
 
 def translate_stream(
@@ -99,9 +99,9 @@ def _together(source: Any) -> Iterator[list[bytes]]:
     lines: list[bytes] = []
     for part in read_parts(source, INPUT):
         lines += part
-        while len(lines) >= _TOGETHER or (lines and not _has_more(source)):
-            yield lines[:_TOGETHER]
-            del lines[:_TOGETHER]
+        while len(lines) >= _LINES or (lines and not _has_more(source)):
+            yield lines[:_LINES]
+            del lines[:_LINES]
     if lines:
         yield lines
 

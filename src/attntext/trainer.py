@@ -33,7 +33,7 @@ from attnlib.training import train, warmup_constant, warmup_cosine
 from attnlib.translation import translate_all
 from attnlib.units import lacks_spaces
 from attntext import processes, saving
-from attntext.files import ParallelText, check_pairs, digest
+from attntext.files import ParallelText, check_pairs, pairs_digest
 from attntext.loss import fused_backward, fused_loss
 from attntext.saving import TextTraining
 from attntext.settings import TrainingConfig
@@ -141,7 +141,7 @@ def _prepare(
     device: torch.device,
 ) -> tuple[Corpus, EncoderDecoder] | None:
     """Encode the text and build the network in a new folder or one of the same training; None if it is complete."""
-    text = {"pairs": digest(check_pairs("pairs", pairs)), "dev": digest(check_pairs("dev", dev))}
+    text = {"pairs": pairs_digest(check_pairs("pairs", pairs)), "dev": pairs_digest(check_pairs("dev", dev))}
     about: dict[str, Any] = {"settings": asdict(config), "text": text}
     if isinstance(pairs, ParallelText):
         log(str(pairs))
@@ -230,16 +230,16 @@ def known_shares(corpus: Corpus) -> tuple[float, float]:
 
 def _check_location_sources(corpus: Corpus, dev: Sequence[SentencePair], vocabulary: Tokenizer) -> None:
     """Raise a ValueError if a source has more positions than the location score has weights."""
-    most = LONGEST_LOCATION_SOURCE - 1  # EOS takes a position
+    limit = LONGEST_LOCATION_SOURCE - 1  # EOS takes a position
     longest = {
         "training text (max_input_length)": int(corpus.lengths[:, 0].max()) - 1,
         "dev text": max((sum(vocabulary.sizes(pair.source)) for pair in dev), default=0),
     }
     for text, length in longest.items():
-        if length > most:
+        if length > limit:
             raise ValueError(
                 f"score is location, and the longest source of the {text} has {length:,} words or subwords; expected "
-                f"at most {most}, or another score"
+                f"at most {limit}, or another score"
             )
 
 

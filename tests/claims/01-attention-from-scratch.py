@@ -57,6 +57,13 @@ assert np.allclose(chosen.context[3], [1, 0.5, 0], atol=0.06)
 between = vectors @ (looks_for @ is_about.T) @ vectors.T
 assert (between == queries @ keys.T).all()
 
+# %% after set-by-you
+assert found.tolist() == (looks_for @ is_about.T).tolist() == [[0, 0, 4], [4, 0, 0], [4, 0, 0]]
+for row, largest in (([4, 0, 0], [0, 2]), ([0, 4, 0], [1, 2])):
+    shares = attention(vectors[3:] @ [*found[:2], row], vectors, vectors).weights[0]
+    assert sorted(shares.argsort()[2:]) == largest, "cats and kittens; small and kittens"
+assert np.allclose(attention(0 * vectors, vectors, vectors).weights, 0.25), "a quarter each"
+
 the, cat, sees, dog = np.random.default_rng(2).normal(size=(4, 3))
 one, other = np.array([[the, dog, sees, the, cat], [the, cat, sees, the, dog]])
 for seen in (one, other):

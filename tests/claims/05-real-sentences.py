@@ -1,25 +1,11 @@
 # %% after cell-003
-every = [word for sentence in english for word in sentence]
-once = np.mean([every.count(word) == 1 for word in {*every}])
-assert np.isclose(once, 0.8, atol=0.01)
-assert 1.8 < len({*every}) / len({w for words in drawn for w in words}) < 2
+every = {word for sentence in english for word in sentence}
+assert len(counts) == len(every) == 358
+assert np.isclose(once / len(every), 0.8, atol=0.01)
+assert 1.8 < len(every) / len({w for words in drawn for w in words}) < 2
 assert len(drawn) == 50 * len(english)
 
-# %% after cell-010
-assert (text.counts["empty"], len(text.pairs), len(dev)) == (1, 3_000, 60)
-
-# %% after cell-016
-assert sum(metrics.sentence_nll(mine, dev)) / n_pieces < np.log(150) / 2
-assert n_pieces == sum(len(pieces_fr.encode(pair.target)) for pair in dev)
-assert len(pieces) == len(pieces_fr) == 150
-
-# %% after cell-018
-given = en_fr.config["settings"]
-assert sizes.items() <= given["options"].items()
-assert (given["epochs"], given["vocab_size"], given["learning_rate"]) == (20, 150, 5e-3)
-assert translation.words == ("le", "chat", "européen", "dort")
-assert translation.links() == {(2, 0), (2, 1), (1, 2), (3, 3)}
-
+# %% after cell-023
 import inspect
 
 import attnlib
@@ -69,25 +55,20 @@ assert spread_out.max(axis=1).mean() < 0.6
 assert sharp.max(axis=1).min() > 0.98
 assert source[sharp[target.index("einem")].argmax()] == "gray"
 
-# %% after cell-037
-ends = ("ab", "an", "auf", "aus", "hinauf", "los", "um", "weg", "zu")
-prefixes = [
-    (k, t)
-    for k, c in enumerate(ours["german"])
-    for t, two in enumerate(zip(c.pair.target, c.pair.target[1:], strict=False))
-    if "separable" in c.phenomena and two[0] in ends and two[1] in (".", ",", "und")
-]
+# %% after prefixes
 assert len(prefixes) == 11
+tops = ([(outputs[name][k].forced_attention[t].argmax(), k, t) for k, t in prefixes] for name in names)
+hits = [sum((i, t) in ours["german"][k].gold.sure for i, k, t in top) for top in tops]
+assert hits[-1] == right
+assert (n, target.index("auf")) in prefixes
+
+# %% after cell-037
 for name in chosen:
     words, weights = by_model[name][n].words, by_model[name][n].weights
     assert ("hebt" in words) and ("hoch" in words) == (name != "transformer")
     if "hoch" in words:
         assert words[-2] == "hoch" and weights[-2].argmax() == up
 assert by_model["transformer"][n].words[-4:] == ("aus", "dem", "boden", ".")
-
-tops = ([(outputs[name][k].forced_attention[t].argmax(), k, t) for k, t in prefixes] for name in names)
-hits = [sum((i, t) in ours["german"][k].gold.sure for i, k, t in top) for top in tops]
-assert (min(hits), max(hits)) == (5, 9)
 
 # %% after cell-043
 assert min(chances.values()) >= 0.001
@@ -103,9 +84,6 @@ two, three = ["luong", "luong-both"], ["bahdanau", "local-p", "transformer"]
 assert all(ranges.apart(errors[other], errors[one]) for one in two for other in three)
 assert errors["bahdanau"].min() > straight[0]
 assert (errors[three] - straight[0]).abs().max(axis=None) < 0.05
-for group in (two, three):
-    assert errors["local-m"].min() < errors[group].max(axis=None)
-    assert errors["local-m"].max() > errors[group].min(axis=None), "overlaps with both"
 best = ["bahdanau", "transformer"]
 rest = [name for name in in_german if name not in best]
 assert all(ranges.apart(bleu[one], bleu[other]) for one in best for other in rest)
@@ -113,20 +91,17 @@ assert 8.5 < (bleu["bahdanau"] - bleu["no-attention"]).mean() < 9.5
 
 for prefix in ("", "french-"):
     assert ranges.apart(bleu[f"{prefix}local-m"], bleu[f"{prefix}local-p"])
-    for of in (bleu, errors):
-        a, b = of[f"{prefix}local-m"], of[f"{prefix}luong"]
-        assert a.min() < b.max() and b.min() < a.max(), "these runs do not say"
 assert abs(errors["french-luong"].max() - straight[1]) < 0.02
 assert abs(errors["french-luong"].min() - counted[1]) < 0.01
 assert (errors["french-local-m"] - counted[1]).abs().max() < 0.01
 assert errors["french-bahdanau"].max() < straight[1]
 
-every_gold = [*zip(*(c.gold for c in ours["german"]), strict=True)]
+# %% after one-later
 for name in names:
     both = zip(outputs[name], ours["german"], strict=True)
     read_off = [metrics.hard_alignment(x.forced_attention, *c.pair[:2]) for x, c in both]
     later = [{(i, t - 1) for i, t in links if t} for links in read_off]
-    now, then = (metrics.alignment_error_rate(links, *every_gold) for links in (read_off, later))
+    now, then = (metrics.alignment_error_rate(links, *gold) for links in (read_off, later))
     assert then > 2 * now, name
 
 # %% after papers-ranks
@@ -141,8 +116,9 @@ assert best["bahdanau"].min() > best.drop("bahdanau").max(), "translates best"
 totals = {name: sum(counts) for name, counts in found.items()}
 assert (of_captions.sum(), (of_captions > 0).sum()) == (52, 20)
 assert totals["diagonal"] == 0
-chance = sum(len(moved(c)) / len(c.pair.source) for c in german)
-assert 3.5 < chance < 4, "about four"
+at_random = sum(len(moved(c)) / len(c.pair.source) for c in german)
+assert np.isclose(by_chance, at_random)
+assert 3.5 < at_random < 4, "about four"
 attended = [totals[title] for title in names.values()]
 assert 0.3 < min(attended) / 52 < max(attended) / 52 < 0.4
 assert totals["IBM Model 1"] / max(attended) > 1.8
@@ -173,15 +149,12 @@ assert {"beekeeper", "frame", "honey"} < {*copied}
 assert translation.words.count("<unknown>") == 3
 assert "barfüßige" in in_pieces[k].translation.words
 
-# %% after cell-059
+# %% after denials
 assert len(denied) == 8
-negative = {"nicht", "kein", "keine", "keinen", "niemand", "nichts", "nie"}
-plain = captions.load_caption_outputs("no-attention")
-every_model = by_model | {"no-attention": [each.translation for each in plain]}
-denies = {name: [str(these[k]) for k in denied if negative & {*these[k].words}] for name, these in every_model.items()}
-assert {name for name, these in denies.items() if these} == {"transformer"}
-assert len(denies["transformer"]) == 2
-assert all("nicht nicht nicht" in one for one in denies["transformer"])
+negations = {title: [str(x[k]) for k in denied if negative & {*x[k].words}] for title, x in every.items()}
+assert {title for title, these in negations.items() if these} == {"Transformer"}
+assert len(negations["Transformer"]) == 2 and len(every) == 6
+assert all("nicht nicht nicht" in one for one in negations["Transformer"])
 assert str(by_model["transformer"][denied[1]]) == "der junge trägt schuhe ."
 
 # %% after cell-064
@@ -197,8 +170,23 @@ for name in ("bahdanau", "transformer"):
 scores = [row[-1] for row in rows]
 assert [round(score) for score in scores[:2]] == [33, 28]
 assert scores[0] - scores[1] > 5
-assert np.allclose(np.subtract(scores[2:], scores[:2]), [3.2, 5.8], atol=0.05)
+assert np.allclose(np.subtract(scores[2:], scores[:2]), [3, 6], atol=0.2)
 assert [float(row[3]) < 1 for row in rows] == [True, False, True, False]
 assert float(rows[2][3]) < float(rows[0][3])
 unknown = [sum(each.words.count("<unknown>") for each in by_model[name]) for name in ("bahdanau", "transformer")]
 assert unknown[0] > unknown[1]
+
+# %% after cell-010
+assert (text.counts["empty"], len(text.pairs), len(dev)) == (1, 3_000, 60)
+
+# %% after cell-016
+assert sum(metrics.sentence_nll(mine, dev)) / n_pieces < np.log(150) / 2
+assert n_pieces == sum(len(pieces_fr.encode(pair.target)) for pair in dev)
+assert len(pieces) == len(pieces_fr) == 150
+
+# %% after cell-018
+given = en_fr.config["settings"]
+assert sizes.items() <= given["options"].items()
+assert (given["epochs"], given["vocab_size"], given["learning_rate"]) == (20, 150, 5e-3)
+assert translation.words == ("le", "chat", "européen", "dort")
+assert translation.links() == {(2, 0), (2, 1), (1, 2), (3, 3)}

@@ -99,7 +99,7 @@ def _(self, h):
     return torch.arange(h.shape[1] * len(self.v_a)).view(h.shape[1], -1).expand(len(h), -1, -1).to(h)
 
 
-@bug(3, "the LSTM reads on into the padding", encoders, "_read", the_lstm_reads_to_the_end)
+@bug(3, "the LSTM reads on into the padding", encoders, "_run", the_lstm_reads_to_the_end)
 def _(lstm, x, lengths):
     states, last = lstm(x)
     return states, tuple(c.transpose(0, 1) for c in last)

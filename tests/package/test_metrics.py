@@ -78,7 +78,7 @@ def test_sentences_are_brought_to_the_model():
     ],
 )
 def test_looks_are_the_weights_of_the_words_under_the_true_words_of_each_pair_alone(make, monkeypatch):
-    monkeypatch.setattr(metrics, "_TOGETHER", 2)
+    monkeypatch.setattr(metrics, "_PAIRS", 2)
     model, links, at_input = small(make), [], []
     sizes = (3, 2), (1, 4), (5, 1), (2, 5)
     pairs = [SentencePair(tuple("cabba"[:src]), tuple("vuvuu"[:tgt])) for src, tgt in sizes]

@@ -127,12 +127,12 @@ class Question:
         """Return HTML with the question above a still picture, or below it, and its answer at the end."""
         labels = "\n".join(f'<label><input type="radio">{styled(choice)}</label>' for choice in self.choices)
         paragraphs = "".join(f"<p>{styled(part)}</p>" for part in self.answer.split("\n\n"))
-        asked = (
+        form = (
             f'<fieldset class="at-ask"><legend>{styled(self.text)} <b>Guess first.</b></legend>\n'
             f'<div class="at-line">{labels}</div><div class="at-verdict" role="status"></div></fieldset>\n'
         )
         answer = f'<details class="at-answer"><summary>What happens, and why</summary>{paragraphs}</details>\n'
-        return f"{still}{asked}{answer}" if below else f"{asked}{still}{answer}"
+        return f"{still}{form}{answer}" if below else f"{form}{still}{answer}"
 
 
 def card(
@@ -167,13 +167,14 @@ def card(
     classes = f"attnlib-card attnlib-{kind} {_NO_MATHEMATICS}"
     opening = f'<div class="{classes}" data-lm-suppress-shortcuts="true">'  # JupyterLab leaves the keys to the card
     weights = "".join(
-        f'<script type="application/json" data-model="{digest(model)}">{embedded(model)}</script>\n' for model in models
+        f'<script type="application/json" data-model="{model_digest(model)}">{embedded(model)}</script>\n'
+        for model in models
     )
     names = files(kind, bool(models))
     body = question.around(body, below) if question else body
-    carried = f"<style>\n{read(names, 'css')}</style>\n{weights}<script>\n{read(names, 'js')}</script>"
+    assets = f"<style>\n{read_assets(names, 'css')}</style>\n{weights}<script>\n{read_assets(names, 'js')}</script>"
     inside = f'{opening}\n{body}<script type="application/json">{embedded(data)}</script></div>'
-    return Card(f"{inside}\n{_BEGIN}{carried}{_END}", text)
+    return Card(f"{inside}\n{_BEGIN}{assets}{_END}", text)
 
 
 def sortable_table(head: Sequence[str], rows: Iterable[str], text: str, above: str = "") -> Card:
@@ -186,12 +187,12 @@ def sortable_table(head: Sequence[str], rows: Iterable[str], text: str, above: s
     return card("sorter", f"{above}<div {region}>{_table(head, rows)}</div>\n", {}, text)
 
 
-def still_table(told: str, head: Sequence[str], rows: Iterable[str]) -> str:
+def still_table(above: str, head: Sequence[str], rows: Iterable[str]) -> str:
     """Return the table that replaces a card where there are no scripts, with HTML `above` it.
 
     The rows are the HTML of their cells.
     """
-    return f'<div class="at-still"><p>{told}</p><div class="at-scroll">{_table(head, rows)}</div></div>\n'
+    return f'<div class="at-still"><p>{above}</p><div class="at-scroll">{_table(head, rows)}</div></div>\n'
 
 
 def _table(head: Sequence[str], rows: Iterable[str]) -> str:
@@ -206,18 +207,18 @@ def files(kind: str, models: bool) -> tuple[str, ...]:
     return *["models"] * models, "cards", *["french"] * (french and models), *["light"] * light, kind
 
 
-def read(names: Iterable[str], ending: str, folder: Path = _FOLDER) -> str:
+def read_assets(names: Iterable[str], ending: str, folder: Path = _FOLDER) -> str:
     """Read scripts or styles and join them."""
     paths = (folder / f"{name}.{ending}" for name in names)
     return "".join(path.read_text("utf-8") for path in paths if path.exists())
 
 
-def without_carried(html: str) -> str:
+def without_assets(html: str) -> str:
     """Remove styles, scripts and weights from cards, as in stored outputs."""
     return re.sub(f"{_BEGIN}.*?{_END}", _BEGIN + _END, html, flags=re.DOTALL)
 
 
-def digest(packed: Mapping[str, Any]) -> str:
+def model_digest(packed: Mapping[str, Any]) -> str:
     """Compute a short digest of a packed model, the same on every machine."""
     return sha256(json.dumps(packed, sort_keys=True).encode()).hexdigest()[:12]
 

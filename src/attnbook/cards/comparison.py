@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import torch
 
-from attnbook.cards.card import Card, card, digest, still_table
+from attnbook.cards.card import Card, card, model_digest, still_table
 from attnbook.cards.explorer import WHOLE
 from attnbook.cards.french import grammar_tables
 from attnbook.cards.packing import pack_models
@@ -58,7 +58,7 @@ def model_comparison(
         "source": network.source_vocabulary.words,
         "target": network.target_vocabulary.words,
         "models": [
-            {"title": title, "digest": digest(one), "D": one["parts"].get("D"), "steps": steps[title]}
+            {"title": title, "digest": model_digest(one), "D": one["parts"].get("D"), "steps": steps[title]}
             for title, one in zip(models, packed, strict=True)
         ],
         "sentences": [[" ".join(clause.source) for clause in one] for one in growing],
@@ -67,8 +67,8 @@ def model_comparison(
     rows = [_row(title, [word for word, _ in steps[title]], [*pair.target, _END]) for title in models]
     english = " ".join(pair.source)
     still = still_table(english, ("model", "words", "translation"), rows)
-    told = "; ".join(f"{title}: {' '.join(word for word, _ in steps[title][:-1])}" for title in models)
-    return card("comparison", still, data, f"{english}. {told}", packed)
+    translations = "; ".join(f"{title}: {' '.join(word for word, _ in steps[title][:-1])}" for title in models)
+    return card("comparison", still, data, f"{english}. {translations}", packed)
 
 
 def growing_sentences() -> list[list[SentencePair]]:
@@ -123,13 +123,13 @@ def _clauses(words: Sequence[str]) -> list[list[int]]:
 def _match(ours: Sequence[str], right: Sequence[str]) -> list[int]:
     """Match two sentences by a longest common subsequence."""
     same = [[x == y for y in right] for x in ours]
-    most = _most([[int(x) for x in row] for row in same], len(right))
+    best = _best_sums([[int(x) for x in row] for row in same], len(right))
     places, a, b = [-1] * len(ours), 0, 0
     while a < len(ours) and b < len(right):
         if same[a][b]:
             places[a] = b
             a, b = a + 1, b + 1
-        elif most[a + 1][b] >= most[a][b + 1]:
+        elif best[a + 1][b] >= best[a][b + 1]:
             a += 1
         else:
             b += 1
@@ -138,12 +138,12 @@ def _match(ours: Sequence[str], right: Sequence[str]) -> list[int]:
 
 def _pair(shared: list[list[int]], right: int) -> list[int]:
     """Pair clauses in order; one that is like none takes a free place between its neighbors, if there is one."""
-    most, pairs, g, k = _most(shared, right), [-1] * len(shared), 0, 0
+    best, pairs, g, k = _best_sums(shared, right), [-1] * len(shared), 0, 0
     while g < len(shared) and k < right:
-        if shared[g][k] > 1 and shared[g][k] + most[g + 1][k + 1] == most[g][k]:
+        if shared[g][k] > 1 and shared[g][k] + best[g + 1][k + 1] == best[g][k]:
             pairs[g] = k
             g, k = g + 1, k + 1
-        elif most[g][k + 1] >= most[g + 1][k]:
+        elif best[g][k + 1] >= best[g + 1][k]:
             k += 1
         else:
             g += 1
@@ -154,13 +154,13 @@ def _pair(shared: list[list[int]], right: int) -> list[int]:
     return pairs
 
 
-def _most(gains: list[list[int]], right: int) -> list[list[int]]:
+def _best_sums(gains: list[list[int]], right: int) -> list[list[int]]:
     """Sum the gains of pairs in order, from each place on: the most that any choice of them reaches."""
-    most = [[0] * (right + 1) for _ in range(len(gains) + 1)]
+    best = [[0] * (right + 1) for _ in range(len(gains) + 1)]
     for a in reversed(range(len(gains))):
         for b in reversed(range(right)):
-            most[a][b] = max(gains[a][b] + most[a + 1][b + 1], most[a + 1][b], most[a][b + 1])
-    return most
+            best[a][b] = max(gains[a][b] + best[a + 1][b + 1], best[a + 1][b], best[a][b + 1])
+    return best
 
 
 @torch.no_grad()

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from attnbook.cards.card import Card, Question, card, digest
+from attnbook.cards.card import Card, Question, card, model_digest
 from attnbook.cards.explorer import WHOLE, shown_data, still
 from attnbook.cards.french import grammar_tables
 from attnbook.cards.packing import pack_models
@@ -71,22 +71,22 @@ def attention_demo(
     steps = [_steps(network, first.source) for network in networks]
     decode = networks[0].target_vocabulary.decode
     written = [decode([one["word"] for one in each]) for each in steps]
-    asked = _asked(question, first.source, written[0]) if question else {}
-    chosen = asked.get("step", step)
+    task = _task(question, first.source, written[0]) if question else {}
+    chosen = task.get("step", step)
     check_whole(0, len(steps[0]) - 1, step=chosen)
     shown = [
-        {"title": title, "digest": digest(model), "D": model["parts"].get("D"), "steps": each}
+        {"title": title, "digest": model_digest(model), "D": model["parts"].get("D"), "steps": each}
         for title, model, each in zip(models, packed, steps, strict=True)
     ]
     data = {
         **shown_data(("English", "French", "en", "fr", "word"), first.source, shown, chosen),
         "source": networks[0].source_vocabulary.words,
         "target": networks[0].target_vocabulary.words,
-        "bar": asked.get("bar", 0),
+        "bar": task.get("bar", 0),
         "first": [" ".join(side) for side in first[:2] if side],
         "pairs": _pairs(),
         "grammar": grammar_tables(),
-        "question": asked or None,
+        "question": task or None,
     }
     stills = "".join(
         still(title, first.source, words, [one.get("weights") for one in each], chosen, language="fr")
@@ -108,7 +108,7 @@ def _pair(sentence: str | SentencePair | tuple | None, network: EncoderDecoder) 
     return pair
 
 
-def _asked(question: Question, source: Sequence[str], written: Sequence[str]) -> dict[str, Any]:
+def _task(question: Question, source: Sequence[str], written: Sequence[str]) -> dict[str, Any]:
     """Return the required experiment of a question as ids, for the script."""
 
     def place(word: str, words: Sequence[str]) -> int:

@@ -105,8 +105,8 @@ def draw_differences(code: Sequence[tuple[str, str]], bahdanau: Mapping[str, Any
         for one, side in zip(_DIFFERENCES, sides, strict=True)
     ]
     still = still_table("Five differences", ("", "Luong", "Bahdanau"), rows)
-    told = "; ".join(f"{one.name}: {one.luong}, against {one.bahdanau}" for one in _DIFFERENCES)
-    return card("differences", f'<div class="at-codes">{codes}</div>{still}', data, f"Luong and Bahdanau. {told}")
+    summary = "; ".join(f"{one.name}: {one.luong}, against {one.bahdanau}" for one in _DIFFERENCES)
+    return card("differences", f'<div class="at-codes">{codes}</div>{still}', data, f"Luong and Bahdanau. {summary}")
 
 
 def _typeset(text: str) -> str:

@@ -48,10 +48,11 @@ def attention_explorer(
         raise TypeError(f"weights is {brief(weights)}; expected a mapping from titles to weights")
     if not weights:
         raise ValueError("weights is empty; expected weights for at least one title")
-    written: Any = target if isinstance(target, Mapping) else dict.fromkeys(weights, target)
+    written: dict[str, Any] = dict(target) if isinstance(target, Mapping) else dict.fromkeys(weights, target)
     if missing := weights.keys() - written.keys():
         raise ValueError(f"target has no words for {min(missing)!r}; expected words for each title of weights")
-    known, models = sorted({word for name in weights for word in written[name]}), []
+    known = sorted({word for name in weights for word in written[name]})
+    models: list[dict[str, Any]] = []
     for name, cells in weights.items():
         shares = checked_weights(f"weights[{name!r}]", cells, written[name], source)
         check_all((shares >= 0) & (shares <= 1 + 1e-6), shares, f"weights[{name!r}]", "weights from 0 to 1")
@@ -62,7 +63,7 @@ def attention_explorer(
     data = shown_data(("source", "target", "", "", "word"), list(source), models, step) | {"target": known}
     if question:
         data["question"] = {"right": question.right, "titles": True}
-    (title, *_), first = weights, models[0]["steps"]
+    title, first = next(iter(weights)), models[0]["steps"]
     drawn = still(title, source, written[title], [each["weights"] for each in first], step)
     picture = f'<div class="at-still">{drawn}</div>\n'
     text = f"Explorer of {len(first)} words that look at {len(source)}: {'; '.join(weights)}"
@@ -97,14 +98,14 @@ def still(
     if weights[0] is None:
         return translation
     written = [*target, "(end)"] if len(weights) > len(target) else list(target)
-    read = [*source, "(end)"] if len(weights[0]) > len(source) else list(source)
+    source_words = [*source, "(end)"] if len(weights[0]) > len(source) else list(source)
     if (whole := sum(weights[step]) / WHOLE) < _ROUNDED:
         translation += f"<p>The weights of {escape(written[step])} are {two_decimals(whole)} together.</p>\n"
-    left = _BAR + 48 + width(read)
-    right, size = left + _GAP, (left + _GAP + 12 + width(written), _PITCH * max(len(read), len(written)) + 4)
-    middle = [_PITCH * n + 15 for n in range(max(len(read), len(written)))]
+    left = _BAR + 48 + width(source_words)
+    right, size = left + _GAP, (left + _GAP + 12 + width(written), _PITCH * max(len(source_words), len(written)) + 4)
+    middle = [_PITCH * n + 15 for n in range(max(len(source_words), len(written)))]
     rows = []
-    for i, word in enumerate(read):
+    for i, word in enumerate(source_words):
         share, bar = weights[step][i] / WHOLE, f'<rect x="0" y="{middle[i] - 9}" height="18"'
         rows.append(
             f'{bar} width="{_BAR}" fill="var(--raise, #f1f3f5)"></rect>'
@@ -118,8 +119,12 @@ def still(
     lines = "".join(
         _lines(row, middle, middle[t], (left, right), 0.8 if t == step else 0.2) for t, row in enumerate(weights)
     )
-    most = [f"{word} attends most to {read[row.index(max(row))]}" for word, row in zip(written, weights, strict=True)]
-    label = f"{title}: lines from {len(read)} words to {len(written)}, as thick as the weights. {'; '.join(most)}."
+    strongest = [
+        f"{word} attends most to {source_words[row.index(max(row))]}"
+        for word, row in zip(written, weights, strict=True)
+    ]
+    lines_of = f"lines from {len(source_words)} words to {len(written)}, as thick as the weights"
+    label = f"{title}: {lines_of}. {'; '.join(strongest)}."
     return (
         f'{translation}<svg role="img" aria-label="{escape(label)}" viewBox="0 0 {size[0]} {size[1]}" font-size="14" '
         f'fill="currentColor" style="width: 100%; max-width: {size[0]}px">{lines}{"".join(rows)}</svg>\n'

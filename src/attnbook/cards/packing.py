@@ -16,21 +16,21 @@ from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
 from attnlib.seq2seq import EncoderDecoder, check_models
 
 
-def pack_models(models: Mapping[str, EncoderDecoder], most: int = 2) -> list[dict[str, Any]]:
+def pack_models(models: Mapping[str, EncoderDecoder], max_models: int = 2) -> list[dict[str, Any]]:
     """Pack the models of a card.
 
     Parameters
     ----------
     models : mapping of str to EncoderDecoder
         One model, or several to compare, by title, with the same vocabularies of words.
-    most : int, default 2
+    max_models : int, default 2
         Greatest number of models.
     """
     if not isinstance(models, Mapping):
         raise TypeError(f"models is {brief(models)}; expected a mapping from titles to models")
     check_models(**{f"models[{title!r}]": model for title, model in models.items()})
-    if not 1 <= len(models) <= most:
-        raise ValueError(f"models holds {len(models)} models; expected one model, or up to {most} to compare")
+    if not 1 <= len(models) <= max_models:
+        raise ValueError(f"models holds {len(models)} models; expected one model, or up to {max_models} to compare")
     vocabularies = [(model.source_vocabulary, model.target_vocabulary) for model in models.values()]
     if not all(isinstance(vocabulary, Vocabulary) for pair in vocabularies for vocabulary in pair):
         raise ValueError("the vocabularies are not of whole words; expected vocabularies of words")

@@ -69,14 +69,14 @@ def query_plane(
         raise ValueError(f"words has {len(words)} words; expected at most {MOST_WORDS} words")
     if question and set(question.tried) != {"length"}:
         raise ValueError(f"question.tried is {question.tried}; expected length")
-    asked = checked_numbers("query", query, (2,), "two features")
+    start = checked_numbers("query", query, (2,), "two features")
     keys = checked_numbers("keys", keys, (len(words), 2), "two features for each word")
     values = checked_numbers("values", values, (len(words), 2), "two numbers for each word")
-    for name, vectors, longest in [("query", asked[None], _FAR), ("keys", keys, _LONGEST)]:
+    for name, vectors, longest in [("query", start[None], _FAR), ("keys", keys, _LONGEST)]:
         lengths = np.linalg.norm(vectors, axis=1)
         check_all(lengths <= longest, lengths, f"the length of {name}", f"at most {longest:g}")
     data = {
-        "query": asked.tolist(),
+        "query": start.tolist(),
         "keys": keys.tolist(),
         "values": values.tolist(),
         "words": list(words),
@@ -84,13 +84,13 @@ def query_plane(
         "hidden": _hidden(len(words)),
         "question": {"right": question.right, "length": float(question.tried["length"])} if question else None,
     }
-    output = attention(asked[None], keys, values)
+    output = attention(start[None], keys, values)
     weights, answer = output.weights[0], output.context[0]
     labels = [f"{word} {two_decimals(weight)}" for word, weight in zip(words, weights, strict=True)]
-    told = ", ".join(f"{x:.1f} {unit}".strip() for x, (_, unit) in zip(answer, names, strict=True))
-    said = f"Weights: {', '.join(labels)}. The answer: {told}."
+    answer_text = ", ".join(f"{x:.1f} {unit}".strip() for x, (_, unit) in zip(answer, names, strict=True))
+    said = f"Weights: {', '.join(labels)}. The answer: {answer_text}."
     picture = (
-        f'<div class="at-still">{_OPENING}<g>{_draw_keys(asked, keys, labels)}</g>'
+        f'<div class="at-still">{_OPENING}<g>{_draw_keys(start, keys, labels)}</g>'
         f'<g transform="translate({_BESIDE} 0)">{_draw_values(values, answer, weights, words)}</g></svg>'
         f"<p>{escape(said)}</p></div>\n"
     )

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from attnbook.cards.card import Card, Question, card, digest, to_numpy, two_decimals
+from attnbook.cards.card import Card, Question, card, model_digest, to_numpy, two_decimals
 from attnbook.cards.packing import pack_models
 from attnlib.batching import encode_batch
 from attnlib.checks import check_whole, check_words
@@ -99,10 +99,15 @@ def step_player(
         raise ValueError(f"previous holds {unknown[0]!r}; expected target words that the models know")
     phases = [_phases(title, network) for title, network in models.items()]
     shown = [
-        {"title": title, "digest": digest(model), "late": each is LUONG, "phases": [phase._asdict() for phase in each]}
+        {
+            "title": title,
+            "digest": model_digest(model),
+            "late": each is LUONG,
+            "phases": [phase._asdict() for phase in each],
+        }
         for title, model, each in zip(models, packed, phases, strict=True)
     ]
-    svg, written, told = _still(first, words, step)
+    svg, written, summary = _still(first, words, step)
     equations = json.loads(Path(__file__).with_name("equations.json").read_text("utf-8"))
     used = {tex for each in phases for phase in each for tex in phase.equations}
     data = {
@@ -121,8 +126,8 @@ def step_player(
         f"<li>{phase.title} ({phase.number}): {' '.join(equations[tex] for tex in phase.equations)}</li>"
         for phase in phases[0]
     )
-    still = f'<div class="at-still"><p>{escape(told)}</p>{svg}<ol>{steps}</ol></div>\n'
-    return card("player", still, data, told, packed, question=question)
+    still = f'<div class="at-still"><p>{escape(summary)}</p>{svg}<ol>{steps}</ol></div>\n'
+    return card("player", still, data, summary, packed, question=question)
 
 
 def _phases(title: str, network: EncoderDecoder) -> tuple[Phase, ...]:
@@ -171,13 +176,13 @@ def _still(network: EncoderDecoder, words: Sequence[str], step: int) -> tuple[st
         chip = f"{escape(word)} {two_decimals(chance)}"
         parts.append(f'<text class="at-start" x="{_WIDE - 120}" y="{300 + 22 * row}">{chip}</text>')
     before = " ".join(written[:step]) or "nothing"
-    told = f"{' '.join(words)}: after {before} the model writes {written[step]}."
+    summary = f"{' '.join(words)}: after {before} the model writes {written[step]}."
     svg = (
-        f'<svg role="img" aria-label="{escape(told)} Its weights: {", ".join(map(two_decimals, weights))}." '
+        f'<svg role="img" aria-label="{escape(summary)} Its weights: {", ".join(map(two_decimals, weights))}." '
         f'viewBox="0 0 {_WIDE} 392" font-size="14" fill="currentColor" style="width: 100%; max-width: {_WIDE}px">'
         f"{''.join(parts)}</svg>"
     )
-    return svg, [*written, "(end)"], told
+    return svg, [*written, "(end)"], summary
 
 
 def _strip(numbers: Float[np.ndarray, "enc"], x: float, y: int, color: str) -> str:

@@ -111,16 +111,16 @@ def draw_model(model: ModelDiagram, *, compare_to: ModelDiagram | None = None) -
         *(draw_label(-28, -ROW * y, names[row], "end") for row, y in rows.items()),
     ]
     keys = _draw_keys(model, old)
-    told = " ".join([*describe(model), *_describe_new(new_parts, new_arrows)])
-    svg = open_svg(told, parts["y1"].y, below=_KEYS * bool(keys))
-    return card("schematic", f"{svg}{''.join(drawn + keys)}</svg>\n", {}, told)
+    summary = " ".join([*describe(model), *_describe_new(new_parts, new_arrows)])
+    svg = open_svg(summary, parts["y1"].y, below=_KEYS * bool(keys))
+    return card("schematic", f"{svg}{''.join(drawn + keys)}</svg>\n", {}, summary)
 
 
-def open_svg(told: str, top: float, *, right: int = _RIGHT, below: int = 0) -> str:
+def open_svg(label: str, top: float, *, right: int = _RIGHT, below: int = 0) -> str:
     """Open a drawing up to a row, with so many pixels on its right and so many more below it."""
     width, height = _LEFT + COLUMN * _WIDE + right, _TOP + ROW * top + _BELOW
     view = f"{-_LEFT} {_BELOW - height:.0f} {width:.0f} {height + below:.0f}"
-    return f'<svg role="img" aria-label="{escape(told)}" viewBox="{view}" fill="currentColor" style="width: 100%">'
+    return f'<svg role="img" aria-label="{escape(label)}" viewBox="{view}" fill="currentColor" style="width: 100%">'
 
 
 def parts_of(model: ModelDiagram) -> dict[str, Part]:
@@ -155,19 +155,19 @@ def arrows_of(model: ModelDiagram) -> dict[tuple[str, str], Arrow]:
         arrows |= {("h1", "c"): Arrow(2.5), (f"h{src}", "c"): Arrow(2.5)}
     for t in (1, 2):
         before, state, word, context = f"s{t - 1}", f"s{t}", f"y{t}", f"c{t}" if model.attends else "c"
-        told = f"~{t}" if model.steps_first else state
+        writer = f"~{t}" if model.steps_first else state
         arrows |= {(before, state): Arrow(), (f"y{t - 1}", state): Arrow()}
         if model.writes_first:
             arrows |= {(before, word): Arrow(), (context, word): Arrow(2.5)}
         else:
-            arrows[told, word] = Arrow()
+            arrows[writer, word] = Arrow()
         if model.attends:
             for i, weight in enumerate(_WEIGHTS[t - 1], 1):
                 arrows[f"h{i}", context] = Arrow(0.4 + 7 * weight, weighs=True)
             arrows[state if model.steps_first else before, context] = Arrow(1.6, dashed=True)
-        arrows[context, told] = Arrow(2.5, bend=-0.25 * model.steps_first)
+        arrows[context, writer] = Arrow(2.5, bend=-0.25 * model.steps_first)
         if model.steps_first:
-            arrows[state, told] = Arrow()
+            arrows[state, writer] = Arrow()
     if model.feeds:
         arrows["~1", "s2"] = Arrow(2.5)
     return arrows
@@ -211,8 +211,8 @@ def draw_label(x: int | float, y: int | float, text: str, anchor: str = "middle"
     letter, _, index = text.partition("_")
     if len(letter) < 3 and letter not in _TARGET:
         text = f'<tspan font-style="italic">{letter}</tspan><tspan dy="4" font-size="10">{index}</tspan>'
-    look = 'font-size="13"' if anchor == "middle" else 'font-size="12" class="at-soft"'
-    return f'<text x="{x:.1f}" y="{y + 4.5:.1f}" text-anchor="{anchor}" {look}>{text}</text>'
+    style = 'font-size="13"' if anchor == "middle" else 'font-size="12" class="at-soft"'
+    return f'<text x="{x:.1f}" y="{y + 4.5:.1f}" text-anchor="{anchor}" {style}>{text}</text>'
 
 
 def _draw_keys(model: ModelDiagram, old: ModelDiagram) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from attnbook.cards.card import Card, Question, card, digest, styled
+from attnbook.cards.card import Card, Question, card, model_digest, styled
 from attnbook.cards.explorer import WHOLE, still
 from attnbook.cards.french import glosses
 from attnbook.cards.packing import pack_models
@@ -40,7 +40,7 @@ def learning_film(model: EncoderDecoder, learned: Mapping[str, Any], *, question
         "stations": [[step, styled(says)] for step, says in learned["stations"]],
         "target": target,
         "gloss": [glosses().get(word, "") for word in target],
-        "models": [{"digest": digest(packed)}],
+        "models": [{"digest": model_digest(packed)}],
         "question": {"right": question.right, **question.tried} if question else None,
     }
     *written, _ = learned["words"][-1].split()

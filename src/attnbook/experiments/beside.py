@@ -50,10 +50,10 @@ def papers_table(name: str, recording: Recording, metrics: Sequence[str]) -> Car
         cells, shown = [row["name"]], []
         for metric in metrics:
             replaced = metric == "bleu_beam" and metric not in row and "bleu_beam_copied" in row.keys() - metrics
-            asked = "bleu_beam_copied" if replaced else metric
+            column = "bleu_beam_copied" if replaced else metric
             test_set = "captions" if metric == "alignment_error_rate" else "test"
-            shown.append(all_runs(runs, row.get(recording.plan.name, ""), asked, test_set))
-            cells += [str(row.get(asked, "–")), _number(np.mean(shown[-1] or np.nan), metric)]
+            shown.append(all_runs(runs, row.get(recording.plan.name, ""), column, test_set))
+            cells += [str(row.get(column, "–")), _number(np.mean(shown[-1] or np.nan), metric)]
         every = "\N{NO-BREAK SPACE}".join(_number(x, metrics[0]) for x in shown[0])
         rows.append([*cells, len(shown[0]) or "–", every or "–"])
     heads = [f"{NAMES[metric]}, {whose}" for metric in metrics for whose in ("paper", "ours")]

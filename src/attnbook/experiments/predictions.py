@@ -85,12 +85,12 @@ def predict(model: EncoderDecoder, pairs: Sequence[SentencePair], beam_size: int
     beam_size : int, default 5
         Hypotheses of a beam search beside greedy search. With 1, there is no beam search.
     """
-    sources, most = [pair.source for pair in pairs], [max_output_length(pair.source) for pair in pairs]
+    sources, limits = [pair.source for pair in pairs], [max_output_length(pair.source) for pair in pairs]
     window: Any = _centered_window(model)
     followed: Any = window_centers(model, pairs) if window else None
 
     def translations(size: int) -> list[Words]:
-        found = translate_all(model, sources, max_length=most, beam_size=size)
+        found = translate_all(model, sources, max_length=limits, beam_size=size)
         return [one.words for one in found]
 
     return Predictions(

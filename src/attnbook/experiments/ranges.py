@@ -130,12 +130,12 @@ def model_table(recording: Recording, models: Mapping[str, str]) -> Card:
     for name, row in cells.items():
         runs = spread(recording, name, exact[name])
         row.append(f'<td data-size="{len(runs.runs)}"{runs.attributes}>{len(runs.runs)}</td>')
-    columns = [(mean_by_seed(recording, cells, of, n), most, digits) for _, of, n, most, digits in _METRICS]
+    columns = [(mean_by_seed(recording, cells, of, n), full, digits) for _, of, n, full, digits in _METRICS]
     costs = recording.costs.loc[[*cells]].T / 1000
     columns += [(costs.loc[[cost]], costs.loc[cost].max(), 0) for cost in _COSTS.values()]
-    for numbers, most, digits in columns:
+    for numbers, full, digits in columns:
         for name, row in cells.items():
-            row.append(_cell(numbers[name].dropna(), most, digits) if name in numbers else "<td></td>")
+            row.append(_cell(numbers[name].dropna(), full, digits) if name in numbers else "<td></td>")
     headings = ["runs", *(heading for heading, *_ in _METRICS), *_COSTS]
     above = (
         f"<p>Means of all runs. As in training: {SEEN[0]} to {SEEN[-1]} clauses; "
@@ -147,14 +147,14 @@ def model_table(recording: Recording, models: Mapping[str, str]) -> Card:
     return sortable_table(["model", *headings], map("".join, cells.values()), text, above)
 
 
-def _cell(numbers: pd.Series, most: float, digits: int) -> str:
+def _cell(numbers: pd.Series, full: float, digits: int) -> str:
     """Return the cell of a mean, with a bar, the range of several numbers, and a mark for each."""
     mean, low, high = numbers.mean(), numbers.min(), numbers.max()
-    text, scale = f"{mean:,.{digits}f}", 100 / most
-    told = f" <small>{low:.{digits}f}–{high:.{digits}f}</small>" if len(numbers) > 1 else ""
+    text, scale = f"{mean:,.{digits}f}", 100 / full
+    ends = f" <small>{low:.{digits}f}–{high:.{digits}f}</small>" if len(numbers) > 1 else ""
     marks = "".join(f'<rect x="{scale * x:.1f}" width="1" height="6"></rect>' for x in numbers if len(numbers) > 1)
     return (
-        f'<td data-size="{mean:.6f}">{text}{told}'
+        f'<td data-size="{mean:.6f}">{text}{ends}'
         '<svg class="at-bar" viewBox="0 0 101 6" width="101" height="6" preserveAspectRatio="none" '
         'fill="var(--weight, #0072b2)" aria-hidden="true">'
         f'<rect y="1" width="{scale * mean:.1f}" height="4" opacity=".4"></rect>{marks}</svg></td>'
@@ -163,7 +163,7 @@ def _cell(numbers: pd.Series, most: float, digits: int) -> str:
 
 @in_default_style
 def plot_papers(scores: pd.DataFrame) -> Axes:
-    """Plot each seed as a paper would tell it that trained two models once, and the ranges of all seeds.
+    """Plot each seed as a paper would that trained two models once, and the ranges of all seeds.
 
     Parameters
     ----------
@@ -173,9 +173,9 @@ def plot_papers(scores: pd.DataFrame) -> Axes:
     ax = plt.subplots(figsize=(4.6, 3.6), dpi=120, layout="constrained")[1]
     first, second = scores
     for winner, style in zip((first, second), CURVES, strict=False):
-        told = scores[scores.idxmax(axis=1) == winner]
-        for n, of_seed in enumerate(told.to_numpy()):
-            ax.plot(of_seed, label=f"{winner} is better: {len(told)} of {len(scores)}" if not n else "", **style)
+        better = scores[scores.idxmax(axis=1) == winner]
+        for n, of_seed in enumerate(better.to_numpy()):
+            ax.plot(of_seed, label=f"{winner} is better: {len(better)} of {len(scores)}" if not n else "", **style)
     ax.vlines([-0.1, 1.1], scores.min(), scores.max(), color="0.6", linewidth=6)
     ax.set(xticks=[0, 1], xticklabels=[first, second], xlim=(-0.3, 1.3), ylabel="exact match")
     ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1))

@@ -44,7 +44,7 @@ class AttentionalOutput(nn.Module):
         super().__init__()
         self.W_c, self.W_o = weight(decoder_size, encoder_size + decoder_size), weight(vocab_size, decoder_size)
 
-    def read(
+    def features(
         self, s: Float[Tensor, "*batch dec"], y: Float[Tensor, "*batch emb"], c: Float[Tensor, "*batch enc"]
     ) -> Float[Tensor, "*batch dec"]:
         """Compute the attentional states; the embeddings of the previous words, `y`, are ignored."""
@@ -118,7 +118,7 @@ class HybridDecoder(Decoder):
         y_before = self.embedding(ids)
         attended, after = self._next(y_before, state)
         s, *_, fed = after.cache
-        read = fed if self.feeds_readout else self.readout.read(s, y_before, fed)
+        read = fed if self.feeds_readout else self.readout.features(s, y_before, fed)
         return linear(read, self.readout.W_o), attended, after
 
     def _next(self, y_before, state):
@@ -128,7 +128,7 @@ class HybridDecoder(Decoder):
         s, *cell = self.cell(x, states) if len(states) > 1 else (self.cell(x, *states),)
         attended = self.attention.at(state.position, s, state.memory)
         c = attended.context.squeeze(1)
-        fed = self.readout.read(s, y_before, c) if self.feeds_readout else c
+        fed = self.readout.features(s, y_before, c) if self.feeds_readout else c
         return attended, DecoderState(state.memory, (s, *cell, fed), state.position + 1)
 
     def features(self, ids, encoded):
@@ -136,11 +136,11 @@ class HybridDecoder(Decoder):
         y, state = self.embedding(ids), self.start(encoded)
         states, outputs = [], []
         for y_before in y.unbind(1):
-            look, state = self._next(y_before, state)
+            attended, state = self._next(y_before, state)
             states.append(state.cache[0])
-            outputs.append(look)
+            outputs.append(attended)
         attended = join(outputs)
-        return self.readout.read(torch.stack(states, 1), y, attended.context), self.readout.W_o, attended
+        return self.readout.features(torch.stack(states, 1), y, attended.context), self.readout.W_o, attended
 
 
 def hybrid(

@@ -32,8 +32,8 @@ _TESTED = ["difference", "ci_low", "ci_high", "p_value", "margin_p_value"]
 def holm_correction(p_values: Numbers, *, planned: bool = False) -> Float[np.ndarray, "tests"]:
     """Correct the p-values of several tests by Holm's method (Holm 1979); a NaN is no test, or one that is to come."""
     p = pd.Series(np.asarray(p_values, dtype=float)).dropna().sort_values()
-    most = len(p_values) if planned else len(p)
-    return (p * np.arange(most, most - len(p), -1)).cummax().clip(upper=1).reindex(range(len(p_values))).to_numpy()
+    tests = len(p_values) if planned else len(p)
+    return (p * np.arange(tests, tests - len(p), -1)).cummax().clip(upper=1).reindex(range(len(p_values))).to_numpy()
 
 
 def judge_claims(runs: pd.DataFrame, claims: pd.DataFrame, *, paired: bool = False) -> pd.DataFrame:

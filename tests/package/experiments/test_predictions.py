@@ -23,7 +23,7 @@ def untrained(name):
 
 
 def test_the_losses_of_sentences_add_up_to_that_of_training(monkeypatch):
-    monkeypatch.setattr(metrics, "_TOGETHER", 4)
+    monkeypatch.setattr(metrics, "_PAIRS", 4)
     translator = untrained("global")
     losses = sentence_nll(translator, PAIRS)
     together = collate(PAIRS, translator.source_vocabulary, translator.target_vocabulary)

@@ -55,7 +55,7 @@ def test_steps_by_hand_are_those_taken_one_by_one_and_all_at_once(name):
         states = moved if lstm else (moved,)
         asked = decoder.attention.at(t, states[0], state.memory)
         c = asked.context[:, 0]
-        read = decoder.readout.read(states[0], y, c)
+        read = decoder.readout.features(states[0], y, c)
         fed = read if MODELS[name].get("feeds_readout") else c
         logits, look, state = translator.step(word, state)
         for scores, weights in ((logits, look.weights[:, 0]), (at_once.logits[:, t], at_once.attention.weights[:, t])):

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from attnbook import load_pretrained
 from attnbook.cards import model_comparison
-from attnbook.cards.card import Card, read
+from attnbook.cards.card import Card, read_assets
 from attnbook.cards.comparison import align, count_wrong, growing_sentences, joined
 from attnbook.cards.french import grammar_tables
 from attnbook.language.sentences import part_of, sample
@@ -31,7 +31,7 @@ READ = """([tables, sentences]) => {
 def test_the_french_of_the_page_is_that_of_the_grammar_in_any_order(reordering, browser):
     pairs = [(n, pair) for n in range(1, 9) for pair in sample(20, 50 + n, [n], reordering=reordering)]
     page = browser.new_page()
-    page.evaluate(f"() => {{{read(['cards', 'french'], 'js')}}}")
+    page.evaluate(f"() => {{{read_assets(['cards', 'french'], 'js')}}}")
     outputs = page.evaluate(READ, [grammar_tables(), [" ".join(pair.source) for _, pair in pairs]])
     page.close()
     for (clauses, pair), output in zip(pairs, outputs, strict=True):
@@ -41,7 +41,7 @@ def test_the_french_of_the_page_is_that_of_the_grammar_in_any_order(reordering, 
 
 def test_what_is_no_sentence_has_no_french(browser):
     page = browser.new_page()
-    page.evaluate(f"() => {{{read(['cards', 'french'], 'js')}}}")
+    page.evaluate(f"() => {{{read_assets(['cards', 'french'], 'js')}}}")
     wrong = ["the cat sleep", "a cats sleep", "an cat sleeps", "the cat sleeps and", "the cat"]
     assert [output[0] for output in page.evaluate(READ, [grammar_tables(), wrong])] == [None] * len(wrong)
     page.close()
@@ -65,7 +65,7 @@ def test_the_card_and_the_package_find_the_same_words_wrong(name, sentences, bro
         ([*output.words, "(end)"], [*pair.target, "(end)"]) for output, pair in zip(outputs, sentences, strict=True)
     ]
     page = browser.new_page()
-    page.evaluate(f"() => {{{read(['cards', 'french'], 'js')}}}")
+    page.evaluate(f"() => {{{read_assets(['cards', 'french'], 'js')}}}")
     found = page.evaluate("both => both.map(([ours, right]) => attnlibAlign(ours, right).fits)", both)
     page.close()
     assert found == [align(ours, right) for ours, right in both]

@@ -13,7 +13,7 @@ import torch
 from playwright.sync_api import Page
 
 import attntext
-from attnbook.cards.card import read
+from attnbook.cards.card import read_assets
 from attnbook.cards.packing import pack, pack_models
 from attnbook.experiments.transformers import transformer_norm_first
 from attnbook.language.sentences import sample
@@ -61,7 +61,7 @@ TRANSLATE = """([own, packed, sentences, { hidden, sharpness }, words]) => {
 def page(browser) -> Iterator[Page]:
     """Open a page that has the scripts, and no model."""
     page = browser.new_page()
-    scripts = read(("models", "cards"), "js") + read(["page"], "js", Path(attntext.__file__).parent)
+    scripts = read_assets(("models", "cards"), "js") + read_assets(["page"], "js", Path(attntext.__file__).parent)
     page.evaluate(f"() => {{{scripts}}}")
     yield page
     page.close()

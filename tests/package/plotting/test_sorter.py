@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from attnbook.cards.card import Card, sortable_table, without_carried
+from attnbook.cards.card import Card, sortable_table, without_assets
 
 ROWS = {  # by the size in each column; without one, an empty cell
     "b beats c": ("exact match", None, 0.01),
@@ -48,7 +48,7 @@ def test_a_heading_sorts_and_pressed_again_reverses(page):
 
 
 def test_it_is_complete_without_scripts(card, opened, page):
-    stored = opened(Card(without_carried(card.html), ""), script=False)
+    stored = opened(Card(without_assets(card.html), ""), script=False)
     assert stored.locator("tbody tr").count() == len(ROWS)
     assert stored.get_by_text("-0.30").is_visible()
     assert not stored.get_by_role("button").count()

@@ -18,7 +18,7 @@ from attnbook.cards import (
     query_plane,
     step_player,
 )
-from attnbook.cards.card import Card, without_carried
+from attnbook.cards.card import Card, without_assets
 from attnbook.experiments.learning import read_learning
 from attnbook.language.sentences import sample
 from attntext.page import page_of
@@ -131,9 +131,9 @@ def cards() -> dict[str, Card | str]:
 @pytest.mark.parametrize("name", CARDS)
 def test_a_notebook_stores_little_of_it_without_ids_and_the_same_every_time(name, cards):
     card = cards[name]
-    stored = without_carried(card.html)
+    stored = without_assets(card.html)
     assert len(stored.encode()) < STORED
-    assert without_carried(stored) == stored
+    assert without_assets(stored) == stored
     assert not re.search(r"<style|<script>|data-model|base64", stored)
     assert not re.search(r"\sid=|url\(|@import|\s(src|href)=", card.html)
     assert CARDS[name][0]().html == card.html
@@ -143,7 +143,7 @@ def test_a_notebook_stores_little_of_it_without_ids_and_the_same_every_time(name
 @pytest.mark.parametrize("name", CARDS)
 def test_without_scripts_it_is_a_picture_with_its_question_and_answer(name, stored, cards, opened):
     html = cards[name].html
-    page = opened(Card(without_carried(html) if stored else html, ""), script=False)
+    page = opened(Card(without_assets(html) if stored else html, ""), script=False)
     picture = page.get_by_role("img").first
     assert picture.is_visible()
     assert CARDS[name][2] in picture.get_attribute("aria-label")

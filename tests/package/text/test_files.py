@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 
 from attnlib.data import SentencePair
-from attntext.files import ParallelText, digest, format_pharaoh, read_gold, read_lines, read_parallel, split_words
+from attntext.files import ParallelText, format_pharaoh, pairs_digest, read_gold, read_lines, read_parallel, split_words
 
 PAIRS = [(("ein", "hund"), ("a", "dog")), (("zwei",), ("two", "cats"))]
 
@@ -87,9 +87,9 @@ def test_a_gzip_file_cut_short_is_named_and_a_name_alone_makes_none(tmp_path):
 
 def test_the_digest_tells_every_word_apart():
     pairs = [SentencePair(*words) for words in PAIRS]
-    assert digest(pairs) == digest(list(pairs))
-    assert digest(pairs) != digest(pairs[::-1])
-    assert digest([SentencePair(("a", "b"), ("c",))]) != digest([SentencePair(("a",), ("b", "c"))])
+    assert pairs_digest(pairs) == pairs_digest(list(pairs))
+    assert pairs_digest(pairs) != pairs_digest(pairs[::-1])
+    assert pairs_digest([SentencePair(("a", "b"), ("c",))]) != pairs_digest([SentencePair(("a",), ("b", "c"))])
 
 
 def test_gold_links_are_sure_or_possible(write):

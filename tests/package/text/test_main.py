@@ -55,7 +55,7 @@ def at_home(home, monkeypatch):
 
 
 def test_translations_come_in_order_and_empty_lines_too(run, home, monkeypatch):
-    monkeypatch.setattr(stream, "_TOGETHER", 5)
+    monkeypatch.setattr(stream, "_LINES", 5)
     given = [SOURCES[5], "", *SOURCES[::-1], "  "]
     status, out, err = run("translate", "--model", "words", "--links", "out.links", given="\n".join(given))
     assert (status, err) == (0, "")
@@ -69,7 +69,7 @@ def test_translations_come_in_order_and_empty_lines_too(run, home, monkeypatch):
 
 @pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="no names of descriptors on this system")
 def test_links_may_go_where_the_translations_go_line_by_line(run, monkeypatch):
-    monkeypatch.setattr(stream, "_TOGETHER", 1)
+    monkeypatch.setattr(stream, "_LINES", 1)
     status, out, err = run("translate", "--model", "words", "--links", "/dev/stdout", given="\n".join(SOURCES))
     assert (status, err) == (0, "")
     lines = out.splitlines()
@@ -192,7 +192,7 @@ def test_a_pipe_is_refused_since_a_text_is_read_several_times(run, home):
 
 
 def test_a_line_that_is_not_utf8_is_named_and_the_parts_before_it_are_translated(run, monkeypatch):
-    monkeypatch.setattr(stream, "_TOGETHER", 2)
+    monkeypatch.setattr(stream, "_LINES", 2)
     given = f"{SOURCES[0]}\n\n".encode()
     status, out, err = run("translate", "--model", "words", given=given + b"the cat\n\xe9\n")
     assert (status, out) == (2, run("translate", "--model", "words", given=given)[1])
