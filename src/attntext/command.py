@@ -140,28 +140,43 @@ def train(
 
 
 def translate(
+    *,
     common: OmitArgPrefixes[Common],
     search: OmitArgPrefixes[Search],
+    source: Positional[Path | None] = None,
+    output: Annotated[Path | None, arg(aliases=["-o"])] = None,
     links: Path | None = None,
     max_input_length: int = 1000,
 ) -> None:
-    """Translate the standard input line by line.
+    """Translate a text line by line.
 
-    Example: attnlib translate --model runs/deen < new.de > new.en
+    Example: attnlib translate new.de -o new.en --model runs/deen
 
     Parameters
     ----------
+    source : path, optional
+        sentences, one a line; without it, the standard input
+    output : path, optional
+        file for the translations; without it, the standard output
     links : path, optional
         file for the word links, as i-j
     max_input_length : int, default 1000
         most words or subwords of a line; a longer line is cut
     """
-    from attntext.stream import translate_stream  # noqa: PLC0415
+    from attntext.stream import INPUT, translate_stream  # noqa: PLC0415
 
-    given, written = _opened(sys.stdin, "the input").buffer, _opened(sys.stdout, OUTPUT).buffer
-    options: Any = vars(search) | {"max_input_length": max_input_length, "log": _log}
-    with _loaded(common) as model, open_output(links) if links else nullcontext() as linked:
-        translate_stream(model, given, written, linked=linked, **options)
+    given = source.open("rb") if source else nullcontext(_opened(sys.stdin, INPUT).buffer)
+    written = open_output(output) if output else nullcontext(_opened(sys.stdout, OUTPUT).buffer)
+    options: Any = vars(search) | {"max_input_length": max_input_length, "log": _log, "name": source or INPUT}
+    with (
+        given as lines,
+        _loaded(common) as model,
+        written as to,
+        open_output(links) if links else nullcontext() as linked,
+    ):
+        if not source and sys.stdin.isatty():
+            _log("Type a sentence and press Enter. Ctrl-D ends (in Windows: Ctrl-Z, then Enter).")
+        translate_stream(model, lines, to, linked=linked, **options)
 
 
 def evaluate(

@@ -93,7 +93,7 @@ class TrainingConfig:
     steps: int | None = None
     """number of training steps, instead of epochs; with minutes, the first limit reached ends the training"""
     minutes: float | None = None
-    """duration of training, instead of epochs"""
+    """duration of the whole training, dev scores among it, instead of epochs"""
     max_sentences: int = 64
     """most pairs of a batch, over all processes"""
     max_tokens: int = 8000
