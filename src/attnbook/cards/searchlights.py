@@ -1,4 +1,4 @@
-"""Searchlights (chapter 2): what a model writes and where it looks, moment by moment of its training, as light.
+"""Searchlights (chapter 2): the words and weights of a model at several moments of its training, as light.
 
 Without scripts and on paper, it is a picture of the last moment.
 """
