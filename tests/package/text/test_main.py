@@ -184,7 +184,7 @@ def test_a_model_becomes_one_page_and_its_size_is_said_first(run, home):
         ((*TRAIN, "new", "--dev", "a.tsv", "a.tsv", "a.tsv"), "dev is 3 files; expected two"),
         ((*FIRST, "--features", "7"), "hidden_size is 7; expected an even number"),
         ((*FIRST, "--features", "6", "--preset", "transformer"), "num_heads is 4; expected a divisor of d_model, 6"),
-        ((*FIRST, "--features", "1", "--preset", "rnn_search"), "embedding_dim is 1; expected at least 2"),
+        ((*FIRST, "--features", "1", "--preset", "rnn_search"), "hidden_size is 1; expected at least 2"),
         ((*FIRST, "--num-layers", "0"), "num_layers is 0; expected at least 1"),
         ((*FIRST, "--max-input-length", "0"), "max_input_length is 0; expected at least 1"),
         (("toy", "new", "--train", "-1"), "train is -1; expected at least 1"),
