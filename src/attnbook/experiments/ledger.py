@@ -69,7 +69,9 @@ def runs_of(recording: Recording) -> pd.DataFrame:
 
 
 def judge_plan(recording: Recording) -> pd.DataFrame:
-    """Judge the claims of a plan by its rules; claims whose runs are missing count in the correction of their table.
+    """Judge the claims of a plan by its rules.
+
+    A claim is judged when all runs of both of its rows are recorded. Until then it counts in the correction of its table.
 
     Returns
     -------
@@ -78,19 +80,20 @@ def judge_plan(recording: Recording) -> pd.DataFrame:
         ledger's words; its ``comparison`` and ``table``; ``paper_first`` and ``paper_second``, the paper's figures, NaN
         if it has none; and ``ours_first`` and ``ours_second``, tuples of all runs.
     """
-    runs = runs_of(recording)
-    judged = [_judge_table(recording.plan, runs, table) for table in recording.plan.contents["tables"]]
+    runs, partial = runs_of(recording), unrecorded(recording)["row"]
+    judged = [_judge_table(recording.plan, runs, partial, table) for table in recording.plan.contents["tables"]]
     return pd.concat(
         [*(part for part in judged if len(part)), _judge_ensembles(recording.plan, runs)], ignore_index=True
     )
 
 
-def _judge_table(plan: Plan, runs: pd.DataFrame, table: str) -> pd.DataFrame:
+def _judge_table(plan: Plan, runs: pd.DataFrame, partial: Collection[str], table: str) -> pd.DataFrame:
     """Judge the claims of a table, and its comparisons of two metrics of the same runs, as one family."""
+    complete = runs[~runs["model"].isin(partial)]
     contents, claims = plan.contents["tables"][table], plan.claims(table)
     entries = [contents["claims"][n] for n in claims["entry"]] + [*contents.get("within", ())]
-    tested = [compare(runs, claims).assign(baseline=claims["metric"])] if len(claims) else []
-    tested += [_compare_within(plan, runs, entry) for entry in contents.get("within", ())]
+    tested = [compare(complete, claims).assign(baseline=claims["metric"])] if len(claims) else []
+    tested += [_compare_within(plan, complete, entry) for entry in contents.get("within", ())]
     if not tested:
         return pd.DataFrame()
     judged = correct_together(pd.concat(tested, ignore_index=True), planned=True)
