@@ -117,8 +117,9 @@ def beam_search(
     *,
     length_penalty: FloatLike = 1.0,
     allow_unknown: bool = True,
+    n_best: IntLike = 1,
 ) -> Hypotheses:
-    """Return the best translation that a beam search finds.
+    """Return the best translation that a beam search finds, or the `n_best` best.
 
     At every step, the `beam_size` most probable hypotheses are kept. A finished hypothesis keeps its place in the beam.
     The finished hypothesis with the greatest score, ``log_probability / length ** length_penalty``, is returned; if
@@ -134,6 +135,8 @@ def beam_search(
         The exponent of the length. 0 favors short translations; 1 takes the mean of the words' log probabilities.
     allow_unknown
         As for `greedy_search`.
+    n_best : int, default 1
+        The number of rows for each sentence, the best first. If fewer translations are finished, the best is repeated.
 
     Notes
     -----
@@ -151,6 +154,7 @@ def beam_search(
     """
     check_models(model=model)
     (beam_size,) = check_whole(1, _WIDEST, beam_size=beam_size)
+    (n_best,) = check_whole(1, beam_size, n_best=n_best)
     (length_penalty,) = check_finite(length_penalty=length_penalty)
     # The plain way is a list of hypotheses for one sentence. A step extends each by every word, and keeps the
     # `beam_size` best: those that have ended, then the most probable of the others. Here the hypotheses of all
@@ -189,8 +193,9 @@ def beam_search(
         state = state.select(rows[slots_before])
     # Every further word lowers log_p, so the sum alone prefers short translations; the length balances it.
     score = log_p / size**length_penalty
-    slot = score.masked_fill(~ended & ended.any(1, keepdim=True), -torch.inf).argmax(1)
-    return _hypotheses_in(slot, steps, size, log_p, source.shape[1])
+    score, order = score.masked_fill(~ended & ended.any(1, keepdim=True), -torch.inf).sort(descending=True, stable=True)
+    slots = torch.where(score > -torch.inf, order, order[:, :1])[:, :n_best]
+    return _hypotheses_in(slots, steps, size, log_p, source.shape[1])
 
 
 def _limits(max_length: IntLike | Tensor, lengths: Int[Tensor, "batch"]) -> Int[Tensor, "batch"]:
@@ -261,14 +266,14 @@ def _next_beam(
 
 
 def _hypotheses_in(
-    slot: Int[Tensor, "batch"],
+    slots: Int[Tensor, "batch best"],
     steps: list[tuple],
     size: Int[Tensor, "batch beam"],
     log_p: Float[Tensor, "batch beam"],
     src: int,
 ) -> Hypotheses:
     """Collect the words and weights of the hypotheses that end in the given slots, from the last step back."""
-    sentence = torch.arange(len(slot), device=slot.device)
+    sentence, slot = torch.arange(len(slots), device=slots.device).repeat_interleave(slots.shape[1]), slots.flatten()
     length, log_probability = size[sentence, slot], log_p[sentence, slot]
     words, outputs = [], []
     for chosen, parents, attended in reversed(steps):

@@ -3,8 +3,12 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from attnlib.data import GoldAlignment, SentencePair, Vocabulary
+import torch
+
+from attnlib.batching import collate
+from attnlib.data import EOS, PAD, GoldAlignment, SentencePair, Vocabulary
 from attnlib.metrics import Bleu, alignment_error_rate, bleu, bleu_metric, chrf, exact_match, forced_alignments
+from attnlib.presets import LONGEST_LOCATION_SOURCE
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.translation import translate_all
 from attnlib.units import Words, bleu_tokenizer, lacks_spaces, split_units
@@ -134,3 +138,34 @@ def score_translations(
         exact_match=exact_match(translations, references),
         by_length=by_length,
     )
+
+
+def doubt_attention(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> str | None:
+    """Return a sentence that says why the attention of a model would mislead, or None.
+
+    It would if more than half of the weight lies on the last two positions, EOS among them; or if less than a fifth of
+    it moves when the source is reversed, so that the source decides little. Looked at under forced decoding, for
+    sentences of 6 words or subwords and more.
+    """
+    known, long = model.vocabularies, range(6, LONGEST_LOCATION_SOURCE)
+    given = [pair for pair in pairs if sum(known[0].sizes(pair.source)) in long][:32]
+    if not (model.decoder.has_attention and given):
+        return None
+    device = next(model.parameters()).device
+    source, lengths, target = (x.to(device) for x in collate(given, *known))
+    turned = source.clone()
+    for row, length in zip(turned, lengths, strict=True):
+        row[: length - 1] = row[: length - 1].flip(0)
+    with torch.no_grad():
+        before, after = (model(x, lengths, target).attention.to_dense(x.shape[1]) for x in (source, turned))
+    words = (target != PAD) & (target != EOS)
+    at_end = torch.arange(source.shape[1], device=device) >= lengths[:, None] - 2
+    last = (before * at_end[:, None]).sum(2)[words].mean()
+    moved = (before - after).abs().sum(2)[words].mean() / 2
+    if last > 1 / 2:
+        why = f"{100 * last:.0f} percent of the attention weight lies on the last word and EOS"
+    elif moved < 1 / 5:
+        why = f"only {100 * moved:.0f} percent of the attention weight moves when the source is reversed"
+    else:
+        return None
+    return f"{why}: its pictures and links would mislead; expected more text, --score concat or --preset rnn_search"

@@ -1,8 +1,30 @@
-"""Scores by length of the source."""
+"""Scores by length of the source, and whether the weights of a model tell anything."""
+
+from types import SimpleNamespace
+
+import pytest
+from torch.nn.functional import one_hot
 
 from attnbook.language.sentences import sample
+from attnlib.data import Vocabulary
 from attnlib.metrics import bleu
-from attntext.evaluation import score_translations
+from attnlib.presets import rnn_encdec, rnn_search
+from attnlib.seq2seq import EncoderDecoder
+from attntext.evaluation import doubt_attention, score_translations
+
+PAIRS = sample(40, seed=0, clauses=(1,))
+VOCABULARIES = tuple(Vocabulary.from_sentences(pair[side] for pair in PAIRS) for side in (0, 1))
+LOOKS = {  # at which position of a source all weight lies, and what is said of it
+    "the last word": (
+        lambda source, lengths: lengths - 2,
+        "100 percent of the attention weight lies on the last word and",
+    ),
+    "the first": (
+        lambda source, lengths: 0 * lengths,
+        "only 0 percent of the attention weight moves when the source is",
+    ),
+    "a word, wherever": (lambda source, lengths: source.argmax(1), None),
+}
 
 
 def test_bleu_by_length_is_the_bleu_of_each_bin():
@@ -14,3 +36,19 @@ def test_bleu_by_length_is_the_bleu_of_each_bin():
         inside = [n for n, (source, _) in enumerate(pairs) if b.shortest <= len(source) <= b.longest]
         assert b.sentences == len(inside)
         assert b.bleu == bleu([translations[n] for n in inside], [pairs[n][1] for n in inside])
+
+
+@pytest.mark.parametrize("where", LOOKS)
+def test_attention_that_tells_nothing_is_doubted(where):
+    place, says = LOOKS[where]
+
+    class Looks(EncoderDecoder):
+        def forward(self, source, lengths, target):
+            weights = one_hot(place(source, lengths), source.shape[1])[:, None].expand(-1, target.shape[1], -1)
+            return SimpleNamespace(attention=SimpleNamespace(to_dense=lambda src: weights.double()))
+
+    model = rnn_search(*VOCABULARIES, embedding_dim=4, hidden_size=4)
+    doubt = doubt_attention(Looks(model.encoder, model.decoder, *VOCABULARIES), PAIRS)
+    assert doubt is None if says is None else doubt.startswith(says)
+    assert doubt_attention(rnn_encdec(*VOCABULARIES, embedding_dim=4, hidden_size=4), PAIRS) is None
+    assert doubt_attention(model, [pair for pair in PAIRS if len(pair.source) < 6]) is None
