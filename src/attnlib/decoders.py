@@ -40,9 +40,14 @@ class DecoderState(NamedTuple):
     cache: tuple[Tensor, ...]
     position: int
 
-    def select(self, rows: Int[Tensor, "chosen"]) -> "DecoderState":
-        """Return the chosen rows of the batch only, in that order; a row may be chosen several times."""
-        memory = self.memory.index_select(0, rows) if isinstance(self.memory, Tensor) else self.memory.select(rows)
+    def select(self, rows: Int[Tensor, "chosen"], *, same_sources: bool = False) -> "DecoderState":
+        """Return the chosen rows of the batch only, in that order; a row may be chosen several times.
+
+        If they have the `same_sources` as all rows have now, in the same order, the memory stays as it is.
+        """
+        memory = self.memory
+        if not same_sources:
+            memory = memory.index_select(0, rows) if isinstance(memory, Tensor) else memory.select(rows)
         return DecoderState(memory, tuple(x.index_select(0, rows) for x in self.cache), self.position)
 
 

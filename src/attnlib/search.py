@@ -141,7 +141,8 @@ def beam_search(
     Notes
     -----
     A step costs at most `beam_size` times the cost of a step of `greedy_search`: finished hypotheses are not stepped
-    any more. The weights of the others, at most ``batch * beam_size * src`` numbers, are kept for every step.
+    any more. The weights of the others, at most ``batch * beam_size * src`` numbers, are kept for every step. The keys
+    and values of the source are copied only at steps where hypotheses end, and at the first.
 
     Examples
     --------
@@ -187,10 +188,11 @@ def beam_search(
         size = size.gather(1, parents) + ~stands.gather(1, parents)
         ended = ended.gather(1, parents) | ((chosen == EOS) & (log_p > -torch.inf))
         unfinished = ~ended & (log_p > -torch.inf) & (limits > len(steps))[:, None]
-        live = unfinished.flatten().nonzero().squeeze(1)
+        stepped, live = live, unfinished.flatten().nonzero().squeeze(1)
         words = chosen.flatten()[live]
         slots_before = (first_slot + parents).flatten()[live]
-        state = state.select(rows[slots_before])
+        same_sources = torch.equal(stepped // beam_size, live // beam_size)  # the same sentences, in the same order
+        state = state.select(rows[slots_before], same_sources=same_sources)
     # Every further word lowers log_p, so the sum alone prefers short translations; the length balances it.
     score = log_p / size**length_penalty
     score, order = score.masked_fill(~ended & ended.any(1, keepdim=True), -torch.inf).sort(descending=True, stable=True)

@@ -54,7 +54,8 @@ def papers_table(name: str, recording: Recording, metrics: Sequence[str]) -> Car
             test_set = "captions" if metric == "alignment_error_rate" else "test"
             shown.append(all_runs(runs, row.get(recording.plan.name, ""), column, test_set))
             cells += [str(row.get(column, "–")), _number(np.mean(shown[-1] or np.nan), metric)]
-        rows.append([*cells, len(shown[0]) or "–", " ".join(_number(x, metrics[0]) for x in shown[0]) or "–"])
+        every = "\N{NO-BREAK SPACE}".join(_number(x, metrics[0]) for x in shown[0])
+        rows.append([*cells, len(shown[0]) or "–", every or "–"])
     heads = [f"{NAMES[metric]}, {whose}" for metric in metrics for whose in ("paper", "ours")]
     return table(["", *heads, "n", f"{NAMES[metrics[0]]}, all runs"], rows)
 

@@ -1,4 +1,4 @@
-"""Plans of comparisons (laboratory 7): models, metrics, seeds, and claims, fixed before the first run.
+"""Plans of comparisons (laboratory 5): models, metrics, seeds, and claims, fixed before the first run.
 
 A plan is a TOML file. ``[defaults]`` and the ``rows`` of its tables hold fields of `ExperimentConfig`; their other
 entries are options of the model. A row has ``num_seeds`` seeds from the plan's first. A claim about several metrics and
