@@ -264,7 +264,7 @@ class BahdanauDecoder(Decoder):
 
 
 class LSTMDecoder(Decoder):
-    r"""Decoder without attention of stacked LSTMs, which knows the source only from the encoder's last states.
+    r"""Decoder without attention of stacked LSTMs, which receives only the encoder's last states of the source.
 
     :math:`s_t = \mathrm{LSTM}(s_{t-1}, y_{t-1})`, and :math:`W_y s_t` scores the next word.
 

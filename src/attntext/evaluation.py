@@ -143,9 +143,9 @@ def score_translations(
 def doubt_attention(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> str | None:
     """Return a sentence that says why the attention of a model would mislead, or None.
 
-    It would if more than half of the weight lies on the last two positions, EOS among them; or if less than a fifth of
-    it moves when the source is reversed, so that the source decides little. Looked at under forced decoding, for
-    sentences of 6 words or subwords and more.
+    It would if it leaves out more than two fifths of the source words, because it lies on the last one, on EOS or on
+    some few; or if less than a fifth of it moves when the source is reversed, so that the source decides little. Looked
+    at under forced decoding, for sources of 6 words or subwords and more.
     """
     known, long = model.vocabularies, range(6, LONGEST_LOCATION_SOURCE)
     given = [pair for pair in pairs if sum(known[0].sizes(pair.source)) in long][:32]
@@ -159,13 +159,14 @@ def doubt_attention(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> str
     with torch.no_grad():
         before, after = (model(x, lengths, target).attention.to_dense(x.shape[1]) for x in (source, turned))
     words = (target != PAD) & (target != EOS)
-    at_end = torch.arange(source.shape[1], device=device) >= lengths[:, None] - 2
-    last = (before * at_end[:, None]).sum(2)[words].mean()
+    inside = torch.arange(source.shape[1], device=device) < lengths[:, None] - 1
+    looked_at = ((before * words[:, :, None]).sum(1).clamp(max=1) * inside).sum(1)
+    left_out = 1 - (looked_at / torch.minimum(lengths - 1, words.sum(1))).mean()
     moved = (before - after).abs().sum(2)[words].mean() / 2
-    if last > 1 / 2:
-        why = f"{100 * last:.0f} percent of the attention weight lies on the last word and EOS"
+    if left_out > 2 / 5:
+        why = f"attention leaves out {100 * left_out:.0f} percent of the source words"
     elif moved < 1 / 5:
-        why = f"only {100 * moved:.0f} percent of the attention weight moves when the source is reversed"
+        why = f"attention moves by only {100 * moved:.0f} percent when the source is reversed"
     else:
         return None
     return f"{why}: its pictures and links would mislead; expected more text, --score concat or --preset rnn_search"

@@ -7,7 +7,7 @@ The plans' texts have no term of their own for the second and the last.
 
 from collections.abc import Sequence
 from math import sqrt
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -15,16 +15,6 @@ from jaxtyping import Float, Real
 from scipy import stats
 
 Numbers: TypeAlias = Sequence[float] | Real[np.ndarray, "tests"] | pd.Series
-
-METRICS = {
-    "exact_match": "exact match",
-    "bleu_beam": "BLEU",
-    "perplexity": "perplexity",
-    "alignment_error_rate": "alignment error",
-    "missed_left": "missed to the left",
-    "missed_right": "missed to the right",
-}
-"""Names of metrics in tables."""
 
 _TESTED = ["difference", "ci_low", "ci_high", "p_value", "margin_p_value"]
 
