@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 PAGE = (Path(__file__).parents[3] / "book" / "your-own-text.md").read_text("utf-8")
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", PAGE, re.M | re.S)
+BLOCKS = re.findall(r"^```(sh|python)\n(.*?)^```", PAGE, re.M | re.S)
 SHORT = "--steps 2 --features 8"
 SHORTER = {
     "toy .": "toy . --train 500 --dev 20",
