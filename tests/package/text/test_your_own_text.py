@@ -3,8 +3,6 @@
 import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 PAGE = (Path(__file__).parents[3] / "book" / "your-own-text.md").read_text("utf-8")
@@ -42,7 +40,7 @@ def test_the_page_runs_from_top_to_bottom(run, tmp_path, monkeypatch):
         for long, short in {} if AS_PRINTED else SHORTER.items():
             block = block.replace(long, short)  # noqa: PLW2901
         if kind == "python":
-            subprocess.run([sys.executable, "-c", block], check=True)
+            exec(block, {})
         else:
             assert [ran(line, run) for line in block.splitlines()] == [0] * len(block.splitlines())
             scores += re.findall(r"^BLEU ([0-9.]+)   nrefs", Path("printed").read_text("utf-8"), re.M)
