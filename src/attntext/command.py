@@ -6,7 +6,6 @@ Each command is a thin layer over a function of `attntext.files`, `attntext.trai
 
 import errno
 import os
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
@@ -114,10 +113,7 @@ def train(
         log = (lambda line: None) if processes.rank() else _log
         preset, options = architecture.options(training.seed)
         config = replace(training, preset=preset, options=options)
-        try:
-            config.check()
-        except ValueError as error:  # the command has one option for all sizes
-            raise ValueError(re.sub(r"\b(hidden_size|embedding_dim|d_model)\b", "features", str(error))) from None
+        config.check()
         if len(dev) > 2:
             raise ValueError(f"dev is {len(dev)} files; expected two files, or one of tab-separated pairs")
         if not dev and (config.patience or config.eval_every):

@@ -78,7 +78,7 @@ def translate_stream(
 
 
 def count_unknown(vocabulary: Tokenizer, sentences: Sequence[Words]) -> tuple[int, int]:
-    """Return how many words of some sentences a vocabulary does not know, and how many there are."""
+    """Return the number of unknown words in some sentences, and the number of all."""
     doubtful = (words for words in sentences if words and UNK in vocabulary.encode(words))
     return sum(UNK in vocabulary.encode([word]) for words in doubtful for word in words), sum(map(len, sentences))
 
