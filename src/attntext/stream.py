@@ -96,7 +96,7 @@ def count_unknown(vocabulary: Tokenizer, sentences: Sequence[Words]) -> tuple[in
     return sum(UNK in vocabulary.encode([word]) for words in doubtful for word in words), sum(map(len, sentences))
 
 
-def log_unknown(name: object, unknown: int, words: int, log: Callable[[str], Any]) -> None:
+def log_unknown(name: Path | str, unknown: int, words: int, log: Callable[[str], Any]) -> None:
     """Say how many words of a text were unknown, if there were any."""
     if unknown:
         log(f"{name}: {unknown:,} of {words:,} words unknown to the model")
