@@ -14,7 +14,6 @@ links that lie left or right of the nearest gold one. And the details:
 ======================== ===========================================================================================
 """
 
-import sys
 from collections.abc import Sequence
 from math import isfinite
 from time import perf_counter
@@ -29,7 +28,7 @@ from attnbook.experiments.fitting import train_from_config
 from attnbook.experiments.plan import ExperimentConfig
 from attnbook.experiments.predictions import Predictions, compute_metrics, max_output_length, predict
 from attnlib.data import SentencePair
-from attnlib.metrics import sentence_nll, token_nll
+from attnlib.metrics import token_nll
 from attntext.loss import fused_backward
 
 SOURCE = 20
@@ -55,7 +54,7 @@ def measure(config: ExperimentConfig, seed: int, device: str | torch.device = "c
         "seed": seed,
         "config": config.digest,
         "learning_rate": config.learning_rate,
-        "losses_by_position": _by_position(token_nll(model, pairs), n),
+        "losses_by_position": _by_position(predictions.losses, n),
         "correct": np.packbits(correct).tobytes().hex(),
         "seconds": round(perf_counter() - began, 1),
         "environment": environment()["id"],
@@ -72,7 +71,7 @@ def measure_rate(config: ExperimentConfig, seed: int) -> Run:
         pass
     else:
         pairs = [pair for c in config.clauses for pair in dev_sentences(config, c)]
-        loss = sum(sentence_nll(model, pairs)) / sum(len(pair.target) + 1 for pair in pairs)
+        loss = float(np.concatenate(token_nll(model, pairs)).mean())
     line = {"tuning_group": config.tuning_group, "learning_rate": config.learning_rate, "seed": seed}
     line |= {"loss": round(loss, 5) if isfinite(loss) else None, "seconds": round(perf_counter() - began, 1)}
     line |= {"config": config.digest, "environment": environment()["id"]}
@@ -91,11 +90,11 @@ def measure_costs(config: ExperimentConfig, steps: int = 100) -> Run:
 
     ``parameters``; ``macs``, the multiply-adds of a decoder's step, the `SOURCE`-th for a source of as many words;
     ``words_per_second`` of training, real target words by the clock; ``seconds`` that all steps would take at that
-    pace; ``peak_memory`` of training in MiB, above that of a process that has read its sentences.
+    pace.
     """
     model = config.build_model(seed=0)
     config.training_sentences(seed=0)  # drawn before the clock runs, and kept for the training
-    before, began = _peak_memory(), perf_counter()
+    began = perf_counter()
     _, history = train_from_config(config, 0, steps=steps, backward=fused_backward)
     line = {
         "model": config.name,
@@ -103,7 +102,6 @@ def measure_costs(config: ExperimentConfig, steps: int = 100) -> Run:
         "macs": count_macs(model, SOURCE, SOURCE - 1),
         "words_per_second": round(history.words_per_second),
         "seconds": round((perf_counter() - began) * config.max_steps / steps, 1),
-        "peak_memory": round(_peak_memory() - before),
     }
     return Run({"costs": [line | {"environment": environment()["id"]}], "environments": [environment()]})
 
@@ -136,11 +134,3 @@ def _by_position(losses: Sequence[Float[np.ndarray, "_"]], sentences: int) -> li
         totals = np.bincount(bins, weights=np.concatenate(part))
         means.append(np.round(totals / np.bincount(bins), 4).tolist())
     return means
-
-
-def _peak_memory() -> float:
-    """Return the most memory that this process has held so far, in MiB, where the system tells it."""
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 2 ** (20 if sys.platform == "darwin" else 10)

@@ -9,7 +9,6 @@ Everything is computed in float32: on a GPU, TF32 is off.
 """
 
 import multiprocessing
-import sys
 import time
 from collections.abc import Mapping
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
@@ -20,10 +19,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-import tyro
 from measures import measure
 from sentences import describe, measure_model, read_data, train_and_measure
-from tables import Run, add_run
+from tables import Run, add_run, run_command
 
 from attnbook.experiments.plan import GRAMMAR, ExperimentConfig, Plan, read_plan
 from attnbook.experiments.runs import RECORDED, Recording
@@ -166,7 +164,4 @@ def main(
 
 
 if __name__ == "__main__":
-    try:
-        tyro.cli(main)
-    except (ValueError, OSError) as error:
-        sys.exit(f"papers.py: {error}")
+    run_command(main)

@@ -7,7 +7,6 @@ nothing beside it.
 """
 
 import multiprocessing
-import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -19,9 +18,8 @@ from typing import Any
 
 import pandas as pd
 import torch
-import tyro
 from measures import measure, measure_costs, measure_rate
-from tables import Run, add_run
+from tables import Run, add_run, run_command
 from tyro.conf import Positional
 
 from attnbook.experiments.plan import ExperimentConfig, Plan, read_plan
@@ -137,7 +135,4 @@ def main(
 
 
 if __name__ == "__main__":
-    try:
-        tyro.cli(main)
-    except (ValueError, OSError) as error:
-        sys.exit(f"recording.py: {error}")
+    run_command(main)

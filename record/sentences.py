@@ -7,26 +7,19 @@ Elliott, Frank, Sima'an and Specia 2016, "Multi30K: Multilingual English-German 
 Elliott, Frank, Barrault, Bougares and Specia 2017, "Findings of the Second Shared Task on Multimodal Machine
 Translation and Multilingual Image Description".
 
-Of the test set "test": ``perplexity`` of a word, EOS among them, given the true words before it; ``bleu_beam`` and
-``chrf_beam``, the words as they stand, and ``bleu_greedy``; ``exact_match_beam``; ``bleu_beam_13a``, if sacrebleu cuts
-the same translations and references again, as if they were raw text; ``bleu_beam_copied``, if each unknown word becomes
-the source word that it attends to most; ``bleu_beam_known``, of the ``known_sentences`` without unknown words, if
-translations must not hold any, and ``bleu_beam_known_free``, if they may; ``length_ratio``, words of the translations
-to one of the true ones; ``unfinished``, the share of translations that had to be cut off; ``unknown_source`` and
-``unknown_target``, shares of unknown words, and ``unknown_written``, how many the translations hold;
-``chrf_to_probability`` and ``chrf_to_entropy``, Spearman's correlation of a sentence's own chrF with the probability of
-its translation, a word, and with the entropy of the weights, a word. Of "captions", our own: the same two,
-``alignment_error_rate`` of forced decoding, ``alignment_error_rate_at_input``, if the step that reads a word links it,
-and ``seen_in_training``, how many of the English ones are in the text.
+Of the test set "test": ``perplexity`` of a word, EOS among them, given the true words before it; ``bleu_beam``, the
+words as they stand; ``bleu_beam_copied``, if each unknown word becomes the source word that it attends to most;
+``bleu_beam_known``, of the ``known_sentences`` without unknown words, if translations must not hold any;
+``unfinished``, the share of translations that had to be cut off. Of "captions", our own: ``bleu_beam``, and
+``alignment_error_rate`` of forced decoding.
 
-The details have the training loss up to a step (``losses``); step, loss and BLEU of each score on the dev part
-(``dev``); ``signatures`` of BLEU and chrF; and of seed 0 the captions' ``translations``, their ``log_probabilities``,
-``weights`` and ``forced_attention``, the weights for the true ones: both in hundredths, a row a target word.
+The details have step, loss and BLEU of each score on the dev part (``dev``); ``signatures`` of BLEU and chrF; and of
+seed 0 the captions' ``translations``, their ``log_probabilities``, ``weights`` and ``forced_attention``, the weights
+for the true ones: both in hundredths, a row a target word.
 """
 
-import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from html import unescape
@@ -36,11 +29,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 import torch
-import tyro
-from sacrebleu.metrics import CHRF
-from tables import Run, add_run, environment
+from tables import Run, add_run, environment, run_command
 
 from attnbook.costs import count_parameters
 from attnbook.experiments.captions import LANGUAGES, load_captions
@@ -49,9 +39,9 @@ from attnbook.experiments.runs import RECORDED, Recording
 from attnbook.pretrained.folder import load_history
 from attnlib.checks import check_choice
 from attnlib.data import UNK, SentencePair, Tokenizer
-from attnlib.metrics import alignment_error_rate, attention_weights, forced_alignments, sentence_nll
+from attnlib.metrics import attention_weights, token_nll
 from attnlib.seq2seq import EncoderDecoder
-from attnlib.translation import Translation, translate_all
+from attnlib.translation import translate_all
 from attnlib.units import Words, split_words
 from attntext.evaluation import evaluate, score_translations
 from attntext.files import iter_parallel, pairs_digest
@@ -138,7 +128,7 @@ def measure_model(model: EncoderDecoder, config: ExperimentConfig, seed: int, da
     """Measure a trained model, or an ensemble, on the test part and on our captions."""
     search, key = search_of(config), {"model": config.name, "seed": seed}
     test, words, signatures = _test(model, data.test, search)
-    captions, outputs = _captions(model, config.language, data.train, search, whole=seed == 0)
+    captions, outputs = _captions(model, config.language, search, whole=seed == 0)
     lines = [key | {"test_set": "test"} | test, key | {"test_set": "captions"} | captions]
     where = environment(threads=torch.get_num_threads(), sentencepiece=version("sentencepiece"))
     tables = {"": lines, "words": [key | line for line in words], "environments": [where]}
@@ -246,43 +236,29 @@ def _training(model: EncoderDecoder, folder: Path) -> tuple[dict[str, Any], dict
         "words": end["words"],
         "seconds": end["seconds"],
         "words_per_second": round(end["words"] / end["seconds"], 1),
-        "best_step": max(dev, key=lambda score: (score[2], -score[1]))[0],
     }
-    losses = [[line["step"], round(line["loss"], 4)] for line in steps if "loss" in line]
-    return costs, {"losses": losses, "dev": dev}
+    return costs, {"dev": dev}
 
 
 def _test(
     model: EncoderDecoder, pairs: Sequence[SentencePair], how: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[dict[str, Any]], list[str]]:
     sides = [(pair.source, pair.target) for pair in pairs]
-    sources, references = zip(*sides, strict=True)
-    translations = translate_all(model, sources, **how)
+    translations = translate_all(model, [source for source, _ in sides], **how)
     words = [one.words for one in translations]
     scores = score_translations(words, sides, "none")
     sizes = [sum(model.target_vocabulary.sizes(each)) for each in words]
     attends = model.decoder.has_attention
     copied = [one.with_unknown_replaced().words for one in translations] if attends else None
     known = [pair for pair in sides if not any(map(_unknown, model.vocabularies, pair))]
-    known_words = [words for words, pair in zip(words, sides, strict=True) if pair in {*known}]
     metrics = {
         "sentences": scores.sentences,
-        "perplexity": _perplexity(model, pairs),
+        "perplexity": exp(np.concatenate(token_nll(model, pairs)).mean()),
         "bleu_beam": scores.bleu,
-        "bleu_beam_13a": score_translations(words, sides, "13a").bleu,
-        "bleu_greedy": evaluate(model, sides, **how | {"beam_size": 1}, tokenize="none").bleu,
         "bleu_beam_copied": score_translations(copied, sides, "none").bleu if attends else None,
         "known_sentences": len(known),
         "bleu_beam_known": evaluate(model, known, **how, allow_unknown=False, tokenize="none").bleu,
-        "bleu_beam_known_free": score_translations(known_words, known, "none").bleu,
-        "chrf_beam": scores.chrf,
-        "exact_match_beam": scores.exact_match,
-        "length_ratio": sum(map(len, words)) / sum(map(len, references)),
         "unfinished": sum(size >= how["max_length"] for size in sizes) / len(sizes),
-        "unknown_source": _unknown_share(model.source_vocabulary, sources),
-        "unknown_target": _unknown_share(model.target_vocabulary, references),
-        "unknown_written": sum("<unknown>" in word for each in words for word in each),
-        **_quality_correlations(translations, pairs, attends=attends),
     }
     by_words = [
         {"words": f"{part[0]}-{part[1]}", "sentences": part[2], "bleu_beam": round(part.bleu.score, 4)}
@@ -292,20 +268,16 @@ def _test(
 
 
 def _captions(
-    model: EncoderDecoder, language: str, train: Sequence[SentencePair], how: Mapping[str, Any], *, whole: bool
+    model: EncoderDecoder, language: str, how: Mapping[str, Any], *, whole: bool
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     pairs, gold, _ = zip(*load_captions(language), strict=True)
-    sides, known = [pair[:2] for pair in pairs], {pair.source for pair in train}
+    sides = [pair[:2] for pair in pairs]
     attends = model.decoder.has_attention
     scores = evaluate(model, sides, **how, tokenize="none", gold=gold if attends else None)
-    at_input = forced_alignments(model, sides, at_input=True) if attends else None
     metrics = {
         "sentences": len(pairs),
         "bleu_beam": scores.bleu,
-        "chrf_beam": scores.chrf,
         "alignment_error_rate": scores.alignment_error_rate if attends else None,
-        "alignment_error_rate_at_input": alignment_error_rate(at_input, *zip(*gold, strict=True)) if attends else None,
-        "seen_in_training": sum(source in known for source, _ in sides),
     }
     outputs = dict.fromkeys(("translations", "log_probabilities", "weights", "forced_attention"))
     if whole:
@@ -322,33 +294,8 @@ def _rounded(metrics: Mapping[str, float | None]) -> dict[str, float | None]:
     return {name: None if x is None else round(x, 4) for name, x in metrics.items()}
 
 
-def _perplexity(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> float:
-    numbers = sum(len(model.target_vocabulary.encode(pair.target)) for pair in pairs)
-    return exp(sum(sentence_nll(model, pairs)) / numbers)
-
-
-def _unknown_share(vocabulary: Tokenizer, sentences: Iterable[Words]) -> float:
-    numbers = [n for words in sentences for n in vocabulary.encode(words)[:-1]]
-    return numbers.count(UNK) / len(numbers)
-
-
 def _unknown(vocabulary: Tokenizer, words: Words) -> bool:
     return UNK in vocabulary.encode(words)
-
-
-def _quality_correlations(
-    translations: Sequence[Translation], pairs: Sequence[SentencePair], *, attends: bool
-) -> dict[str, float | None]:
-    if not attends:
-        return {"chrf_to_probability": None, "chrf_to_entropy": None}
-    chrf, both = CHRF(), [(one, pair) for one, pair in zip(translations, pairs, strict=True) if one.words]
-    figures = {
-        "quality": [chrf.sentence_score(str(one), [" ".join(pair.target)]).score for one, pair in both],
-        "probability": [one.log_probability / len(one.words) for one, _ in both],
-        "entropy": [-np.sum(one.weights * np.log(np.maximum(one.weights, 1e-12)), axis=1).mean() for one, _ in both],
-    }
-    with_quality = pd.DataFrame(figures).corr("spearman")["quality"]
-    return {"chrf_to_probability": with_quality["probability"], "chrf_to_entropy": with_quality["entropy"]}
 
 
 def _hundredths(weights: np.ndarray) -> list[list[int]]:
@@ -365,7 +312,4 @@ def _file(folder: Path, name: str, ending: str) -> Path | None:
 
 
 if __name__ == "__main__":
-    try:
-        tyro.cli(main)
-    except (ValueError, OSError) as error:
-        sys.exit(f"sentences.py: {error}")
+    run_command(main)

@@ -4,7 +4,8 @@ import ast
 import json
 import os
 import platform
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from hashlib import sha256
 from importlib import metadata
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 import torch
+import tyro
 from filelock import FileLock
 
 import attnlib
@@ -147,6 +149,14 @@ def _without_docstrings(text: str, suffix: str) -> str:
 
 def _digest(described: dict[str, Any]) -> str:
     return sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
+
+
+def run_command(main: Callable[..., None]) -> None:
+    """Run a script's function with the words of the command line, and say in one line what it refuses."""
+    try:
+        tyro.cli(main)
+    except (ValueError, OSError) as error:
+        sys.exit(f"{Path(sys.argv[0]).name}: {error}")
 
 
 def processor() -> str:

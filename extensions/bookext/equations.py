@@ -20,6 +20,7 @@ from bookext.letters import Place, mathml
 
 FONT = Path(__file__).parents[2] / "book" / "_static" / "stix-two-math.woff"
 TAG = re.compile(r"\s*\\tag\{(.+?)\}")
+MARKS = re.compile(r"[,.;:?!)]+")
 CITED = re.compile(r"(\((?:\d|[A-Z])\.\d+\))")
 ITALICS = [0x210E, *range(0x1D434, 0x1D468), *range(0x1D6E2, 0x1D71C)]
 _LOG = logging.getLogger(__name__)
@@ -85,10 +86,22 @@ def link(app: Sphinx, page: nodes.document, name: str) -> None:
             new = [nodes.reference("", p, refuri=uri[n], internal=True) if n in uri else nodes.Text(p)
                    for p, n in zip(parts, cited, strict=True)]  # fmt: skip
             text.parent.replace(text, new)
+    keep_together(page)
+
+
+def keep_together(page: nodes.document) -> None:
+    """Keep an equation and the comma that follows it on one line."""
+    for math in [*page.findall(nodes.math)]:
+        after = math.next_node(descend=False, siblings=True)
+        if isinstance(after, nodes.Text) and (marks := MARKS.match(after)):
+            line, n = math.parent, math.parent.index(math)
+            both = nodes.inline("", "", math, nodes.Text(marks[0]), classes=["together"])
+            line[n : n + 2] = [both, nodes.Text(after[marks.end() :])]
 
 
 def fit(pages: Iterable[str], target: Path) -> None:
     """Cut the font to what stands in the equations of some pages, upright and slanted, and write it."""
+    # of finished pages: test_the_font_keeps_what_mathematics_needs
     letters = {letter for page in pages for math in re.findall(r"<math.*?</math>", page, re.DOTALL) for letter in math}
     slanted = {code for code in ITALICS if unicodedata.normalize("NFKC", chr(code)) in letters}
     cut(TTFont(FONT), {ord("√"), *map(ord, letters), *slanted}, target)

@@ -1,89 +1,135 @@
-"""The last hand on every page: no script holds it up, and nobody who reads it by ear or by key stumbles."""
+"""Pages that are light, and that a screen reader and a telephone get right, where Sphinx and the theme fall short.
+
+What Sphinx writes is changed in its own visitors, what myst-nb folds in its nodes, and what a page loads in its
+context; the templates of the theme that differ are in `book/_templates`.
+"""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from html import escape
 from pathlib import Path
 from typing import Any
 
 import pydata_sphinx_theme
+from docutils import nodes
 from fontTools.subset import Options, Subsetter
 from fontTools.ttLib import TTFont
+from myst_nb.sphinx_ import HideCodeCellNode
+from pygments.formatters import HtmlFormatter
 from sphinx.application import Sphinx
+from sphinx.highlighting import PygmentsBridge
+from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.images import get_image_size
+from sphinx.writers.html5 import HTML5Translator
 
 FONTS = Path(pydata_sphinx_theme.__file__).parent / "theme/pydata_sphinx_theme/static/vendor/fontawesome/webfonts"
 ICONS = {
     "fa-solid-900": "f002 f019 f03a f042 f062 f065 f078 f0c9 f0eb f104 f105 f121 f135 f15b f185 f186 f1c1 f303",
     "fa-brands-400": "f09b",
 }
-
-SHEET = re.compile(r'<link\b[^>]*\bhref="([^"]*_static/)([^"?]*\.css)([^"]*)"[^>]*>\s*')
+THEME = ["styles/theme.css", "styles/pydata-sphinx-theme.css"]
 IMPORT = re.compile(r'@import "([^"]+)";')
 ADDRESS = re.compile(r"url\((?![\"']?(?:data:|#|/|\w+:))([\"']?)")
-SEARCH = re.compile(r"<script\b[^>]*(?:searchtools|language_data|searchindex)\.js[^>]*></script>\n?")
-PICTURE = re.compile(r'<img\b([^>]*\bsrc="[^"]*_images/([^"/]+\.png)")')
-REPAIRS: tuple[tuple[str, str | Callable[[re.Match], str]], ...] = (
-    # the theme's script for icons has 1.5 MB, and the style sheet has them as letters of a font; no cell runs in a page
-    (r"<script\b[^>]*(?:fontawesome\.js|sphinx-thebe\.js|>const THEBE_JS_URL).*?</script>\n?", ""),
-    (r'<link\b[^>]*(?:sphinx-thebe\.css|rel="preload" as="script")[^>]*>\n?', ""),
-    # scripts wait for the page, except those that others depend on
-    (r'<script\b(?![^>]*(?:defer|documentation_options))([^>]*\bsrc="[^"]*"[^>]*)></script>',
-     r"<script defer\1></script>"),
-    # the logo is a way home, and so among the landmarks
-    (r'(<a class="navbar-brand logo".*?</a>)', r'<nav aria-label="Home">\1</nav>'),
-    # the arrow that unfolds a chapter's pages has a name
-    (r'>([^<]+)</a><details([^>]*)><summary>', r'>\1</a><details\2><summary aria-label="Pages of \1">'),
-    # a page knows from the first moment whether it is light or dark
-    (r'(localStorage\.getItem\("theme"\) \|\| )"auto"',
-     r'\1(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")'),
-    # what is folded is called what it says, and looks like any answer
-    (r'<details class="admonition hide [\w-]+">\s*<summary[^>]*>\s*<p[^>]*>([^<]*)</p>\s*<p[^>]*>.*?</p>\s*</summary>',
-     r'<details class="fold"><summary>\1</summary>'),
-    # an answer that follows a folded output is behind the same door
-    (r"</details>\s*</div>\s*<details>\s*<summary>[^<]*</summary>(.*?)</details>", r"\1</details></div>"),
-    # behind a door the output comes first, and the code that made it has a door of its own
-    (r'(<details class="fold"><summary>[^<]*</summary>)\s*'
-     r'(<div class="cell_input(?:(?!</?details).)*?</div>)\s*(?=<div class="cell_output)',
-     r'\1<details class="code"><summary>Show the code</summary>\2</details>'),
-    # a formula and the comma that follows it stay on one line
-    (r'(<span class="math[^>]*>(?:(?!</span>).)*</span>[,.;:?!)]+)', r'<span class="together">\1</span>'),
-    # a long name of a row may ask for room on a telephone
-    (r'<th scope="row">(?=[^<]{13})', '<th scope="row" class="long">'),
-    # a corner of a table that names nothing is no heading
-    (r'<th(?: class="head")?>(?:<p></p>)?</th>', "<td></td>"),
-    # docutils gives references a role that has been withdrawn
-    (r'(<div class="citation"[^>]*) role="doc-biblioentry"', r'\1 role="listitem"'),
-    # names and marks of code have the color of all code: without an element of their own, a third fewer are laid out
-    (r'<span class="(?:n|nn|p|w)">([^<]*)</span>', r"\1"),
-    # the lines of a long signature are no definitions
-    (r'<dl>\s*((?:<dd><em class="sig-param">.*?</em>,?</dd>\s*)+)</dl>',
-     lambda lines: re.sub(r"<(/?)dd>", lambda tag: "</span>" if tag[1] else '<span class="sig-line">', lines[1])),
-)  # fmt: skip
+# of a finished page: test_a_long_name_of_a_row_may_ask_for_room
+LONG = re.compile(r'<th scope="row">(?=[^<]{13})')
 
 
-def pictures(page: str, files: Mapping[str, Path]) -> str:
-    """Load each picture lazily, in a space of its size; `files` finds it by name."""
+class Writer(HTML5Translator):
+    """Sphinx's writer of HTML; pictures are loaded late, and axe finds the right roles."""
 
-    def kept(picture: re.Match) -> str:
-        width, height = get_image_size(files[picture[2]])
-        return f'<img loading="lazy" width="{width}" height="{height}"{picture[1]}'
+    def visit_image(self, node: nodes.image) -> None:
+        """Write a picture that is loaded when it comes into sight, with the room that it will need."""
+        size = node["uri"].endswith(".png") and get_image_size(Path(self.builder.srcdir, node["uri"]))
+        super().visit_image(node)
+        if size:
+            room = f'<img loading="lazy" width="{size[0]}" height="{size[1]}" '
+            self.body[-1] = self.body[-1].replace("<img ", room, 1)
 
-    return PICTURE.sub(kept, page)
+    def visit_entry(self, node: nodes.entry) -> None:
+        """Write a corner of a table that names nothing as a cell, not as a heading."""
+        super().visit_entry(node)
+        if not node.astext():
+            self.body[-1], self.context[-1] = "<td>", "</td>\n"
+
+    def visit_citation(self, node: nodes.citation) -> None:
+        """Write a reference with the role of an item of a list: docutils gives it one that has been withdrawn."""
+        super().visit_citation(node)
+        self.body[-1] = self.body[-1].replace("doc-biblioentry", "listitem")
 
 
-def one_sheet(page: str, sheets: dict[str, tuple[str, ...]]) -> str:
-    """Link one style sheet in place of all, since a telephone waits for each of them before it shows a page.
+class Code(HtmlFormatter):
+    """Code whose marks have the color of all code, and no element of their own: a quarter fewer are laid out."""
 
-    `sheets` receives the name of the sheet, with the names of those that it has to hold.
+    def _get_css_classes(self, ttype: Any) -> str:
+        classes = super()._get_css_classes(ttype)
+        return "" if classes in {"p", "w", "nn"} else classes
+
+
+def open_fold(writer: HTML5Translator, node: HideCodeCellNode) -> None:
+    """Open what myst-nb folds, by the name that it has in the notebook, whether it is open or not."""
+    kind = "code" if "code" in node["classes"] else "fold"
+    writer.body.append(f'<details class="{kind}"><summary>{escape(node["prompt_show"])}</summary>\n')
+
+
+def close_fold(writer: HTML5Translator, node: HideCodeCellNode) -> None:
+    """Close it."""
+    writer.body.append("</details>\n")
+
+
+class Folds(SphinxPostTransform):
+    """Behind a door the output comes first, its code has a door of its own, and the answer that follows is there."""
+
+    default_priority = 200  # after myst-nb's own
+    formats = ("html",)
+
+    def run(self, **kwargs: Any) -> None:
+        """Change the folds of a page."""
+        cells = [node for node in self.document.findall(nodes.container) if node.get("nb_element") == "cell_code"]
+        for cell in filter(len, cells):
+            for fold in (child for child in cell if isinstance(child, HideCodeCellNode) and len(child) > 1):
+                fold[0:1] = [HideCodeCellNode("", fold[0], prompt_show="Show the code", classes=["code"])]
+            begin = cell.parent.index(cell) + 1
+            texts = [x.astext() if isinstance(x, nodes.raw) else "" for x in cell.parent[begin:]]
+            if isinstance(cell[-1], HideCodeCellNode) and texts and texts[0].startswith("<details>"):
+                end = begin + next(n for n, text in enumerate(texts) if "</details>" in text)
+                cell[-1].extend(cell.parent[begin + 1 : end])
+                del cell.parent[begin : end + 1]
+
+
+def lighten(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None) -> None:
+    """Load one style sheet and no script that a page does without; scripts wait for the page.
+
+    A telephone waits for each style sheet before it shows a page, and no cell runs in one (Thebe).
     """
-    links = [*SHEET.finditer(page)]
-    if not links:
-        return page
-    name = f"sheet-{sha256(''.join(link[2] + link[3] for link in links).encode()).hexdigest()[:12]}.css"
-    sheets[name] = tuple(link[2] for link in links)
-    link = f'<link rel="stylesheet" href="{links[0][1]}{name}" />\n'
-    return page[: links[0].start()] + link + SHEET.sub("", page[links[0].end() :])
+    tag, toctree = context["js_tag"], context["generate_toctree_html"]
+    wanted = [css for css in context["css_files"] if "thebe" not in str(css.filename)]
+    sheet = "".join(context["css_tag"](css).partition("_static/")[2] for css in wanted)
+    name = f"sheet-{sha256(sheet.encode()).hexdigest()[:12]}.css"
+    sheets(app)[name] = [*THEME, *(str(css.filename).removeprefix("_static/") for css in wanted)]
+    context["css_files"] = [f"_static/{name}"]
+    context["script_files"] = [js for js in context["script_files"] if "thebe" not in f"{vars(js)}".lower()]
+
+    def waiting(script: Any) -> str:
+        """Defer a script, but for the settings that scripts in the page itself need."""
+        wait = script.filename and "documentation_options" not in str(script.filename)
+        return tag(script).replace("<script ", "<script defer ", 1) if wait else tag(script)
+
+    def named(*args: Any, **kwargs: Any) -> Any:
+        """Name the arrow that unfolds a chapter's pages."""
+        tree = toctree(*args, **kwargs)
+        for arrow in tree.select("details > summary"):
+            arrow["aria-label"] = f"Pages of {arrow.parent.find_previous_sibling('a').text}"
+        return tree
+
+    context |= {"js_tag": waiting, "generate_toctree_html": named}
+    if "body" in context:
+        context["body"] = LONG.sub('<th scope="row" class="long">', context["body"])
+
+
+def sheets(app: Sphinx) -> dict[str, Sequence[str]]:
+    """Return the style sheets of the pages, each with the names of those that it has to hold."""
+    return vars(app.builder).setdefault("bookext_sheets", {})
 
 
 def style(sheet: Path, static: Path) -> str:
@@ -93,17 +139,10 @@ def style(sheet: Path, static: Path) -> str:
     return ADDRESS.sub(rf"url(\1{folder}/", text) + "\n"
 
 
-def write_sheets(static: Path, sheets: Mapping[str, Sequence[str]]) -> None:
+def write_sheets(static: Path, wanted: Mapping[str, Sequence[str]]) -> None:
     """Write each style sheet, with all that it has to hold, to the folder of static files."""
-    for name, parts in sheets.items():
+    for name, parts in wanted.items():
         (static / name).write_text("".join(style(static / part, static) for part in parts), "utf-8")
-
-
-def repaired(page: str) -> str:
-    """Correct what holds a page up, and what hinders readers with a screen reader or a keyboard."""
-    for fault, cure in REPAIRS:
-        page = re.sub(fault, cure, page, flags=re.DOTALL)
-    return page
 
 
 def cut(font: TTFont, letters: set[int], target: Path) -> None:
@@ -115,41 +154,23 @@ def cut(font: TTFont, letters: set[int], target: Path) -> None:
     font.save(target)
 
 
-def write_icons(static: Path) -> None:
-    """Cut the icons on these pages out of the theme's fonts, since a page waits for its icons before it shows.
+def write(app: Sphinx, error: Exception | None) -> None:
+    """Write the style sheets, and the icons on these pages: the theme's fonts and its script for them have 1.5 MB.
 
-    `book.css` names what is written here.
+    `book.css` names the fonts that are written here.
     """
-    for name, letters in ICONS.items():
-        cut(TTFont(FONTS / f"{name}.ttf"), {int(letter, 16) for letter in letters.split()}, static / f"{name}.woff")
-
-
-def begin(app: Sphinx) -> None:
-    """Process every page after it has been written."""
-    if app.builder.format != "html":
-        return
-    make = app.builder.templates.render
-    sheets: dict[str, tuple[str, ...]] = {}
-
-    def made(template: str, context: dict[str, Any]) -> str:
-        page = make(template, context)
-        if "</html>" not in page:
-            return page
-        if template != "search.html":
-            page = SEARCH.sub("", page)
-        files = {name: Path(app.srcdir, source) for source, name in app.builder.images.items()}
-        return one_sheet(repaired(pictures(page, files)), sheets)
-
-    def write(app: Sphinx, error: Exception | None) -> None:
-        if not error:
-            static = Path(app.outdir, "_static").resolve()
-            write_icons(static)
-            write_sheets(static, sheets)
-
-    app.builder.templates.render = made
-    app.connect("build-finished", write)
+    if not error and app.builder.format == "html":
+        static = Path(app.outdir, "_static").resolve()
+        write_sheets(static, sheets(app))
+        for name, letters in ICONS.items():
+            cut(TTFont(FONTS / f"{name}.ttf"), {int(letter, 16) for letter in letters.split()}, static / f"{name}.woff")
 
 
 def setup(app: Sphinx) -> None:
     """Register the extension."""
-    app.connect("builder-inited", begin)
+    app.set_translator("html", Writer)
+    PygmentsBridge.html_formatter = Code
+    app.add_node(HideCodeCellNode, override=True, html=(open_fold, close_fold))
+    app.add_post_transform(Folds)
+    app.connect("html-page-context", lighten, priority=503)
+    app.connect("build-finished", write, priority=900)  # after the theme has written its colors of code

@@ -18,6 +18,7 @@ from attnbook import load_pretrained, pretrained
 from attnbook.cards.card import files, model_digest, read_assets
 from attnbook.cards.packing import pack_models
 
+# of a finished page: test_a_stored_and_a_computed_card_become_the_same
 CARD = re.compile(
     r'(?P<html><div class="attnlib-card attnlib-(?P<kind>\w+)'
     r'.*?<script type="application/json">(?P<data>.*?)</script></div>)\n<!-- carried -->.*?<!-- /carried -->',

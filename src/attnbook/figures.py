@@ -7,6 +7,7 @@ it stands. No global setting of Matplotlib is changed. With the same fonts the s
 style the reader has set; axes that the reader gives keep their style.
 """
 
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, wraps
 from typing import Any
@@ -19,7 +20,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
 
-from attnbook.cards.card import checked_weights, letters
+from attnbook.cards.card import checked_weights
 from attnlib.shapes import Array
 
 WEIGHTS = LinearSegmentedColormap.from_list("weights", ["#ffffff", "#0072b2"])
@@ -142,7 +143,7 @@ def plot_alignments(
     if not weights:
         raise ValueError("weights is empty; expected at least one alignment")
     width, height = _room(source, target)
-    more = (len(weights) - 1) * (1.1 * len(source) * _CELL + 0.7 * _LETTER * letters(source))  # without target words
+    more = (len(weights) - 1) * (1.1 * len(source) * _CELL + 0.7 * _longest(source))  # without target words
     beside = width + more <= _LINE
     down, across = (1, len(weights)) if beside else (len(weights), 1)
     size = width + more * beside, down * height
@@ -194,5 +195,10 @@ def _known(wanted: Iterable[str], path: str) -> set[str]:
 
 def _room(source: Sequence[str], target: Sequence[str]) -> tuple[float, float]:
     """Return the width and height of an alignment plot, in inches."""
-    across, down = (_LETTER * letters(words) for words in (source, target))
+    across, down = _longest(source), _longest(target)
     return 1.1 * len(source) * _CELL + down + 0.7 * across + 1.5, len(target) * _CELL + 0.8 * across + 0.9
+
+
+def _longest(words: Iterable[str]) -> float:
+    """Estimate the width of the longest word in inches; wide letters of East Asia count twice."""
+    return _LETTER * max(sum(1 + (unicodedata.east_asian_width(x) in "WF") for x in word) for word in words)

@@ -11,8 +11,8 @@ The modules, in reading order, which is the order of dependence:
 - `units`: words, or letters where a script has no spaces, and the weights between them;
 - `mechanism`: attention in general, `masked_softmax`, `attend` and `attention`;
 - `layers`: initialization of weights, embeddings, one step of a GRU and of an LSTM;
-- `scores`: how well does a query match a key;
-- `windows`: where may the decoder look;
+- `scores`: how well a query matches a key;
+- `windows`: which source positions a decoder state attends to;
 - `alignment`: `AttentionLayer(score, window)`, from states and annotations to contexts and weights
   (word alignments are in `metrics`);
 - `encoders`: words to annotations;

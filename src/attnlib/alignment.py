@@ -81,7 +81,7 @@ class AttentionLayer(nn.Module):
     torch.Size([1, 3, 8])
     """
 
-    score: Any  # what nn.Module says of an attribute is no method
+    score: Any  # for the type checker, an attribute of nn.Module is a tensor or a module
     window: Any
 
     def __init__(self, score: nn.Module, window: nn.Module):
@@ -131,7 +131,7 @@ class AttentionLayer(nn.Module):
             weights = attend(scores, memory.values[:, :window, :0], view.mask, view.factor).weights
             dense = weights.new_zeros(*weights.shape[:2], src).scatter(2, view.positions, weights)
             attended = AttentionOutput(dense @ memory.values, weights)
-        else:  # each step sees its own few annotations, so each asks as a sentence of its own
+        else:  # each step has its own few annotations, and is computed like a sentence of its own
             keys, h = _gather(memory.keys, view.positions), _gather(memory.values, view.positions)
             factor = None if view.factor is None else view.factor[:, :, None]
             apart = attend(self.score(s[:, :, None], keys), h, view.mask[:, :, None], factor)

@@ -136,7 +136,7 @@ def check_seed(seed: Any) -> int:
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Return whether an error of Python, NumPy or torch says that there is not enough memory."""
+    """Return whether an error of Python, NumPy or torch means that there is not enough memory."""
     says = re.search("alloc|out of memory|not enough memory|overflow", str(error), re.IGNORECASE)
     return isinstance(error, MemoryError) or bool(isinstance(error, RuntimeError) and says)
 

@@ -16,7 +16,7 @@ from torch import Tensor
 from attnlib.checks import brief, check_number, check_sentence, check_whole, check_words
 
 PAD, BOS, EOS, UNK = 0, 1, 2, 3
-"""What fills up a batch, comes before a target's first word, ends every sentence, stands for a word not known."""
+"""Ids of padding, of the start of a target, of the end of every sentence, and of an unknown word."""
 
 SPECIAL = ("<pad>", "<start>", "<end>", "<unknown>")
 """How the four are named. A text may have the first three as words too, with numbers of their own."""

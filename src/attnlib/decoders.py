@@ -40,9 +40,14 @@ class DecoderState(NamedTuple):
     cache: tuple[Tensor, ...]
     position: int
 
-    def select(self, rows: Int[Tensor, "chosen"]) -> "DecoderState":
-        """Return the chosen rows of the batch only, in that order; a row may be chosen several times."""
-        memory = self.memory.index_select(0, rows) if isinstance(self.memory, Tensor) else self.memory.select(rows)
+    def select(self, rows: Int[Tensor, "chosen"], *, same_sources: bool = False) -> "DecoderState":
+        """Return the chosen rows of the batch only, in that order; a row may be chosen several times.
+
+        If they have the `same_sources` as all rows have now, in the same order, the memory stays as it is.
+        """
+        memory = self.memory
+        if not same_sources:
+            memory = memory.index_select(0, rows) if isinstance(memory, Tensor) else memory.select(rows)
         return DecoderState(memory, tuple(x.index_select(0, rows) for x in self.cache), self.position)
 
 
@@ -259,7 +264,7 @@ class BahdanauDecoder(Decoder):
 
 
 class LSTMDecoder(Decoder):
-    r"""Decoder without attention of stacked LSTMs, which knows the source only from the encoder's last states.
+    r"""Decoder without attention of stacked LSTMs, which receives only the encoder's last states of the source.
 
     :math:`s_t = \mathrm{LSTM}(s_{t-1}, y_{t-1})`, and :math:`W_y s_t` scores the next word.
 

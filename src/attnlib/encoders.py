@@ -1,4 +1,4 @@
-"""From words to annotations (chapters 2 and 3): what the encoder says of each word, given the words around it.
+"""From words to annotations (chapters 2 and 3): a vector for each word, computed from all words around it.
 
 Padding never enters: the last state is the state after a sentence's own last word, the backward direction
 begins there, and annotations of padding are 0.

@@ -51,9 +51,14 @@ class Members(NamedTuple):
     each: Sequence[Any]
     src: int
 
-    def select(self, rows: Int[Tensor, "chosen"]) -> "Members":
+
+class EnsembleState(DecoderState):
+    """The states of several models, in its `memory`; its own cache is empty."""
+
+    def select(self, rows: Int[Tensor, "chosen"], *, same_sources: bool = False) -> DecoderState:
         """Return the chosen rows of all states."""
-        return Members([state.select(rows) for state in self.each], self.src)
+        states = [state.select(rows, same_sources=same_sources) for state in self.memory.each]
+        return self._replace(memory=self.memory._replace(each=states))
 
 
 class EnsembleEncoder(nn.ModuleList):
@@ -75,7 +80,7 @@ class EnsembleDecoder(nn.ModuleList):
     def start(self, encoded: Members) -> DecoderState:
         """Return the states before the first word."""
         states = [decoder.start(each) for decoder, each in zip(self, encoded.each, strict=True)]  # type: ignore[operator]
-        return DecoderState(Members(states, encoded.src), (), 0)
+        return EnsembleState(Members(states, encoded.src), (), 0)
 
     def step(
         self, ids: Int[Tensor, "batch"], state: DecoderState
@@ -83,7 +88,7 @@ class EnsembleDecoder(nn.ModuleList):
         """Compute the logarithms of the mean probabilities of the next word."""
         steps = (decoder.step(ids, each) for decoder, each in zip(self, state.memory.each, strict=True))  # type: ignore[operator]
         logits, outputs, states = zip(*steps, strict=True)
-        after = DecoderState(state.memory._replace(each=states), (), state.position + 1)
+        after = EnsembleState(state.memory._replace(each=states), (), state.position + 1)
         return _mean(logits), self._mean_attention(outputs, state.memory.src), after
 
     def forward(

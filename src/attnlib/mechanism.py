@@ -132,7 +132,7 @@ def masked_softmax(
 
 
 def _softmax(e: Float[Array, "..."], mask: Bool[Array, "..."] | None, axis: int = -1) -> Float[Array, "..."]:
-    """Do what `masked_softmax` says, the largest score subtracted first so that none overflows."""
+    """Compute `masked_softmax` without checks."""
     xp = array_namespace(e)
     if mask is not None:
         e = xp.where(mask, e, -xp.inf)

@@ -1,7 +1,7 @@
-"""How well does a query match a key? The scores of both papers (chapters 2 and 3).
+"""Scores of both papers (chapters 2 and 3): how well a query matches a key.
 
-A score reads the annotations once per sentence, ``keys = score.project_keys(h)``, and answers decoder states at every
-step, ``e = score(s, keys)``. The equations that need no weights of their own, `dot` and `additive`, are
+A score projects the annotations once per sentence, ``keys = score.project_keys(h)``, and compares them with decoder
+states at every step, ``e = score(s, keys)``. The equations that need no weights of their own, `dot` and `additive`, are
 functions on NumPy arrays and torch tensors alike. The classes own the weights and nothing else: bare
 parameters with the papers' names, no biases. They refuse annotations of another size than they were made for, and
 trust all other shapes in their signatures.

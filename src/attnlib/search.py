@@ -9,11 +9,11 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from attnlib.alignment import sequence_mask
-from attnlib.checks import INTEGERS, check_arrays, check_finite, check_range, check_whole
+from attnlib.checks import INTEGERS, check_arrays, check_range, check_whole
 from attnlib.data import BOS, EOS, PAD, UNK
 from attnlib.mechanism import AttentionOutput, join
 from attnlib.seq2seq import EncoderDecoder, check_models
-from attnlib.shapes import FloatLike, IntLike
+from attnlib.shapes import IntLike
 
 _WIDEST = 2**16  # hypotheses of a beam: memory grows with them
 _CHUNK = 64  # vocabulary chunk size for the two-stage top-k
@@ -115,14 +115,13 @@ def beam_search(
     max_length: IntLike | Int[Tensor, "batch"],
     beam_size: IntLike,
     *,
-    length_penalty: FloatLike = 1.0,
     allow_unknown: bool = True,
 ) -> Hypotheses:
     """Return the best translation that a beam search finds.
 
     At every step, the `beam_size` most probable hypotheses are kept. A finished hypothesis keeps its place in the beam.
-    The finished hypothesis with the greatest score, ``log_probability / length ** length_penalty``, is returned; if
-    none is finished, the unfinished one with the greatest score.
+    The finished hypothesis whose words have the greatest mean log probability is returned; if none is finished, the
+    unfinished one of which this holds.
 
     Parameters
     ----------
@@ -130,15 +129,14 @@ def beam_search(
         As for `greedy_search`.
     beam_size : int
         The number of hypotheses kept for each sentence. With 1, the result is that of `greedy_search`.
-    length_penalty : float, default 1.0
-        The exponent of the length. 0 favors short translations; 1 takes the mean of the words' log probabilities.
     allow_unknown
         As for `greedy_search`.
 
     Notes
     -----
     A step costs at most `beam_size` times the cost of a step of `greedy_search`: finished hypotheses are not stepped
-    any more. The weights of the others, at most ``batch * beam_size * src`` numbers, are kept for every step.
+    any more. The weights of the others, at most ``batch * beam_size * src`` numbers, are kept for every step. The keys
+    and values of the source are copied only at steps where hypotheses end, and at the first.
 
     Examples
     --------
@@ -151,7 +149,6 @@ def beam_search(
     """
     check_models(model=model)
     (beam_size,) = check_whole(1, _WIDEST, beam_size=beam_size)
-    (length_penalty,) = check_finite(length_penalty=length_penalty)
     # The plain way is a list of hypotheses for one sentence. A step extends each by every word, and keeps the
     # `beam_size` best: those that have ended, then the most probable of the others. Here the hypotheses of all
     # sentences are rows of one batch, so that one call of `model.step` extends them all, and the lists are tensors.
@@ -183,12 +180,13 @@ def beam_search(
         size = size.gather(1, parents) + ~stands.gather(1, parents)
         ended = ended.gather(1, parents) | ((chosen == EOS) & (log_p > -torch.inf))
         unfinished = ~ended & (log_p > -torch.inf) & (limits > len(steps))[:, None]
-        live = unfinished.flatten().nonzero().squeeze(1)
+        stepped, live = live, unfinished.flatten().nonzero().squeeze(1)
         words = chosen.flatten()[live]
         slots_before = (first_slot + parents).flatten()[live]
-        state = state.select(rows[slots_before])
-    # Every further word lowers log_p, so the sum alone prefers short translations; the length balances it.
-    score = log_p / size**length_penalty
+        same_sources = torch.equal(stepped // beam_size, live // beam_size)  # the same sentences, in the same order
+        state = state.select(rows[slots_before], same_sources=same_sources)
+    # Every further word lowers log_p, so the sum alone prefers short translations; the mean does not.
+    score = log_p / size
     slot = score.masked_fill(~ended & ended.any(1, keepdim=True), -torch.inf).argmax(1)
     return _hypotheses_in(slot, steps, size, log_p, source.shape[1])
 

@@ -56,7 +56,7 @@ class EncoderDecoder(nn.Module):
     ('EncoderDecoder', torch.Size([1, 3, 6]))
     """
 
-    encoder: Any  # what nn.Module says of an attribute is no method
+    encoder: Any  # for the type checker, an attribute of nn.Module is a tensor or a module
     decoder: Any
     source_vocabulary: Any  # a Tokenizer, or None
     target_vocabulary: Any

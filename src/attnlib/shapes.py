@@ -6,7 +6,7 @@ axis       what it counts
 ``batch``  sentences side by side
 ``tgt``    target positions, written `t` in equations; queries have this axis
 ``src``    source positions, written `i` in equations; keys and values have this axis
-``window`` the source positions that a window lets the decoder look at
+``window`` the source positions that a window exposes to the decoder
 ``vocab``  words of a vocabulary
 ``emb``    features of a word embedding
 ``enc``    features of an annotation, which is the encoder's vector for a word

@@ -123,7 +123,7 @@ def train(
     state: TrainingState | None = None,
     on_step: Callable[[TrainingState], Any] | None = None,
 ) -> History:
-    """Train a model with Adam on the cross-entropy of the true words, and say how it went.
+    """Train a model with Adam on the cross-entropy of the true words, and return losses and speed.
 
     The same batches and the same seed give the same weights on one machine with the same number of threads. The state
     of torch's generator is not changed. Ctrl-C ends the training after the current step and keeps the weights.
@@ -222,7 +222,7 @@ def step_seed(seed: int, step: int, process: int = 0) -> int:
 
 @contextmanager
 def interruptible() -> Iterator[Callable[[], bool]]:
-    """Yield a function that tells whether Ctrl-C was pressed in the enclosed block.
+    """Yield a function that returns whether Ctrl-C was pressed in the enclosed block.
 
     A second Ctrl-C raises KeyboardInterrupt. In a thread other than the main one, and where another handler is set, the
     function returns False.

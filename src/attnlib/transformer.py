@@ -1,12 +1,11 @@
 """The Transformer (chapter 6): what chapter 1 calls attention, several times side by side, and nothing recurrent.
 
-Every position looks at every other in one step, so order has to be in the vectors: positions are added to the words'.
+Every position attends to every other in one step, so order has to be in the vectors: positions are added to the words'.
 Masks keep padding out, and in the decoder what is not yet written. Sections and equations are those of Vaswani et al.
 2017, "Attention Is All You Need".
 
 The decoder's one method `TransformerDecoder.decode` takes any number of words: all of a sentence in training, one in a
-step of a search. What earlier words are found by and answer with, their keys and values, goes from step to step in
-the state and is never computed again.
+step of a search. The state keeps the keys and values of earlier words, so that they are computed once.
 """
 
 from collections.abc import Iterable
@@ -28,7 +27,7 @@ from attnlib.mechanism import AttentionOutput, attend
 from attnlib.seq2seq import EncoderDecoder
 
 KeysValues = tuple[Tensor, Tensor]
-"""What words are found by and what they answer with, ``"batch heads src d"`` each."""
+"""Keys and values of words, ``"batch heads src d"`` each."""
 
 
 def sinusoidal_positions(steps: Int[Tensor, "*batch tgt"], d_model: int) -> Float[Tensor, "*batch tgt emb"]:
@@ -313,7 +312,7 @@ class TransformerDecoder(Decoder):
         return linear(features[:, 0], self.embedding.weight), _mean_of_heads(outputs[-1]), state
 
     def features(self, ids, encoded):
-        """Compute what the last layer says of each word."""
+        """Compute the output of the last layer at all positions."""
         features, outputs, _ = self.decode(ids, self.start(encoded), *encoded.initial_state)
         return features, self.embedding.weight, _mean_of_heads(outputs[-1])
 

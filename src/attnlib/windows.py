@@ -1,8 +1,8 @@
-r"""Where may the decoder look? Everywhere, or near a center :math:`p_t` (chapter 3).
+r"""Windows of attention: the whole source, or the positions near a center :math:`p_t` (chapter 3).
 
 Positions count from 0, and :math:`S` is a sentence's own true length. Position :math:`i` is in the window when :math:`0
 \le i < S` and :math:`|i - p_t| \le D`, both ends included: at most :math:`2D + 1` positions, and :math:`2D` when
-:math:`p_t` lies between two. A window is called with the states that ask and answers with a `WindowMask`: which
+:math:`p_t` lies between two. A window is called with the decoder states and returns a `WindowMask`: which
 positions to gather, which of them count, by what to multiply their weights, and where the center is.
 """
 

@@ -6,7 +6,6 @@ Each command is a thin layer over a function of `attntext.files`, `attntext.trai
 
 import errno
 import os
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
@@ -114,10 +113,7 @@ def train(
         log = (lambda line: None) if processes.rank() else _log
         preset, options = architecture.options(training.seed)
         config = replace(training, preset=preset, options=options)
-        try:
-            config.check()
-        except ValueError as error:  # the command has one option for all sizes
-            raise ValueError(re.sub(r"\b(hidden_size|embedding_dim|d_model)\b", "features", str(error))) from None
+        config.check()
         if len(dev) > 2:
             raise ValueError(f"dev is {len(dev)} files; expected two files, or one of tab-separated pairs")
         if not dev and (config.patience or config.eval_every):
@@ -140,28 +136,43 @@ def train(
 
 
 def translate(
+    *,
     common: OmitArgPrefixes[Common],
     search: OmitArgPrefixes[Search],
+    source: Positional[Path | None] = None,
+    output: Annotated[Path | None, arg(aliases=["-o"])] = None,
     links: Path | None = None,
     max_input_length: int = 1000,
 ) -> None:
-    """Translate the standard input line by line.
+    """Translate a text line by line.
 
-    Example: attnlib translate --model runs/deen < new.de > new.en
+    Example: attnlib translate new.de -o new.en --model runs/deen
 
     Parameters
     ----------
+    source : path, optional
+        sentences, one a line; without it, the standard input
+    output : path, optional
+        file for the translations; without it, the standard output
     links : path, optional
         file for the word links, as i-j
     max_input_length : int, default 1000
         most words or subwords of a line; a longer line is cut
     """
-    from attntext.stream import translate_stream  # noqa: PLC0415
+    from attntext.stream import INPUT, translate_stream  # noqa: PLC0415
 
-    given, written = _opened(sys.stdin, "the input").buffer, _opened(sys.stdout, OUTPUT).buffer
-    options: Any = vars(search) | {"max_input_length": max_input_length, "log": _log}
-    with _loaded(common) as model, open_output(links) if links else nullcontext() as linked:
-        translate_stream(model, given, written, linked=linked, **options)
+    given = source.open("rb") if source else nullcontext(_opened(sys.stdin, INPUT).buffer)
+    written = open_output(output) if output else nullcontext(_opened(sys.stdout, OUTPUT).buffer)
+    options: Any = vars(search) | {"max_input_length": max_input_length, "log": _log, "name": source or INPUT}
+    with (
+        given as lines,
+        _loaded(common) as model,
+        written as to,
+        open_output(links) if links else nullcontext() as linked,
+    ):
+        if not source and sys.stdin.isatty():
+            _log("Type a sentence and press Enter. Ctrl-D ends (in Windows: Ctrl-Z, then Enter).")
+        translate_stream(model, lines, to, linked=linked, **options)
 
 
 def evaluate(

@@ -39,7 +39,7 @@ class Architecture:
     num_layers: int | None = None
     """number of layers. None: 1, and 2 for a transformer"""
     features: int = 256
-    """size of an embedding and of a hidden state"""
+    """size of an embedding and of a hidden state: embedding_dim and hidden_size, or d_model, of the preset"""
     dropout: float = 0.3
     """dropout rate before the output layer and between LSTMs; of a transformer: of each sublayer"""
     embedding_dropout: float = 0.2
@@ -93,7 +93,7 @@ class TrainingConfig:
     steps: int | None = None
     """number of training steps, instead of epochs; with minutes, the first limit reached ends the training"""
     minutes: float | None = None
-    """duration of training, instead of epochs"""
+    """duration of the whole training, dev scores among it, instead of epochs"""
     max_sentences: int = 64
     """most pairs of a batch, over all processes"""
     max_tokens: int = 8000

@@ -28,6 +28,7 @@ def translate_stream(
     *,
     max_input_length: int = 1000,
     linked: IOBase | None = None,
+    name: object = INPUT,
     log: Callable[[str], Any] = lambda line: None,
     **options: Any,
 ) -> None:
@@ -43,6 +44,8 @@ def translate_stream(
         Most words or subwords of a line. A longer line is cut.
     linked : binary stream, optional
         Stream for the links, in the Pharaoh format, one line for each sentence.
+    name : path or str, optional
+        What messages call the source.
     log : callable, optional
         Called with a message about each line that was cut, each translation that reached its greatest length, whether
         bfloat16 and several threads were found to be faster, and how many words were unknown.
@@ -52,18 +55,18 @@ def translate_stream(
     check_whole(max_input_length=max_input_length)
     begin, measured, settings = 1, 0, ComputeSettings()
     unknown = [0, 0]
-    for raw in _together(source):
-        lines = [split_words(decode_line(line, INPUT, number)) for number, line in enumerate(raw, begin)]
+    for raw in _together(source, name):
+        lines = [split_words(decode_line(line, name, number)) for number, line in enumerate(raw, begin)]
         sentences = [_shortened(model.source_vocabulary, words, max_input_length) for words in lines]
         for number, (words, kept) in enumerate(zip(lines, sentences, strict=True), begin):
             if kept != words:
-                log(f"{INPUT}, line {number}: cut to {max_input_length:,} words or pieces of words")
+                log(f"{name}, line {number}: cut to {max_input_length:,} words or pieces of words")
         if len(lines) > measured:  # of more lines, a measurement may pay
             settings, measured = search_settings(model, sentences, options.get("beam_size", 5), log), len(lines)
         with compute_with(settings), cast_weights_once():
             translations = translate_all(model, sentences, **options)
         if cut := [str(number) for number, one in enumerate(translations, begin) if not one.finished]:
-            log(f"{INPUT}, lines {', '.join(cut)}: translations cut at their greatest length (--max-length)")
+            log(f"{name}, lines {', '.join(cut)}: translations cut at their greatest length (--max-length)")
         if linked:
             linked.writelines(f"{format_pharaoh(one.links())}\n".encode() for one in translations)
             linked.flush()  # whole lines, since both may go to one place
@@ -71,11 +74,11 @@ def translate_stream(
         target.flush()
         unknown = [sum(both) for both in zip(unknown, count_unknown(model.source_vocabulary, sentences), strict=True)]
         begin += len(lines)
-    log_unknown(INPUT, unknown[0], unknown[1], log)
+    log_unknown(name, unknown[0], unknown[1], log)
 
 
 def count_unknown(vocabulary: Tokenizer, sentences: Sequence[Words]) -> tuple[int, int]:
-    """Return how many words of some sentences a vocabulary does not know, and how many there are."""
+    """Return the number of unknown words in some sentences, and the number of all."""
     doubtful = (words for words in sentences if words and UNK in vocabulary.encode(words))
     return sum(UNK in vocabulary.encode([word]) for words in doubtful for word in words), sum(map(len, sentences))
 
@@ -94,10 +97,10 @@ def search_settings(
     return fastest_settings(work, next(model.parameters()).device, len(sentences), log=log)
 
 
-def _together(source: Any) -> Iterator[list[bytes]]:
+def _together(source: Any, name: object) -> Iterator[list[bytes]]:
     """Yield the lines of a stream, a thousand at a time, and fewer if no more come for a tenth of a second."""
     lines: list[bytes] = []
-    for part in read_parts(source, INPUT):
+    for part in read_parts(source, name):
         lines += part
         while len(lines) >= _LINES or (lines and not _has_more(source)):
             yield lines[:_LINES]

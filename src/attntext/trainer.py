@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import islice
+from math import inf
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -86,7 +87,7 @@ def train_model(
 
     Several processes share each batch: see `attntext.processes`. The first one writes the folder, which all must see.
     """
-    folder, config = Path(folder), config or TrainingConfig()
+    folder, config, began = Path(folder), config or TrainingConfig(), monotonic()
     config.check()
     with saving.alone(folder):
         if not torch.is_grad_enabled():
@@ -104,14 +105,20 @@ def train_model(
         sizes: dict[str, Any] = {"max_tokens": config.max_tokens, "max_sentences": config.max_sentences}
         epoch, share = corpus.in_one_epoch(**sizes), (processes.rank(), processes.world_size())
         watch = Watch(folder, dev, config, config.eval_every or epoch, save_seconds, log)
-        how = config.train_arguments(epoch)
+        how: dict[str, Any] = config.train_arguments(epoch)
         with refuse_damage(folder / CONFIG):
             settings = processes.ComputeSettings(**read_config(folder)["compute"])
         with processes.compute_with(settings), _bar(progress, how["steps"], state) as bar:
+            if config.minutes:
+                how["minutes"] = max(config.minutes - watch.seconds_of_a_score(state) / 60, 1e-9)
+            state.spend(monotonic() - began)
+            processes.agree(state)
 
             def on_step(state: Any) -> None:
                 watch(state)
-                _advance(bar, state)
+                _advance(
+                    bar, state, float(how["steps"] or inf), 60 * (how["minutes"] or inf), config.label_smoothing > 0
+                )
 
             reason = train(
                 network,
@@ -259,7 +266,7 @@ def dev_score(network: Any, dev: Sequence[SentencePair]) -> tuple[float, float]:
     words = sum(len(network.target_vocabulary.encode(pair.target)) for pair in dev)
     sources, references = [pair.source for pair in dev], [pair.target for pair in dev]
     with processes.cast_weights_once():
-        translations = [one.words for one in translate_all(network, sources, beam_size=1, max_length=200)]
+        translations = [one.words for one in translate_all(network, sources, beam_size=1)]
     compare = {"BLEU": bleu, "chrF": chrf}[dev_metric(dev)]
     return sum(sentence_nll(network, dev)) / words, compare(translations, references).score
 
@@ -282,7 +289,7 @@ class Watch:
 
     def __call__(self, state: TextTraining) -> None:
         """Compute a dev score if it is due, and save if it is time."""
-        processes.agree(state)
+        began = monotonic()
         if self.dev and state.step % self.every == 0:
             self._score(state)
         if not processes.rank() and monotonic() - self.saved >= self.save_seconds:
@@ -291,6 +298,16 @@ class Watch:
             except OSError as error:  # the save before stays, and the next one may succeed
                 self.log(f"step {state.step:,}: not saved: {error.filename}: {error.strerror}")
             self.saved = monotonic()
+        state.spend(monotonic() - began)
+        processes.agree(state)
+
+    def seconds_of_a_score(self, state: TextTraining) -> float:
+        """Measure how long a dev score takes, which the time limit leaves for the last one."""
+        began = monotonic()
+        if self.dev and not processes.rank():
+            with torch.no_grad():
+                dev_score(state.model.eval(), self.dev)
+        return processes.all_reduce_max(monotonic() - began)[0]
 
     def score_last(self, state: TextTraining) -> None:
         """Compute the dev score of the last step, unless it was due."""
@@ -320,14 +337,19 @@ def _bar(progress: bool | None, steps: int | None, state: TextTraining) -> tqdm:
     hidden = None if progress is None else not progress or processes.rank() > 0
     how: dict[str, Any] = {"mininterval": 0.5}
     if hidden is not None and not sys.stderr.isatty():
-        how = {"mininterval": 10.0, "file": _Lines(), "bar_format": "{n_fmt}/{total_fmt} steps, {elapsed}{postfix}"}
-    return tqdm(total=steps, initial=state.step, disable=hidden, unit="step", **how)
+        line = "{n_fmt}/{total_fmt} steps, {elapsed} so far, {remaining} left{postfix}"
+        how = {"mininterval": 10.0, "file": _Lines(), "bar_format": line}
+    return tqdm(total=steps, initial=state.step, disable=hidden, unit="step", smoothing=0, **how)
 
 
-def _advance(bar: tqdm, state: TextTraining) -> None:
-    """Show one more step."""
+def _advance(bar: tqdm, state: TextTraining, steps: float, seconds: float, smoothed: bool) -> None:
+    """Show one more step; with a time limit, the number of all steps is an estimate."""
+    if seconds < inf and not bar.disable:
+        rate = (state.step - bar.initial) / (bar.format_dict["elapsed"] or inf)
+        bar.total = min(steps, state.step + int(rate * max(0, seconds - state.seconds)))
     bar.update()
-    bar.set_postfix(loss=f"{state.losses[-1]:.3f}", words_s=f"{state.words_per_second:,.0f}", refresh=False)
+    loss = {"smoothed_loss" if smoothed else "loss": f"{state.losses[-1]:.3f}"}
+    bar.set_postfix(loss | {"words_s": f"{state.words_per_second:,.0f}"}, refresh=False)
 
 
 class _Lines:

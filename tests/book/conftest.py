@@ -50,9 +50,9 @@ def module_pages() -> list[str]:
 def chapter(tmp_path) -> Callable[..., tuple[int, bytes]]:
     """Return a function that makes a page of some cells, below ``out``, and gives Sphinx's status and the page."""
 
-    def make(extension: str, *cells: NotebookNode, **settings: object) -> tuple[int, bytes]:
+    def make(extensions: str, *cells: NotebookNode, **settings: object) -> tuple[int, bytes]:
         write(new_notebook(cells=[new_markdown_cell("# A chapter\n\nIt claims."), *cells]), tmp_path / "index.ipynb")
-        settings |= {"extensions": ["myst_nb", extension], "nb_execution_mode": "force"}
+        settings |= {"extensions": ["myst_nb", *extensions.split()], "nb_execution_mode": "force"}
         folders = tmp_path, None, tmp_path / "out", tmp_path / "trees"
         with patch_docutils(), docutils_namespace():
             app = Sphinx(*folders, "html", settings, status=None, warning=None)

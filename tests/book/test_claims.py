@@ -29,11 +29,12 @@ def aside(reader: dict[str, object], code: str) -> None:
     run_path(ASIDE, {"reader": reader, "path": "claims.py", "above": 0, "code": code})
 
 
-def test_a_false_claim_is_on_the_page_and_in_the_report_and_nowhere_else(chapter, claims, tmp_path):
+@pytest.mark.parametrize("extensions", ["bookext.claims", "bookext.claims bookext.execution"])
+def test_a_false_claim_is_on_the_page_and_in_the_report_and_nowhere_else(chapter, claims, tmp_path, extensions):
     claims.write_text(FALSE)
-    cells = [("first", "x = 1"), ("second", "print('goes', 'on')"), ("third", "print(x, 1 / 0)")]
+    cells = [("first", "x = open('run', 'x') and 1"), ("second", "print('goes', 'on')"), ("third", "print(x, 1 / 0)")]
     made = [new_code_cell(source, id=name) for name, source in cells]
-    status, page = chapter("bookext.claims", *made, nb_execution_allow_errors=True)
+    status, page = chapter(extensions, *made, nb_execution_allow_errors=True)
     assert status == 1
     text = html.fromstring(page).text_content()
     assert "tests/claims/index.py, after second: AssertionError: three is less" in text

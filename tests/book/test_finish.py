@@ -1,61 +1,56 @@
-"""The last hand on the pages: each repair mends a page with the fault, and leaves one without as it is."""
+"""Pages are light, and right for screen readers and telephones; axe looks at the roles and names on the built pages."""
 
 import pytest
+from lxml import html
+from nbformat.v4 import new_code_cell, new_markdown_cell
 from PIL import Image
 
-from bookext.finish import SEARCH, one_sheet, pictures, repaired, write_sheets
+from bookext.finish import write_sheets
 
-FOLDED = (  # as myst-nb writes it
-    '<details class="admonition hide above-input">\n<summary aria-label="Toggle hidden content">\n'
-    '<p class="collapsed admonition-title">A</p>\n<p class="expanded admonition-title">Hide</p>\n</summary>{}</details>'
-)
-FOLD = '<details class="fold"><summary>A</summary>{}</details>'
-CODE, OUTPUT = '<div class="cell_input">a</div>', '<div class="cell_output">b</div>'
+TEXT = """![A dot](dot.png)
 
+| | b |
+| --- | --- |
+| a | 1 |
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ('<script src="_static/doctools.js"></script>', '<script defer src="_static/doctools.js"></script>'),
-        ('<script defer src="_static/scripts/fontawesome.js?digest=1"></script>', ""),
-        ('<script>const THEBE_JS_URL = ""</script>\n<script async src="_static/sphinx-thebe.js"></script>', ""),
-        ('<link rel="preload" as="script" href="a.js" />\n<link href="a.css" />', '<link href="a.css" />'),
-        ('<script src="_static/documentation_options.js"></script>',) * 2,
-        ('<script defer="defer" src="a.js"></script><script>let x = 1;</script>',) * 2,
-        (FOLDED.format(CODE) + OUTPUT, FOLD.format(CODE) + OUTPUT),
-        (
-            FOLDED.format(f"{CODE}\n{OUTPUT}"),
-            FOLD.format(f'<details class="code"><summary>Show the code</summary>{CODE}</details>{OUTPUT}'),
-        ),
-        (
-            f"<div>{FOLDED.format(OUTPUT)}\n</div>\n<details>\n<summary>Answer</summary><p>So.</p></details>",
-            f"<div>{FOLD.format(OUTPUT + '<p>So.</p>')}</div>",
-        ),
-        (
-            '<span class="math"><math><mi>t</mi></math></span>), so',
-            '<span class="together"><span class="math"><math><mi>t</mi></math></span>),</span> so',
-        ),
-        ('<span class="math">t</span> <span>a</span>, so',) * 2,
-        ('<span class="n">a</span><span class="o">=</span>', 'a<span class="o">=</span>'),
-        ('<span class="n" data-letter="c">c</span><span class="n"><span>a</span></span>',) * 2,
-        ("<dl><dt>a</dt><dd>b</dd></dl><p>c</p>",) * 2,
-    ],
-)
-def test_repairs(before, after):
-    """What axe would find on the built pages is left to it: landmarks, names, roles and lists."""
-    assert repaired(before) == after
+<table><tr><th scope="row">a name of many letters</th></tr><tr><th scope="row">short</th></tr></table>
+"""
+FOLDED = {"tags": ["hide-cell"], "mystnb": {"code_prompt_show": "Look"}}
 
 
-def test_a_page_without_search_loads_no_index():
-    page = '<script defer src="../_static/searchtools.js"></script>\n<script src="../searchindex.js?v=1"></script><p>'
-    assert SEARCH.sub("", page) == "<p>"
+@pytest.fixture
+def page(chapter, tmp_path, root) -> html.HtmlElement:
+    """Make a page of the theme with one of each thing that is changed."""
+    Image.new("RGB", (7, 3)).save(tmp_path / "dot.png")
+    answer = new_markdown_cell("<details>\n<summary>Answer</summary>\n\nSo.\n\n</details>\n\nAnd on.")
+    cells = [new_markdown_cell(TEXT), new_code_cell("1 + 1", metadata=FOLDED), answer]
+    theme = {"html_theme": "sphinx_book_theme", "templates_path": [str(root / "book" / "_templates")]}
+    status, made = chapter("bookext.finish", *cells, **theme)
+    assert status == 0
+    return html.fromstring(made)
 
 
-def test_a_picture_comes_late_into_its_room(tmp_path):
-    Image.new("RGB", (7, 3)).save(tmp_path / "b.png")
-    page = '<img alt="a" src="../_images/a.png" /><img src="../_static/logo.png" />'
-    sized = '<img loading="lazy" width="7" height="3" alt="a" src="../_images/a.png" />'
-    assert pictures(page, {"a.png": tmp_path / "b.png"}) == sized + '<img src="../_static/logo.png" />'
+def test_behind_a_door_are_output_and_answer_and_the_code_behind_another(page):
+    (fold,) = page.xpath("//details[@class='fold']")
+    assert [part.tag for part in fold] == ["summary", "details", "div", "p"]
+    assert [fold[0].text, fold[1][0].text, fold[3].text] == ["Look", "Show the code", "So."]
+    assert "1 + 1" in "".join(fold[1].text_content().split("\n")).replace("\xa0", " ")
+    assert page.xpath("//details") == [fold, fold[1]]
+    assert fold.getparent().getnext().text == "And on."
+
+
+def test_a_long_name_of_a_row_may_ask_for_room(page):
+    assert [name.get("class") for name in page.xpath("//th[@scope='row']")] == ["long", None]
+
+
+def test_pictures_come_late_corners_are_no_headings_and_a_page_loads_one_sheet(page):
+    (picture,) = page.xpath("//img[@alt='A dot']")
+    assert [picture.get(name) for name in ("loading", "width", "height")] == ["lazy", "7", "3"]
+    assert [cell.tag for cell in page.xpath("//thead/tr/*")] == ["td", "th"]
+    assert len(page.xpath("//link[@rel='stylesheet']")) == 1
+    waiting = {script.get("src").split("?")[0]: script.get("defer") for script in page.xpath("//script[@src]")}
+    assert [name for name, wait in waiting.items() if wait is None] == ["_static/documentation_options.js"]
+    assert "thebe" not in " ".join(page.xpath("//script/@src | //link/@href | //script/text()")).lower()
 
 
 def test_one_sheet_holds_all_in_their_order_and_finds_what_they_find(tmp_path):
@@ -64,23 +59,11 @@ def test_one_sheet_holds_all_in_their_order_and_finds_what_they_find(tmp_path):
         "styles/theme.css": '@import "../basic.css";\na { background: url(../icons/a.svg), url("data:b"), url("c") }',
         "icons.css": ".list { content: '\\f03a' }",
     }
-    static = tmp_path / "_static"
     for name, text in sheets.items():
-        (static / name).parent.mkdir(exist_ok=True, parents=True)
-        (static / name).write_text(text)
-    page = (
-        '<link href="../_static/styles/theme.css?v=1" rel="stylesheet" /><script></script>'
-        '<link rel="stylesheet" type="text/css" href="../_static/icons.css" /><link rel="icon" href="../_static/a"/>'
-    )
-    sheets = {}
-    page = one_sheet(page, sheets)
-    ((name, parts),) = sheets.items()
-    assert page == (
-        f'<link rel="stylesheet" href="../_static/{name}" />\n<script></script><link rel="icon" href="../_static/a"/>'
-    )
-    assert parts == ("styles/theme.css", "icons.css")
-    write_sheets(static, sheets)
-    assert (static / name).read_text().split("\n") == [
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    write_sheets(tmp_path, {"sheet.css": ["styles/theme.css", "icons.css"]})
+    assert (tmp_path / "sheet.css").read_text().split("\n") == [
         "p { color: red }",
         "",
         'a { background: url(styles/../icons/a.svg), url("data:b"), url("styles/c") }',

@@ -457,12 +457,17 @@ def test_each_picture_of_the_fifteen_minutes_can_be_answered(visit, address):
 
 
 def test_the_first_page_gives_the_times_of_the_chapters(notebook_path, root):
-    """Those that each chapter gives at its top, in the same words."""
-    top = " ".join(nbformat.read(notebook_path, as_version=4).cells[0].source.split())
-    times = r"Reading takes (?:about )?(\w+ \w+).*?running all cells (?:takes )?(?:about |less than )?(\w+ \w+)"
+    """Those that each chapter gives at its top, in the same words, and the sum of its exercises."""
+    cells = nbformat.read(notebook_path, as_version=4).cells
+    top = " ".join(cells[0].source.split())
+    times = r"Reading takes (?:about )?(\w+ \w+).*?[Rr]unning all cells (?:takes )?(?:about |less than )?(\w+ \w+)"
+    minutes = [
+        int(n) for cell in cells for n in re.findall(r"^### Exercise .+\((\d+) minutes\)", cell.source, re.MULTILINE)
+    ]
     lines = (root / "book" / "index.md").read_text("utf-8").splitlines()
     (row,) = (line for line in lines if line.startswith("|") and notebook_path.name in line)
-    assert [cell.strip() for cell in row.split("|")[2:4]] == [*re.search(times, top).groups()]
+    expected = [*re.search(times, top).groups(), *([f"{sum(minutes)} minutes"] if minutes else [])]
+    assert [cell.strip() for cell in row.split("|")[2:-1]] == expected
 
 
 def test_the_evidence_lists_what_was_executed(built):

@@ -13,7 +13,8 @@ WHOLE = {  # tables of a plan whose rows must stand together on a page
     "05-real-sentences": ("sentences", ["models", "french"]),
     "content": ("world", ["reordering"]),
     "transformers": ("world", ["transformers"]),
-    "changes": ("world", ["path", "order"]),
+    "judging": ("world", ["path", "order"]),
+    "papers-tables": ("sentences", ["changes"]),
 }
 
 

@@ -148,7 +148,7 @@ assert [{len(runs[n]) for runs in at.values()} for n in range(4)] == [{5}, {5}, 
 speed = recorded.costs["words_per_second"]
 assert 0.4 < speed["global-feeding"] / speed["global"] < 0.6, "half as fast"
 for name in compared:
-    for share, end in knob.items():
+    for share, end in tail.items():
         assert recorded.plan.configs[name + end].reordering == share
 
 # %% after cell-045
@@ -183,6 +183,7 @@ assert (len(english.words), len(french.words)) == (194, 254)
 assert not luong.decoder.input_feeding and not forwards.encoder.reverse
 of_luong, of_forwards = (recorded.plan.configs[model.config["training_info"]["row"]] for model in (luong, forwards))
 assert of_forwards.options == {**of_luong.options, "encoder": "forward"}
+assert 0.4 < right < 0.6, "about half"
 
 # %% after papers-scores
 from attnbook.experiments import ledger
@@ -191,6 +192,9 @@ found = ledger.judge_plan(on_captions).set_index(["first", "second", "metric"])
 added = found[found["comparison"] == "L1"]
 papers = added["paper_first"] - added["paper_second"]
 assert added["difference"].idxmax() == papers.idxmax() == ("location-unfed", "dropout", "bleu_beam"), "gains most"
+gained = found.loc[("location-unfed", "dropout", "bleu_beam")]
+assert (gained["paper_second"], gained["paper_first"]) == (14.0, 16.8)
+assert [f"{np.mean(gained[side]):.1f}" for side in ("ours_second", "ours_first")] == ["12.8", "23.5"]
 fed = found.loc[("location", "location-unfed", "bleu_beam")]
 assert f"{fed['paper_first'] - fed['paper_second']:.1f} {fed['difference']:.1f}" == "1.3 0.4"
 assert (fed["verdict"], len(fed["ours_first"]), len(fed["ours_second"])) == ("undecided", 5, 5)

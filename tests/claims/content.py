@@ -65,17 +65,21 @@ wider = judged.query("first == 'local-m-D10' and metric == 'exact_match'").set_i
 assert (wider[[1, 2, 3]] == "supported").all()
 spans = square.max() - square.min()
 assert spans.idxmax() == "local-p-D4"
+gained = square.mean()
+assert gained["local-p"] - gained["local-p-D4"] > gained["local-m-D10"] - gained["local-m"], "gains more"
 
-# %% after 299cd325
-for prefix in ("", "french-"):
-    for metric, part, _ in measured.values():
-        a, b = (runs_of(prefix + name, metric, part) for name in titles)
-        assert len(a) == len(b) == 3
-        assert a.min() < b.max() and b.min() < a.max(), "not decided"
-of_plan = experiments.read_plan("sentences").configs
-options = {name: config.options for name, config in of_plan.items()}
-narrow = {"window": "local-m", "half_width": 2}
-for prefix in ("", "french-"):
-    whole = options[prefix + "luong"]
-    assert options[prefix + "local-m"] == whole | narrow, "nothing else"
-assert len(of("local-m")) >= 3
+# %% after longer-or-wider
+one, two, three = of_length.values()
+usual, wide, trained = without
+assert one.count().tolist() == two.count().tolist() == three.count().tolist() == [10, 3, 3, 10]
+configs = recorded.plan.configs
+assert configs[wide].hidden_size == 2 * configs[usual].hidden_size
+assert configs[trained].max_steps / configs[usual].max_steps == 4
+assert configs[trained].num_pairs / configs[usual].num_pairs == 4
+verdict = judged.set_index(["first", "second", "metric", "test_set"])["verdict"]
+for n in ranges.SEEN:
+    assert verdict[trained, usual, "exact_match", n] == "supported"
+    assert verdict[wide, usual, "perplexity", n] == "supported"
+assert {verdict[wide, usual, "exact_match", n] for n in (1, 2)} == {"inconclusive"}
+assert verdict["bahdanau", trained, "exact_match", 3] == "supported"
+assert three[trained].max() < 0.4 and three["bahdanau"].min() > 0.94

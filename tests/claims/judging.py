@@ -1,12 +1,26 @@
+# %% after standard-error
+assert first.min() > second.max() and len(first) == len(second) == 10
+
+# %% after cell-013
+which = "first == 'bahdanau' and second == 'global-dot' and test_set == 4 and metric == 'exact_match'"
+mine = judged.loc["models"].query(which).squeeze()
+assert np.isclose(mine["p_value"], test.pvalue, atol=0)
+assert np.isclose(mine["p_corrected"], corrected.iloc[place], atol=0)
+assert mine["verdict"] == "supported" and mine["direction"] == "more"
+half = (mine["ci_high"] - mine["ci_low"]) / 2
+assert np.isclose(half, stats.t.isf(0.025, test.df) * error)
+against = stats.ttest_ind(first - mine["margin"], second, equal_var=False, alternative="less").pvalue
+assert np.isclose(mine["margin_p_value"], against) and mine["margin"] == 0.05
+
 # %% after cell-002
-assert counts.loc["all"].sum() == len(judged)
+assert counts.loc["all"].sum() == len(judged) and len(parts) == 6
 unread = judged.query("verdict == 'not recorded'")
 assert (unread["test_set"] == 8).all()
 assert unread[["first", "second"]].agg(" ".join, axis=1).str.contains("location").all()
 assert not judged.duplicated(["claim", "metric", "test_set"]).any()
 of_parts = [parts[name]["title"] for name in ("path", "order")]
 shares = counts["inconclusive"] / counts.sum(axis=1)
-assert shares[of_parts].min() > 0.5, "mostly open"
+assert shares[of_parts].min() > 0.5, "most of both"
 assert runs.groupby("model")["seed"].nunique().median() <= 5
 best_runs = runs.groupby(["model", "clauses"])["exact_match"].max()
 wrong = [
@@ -15,54 +29,42 @@ wrong = [
     if c.metric == "exact_match"
 ]
 assert sum(wrong) > 10, "ruled out since both are wrong"
-
-# %% after cell-005
 verdict_on = judged.set_index(["first", "second", "metric", "test_set"])["verdict"]
 scored = ["exact_match", "bleu_beam", "perplexity"]
 asked = [("bahdanau", "no-attention"), ("global", "no-attention"), ("global", "local-m")]
-asked = [*product(asked, (1, 2, 3)), *product([("global", "location"), ("global-dot", "location")], (3,))]
-assert all(verdict_on[one, other, metric, n] == "supported" for (one, other), n in asked for metric in scored)
+of_asked = [verdict_on[(*pair, metric, n)] for pair in asked for metric in scored for n in ranges.SEEN]
+assert {*of_asked} == {"supported"}
+assert len(plan.contents["tuning"]["seeds"]) == 1, "single trainings"
 
-# %% after cell-013
-which = "first == 'bahdanau' and second == 'global-dot' and test_set == 4 and metric == 'exact_match'"
-mine = judged.loc["models"].query(which).squeeze()
-assert np.isclose(mine["p_value"], test.pvalue, atol=0)
-assert np.isclose(mine["p_corrected"], corrected.iloc[place], atol=0)
-assert mine["verdict"] == "supported" and first.min() > second.max()
-against = stats.ttest_ind(first - mine["margin"], second, equal_var=False, alternative="less").pvalue
-assert np.isclose(mine["margin_p_value"], against) and mine["margin"] == 0.05
+# %% after cell-026
+assert 0.08 < max(shifts) < 0.11, "up to a tenth"
 
-# %% after cell-017
-_, equal, apart, found = zip(*rows, strict=True)
-assert list(apart) == sorted(apart, reverse=True) and list(found) == sorted(found)
-assert found[0] < 0.1 and equal[0] == "0.3"
+# %% after equal-models
+assert p.size == picked.sum() and (p < 0.05).mean() < 0.1, "new runs"
+assert (stats.ttest_ind(one, other, axis=1, equal_var=False).pvalue[picked] < 0.05).mean() > 0.9, "same runs"
 
-# %% after cell-021
-other = wide.loc["bahdanau", "no-attention", 8]
-assert (other["bleu_beam"], other["perplexity"]) == (1, -1)
-pairs = combinations(["exact_match", "bleu_beam", "perplexity"], 2)
-contradicted = {pair: wide[[*pair]].prod(axis=1, min_count=2) for pair in pairs}
-seen = [n in ranges.SEEN for n in wide.index.get_level_values("test_set")]
-assert not any((signs[seen] < 0).any() for signs in contradicted.values())
-most = {pair: (signs < 0).sum() for pair, signs in contradicted.items()}
-assert most.pop(("bleu_beam", "perplexity")) > max(most.values())
+# %% after both-orders
+assert longer.mean().idxmax() == "order-layer"
+assert longer.count().to_dict() == {name: 10 if name == "bahdanau" else 5 for name in between}
+later = experiments.read_plan("papers-grammar").configs["hybrid"]
+picked_row = plan.configs["order-layer"]
+assert later.options == picked_row.options and later.model == picked_row.model and len(later.seeds) == 10
+assert not {*later.seeds} & {*picked_row.seeds}
 
 # %% after cell-030
-picked, planned = found.iloc[-2], found.iloc[-1]
-assert picked.sum() == planned.sum() == 12 and planned["supported"] < picked["supported"] / 2
-assert not found["reversed"].any()
-assert found[:-1].to_numpy().sum() == len(said), "all are recorded"
-assert found["supported"][:-1].sum() > 0.7 * len(said), "most"
-n = runs.groupby(["model", "clauses"]).size()
-assert all(n[c.first, c.test_set] == n[c.second, c.test_set] for c in of_course.itertuples()), "equally many"
-assert (by_range(runs, of_course) != 0).mean() > 0.8, "picked because their ranges are apart"
-assert 0.08 < max(shifts) < 0.11, "up to a tenth"
-opposite = known["apart"] * np.select([known["direction"] == "more", known["direction"] == "less"], [1, -1], 0)
-assert not ((known["verdict"] == "supported") & (opposite < 0)).any()
-assert not ((known["verdict"] == "reversed") & (opposite > 0)).any()
+assert alone["verdict"].eq("supported").all()
+assert 2 * steps["verdict"].eq("supported").sum() == len(steps), "half"
+assert np.allclose(steps["difference"], alone["difference"])
+assert (known.loc[["path", "order"], "apart"] == 0).mean() > 0.5, "many show no difference"
 
-# %% after cell-034
-assert (eight["verdict"] == "supported").tolist() == [True] + 7 * [False]
-assert (eight["verdict"][1:] == "inconclusive").all()
-needed = stats.t.isf(0.05 / 8 / 2, 2)
-assert 12 < needed < 13, needed
+# %% after cell-021
+other_metric = wide.loc["bahdanau", "no-attention", 8]
+assert (other_metric["bleu_beam"], other_metric["perplexity"]) == (1, -1)
+contradicted = {pair: wide[[*pair]].prod(axis=1, min_count=2) for pair in combinations(scored, 2)}
+seen = [n in ranges.SEEN for n in wide.index.get_level_values("test_set")]
+assert not any((signs[seen] < 0).any() for signs in contradicted.values())
+assert all(against < same / 10 for _, same, against in rows), "rarely"
+from pathlib import Path
+
+expected = judged.reset_index("table").drop(columns=["claim", "entry"]).round(6)
+assert Path("judging.csv").read_text("utf-8") == expected.to_csv(index=False), "make refresh"

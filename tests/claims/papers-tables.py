@@ -56,6 +56,15 @@ errors = captions.runs().query("test_set == 'captions'").groupby("model")["align
 assert test[test["model"] == "bahdanau"]["bleu_beam"].min() > test[test["model"].isin(links.rows)]["bleu_beam"].max()
 assert errors.min()["bahdanau"] > errors.max()["dot"]
 
+# %% after feeding
+judged_fed = experiments.judge_claims(world.runs(), world.plan.claims("path"))
+its = judged_fed.query("first == 'global-feeding' and second == 'global' and metric == 'exact_match'")
+its = its.set_index("test_set")["verdict"]
+assert its[[1, 6, 8]].eq("ruled out").all() and its[[2, 3, 4, 5]].eq("inconclusive").all()
+for lengths in measured.values():
+    assert ranges.mean_by_seed(world, fed, clauses=lengths).count().tolist() == [10, 5]
+assert 0.4 < pace["global-feeding"] / pace["global"] < 0.6
+
 # %% after cell-019
 from pathlib import Path
 
@@ -66,3 +75,16 @@ of_papers = [row["bleu_beam"] for row in ledger.read_ledger()["tables"]["luong-4
 assert f"{max(of_papers) - min(of_papers):.1f}" == "1.7"
 assert runs_of["general"].min() > runs_of["local-m"].min()
 assert runs_of["general"].max() < runs_of["local-m"].max()
+
+# %% after cell-034
+assert (eight["verdict"] == "supported").tolist() == [True] + 7 * [False]
+assert (eight["verdict"][1:] == "inconclusive").all()
+assert 12 < least < 13
+
+# %% after captions-once
+planned = {row["name"] for row in real.plan.contents["tables"]["changes"]["rows"]}
+assert planned == {*single} - {"luong", "luong-both"}
+assert all(bleu[name].count() == len(real.plan.configs[name].seeds) for name in single)
+of = {name: real.plan.configs[name].options for name in single}
+base = {name: (of["luong-both"] if name == "subwords" else of["luong"]) for name in planned}
+assert all(len({*of[name].items()} - {*base[name].items()}) <= 2 for name in planned)

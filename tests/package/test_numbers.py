@@ -70,7 +70,7 @@ def test_a_search_takes_numbers_of_every_kind(kind):
     model = luong(*VOCABULARIES, **SIZES).eval()
     expected = [greedy_search(model, IDS, LENGTHS, 7).ids, beam_search(model, IDS, LENGTHS, 7, 3).ids]
     assert torch.equal(greedy_search(model, IDS, LENGTHS, kind(7)).ids, expected[0])
-    beam = beam_search(model, IDS, LENGTHS, kind(7), kind(3), length_penalty=np.float32(1))
+    beam = beam_search(model, IDS, LENGTHS, kind(7), kind(3))
     assert torch.equal(beam.ids, expected[1])
     one, other = (translate(model, "the", max_length=each(4)) for each in (kind, int))
     assert str(one) == str(other)

@@ -9,15 +9,18 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from attnbook import load_pretrained
 from attnlib import search as module
 from attnlib import translation
 from attnlib.batching import encode_batch
 from attnlib.data import BOS, EOS, PAD, UNK, Vocabulary
+from attnlib.decoders import DecoderState
 from attnlib.mechanism import AttentionOutput
 from attnlib.presets import luong, rnn_encdec, rnn_search
-from attnlib.search import beam_search, greedy_search
+from attnlib.search import Hypotheses, beam_search, greedy_search
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.transformer import transformer
 from attnlib.translation import translate, translate_all
@@ -49,7 +52,7 @@ class Seen(NamedTuple):
     sentence: torch.Tensor
     words: torch.Tensor
 
-    def select(self, rows):  # noqa: D102
+    def select(self, rows, *, same_sources=False):  # noqa: D102
         return Seen(self.sentence[rows], self.words[rows])
 
 
@@ -109,14 +112,13 @@ def tree(seed, most):
     return translator, source, ended, [{w: log_probability(translator, s, w) for w in (*ended, *cut)} for s in source]
 
 
-@pytest.mark.parametrize("length_penalty", [0.0, 0.7, 1.0])
 @pytest.mark.parametrize("seed", range(7))
-def test_a_beam_as_wide_as_the_tree_finds_the_best_of_all(seed, length_penalty):
+def test_a_beam_as_wide_as_the_tree_finds_the_best_of_all(seed):
     """Of those that end."""
     translator, source, ended, log_probabilities = tree(seed, most := 4)
-    result = beam_search(translator, source, torch.full((5,), 4), most, 3**most, length_penalty=length_penalty)
+    result = beam_search(translator, source, torch.full((5,), 4), most, 3**most)
     for n, log_p in enumerate(log_probabilities):
-        score = {w: log_p[w] / len(w) ** length_penalty for w in log_p}
+        score = {w: log_p[w] / len(w) for w in log_p}
         best = max(ended, key=score.get)
         assert tuple(result.ids[n, : result.lengths[n]].tolist()) == best
         assert result.log_probabilities[n] == pytest.approx(log_p[best])
@@ -290,6 +292,52 @@ def test_a_search_keeps_where_each_step_looked_and_not_what_it_received(search, 
     monkeypatch.setattr(module, "join", lambda looks: kept.extend(looks) or joined(looks))
     assert search(untrained("local-p"), SOURCE, LENGTHS, 9).weights.shape[1] == len(kept)
     assert {look.context.untyped_storage().nbytes() for look in kept} == {0}
+
+
+class Made(TorchDispatchMode):
+    """The count of the numbers that operations write, which is not what a view shows."""
+
+    numbers = 0
+
+    def __torch_dispatch__(self, operation, types, given=(), named=None):
+        """Count them."""
+        made = operation(*given, **(named or {}))
+        self.numbers += sum(x.numel() for x in tree_leaves(made) if isinstance(x, torch.Tensor)) * (
+            not operation.is_view
+        )
+        return made
+
+
+@pytest.mark.parametrize("window", ["local-m", "local-p"])
+def test_with_a_window_a_step_writes_as_many_numbers_however_long_the_source(window, search, monkeypatch):
+    model = luong(VOCABULARY, VOCABULARY, window=window, half_width=2, embedding_dim=5, hidden_size=7, seed=3).eval()
+    step = model.step
+
+    def endless(words, state):
+        logits, *rest = step(words, state)
+        logits[:, EOS] = -torch.inf
+        return logits, *rest
+
+    def written(src, steps):
+        with Made() as made:
+            search(model, torch.full((2, src), 5), torch.tensor([src, src - 1]), steps)
+        return made.numbers
+
+    monkeypatch.setattr(model, "step", endless)
+    monkeypatch.setattr(
+        module, "_hypotheses", lambda *found: Hypotheses(*found[:3], None)
+    )  # no weights at all positions
+    short, long = (written(src, 9) - written(src, 4) for src in (20, 200))
+    assert short == long > 0
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_what_is_kept_of_the_source_is_to_the_bit_what_would_be_copied(name, monkeypatch):
+    translator, select = untrained(name), DecoderState.select
+    kept = beam_search(translator, SOURCE, LENGTHS, 13, 4)
+    monkeypatch.setattr(DecoderState, "select", lambda state, rows, **_: select(state, rows))
+    for one, other in zip(kept, beam_search(translator, SOURCE, LENGTHS, 13, 4), strict=True):
+        assert one is other is None or one.equal(other)
 
 
 @pytest.mark.parametrize("width", [1, 3])

@@ -5,9 +5,9 @@ from attnlib.lazy import attach
 _NAMES = {
     "card": "Question table",
     "comparison": "model_comparison",
-    "crossfade": "draw_transformer",
     "demo": "attention_demo",
     "differences": "draw_differences",
+    "drawings": "draw_model",
     "explorer": "attention_explorer",
     "plane": "query_plane",
     "player": "step_player",

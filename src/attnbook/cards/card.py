@@ -8,12 +8,11 @@ ids, so that a page can have any number of cards, and the same data give the sam
 
 import json
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from html import escape
-from math import ceil, floor
+from math import floor
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +21,6 @@ from jaxtyping import Bool, Float, Real
 
 from attnlib.checks import brief, check_words
 from attnlib.shapes import Array
-
-_LETTER = 8.4  # pixels that a letter needs at 14 pixels' height; the wide letters of East Asia need two such
 
 _NO_MATHEMATICS = "tex2jax_ignore mathjax_ignore"  # classes in which MathJax leaves a user's words alone
 
@@ -69,16 +66,13 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Card:
     for n, row in enumerate(cells):
         if len(row) != len(head) or not row:
             raise ValueError(f"rows[{n}] has {len(row)} cells; expected {len(head)}, as many as head, at least one")
-    columns = "".join(f'<th scope="col">{escape(name)}</th>' if name else "<td></td>" for name in head)
     marks = [[getattr(x, "attributes", "") for x in row] for row in rows]
-    lines = "\n".join(
-        f'<tr><th scope="row">{escape(first)}</th>'
+    lines = [
+        f'<th scope="row">{escape(first)}</th>'
         + "".join(f"<td{mark}>{escape(cell)}</td>" for cell, mark in zip(others, of_row[1:], strict=True))
-        + "</tr>"
         for (first, *others), of_row in zip(cells, marks, strict=True)
-    )
-    inside = f"<thead><tr>{columns}</tr></thead>\n<tbody>{lines}</tbody>"
-    html = f'<table class="table dataframe {_NO_MATHEMATICS}">\n{inside}\n</table>'
+    ]
+    html = f'<table class="table dataframe {_NO_MATHEMATICS}">\n{_parts(head, lines)}\n</table>'
     widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
     text = "\n".join(
         "  ".join([first.ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(others, widths[1:], strict=True))])
@@ -184,7 +178,7 @@ def sortable_table(head: Sequence[str], rows: Iterable[str], text: str, above: s
     table.
     """
     region = f'class="at-scroll" tabindex="0" role="region" aria-label="{escape(text)}"'
-    return card("sorter", f"{above}<div {region}>{_table(head, rows)}</div>\n", {}, text)
+    return card("sorter", f"{above}<div {region}><table>{_parts(head, rows)}</table></div>\n", {}, text)
 
 
 def still_table(above: str, head: Sequence[str], rows: Iterable[str]) -> str:
@@ -192,13 +186,29 @@ def still_table(above: str, head: Sequence[str], rows: Iterable[str]) -> str:
 
     The rows are the HTML of their cells.
     """
-    return f'<div class="at-still"><p>{above}</p><div class="at-scroll">{_table(head, rows)}</div></div>\n'
+    return f'<div class="at-still"><p>{above}</p>{_wide(head, rows)}</div>\n'
 
 
-def _table(head: Sequence[str], rows: Iterable[str]) -> str:
+def weight_table(head: Sequence[str], names: Sequence[str], weights: Float[np.ndarray, "rows columns"]) -> str:
+    """Return a table of weights with the names of its rows; the ground of a cell is as strong as its weight."""
+    rows = [
+        f'<th scope="row">{escape(word)}</th>'
+        + "".join(f'<td style="--w: {weight:.2f}">{two_decimals(weight)}</td>' for weight in row)
+        for word, row in zip(names, weights, strict=True)
+    ]
+    return _wide(["", *head], rows)
+
+
+def _wide(head: Sequence[str], rows: Iterable[str]) -> str:
+    """Return a table that is scrolled where it is wider than the card."""
+    return f'<div class="at-scroll"><table>{_parts(head, rows)}</table></div>'
+
+
+def _parts(head: Sequence[str], rows: Iterable[str]) -> str:
+    """Return the head and the body of a table of rows of HTML."""
     columns = "".join(f'<th scope="col">{escape(name)}</th>' if name else "<td></td>" for name in head)
     lines = "\n".join(f"<tr>{row}</tr>" for row in rows)
-    return f"<table><thead><tr>{columns}</tr></thead>\n<tbody>{lines}</tbody></table>"
+    return f"<thead><tr>{columns}</tr></thead>\n<tbody>{lines}</tbody>"
 
 
 def files(kind: str, models: bool) -> tuple[str, ...]:
@@ -266,16 +276,6 @@ def check_all(fits: Bool[np.ndarray, "..."], x: Float[np.ndarray, "..."], name: 
     """Raise a ValueError that names the first number out of its range."""
     if not fits.all():
         raise ValueError(f"{name} holds {x[~fits][0]:g}; expected {expected}")
-
-
-def letters(words: Iterable[str]) -> int:
-    """Return the length of the longest word; East Asian wide letters count twice."""
-    return max(sum(1 + (unicodedata.east_asian_width(letter) in "WF") for letter in word) for word in words)
-
-
-def width(words: Iterable[str]) -> int:
-    """Estimate the width of the longest word in pixels, from above."""
-    return ceil(letters(words) * _LETTER)
 
 
 def two_decimals(number: int | float) -> str:

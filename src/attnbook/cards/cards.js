@@ -7,6 +7,7 @@ window.attnlibCards ??= (() => {
   // Two decimals, as Python writes them: a half goes up.
   const two = x => (Math.floor(100 * x + 0.5) / 100).toFixed(2).replace("-", "−");
   const clamp = (x, least, most) => Math.min(Math.max(x, least), most);
+  const maxLength = words => 2 * words.length + 5;   // of a translation, as predictions.py has it
   const sum = list => list.reduce((total, x) => total + x, 0);
   const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
   // The key that is pressed; with Ctrl, Alt or Meta it is the browser's.
@@ -216,6 +217,6 @@ window.attnlibCards ??= (() => {
     scan();
   }
 
-  return { make, button, line, dress, fill, write, sayAtRest, two, clamp, greatest, sum, still, pressed, choices,
-    EOS, vocabularies, writing, inSlices, load, forget, match, whenTouched, question, define, scan };
+  return { make, button, line, dress, fill, write, sayAtRest, two, clamp, maxLength, greatest, sum, still, pressed,
+    choices, EOS, vocabularies, writing, inSlices, load, forget, match, whenTouched, question, define, scan };
 })();

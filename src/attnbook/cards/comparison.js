@@ -2,9 +2,9 @@
 // A reader chooses a French word, and sees where every model looks as it writes it, or an English one, and sees who
 // looks at it; lets the sentence grow by clauses; and puts first in English what French puts last.
 attnlibCards.define("comparison", (card, data, guard) => {
-  const { make, button, line, dress, fill, write, two, clamp, sum, greatest, still, pressed, choices, EOS, vocabularies,
-    writing, inSlices, load, whenTouched, sayAtRest } = attnlibCards;
-  const { Light, bulb, sized, eased, mix } = attnlibLight;
+  const { make, button, line, dress, fill, write, two, clamp, maxLength, sum, greatest, still, pressed, choices,
+    EOS, vocabularies, writing, inSlices, load, whenTouched, sayAtRest } = attnlibCards;
+  const { Light, bulb, sized, eased, mix } = attnlibLight, { cut } = attnlibAlign;
   const PATIENCE = 40, PAUSE = 1900, MOST = 60, NARROW = 600, MUCH = 0.35;   // milliseconds; words; pixels
   const FONT = "system-ui, 'Segoe UI', Helvetica, Arial, sans-serif", BLUE = "#a9bddc";
   const all = (path, node = bench) => [...node.querySelectorAll(path)];
@@ -15,19 +15,13 @@ attnlibCards.define("comparison", (card, data, guard) => {
   // an English word; or nothing. A held choice stays when the pointer goes.
   let chosen, english = -1, held = false;
 
-  const cut = (list, mark) => list.reduce((parts, word, n) => {
-    if (n && word === mark) parts.push([]);
-    parts.at(-1).push(n);
-    return parts;
-  }, [[]]);
-
   // --- Translating, in slices of time between which the page is free ---
 
   function* translation() {
     const ids = [...words.map(word => numbers.get(word)), EOS];
     for (const row of rows) {
       const steps = [], { opened } = models[row.m];
-      for (const { word, alpha, center } of opened.greedy(opened.encode(ids), ids.length + 8))
+      for (const { word, alpha, center } of opened.greedy(opened.encode(ids), maxLength(words)))
         yield steps.push({ word: name(word), alpha, center });
       row.steps = steps;
       drawRow(row);

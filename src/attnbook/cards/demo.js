@@ -2,8 +2,8 @@
 // drags weights, hides words and picks words, and the models of models.js translate the rest anew. Without a model
 // it shows weights that were computed before.
 attnlibCards.define("demo", (card, data, guard) => {
-  const { make, button, line, dress, fill, write, two, clamp, greatest, sum, still, pressed, choices, EOS, vocabularies,
-    writing, inSlices, load, match, whenTouched, question } = attnlibCards;
+  const { make, button, line, dress, fill, write, two, clamp, maxLength, greatest, sum, still, pressed, choices,
+    EOS, vocabularies, writing, inSlices, load, match, whenTouched, question } = attnlibCards;
   const MOST = 99, LEAST = 0.005, PATIENCE = 30;   // words; a weight that is still said; milliseconds
   // pixels: the lines of a target word; a word without letters; a likely word
   const BUNDLE = 15, FULL = 20, CHIP = 34;
@@ -50,8 +50,8 @@ attnlibCards.define("demo", (card, data, guard) => {
   }
 
   function* search({ opened, encoded }, hand, forced) {
-    const steps = [], most = 2 * words.length + 6;
-    const found = own?.search(opened, encoded, hand, forced) ?? opened.greedy(encoded, most, hand, forced);
+    const steps = [], found = own?.search(opened, encoded, hand, forced)
+      ?? opened.greedy(encoded, maxLength(words), hand, forced);
     for (const step of found) {
       if (step) steps.push(step);
       yield;

@@ -1,6 +1,6 @@
 """The attention demo (chapters 2 and 3): models that translate in the page, with weights that the reader can edit.
 
-Without scripts, on paper and on GitHub, it is a picture of one sentence with its translations and weights.
+Without scripts, on paper and on GitHub, it is one sentence with its translations and tables of their weights.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,6 +14,7 @@ from attnbook.cards.card import Card, Question, card, model_digest
 from attnbook.cards.explorer import WHOLE, shown_data, still
 from attnbook.cards.french import grammar_tables
 from attnbook.cards.packing import pack_models
+from attnbook.experiments.predictions import max_output_length
 from attnbook.language.sentences import sample
 from attnlib.batching import encode_batch
 from attnlib.checks import check_whole
@@ -89,7 +90,7 @@ def attention_demo(
         "question": task or None,
     }
     stills = "".join(
-        still(title, first.source, words, [one.get("weights") for one in each], chosen, language="fr")
+        still(title, first.source, words, [one.get("weights") for one in each], language="fr")
         for title, words, each in zip(models, written, steps, strict=True)
     )
     picture = f'<div class="at-still"><p>English: {escape(" ".join(first.source))}</p>\n{stills}</div>\n'
@@ -137,7 +138,7 @@ def _steps(network: EncoderDecoder, words: Sequence[str]) -> list[dict[str, Any]
     in thousandths.
     """
     source, lengths = encode_batch([words], network.source_vocabulary)
-    best = greedy_search(network, source, lengths, 2 * len(words) + 6)
+    best = greedy_search(network, source, lengths, max_output_length(words))
     logits, attended = network(source, lengths, best.ids)
     logits[..., :EOS] = -torch.inf
     shares, ids = logits[0].double().softmax(1).topk(_LIKELIEST)

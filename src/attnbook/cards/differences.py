@@ -13,7 +13,7 @@ from attnbook.cards.french import glosses
 
 
 class _Difference(NamedTuple):
-    """A difference: its name, what Luong's model has, what Bahdanau's, and what is said; Luong's is above."""
+    """A difference: its name, what Luong's model has, what Bahdanau's has, and its explanation; Luong's is above."""
 
     name: str
     luong: str

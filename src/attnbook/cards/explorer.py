@@ -1,6 +1,6 @@
 """The attention explorer (chapters 5 and 6): the demo without a model, for weights that were computed before.
 
-Without scripts, on paper and on GitHub, it is a picture of one sentence with its translation and weights.
+Without scripts, on paper and on GitHub, it is a table of the weights of one translation.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,16 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from attnbook.cards.card import Card, Question, card, check_all, checked_weights, two_decimals, width
+from attnbook.cards.card import Card, Question, card, check_all, checked_weights, weight_table
 from attnlib.checks import brief
 
 WHOLE = 10_000
 """Weights in a card's data are whole numbers of this part of 1."""
 
 _FIRST = 4  # the id of the first target word: those below stand for no words of a sentence
-_PITCH, _BAR, _GAP = 26, 60, 90  # pixels of the still picture: from row to row, a bar of weight 1, the lines
-_ROUNDED = 0.985  # what rounding can leave of 1
-_BUNDLE = 12  # pixels: the lines of one target word together
 
 
 def attention_explorer(
@@ -64,10 +61,9 @@ def attention_explorer(
     if question:
         data["question"] = {"right": question.right, "titles": True}
     title, first = next(iter(weights)), models[0]["steps"]
-    drawn = still(title, source, written[title], [each["weights"] for each in first], step)
-    picture = f'<div class="at-still">{drawn}</div>\n'
+    picture = still(title, source, written[title], [each["weights"] for each in first])
     text = f"Explorer of {len(first)} words that look at {len(source)}: {'; '.join(weights)}"
-    return card("demo", picture, data, text, question=question)
+    return card("demo", f'<div class="at-still">{picture}</div>\n', data, text, question=question)
 
 
 def shown_data(
@@ -81,66 +77,14 @@ def shown_data(
     return {**empty, "names": names, "words": words, "models": models, "step": step}
 
 
-def still(
-    title: str,
-    source: Sequence[str],
-    target: Sequence[str],
-    weights: Sequence[Any],
-    step: int,
-    *,
-    language: str = "",
-) -> str:
-    """Draw the still picture of a translation, with words down both sides.
+def still(title: str, source: Sequence[str], target: Sequence[str], weights: Any, *, language: str = "") -> str:
+    """Return a translation with a table of its weights, for readers without scripts.
 
-    The weights of each step are in ten-thousandths; those of the word at `step` are also drawn as bars.
+    The weights of each step are in ten-thousandths. If there are more of them than words, the last is that of the end.
     """
-    translation = f'<p>{escape(title)}: <span lang="{language}">{escape(" ".join(target))}</span></p>\n'
+    told = f'{escape(title)}: <span lang="{language}">{escape(" ".join(target))}</span>'
     if weights[0] is None:
-        return translation
-    written = [*target, "(end)"] if len(weights) > len(target) else list(target)
-    source_words = [*source, "(end)"] if len(weights[0]) > len(source) else list(source)
-    if (whole := sum(weights[step]) / WHOLE) < _ROUNDED:
-        translation += f"<p>The weights of {escape(written[step])} are {two_decimals(whole)} together.</p>\n"
-    left = _BAR + 48 + width(source_words)
-    right, size = left + _GAP, (left + _GAP + 12 + width(written), _PITCH * max(len(source_words), len(written)) + 4)
-    middle = [_PITCH * n + 15 for n in range(max(len(source_words), len(written)))]
-    rows = []
-    for i, word in enumerate(source_words):
-        share, bar = weights[step][i] / WHOLE, f'<rect x="0" y="{middle[i] - 9}" height="18"'
-        rows.append(
-            f'{bar} width="{_BAR}" fill="var(--raise, #f1f3f5)"></rect>'
-            f'{bar} width="{_BAR * share:.1f}" fill="var(--weight, #0072b2)"></rect>'
-            f'<text x="{_BAR + 6}" y="{middle[i] + 5}" font-size="12">{two_decimals(share)}</text>'
-            f'<text x="{left - 6}" y="{middle[i] + 5}" text-anchor="end">{escape(word)}</text>'
-        )
-    for t, word in enumerate(written):
-        bold = ' font-weight="700"' if t == step else ""
-        rows.append(f'<text x="{right + 6}" y="{middle[t] + 5}"{bold}>{escape(word)}</text>')
-    lines = "".join(
-        _lines(row, middle, middle[t], (left, right), 0.8 if t == step else 0.2) for t, row in enumerate(weights)
-    )
-    strongest = [
-        f"{word} attends most to {source_words[row.index(max(row))]}"
-        for word, row in zip(written, weights, strict=True)
-    ]
-    lines_of = f"lines from {len(source_words)} words to {len(written)}, as thick as the weights"
-    label = f"{title}: {lines_of}. {'; '.join(strongest)}."
-    return (
-        f'{translation}<svg role="img" aria-label="{escape(label)}" viewBox="0 0 {size[0]} {size[1]}" font-size="14" '
-        f'fill="currentColor" style="width: 100%; max-width: {size[0]}px">{lines}{"".join(rows)}</svg>\n'
-    )
-
-
-def _lines(row: Sequence[int], middle: Sequence[int], y: int, ends: tuple[int, int], opacity: float) -> str:
-    """Draw the lines of one target word, side by side at its end."""
-    (left, right), to, lines = ends, y - _BUNDLE / 2, []
-    for i, weight in enumerate(row):
-        thick = _BUNDLE * weight / WHOLE
-        if weight >= 50:
-            bend, end = (left + right) / 2, f"{to + thick / 2:.1f}"
-            lines.append(
-                f'<path d="M{left} {middle[i]}C{bend:g} {middle[i]} {bend:g} {end} {right} {end}" '
-                f'stroke-width="{max(thick, 0.75):.2f}"></path>'
-            )
-        to += thick
-    return f'<g fill="none" stroke="var(--weight, #0072b2)" opacity="{opacity}">{"".join(lines)}</g>'
+        return f"<p>{told}</p>\n"
+    shares = np.asarray(weights) / WHOLE
+    written, read = ([*words, "(end)"][:size] for words, size in zip((target, source), shares.shape, strict=True))
+    return f"<p>{told}</p>\n{weight_table(read, written, shares)}"

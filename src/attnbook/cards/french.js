@@ -119,7 +119,7 @@ window.attnlibFrench ??= ({ nouns, adjectives, verbs, places, conjunctions, elid
   return { read, turned };
 };
 
-// Right and wrong, as comparison.py has it.
+// Right and wrong.
 window.attnlibAlign ??= (() => {
   const { match } = attnlibCards, END = "(end)";
 
@@ -180,5 +180,5 @@ window.attnlibAlign ??= (() => {
     }
   }
 
-  return align;
+  return Object.assign(align, { cut });
 })();

@@ -51,7 +51,7 @@ def grammar_tables() -> dict[str, Any]:
 
 @cache
 def glosses() -> dict[str, str]:
-    """Return what each French word of the grammar says, in English, for readers without French."""
+    """Return the English meaning of each French word of the grammar, for readers without French."""
     said = {french.split()[0]: english for english, french in {**PREPOSITIONS, **CONJUNCTIONS}.items()}
     said |= {word: english for english, words in _SMALL_WORDS.items() for word in words.split()}
     said |= {form: one.english for one in ADJECTIVES for form in one[3:8]}

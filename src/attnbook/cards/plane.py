@@ -1,6 +1,6 @@
 """The query plane (chapter 1): a query and keys that the reader drags, with their weights and the resulting output.
 
-Without scripts it is a picture of the initial state.
+Without scripts it is a table of the initial state.
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from html import escape
 import numpy as np
 from jaxtyping import Real
 
-from attnbook.cards.card import Card, Question, card, check_all, checked_numbers, two_decimals
+from attnbook.cards.card import Card, Question, card, check_all, checked_numbers, still_table, two_decimals
 from attnlib import attention
 from attnlib.checks import check_words
 from attnlib.shapes import Array
@@ -17,17 +17,8 @@ from attnlib.shapes import Array
 MOST_WORDS = 7
 """Greatest number of words; each has its own color of the Okabe-Ito palette."""
 
-_COLORS = ("#e69f00", "#0072b2", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#787878")
 _FAR, _LONGEST = 3.0, 2.8  # how long a query and a key may be
 _FEATURES = [2**k for k in range(1, 11)]
-_SIZE, _UNIT, _BESIDE = 276, 42, 316  # pixels of the still picture: a plane, the length 1, where the next plane begins
-_INK = "currentColor"
-_FRAME = f'<rect width="{_SIZE}" height="{_SIZE}" fill="none" stroke="currentColor" opacity=".3"></rect>'
-_OPENING = (
-    '<svg role="img" aria-label="Left: keys and a query as arrows. Right: values, and the answer among them, pulled '
-    f'by lines as thick as the weights." viewBox="0 0 {_BESIDE + _SIZE} {_SIZE}" font-size="13" fill="currentColor" '
-    'style="width: 100%">'
-)
 
 
 def query_plane(
@@ -86,15 +77,21 @@ def query_plane(
     }
     output = attention(start[None], keys, values)
     weights, answer = output.weights[0], output.context[0]
-    labels = [f"{word} {two_decimals(weight)}" for word, weight in zip(words, weights, strict=True)]
+    shown = [*map(two_decimals, weights)]
     answer_text = ", ".join(f"{x:.1f} {unit}".strip() for x, (_, unit) in zip(answer, names, strict=True))
-    said = f"Weights: {', '.join(labels)}. The answer: {answer_text}."
-    picture = (
-        f'<div class="at-still">{_OPENING}<g>{_draw_keys(start, keys, labels)}</g>'
-        f'<g transform="translate({_BESIDE} 0)">{_draw_values(values, answer, weights, words)}</g></svg>'
-        f"<p>{escape(said)}</p></div>\n"
+    rows = [
+        f'<th scope="row">{escape(word)}</th><td>{_point(key)}</td><td>{_point(value)}</td><td>{weight}</td>'
+        for word, key, value, weight in zip(words, keys, values, shown, strict=True)
+    ]
+    still = still_table(
+        f"Query: {_point(start)}. The answer: {escape(answer_text)}.", ("", "key", "value", "weight"), rows
     )
-    return card("plane", picture, data, said, question=question)
+    weighed = ", ".join(map(" ".join, zip(words, shown, strict=True)))
+    return card("plane", still, data, f"Weights: {weighed}. The answer: {answer_text}.", question=question)
+
+
+def _point(vector: Real[Array, "2"]) -> str:
+    return f"({', '.join(f'{x:z.4g}' for x in vector)})"
 
 
 def _hidden(src: int) -> list[list[float]]:
@@ -104,34 +101,3 @@ def _hidden(src: int) -> list[list[float]]:
     products = rng.normal(size=(more, 1)) * rng.normal(size=(more, src))
     sums = np.concatenate([np.zeros((1, src)), products.cumsum(0)])
     return [sums[features - 2].round(4).tolist() for features in _FEATURES]
-
-
-def _draw_keys(query: Real[Array, "2"], keys: Real[Array, "src 2"], labels: Sequence[str]) -> str:
-    """Draw keys and query as arrows."""
-    middle = _SIZE / 2
-    parts = []
-    for (x, y), label, color in zip([*keys, query], [*labels, "query"], [*_COLORS[: len(keys)], _INK], strict=True):
-        left, top, below = middle + _UNIT * x, middle - _UNIT * y, 18 if y < 0 else -8
-        parts.append(
-            f'<line x1="{middle}" y1="{middle}" x2="{left:.1f}" y2="{top:.1f}" stroke="{color}" stroke-width="3">'
-            f'</line><text x="{left:.1f}" y="{top + below:.1f}" text-anchor="middle">{escape(label)}</text>'
-        )
-    return _FRAME + "".join(parts)
-
-
-def _draw_values(
-    values: Real[Array, "src 2"], answer: Real[Array, "2"], weights: Real[Array, "src"], words: Sequence[str]
-) -> str:
-    """Draw the values, and the output with lines as thick as the weights."""
-    low, span = values.min(0), np.ptp(values, 0)
-    shares = (np.vstack([values, answer]) - low) / np.where(span > 0, span, 1)
-    *places, (x, y) = np.array([40, _SIZE - 32]) + np.array([190, -205]) * shares
-    parts = [
-        f'<line x1="{left:.1f}" y1="{top:.1f}" x2="{x:.1f}" y2="{y:.1f}" stroke="{color}" '
-        f'stroke-width="{14 * weight:.1f}"></line>'
-        f'<circle cx="{left:.1f}" cy="{top:.1f}" r="8" fill="{color}"></circle>'
-        f'<text x="{left:.1f}" y="{top - 12:.1f}" text-anchor="middle">{escape(word)}</text>'
-        for (left, top), word, weight, color in zip(places, words, weights, _COLORS, strict=False)
-    ]
-    dot = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="7" fill="none" stroke="currentColor" stroke-width="3"></circle>'
-    return _FRAME + "".join(parts) + dot

@@ -1,8 +1,8 @@
 // One step of a trained model, phase by phase: what acts is lit, in the picture and in the list of equations.
 attnlibCards.define("player", (card, data, guard) => {
-  const { make, button, line, dress, fill: keep, write, two, clamp, greatest, still, pressed, choices, EOS,
+  const { make, button, line, dress, fill: keep, write, two, clamp, maxLength, greatest, still, pressed, choices, EOS,
     vocabularies, load, forget, whenTouched, question } = attnlibCards;
-  const MOST = 20, LEAST = 0.005, PACE = 2400, { name, number, numbers } = vocabularies(data);   // milliseconds
+  const LEAST = 0.005, PACE = 2400, { name, number, numbers } = vocabularies(data);   // milliseconds
   const CELL = 2, ACROSS = 6, LEVELS = 5;   // of a strip: pixels, numbers in a row, strengths of color
   const HIGH = 48, BUNDLE = 16, ROW = { h: 104, e: 122, a: 186, c: 226, s: 270, y: 322 };   // pixels, from the top
   const all = [...data.words, name(EOS)], tried = question(card), done = new Set(), models = data.models;
@@ -20,7 +20,7 @@ attnlibCards.define("player", (card, data, guard) => {
   const stateOf = recurrent => recurrent.states ? recurrent.states.at(-1)[0] : recurrent;
 
   function compute() {
-    const { opened, encoded } = models[m], run = words => [...opened.greedy(encoded, MOST, undefined, words)];
+    const { opened, encoded } = models[m], run = words => [...opened.greedy(encoded, maxLength(data.words), undefined, words)];
     steps = run(forced);
     t = clamp(t, 0, steps.length - 1);
     const { before, word, ...step } = steps[t];
@@ -285,9 +285,9 @@ attnlibCards.define("player", (card, data, guard) => {
     go(order().indexOf("softmax"));
   }
 
-  // --- Beginning: until a model is open its still picture stands in the scene ---
+  // --- Beginning: until a model is open a table of its weights stands in the scene ---
 
-  const svg = make("svg", { "aria-hidden": "true" }), picture = card.querySelector(".at-still svg");
+  const svg = make("svg", { "aria-hidden": "true" }), picture = card.querySelector(".at-still .at-scroll");
   const select = make("select", { lang: "fr", onchange: () => act(put) });
   const list = make("ol", { class: "at-phases", "aria-label": "The phases of the step, in this model's order" });
   const written = make("div", { class: "at-written", role: "listbox", "aria-label": "The translation: choose a step" });

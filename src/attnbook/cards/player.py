@@ -1,21 +1,19 @@
 """The step player (chapters 2 and 3): one step of a model in six phases, each with its equation and its numbers.
 
-Without scripts it is a picture of the step and a list of the phases.
+Without scripts it is a table of the step's weights and a list of the phases.
 """
 
 import json
 from collections.abc import Mapping, Sequence
 from html import escape
-from math import ceil
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import torch
-from jaxtyping import Float
 
-from attnbook.cards.card import Card, Question, card, model_digest, to_numpy, two_decimals
+from attnbook.cards.card import Card, Question, card, model_digest, to_numpy, weight_table
 from attnbook.cards.packing import pack_models
+from attnbook.experiments.predictions import max_output_length
 from attnlib.batching import encode_batch
 from attnlib.checks import check_whole, check_words
 from attnlib.decoders import BahdanauDecoder, LuongDecoder
@@ -64,7 +62,6 @@ _KEY = (
     "A strip is a vector, 6 numbers a row: the stronger the color, the greater the number, up to 1; gray is negative. "
     "Green: annotations h and contexts c. Orange: states s. Blue: scores and weights."
 )
-_ACROSS, _CELL, _LEVELS, _WIDE, _HIGH, _BUNDLE = 6, 2, 5, 400, 48, 16  # as in player.js
 
 
 def step_player(
@@ -107,7 +104,7 @@ def step_player(
         }
         for title, model, each in zip(models, packed, phases, strict=True)
     ]
-    svg, written, summary = _still(first, words, step)
+    shares, written, summary = _still(first, words, step)
     equations = json.loads(Path(__file__).with_name("equations.json").read_text("utf-8"))
     used = {tex for each in phases for phase in each for tex in phase.equations}
     data = {
@@ -126,7 +123,7 @@ def step_player(
         f"<li>{phase.title} ({phase.number}): {' '.join(equations[tex] for tex in phase.equations)}</li>"
         for phase in phases[0]
     )
-    still = f'<div class="at-still"><p>{escape(summary)}</p>{svg}<ol>{steps}</ol></div>\n'
+    still = f'<div class="at-still"><p>{escape(summary)}</p>{shares}<ol>{steps}</ol></div>\n'
     return card("player", still, data, summary, packed, question=question)
 
 
@@ -147,56 +144,11 @@ def _phases(title: str, network: EncoderDecoder) -> tuple[Phase, ...]:
 
 @torch.no_grad()
 def _still(network: EncoderDecoder, words: Sequence[str], step: int) -> tuple[str, list[str], str]:
-    """Return a step's picture, the words of the translation, and a description."""
+    """Return a table of a step's weights, the words of the translation, and a description."""
     source, lengths = encode_batch([words], network.source_vocabulary)
-    numbers = greedy_search(network, source, lengths, 2 * len(words) + 6).ids
-    written = network.target_vocabulary.decode(numbers[0])
+    best = greedy_search(network, source, lengths, max_output_length(words))
+    written = network.target_vocabulary.decode(best.ids[0])
     check_whole(0, len(written) - 1, step=step)
-    logits, attended = network(source, lengths, numbers)
-    annotations = to_numpy(network.encoder(source, lengths).annotations[0])
-    weights, context = to_numpy(attended.to_dense(source.shape[1])[0, step]), to_numpy(attended.context[0, step])
-    p = logits[0, step].double().softmax(0)
-    likely = [(network.target_vocabulary.decode([n])[0], float(p[n])) for n in p.topk(3).indices.tolist() if n > 3]
-    read, columns = [*words, "(end)"], (np.arange(len(words) + 1) + 0.5) * _WIDE / (len(words) + 1)
-    parts, to = [], _WIDE / 2 - _BUNDLE / 2
-    for x, word, annotation, weight in zip(columns, read, annotations, weights, strict=True):
-        thick = _BUNDLE * weight
-        parts += [
-            f'<text x="{x:.1f}" y="14" text-anchor="middle">{escape(word)}</text>',
-            _strip(annotation, x, 24, "var(--note, #00684c)"),
-            f'<rect x="{x - 15:.1f}" y="{150 - _HIGH * weight:.1f}" width="30" height="{_HIGH * weight:.1f}" '
-            'fill="var(--weight, #0072b2)"></rect>',
-            f'<text x="{x:.1f}" y="164" text-anchor="middle">{two_decimals(weight)}</text>',
-            f'<path d="M{x:.1f} 168C{x:.1f} 196 {to + thick / 2:.1f} 176 {to + thick / 2:.1f} 206" fill="none" '
-            f'stroke="var(--weight, #0072b2)" stroke-width="{thick:.2f}"></path>',
-        ]
-        to += thick
-    parts.append(_strip(context, _WIDE / 2, 208, "var(--note, #00684c)"))
-    for row, (word, chance) in enumerate(likely):
-        chip = f"{escape(word)} {two_decimals(chance)}"
-        parts.append(f'<text class="at-start" x="{_WIDE - 120}" y="{300 + 22 * row}">{chip}</text>')
-    before = " ".join(written[:step]) or "nothing"
-    summary = f"{' '.join(words)}: after {before} the model writes {written[step]}."
-    svg = (
-        f'<svg role="img" aria-label="{escape(summary)} Its weights: {", ".join(map(two_decimals, weights))}." '
-        f'viewBox="0 0 {_WIDE} 392" font-size="14" fill="currentColor" style="width: 100%; max-width: {_WIDE}px">'
-        f"{''.join(parts)}</svg>"
-    )
-    return svg, [*written, "(end)"], summary
-
-
-def _strip(numbers: Float[np.ndarray, "enc"], x: float, y: int, color: str) -> str:
-    """Draw a vector as a strip of cells, colored by size, gray if negative."""
-    levels: dict[int, str] = {}
-    for n, value in enumerate(numbers):
-        level = int(np.sign(value)) * min(ceil(_LEVELS * abs(value)), _LEVELS)
-        across, down = _CELL * (n % _ACROSS), _CELL * (n // _ACROSS)
-        levels[level] = f"{levels.get(level, '')}M{across} {down}h{_CELL}v{_CELL}h-{_CELL}z"
-    cells = "".join(
-        f'<path d="{d}" fill="{"var(--soft, #595959)" if level < 0 else color}" '
-        f'fill-opacity="{abs(level) / _LEVELS:g}"></path>'
-        for level, d in sorted(levels.items())
-    )
-    width, height = _CELL * _ACROSS, _CELL * ceil(len(numbers) / _ACROSS)
-    frame = f'<rect width="{width}" height="{height}" rx="4" fill="none" stroke="{color}"></rect>'
-    return f'<g transform="translate({x - width / 2:.1f} {y})">{cells}{frame}</g>'
+    weights = to_numpy(best.weights[0, step])[:, None]
+    summary = f"{' '.join(words)}: after {' '.join(written[:step]) or 'nothing'} the model writes {written[step]}."
+    return weight_table([written[step]], [*words, "(end)"], weights), [*written, "(end)"], summary

@@ -1,4 +1,4 @@
-"""Searchlights (chapter 2): what a model writes and where it looks, moment by moment of its training, as light.
+"""Searchlights (chapter 2): the words and weights of a model at several moments of its training, as light.
 
 Without scripts and on paper, it is a picture of the last moment.
 """
@@ -45,8 +45,8 @@ def learning_film(model: EncoderDecoder, learned: Mapping[str, Any], *, question
     }
     *written, _ = learned["words"][-1].split()
     rows = np.frombuffer(b64decode(learned["weights"]), np.uint8).reshape(-1, len(source) + 1)[-len(written) - 1 :]
-    weights = np.rint(WHOLE * (rows / rows.sum(axis=1, keepdims=True))).astype(int).tolist()
-    drawn = still("At the end of the training", source, written, weights, 0, language="fr")
+    weights = WHOLE * (rows / rows.sum(axis=1, keepdims=True))
+    drawn = still("At the end of the training", source, written, weights, language="fr")
     picture = f'<div class="at-still">{drawn}</div>\n'
     text = f"Searchlights: {learned['source']}. {' '.join(written)}"
     return card("searchlights", picture, data, text, [packed], question=question, below=True)

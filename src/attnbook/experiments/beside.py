@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from attnbook.cards.card import Card, table
 from attnbook.experiments.ledger import (
     CORRELATED,
-    NAMES,
     UNTESTED,
     all_runs,
     judge_correlation,
@@ -23,13 +22,13 @@ from attnbook.experiments.ledger import (
     runs_of,
     verdict_of,
 )
+from attnbook.experiments.plan import METRICS
 from attnbook.experiments.runs import Recording
 from attnbook.figures import in_default_style
 
 MARKS = {"agrees": ("#0072B2", "o"), "differs": ("#D55E00", "s"), "undecided": ("#767676", "^")}
 """Color and marker of each verdict on recorded runs."""
 
-_DIGITS = {"alignment_error_rate": 2, "perplexity": 2, "copied_gain": 2}
 _SCALE = {"alignment_error_rate": 100, "perplexity": 100}  # hundredths, and percent: a difference of logarithms
 
 
@@ -54,9 +53,10 @@ def papers_table(name: str, recording: Recording, metrics: Sequence[str]) -> Car
             test_set = "captions" if metric == "alignment_error_rate" else "test"
             shown.append(all_runs(runs, row.get(recording.plan.name, ""), column, test_set))
             cells += [str(row.get(column, "–")), _number(np.mean(shown[-1] or np.nan), metric)]
-        rows.append([*cells, len(shown[0]) or "–", " ".join(_number(x, metrics[0]) for x in shown[0]) or "–"])
-    heads = [f"{NAMES[metric]}, {whose}" for metric in metrics for whose in ("paper", "ours")]
-    return table(["", *heads, "n", f"{NAMES[metrics[0]]}, all runs"], rows)
+        every = "\N{NO-BREAK SPACE}".join(_number(x, metrics[0]) for x in shown[0])
+        rows.append([*cells, len(shown[0]) or "–", every or "–"])
+    heads = [f"{METRICS[metric].name}, {whose}" for metric in metrics for whose in ("paper", "ours")]
+    return table(["", *heads, "n", f"{METRICS[metrics[0]].name}, all runs"], rows)
 
 
 def rows_table(recording: Recording) -> Card:
@@ -83,7 +83,7 @@ def _spread(runs: Sequence[float], metric: str) -> str:
 
 
 def _number(x: Any, metric: str, sign: str = "") -> str:
-    return "–" if np.isnan(x) else f"{x:{sign}z.{_DIGITS.get(metric, 1)}f}"
+    return "–" if np.isnan(x) else f"{x:{sign}z.{METRICS[metric].digits}f}"
 
 
 def claims_table(judged: pd.DataFrame) -> Card:
@@ -103,7 +103,7 @@ def _title(c: Any) -> str:
     """Return the two rows of a claim, and its metric unless it is BLEU."""
     within = {"bleu_beam_copied": "unknown words replaced − not", "bleu_beam_known": "without unknown words − all"}
     pair = f"{c.first}, {within[c.metric]}" if c.metric in within else f"{c.first} − {c.second}"
-    of = "" if c.metric.startswith("bleu") else f", {NAMES[c.metric]}"
+    of = "" if c.metric.startswith("bleu") else f", {METRICS[c.metric].name}"
     return f"{c.comparison} {pair}{of}" + ("" if c.test_set in ("test", "captions") else f", {c.test_set} clauses")
 
 
@@ -183,7 +183,7 @@ def ledger_frame(recordings: Mapping[str, Recording]) -> pd.DataFrame:
     parts = [judge_plan(recording).assign(text=title) for title, recording in recordings.items()]
     cannot = [{"comparison": n, "verdict": UNTESTED, "reason": x["cannot"]} for n, x in about.items() if "cannot" in x]
     correlated = [
-        {"comparison": name, "text": title, "metric": f"{NAMES[metric]} and BLEU, rank correlation"}
+        {"comparison": name, "text": title, "metric": f"{METRICS[metric].name} and BLEU, rank correlation"}
         | {"difference": found.rho, "ci_low": found.ci_low, "ci_high": found.ci_high, "first": " ".join(found.rows)}
         | {"verdict": judge_correlation(found, together=name == "L7")}
         for title, recording in recordings.items()

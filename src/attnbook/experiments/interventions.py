@@ -92,7 +92,7 @@ def next_word(
     return "".join(model.target_vocabulary.decode([int(logits[0, -1].argmax())]))
 
 
-@torch.enable_grad()  # a training asks while it records nothing
+@torch.enable_grad()  # it may be called in a training's callback, without gradients
 def score_slopes(model: EncoderDecoder, pair: SentencePair) -> Float[np.ndarray, "tgt src"]:
     """Return how the loss of each word of a right translation changes with the scores of its step, at equal weights.
 

@@ -16,7 +16,7 @@ from scipy import stats
 
 from attnbook.experiments.plan import Plan
 from attnbook.experiments.runs import Recording
-from attnbook.experiments.verdicts import METRICS, compare, correct_together
+from attnbook.experiments.verdicts import compare, correct_together
 
 PLANS = {"papers-captions": "captions", "papers-grammar": "grammar"}
 """The plans that the ledger is made of, with their titles."""
@@ -32,13 +32,6 @@ WORDS = {
 
 UNTESTED = "cannot be tested here"
 """The ledger's word for a comparison without a claim; its reason stands beside it."""
-
-NAMES = METRICS | {
-    "copied_gain": "gain by replacing unknown words",
-    "bleu_beam_copied": "BLEU, unknown words replaced",
-    "bleu_beam_known": "BLEU, no unknown words",
-}
-"""Names of metrics in the ledger."""
 
 _SIDES = ("first", "second")
 

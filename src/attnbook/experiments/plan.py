@@ -1,4 +1,4 @@
-"""Plans of comparisons (laboratory 7): models, metrics, seeds, and claims, fixed before the first run.
+"""Plans of comparisons (laboratory 5): models, metrics, seeds, and claims, fixed before the first run.
 
 A plan is a TOML file. ``[defaults]`` and the ``rows`` of its tables hold fields of `ExperimentConfig`; their other
 entries are options of the model. A row has ``num_seeds`` seeds from the plan's first. A claim about several metrics and
@@ -17,7 +17,7 @@ from hashlib import sha256
 from inspect import signature
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -43,10 +43,28 @@ MODELS: Mapping[str, Callable[..., EncoderDecoder]] = {
 GRAMMAR = "reordered"
 """Language of the rows that learn from `attnbook.language.sentences`; the digests of their runs rest on it."""
 
-LOWER_IS_BETTER = frozenset(
-    ("perplexity", "alignment_error_rate", "center_distance", "unfinished", "missed_left", "missed_right")
-)
-"""Metrics of which a better model has less."""
+
+class Metric(NamedTuple):
+    """What a metric is called, whether a better model has more or less of it, and its decimals in tables."""
+
+    name: str
+    better: str = "more"
+    digits: int = 2
+
+
+METRICS = {
+    "exact_match": Metric("exact match"),
+    "bleu_beam": Metric("BLEU", digits=1),
+    "bleu_beam_copied": Metric("BLEU, unknown words replaced", digits=1),
+    "bleu_beam_known": Metric("BLEU, no unknown words", digits=1),
+    "copied_gain": Metric("gain by replacing unknown words"),
+    "perplexity": Metric("perplexity", "less"),
+    "alignment_error_rate": Metric("alignment error", "less"),
+    "missed_left": Metric("missed to the left", "less"),
+    "missed_right": Metric("missed to the right", "less"),
+    "unfinished": Metric("unfinished", "less"),
+}
+"""The metrics that claims are about."""
 
 
 @dataclass(frozen=True)
@@ -230,8 +248,7 @@ class Plan:
             wording = f"{self.configs[first].label} {words} {self.configs[second].label}"
             for metric, test_set in product(claim["metric"], claim[self.groupings[0]]):
                 margin = rule.get("margin") or rule["margins"][metric][str(test_set)]
-                better = "less" if metric in LOWER_IS_BETTER else "more"
-                sign = better if direction == "better" else direction
+                sign = METRICS[metric].better if direction == "better" else direction
                 rows.append([wording, first, second, sign, metric, test_set, margin, n])
         columns = ["claim", "first", "second", "direction", "metric", "test_set", "margin", "entry"]
         return pd.DataFrame(rows, columns=columns)

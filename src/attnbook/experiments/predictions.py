@@ -5,10 +5,9 @@ Metrics of a set of sentences. They refer to greedy search unless the name ends 
 ======================== ===================================================================================
 ``sentences``            number of sentences
 ``perplexity``           of a target word, EOS counted, given the reference words before it
-``bleu_greedy``          BLEU, 0 to 100; ``bleu_beam`` that of beam search
-``exact_match``          share of translations that equal the reference; ``exact_match_beam`` of beam search
+``bleu_beam``            BLEU, 0 to 100
+``exact_match``          share of translations that equal the reference
 ``alignment_error_rate`` of the links under forced decoding; None without attention, or gold links
-``center_distance``      mean distance of p_t from the mean of the gold links, in words; None without center
 ``links_in_window``      share of the gold links inside the window around p_t; None without center
 ======================== ===================================================================================
 """
@@ -23,7 +22,7 @@ from jaxtyping import Float
 
 from attnlib.batching import collate
 from attnlib.data import SentencePair
-from attnlib.metrics import alignment_error_rate, bleu, exact_match, forced_alignments, sentence_nll
+from attnlib.metrics import alignment_error_rate, bleu, exact_match, forced_alignments, token_nll
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.translation import translate_all
 from attnlib.units import Words
@@ -37,26 +36,23 @@ class Predictions(NamedTuple):
     ----------
     pairs : sequence of SentencePair
         Sources and references.
-    losses : list of float
-        Negative log probability of the reference, in nats per sentence.
+    losses : list of array
+        Negative log probability of each word of the reference, EOS included, in nats.
     translations : list of words
         Translations of greedy search.
     beam_translations : list of words, or None
         Translations of beam search. None without beam search.
     links : list of set, or None
         Links under forced decoding. None without attention.
-    distances : list of list of float, or None
-        Distance of p_t from the mean of the gold links, in words, for each target word that has gold links.
     inside : list of list of bool, or None
         Whether the window around p_t contains each gold link.
     """
 
     pairs: Sequence[SentencePair]
-    losses: Sequence[float]
+    losses: Sequence[Float[np.ndarray, "_"]]
     translations: Sequence[tuple[str, ...]]
     beam_translations: Sequence[tuple[str, ...]] | None
     links: Sequence[set[tuple[int, int]]] | None
-    distances: Sequence[Sequence[float]] | None
     inside: Sequence[Sequence[bool]] | None
 
     def select(self, rows: Sequence[int]) -> "Predictions":
@@ -95,11 +91,10 @@ def predict(model: EncoderDecoder, pairs: Sequence[SentencePair], beam_size: int
 
     return Predictions(
         pairs,
-        sentence_nll(model, pairs),
+        token_nll(model, pairs),
         translations(1),
         None if beam_size == 1 else translations(beam_size),
         forced_alignments(model, pairs) if model.decoder.has_attention else None,
-        followed and [_distances(pair, p) for pair, p in zip(pairs, followed, strict=True)],
         followed and [_inside(pair, p, window.half_width) for pair, p in zip(pairs, followed, strict=True)],
     )
 
@@ -109,16 +104,13 @@ def compute_metrics(predictions: Predictions) -> dict[str, float | int | None]:
 
     The table at the top of this module describes them.
     """
-    pairs, losses, translations, beam, links, distances, inside = predictions
+    pairs, losses, translations, beam, links, inside = predictions
     references, gold = [pair.target for pair in pairs], [pair.links for pair in pairs]
     metrics = {
-        "perplexity": exp(sum(losses) / sum(len(reference) + 1 for reference in references)),
-        "bleu_greedy": bleu(translations, references).score,
+        "perplexity": exp(np.concatenate(losses).mean()),
         "bleu_beam": None if beam is None else bleu(beam, references).score,
         "exact_match": exact_match(translations, references),
-        "exact_match_beam": None if beam is None else exact_match(beam, references),
         "alignment_error_rate": alignment_error_rate(links, gold) if links is not None and any(gold) else None,
-        "center_distance": _mean(distances),
         "links_in_window": _mean(inside),
     }
     rounded = {name: None if number is None else round(number, 4) for name, number in metrics.items()}
@@ -136,11 +128,6 @@ def window_centers(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> list
 def _centered_window(model: EncoderDecoder) -> LocalMonotonic | LocalPredictive | None:
     window = getattr(getattr(model.decoder, "attention", None), "window", None)
     return window if hasattr(window, "center") else None
-
-
-def _distances(pair: SentencePair, p: Float[np.ndarray, "tgt"]) -> list[float]:
-    linked = {t: [i for i, other in pair.links if other == t] for t in {t for _, t in pair.links}}
-    return [abs(float(p[t]) - sum(positions) / len(positions)) for t, positions in sorted(linked.items())]
 
 
 def _inside(pair: SentencePair, p: Float[np.ndarray, "tgt"], half_width: int) -> list[bool]:

@@ -80,7 +80,7 @@ class Recording:
         """Costs of the models.
 
         With an index ``model``: ``parameters``; ``macs``, the multiply-adds of a decoder step; ``words_per_second`` of
-        training, ``seconds`` and ``peak_memory`` in MiB. A plan that learns from a text has a row for each run.
+        training, and ``seconds``. A plan that learns from a text has a row for each run.
         """
         return self._table("costs").drop(columns="environment", errors="ignore").set_index("model")
 

@@ -1,4 +1,4 @@
-"""Verdicts on the claims of a plan (laboratory 7).
+"""Verdicts on the claims of a plan (laboratory 5).
 
 The verdict on a claim is "supported" if the claimed difference is found, "reversed" if the opposite is, "ruled out" if
 a difference of the margin is, otherwise "inconclusive", and "not recorded" if a model of it has fewer than two runs.
@@ -6,31 +6,17 @@ The plans' texts have no term of their own for the second and the last.
 """
 
 from collections.abc import Sequence
-from html import escape
 from math import sqrt
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float, Real
 from scipy import stats
 
-from attnbook.cards.card import Card, sortable_table
-
 Numbers: TypeAlias = Sequence[float] | Real[np.ndarray, "tests"] | pd.Series
 
-METRICS = {
-    "exact_match": "exact match",
-    "bleu_beam": "BLEU",
-    "perplexity": "perplexity",
-    "alignment_error_rate": "alignment error",
-    "missed_left": "missed to the left",
-    "missed_right": "missed to the right",
-}
-"""Names of metrics in tables."""
-
 _TESTED = ["difference", "ci_low", "ci_high", "p_value", "margin_p_value"]
-_DIGITS = {"exact_match": 2, "bleu_beam": 1}
 
 
 def holm_correction(p_values: Numbers, *, planned: bool = False) -> Float[np.ndarray, "tests"]:
@@ -101,26 +87,3 @@ def _t_test(first: pd.Series, second: pd.Series, direction: str, margin: float, 
     as_large["differs"] = max(as_large.values())
     p_value = 2 * stats.t.sf(abs(difference) / error, free)
     return [difference, difference - half, difference + half, p_value, stats.t.cdf(as_large[direction], free)]
-
-
-def verdict_table(judged: pd.DataFrame) -> Card:
-    """Build a sortable table of verdicts, a row for each claim and metric, a column for each test set."""
-    test_sets = [*judged["test_set"].drop_duplicates()]
-    rows = []
-    for (claim, metric), part in judged.groupby(["claim", "metric"], sort=False):
-        cells = {v.test_set: _cell(v) for v in part.itertuples()}
-        rows.append(
-            f'<th scope="row">{escape(claim)}</th><td>{METRICS[metric]}</td>'
-            + "".join(cells.get(name, "<td></td>") for name in test_sets)
-        )
-    head = ["claim", "metric", *map(str, test_sets)]
-    return sortable_table(head, rows, f"{len(judged)} verdicts on {judged['claim'].nunique()} claims")
-
-
-def _cell(v: Any) -> str:
-    """Return the table cell of a verdict; one that is inconclusive has no word."""
-    if v.verdict == "not recorded":
-        return "<td></td>"
-    word = "" if v.verdict == "inconclusive" else f"<br>{v.verdict}"
-    text = f"{v.difference:+z.{_DIGITS.get(v.metric, 2)}f}{word}"
-    return f'<td class="at-{v.verdict.replace(" ", "-")}" data-size="{v.difference:.6f}">{text}</td>'

@@ -172,7 +172,7 @@ def _any_phrase(rng: Random, kinds: str, *, relative: bool = False, definite: bo
 
 
 def _any_complement(rng: Random, verb: Verb, negated: bool, *, relative: bool = False) -> Phrase | None:
-    """Make up what the verb wants, if anything; an indefinite one would change the negation, to "de"."""
+    """Make up the verb's complement, if it has one; an indefinite one would change the negation, to "de"."""
     if not verb.kinds:
         return None
     return _any_phrase(rng, verb.kinds, relative=relative, definite=negated and verb.direct)

@@ -1,13 +1,11 @@
 """Verdicts: each by hand and against scipy, corrected together, and read back from the table."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
-from attnbook.experiments.verdicts import holm_correction, judge_claims, verdict_table
+from attnbook.experiments.verdicts import holm_correction, judge_claims
 
 GOOD, POOR = [0.83, 0.86, 0.8, 0.84, 0.9], [0.79, 0.84, 0.81]
 
@@ -84,25 +82,3 @@ def test_claims_are_corrected_together_but_for_those_not_recorded():
         corrected = holm_correction(together[f"{name}_value"].dropna())
         assert together[f"{name}_corrected"].dropna().to_numpy() == pytest.approx(corrected)
     assert together["verdict"].tolist() == ["inconclusive", "not recorded", "inconclusive", "inconclusive"]
-
-
-def test_a_table_has_a_row_for_each_claim_and_metric_and_a_colored_cell_for_each_verdict():
-    rows = [
-        ("a more than b", "exact_match", 1, 0.3, "supported"),
-        ("a more than b", "exact_match", 3, -0.3, "ruled out"),
-        ("a more than b", "bleu_beam", 1, -9.0, "reversed"),
-        ("<b> & c", "exact_match", 3, 0.0, "inconclusive"),
-        ("<b> & c", "exact_match", 1, np.nan, "not recorded"),
-    ]
-    card = verdict_table(pd.DataFrame(rows, columns=["claim", "metric", "test_set", "difference", "verdict"]))
-    head, first, second, third = re.findall(r"<tr>(.*?)</tr>", card.html)
-    assert re.findall(r">([^<>]+)</th>", head) == ["claim", "metric", "1", "3"]
-    assert first == (
-        '<th scope="row">a more than b</th><td>exact match</td>'
-        '<td class="at-supported" data-size="0.300000">+0.30<br>supported</td>'
-        '<td class="at-ruled-out" data-size="-0.300000">-0.30<br>ruled out</td>'
-    )
-    assert second.endswith('<td class="at-reversed" data-size="-9.000000">-9.0<br>reversed</td><td></td>')
-    assert "&lt;b&gt; &amp; c" in third
-    assert third.endswith('<td></td><td class="at-inconclusive" data-size="0.000000">+0.00</td>')
-    assert repr(card) == "5 verdicts on 2 claims"

@@ -11,7 +11,7 @@ from lxml import html
 
 from attnbook import load_pretrained
 from attnbook.cards import Question, attention_demo, attention_explorer, query_plane, step_player, table
-from attnbook.cards.card import Card, two_decimals, width
+from attnbook.cards.card import Card, two_decimals
 from attnbook.figures import plot_alignment
 from attnlib.data import Vocabulary
 from attnlib.presets import luong
@@ -53,10 +53,6 @@ def test_two_decimals_round_a_half_up(number, text):
     assert two_decimals(number) == text
 
 
-def test_wide_letters_get_room():
-    assert width(["日本語"]) == width(["ABCDEF"]) > width(["ABC", "A"])
-
-
 def test_scripts_and_styles_are_in_the_wheel(root):
     packed = {file.distribution_path for file in WheelBuilder(str(root)).recurse_included_files()}
     kinds = ("cards", "demo", "light", "plane", "player")
@@ -76,6 +72,13 @@ def demo(sentence="a cat sings", tried=None, **more) -> Card:
 
 def player(sentence="a cat sings", name="bahdanau", **more) -> Card:
     return step_player({"a": model(name)}, sentence, **more)
+
+
+def test_without_scripts_a_translation_has_a_table_of_its_weights():
+    weights = np.array([[0.75, 0.25, 0], [0, 0, 1]])
+    shown = html.fromstring(attention_explorer({"t": weights}, ABC, ["<x>", "y"]).html)
+    assert [cell.text for cell in shown.xpath("//th")] == [*ABC, "<x>", "y"]
+    assert [cell.text for cell in shown.xpath("//td[@style]")] == ["0.75", "0.25", "0.00", "0.00", "0.00", "1.00"]
 
 
 @pytest.mark.parametrize("show", [demo, player])

@@ -49,6 +49,13 @@ def test_the_cells_of_a_small_picture_say_their_weight_in_a_legible_ink():
     assert len(figures.plot_alignment(*many, annotate=True).texts) == 18
 
 
+@pytest.mark.filterwarnings("ignore:Glyph")  # where no font has them
+def test_wide_letters_get_room():
+    wide, short, long = (figures.plot_alignment(np.eye(1), [word], [word]) for word in ("日本語", "ABC", "ABCDEF"))
+    size = wide.figure.get_size_inches().tolist()
+    assert size == long.figure.get_size_inches().tolist() > short.figure.get_size_inches().tolist()
+
+
 def test_letters_come_from_an_installed_font_that_has_them(monkeypatch):
     """One of those that come with Matplotlib has a script letter that its default font lacks."""
     ours = [font for font in fontManager.ttflist if font.fname.startswith(get_data_path())]

@@ -14,10 +14,10 @@ from attntext.command import main
 def run(monkeypatch, capfd) -> Callable[..., tuple[int, str, str]]:
     """Run a command, `given` on its standard input, and give its status, output and errors."""
 
-    def ran(*words: str, given: str | bytes = "") -> tuple[int, str, str]:
+    def ran(*words: str, given: str | bytes = "", terminal: bool = False) -> tuple[int, str, str]:
         capfd.readouterr()
         stream = BufferedReader(BytesIO(given.encode() if isinstance(given, str) else given))
-        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=stream))
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=stream, isatty=lambda: terminal))
         try:
             status = main(words)
         except SystemExit as ended:

@@ -67,6 +67,28 @@ def test_translations_come_in_order_and_empty_lines_too(run, home, monkeypatch):
     assert [len(line.split()) for line in links] == [*map(len, lines), len(last)]
 
 
+def test_a_file_is_translated_into_a_file_and_messages_name_it(run, home):
+    text = "\n".join([*SOURCES, "zzz"])
+    (home / "in.en").write_text(text)
+    expected, missing = run("translate", "--model", "words", given=text)[1], ("no.en", "-o", "no.fr")
+    says = "in.en: 1 of "
+    status, out, err = run("translate", "in.en", "-o", "out.fr", "--model", "words", given="not read")
+    assert (status, out, err[: len(says)]) == (0, "", says)
+    assert (home / "out.fr").read_text() == expected
+    assert run("translate", "in.en", "--model", "words")[1] == expected
+    assert run("translate", *missing, "--model", "words") == (
+        2,
+        "",
+        "attnlib translate: no.en: No such file or directory\n",
+    )
+    assert not (home / "no.fr").exists()
+
+
+def test_a_terminal_is_told_what_to_type(run):
+    says = run("translate", "--model", "words", given="the cat\n", terminal=True)[2]
+    assert says.startswith("Type a sentence and press Enter.")
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="no names of descriptors on this system")
 def test_links_may_go_where_the_translations_go_line_by_line(run, monkeypatch):
     monkeypatch.setattr(stream, "_LINES", 1)
@@ -160,9 +182,9 @@ def test_a_model_becomes_one_page_and_its_size_is_said_first(run, home):
         (("align", "--model", "none", "a.tsv"), "model has no attention; expected a model with attention"),
         (("translate", "--model", "words", "--links", "no/x"), "no/x: No such file or directory"),
         ((*TRAIN, "new", "--dev", "a.tsv", "a.tsv", "a.tsv"), "dev is 3 files; expected two"),
-        ((*FIRST, "--features", "7"), "features is 7; expected an even number"),
-        ((*FIRST, "--features", "6", "--preset", "transformer"), "num_heads is 4; expected a divisor of features, 6"),
-        ((*FIRST, "--features", "1", "--preset", "rnn_search"), "features is 1; expected at least 2"),
+        ((*FIRST, "--features", "7"), "hidden_size is 7; expected an even number"),
+        ((*FIRST, "--features", "6", "--preset", "transformer"), "num_heads is 4; expected a divisor of d_model, 6"),
+        ((*FIRST, "--features", "1", "--preset", "rnn_search"), "hidden_size is 1; expected at least 2"),
         ((*FIRST, "--num-layers", "0"), "num_layers is 0; expected at least 1"),
         ((*FIRST, "--max-input-length", "0"), "max_input_length is 0; expected at least 1"),
         (("toy", "new", "--train", "-1"), "train is -1; expected at least 1"),
@@ -291,7 +313,7 @@ def test_a_log_that_is_no_terminal_has_lines_for_a_bar(run):
     err = run("train", *files, *["--words", "--features", "8", "--steps", "6", "--eval-every", "2"])[2]
     assert "\r" not in err
     assert re.findall("^step ([0-9]+): dev loss", err, re.MULTILINE) == ["2", "4", "6"]
-    assert re.search("^6/6 steps, .*loss=", err, re.MULTILINE)
+    assert re.search("^6/6 steps, 00:[0-9]+ so far, 00:00 left, smoothed_loss=", err, re.MULTILINE)
 
 
 def test_the_version_is_told(run):

@@ -1,10 +1,13 @@
 """What training offers beyond its defaults: dropout, smoothing, scores, early ends, and going on where it stopped."""
 
 from functools import partial
+from math import inf
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
 import torch
+from tqdm import tqdm
 
 from attnbook.language.sentences import sample
 from attnlib.batching import Corpus, infinite_batches
@@ -12,12 +15,14 @@ from attnlib.data import SentencePair, Vocabulary
 from attnlib.presets import rnn_search
 from attnlib.training import train
 from attnlib.transformer import transformer
+from attntext import trainer
 from attntext.files import read_parallel
 from attntext.saving import TextTraining
 from attntext.settings import Architecture, TrainingConfig
 from attntext.trainer import Watch, dev_metric, encode_text, train_model
 
 PAIRS = sample(40, seed=0, clauses=(1,))
+TINY = {"embedding_dim": 4, "hidden_size": 4}
 VOCABULARIES = tuple(Vocabulary.from_sentences(pair[side] for pair in PAIRS) for side in (0, 1))
 
 
@@ -122,6 +127,48 @@ def test_sources_that_the_location_score_has_no_weights_for_are_refused_before_t
 def test_short_references_and_those_without_spaces_are_scored_by_letters():
     for words, metric in (("a dog sleeps well", "BLEU"), ("a dog sleeps", "chrF"), ("我看见一只狗。 " * 5, "chrF")):
         assert dev_metric([SentencePair(("a",), tuple(words.split()))] * 3) == metric
+
+
+def test_minutes_count_reading_dev_scores_and_the_last_score(monkeypatch, tmp_path):
+    """Of six minutes, one is for reading, a score takes one, one is left for the last score, and a step takes half."""
+    clock, scores = [0.0], []
+
+    def score(network, dev):
+        clock[0] += 60
+        scores.append(len(scores))
+        return 1.0, 1.0
+
+    def step(*given, **options):
+        state.append(given[0])
+        clock[0] += 30
+        given[0].seconds += 30  # as `train` would, whose own clock stands still
+        return 1.0
+
+    def prepare(*given, **options):
+        clock[0] += 60
+        return true(*given, **options)
+
+    state, true = [], trainer._prepare
+    monkeypatch.setattr(trainer, "monotonic", lambda: clock[0])
+    for name, fake in (("dev_score", score), ("fused_backward", step), ("_prepare", prepare)):
+        monkeypatch.setattr(trainer, name, fake)
+    config = TrainingConfig(options=TINY, words=True, min_count=1, minutes=6.0, eval_every=3)
+    train_model(tmp_path / "model", PAIRS, PAIRS[:2], config)
+    assert clock[0] == pytest.approx(6 * 60)
+    assert (len(state), len(scores)) == (4, 3)
+
+
+def test_with_minutes_a_bar_shows_how_many_steps_are_likely_and_whether_the_loss_is_smoothed():
+    state = TextTraining.of(small())
+    state.losses, state.words, state.seconds = [1.0] * 12, 120, 12.0
+    state.spend(8.0)
+    bar = MagicMock(spec=tqdm, disable=False, initial=2, format_dict={"elapsed": 20.0})
+    trainer._advance(bar, state, inf, 60.0, smoothed=True)
+    assert bar.total == 12 + 20
+    bar.set_postfix.assert_called_with({"smoothed_loss": "1.000", "words_s": "10"}, refresh=False)
+    trainer._advance(bar, state, 15.0, 60.0, smoothed=False)
+    assert bar.total == 15
+    assert "loss" in bar.set_postfix.call_args[0][0]
 
 
 def test_minutes_end_a_training():
