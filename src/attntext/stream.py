@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from io import IOBase
 from itertools import accumulate
+from pathlib import Path
 from select import select
 from typing import Any
 
@@ -28,7 +29,7 @@ def translate_stream(
     *,
     max_input_length: int = 1000,
     linked: IOBase | None = None,
-    name: object = INPUT,
+    name: Path | str = INPUT,
     log: Callable[[str], Any] = lambda line: None,
     **options: Any,
 ) -> None:
@@ -83,7 +84,7 @@ def count_unknown(vocabulary: Tokenizer, sentences: Sequence[Words]) -> tuple[in
     return sum(UNK in vocabulary.encode([word]) for words in doubtful for word in words), sum(map(len, sentences))
 
 
-def log_unknown(name: object, unknown: int, words: int, log: Callable[[str], Any]) -> None:
+def log_unknown(name: Path | str, unknown: int, words: int, log: Callable[[str], Any]) -> None:
     """Say how many words of a text were unknown, if there were any."""
     if unknown:
         log(f"{name}: {unknown:,} of {words:,} words unknown to the model")
@@ -97,7 +98,7 @@ def search_settings(
     return fastest_settings(work, next(model.parameters()).device, len(sentences), log=log)
 
 
-def _together(source: Any, name: object) -> Iterator[list[bytes]]:
+def _together(source: Any, name: Path | str) -> Iterator[list[bytes]]:
     """Yield the lines of a stream, a thousand at a time, and fewer if no more come for a tenth of a second."""
     lines: list[bytes] = []
     for part in read_parts(source, name):
