@@ -71,9 +71,9 @@ def shown_data(
 ) -> dict[str, Any]:
     """Return the data of a demo's script.
 
-    Entries that only some demos need are empty: vocabularies, sentences to draw, possible next words, a question.
+    Entries that only some demos need are empty: vocabularies, and sentences to draw.
     """
-    empty = {"source": [], "target": [], "bar": 0, "first": [""], "pairs": [], "kinds": [], "follow": {}}
+    empty = {"source": [], "target": [], "bar": 0, "first": [""], "pairs": []}
     return {**empty, "names": names, "words": words, "models": models, "step": step}
 
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
@@ -146,7 +146,7 @@ def _phases(title: str, network: EncoderDecoder) -> tuple[Phase, ...]:
 def _still(network: EncoderDecoder, words: Sequence[str], step: int) -> tuple[str, list[str], str]:
     """Return a table of a step's weights, the words of the translation, and a description."""
     source, lengths = encode_batch([words], network.source_vocabulary)
-    best = greedy_search(network, source, lengths, max_output_length(words))
+    best: Any = greedy_search(network, source, lengths, max_output_length(words))
     written = network.target_vocabulary.decode(best.ids[0])
     check_whole(0, len(written) - 1, step=step)
     weights = to_numpy(best.weights[0, step])[:, None]

@@ -14,7 +14,7 @@ from attnlib.metrics import sentence_nll
 
 def made_of(pairs, translations=None, links=None):
     nothing = [None] * len(pairs)
-    return Predictions(pairs, nothing, translations or nothing, nothing, links, None, None)
+    return Predictions(pairs, nothing, translations or nothing, nothing, links, None)
 
 
 def test_links_that_miss_by_hand():
