@@ -28,8 +28,8 @@ def execute(executed: Executed, app: Sphinx, env: BuildEnvironment, pages: list[
             text = [path.read_text("utf-8")]
             app.emit("source-read", page, text)
             rules = {"timeout": config.execution_timeout, "allow_errors": config.execution_allow_errors}
-            where = {"metadata": {"path": path.parent}}
-            clients[page] = NotebookClient(nbformat.reads(text[0], as_version=4), resources=where, **rules)
+            rules |= {"record_timing": False, "resources": {"metadata": {"path": path.parent}}}
+            clients[page] = NotebookClient(nbformat.reads(text[0], as_version=4), **rules)
     longest = sorted(clients, key=lambda page: -sum(len(x.source) for x in clients[page].nb.cells if "outputs" in x))
 
     def run(page: str) -> tuple[str, float] | None:

@@ -116,8 +116,9 @@ def beam_search(
     beam_size: IntLike,
     *,
     allow_unknown: bool = True,
+    n_best: IntLike = 1,
 ) -> Hypotheses:
-    """Return the best translation that a beam search finds.
+    """Return the best translation that a beam search finds, or the `n_best` best.
 
     At every step, the `beam_size` most probable hypotheses are kept. A finished hypothesis keeps its place in the beam.
     The finished hypothesis whose words have the greatest mean log probability is returned; if none is finished, the
@@ -131,6 +132,8 @@ def beam_search(
         The number of hypotheses kept for each sentence. With 1, the result is that of `greedy_search`.
     allow_unknown
         As for `greedy_search`.
+    n_best : int, default 1
+        The number of rows for each sentence, the best first. If fewer translations are finished, the best is repeated.
 
     Notes
     -----
@@ -149,6 +152,7 @@ def beam_search(
     """
     check_models(model=model)
     (beam_size,) = check_whole(1, _WIDEST, beam_size=beam_size)
+    (n_best,) = check_whole(1, beam_size, n_best=n_best)
     # The plain way is a list of hypotheses for one sentence. A step extends each by every word, and keeps the
     # `beam_size` best: those that have ended, then the most probable of the others. Here the hypotheses of all
     # sentences are rows of one batch, so that one call of `model.step` extends them all, and the lists are tensors.
@@ -186,9 +190,10 @@ def beam_search(
         same_sources = torch.equal(stepped // beam_size, live // beam_size)  # the same sentences, in the same order
         state = state.select(rows[slots_before], same_sources=same_sources)
     # Every further word lowers log_p, so the sum alone prefers short translations; the mean does not.
-    score = log_p / size
-    slot = score.masked_fill(~ended & ended.any(1, keepdim=True), -torch.inf).argmax(1)
-    return _hypotheses_in(slot, steps, size, log_p, source.shape[1])
+    score = (log_p / size).masked_fill(~ended & ended.any(1, keepdim=True), -torch.inf)
+    score, order = score.sort(descending=True, stable=True)
+    slots = torch.where(score > -torch.inf, order, order[:, :1])[:, :n_best]
+    return _hypotheses_in(slots, steps, size, log_p, source.shape[1])
 
 
 def _limits(max_length: IntLike | Tensor, lengths: Int[Tensor, "batch"]) -> Int[Tensor, "batch"]:
@@ -259,14 +264,14 @@ def _next_beam(
 
 
 def _hypotheses_in(
-    slot: Int[Tensor, "batch"],
+    slots: Int[Tensor, "batch best"],
     steps: list[tuple],
     size: Int[Tensor, "batch beam"],
     log_p: Float[Tensor, "batch beam"],
     src: int,
 ) -> Hypotheses:
     """Collect the words and weights of the hypotheses that end in the given slots, from the last step back."""
-    sentence = torch.arange(len(slot), device=slot.device)
+    sentence, slot = torch.arange(len(slots), device=slots.device).repeat_interleave(slots.shape[1]), slots.flatten()
     length, log_probability = size[sentence, slot], log_p[sentence, slot]
     words, outputs = [], []
     for chosen, parents, attended in reversed(steps):

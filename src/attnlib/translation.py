@@ -40,6 +40,8 @@ class Translation(NamedTuple):
         Whether it ended before its greatest length.
     unspaced : tuple of bool
         Whether letters, instead of words, are the units of source and of translation: see `attnlib.units`.
+    others : tuple of Translation
+        The next best translations that the search found, if they were asked for.
     """
 
     source: Words
@@ -48,6 +50,7 @@ class Translation(NamedTuple):
     log_probability: float
     finished: bool = True
     unspaced: tuple[bool, bool] = (False, False)
+    others: tuple[Any, ...] = ()
 
     def __str__(self) -> str:
         return " ".join(self.words)
@@ -73,12 +76,13 @@ class Translation(NamedTuple):
 
         Luong et al. 2015, section 4.1, after Jean et al. 2015.
         """
+        others = tuple(one.with_unknown_replaced() for one in self.others)
         if not any(SPECIAL[UNK] in word for word in self.words):
-            return self
+            return self._replace(others=others) if others else self
         aligned = {t: self.units[0][i] for i, t in self.links()}
         known = iter(aligned[t] if SPECIAL[UNK] in unit else unit for t, unit in enumerate(self.units[1]))
         sizes = [len(split_units((word,))) if self.unspaced[1] else 1 for word in self.words]
-        return self._replace(words=tuple("".join(islice(known, size)) for size in sizes))
+        return self._replace(words=tuple("".join(islice(known, size)) for size in sizes), others=others)
 
 
 def translate(
@@ -122,6 +126,7 @@ def translate_all(
     max_length: IntLike | Sequence[IntLike] | None = None,
     replace_unknown: bool = False,
     allow_unknown: bool = True,
+    n_best: IntLike = 1,
 ) -> list[Translation]:
     """Translate many sentences, in batches of similar length; the translations are in the order of the sentences.
 
@@ -140,6 +145,9 @@ def translate_all(
         Whether unknown words are replaced: see `Translation.with_unknown_replaced`.
     allow_unknown : bool, default True
         Whether a translation may hold unknown words.
+    n_best : int, default 1
+        How many translations of each sentence to return, as far as the beam holds them. All but the best are its
+        `Translation.others`.
 
     Examples
     --------
@@ -154,11 +162,11 @@ def translate_all(
     for n, words in enumerate(sentences):
         check_words(f"sentences[{n}]", words)
     vocabulary, _ = model.vocabularies
-    (beam_size,) = check_whole(beam_size=beam_size)
+    beam_size, n_best = check_whole(beam_size=beam_size, n_best=n_best)
     sizes = [sum(vocabulary.sizes(words)) for words in sentences]
     limits = _limits(max_length, sizes)
     order = sorted((n for n, size in enumerate(sizes) if size), key=sizes.__getitem__)
-    how: dict[str, Any] = {"beam_size": beam_size, "allow_unknown": allow_unknown}
+    how: dict[str, Any] = {"beam_size": beam_size, "allow_unknown": allow_unknown, "n_best": n_best}
     translations = [Translation((), (), np.zeros((0, 0)), 0.0)] * len(sentences)
     for rows in parted([sizes[n] for n in order], _POSITIONS // beam_size, max(1, _ROWS // beam_size)):
         part = order[rows]
@@ -185,6 +193,7 @@ def _search(
     *,
     beam_size: int,
     allow_unknown: bool,
+    n_best: int,
 ) -> Iterator[Translation]:
     """Yield the translations of one batch."""
     (source_vocabulary, target_vocabulary), device = model.vocabularies, next(model.parameters()).device
@@ -193,13 +202,16 @@ def _search(
     if beam_size == 1:
         best = greedy_search(model, source, lengths, longest, allow_unknown=allow_unknown)
     else:
-        best = beam_search(model, source, lengths, longest, beam_size, allow_unknown=allow_unknown)
+        best = beam_search(model, source, lengths, longest, beam_size, allow_unknown=allow_unknown, n_best=n_best)
+    found: list[dict[tuple, Translation]] = [{} for _ in sentences]  # by their ids: a search repeats what it lacks
     ends, log_p = best.lengths.tolist(), best.log_probabilities.tolist()
     all_weights = [None] * len(ends) if best.weights is None else best.weights.cpu().numpy()
-    for words, row, weights, end, number in zip(sentences, best.ids, all_weights, ends, log_p, strict=True):
-        ids = row[:end].tolist()
-        one = Translation(tuple(words), target_vocabulary.decode(ids), None, number, EOS in ids, model.unspaced)
+    for k, (row, weights, end, number) in enumerate(zip(best.ids, all_weights, ends, log_p, strict=True)):
+        ids, n = row[:end].tolist(), k * len(sentences) // len(ends)
+        one = Translation(tuple(sentences[n]), target_vocabulary.decode(ids), None, number, EOS in ids, model.unspaced)
         if weights is not None:
             pieces = source_vocabulary.surfaces(one.source), target_vocabulary.names(ids)
             one = one._replace(weights=unit_weights(weights, *zip(one.units, pieces, strict=True)))
-        yield one
+        found[n].setdefault(tuple(ids), one)
+    for first, *others in (each.values() for each in found):
+        yield first._replace(others=tuple(others))

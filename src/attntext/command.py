@@ -7,7 +7,8 @@ Each command is a thin layer over a function of `attntext.files`, `attntext.trai
 import errno
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,7 +19,7 @@ from typing import Annotated, Any
 import tyro
 from tyro.conf import FlagCreatePairsOff, OmitArgPrefixes, Positional, arg
 
-from attntext.settings import Architecture, TrainingConfig
+from attntext.settings import Architecture, TrainingConfig, read_settings
 from attntext.writing import OUTPUT, open_output, reopened
 
 _LESS_MEMORY = {
@@ -84,6 +85,8 @@ def train(
     target: Path | None = None,
     dev: tuple[Path, ...] = (),
     save_seconds: float = 60.0,
+    start: Annotated[Path | None, arg(name="from")] = None,
+    config: Path | None = None,
 ) -> None:
     """Train a model on sentence pairs, or continue an interrupted training.
 
@@ -103,6 +106,10 @@ def train(
         two dev files, or one with tabs; the weights with the best dev score are kept
     save_seconds : float, default 60
         seconds between two saves of the training
+    start : path, optional
+        a trained model to train further, on the same or another text, with its vocabularies and its options
+    config : path, optional
+        the config.json of a training, whose options count unless others are given
     """
     from attntext import processes  # noqa: PLC0415
     from attntext.files import ParallelText, read_parallel  # noqa: PLC0415
@@ -112,21 +119,22 @@ def train(
     with processes.init_distributed(device), processes.bfloat16_autocast(device, enabled=not common.float32):
         log = (lambda line: None) if processes.rank() else _log
         preset, options = architecture.options(training.seed)
-        config = replace(training, preset=preset, options=options)
-        config.check()
+        settings = replace(training, preset=preset, options=options)
+        settings.check()
         if len(dev) > 2:
             raise ValueError(f"dev is {len(dev)} files; expected two files, or one of tab-separated pairs")
-        if not dev and (config.patience or config.eval_every):
+        if not dev and (settings.patience or settings.eval_every):
             raise ValueError("patience and eval_every need dev scores; expected dev files (--dev)")
-        pairs = ParallelText(source, target, max_length=config.max_input_length)
-        kept = read_parallel(*dev, max_length=config.max_input_length) if dev else None
+        pairs = ParallelText(source, target, max_length=settings.max_input_length)
+        kept = read_parallel(*dev, max_length=settings.max_input_length) if dev else None
         if kept:
             log(f"dev: {kept}")
         train_model(
             common.model,
             pairs,
             kept.pairs if kept else (),
-            config,
+            settings,
+            start=start,
             save_seconds=save_seconds,
             progress=True,
             log=log,
@@ -142,6 +150,7 @@ def translate(
     source: Positional[Path | None] = None,
     output: Annotated[Path | None, arg(aliases=["-o"])] = None,
     links: Path | None = None,
+    n_best: int | None = None,
     max_input_length: int = 1000,
 ) -> None:
     """Translate a text line by line.
@@ -156,6 +165,8 @@ def translate(
         file for the translations; without it, the standard output
     links : path, optional
         file for the word links, as i-j
+    n_best : int, optional
+        translations of each line, as: number of the line from 0 ||| translation ||| log probability
     max_input_length : int, default 1000
         most words or subwords of a line; a longer line is cut
     """
@@ -163,7 +174,7 @@ def translate(
 
     given = source.open("rb") if source else nullcontext(_opened(sys.stdin, INPUT).buffer)
     written = open_output(output) if output else nullcontext(_opened(sys.stdout, OUTPUT).buffer)
-    options: Any = vars(search) | {"max_input_length": max_input_length, "log": _log, "name": source or INPUT}
+    options: Any = vars(search) | {"max_input_length": max_input_length, "n_best": n_best}
     with (
         given as lines,
         _loaded(common) as model,
@@ -172,7 +183,7 @@ def translate(
     ):
         if not source and sys.stdin.isatty():
             _log("Type a sentence and press Enter. Ctrl-D ends (in Windows: Ctrl-Z, then Enter).")
-        translate_stream(model, lines, to, linked=linked, **options)
+        translate_stream(model, lines, to, linked=linked, name=source or INPUT, log=_log, **options)
 
 
 def evaluate(
@@ -303,7 +314,9 @@ def _run(given: Sequence[str]) -> int:
     if [*given] == ["--version"]:
         print(f"attnlib {version('attnlib')}")
         return 0
-    commands = {each.__name__: each for each in (toy, train, translate, evaluate, align, page)}
+    commands: dict[str, Callable] = {each.__name__: each for each in (toy, train, translate, evaluate, align, page)}
+    if [*given[:1]] == ["train"]:
+        commands["train"] = _with_read_options(given)
     about = "Learn to translate from two files, one sentence a line; then translate, and see where it looked."
     config = (FlagCreatePairsOff,)
     try:
@@ -313,6 +326,22 @@ def _run(given: Sequence[str]) -> int:
             raise
         return ended.code or 0
     return 0
+
+
+def _with_read_options(given: Sequence[str]) -> Callable[..., None]:
+    """Return `train` with the options that --config or --from reads as defaults."""
+    parser = ArgumentParser(add_help=False, allow_abbrev=False)
+    for name in ("--config", "--from"):
+        parser.add_argument(name, nargs="?", type=Path)
+    files = [path for path in vars(parser.parse_known_args(given)[0]).values() if path]
+    if not files:
+        return train
+    if len(files) > 1:
+        raise ValueError(f"config is {files[0]} and from is {files[1]}; expected one of them")
+    architecture, training = read_settings(files[0])
+    if {word.partition("=")[0] for word in given} & {"--epochs", "--steps", "--minutes"}:
+        training = replace(training, epochs=None, steps=None, minutes=None)
+    return partial(train, architecture=architecture, training=training)
 
 
 @contextmanager

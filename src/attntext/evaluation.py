@@ -3,8 +3,12 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from attnlib.data import GoldAlignment, SentencePair, Vocabulary
+import torch
+
+from attnlib.batching import collate
+from attnlib.data import EOS, PAD, GoldAlignment, SentencePair, Vocabulary
 from attnlib.metrics import Bleu, alignment_error_rate, bleu, bleu_metric, chrf, exact_match, forced_alignments
+from attnlib.presets import LONGEST_LOCATION_SOURCE
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.translation import translate_all
 from attnlib.units import Words, bleu_tokenizer, lacks_spaces, split_units
@@ -134,3 +138,35 @@ def score_translations(
         exact_match=exact_match(translations, references),
         by_length=by_length,
     )
+
+
+def doubt_attention(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> str | None:
+    """Return a sentence that says why the attention of a model would mislead, or None.
+
+    It would if it leaves out more than two fifths of the source words, because it lies on the last one, on EOS or on
+    some few; or if less than a fifth of it moves when the source is reversed, so that the source decides little. Looked
+    at under forced decoding, for sources of 6 words or subwords and more.
+    """
+    known, long = model.vocabularies, range(6, LONGEST_LOCATION_SOURCE)
+    given = [pair for pair in pairs if sum(known[0].sizes(pair.source)) in long][:32]
+    if not (model.decoder.has_attention and given):
+        return None
+    device = next(model.parameters()).device
+    source, lengths, target = (x.to(device) for x in collate(given, *known))
+    turned = source.clone()
+    for row, length in zip(turned, lengths, strict=True):
+        row[: length - 1] = row[: length - 1].flip(0)
+    with torch.no_grad():
+        before, after = (model(x, lengths, target).attention.to_dense(x.shape[1]) for x in (source, turned))
+    words = (target != PAD) & (target != EOS)
+    inside = torch.arange(source.shape[1], device=device) < lengths[:, None] - 1
+    looked_at = ((before * words[:, :, None]).sum(1).clamp(max=1) * inside).sum(1)
+    left_out = 1 - (looked_at / torch.minimum(lengths - 1, words.sum(1))).mean()
+    moved = (before - after).abs().sum(2)[words].mean() / 2
+    if left_out > 2 / 5:
+        why = f"attention leaves out {100 * left_out:.0f} percent of the source words"
+    elif moved < 1 / 5:
+        why = f"attention moves by only {100 * moved:.0f} percent when the source is reversed"
+    else:
+        return None
+    return f"{why}: its pictures and links would mislead; expected more text, --score concat or --preset rnn_search"

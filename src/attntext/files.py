@@ -249,7 +249,7 @@ def read_gold(path: str | Path, sides: Sequence[tuple[Sequence[str], Sequence[st
 
 
 def write_toy(folder: str | Path, *, train: int = 20_000, dev: int = 200, seed: int = 1) -> None:
-    """Write a parallel text from the grammar, with its word links.
+    """Write a parallel text of short sentences from the grammar, with its word links.
 
     The files are ``train.en``, ``train.fr``, ``train.links`` and the same of ``dev``, in a folder that is created if
     missing. The two parts are disjoint.
@@ -265,7 +265,7 @@ def write_toy(folder: str | Path, *, train: int = 20_000, dev: int = 200, seed: 
     texts: dict[Path, list[str]] = {}
     check_whole(train=train, dev=dev)
     for name, n, part in (("train", train, "train"), ("dev", dev, "test")):
-        pairs = sample(n, seed=seed, part=part)
+        pairs = sample(n, seed=seed, part=part, clauses=(1,))
         columns = {
             "en": [" ".join(pair.source) for pair in pairs],
             "fr": [" ".join(pair.target) for pair in pairs],

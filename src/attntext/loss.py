@@ -18,7 +18,7 @@ from attnlib.seq2seq import EncoderDecoder
 from attnlib.training import TrainingState, step_seed
 from attntext import processes
 
-_AT_ONCE = 2**21  # scores held at a time: few enough that memory is had again rather than asked for anew
+_AT_ONCE = 2**21  # scores held at a time: few enough that memory is reused, and not allocated again
 
 
 def fused_backward(state: TrainingState, batch: Batch, *, label_smoothing: float = 0.0, seed: int = 0) -> Tensor:

@@ -113,12 +113,12 @@ def check_same(folder: Path, about: Mapping[str, Any]) -> bool:
     new = about["settings"] | about["text"]
     with refuse_damage(folder / CONFIG):  # a setting that is newer than the folder is at its default there
         old = vars(TrainingConfig()) | config["settings"] | config.get("text", {})
-    names = {"pairs": "another text", "dev": "other dev sentences"}
+    names = {"pairs": "another text", "dev": "other dev sentences", "from": "another model to train further"}
     other = [names.get(key, f"{key} {old.get(key)}, not {new[key]}") for key in new if old.get(key) != new[key]]
     if other:
         raise ValueError(
             f"{folder} holds a model of another configuration: {'; '.join(other)}; expected its own configuration to "
-            "go on with it, or another --model"
+            f"go on with it, or another --model, and --from {folder} to train this one further"
         )
     return any({*names} <= written for names in VOCABULARIES)  # which are written after the configuration
 

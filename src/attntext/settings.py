@@ -3,10 +3,15 @@
 A field is an option of the command, with the same name and default. The text below the field is the option's help.
 """
 
+import json
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 from tyro.conf import Suppress
+
+LEAST_STEPS = 400
+"""Steps below which a new model translates poorly, however small its text."""
 
 _LUONG_ONLY = ("encoder", "half_width", "input_feeding", "score", "window")
 _LACKS = {  # what a preset has no setting for
@@ -88,8 +93,8 @@ class TrainingConfig:
     """with --words: how often a word must occur to be in the vocabulary. None: 2"""
     max_input_length: int = 100
     """most words, or subwords, of a side of a pair; longer pairs are left out"""
-    epochs: int = 10
-    """passes through the training pairs"""
+    epochs: int | None = None
+    """passes through the training pairs. None: 10, and more for a small text, up to 400 steps"""
     steps: int | None = None
     """number of training steps, instead of epochs; with minutes, the first limit reached ends the training"""
     minutes: float | None = None
@@ -107,7 +112,7 @@ class TrainingConfig:
     max_grad_norm: float = 1.0
     """norm above which the gradient is scaled down"""
     eval_every: int | None = None
-    """steps between two dev scores. None: an epoch"""
+    """steps between two dev scores. None: an epoch, or 50 if it has fewer"""
     patience: int | None = None
     """stop after this many dev scores in a row that are no better than the best"""
     seed: int = 0
@@ -141,4 +146,20 @@ class TrainingConfig:
         """Return the arguments of `attnlib.training.train`, given the steps of an epoch."""
         by_epochs = self.steps is None and self.minutes is None
         names = ("minutes", "seed", "learning_rate", "max_grad_norm")
-        return {"steps": self.epochs * epoch if by_epochs else self.steps} | {n: getattr(self, n) for n in names}
+        epochs = self.epochs or max(10, -(-LEAST_STEPS // epoch))
+        return {"steps": epochs * epoch if by_epochs else self.steps} | {n: getattr(self, n) for n in names}
+
+
+def read_settings(path: Path) -> tuple[Architecture, TrainingConfig]:
+    """Return the options of a training from the ``config.json`` that it wrote, or from its folder."""
+    from attnbook.pretrained.folder import CONFIG, refuse_damage  # noqa: PLC0415, help should not wait for torch
+
+    path = path / CONFIG if path.is_dir() else path
+    with refuse_damage(path, "the config.json of a training"):
+        training = TrainingConfig(**json.loads(path.read_text("utf-8"))["settings"])
+        given: dict[str, Any] = {"preset": training.preset, **training.options}
+        given["features"] = given.get("hidden_size", given.get("d_model"))
+        architecture = Architecture(**{name: given[name] for name in vars(Architecture()) if name in given})
+        if architecture.options(training.seed) != (training.preset, training.options):
+            raise ValueError("it has options that attnlib train does not have")
+    return architecture, training

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from io import IOBase
 from itertools import accumulate
+from pathlib import Path
 from select import select
 from typing import Any
 
@@ -28,7 +29,8 @@ def translate_stream(
     *,
     max_input_length: int = 1000,
     linked: IOBase | None = None,
-    name: object = INPUT,
+    name: Path | str = INPUT,
+    n_best: int | None = None,
     log: Callable[[str], Any] = lambda line: None,
     **options: Any,
 ) -> None:
@@ -46,13 +48,21 @@ def translate_stream(
         Stream for the links, in the Pharaoh format, one line for each sentence.
     name : path or str, optional
         What messages call the source.
+    n_best : int, optional
+        For each sentence write this many translations, if the beam holds them, the best first: each in a line
+        ``number ||| translation ||| natural logarithm of its probability``, sentences counted from 0, as Moses does.
+        If None, the best one alone.
     log : callable, optional
         Called with a message about each line that was cut, each translation that reached its greatest length, whether
         bfloat16 and several threads were found to be faster, and how many words were unknown.
     **options
         Further arguments of `attnlib.translation.translate_all`.
     """
+    beam_size = options.get("beam_size", 5)
     check_whole(max_input_length=max_input_length)
+    (most,) = check_whole(n_best=n_best or 1)
+    if most > beam_size:
+        raise ValueError(f"n_best is {most}; expected at most beam_size, {beam_size}")
     begin, measured, settings = 1, 0, ComputeSettings()
     unknown = [0, 0]
     for raw in _together(source, name):
@@ -62,15 +72,18 @@ def translate_stream(
             if kept != words:
                 log(f"{name}, line {number}: cut to {max_input_length:,} words or pieces of words")
         if len(lines) > measured:  # of more lines, a measurement may pay
-            settings, measured = search_settings(model, sentences, options.get("beam_size", 5), log), len(lines)
+            settings, measured = search_settings(model, sentences, beam_size, log), len(lines)
         with compute_with(settings), cast_weights_once():
-            translations = translate_all(model, sentences, **options)
+            translations = translate_all(model, sentences, n_best=most, **options)
         if cut := [str(number) for number, one in enumerate(translations, begin) if not one.finished]:
             log(f"{name}, lines {', '.join(cut)}: translations cut at their greatest length (--max-length)")
         if linked:
             linked.writelines(f"{format_pharaoh(one.links())}\n".encode() for one in translations)
             linked.flush()  # whole lines, since both may go to one place
-        target.writelines(f"{one}\n".encode() for one in translations)
+        for number, one in enumerate(translations, begin - 1):
+            each = [one, *one.others] if n_best else [one]
+            scored = [f"{number} ||| {other} ||| {other.log_probability:.4f}" if n_best else other for other in each]
+            target.writelines(f"{line}\n".encode() for line in scored)
         target.flush()
         unknown = [sum(both) for both in zip(unknown, count_unknown(model.source_vocabulary, sentences), strict=True)]
         begin += len(lines)
@@ -83,7 +96,7 @@ def count_unknown(vocabulary: Tokenizer, sentences: Sequence[Words]) -> tuple[in
     return sum(UNK in vocabulary.encode([word]) for words in doubtful for word in words), sum(map(len, sentences))
 
 
-def log_unknown(name: object, unknown: int, words: int, log: Callable[[str], Any]) -> None:
+def log_unknown(name: Path | str, unknown: int, words: int, log: Callable[[str], Any]) -> None:
     """Say how many words of a text were unknown, if there were any."""
     if unknown:
         log(f"{name}: {unknown:,} of {words:,} words unknown to the model")
@@ -97,7 +110,7 @@ def search_settings(
     return fastest_settings(work, next(model.parameters()).device, len(sentences), log=log)
 
 
-def _together(source: Any, name: object) -> Iterator[list[bytes]]:
+def _together(source: Any, name: Path | str) -> Iterator[list[bytes]]:
     """Yield the lines of a stream, a thousand at a time, and fewer if no more come for a tenth of a second."""
     lines: list[bytes] = []
     for part in read_parts(source, name):

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from hashlib import sha256
 from itertools import islice
 from math import inf
 from pathlib import Path
@@ -34,10 +35,11 @@ from attnlib.training import train, warmup_constant, warmup_cosine
 from attnlib.translation import translate_all
 from attnlib.units import lacks_spaces
 from attntext import processes, saving
+from attntext.evaluation import doubt_attention
 from attntext.files import ParallelText, check_pairs, pairs_digest
 from attntext.loss import fused_backward, fused_loss
 from attntext.saving import TextTraining
-from attntext.settings import TrainingConfig
+from attntext.settings import LEAST_STEPS, TrainingConfig
 
 _FIRST = 5  # words of each sentence, which are enough to compare how fast steps are
 
@@ -48,6 +50,7 @@ def train_model(
     dev: Sequence[SentencePair] = (),
     config: TrainingConfig | None = None,
     *,
+    start: Path | None = None,
     save_seconds: float = 60.0,
     progress: bool | None = None,
     log: Callable[[str], Any] = lambda line: None,
@@ -65,6 +68,9 @@ def train_model(
         Dev sentences. If there are any, the weights with the best dev score are kept.
     config : TrainingConfig, optional
         Settings of the training. If None, the defaults.
+    start : path, optional
+        Folder of a trained model of the same options to train further. Its vocabularies are kept, and the learning rate
+        starts again.
     save_seconds : float, default 60
         Seconds between two saves of the training.
     progress : bool, optional
@@ -94,9 +100,9 @@ def train_model(
             raise ValueError("train_model is called without gradients; expected no torch.no_grad or inference_mode")
         with processes.main_process_first():
             resumed = (folder / TRAINING).exists()
-            prepared = _prepare(folder, pairs, dev, config, log=log, device=torch.device(device))
+            prepared = _prepare(folder, pairs, dev, config, start, log=log, device=torch.device(device))
         if prepared is None:
-            log(f"{folder} is complete already")
+            log(f"{folder} is complete already; --from trains it further")
             return load(folder, device)
         corpus, network = prepared[0], prepared[1].to(device)
         state = saving.read_training(folder, network) if resumed else TextTraining.of(network)
@@ -104,8 +110,10 @@ def train_model(
             log(f"going on after step {state.step:,}")
         sizes: dict[str, Any] = {"max_tokens": config.max_tokens, "max_sentences": config.max_sentences}
         epoch, share = corpus.in_one_epoch(**sizes), (processes.rank(), processes.world_size())
-        watch = Watch(folder, dev, config, config.eval_every or epoch, save_seconds, log)
+        watch = Watch(folder, dev, config, config.eval_every or max(epoch, 50), save_seconds, log)
         how: dict[str, Any] = config.train_arguments(epoch)
+        if how["steps"] and how["steps"] != config.steps:
+            log(f"{how['steps']:,} steps, which are {how['steps'] // epoch} passes through the text (--epochs)")
         with refuse_damage(folder / CONFIG):
             settings = processes.ComputeSettings(**read_config(folder)["compute"])
         with processes.compute_with(settings), _bar(progress, how["steps"], state) as bar:
@@ -135,7 +143,15 @@ def train_model(
     if reason == "interrupted":
         kept = "with the best dev score so far" if state.best else "of the last step"
         log(f"interrupted: {folder} has the weights {kept}; the same command again goes on after step {state.step:,}")
-    return load(folder, device)
+    elif not start and state.step < LEAST_STEPS:
+        log(
+            f"only {state.step} steps, and below about {LEAST_STEPS} a model translates poorly; "
+            "expected more --epochs, --steps or --minutes"
+        )
+    model = load(folder, device)
+    if reason != "interrupted" and (doubt := doubt_attention(model, [*islice(dev or pairs, 100)])):
+        log(doubt)
+    return model
 
 
 def _prepare(
@@ -143,12 +159,15 @@ def _prepare(
     pairs: Iterable[SentencePair],
     dev: Sequence[SentencePair],
     config: TrainingConfig,
+    start: Path | None,
     *,
     log: Callable[[str], Any],
     device: torch.device,
 ) -> tuple[Corpus, EncoderDecoder] | None:
     """Encode the text and build the network in a new folder or one of the same training; None if it is complete."""
     text = {"pairs": pairs_digest(check_pairs("pairs", pairs)), "dev": pairs_digest(check_pairs("dev", dev))}
+    first = load(start) if start else None
+    text["from"] = sha256((start / WEIGHTS).read_bytes()).hexdigest() if start else ""
     about: dict[str, Any] = {"settings": asdict(config), "text": text}
     if isinstance(pairs, ParallelText):
         log(str(pairs))
@@ -163,11 +182,19 @@ def _prepare(
         return None
     if not begun and processes.rank():
         raise ValueError(f"{folder} is missing for this process; expected a folder that all processes share")
-    known = read_vocabularies(folder) if begun else _build_vocabularies(pairs, config)
+    known = first.vocabularies if first else read_vocabularies(folder) if begun else _build_vocabularies(pairs, config)
     corpus = encode_text(pairs, known, config, log)
     if config.options.get("score") == "location":
         _check_location_sources(corpus, dev, known[0])
     network = make(about, *known)
+    if first:
+        try:
+            network.load_state_dict(first.state_dict())
+        except RuntimeError:
+            raise ValueError(f"from is {start}, a model of another architecture; expected its own options") from None
+    if first and not begun:
+        lack = f"they lack {np.count_nonzero(corpus.ids == UNK):,} words of the text"
+        log(f"from {start}, whose vocabularies are kept: {lack}. The learning rate starts again")
     if not begun:
         with torch.random.fork_rng(devices=[]):  # from which dropout draws
             settings = processes.fastest_settings(_sample_step(network, corpus, config), device, log=log)

@@ -69,11 +69,3 @@ assert np.abs(three).max() < 3 and eight[5:8].min() > 10 and eight[-1] < 0
 own, same, _ = (helped[names["local-p"], what] for what in models)
 assert np.subtract(same, own).max() < 0.08, "little"
 assert local_p.decoder.attention.window.half_width == 10
-
-# %% after 8110d105
-models = map(load_pretrained, ("global", "local-m", "local-p"))
-every, moved, computed = ([experiments.count_macs(model, S) for S in (69, 70, 1000)] for model in models)
-assert computed[0] >= every[0] and computed[1] < every[1]
-assert len({*moved}) == 1 and len({*computed}) == 1
-for n, size in {3: 27, 8: 70}.items():
-    assert round(np.mean([len(p.source) + 1 for p in tests[n]])) == size

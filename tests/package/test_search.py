@@ -124,6 +124,25 @@ def test_a_beam_as_wide_as_the_tree_finds_the_best_of_all(seed):
         assert result.log_probabilities[n] == pytest.approx(log_p[best])
 
 
+def test_the_n_best_are_those_of_the_whole_tree_in_their_order_and_the_best_fills_up():
+    translator, source, ended, log_probabilities = tree(0, most := 4)
+    n_best = len(ended) + 2
+    result = beam_search(translator, source, torch.full((5,), 4), most, 3 ** (most + 1), n_best=n_best)
+    found = [tuple(ids[:size].tolist()) for ids, size in zip(result.ids, result.lengths, strict=True)]
+    for n, log_p in enumerate(log_probabilities):
+        ranked = sorted(ended, key=lambda words: -log_p[words] / len(words))
+        assert found[n * n_best : (n + 1) * n_best] == [*ranked, ranked[0], ranked[0]]
+
+
+def test_other_translations_are_ranked_and_have_weights():
+    model = untrained("rnn_search")
+    many, one = (translate_all(model, SENTENCES, max_length=5, n_best=n) for n in (3, 1))
+    for first, best in zip(many, one, strict=True):
+        assert (first.words, first.log_probability, best.others) == (best.words, best.log_probability, ())
+        assert all(other.weights.shape == (len(other.words), len(other.source)) for other in first.others)
+    assert max(len(first.others) for first in many) == 2
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_where_unknown_words_are_forbidden_the_best_of_all_others_is_found(seed):
     """Of the same tree, whose other words share the probability of the one that is forbidden."""

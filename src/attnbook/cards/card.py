@@ -1,8 +1,8 @@
 """Interactive cards and tables, shown as the value of a cell, in all chapters.
 
-A card is HTML with a still picture and a script that replaces the picture by an interactive figure. It needs neither a
-network nor a kernel, and follows the page's light or dark theme. The copy that a notebook stores has neither script nor
-weights: the book's pages add them, and elsewhere, as on GitHub or on paper, the picture is shown. A card has no HTML
+A card is HTML with a table and a script that replaces the table by an interactive figure. It needs neither a network
+nor a kernel, and follows the page's light or dark theme. The copy that a notebook stores has neither script nor
+weights: the book's pages add them, and elsewhere, as on GitHub or on paper, the table is shown. A card has no HTML
 ids, so that a page can have any number of cards, and the same data give the same bytes.
 """
 
@@ -118,7 +118,7 @@ class Question:
             raise ValueError(f"right is {self.right}; expected the position of one of {len(self.choices)} choices")
 
     def around(self, still: str, below: bool = False) -> str:
-        """Return HTML with the question above a still picture, or below it, and its answer at the end."""
+        """Return HTML with the question above the table, or below it, and its answer at the end."""
         labels = "\n".join(f'<label><input type="radio">{styled(choice)}</label>' for choice in self.choices)
         paragraphs = "".join(f"<p>{styled(part)}</p>" for part in self.answer.split("\n\n"))
         form = (
@@ -139,7 +139,7 @@ def card(
     question: Question | None = None,
     below: bool = False,
 ) -> Card:
-    """Build a card from its still picture and the data of its script.
+    """Build a card from its table and the data of its script.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def card(
     question : Question, optional
         A question that the card asks first.
     below : bool, default False
-        Whether the question stands below the picture.
+        Whether the question stands below the table.
     """
     classes = f"attnlib-card attnlib-{kind} {_NO_MATHEMATICS}"
     opening = f'<div class="{classes}" data-lm-suppress-shortcuts="true">'  # JupyterLab leaves the keys to the card

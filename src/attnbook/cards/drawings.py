@@ -41,7 +41,7 @@ def draw_model(name: str) -> Card:
     """
     check_choice(sorted(path.stem for path in _FOLDER.glob("*.svg")), name=name)
     svg = "".join((_FOLDER / f"{name}.svg").read_text("utf-8").splitlines())
-    told = unescape(re.findall('aria-label="(.*?)"', svg)[0])
+    label = unescape(re.findall('aria-label="(.*?)"', svg)[0])
     if name == "transformer":
-        return card("crossfade", f"{_BUTTONS}{svg}{_KEYS}\n", {}, told)
-    return card("schematic", f"{svg}\n", {}, told)
+        return card("crossfade", f"{_BUTTONS}{svg}{_KEYS}\n", {}, label)
+    return card("schematic", f"{svg}\n", {}, label)

@@ -71,9 +71,9 @@ def shown_data(
 ) -> dict[str, Any]:
     """Return the data of a demo's script.
 
-    Entries that only some demos need are empty: vocabularies, sentences to draw, possible next words, a question.
+    Entries that only some demos need are empty: vocabularies, and sentences to draw.
     """
-    empty = {"source": [], "target": [], "bar": 0, "first": [""], "pairs": [], "kinds": [], "follow": {}}
+    empty = {"source": [], "target": [], "bar": 0, "first": [""], "pairs": []}
     return {**empty, "names": names, "words": words, "models": models, "step": step}
 
 
@@ -82,9 +82,11 @@ def still(title: str, source: Sequence[str], target: Sequence[str], weights: Any
 
     The weights of each step are in ten-thousandths. If there are more of them than words, the last is that of the end.
     """
-    told = f'{escape(title)}: <span lang="{language}">{escape(" ".join(target))}</span>'
+    translation = f'{escape(title)}: <span lang="{language}">{escape(" ".join(target))}</span>'
     if weights[0] is None:
-        return f"<p>{told}</p>\n"
+        return f"<p>{translation}</p>\n"
     shares = np.asarray(weights) / WHOLE
-    written, read = ([*words, "(end)"][:size] for words, size in zip((target, source), shares.shape, strict=True))
-    return f"<p>{told}</p>\n{weight_table(read, written, shares)}"
+    target_words, source_words = (
+        [*words, "(end)"][:size] for words, size in zip((target, source), shares.shape, strict=True)
+    )
+    return f"<p>{translation}</p>\n{weight_table(source_words, target_words, shares)}"

@@ -7,13 +7,13 @@ import json
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
 from attnbook.cards.card import Card, Question, card, model_digest, to_numpy, weight_table
 from attnbook.cards.packing import pack_models
-from attnbook.experiments.predictions import max_output_length
+from attnbook.language.sentences import max_output_length
 from attnlib.batching import encode_batch
 from attnlib.checks import check_whole, check_words
 from attnlib.decoders import BahdanauDecoder, LuongDecoder
@@ -146,7 +146,7 @@ def _phases(title: str, network: EncoderDecoder) -> tuple[Phase, ...]:
 def _still(network: EncoderDecoder, words: Sequence[str], step: int) -> tuple[str, list[str], str]:
     """Return a table of a step's weights, the words of the translation, and a description."""
     source, lengths = encode_batch([words], network.source_vocabulary)
-    best = greedy_search(network, source, lengths, max_output_length(words))
+    best: Any = greedy_search(network, source, lengths, max_output_length(words))
     written = network.target_vocabulary.decode(best.ids[0])
     check_whole(0, len(written) - 1, step=step)
     weights = to_numpy(best.weights[0, step])[:, None]

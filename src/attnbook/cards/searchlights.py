@@ -1,6 +1,6 @@
 """Searchlights (chapter 2): the words and weights of a model at several moments of its training, as light.
 
-Without scripts and on paper, it is a picture of the last moment.
+Without scripts and on paper, it is a table of the weights of the last moment.
 """
 
 from base64 import b64decode

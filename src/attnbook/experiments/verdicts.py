@@ -7,7 +7,7 @@ The plans' texts have no term of their own for the second and the last.
 
 from collections.abc import Sequence
 from math import sqrt
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd

@@ -7,14 +7,15 @@ from measures import dev_sentences, measure, measure_costs, measure_rate, missed
 
 from attnbook.costs import count_parameters
 from attnbook.experiments.fitting import train_from_config
-from attnbook.experiments.predictions import Predictions, compute_metrics, max_output_length, predict
+from attnbook.experiments.predictions import Predictions, compute_metrics, predict
+from attnbook.language.sentences import max_output_length
 from attnlib.data import SentencePair
 from attnlib.metrics import sentence_nll
 
 
 def made_of(pairs, translations=None, links=None):
     nothing = [None] * len(pairs)
-    return Predictions(pairs, nothing, translations or nothing, nothing, links, None, None)
+    return Predictions(pairs, nothing, translations or nothing, nothing, links, None)
 
 
 def test_links_that_miss_by_hand():

@@ -1,8 +1,26 @@
-"""Scores by length of the source."""
+"""Scores by length of the source, and whether the weights of a model tell anything."""
+
+import re
+from types import SimpleNamespace
+
+import pytest
+import torch
+from torch.nn.functional import one_hot
 
 from attnbook.language.sentences import sample
+from attnlib.data import Vocabulary
 from attnlib.metrics import bleu
-from attntext.evaluation import score_translations
+from attnlib.presets import rnn_encdec, rnn_search
+from attnlib.seq2seq import EncoderDecoder
+from attntext.evaluation import doubt_attention, score_translations
+
+PAIRS = sample(40, seed=0, clauses=(1,))
+VOCABULARIES = tuple(Vocabulary.from_sentences(pair[side] for pair in PAIRS) for side in (0, 1))
+LOOKS = {  # at which position of a source all weight of step t lies, and what is said of it
+    "the last word": (lambda source, last, t: last, r"attention leaves out [89]\d percent of the source words: "),
+    "the step's": (lambda source, last, t: last.clamp(max=t), "attention moves by only 0 percent when the source is "),
+    "another word's": (lambda source, last, t: source.argsort(1, descending=True)[:, t % source.shape[1]], None),
+}
 
 
 def test_bleu_by_length_is_the_bleu_of_each_bin():
@@ -14,3 +32,20 @@ def test_bleu_by_length_is_the_bleu_of_each_bin():
         inside = [n for n, (source, _) in enumerate(pairs) if b.shortest <= len(source) <= b.longest]
         assert b.sentences == len(inside)
         assert b.bleu == bleu([translations[n] for n in inside], [pairs[n][1] for n in inside])
+
+
+@pytest.mark.parametrize("where", LOOKS)
+def test_attention_that_tells_nothing_is_doubted(where):
+    place, says = LOOKS[where]
+
+    class Looks(EncoderDecoder):
+        def forward(self, source, lengths, target):
+            places = torch.stack([place(source, lengths - 2, t) for t in range(target.shape[1])], 1)
+            weights = one_hot(places, source.shape[1])
+            return SimpleNamespace(attention=SimpleNamespace(to_dense=lambda src: weights.double()))
+
+    model = rnn_search(*VOCABULARIES, embedding_dim=4, hidden_size=4)
+    doubt = doubt_attention(Looks(model.encoder, model.decoder, *VOCABULARIES), PAIRS)
+    assert doubt is None if says is None else re.match(says, doubt)
+    assert doubt_attention(rnn_encdec(*VOCABULARIES, embedding_dim=4, hidden_size=4), PAIRS) is None
+    assert doubt_attention(model, [pair for pair in PAIRS if len(pair.source) < 6]) is None

@@ -131,7 +131,7 @@ def test_embeddings_begin_small_and_other_weights_as_they_do(preset):
 def test_loading_gives_the_model_back(trained, name, dev, config):
     messages, sentence = [], " ".join(PAIRS[0].source)
     made = train_model(trained / name, PAIRS, dev, config, log=messages.append)
-    assert messages == [f"{trained / name} is complete already"]
+    assert messages == [f"{trained / name} is complete already; --from trains it further"]
     loaded = attnbook.load(str(trained / name))
     translations = [translate(model, sentence, beam_size=1, max_length=9) for model in (loaded, made)]
     assert translations[0].words == translations[1].words
@@ -261,6 +261,6 @@ def test_a_setting_that_is_newer_than_a_folder_is_at_its_default_there(trained, 
     del config["settings"]["patience"]
     (folder / "config.json").write_text(json.dumps(config))
     train_model(folder, PAIRS, DEV, CONFIG, log=messages.append)
-    assert messages == [f"{folder} is complete already"]
+    assert messages == [f"{folder} is complete already; --from trains it further"]
     with pytest.raises(ValueError, match="patience None, not 3"):
         train_model(folder, PAIRS, DEV, replace(CONFIG, patience=3))

@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 from contextlib import chdir
+from dataclasses import asdict
 from importlib.metadata import version
 from math import exp
 
@@ -87,6 +88,61 @@ def test_a_file_is_translated_into_a_file_and_messages_name_it(run, home):
 def test_a_terminal_is_told_what_to_type(run):
     says = run("translate", "--model", "words", given="the cat\n", terminal=True)[2]
     assert says.startswith("Type a sentence and press Enter.")
+
+
+def test_the_n_best_translations_have_numbers_and_log_probabilities(run):
+    given = "\n".join(SOURCES[:2])
+    out = run("translate", "--model", "words", "--n-best", "3", given=given)[1]
+    numbers, written, scores = zip(*(line.split(" ||| ") for line in out.splitlines()), strict=True)
+    assert [*numbers] == ["0"] * 3 + ["1"] * 3
+    assert [written[0], written[3]] == run("translate", "--model", "words", given=given)[1].splitlines()
+    assert len({*written}) == 6
+    assert float(scores[0]) == pytest.approx(translate(attnbook.load("words"), SOURCES[0]).log_probability, abs=1e-3)
+    says = "attnlib translate: n_best is 9; expected at most beam_size, 5\n"
+    assert run("translate", "--model", "words", "--n-best", "9", given=given) == (2, "", says)
+
+
+def test_a_trained_model_is_trained_further_with_its_own_vocabularies(run, home):
+    (home / "b.tsv").write_text("the newcomer sleeps\tle nouveau dort\n" * 3)
+    further = ("train", "--source", "b.tsv", "--model", "further", "--learning-rate", "1e-9", "--steps", "2")
+    status, _, err = run(*further, "--from", "words")
+    assert status == 0
+    assert (
+        "from words, whose vocabularies are kept: they lack 12 words of the text. The learning rate starts again" in err
+    )
+    for name in ("source.words", "target.words"):
+        assert (home / "further" / name).read_bytes() == (home / "words" / name).read_bytes()
+    one, other = (translate(attnbook.load(name), SOURCES[0]) for name in ("words", "further"))
+    assert one.log_probability == pytest.approx(other.log_probability, abs=1e-3)
+    assert "further is complete already; --from trains it further" in run(*further, "--from", "words")[2]
+    assert "another model to train further" in run(*further, "--words", "--features", "32", "--min-count", "1")[2]
+    says = "attnlib train: from is words, a model of another architecture; expected its own options\n"
+    assert run(*further[:4], "new", "--from", "words", "--score", "concat")[2].endswith(says)
+    assert not (home / "new").exists()
+
+
+def test_options_are_read_from_the_configuration_of_a_training_unless_others_are_given(run, home, monkeypatch):
+    learnt = []
+    monkeypatch.setattr("attntext.trainer.train_model", lambda *given, **_: learnt.append(given[-1]))
+    for name in ("words", "none"):
+        assert main([*TRAIN, "m", "--dev", "a.tsv", "--config", f"{name}/config.json"]) == 0
+        assert asdict(learnt[-1]) == attnbook.load(name).config["settings"]
+    assert main([*TRAIN, "m", "--config", "words", "--epochs", "3", "--seed", "4", "--score", "general"]) == 0
+    words = attnbook.load("words").config["settings"]
+    other = {"seed": 4, "epochs": 3, "steps": None, "options": words["options"] | {"score": "general", "seed": 4}}
+    assert asdict(learnt[-1]) == words | other
+    (home / "other.json").write_text('{"settings": {"options": {"embedding_dim": 4, "hidden_size": 8}}}')
+    for given, says in (
+        (("--config", "no.json"), "no.json: No such file"),
+        (("--config", "a.tsv"), "a.tsv is damaged; expected the config.json of a training"),
+        (
+            ("--config", "other.json"),
+            "expected the config.json of a training: it has options that attnlib train does not",
+        ),
+        (("--config", "words", "--from", "words"), "config is words and from is words; expected one of them"),
+    ):
+        status, _, err = run(*TRAIN, "m", *given)
+        assert (status, says in err) == (2, True), err
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="no names of descriptors on this system")
@@ -257,7 +313,7 @@ def test_the_toy_text_is_the_grammars_and_replaces_nothing(run, home):
         read = files.read_parallel(f"toy/{name}.en", f"toy/{name}.fr").pairs
         gold = files.read_gold(f"toy/{name}.links", [pair[:2] for pair in read])
         pairs = [pair._replace(links=links.sure) for pair, links in zip(read, gold, strict=True)]
-        assert pairs == sample(n, seed=1, part=part)
+        assert pairs == sample(n, seed=1, part=part, clauses=(1,))
     (home / "toy" / "train.en").unlink()
     before = sorted((home / "toy").iterdir())
     assert run("toy", "toy")[::2] == (2, "attnlib toy: toy/train.fr: File exists\n")
@@ -313,6 +369,7 @@ def test_a_log_that_is_no_terminal_has_lines_for_a_bar(run):
     err = run("train", *files, *["--words", "--features", "8", "--steps", "6", "--eval-every", "2"])[2]
     assert "\r" not in err
     assert re.findall("^step ([0-9]+): dev loss", err, re.MULTILINE) == ["2", "4", "6"]
+    assert "only 6 steps, and below about 400 a model translates poorly" in err
     assert re.search("^6/6 steps, 00:[0-9]+ so far, 00:00 left, smoothed_loss=", err, re.MULTILINE)
 
 

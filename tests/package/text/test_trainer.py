@@ -171,6 +171,11 @@ def test_with_minutes_a_bar_shows_how_many_steps_are_likely_and_whether_the_loss
     assert "loss" in bar.set_postfix.call_args[0][0]
 
 
+@pytest.mark.parametrize(("epoch", "epochs", "steps"), [(7, None, 58 * 7), (100, None, 1000), (7, 3, 21)])
+def test_a_small_text_has_more_passes_unless_their_number_is_given(epoch, epochs, steps):
+    assert TrainingConfig(epochs=epochs).train_arguments(epoch)["steps"] == steps
+
+
 def test_minutes_end_a_training():
     history = train(small(), some(), minutes=0.002)
     assert history.stop_reason == "minutes"
