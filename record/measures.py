@@ -26,7 +26,8 @@ from tables import Run, environment
 from attnbook.costs import count_macs, count_parameters
 from attnbook.experiments.fitting import train_from_config
 from attnbook.experiments.plan import ExperimentConfig
-from attnbook.experiments.predictions import Predictions, compute_metrics, max_output_length, predict
+from attnbook.experiments.predictions import Predictions, compute_metrics, predict
+from attnbook.language.sentences import max_output_length
 from attnlib.data import SentencePair
 from attnlib.metrics import token_nll
 from attntext.loss import fused_backward

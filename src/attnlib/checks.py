@@ -141,12 +141,11 @@ def is_out_of_memory(error: Exception) -> bool:
     return isinstance(error, MemoryError) or bool(isinstance(error, RuntimeError) and says)
 
 
-def check_finite(**numbers: Any) -> list[float]:
-    """Return finite numbers as Python's, or raise a ValueError."""
+def check_finite(**numbers: Any) -> None:
+    """Raise a ValueError for anything but a finite number."""
     for name, number in numbers.items():
         if isinstance(number, bool) or not isinstance(number, FloatLike) or not isfinite(number):
             raise ValueError(f"{name} is {brief(number)}; expected a finite number")
-    return [float(number) for number in numbers.values()]
 
 
 def check_positive(**numbers: Any) -> None:

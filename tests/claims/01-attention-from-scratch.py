@@ -9,6 +9,8 @@ def told_apart(weights):
 
 assert told_apart(np.ones((1, 4))) == math.comb(7, 4) == 35
 assert told_apart(0.1 + 0.6 * np.eye(4)) == len(sentences) == 256
+assert (sentences.sum(axis=(1, 2)) == 4 + (sentences.sum(axis=2) == 2).sum(axis=1)).all(), "1 more for each kittens"
+assert (((0.1 + 0.6 * np.eye(4)) @ sentences).round() == sentences).all(), "rounded: the words"
 assert 2000 * math.log2(30_000) < 1000 * 32, "bits of 2,000 words"
 
 # %% after 8aa41471
@@ -52,6 +54,7 @@ for corner, side in zip(corners, sides, strict=True):
 # %% after 00afadc7
 assert (keys[0] == keys[2]).all()
 assert np.allclose(chosen.weights[:, 0], chosen.weights[:, 2])
+assert chosen.weights[3, 0].round(2) == 0.47 and keys.shape[1] == 2
 assert chosen.weights[3, [0, 2]].sum() > 0.9 and chosen.weights[0, 3] > 0.8
 assert np.allclose(chosen.context[3], [1, 0.5, 0], atol=0.06)
 between = vectors @ (looks_for @ is_about.T) @ vectors.T
@@ -62,6 +65,8 @@ assert found.tolist() == (looks_for @ is_about.T).tolist() == [[0, 0, 4], [4, 0,
 for row, largest in (([4, 0, 0], [0, 2]), ([0, 4, 0], [1, 2])):
     shares = attention(vectors[3:] @ [*found[:2], row], vectors, vectors).weights[0]
     assert sorted(shares.argsort()[2:]) == largest, "cats and kittens; small and kittens"
+by_root = [attention(vectors @ (looks_for @ is_about.T), vectors, vectors, scale=n**-0.5).weights for n in (2, 3)]
+assert np.allclose(by_root[0], chosen.weights) and by_root[1][3, 0].round(4) == 0.4548, "2 features, and 3"
 assert np.allclose(attention(0 * vectors, vectors, vectors).weights, 0.25), "a quarter each"
 
 the, cat, sees, dog = np.random.default_rng(2).normal(size=(4, 3))
@@ -79,6 +84,8 @@ assert max(medians[1]) < 1.3 * min(medians[1]), "with the root it must stay"
 assert np.mean(without[-1] > 0.99) > 0.7, "most queries saturate"
 assert 0.5 < np.mean(without[-2] > 0.99) < 0.7, "half, at 256"
 assert np.greater(*medians).tolist() == [False, True, True, False, False, False], "larger at 4 and at 16"
+away = [np.abs(np.median(p, axis=1) - 0.5)[1:3] for p in (without, rooted)]
+assert (away[0] < away[1]).all(), "closer to one half"
 assert (np.diff([np.mean(p > 0.99) for p in without][1:]) > 0).all()
 assert np.isclose(scores.std(), 32, rtol=0.05), "variance d_k"
 

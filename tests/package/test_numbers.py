@@ -124,8 +124,8 @@ def test_a_number_that_is_too_large_is_refused_with_its_range(call, says, refuse
 
 
 @pytest.mark.parametrize("number", [1, np.float32(0.5), np.array(2.0), torch.tensor(0.5), np.int64(1)])
-def test_a_finite_number_of_every_kind_becomes_pythons(number):
-    assert check_finite(rate=number) == [float(number)]
+def test_a_finite_number_of_every_kind_passes(number):
+    check_finite(rate=number)
     for other in (True, np.float32("nan"), torch.tensor(float("inf")), "1", None):
         with pytest.raises(ValueError, match=r"rate is .*; expected a finite number"):
             check_finite(rate=other)

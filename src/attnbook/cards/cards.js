@@ -7,7 +7,7 @@ window.attnlibCards ??= (() => {
   // Two decimals, as Python writes them: a half goes up.
   const two = x => (Math.floor(100 * x + 0.5) / 100).toFixed(2).replace("-", "−");
   const clamp = (x, least, most) => Math.min(Math.max(x, least), most);
-  const maxLength = words => 2 * words.length + 5;   // of a translation, as predictions.py has it
+  const maxLength = words => 2 * words.length + 5;   // of a translation, as sentences.py has it
   const sum = list => list.reduce((total, x) => total + x, 0);
   const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
   // The key that is pressed; with Ctrl, Alt or Meta it is the browser's.

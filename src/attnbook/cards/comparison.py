@@ -12,9 +12,8 @@ from attnbook.cards.card import Card, card, model_digest, still_table
 from attnbook.cards.explorer import WHOLE
 from attnbook.cards.french import grammar_tables
 from attnbook.cards.packing import pack_models
-from attnbook.experiments.predictions import max_output_length
 from attnbook.language.phrases import concatenate, words
-from attnbook.language.sentences import sample
+from attnbook.language.sentences import max_output_length, sample
 from attnlib.batching import encode_batch
 from attnlib.checks import check_whole
 from attnlib.data import EOS, SentencePair, as_pair

@@ -14,8 +14,7 @@ from attnbook.cards.card import Card, Question, card, model_digest
 from attnbook.cards.explorer import WHOLE, shown_data, still
 from attnbook.cards.french import grammar_tables
 from attnbook.cards.packing import pack_models
-from attnbook.experiments.predictions import max_output_length
-from attnbook.language.sentences import sample
+from attnbook.language.sentences import max_output_length, sample
 from attnlib.batching import encode_batch
 from attnlib.checks import check_whole
 from attnlib.data import EOS, UNK, SentencePair, as_pair

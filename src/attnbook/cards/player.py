@@ -13,7 +13,7 @@ import torch
 
 from attnbook.cards.card import Card, Question, card, model_digest, to_numpy, weight_table
 from attnbook.cards.packing import pack_models
-from attnbook.experiments.predictions import max_output_length
+from attnbook.language.sentences import max_output_length
 from attnlib.batching import encode_batch
 from attnlib.checks import check_whole, check_words
 from attnlib.decoders import BahdanauDecoder, LuongDecoder

@@ -20,6 +20,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
+from attnbook.language.sentences import max_output_length
 from attnlib.batching import collate
 from attnlib.data import SentencePair
 from attnlib.metrics import alignment_error_rate, bleu, exact_match, forced_alignments, token_nll
@@ -59,14 +60,6 @@ class Predictions(NamedTuple):
         """Return the predictions for selected sentences, in the given order."""
         chosen: list[Any] = [None if entries is None else [entries[n] for n in rows] for entries in self]
         return Predictions(*chosen)
-
-
-def max_output_length(source: Sequence[str]) -> int:
-    """Return the maximum length of a translation, EOS counted.
-
-    It is twice the number of source words, plus five.
-    """
-    return 2 * len(source) + 5
 
 
 def predict(model: EncoderDecoder, pairs: Sequence[SentencePair], beam_size: int = 5) -> Predictions:

@@ -193,3 +193,11 @@ def _adjectives(kind: str) -> list[list[str]]:
     suitable = [adjective for adjective in ADJECTIVES if kind in adjective.kinds.split(",")]
     classes = dict.fromkeys(adjective.word_class for adjective in suitable)
     return [[a.english for a in suitable if a.word_class == word_class] for word_class in classes]
+
+
+def max_output_length(source: Sequence[str]) -> int:
+    """Return the maximum length of a translation, EOS counted.
+
+    It is twice the number of source words, plus five.
+    """
+    return 2 * len(source) + 5

@@ -7,7 +7,8 @@ from measures import dev_sentences, measure, measure_costs, measure_rate, missed
 
 from attnbook.costs import count_parameters
 from attnbook.experiments.fitting import train_from_config
-from attnbook.experiments.predictions import Predictions, compute_metrics, max_output_length, predict
+from attnbook.experiments.predictions import Predictions, compute_metrics, predict
+from attnbook.language.sentences import max_output_length
 from attnlib.data import SentencePair
 from attnlib.metrics import sentence_nll
 

@@ -7,7 +7,8 @@ import pytest
 from torch.nn.functional import cross_entropy
 
 from attnbook.experiments.plan import read_plan
-from attnbook.experiments.predictions import Predictions, compute_metrics, max_output_length, predict, window_centers
+from attnbook.experiments.predictions import Predictions, compute_metrics, predict, window_centers
+from attnbook.language.sentences import max_output_length
 from attnlib import metrics
 from attnlib.batching import collate
 from attnlib.data import PAD, SentencePair
