@@ -116,6 +116,14 @@ def decided(path):
 assert decided(first) == {"path-encoder"}
 assert decided(second) == {"order-layer", "order-feeding", "global-feeding"}
 assert first[:2] == second[:2] == ["bahdanau", "path-query"]
+confirmed = {
+    (after, n)
+    for part, path in (("path", first), ("order", second))
+    for before, after in pairwise(path)
+    for n in ranges.LONGER
+    if verdicts(part, after, before).get(n) == "supported"
+}
+assert confirmed == {("path-encoder", 4), ("path-encoder", 5), ("order-feeding", 5), ("order-feeding", 6)}
 assert (verdicts("path", "path-query", "bahdanau")[[4, 5, 6]] == "inconclusive").all()
 rates = {recorded.best_learning_rate(group) for group in ("bahdanau", "hybrid-lstm")}
 assert rates == {0.0025, 0.005}, "doubles"

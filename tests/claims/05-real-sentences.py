@@ -61,6 +61,7 @@ tops = ([(outputs[name][k].forced_attention[t].argmax(), k, t) for k, t in prefi
 hits = [sum((i, t) in ours["german"][k].gold.sure for i, k, t in top) for top in tops]
 assert hits[-1] == right
 assert (n, target.index("auf")) in prefixes
+assert [*names][np.argmax(hits)] == "local-p" and hits.count(max(hits)) == 1
 
 # %% after cell-037
 for name in chosen:
@@ -111,11 +112,19 @@ error_rates_of = in_papers.query("test_set == 'captions'")["alignment_error_rate
 assert error_rates_of["bahdanau"].min() > error_rates_of["dot"].max()
 best = in_papers.query("test_set == 'test'")["bleu_beam"]
 assert best["bahdanau"].min() > best.drop("bahdanau").max(), "translates best"
+again = {"general": "luong", "local-p": "local-p", "bahdanau": "bahdanau", "no-attention": "no-attention"}
+options = {run["model"]: {"half_width": 10} | run["settings"]["options"] | {"seed": None} for run in papers.details}
+for name, first in again.items():
+    assert options[name] == {"half_width": 10} | by_name[first] | {"seed": None}, "only the seeds differ"
+assert not ranges.apart(error_rates_of["general"], error_rates_of["bahdanau"])
+assert errors["luong"].mean() < errors["bahdanau"].min()
 
 # %% after cell-048
 totals = {name: sum(counts) for name, counts in found.items()}
 assert (of_captions.sum(), (of_captions > 0).sum()) == (52, 20)
 assert totals["diagonal"] == 0
+moves = [any(at == t for _, at in moved(german[k])) for k, t in prefixes]
+assert any(moves) and not all(moves), "a prefix in a short caption stays near"
 at_random = sum(len(moved(c)) / len(c.pair.source) for c in german)
 assert np.isclose(by_chance, at_random)
 assert 3.5 < at_random < 4, "about four"

@@ -49,6 +49,7 @@ kept = torch.stack(arrives["residual path"] + arrives[both])
 assert kept.min() > 0.6 and kept.max() < 2
 assert np.allclose(length[both], 8, rtol=0.01)
 assert length["residual path"][-1] > 1.3 * length["residual path"][0]
+assert round(length["residual path"][-1].item(), 1) == 12.1
 
 for w in (w for layer in tower for w in layer.parameters() if w.dim() == 2):
     nn.init.xavier_uniform_(w)
