@@ -15,7 +15,7 @@ for name in ("location", "local-m"):
 in_step = [n + "-reordering-0" for n in MODELS if n != "no-attention"]
 assert scores[in_step].min().min() > 0.9, "all with attention"
 for end in knob.values():
-    assert "bahdanau" + end not in scores or scores["bahdanau" + end].min() > 0.9
+    assert "bahdanau" + end not in scores or round(scores["bahdanau" + end].mean(), 2) >= 0.99
 for name in scores:
     config = recorded.plan.configs[name]
     assert config.clauses == ranges.SEEN and config.label
@@ -28,7 +28,7 @@ assert every[0].source != every[1].source
 # %% after eb1cd0a2
 (right_, random_, same), (_, lost, far) = away.values()
 assert random_ - right_ < 0.1 and 0.5 < same - right_ < 1.5
-assert lost > 3 and far > 8
+assert lost > 3 and far > 8, "several words"
 for model in models.values():
     info = model.config["training_info"]
     assert recorded.plan.configs[info["row"]].reordering == 0.5
@@ -80,6 +80,7 @@ verdict = judged.set_index(["first", "second", "metric", "test_set"])["verdict"]
 for n in ranges.SEEN:
     assert verdict[trained, usual, "exact_match", n] == "supported"
     assert verdict[wide, usual, "perplexity", n] == "supported"
-assert {verdict[wide, usual, "exact_match", n] for n in (1, 2)} == {"inconclusive"}
+assert [verdict[wide, usual, "exact_match", n] for n in (1, 2, 3)] == ["inconclusive", "inconclusive", "ruled out"]
+assert three[wide].max() < 0.05, "nearly every sentence has an error"
 assert verdict["bahdanau", trained, "exact_match", 3] == "supported"
 assert three[trained].max() < 0.4 and three["bahdanau"].min() > 0.94

@@ -1,5 +1,6 @@
 # %% after standard-error
 assert first.min() > second.max() and len(first) == len(second) == 10
+assert round(difference / error) == 17
 
 # %% after cell-013
 which = "first == 'bahdanau' and second == 'global-dot' and test_set == 4 and metric == 'exact_match'"
@@ -54,6 +55,10 @@ assert not {*later.seeds} & {*picked_row.seeds}
 # %% after cell-030
 assert alone["verdict"].eq("supported").all()
 assert 2 * steps["verdict"].eq("supported").sum() == len(steps), "half"
+small, large = steps.loc[("order", slice(None))].iloc[[0, -2]].itertuples()
+assert (small.verdict, large.verdict) == ("supported", "inconclusive") and abs(small.difference) < abs(large.difference)
+spreads = [max(np.ptp(of[m, c.test_set]["exact_match"]) for m in (c.first, c.second)) for c in (small, large)]
+assert spreads[0] < 0.1 and spreads[1] > 0.2, "little and much"
 assert np.allclose(steps["difference"], alone["difference"])
 assert (known.loc[["path", "order"], "apart"] == 0).mean() > 0.5, "many show no difference"
 

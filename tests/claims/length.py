@@ -39,7 +39,7 @@ for side in ("before", "after"):
     assert long[8] - long[5] > 8, "rises further"
 sizes = [len(pair.source) for pair in fits["1 to 3 clauses"]]
 assert np.mean(np.array(sizes) > 40) < 0.02, "few"
-assert skipped[away >= 20].sum() > 0.6 * skipped.sum(), "most"
+assert 0.4 < skipped[away >= 16].mean() < 0.6, "about half of the words"
 
 # %% after 178e74ee
 for name in ("bahdanau", "global"):
@@ -51,7 +51,7 @@ assert 0.85 < with_window.mean() < 0.95, "about one in ten is wrong"
 
 # %% after c4c0fba3
 wide_open, narrow = (helped["Bahdanau", "as trained"], helped["Bahdanau", "moving, D = 4"])
-assert wide_open[-1] < 0.02 and narrow[-1] > 0.5, "from none to most"
+assert wide_open[-1] < 0.02 and round(100 * narrow[-1]) == 71, "from none to most"
 for title in names.values():
     own, wider, narrower = (helped[title, what] for what in list(models))
     assert all(a < b for a, b in zip(wider[1:4], narrower[1:4], strict=True))
@@ -67,5 +67,5 @@ lines = ax.get_lines()
 three, _, eight = (line.get_ydata() for line in lines)
 assert np.abs(three).max() < 3 and eight[5:8].min() > 10 and eight[-1] < 0
 own, same, _ = (helped[names["local-p"], what] for what in models)
-assert np.subtract(same, own).max() < 0.08, "little"
+assert np.subtract(same, own).max() < 0.08 and np.subtract(same, own).min() < -0.02, "little, or loses"
 assert local_p.decoder.attention.window.half_width == 10
