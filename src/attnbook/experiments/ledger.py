@@ -71,7 +71,7 @@ def runs_of(recording: Recording) -> pd.DataFrame:
 def judge_plan(recording: Recording) -> pd.DataFrame:
     """Judge the claims of a plan by its rules.
 
-    A claim is judged when all runs of both of its rows are recorded. Until then it counts in the correction of its table.
+    A claim is judged when all runs of both of its rows are recorded. Until then it counts in the correction.
 
     Returns
     -------
