@@ -23,15 +23,8 @@ assert sides[0].min() > 10 * sides[1].max(), "nearly all to the left"
 
 # %% after cell-12
 assert all(predicted < before - 0.1 for _, predicted, before in rows)
-for name in ("forwards", "local-m", "local-p"):
-    links = metrics.forced_alignments(load_pretrained(name), tests)
-    before = [{(i, t - 1) for i, t in these if t} for these in links]
-    one, other = (metrics.alignment_error_rate(x, gold) for x in (links, before))
-    assert one < other - 0.1
 
 # %% after cell-15
-blind = [kept(model, changes["blind"], lambda word: word not in content) for model in models.values()]
-assert 0.2 < min(blind) < max(blind) < 0.3, "about a quarter"
 assert all(of_content < others for of_content, others in by_kind.values())
 for title in ("Bahdanau", "Luong global"):
     assert by_kind[title][0] < 0.3 < by_kind[title][1]
