@@ -71,6 +71,7 @@ def settings_of(config: ExperimentConfig, seed: int) -> TrainingConfig:
         preset=config.model,
         options={**config.options, **config.sizes, "seed": seed},
         words=not config.subwords,
+        epochs=10,  # as the recorded settings say; the steps count
         steps=config.max_steps,
         eval_every=config.eval_every,
         seed=seed,

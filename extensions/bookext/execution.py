@@ -24,7 +24,8 @@ def execute(executed: Executed, app: Sphinx, env: BuildEnvironment, pages: list[
     """Execute the notebooks, with what is woven into them, those with the most code first."""
     config, clients = env.mystnb_config, {}
     for page in pages if config.execution_mode == "force" else ():
-        if (path := Path(env.doc2path(page))).suffix == ".ipynb":
+        path = Path(env.doc2path(page))
+        if path.suffix == ".ipynb" and not any(map(path.match, config.execution_excludepatterns)):
             text = [path.read_text("utf-8")]
             app.emit("source-read", page, text)
             rules = {"timeout": config.execution_timeout, "allow_errors": config.execution_allow_errors}
