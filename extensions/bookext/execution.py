@@ -51,8 +51,8 @@ def insert(executed: Executed, app: Sphinx, page: str, source: list[str]) -> Non
     """Read the executed notebook; one that took too long, or may not fail and did, is executed again and reported."""
     if done := executed.pop(page, None):
         source[0], seconds = done
-        told = {"mtime": time(), "runtime": seconds, "method": "force", "succeeded": True, "traceback": None}
-        NbMetadataCollector.set_exec_data(app.env, page, told)
+        data = {"mtime": time(), "runtime": seconds, "method": "force", "succeeded": True, "traceback": None}
+        NbMetadataCollector.set_exec_data(app.env, page, data)
 
 
 def setup(app: Sphinx) -> None:

@@ -140,7 +140,7 @@ def score_translations(
     )
 
 
-def doubt_attention(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> str | None:
+def attention_warning(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> str | None:
     """Return a sentence that says why the attention of a model would mislead, or None.
 
     It would if it leaves out more than two fifths of the source words, because it lies on the last one, on EOS or on
@@ -160,8 +160,8 @@ def doubt_attention(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> str
         before, after = (model(x, lengths, target).attention.to_dense(x.shape[1]) for x in (source, turned))
     words = (target != PAD) & (target != EOS)
     inside = torch.arange(source.shape[1], device=device) < lengths[:, None] - 1
-    looked_at = ((before * words[:, :, None]).sum(1).clamp(max=1) * inside).sum(1)
-    left_out = 1 - (looked_at / torch.minimum(lengths - 1, words.sum(1))).mean()
+    covered = ((before * words[:, :, None]).sum(1).clamp(max=1) * inside).sum(1)
+    left_out = 1 - (covered / torch.minimum(lengths - 1, words.sum(1))).mean()
     moved = (before - after).abs().sum(2)[words].mean() / 2
     if left_out > 2 / 5:
         why = f"attention leaves out {100 * left_out:.0f} percent of the source words"

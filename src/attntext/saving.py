@@ -34,13 +34,13 @@ class TextTraining(TrainingState):
         ``dev_loss``, in nats per word; and ``dev_bleu`` or ``dev_chrf``, 0 to 100.
     best : state dict, optional
         The weights with the best score.
-    aside : float
+    overhead : float
         The part of `seconds` that was no training step, but reading, dev scores, and saves.
     """
 
     dev_scores: list[dict[str, float]] = field(default_factory=list)
     best: dict[str, Tensor] | None = None
-    aside: float = 0.0
+    overhead: float = 0.0
 
     @classmethod
     def of(cls, model: EncoderDecoder) -> "TextTraining":
@@ -50,12 +50,12 @@ class TextTraining(TrainingState):
     @property
     def words_per_second(self) -> float:
         """The number of target words per second of training steps."""
-        return self.words / (self.seconds - self.aside or 1.0)
+        return self.words / (self.seconds - self.overhead or 1.0)
 
     def spend(self, seconds: float) -> None:
         """Count seconds that were no training step: the time limit holds for all of the training."""
         self.seconds += seconds
-        self.aside += seconds
+        self.overhead += seconds
 
 
 @contextmanager

@@ -35,7 +35,7 @@ from attnlib.training import train, warmup_constant, warmup_cosine
 from attnlib.translation import translate_all
 from attnlib.units import lacks_spaces
 from attntext import processes, saving
-from attntext.evaluation import doubt_attention
+from attntext.evaluation import attention_warning
 from attntext.files import ParallelText, check_pairs, pairs_digest
 from attntext.loss import fused_backward, fused_loss
 from attntext.saving import TextTraining
@@ -149,8 +149,8 @@ def train_model(
             "expected more --epochs, --steps or --minutes"
         )
     model = load(folder, device)
-    if reason != "interrupted" and (doubt := doubt_attention(model, [*islice(dev or pairs, 100)])):
-        log(doubt)
+    if reason != "interrupted" and (warning := attention_warning(model, [*islice(dev or pairs, 100)])):
+        log(warning)
     return model
 
 

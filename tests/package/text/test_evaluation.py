@@ -12,7 +12,7 @@ from attnlib.data import Vocabulary
 from attnlib.metrics import bleu
 from attnlib.presets import rnn_encdec, rnn_search
 from attnlib.seq2seq import EncoderDecoder
-from attntext.evaluation import doubt_attention, score_translations
+from attntext.evaluation import attention_warning, score_translations
 
 PAIRS = sample(40, seed=0, clauses=(1,))
 VOCABULARIES = tuple(Vocabulary.from_sentences(pair[side] for pair in PAIRS) for side in (0, 1))
@@ -45,7 +45,7 @@ def test_attention_that_tells_nothing_is_doubted(where):
             return SimpleNamespace(attention=SimpleNamespace(to_dense=lambda src: weights.double()))
 
     model = rnn_search(*VOCABULARIES, embedding_dim=4, hidden_size=4)
-    doubt = doubt_attention(Looks(model.encoder, model.decoder, *VOCABULARIES), PAIRS)
-    assert doubt is None if says is None else re.match(says, doubt)
-    assert doubt_attention(rnn_encdec(*VOCABULARIES, embedding_dim=4, hidden_size=4), PAIRS) is None
-    assert doubt_attention(model, [pair for pair in PAIRS if len(pair.source) < 6]) is None
+    warning = attention_warning(Looks(model.encoder, model.decoder, *VOCABULARIES), PAIRS)
+    assert warning is None if says is None else re.match(says, warning)
+    assert attention_warning(rnn_encdec(*VOCABULARIES, embedding_dim=4, hidden_size=4), PAIRS) is None
+    assert attention_warning(model, [pair for pair in PAIRS if len(pair.source) < 6]) is None
