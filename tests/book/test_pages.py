@@ -25,8 +25,6 @@ from axe_playwright_python.sync_playwright import Axe
 from lxml import html
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from bookext.address import read
-
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 
@@ -71,7 +69,7 @@ def host(site) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def address(host, site, built, root) -> str:
     """Serve the book under the prefix that it has when published, which the page for missing pages counts on."""
-    prefix = urlsplit(read(root).site).path or "/"
+    prefix = yaml.safe_load((root / "_config.yml").read_text())["sphinx"]["config"]["notfound_urls_prefix"]
     folder = site / prefix.strip("/")
     folder.mkdir(exist_ok=True)
     for part in built.iterdir():
@@ -309,17 +307,6 @@ def test_search_finds(asked, chapter, visit, address):
     expect(seen.page.locator(".search-summary")).to_have_text(re.compile("found|did not match"), timeout=30_000)
     links = seen.page.locator("ul.search li a").evaluate_all("links => links.map(link => link.href)")
     assert any(f"/notebooks/{chapter}-" in link for link in links[:5]), links
-
-
-def test_a_page_is_copied_as_markdown(visit, address, contexts):
-    contexts["light"].grant_permissions(["clipboard-read", "clipboard-write"])
-    page = visit(f"{address}notebooks/03-luong-global-and-local.html").page
-    page.get_by_role("button", name="Download this page").click()
-    page.get_by_role("button", name="Copy as Markdown").click()
-    expect(page.get_by_text("Copied")).to_be_visible()
-    copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied.startswith("# 3. Luong: global and local")
-    assert [piece for piece in (r"$$\alpha_{t,i} =", "*Figure: ", "```python") if piece not in copied] == []
 
 
 def test_print(visit, address):
