@@ -12,6 +12,7 @@ from nbformat.v4 import new_notebook, new_output
 
 import notebook_rules as rules
 from notebook_rules import Cells
+from refresh import FOLDED, METADATA
 
 CHAPTER = nbformat.read(Path(__file__).parents[2] / "notebooks/03-luong-global-and-local.ipynb", as_version=4).cells
 CODE = rules.code(CHAPTER)
@@ -76,10 +77,6 @@ OFFENCES: dict[str, list[Tampering]] = {
         marked(FIGURE),
         lambda made: made[FIGURE].outputs.extend(made[FIGURE].outputs),
     ],
-    "folded_alike": [
-        *(marked(LAST, tags=[tag]) for tag in rules.FOLDED),
-        *(marked(LAST, **folding) for folding in rules.FOLDED.values()),
-    ],
     "short_cells": [runs("y = 1\n" * 21)],
 }
 
@@ -97,13 +94,23 @@ def test_the_cell_and_the_rule_are_said(tmp_path):
     path = tmp_path / "tiny.ipynb"
     made = deepcopy(CHAPTER)
     runs("y = 1\n" * 21)(made)
-    nbformat.write(new_notebook(cells=made, metadata=rules.METADATA), path)
+    nbformat.write(new_notebook(cells=made, metadata=METADATA), path)
     assert rules.main([path]) == [f"tiny.ipynb, cell {LAST}: 21 lines, 20 at most (short_cells)"]
+
+
+@pytest.mark.parametrize(
+    "tampering",
+    [marked(LAST, tags=[tag]) for tag in FOLDED] + [marked(LAST, **folding) for folding in FOLDED.values()],
+)
+def test_a_cell_that_is_not_folded_alike_everywhere_is_found(tampering, tmp_path):
+    tampering(made := deepcopy(CHAPTER))
+    nbformat.write(new_notebook(cells=made, metadata=METADATA), tmp_path / "tiny.ipynb")
+    assert [line for line in rules.main([tmp_path / "tiny.ipynb"]) if "`make refresh`" in line]
 
 
 def test_a_notebook_without_the_metadata_of_python_is_found(tmp_path):
     """Without an ending, nbconvert writes a script into a file of text."""
     path = tmp_path / "tiny.ipynb"
     nbformat.write(new_notebook(cells=CHAPTER, metadata={"language_info": {"name": "python"}}), path)
-    assert rules.main([path])[0].startswith("tiny.ipynb: metadata {'language_info'")
-    assert ScriptExporter().from_notebook_node(new_notebook(metadata=rules.METADATA))[1]["output_extension"] == ".py"
+    assert rules.main([path])[0].startswith("tiny.ipynb: its metadata")
+    assert ScriptExporter().from_notebook_node(new_notebook(metadata=METADATA))[1]["output_extension"] == ".py"
