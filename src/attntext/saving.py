@@ -175,7 +175,7 @@ def read_training(folder: Path, network: EncoderDecoder) -> TextTraining:
 
 
 def _history(state: TextTraining, stop_reason: str) -> bytes:
-    """Return the history as lines of JSON, for `load_history`."""
+    """Return the history as lines of JSON, for `attnbook.pretrained.folder.load_history`."""
     scores, lines, before = {score["step"]: score for score in state.dev_scores}, [], 0
     for step in sorted({*range(100, state.step, 100), *scores, state.step}):
         line = {"step": step, "loss": float(np.mean(state.losses[before:step]))} if step else {"step": 0}
