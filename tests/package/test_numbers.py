@@ -102,21 +102,12 @@ def test_what_is_no_whole_number_is_refused(number):
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (
-            lambda: train(luong(*VOCABULARIES, **SIZES), [], steps=1, seed=2**64),
-            "seed is 18446744073709551616; exp",
-        ),
+        (lambda: train(luong(*VOCABULARIES, **SIZES), [], steps=1, seed=2**64), "seed is 18446744073709551616; exp"),
         (lambda: luong(*VOCABULARIES, seed=2**63), f"seed is {2**63}; expected a number from 0 to {2**63 - 1}"),
         (lambda: luong(*VOCABULARIES, window="local-m", half_width=2**63), f"half_width is {2**63}; .* from 1 to"),
-        (
-            lambda: translate(luong(*VOCABULARIES, **SIZES), "the", max_length=2**31),
-            "max_length is 2147483648; .*47",
-        ),
+        (lambda: translate(luong(*VOCABULARIES, **SIZES), "the", max_length=2**31), "max_length is 2147483648; .*47"),
         (lambda: sample(3, seed=2**64, clauses=(1,)), "seed is 18446744073709551616; expected a number from 0"),
-        (
-            lambda: infinite_batches(PAIRS, *VOCABULARIES, max_tokens=2**64, seed=0),
-            "max_tokens is 1844674407370955161",
-        ),
+        (lambda: infinite_batches(PAIRS, *VOCABULARIES, max_tokens=2**64, seed=0), "max_tokens is 1844674407370955161"),
     ],
 )
 def test_a_number_that_is_too_large_is_refused_with_its_range(call, says, refused):
