@@ -1,31 +1,26 @@
 """What CONTRIBUTING says to write when the book is published makes pages and package lead to its address."""
 
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import nbformat
-import pytest
 import yaml
-from hatchling.metadata.core import ProjectMetadata
-from hatchling.plugin.manager import PluginManager
 from lxml import html
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from bookext.address import absolute
 
 REPOSITORY, SITE = "https://github.com/Some-Org/attention", "https://Some-Org.github.io/attention/"
-FOR_THE_PACKAGE = ["pyproject.toml", "CITATION.cff", "README.md", "hatch_build.py", "LICENSE", "LICENSE-TEXT"]
 CLONE = 'clone the book, and %pip install "FOLDER[book]"'
 
 
-def written(root: Path, language: str) -> str:
-    """Return what CONTRIBUTING says to write in that language, for a repository."""
+def written(root: Path) -> dict:
+    """Read the settings that CONTRIBUTING says to write, for a repository."""
     text = (root / "CONTRIBUTING.md").read_text("utf-8").partition("## To publish")[2]
-    (block,) = re.findall(rf"^   ```{language}\n(.*?)^   ```", text, re.MULTILINE | re.DOTALL)
-    return block.replace("ORGANIZATION", "Some-Org").replace("NAME", "attention")
+    (block,) = re.findall(r"^   ```yaml\n(.*?)^   ```", text, re.MULTILINE | re.DOTALL)
+    return yaml.safe_load(block.replace("ORGANIZATION", "Some-Org").replace("NAME", "attention"))
 
 
 def merged(config: dict, more: dict) -> dict:
@@ -70,7 +65,7 @@ def test_pages_lead_to_no_repository_while_there_is_none(root, tmp_path):
 
 
 def test_pages_and_downloads_lead_to_the_repository_that_is_named(root, tmp_path):
-    made = book(root, tmp_path, yaml.safe_load(written(root, "yaml")))
+    made = book(root, tmp_path, written(root))
     assert {
         "https://mybinder.org/v2/gh/Some-Org/attention/main?urlpath=lab/tree/notebooks/1.ipynb",
         "https://colab.research.google.com/github/Some-Org/attention/blob/gh-pages/_sources/notebooks/1.ipynb",
@@ -90,20 +85,6 @@ def test_links_of_markdown_become_absolute():
         "[e](https://e.org) [f](#f) `[g](g)`"
     )
     assert absolute(text, "notebooks", SITE, REPOSITORY) == made
-
-
-@pytest.mark.parametrize("named", [False, True])
-def test_the_package_index_shows_links_that_work(root, tmp_path, named):
-    for name in FOR_THE_PACKAGE:
-        shutil.copy(root / name, tmp_path)
-    if named:
-        project = tmp_path / "pyproject.toml"
-        below = f"{written(root, 'toml')}dependencies = ["
-        project.write_text(project.read_text("utf-8").replace("dependencies = [", below, 1), "utf-8")
-    core = ProjectMetadata(str(tmp_path), PluginManager()).core
-    there = re.findall(r'(?:\]\(|src="|href=")([^")]+)', core.readme)
-    assert bool(core.urls) == named
-    assert all(link.startswith("https://") for link in there) == named
 
 
 def test_the_first_page_says_how_to_cite_this_version(root):

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from nbconvert import ScriptExporter
 from nbformat import NotebookNode
 from nbformat.v4 import new_notebook, new_output
 
@@ -90,14 +89,6 @@ def test_a_chapter_passes_and_each_offence_is_found(rule):
         assert [*rule(made)], f"offence {number} is not found"
 
 
-def test_the_cell_and_the_rule_are_said(tmp_path):
-    path = tmp_path / "tiny.ipynb"
-    made = deepcopy(CHAPTER)
-    runs("y = 1\n" * 21)(made)
-    nbformat.write(new_notebook(cells=made, metadata=METADATA), path)
-    assert rules.main([path]) == [f"tiny.ipynb, cell {LAST}: 21 lines, 20 at most (short_cells)"]
-
-
 @pytest.mark.parametrize(
     "tampering",
     [marked(LAST, tags=[tag]) for tag in FOLDED] + [marked(LAST, **folding) for folding in FOLDED.values()],
@@ -106,11 +97,3 @@ def test_a_cell_that_is_not_folded_alike_everywhere_is_found(tampering, tmp_path
     tampering(made := deepcopy(CHAPTER))
     nbformat.write(new_notebook(cells=made, metadata=METADATA), tmp_path / "tiny.ipynb")
     assert [line for line in rules.main([tmp_path / "tiny.ipynb"]) if "`make refresh`" in line]
-
-
-def test_a_notebook_without_the_metadata_of_python_is_found(tmp_path):
-    """Without an ending, nbconvert writes a script into a file of text."""
-    path = tmp_path / "tiny.ipynb"
-    nbformat.write(new_notebook(cells=CHAPTER, metadata={"language_info": {"name": "python"}}), path)
-    assert rules.main([path])[0].startswith("tiny.ipynb: its metadata")
-    assert ScriptExporter().from_notebook_node(new_notebook(metadata=METADATA))[1]["output_extension"] == ".py"
