@@ -17,7 +17,7 @@ from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from nbformat import NotebookNode
 
 from attnbook.cards.card import without_assets
-from attntext.writing import write_atomically
+from attntext.atomic_files import write_atomically
 
 NOTEBOOKS = sorted(map(Path, glob(f"{Path(__file__).parents[1]}/notebooks/**/*.ipynb", recursive=True)))
 METADATA = {
