@@ -14,10 +14,8 @@ import psutil
 import pytest
 
 import attnlib
-from attnbook.language.sentences import sample
-from attnbook.pretrained.folder import load
-from attnlib.batching import batches
-from attnlib.data import Vocabulary
+from attnbook import load, sample
+from attnlib import Vocabulary, batches
 
 PAIRS = sample(23, seed=0, clauses=(1,))
 VOCABULARIES = tuple(Vocabulary.from_sentences(pair[side] for pair in PAIRS) for side in (0, 1))

@@ -7,13 +7,11 @@ import pytest
 import torch
 from torch import nn
 
-from attnbook.costs import count_macs, count_parameters, count_products
-from attnbook.experiments.fitting import train_from_config
-from attnbook.experiments.runs import Recording
+from attnbook.costs import count_products
+from attnbook.experiments import Recording, count_macs, count_parameters, train_from_config
 from attnbook.experiments.variants import hybrid
 from attnbook.language.sentences import vocabularies
-from attnlib.data import Vocabulary
-from attnlib.presets import luong, rnn_encdec, rnn_search
+from attnlib import Vocabulary, luong, rnn_encdec, rnn_search
 from attnlib.transformer import transformer
 
 VOCABULARIES = Vocabulary(tuple("abcdefg")), Vocabulary(tuple("hijkl"))

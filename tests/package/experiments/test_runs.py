@@ -9,11 +9,10 @@ import torch
 from sentences import search_of, settings_of
 from tables import Run, add_run, write_lines
 
-from attnbook.costs import count_macs, count_parameters
-from attnbook.experiments.fitting import train_from_config
-from attnbook.experiments.plan import MODELS, PLANS, read_plan
-from attnbook.experiments.runs import Recording, read_table
-from attnlib.data import SPECIAL, Vocabulary
+from attnbook.experiments import Recording, count_macs, count_parameters, read_plan, read_table, train_from_config
+from attnbook.experiments.plan import MODELS, PLANS
+from attnlib import Vocabulary
+from attnlib.data import SPECIAL
 from attntext.loss import fused_backward
 from attntext.settings import TrainingConfig
 

@@ -5,10 +5,9 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from attnbook.costs import count_macs
+from attnbook.experiments import count_macs
 from attnbook.experiments.variants import hybrid
-from attnlib.data import BOS, Vocabulary
-from attnlib.presets import luong
+from attnlib import BOS, Vocabulary, luong
 
 VOCABULARIES = Vocabulary(tuple("abcdefg")), Vocabulary(tuple("hijkl"))
 SIZES = {"embedding_dim": 5, "hidden_size": 6}

@@ -12,8 +12,7 @@ from attnbook import load_pretrained
 from attnbook.cards import Question, attention_demo, attention_explorer, query_plane, step_player, table
 from attnbook.cards.card import Card, two_decimals
 from attnbook.figures import plot_alignment
-from attnlib.data import Vocabulary
-from attnlib.presets import luong
+from attnlib import Vocabulary, luong
 
 HEAD = ["model", "exact", "runs"]
 ROWS = [("<a> & b", 0.125, 5), ("longer", 1.0, 10)]

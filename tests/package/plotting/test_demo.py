@@ -4,16 +4,11 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from attnbook import load_pretrained
+from attnbook import load_pretrained, sample
 from attnbook.cards import attention_demo, attention_explorer
 from attnbook.cards.card import Card, two_decimals
 from attnbook.language.dictionary import CONJUNCTIONS, PREPOSITIONS
-from attnbook.language.sentences import sample
-from attnlib.batching import encode_batch
-from attnlib.data import SentencePair
-from attnlib.search import greedy_search
-from attnlib.seq2seq import EncoderDecoder
-from attnlib.translation import translate
+from attnlib import EncoderDecoder, SentencePair, encode_batch, greedy_search, translate
 
 SENTENCE = "in the garden the black cat sees the dog"
 PLAIN = ["le", "chat", "noir", "voit", "le", "chien", "dans", "le", "jardin", "(end)"]

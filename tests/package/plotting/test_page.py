@@ -4,10 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from attnbook import load_pretrained
-from attnlib.data import Vocabulary
-from attnlib.presets import luong
-from attnlib.seq2seq import EncoderDecoder
-from attnlib.translation import translate
+from attnlib import EncoderDecoder, Vocabulary, luong, translate
 from attntext import page as page_module
 from attntext.files import split_words
 from attntext.page import page_of

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from attnbook import load_pretrained
+from attnbook import load_pretrained, sample
 from attnbook.cards import (
     Question,
     attention_demo,
@@ -19,8 +19,7 @@ from attnbook.cards import (
     step_player,
 )
 from attnbook.cards.card import Card, without_assets
-from attnbook.experiments.learning import read_learning
-from attnbook.language.sentences import sample
+from attnbook.experiments import read_learning
 from attntext.page import page_of
 
 from .conftest import three_models

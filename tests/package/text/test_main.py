@@ -9,10 +9,9 @@ import pytest
 import torch
 
 import attnbook
-from attnbook.language.sentences import sample
-from attnlib.data import Vocabulary
+from attnbook import sample
+from attnlib import Vocabulary, translate
 from attnlib.metrics import exact_match, forced_alignments
-from attnlib.translation import translate
 from attnlib.units import split_words
 from attntext import files, stream
 from attntext.command import main
