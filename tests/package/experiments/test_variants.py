@@ -70,15 +70,3 @@ def test_a_bridge_begins_from_the_backward_state():
     assert_close(s_0, torch.tanh(encoded.annotations[:, 0, 6:] @ translator.decoder.begin.W_s.T))
     assert not cell.any()
     assert not fed.any()
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"encoder_ratio": 1}, "encoder is 'gru', encoder_ratio 1, bridge True; expected 2 and True"),
-        ({"bridge": False}, "encoder is 'gru', encoder_ratio 2, bridge False; expected 2 and True"),
-        ({"bridge": False, "encoder": "backward"}, "encoder is 'backward', encoder_ratio 2, bridge False; expected 1"),
-    ],
-)
-def test_parts_that_do_not_fit_are_refused(options, says, refused):
-    refused(lambda: hybrid(*VOCABULARIES, **SIZES, **options), says)
