@@ -1,7 +1,6 @@
 """What installs the book: the lock, what readers install, Binder's copy of it, Colab, and what runs on GitHub."""
 
 import re
-import subprocess
 import tomllib
 
 import pytest
@@ -44,13 +43,6 @@ def test_what_readers_install_is_pinned_as_in_the_lock_without_builder_tests_and
     packages = (root / "book" / "how-to-run.md").read_text("utf-8")
     assert f"`requirements-read.txt` has {len(pins)} packages" in packages
     assert f"`requirements.txt` has all {len(lock)}" in packages
-
-
-def test_git_turns_no_line_end_into_another(root):
-    """A model's files and a plan are known by digests of their bytes, on Windows too."""
-    command = ["git", "-C", root, "ls-files", "--eol"]
-    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-    assert [line for line in lines if line.split()[2] != "attr/-text"] == []
 
 
 def test_binder_gets_the_versions_of_the_lock(root, lock, project):

@@ -181,14 +181,6 @@ def test_what_fails_while_it_is_touched_gets_a_sentence(name, broken, cards, ope
     )
 
 
-@pytest.mark.parametrize("name", CARDS)
-def test_what_fails_at_the_beginning_gets_a_sentence_and_the_table_stays(name, cards, opened):
-    damaged = re.sub(r'(<script type="application/json">){', r"\1", cards[name].html)
-    page = opened(Card(damaged, ""))
-    expect(page.get_by_role("alert")).to_contain_text("This card cannot compute: ")
-    assert page.get_by_role("rowheader", name=CARDS[name][2], exact=True).is_visible()
-
-
 @pytest.mark.parametrize(("name", "guess"), [*((name, 1) for name in CARDS), ("plane", 0), ("plane", None)])
 def test_what_was_guessed_is_judged_when_it_has_been_tried_by_keys(name, guess, cards, opened):
     page = opened(cards[name])
