@@ -284,6 +284,19 @@ def test_links_lead_somewhere(built, address, site):
     assert {name: complaints for name, complaints in dead.items() if complaints} == {}
 
 
+def test_a_chapter_waits_for_pictures_and_scripts_and_speaks_to_screen_readers(built):
+    page = parsed(built / "notebooks/04-comparison.html")
+    pictures = page.xpath("//article//img")
+    assert {(picture.get("loading"), picture.get("width") is None) for picture in pictures} == {("lazy", False)}
+    assert page.xpath("//thead/tr/th[not(normalize-space())]") == [], "a corner is no heading"
+    assert page.xpath("//th[@scope='row'][@class='long']"), "a long name may ask for room"
+    assert {door.text for door in page.xpath("//details[summary='Answer']/details/summary")} == {"Show the code"}
+    assert len(page.xpath("//link[@rel='stylesheet']")) == 1
+    (first,) = page.xpath("//script[@src][not(@defer)]/@src")
+    assert "documentation_options.js" in first
+    assert "thebe" not in " ".join(page.xpath("//script/@src | //link/@href | //script/text()")).lower()
+
+
 def test_names_on_a_page_of_the_package_lead_to_what_they_name(built):
     page, links = parsed(built / "src/attnlib/alignment.html"), {}
     for code in page.xpath("//section//code[not(ancestor::dt)]"):
