@@ -23,6 +23,7 @@ from axe_playwright_python.sync_playwright import Axe
 from lxml import html
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
+from attnbook.cards.card import read_assets
 from bookext.address import read
 
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
@@ -295,6 +296,12 @@ def test_a_chapter_waits_for_pictures_and_scripts_and_speaks_to_screen_readers(b
     (first,) = page.xpath("//script[@src][not(@defer)]/@src")
     assert "documentation_options.js" in first
     assert "thebe" not in " ".join(page.xpath("//script/@src | //link/@href | //script/text()")).lower()
+
+
+def test_a_page_has_each_script_of_its_cards_once_and_weights_apart(built):
+    page = (built / "book/attention-in-fifteen-minutes.html").read_text("utf-8")
+    assert [page.count(read_assets([name], "js")) for name in ("cards", "demo", "models", "plane")] == [1] * 4
+    assert 'json" data-model=' not in page
 
 
 def test_names_on_a_page_of_the_package_lead_to_what_they_name(built):
