@@ -47,14 +47,6 @@ def test_a_false_claim_is_on_the_page_and_in_the_report_and_nowhere_else(chapter
     assert "run_path" not in (tmp_path / "out" / "_sources" / "index.ipynb.txt").read_text()
 
 
-def test_where_every_claim_holds_nothing_is_said(chapter, claims, tmp_path):
-    claims.write_text("# %% after first\nassert x == 1\n")
-    status, page = chapter("bookext.claims", new_code_cell("x = 1", id="first"))
-    assert status == 0
-    assert b"ended with an error" not in page
-    assert not (tmp_path / "out" / "claims.txt").exists()
-
-
 def test_claims_are_woven_behind_their_cells_and_copied_to_no_reader(claims):
     claims.write_text(f"# %% after first\nassert x\n\n\n{FALSE}")
     notebook = new_notebook(cells=[new_code_cell(f"{name} = 1", id=name) for name in ("first", "second")])

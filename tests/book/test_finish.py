@@ -5,8 +5,6 @@ from lxml import html
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from PIL import Image
 
-from bookext.finish import write_sheets
-
 TEXT = """![A dot](dot.png)
 
 | | b |
@@ -51,22 +49,3 @@ def test_pictures_come_late_corners_are_no_headings_and_a_page_loads_one_sheet(p
     waiting = {script.get("src").split("?")[0]: script.get("defer") for script in page.xpath("//script[@src]")}
     assert [name for name, wait in waiting.items() if wait is None] == ["_static/documentation_options.js"]
     assert "thebe" not in " ".join(page.xpath("//script/@src | //link/@href | //script/text()")).lower()
-
-
-def test_one_sheet_holds_all_in_their_order_and_finds_what_they_find(tmp_path):
-    sheets = {
-        "basic.css": "p { color: red }",
-        "styles/theme.css": '@import "../basic.css";\na { background: url(../icons/a.svg), url("data:b"), url("c") }',
-        "icons.css": ".list { content: '\\f03a' }",
-    }
-    for name, text in sheets.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text)
-    write_sheets(tmp_path, {"sheet.css": ["styles/theme.css", "icons.css"]})
-    assert (tmp_path / "sheet.css").read_text().split("\n") == [
-        "p { color: red }",
-        "",
-        'a { background: url(styles/../icons/a.svg), url("data:b"), url("styles/c") }',
-        ".list { content: '\\f03a' }",
-        "",
-    ]

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from nbconvert import ScriptExporter
 from nbformat import NotebookNode
-from nbformat.v4 import new_notebook, new_output
+from nbformat.v4 import new_output
 
 import notebook_rules as rules
 from notebook_rules import Cells
@@ -91,19 +90,3 @@ def test_a_chapter_passes_and_each_offence_is_found(rule):
         made = deepcopy(CHAPTER)
         tampering(made)
         assert [*rule(made)], f"offence {number} is not found"
-
-
-def test_the_cell_and_the_rule_are_said(tmp_path):
-    path = tmp_path / "tiny.ipynb"
-    made = deepcopy(CHAPTER)
-    runs("y = 1\n" * 21)(made)
-    nbformat.write(new_notebook(cells=made, metadata=rules.METADATA), path)
-    assert rules.main([path]) == [f"tiny.ipynb, cell {LAST}: 21 lines, 20 at most (short_cells)"]
-
-
-def test_a_notebook_without_the_metadata_of_python_is_found(tmp_path):
-    """Without an ending, nbconvert writes a script into a file of text."""
-    path = tmp_path / "tiny.ipynb"
-    nbformat.write(new_notebook(cells=CHAPTER, metadata={"language_info": {"name": "python"}}), path)
-    assert rules.main([path])[0].startswith("tiny.ipynb: metadata {'language_info'")
-    assert ScriptExporter().from_notebook_node(new_notebook(metadata=rules.METADATA))[1]["output_extension"] == ".py"

@@ -37,7 +37,7 @@ from attntext import trainer
 from attntext.loss import fused_backward
 from attntext.saving import TextTraining
 from attntext.settings import TrainingConfig
-from attntext.trainer import Watch, train_model
+from attntext.trainer import train_model
 from attnlib.presets import luong
 from attnlib.data import Vocabulary
 
@@ -66,31 +66,15 @@ def together(n, name, call):
                 os._exit(status)
     return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
 
-def curve(k, n, place, steps=70, on_step=processes.agree, dropout=0.0):
+def curve(k, n, place, steps=70, dropout=0.0):
     translator = luong(*known, embedding_dim=6, hidden_size=8, seed=0, dropout=dropout)
     shares = Corpus.from_pairs(pairs, *known).infinite_batches(max_tokens=60, seed=0, share=(k, n))
     state = TextTraining.of(translator)
-    options = {"schedule": lambda done: 1.0, "backward": fused_backward, "state": state, "on_step": on_step}
+    options = {"schedule": lambda done: 1.0, "backward": fused_backward, "state": state, "on_step": processes.agree}
     history = training.train(translator, shares, steps=steps, seed=0, **options)
-    if isinstance(on_step, Watch):
-        on_step.score_last(state)
     weights = torch.cat([p.detach().flatten() for p in translator.parameters()])
-    record = {"losses": history.losses.tolist(), "weights": weights.tolist(), "ended": history.stop_reason}
-    place.with_name(f"{place.name}.{k}").write_text(json.dumps(record | {"scores": state.dev_scores}))
-
-def scored(k, n, place):
-    scores = iter([(3.0, 1.0), (2.0, 9.0), (1.0, 5.0), (1.0, 7.0)])
-    score = (lambda translator: next(scores)) if k == 0 else (lambda translator: os._exit(4))
-    trainer.dev_score = lambda translator, dev: score(translator)
-    watch = Watch(place, pairs, TrainingConfig(), 3, 1e9, lambda line: None)
-    curve(k, n, place, 10, on_step=watch)
-
-def interrupted(k, n, place):
-    def asks(under_way):
-        if k == 1 and under_way.step == 6:
-            os.kill(os.getpid(), signal.SIGINT)
-        processes.agree(under_way)
-    curve(k, n, place, on_step=asks)
+    record = {"losses": history.losses.tolist(), "weights": weights.tolist()}
+    place.with_name(f"{place.name}.{k}").write_text(json.dumps(record))
 
 options = {"embedding_dim": 4, "hidden_size": 4, "dropout": 0.2, "seed": 0}
 config = TrainingConfig(options=options, vocab_size=60, steps=9, max_sentences=8, eval_every=4)
@@ -115,8 +99,6 @@ if sys.argv[3] == "curves":
     curve(0, 1, home / "one")
     assert together(2, "two", curve) == [0, 0]
     assert together(3, "three", lambda *which: curve(*which, steps=30)) == [0, 0, 0]
-    assert together(2, "scored", scored) == [0, 0]
-    assert together(2, "interrupted", interrupted) == [0, 0]
     assert together(2, "dropout", lambda *which: curve(*which, steps=10, dropout=0.3)) == [0, 0]
 else:
     assert together(2, "whole", learnt) == [0, 0]
@@ -142,9 +124,8 @@ def ran(mode, home):
 def curves(tmp_path_factory):
     home = tmp_path_factory.mktemp("curves")
     ran("curves", home)
-    names = {"two": 2, "three": 3, "scored": 2, "interrupted": 2, "dropout": 2}
-    records = {name: [json.loads((home / f"{name}.{k}").read_text()) for k in range(n)] for name, n in names.items()}
-    return records | {"one": [json.loads((home / "one.0").read_text())]}
+    names = {"one": 1, "two": 2, "three": 3, "dropout": 2}
+    return {name: [json.loads((home / f"{name}.{k}").read_text()) for k in range(n)] for name, n in names.items()}
 
 
 @forks
@@ -158,19 +139,6 @@ def test_the_loss_curve_is_that_of_one_process(curves, name):
         np.testing.assert_allclose(record["losses"], alone[: len(record["losses"])], rtol=0, atol=1e-4)
         assert record["weights"] == curves[name][0]["weights"]
     assert alone[-1] < 0.9 * alone[0]
-
-
-@forks
-def test_the_first_process_scores_for_all(curves):
-    first, second = curves["scored"]
-    names, scores = ("step", "dev_loss", "dev_bleu"), [(3, 3.0, 1.0), (6, 2.0, 9.0), (9, 1.0, 5.0), (10, 1.0, 7.0)]
-    assert first["scores"] == second["scores"] == [dict(zip(names, score, strict=True)) for score in scores]
-    assert first["weights"] == second["weights"] != curves["two"][0]["weights"]
-
-
-@forks
-def test_ctrl_c_in_any_process_ends_all_after_the_same_step(curves):
-    assert [(record["ended"], len(record["losses"])) for record in curves["interrupted"]] == [("interrupted", 7)] * 2
 
 
 @forks

@@ -1,26 +1,21 @@
 """Greedy and beam search, on a translator whose probabilities are a table, and on the models."""
 
-import warnings
 from functools import cache
-from inspect import unwrap
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
 from attnbook import load_pretrained
 from attnlib import search as module
 from attnlib import translation
 from attnlib.batching import encode_batch
 from attnlib.data import BOS, EOS, PAD, UNK, Vocabulary
-from attnlib.decoders import DecoderState
 from attnlib.mechanism import AttentionOutput
 from attnlib.presets import luong, rnn_encdec, rnn_search
-from attnlib.search import Hypotheses, beam_search, greedy_search
+from attnlib.search import beam_search, greedy_search
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.transformer import transformer
 from attnlib.translation import translate, translate_all
@@ -278,16 +273,6 @@ def test_a_sentence_of_ones_own():
         translate(load_pretrained("enfr-subwords"), "the ☃ cat", max_length=9)
 
 
-def test_every_call_warns_of_unknown_words_at_the_line_that_called():
-    model = untrained("luong")
-    with warnings.catch_warnings(record=True) as shown:
-        warnings.simplefilter("default")  # which shows equal warnings of a line once
-        for sentence in ("blue a plane", "blue plane", "blue plane"):
-            unwrap(translate)(model, sentence, beam_size=1, max_length=2)  # nothing between us and it
-    assert [str(warning.message) for warning in shown] == ["read as unknown words: blue plane"] * 3
-    assert {warning.filename for warning in shown} == {__file__}
-
-
 @pytest.mark.parametrize(
     ("call", "says"),
     [
@@ -304,59 +289,6 @@ def test_every_call_warns_of_unknown_words_at_the_line_that_called():
 )
 def test_what_does_not_fit_is_refused(call, says, refused):
     refused(call, says)
-
-
-def test_a_search_keeps_where_each_step_looked_and_not_what_it_received(search, monkeypatch):
-    kept, joined = [], module.join
-    monkeypatch.setattr(module, "join", lambda looks: kept.extend(looks) or joined(looks))
-    assert search(untrained("local-p"), SOURCE, LENGTHS, 9).weights.shape[1] == len(kept)
-    assert {look.context.untyped_storage().nbytes() for look in kept} == {0}
-
-
-class Made(TorchDispatchMode):
-    """The count of the numbers that operations write, which is not what a view shows."""
-
-    numbers = 0
-
-    def __torch_dispatch__(self, operation, types, given=(), named=None):
-        """Count them."""
-        made = operation(*given, **(named or {}))
-        self.numbers += sum(x.numel() for x in tree_leaves(made) if isinstance(x, torch.Tensor)) * (
-            not operation.is_view
-        )
-        return made
-
-
-@pytest.mark.parametrize("window", ["local-m", "local-p"])
-def test_with_a_window_a_step_writes_as_many_numbers_however_long_the_source(window, search, monkeypatch):
-    model = luong(VOCABULARY, VOCABULARY, window=window, half_width=2, embedding_dim=5, hidden_size=7, seed=3).eval()
-    step = model.step
-
-    def endless(words, state):
-        logits, *rest = step(words, state)
-        logits[:, EOS] = -torch.inf
-        return logits, *rest
-
-    def written(src, steps):
-        with Made() as made:
-            search(model, torch.full((2, src), 5), torch.tensor([src, src - 1]), steps)
-        return made.numbers
-
-    monkeypatch.setattr(model, "step", endless)
-    monkeypatch.setattr(
-        module, "_hypotheses", lambda *found: Hypotheses(*found[:3], None)
-    )  # no weights at all positions
-    short, long = (written(src, 9) - written(src, 4) for src in (20, 200))
-    assert short == long > 0
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_what_is_kept_of_the_source_is_to_the_bit_what_would_be_copied(name, monkeypatch):
-    translator, select = untrained(name), DecoderState.select
-    kept = beam_search(translator, SOURCE, LENGTHS, 13, 4)
-    monkeypatch.setattr(DecoderState, "select", lambda state, rows, **_: select(state, rows))
-    for one, other in zip(kept, beam_search(translator, SOURCE, LENGTHS, 13, 4), strict=True):
-        assert one is other is None or one.equal(other)
 
 
 @pytest.mark.parametrize("width", [1, 3])

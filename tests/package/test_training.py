@@ -1,7 +1,6 @@
 """The loop learns, counts real words only, and the seed decides everything."""
 
 import signal
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -109,15 +108,6 @@ def test_the_first_ctrl_c_is_noted_and_the_second_raised_at_once():
     with interruptible():
         pass
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
-def test_in_another_thread_ctrl_c_keeps_its_handler():
-    def inside():
-        with interruptible() as interrupted:
-            return interrupted(), signal.getsignal(signal.SIGINT)
-
-    with ThreadPoolExecutor() as other:
-        assert other.submit(inside).result() == (False, signal.default_int_handler)
 
 
 @pytest.mark.parametrize(

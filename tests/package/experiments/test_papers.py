@@ -5,8 +5,7 @@ from functools import partial
 
 import pytest
 import torch
-from papers import Job, list_jobs, members_of, record, run_job
-from tables import Run
+from papers import Job, members_of, run_job
 
 from attnbook.experiments.plan import read_plan
 
@@ -30,27 +29,6 @@ def plans():
 
 def names(jobs):
     return [str(job) for job in jobs]
-
-
-def test_each_seed_of_every_row_comes_before_the_next_seed_and_what_is_recorded_not_at_all(plans, tmp_path):
-    jobs, captions = list_jobs(plans, tmp_path), plans["papers-captions"]
-    ordered = ["local-p 30", "ensemble 30", "dot 30", "local-p 31", "dot 31"]
-    assert names(jobs) == [*(f"papers-captions {name}" for name in ordered), "papers-grammar local-m 30"]
-    only = replace(captions, configs={"local-p": captions.configs["local-p"].replace(seeds=(30,))})
-    how = {"processes": 1, "minutes": None, "models": tmp_path, "run": pretend}
-    assert record({"papers-captions": only}, tmp_path, **how) == []
-    assert names(list_jobs(plans, tmp_path)) == names(jobs)[1:]
-
-
-def pretend(job, members):
-    """Stand in for a run, in another process."""
-    key = {"model": job.config.name, "seed": job.seed}
-    return Run({"": [key | {"test_set": "test"}]}, key)
-
-
-def test_no_run_begins_that_would_not_end(plans, tmp_path):
-    left = record(plans, tmp_path, processes=1, minutes=0.0, run=pretend, models=tmp_path)
-    assert names(left) == names(list_jobs(plans, tmp_path))
 
 
 def test_runs_and_their_ensemble_are_measured(plans, text_folder, tmp_path):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from sentences import search_of, settings_of
-from tables import Run, add_run, code_digest, write_lines
+from tables import Run, add_run, write_lines
 
 from attnbook.costs import count_macs, count_parameters
 from attnbook.experiments.fitting import train_from_config
@@ -106,22 +106,6 @@ def test_runs_of_another_configuration_are_refused_by_name(small, small_file, fo
         refused(lambda load=load: load(Recording(other, folder)), r"small\.jsonl " + says.format("bahdanau"))
     refused(lambda: Recording(other, folder).learning_rates, r"small\.learning_rates\.csv " + says.format("early"))
     refused(lambda: Recording(small, folder).runs("length"), "by is 'length'; expected one of clauses")
-    more = text.replace(
-        "[tables.luong]", "[tables.more]\nphase = 1\n" + text.partition("phase = 1\n")[2] + "\n[tables.luong]"
-    )
-    other.write_text(more.replace('"local-p", model', '"more", model', 1))
-    assert Recording(other, folder).recorded == Recording(small, folder).recorded, "a plan may gain rows"
-
-
-def test_a_digest_of_the_code_is_of_its_code_alone(tmp_path, monkeypatch):
-    package = tmp_path / "attnlib"
-    package.mkdir()
-    monkeypatch.setattr("tables.attnlib.__file__", str(package / "__init__.py"))
-    digests = []
-    for text in ("x = 1", '"""Doc."""\nx = 1  # one\n', "x = 2"):
-        (package / "some.py").write_text(text)
-        digests.append(code_digest())
-    assert digests[0] == digests[1] != digests[2]
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in PLANS.glob("*.toml")))

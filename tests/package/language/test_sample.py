@@ -105,21 +105,6 @@ def test_nothing_stands_that_should_be_elided_or_contracted(seed):
 
 
 @pytest.mark.parametrize(
-    ("negated", "english", "french"),
-    [
-        (False, "in the garden the black cat sees the dog", "le chat noir voit le chien dans le jardin"),
-        (True, "in the garden the black cat does not see the dog", "le chat noir ne voit pas le chien dans le jardin"),
-    ],
-)
-def test_the_sentence_of_the_course_with_its_links(negated, english, french):
-    seen = clause(noun_phrase("the black cat"), "see", noun_phrase("the dog"), negated=negated)
-    pair = adjoin(seen, place("in", noun_phrase("the garden")), fronted=True)
-    assert (" ".join(pair.source), " ".join(pair.target)) == (english, french)
-    moved = [i for _, i in sorted((t, i) for i, t in pair.links)]
-    assert moved == ([3, 5, 4, 7, 6, 8, 7, 9, 10, 0, 1, 2] if negated else [3, 5, 4, 6, 7, 8, 0, 1, 2])
-
-
-@pytest.mark.parametrize(
     ("adjunct", "expected"),
     [
         (place("near", noun_phrase("the old hotel")), "the cat sleeps near the old hotel | près du vieil hôtel"),

@@ -1,6 +1,5 @@
 """Tables as a cell shows them, what all cards have in common, and what they refuse."""
 
-from copy import deepcopy
 from functools import cache
 
 import numpy as np
@@ -79,14 +78,6 @@ def test_without_scripts_a_translation_has_a_table_of_its_weights():
     shown = html.fromstring(attention_explorer({"t": weights}, ABC, ["<x>", "y"]).html)
     assert [cell.text for cell in shown.xpath("//th")] == [*ABC, "<x>", "y"]
     assert [cell.text for cell in shown.xpath("//td[@style]")] == ["0.75", "0.25", "0.00", "0.00", "0.00", "1.00"]
-
-
-@pytest.mark.parametrize("show", [demo, player])
-def test_a_model_in_bfloat16_has_a_card(show, monkeypatch):
-    exact = repr(show())
-    rounded = deepcopy(model("bahdanau")).bfloat16()
-    monkeypatch.setattr(f"{__name__}.model", lambda name: rounded)
-    assert repr(show()) == exact
 
 
 def plane(**change) -> Card:

@@ -94,25 +94,6 @@ def test_long_words_and_words_from_right_to_left_are_readable_on_a_phone(words, 
     assert field(page).evaluate("node => getComputedStyle(node).direction") == "rtl"
 
 
-CAT, SINGS = "\u05d7\u05ea\u05d5\u05dc", "\u05e9\u05e8"
-
-
-def test_a_sentence_from_right_to_left_stands_from_right_to_left(words, opened):
-    """Its words, its keys, and those of the translation, which here is written from left to right."""
-    page = opened(written(words))
-    source, target = page.locator(".at-source .at-word"), page.locator(".at-target .at-word")
-    lefts = "all => all.map(one => one.getBoundingClientRect().left)"
-    field(page).fill(f"{CAT} the {SINGS}")
-    expect(source).to_have_text([CAT, "the", SINGS, "(end)"])
-    assert source.evaluate_all(lefts) == sorted(source.evaluate_all(lefts), reverse=True)
-    assert target.evaluate_all(lefts) == sorted(target.evaluate_all(lefts))
-    page.get_by_role("slider", name=CAT).press("ArrowLeft")
-    expect(page.get_by_role("slider", name="the")).to_be_focused()
-    field(page).fill(f"the {CAT}")
-    expect(source).to_have_text(["the", CAT, "(end)"])
-    assert source.evaluate_all(lefts) == sorted(source.evaluate_all(lefts))
-
-
 def test_a_model_without_attention_is_not_said_to_look():
     assert "then change where the model looks" not in written(load_pretrained("no-attention"))
 
