@@ -2,25 +2,20 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import sysconfig
 import venv
-from datetime import date
 from pathlib import Path
 
 import nbformat
 import pytest
 import yaml
 from hatchling.builders.wheel import WheelBuilder
-from hatchling.metadata.core import ProjectMetadata
-from hatchling.plugin.manager import PluginManager
 from lxml import html
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from bookext.address import Address, read
-from bookext.citation import bibtex
+from bookext.address import read
 
 CLONE = 'clone the book, and %pip install "FOLDER[book]"'
 
@@ -28,7 +23,6 @@ NOWHERE = "# repository-code: https://github.com/ORGANIZATION/NAME\n"
 REPOSITORY, SITE = "https://github.com/Some-Org/attention", "https://some-org.github.io/attention/"
 SOMEWHERE = f"repository-code: {REPOSITORY}\n"
 EXTENSIONS = ["bookext.address", "bookext.citation", "bookext.copies"]
-FOR_THE_PACKAGE = ["pyproject.toml", "README.md", "_toc.yml", "hatch_build.py", "LICENSE", "LICENSE-TEXT"]
 
 
 def cite(root: Path, folder: Path, line: str) -> None:
@@ -112,63 +106,12 @@ def test_what_is_downloaded_leads_back_to_the_book(root, nowhere, somewhere):
         assert "REPOSITORY" not in (site / "_sources/book/run.md").read_text("utf-8")
 
 
-def test_a_list_for_machines_names_every_copy(nowhere, somewhere):
-    for site, at in ((nowhere, ""), (somewhere, SITE)):
-        copies = re.findall(r"^- \[.+\]\((.+)\)$", (site / "llms.txt").read_text("utf-8"), re.MULTILINE)
-        assert copies == [f"{at}_sources/{page}.md" for page in ("book/index", "notebooks/1", "book/run")]
-        assert all((site / copy.removeprefix(at)).is_file() for copy in copies)
-
-
 def test_the_first_page_says_how_to_cite(nowhere, somewhere):
     for site, url in ((nowhere, ""), (somewhere, f"  url = {{{SITE}}},\n")):
         page = html.parse(site / "book/index.html")
         entry = page.xpath("string(//pre)")
         assert re.search(r"  author = \{\{The authors of .*\}\},\n  year = \{\d{4}\},\n", entry)
         assert entry.endswith(f"{url}}}\n")
-
-
-def test_people_are_cited_by_family_name():
-    cited = {"title": "T", "authors": ["Doe, Jo", "A group"], "date-released": date(2026, 1, 2), "version": "1"}
-    assert "  author = {Doe, Jo and {A group}},\n" in bibtex(cited, "")
-
-
-@pytest.mark.parametrize("line", [NOWHERE, SOMEWHERE])
-def test_the_package_index_shows_links_that_work(root, tmp_path, line):
-    cite(root, tmp_path, line)
-    for name in FOR_THE_PACKAGE:
-        shutil.copy(root / name, tmp_path)
-    core = ProjectMetadata(str(tmp_path), PluginManager()).core
-    there = re.findall(r'(?:\]\(|src="|href=")([^)"]+)', core.readme)
-    assert bool(there) == bool(core.urls) == (line == SOMEWHERE)
-    assert [link for link in there if not link.startswith("https://")] == []
-
-
-def test_links_of_markdown_become_absolute():
-    address = Address(REPOSITORY, "1.2", ("book/glossary", "notebooks/01-a"))
-    text = "[*a* [b]](../book/glossary.md#a--a) [c](01-a.ipynb) [d](../d.py) [e](https://e.org) [f](#f) `[g](g)`"
-    made = (
-        f"[*a* [b]]({SITE}book/glossary.html#a-a) [c]({SITE}notebooks/01-a.html) [d]({REPOSITORY}/blob/v1.2/d.py) "
-        "[e](https://e.org) [f](#f) `[g](g)`"
-    )
-    assert address.absolute(text, "notebooks") == made
-    assert address._replace(repository="").absolute(text) == "*a* [b] c d [e](https://e.org) [f](#f) `[g](g)`"
-
-
-@pytest.mark.parametrize(
-    ("repository", "site"),
-    [("Some-Org/a.name", "https://some-org.github.io/a.name/"), ("org/Org.github.io", "https://org.github.io/")],
-)
-def test_the_site_of_a_repository(repository, site):
-    assert Address(f"https://github.com/{repository}", "1", ()).site == site
-
-
-@pytest.mark.parametrize(
-    "wrong", ["org/name", "https://github.com/org", "https://github.com/org/name.git", "http://a.b/c/d"]
-)
-def test_what_is_no_repository_is_refused(root, tmp_path, wrong):
-    cite(root, tmp_path, f"repository-code: {wrong}\n")
-    with pytest.raises(ValueError, match=f"repository-code is {wrong}; expected https://github.com/"):
-        read(tmp_path)
 
 
 def test_every_cell_that_installs_names_this_version(root, notebook_path):

@@ -49,22 +49,6 @@ def test_a_cell_fails_if_it_cannot_be_run_twice_and_what_a_card_carries_is_not_c
     assert "claims/small.py:8" in run.stdout
 
 
-def test_a_run_without_nbval_says_that_it_leaves_out_the_notebooks(root):
-    for options in ([], ["--nbval"]):
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "--collect-only",
-            "-p",
-            "no:cacheprovider",
-            *options,
-            "pyproject.toml",
-        ]
-        run = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-        assert ("not checked: the notebooks" in run.stdout) == (not options), run.stdout
-
-
 def changed_digits(outputs: list[NotebookNode]) -> Iterator[list[NotebookNode]]:
     """Change the last digit of each text that a cell shows, one at a time."""
     for n, output in enumerate(outputs):

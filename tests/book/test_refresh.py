@@ -8,7 +8,7 @@ from nbclient.exceptions import CellExecutionError
 from nbformat.v4 import new_code_cell, new_notebook
 
 from notebook_rules import METADATA
-from refresh import normalised, refresh
+from refresh import refresh
 
 
 def notebook(path: Path, *sources: str) -> Path:
@@ -29,15 +29,6 @@ def test_two_runs_store_the_same_bytes_without_what_a_card_carries(tmp_path):
     assert value.outputs[0].data["text/plain"] == "42"
     assert nbformat.read(path, as_version=4).metadata == METADATA
     assert card.outputs[0].data["text/html"] == "<p>a</p><!-- carried --><!-- /carried -->"
-
-
-def test_what_the_page_folds_is_folded_elsewhere_too_and_nothing_more():
-    by_hand = {"jupyter": {"source_hidden": True}}
-    cells = [new_code_cell("1", metadata={"tags": ["hide-cell"]}), new_code_cell("2", metadata=by_hand)]
-    folded, shown = normalised(new_notebook(cells=cells)).cells
-    assert folded.metadata.jupyter == {"source_hidden": True, "outputs_hidden": True}
-    assert folded.metadata.cellView == "form"
-    assert shown.metadata == {}
 
 
 def test_a_refresh_that_fails_leaves_the_notebook_as_it_was(tmp_path):

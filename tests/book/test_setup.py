@@ -1,17 +1,11 @@
-"""What installs the book: the Makefile's first step, the lock, Binder's copy of it, and what runs on GitHub."""
+"""What installs the book: the lock, what readers install, Binder's copy of it, Colab, and what runs on GitHub."""
 
-import os
 import re
-import shlex
-import shutil
-import subprocess
-import sys
 import tomllib
 
 import pytest
 import yaml
 from packaging.requirements import Requirement
-from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 
@@ -24,47 +18,6 @@ def lock(root) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def project(root) -> dict:
     return tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
-
-
-@pytest.fixture
-def install(root, tmp_path):
-    """Run the Makefile's first step with a Python that begins with some lines and makes nothing, or without one."""
-
-    def ran(lines: str | None, version: str = "") -> subprocess.CompletedProcess:
-        for name in ("Makefile", "requirements.txt", "pyproject.toml"):
-            shutil.copy(root / name, tmp_path)
-        python = tmp_path / "python"
-        cases = f'-V) echo "Python {version}";; -c) exec {shlex.quote(sys.executable)} -c "{lines}\n$2";; *) exit 7;;'
-        if lines:
-            python.write_text(f'#!/bin/sh\ncase "$1" in {cases} esac\n', encoding="utf-8")
-            python.chmod(0o755)
-        outside = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
-        make = ["make", "install", f"PYTHON={python}"]
-        run = subprocess.run(make, cwd=tmp_path, env=outside, capture_output=True, text=True, check=False)
-        assert run.returncode
-        return run
-
-    return ran
-
-
-@pytest.mark.parametrize("version", [None, "3.10.14", "3.11.0", "3.14.5", "3.15.0"])
-def test_an_unfit_python_is_said_in_one_line(install, project, tmp_path, version):
-    """The least is pyproject's."""
-    numbers = str(version).replace(".", ", ")
-    run = install(version and f"import sys; sys.version_info = ({numbers}, 'final', 0)", version)
-    least, python = project["requires-python"].removeprefix(">="), tmp_path / "python"
-    needed = f"Python {least} or later is needed, but '{python}' is {f'Python {version}' if version else 'missing'}."
-    assert (needed in run.stderr) == (version in {None, "3.10.14"})
-    assert ("has been tried with Python 3.11 to 3.14." in run.stderr) == (version == "3.15.0")
-
-
-@pytest.mark.parametrize("machine", ["Darwin x86_64", "Windows ARM64", "Linux armv7l", "Darwin arm64", "Linux aarch64"])
-def test_a_machine_that_pytorch_has_no_build_for_is_told_so_and_installs_nothing(install, machine):
-    system, processor = machine.split()
-    run = install(f"import platform; platform.system, platform.machine = lambda: '{system}', lambda: '{processor}'")
-    known = processor in {"arm64", "aarch64"}
-    assert ("none for this machine. Run the book on Binder or Colab" in run.stderr) != known
-    assert ("-m venv" in run.stdout) == known
 
 
 def test_the_lock_pins_all_that_pyproject_names_within_its_bounds(lock, project):
@@ -92,42 +45,12 @@ def test_what_readers_install_is_pinned_as_in_the_lock_without_builder_tests_and
     assert f"`requirements.txt` has all {len(lock)}" in packages
 
 
-def test_a_test_of_scores_needs_the_package_pytest_hypothesis_and_beartype_alone(root, project):
-    """All else that pyproject names for the book and its tests cannot be imported."""
-    named = {Requirement(line).name for lines in project["optional-dependencies"].values() for line in lines}
-    others = [name.replace("-", "_") for name in sorted(named - {"attnlib", "pytest", "hypothesis", "beartype"})]
-    options = ["-p", "no:cacheprovider", "tests/package/test_scores.py"]
-    lines = f"import sys, pytest; sys.modules |= dict.fromkeys({others}); sys.exit(pytest.main({options}))"
-    alone = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    command = [sys.executable, "-c", lines]
-    run = subprocess.run(command, cwd=root, env=alone, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stdout + run.stderr
-
-
-def test_git_turns_no_line_end_into_another(root):
-    """A model's files and a plan are known by digests of their bytes, on Windows too."""
-    command = ["git", "-C", root, "ls-files", "--eol"]
-    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-    assert [line for line in lines if line.split()[2] != "attr/-text"] == []
-
-
 def test_binder_gets_the_versions_of_the_lock(root, lock, project):
     environment = yaml.safe_load((root / "environment.yml").read_text("utf-8"))
     (pip,) = [part["pip"] for part in environment["dependencies"] if isinstance(part, dict)]
     pins = {canonicalize_name(pin.split("==")[0]): pin.split("==")[1] for pin in pip if not pin.startswith("--")}
     assert pins == {name: lock[name] for name in pins}
     assert {canonicalize_name(Requirement(line).name) for line in project["dependencies"]} <= set(pins)
-
-
-def test_what_colab_has_is_dated_and_within_the_bounds(root, project):
-    text = (root / "tools" / "colab.yml").read_text("utf-8")
-    assert re.match(r"# What Colab had on \d+ \w+ 20\d\d\.", text)
-    python, _, packages = yaml.safe_load(text)["dependencies"]
-    assert SpecifierSet(project["requires-python"]).contains(python.removeprefix("python="))
-    pins = dict(pin.split("==") for pin in packages["pip"] if not pin.startswith("--"))
-    named = {requirement.name: requirement.specifier for requirement in map(Requirement, project["dependencies"])}
-    assert [pin for pin in pins if pin in named and not named[pin].contains(pins[pin])] == []
-    assert {"numpy", "pandas", "scipy", "matplotlib", "torch"} <= {*pins}
 
 
 @pytest.mark.parametrize("page", ["book/how-to-run.md", "book/your-own-text.md"])
@@ -139,21 +62,6 @@ def test_the_files_that_no_builder_reads_link_to_what_is_there(root):
     text = "".join((root / page).read_text("utf-8") for page in ("README.md", "CONTRIBUTING.md"))
     links = re.findall(r"\]\(([^)#]+)", text)
     assert [link for link in links if ":" not in link and not (root / link).exists()] == []
-
-
-@pytest.mark.parametrize(
-    ("schema", "files"),
-    [
-        ("github-workflows", ".github/workflows/*.yml"),
-        ("github-issue-forms", ".github/ISSUE_TEMPLATE/*.yml"),
-        ("dependabot", ".github/dependabot.yml"),
-        ("citation-file-format", "CITATION.cff"),
-    ],
-)
-def test_what_github_reads_keeps_to_its_schema(root, schema, files):
-    check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", *root.glob(files)]
-    run = subprocess.run(check, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stdout
 
 
 def test_workflows_may_read_and_run_actions_of_one_revision(root):

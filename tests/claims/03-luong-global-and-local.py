@@ -128,6 +128,7 @@ assert {len(shares[name][0]) for name in ("global-dot", "global", "location", "l
 for dot, general in zip(shares["global-dot"], shares["global"], strict=True):
     assert min(dot) > 0.9 and min(general) > 0.9
     assert min(dot) <= max(general) and min(general) <= max(dot), "they overlap"
+assert min(*shares["location"][0], *shares["local-m"][0]) > 0.9, "counting is almost enough"
 far = {name: of_far for name, (_, of_far) in shares.items()}
 assert 0.45 < far["location"].mean() < 0.55 and 1 / 7 < far["location"].min() < 1 / 5, "half, a sixth"
 assert max(*far["local-m"], *far["local-p-D4"]) < 0.05 and 0.4 < far["local-m-D10"].max() < 0.5

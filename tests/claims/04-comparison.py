@@ -72,6 +72,9 @@ for metric in ("exact_match", "bleu_beam"):
     assert (verdicts("transformers", "bahdanau", "transformer", metric)[[4, 5, 6]] == "supported").all()
 assert not (verdicts("path", "global-feeding", "global") == "supported").any(), "open"
 assert verdicts("variants", "both-directions", "global")[4] == "supported"
+annotated = [experiments.read_plan("world").configs[n].build_model(seed=0) for n in ("both-directions", "global")]
+sizes = [model.decoder.W_c.shape for model in annotated]
+assert sizes[0] == sizes[1], "annotations no longer than before"
 
 pace = recorded.costs["words_per_second"]
 luongs = pace[["global", "location", "local-m", "local-p"]]

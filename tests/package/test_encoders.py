@@ -4,7 +4,6 @@ import pytest
 import torch
 from torch import nn
 
-from attnbook.costs import count_products
 from attnlib.encoders import BidirectionalGRU, BidirectionalLSTM, StackedLSTM
 from attnlib.layers import Embedding
 
@@ -76,20 +75,6 @@ def test_an_encoder_is_torchs_on_each_sentence_alone(name, sentences):
         close(encoded.summary[b], summary)
         for result, expected in zip(encoded.initial_state, state, strict=True):
             close(result[b], expected)
-
-
-@pytest.mark.parametrize(
-    ("name", "costs"),
-    [
-        ("gru", 6 * HID * (EMB + HID)),
-        ("lstm", 4 * HID * (EMB + HID) + (LAYERS - 1) * 8 * HID**2),
-        ("both", 4 * 2 * HID * (EMB + HID) + (LAYERS - 1) * 4 * 2 * HID * (2 * HID + HID)),
-    ],
-)
-def test_they_cost_what_they_say(name, costs):
-    encoder, sentences = made(name), torch.zeros(2, SRC, dtype=torch.long)
-    once = DEC * HID * 2 if name == "gru" else 0  # s_0
-    assert count_products(lambda: encoder(sentences, torch.tensor([SRC, SRC]))) == 2 * SRC * costs + once
 
 
 @pytest.mark.parametrize("make", [StackedLSTM, BidirectionalLSTM])

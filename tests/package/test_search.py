@@ -1,26 +1,21 @@
 """Greedy and beam search, on a translator whose probabilities are a table, and on the models."""
 
-import warnings
 from functools import cache
-from inspect import unwrap
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
 from attnbook import load_pretrained
 from attnlib import search as module
 from attnlib import translation
 from attnlib.batching import encode_batch
 from attnlib.data import BOS, EOS, PAD, UNK, Vocabulary
-from attnlib.decoders import DecoderState
 from attnlib.mechanism import AttentionOutput
 from attnlib.presets import luong, rnn_encdec, rnn_search
-from attnlib.search import Hypotheses, beam_search, greedy_search
+from attnlib.search import beam_search, greedy_search
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.transformer import transformer
 from attnlib.translation import translate, translate_all
@@ -104,19 +99,25 @@ def test_a_beam_of_1_is_greedy(name):
 
 
 @cache
-def tree(seed, most):
+def tree(seed, most, allow_unknown=True):
     """Make a translator and five sentences, and score all translations of each: those that end, and those cut."""
-    translator, source = Table(6, seed), SOURCE[:, :4] % 6
-    words = [words for size in range(most + 1) for words in product((UNK, 4, 5), repeat=size)]
+    oracle, source, known = Table(6, seed), SOURCE[:, :4] % 6, (UNK, 4, 5)
+    if not allow_unknown:
+        oracle.logits[:, UNK], known = -torch.inf, (4, 5)
+    words = [words for size in range(most + 1) for words in product(known, repeat=size)]
     ended, cut = [(*w, EOS) for w in words if len(w) < most], [w for w in words if len(w) == most]
-    return translator, source, ended, [{w: log_probability(translator, s, w) for w in (*ended, *cut)} for s in source]
+    log_probabilities = [{w: log_probability(oracle, s, w) for w in (*ended, *cut)} for s in source]
+    return Table(6, seed), source, ended, log_probabilities
 
 
+@pytest.mark.parametrize("allow_unknown", [True, False])
 @pytest.mark.parametrize("seed", range(7))
-def test_a_beam_as_wide_as_the_tree_finds_the_best_of_all(seed):
-    """Of those that end."""
-    translator, source, ended, log_probabilities = tree(seed, most := 4)
-    result = beam_search(translator, source, torch.full((5,), 4), most, 3**most)
+def test_a_beam_as_wide_as_the_tree_finds_the_best_of_all(seed, allow_unknown):
+    """Of those that end. Where unknown words are forbidden, the other words share their probability."""
+    translator, source, ended, log_probabilities = tree(seed, most := 4, allow_unknown)
+    asked = translator, source, torch.full((5,), 4), most
+    assert allow_unknown or UNK not in greedy_search(*asked, allow_unknown=False).ids
+    result = beam_search(*asked, 3**most, allow_unknown=allow_unknown)
     for n, log_p in enumerate(log_probabilities):
         score = {w: log_p[w] / len(w) for w in log_p}
         best = max(ended, key=score.get)
@@ -141,23 +142,6 @@ def test_other_translations_are_ranked_and_have_weights():
         assert (first.words, first.log_probability, best.others) == (best.words, best.log_probability, ())
         assert all(other.weights.shape == (len(other.words), len(other.source)) for other in first.others)
     assert max(len(first.others) for first in many) == 2
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_where_unknown_words_are_forbidden_the_best_of_all_others_is_found(seed):
-    """Of the same tree, whose other words share the probability of the one that is forbidden."""
-    translator, source, ended, _ = tree(seed, most := 4)
-    without = [words for words in ended if UNK not in words]
-    result = beam_search(translator, source, torch.full((5,), 4), most, 3**most, allow_unknown=False)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(translator, "logits", translator.logits.index_fill(1, torch.tensor([UNK]), -torch.inf))
-        for n, sentence in enumerate(source):
-            score = {words: log_probability(translator, sentence, words) / len(words) for words in without}
-            best = max(without, key=score.get)
-            assert tuple(result.ids[n, : result.lengths[n]].tolist()) == best
-            assert result.log_probabilities[n] == pytest.approx(score[best] * len(best))
-    assert UNK in greedy_search(translator, source, torch.full((5,), 4), most).ids
-    assert UNK not in greedy_search(translator, source, torch.full((5,), 4), most, allow_unknown=False).ids
 
 
 def test_a_translation_too_improbable_for_a_number_has_a_logarithm():
@@ -278,16 +262,6 @@ def test_a_sentence_of_ones_own():
         translate(load_pretrained("enfr-subwords"), "the ☃ cat", max_length=9)
 
 
-def test_every_call_warns_of_unknown_words_at_the_line_that_called():
-    model = untrained("luong")
-    with warnings.catch_warnings(record=True) as shown:
-        warnings.simplefilter("default")  # which shows equal warnings of a line once
-        for sentence in ("blue a plane", "blue plane", "blue plane"):
-            unwrap(translate)(model, sentence, beam_size=1, max_length=2)  # nothing between us and it
-    assert [str(warning.message) for warning in shown] == ["read as unknown words: blue plane"] * 3
-    assert {warning.filename for warning in shown} == {__file__}
-
-
 @pytest.mark.parametrize(
     ("call", "says"),
     [
@@ -304,59 +278,6 @@ def test_every_call_warns_of_unknown_words_at_the_line_that_called():
 )
 def test_what_does_not_fit_is_refused(call, says, refused):
     refused(call, says)
-
-
-def test_a_search_keeps_where_each_step_looked_and_not_what_it_received(search, monkeypatch):
-    kept, joined = [], module.join
-    monkeypatch.setattr(module, "join", lambda looks: kept.extend(looks) or joined(looks))
-    assert search(untrained("local-p"), SOURCE, LENGTHS, 9).weights.shape[1] == len(kept)
-    assert {look.context.untyped_storage().nbytes() for look in kept} == {0}
-
-
-class Made(TorchDispatchMode):
-    """The count of the numbers that operations write, which is not what a view shows."""
-
-    numbers = 0
-
-    def __torch_dispatch__(self, operation, types, given=(), named=None):
-        """Count them."""
-        made = operation(*given, **(named or {}))
-        self.numbers += sum(x.numel() for x in tree_leaves(made) if isinstance(x, torch.Tensor)) * (
-            not operation.is_view
-        )
-        return made
-
-
-@pytest.mark.parametrize("window", ["local-m", "local-p"])
-def test_with_a_window_a_step_writes_as_many_numbers_however_long_the_source(window, search, monkeypatch):
-    model = luong(VOCABULARY, VOCABULARY, window=window, half_width=2, embedding_dim=5, hidden_size=7, seed=3).eval()
-    step = model.step
-
-    def endless(words, state):
-        logits, *rest = step(words, state)
-        logits[:, EOS] = -torch.inf
-        return logits, *rest
-
-    def written(src, steps):
-        with Made() as made:
-            search(model, torch.full((2, src), 5), torch.tensor([src, src - 1]), steps)
-        return made.numbers
-
-    monkeypatch.setattr(model, "step", endless)
-    monkeypatch.setattr(
-        module, "_hypotheses", lambda *found: Hypotheses(*found[:3], None)
-    )  # no weights at all positions
-    short, long = (written(src, 9) - written(src, 4) for src in (20, 200))
-    assert short == long > 0
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_what_is_kept_of_the_source_is_to_the_bit_what_would_be_copied(name, monkeypatch):
-    translator, select = untrained(name), DecoderState.select
-    kept = beam_search(translator, SOURCE, LENGTHS, 13, 4)
-    monkeypatch.setattr(DecoderState, "select", lambda state, rows, **_: select(state, rows))
-    for one, other in zip(kept, beam_search(translator, SOURCE, LENGTHS, 13, 4), strict=True):
-        assert one is other is None or one.equal(other)
 
 
 @pytest.mark.parametrize("width", [1, 3])

@@ -1,20 +1,15 @@
 """The loop learns, counts real words only, and the seed decides everything."""
 
 import signal
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from attnbook.language.sentences import sample
-from attnlib.batching import collate, infinite_batches
-from attnlib.data import PAD, Vocabulary
+from attnbook import sample
+from attnlib import PAD, EncoderDecoder, Vocabulary, collate, infinite_batches, rnn_search, train, translate_all
 from attnlib.metrics import exact_match
-from attnlib.presets import rnn_search
-from attnlib.seq2seq import EncoderDecoder
-from attnlib.training import interruptible, train, warmup_cosine
-from attnlib.translation import translate_all
+from attnlib.training import interruptible, warmup_cosine
 
 PAIRS = sample(60, seed=0, clauses=(1,))
 SOURCES, TARGETS = [pair.source for pair in PAIRS], [pair.target for pair in PAIRS]
@@ -109,15 +104,6 @@ def test_the_first_ctrl_c_is_noted_and_the_second_raised_at_once():
     with interruptible():
         pass
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
-def test_in_another_thread_ctrl_c_keeps_its_handler():
-    def inside():
-        with interruptible() as interrupted:
-            return interrupted(), signal.getsignal(signal.SIGINT)
-
-    with ThreadPoolExecutor() as other:
-        assert other.submit(inside).result() == (False, signal.default_int_handler)
 
 
 @pytest.mark.parametrize(

@@ -23,38 +23,38 @@ class _Difference(NamedTuple):
 
 _DIFFERENCES = (
     _Difference(
-        "Who asks",
+        "The query",
         "the new state, s_t",
         "the old state, s_t−1",
         "A lamp must be told where to look. Above, the state s_t stands at its own lamp; below, s_t−1 stands one step "
         "before it.",
     ),
     _Difference(
-        "What is read",
+        "The encoder",
         "from right to left",
         "in both directions",
         "The English words are read before any lamp shines: above from right to left, below both ways. So Bahdanau’s "
         "lamps light annotations that know both their sides.",
     ),
     _Difference(
-        "How it scores",
+        "The score",
         "a product: s_tᵀ W h_i",
         "a network: vᵀ tanh(W s_t−1 + U h_i)",
         "How well does a word fit? Above, a product of two vectors says it; below, a network with weights of its own.",
     ),
     _Difference(
-        "Where light goes",
+        "The context",
         "into a layer above the state, s\u0303_t",
         "into the state itself, s_t",
         "The light comes back as the context, c_t. Below, it helps to make the new state. Above, that state stands "
         "already, so the light joins it a layer higher.",
     ),
     _Difference(
-        "What is handed on",
+        "What is fed",
         "s\u0303_t, if one chooses so (input feeding)",
         "nothing more: s_t depends on c_t",
-        "Does the next step know where this one looked? Below it does, by way of s_t. Above only if s\u0303_t is "
-        "handed on, which this model does without.",
+        "Does the next step know where this one looked? Below it does, by way of s_t. Above it does only if s\u0303_t "
+        "is fed, which it is not in this model.",
     ),
 )
 STATIONS = 0, 60, 120, 200, 280, 335, 450, 3000  # steps at which the card stops to say what both models write

@@ -96,7 +96,7 @@ def claims_table(judged: pd.DataFrame) -> Card:
         numbers = f"{len(c.ours_first)}, {len(c.ours_second)}"
         effect = _number(c.difference, c.metric, "+")
         rows.append([_title(c), _number(_papers_difference(c), c.metric, "+"), effect, ends, numbers, c.verdict])
-    return table(["first, second row", "paper", "ours", "95 percent interval", "n", "verdict"], rows)
+    return table(["first − second row", "paper", "ours", "95 percent interval", "n", "verdict"], rows)
 
 
 def _title(c: Any) -> str:
@@ -119,7 +119,7 @@ def comparisons_table(recordings: Mapping[str, Recording]) -> Card:
     for name, about in read_ledger()["comparisons"].items():
         found = [UNTESTED if "cannot" in about else of.get(name, "–") for of in verdicts]
         rows.append([f"{name}. {about['says']}", *found, about.get("cannot", "")])
-    return table(["the paper says", *recordings, "why not"], rows)
+    return table(["the paper says", *recordings, "why untested"], rows)
 
 
 def verdicts_of(recording: Recording) -> dict[str, str]:

@@ -1,14 +1,11 @@
 """The ledger: verdicts by hand on a table of a few runs, figures that agree with the plans, and what the page shows."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
-from attnbook.experiments import beside, ledger
-from attnbook.experiments.plan import read_plan
-from attnbook.experiments.runs import Recording
+from attnbook.experiments import Recording, beside, ledger, read_plan
 
 BLEU = {
     "base": [10, 11, 12, 11, 10],
@@ -134,23 +131,10 @@ def test_what_is_not_recorded_is_told_row_by_row():
 
 def test_tables_show_all_runs_beside_the_paper_s_figures():
     lines = str(beside.papers_table("luong-1", recording_of(), ["bleu_beam", "perplexity"])).splitlines()
-    assert lines[2].split() == [
-        "+",
-        "reversed",
-        "source",
-        "12.6",
-        "21.4",
-        "9.9",
-        "78.60",
-        "5",
-        "20.0",
-        "21.0",
-        "22.0",
-        "23.0",
-        "21.0",
-    ]
-    assert lines[-2].split()[-8:] == ["–", "74.00", "5", "25.0", "26.1", "27.9", "27.2", "29.0"], "BLEU if replaced"
-    assert lines[-1].split()[-6:] == ["23.0", "–", "–", "–", "–", "–"]
+    lines = [" ".join(line.split()) for line in lines]
+    assert lines[2] == "+ reversed source 12.6 21.4 9.9 78.60 5 20.0 21.0 22.0 23.0 21.0"
+    assert lines[-2].endswith("– 74.00 5 25.0 26.1 27.9 27.2 29.0"), "BLEU if replaced"
+    assert lines[-1].endswith("23.0 – – – – –")
     claims = str(beside.claims_table(ledger.judge_plan(recording_of())))
     assert "L1 reversed − base" in claims
     assert "4, 5" in claims
@@ -162,16 +146,6 @@ def test_every_recorded_row_is_shown_with_the_paper_s_error():
     assert len(lines) == 1 + len(BLEU)
     [row] = [line for line in lines if line.startswith("local-p, general")]
     assert row.split()[2:] == ["0.36", "0.26", "(0.24", "to", "0.28)", "26.0", "(24.0", "to", "28.0)", "5"]
-
-
-def test_the_picture_has_a_hollow_mark_a_claim_and_a_dot_a_run():
-    judged = ledger.judge_plan(recording_of())
-    fig = beside.plot_ledger(judged)
-    lines = [line for ax in fig.axes for line in ax.lines]
-    assert sum(line.get_marker() == "D" for line in lines) == judged["paper_first"].notna().sum()
-    dots = sum(len(line.get_xdata()) for line in lines if line.get_marker() in {m for _, m in beside.MARKS.values()})
-    assert dots == 4 * 5, "of the claims that are recorded"
-    plt.close(fig)
 
 
 def test_the_file_has_a_row_for_each_claim_and_reason():

@@ -1,8 +1,5 @@
 """The pretrained models: what their recipes make, exact in float64, where the record's runs lie, and small."""
 
-import io
-from dataclasses import replace
-
 import pytest
 import recipes
 import torch
@@ -13,7 +10,6 @@ from scipy import stats
 from attnbook import load_pretrained, pretrained
 from attnbook.experiments import Recording, compute_metrics, predict, read_plan
 from attnbook.pretrained.folder import load_history
-from attnlib import translate
 from attntext import evaluation
 
 RUNS = Recording("world").runs().query("clauses == 3").groupby("model")
@@ -89,38 +85,3 @@ def test_make_trains_what_is_missing_and_the_same_again(tiny, tmp_path, monkeypa
     assert weights != (tmp_path / "one" / "half" / "model.safetensors").read_bytes()
     make(tmp_path / "two", messages.append)
     assert (tmp_path / "two" / "whole" / "model.safetensors").read_bytes() == weights
-
-
-def test_a_training_that_was_killed_is_made_anew_and_another_recipe_refused(tiny, tmp_path, monkeypatch):
-    tiny(whole=20)
-    with monkeypatch.context() as killed:
-        killed.setattr(recipes, "complete_folder", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            make(tmp_path, lambda _: None)
-    assert not (tmp_path / "whole").exists()
-    make(tmp_path, lambda _: None)
-    assert (tmp_path / "whole").is_dir()
-    tiny(whole=10)
-    with pytest.raises(ValueError, match=r"whole was made by another recipe; remove it to train it again"):
-        make(tmp_path, lambda _: None)
-
-
-def test_a_text_is_learned_from_once(tmp_path, monkeypatch):
-    (name, recipe), messages = next(iter(TEXTS.items())), []
-    settings = replace(recipe.settings, steps=2, vocab_size=60)
-    monkeypatch.setattr(recipes, "RECIPES", {})
-    monkeypatch.setattr(recipes, "TEXTS", {name: recipe._replace(pairs=20, dev=1, settings=settings)})
-    for _ in range(2):
-        make(tmp_path, messages.append)
-        assert messages == [f"training {name}"]
-    stored = load_file(tmp_path / name / "model.safetensors")
-    assert {x.dtype for x in stored.values()} == {torch.float16}
-
-
-@pytest.mark.parametrize("name", ["bahdanau", "enfr-subwords", "transformer"])
-def test_a_whole_model_can_be_saved_by_torch(name):
-    model, file = load_pretrained(name), io.BytesIO()
-    torch.save(model, file)
-    file.seek(0)
-    again = torch.load(file, weights_only=False)
-    assert str(translate(again, "the cat sleeps")) == str(translate(model, "the cat sleeps"))

@@ -115,11 +115,8 @@ def test_each_paper_is_a_line_that_says_who_is_better():
 
 def test_each_change_is_a_row_of_dots():
     scores = pd.DataFrame({"start": [0.5, 0.6], "left": [0.1, 0.3], "right": [0.2, 0.2]})
-    paths = {
-        "one": {"start": "S", "left": "L", "right": "R"},
-        "two": {"right": "R", "start": "S", "never": "N", "left": "L"},
-    }
-    plot_changes(scores, paths)
+    one = {"start": "S", "left": "L", "right": "R"}
+    plot_changes(scores, {"one": one, "two": {"right": "R", "start": "S", "never": "N", "left": "L"}})
     one, two = plt.gcf().axes
     labels = [[text.get_text() for text in ax.get_yticklabels()] for ax in (one, two)]
     assert labels == [["S (2)", "L (2)", "R (2)"], ["R (2)", "S (2)"]]
@@ -130,14 +127,8 @@ def test_each_change_is_a_row_of_dots():
 
 
 def test_lengths_have_lines_in_bands():
-    plot_lengths(
-        Made(),
-        {
-            "half": {"B": "bahdanau", "p": "local-p", "G": "global"},
-            "none": {"G": "no-attention"},
-            "few": {"B": "never"},
-        },
-    )
+    half = {"B": "bahdanau", "p": "local-p", "G": "global"}
+    plot_lengths(Made(), {"half": half, "none": {"G": "no-attention"}, "few": {"B": "never"}})
     half, none = plt.gcf().axes
     (line, _, other, _), (again, _) = half.lines, none.lines
     assert line.get_ydata().tolist() == pytest.approx([0.83, 0.74, 0.65, 0.56, 0.47, 0.38])

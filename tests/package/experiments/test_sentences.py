@@ -6,16 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import sentences as module
-import torch
-from sentences import main, read_data, record, train_and_measure
+from sentences import read_data, record, train_and_measure
 
+from attnbook import load, sample
+from attnbook.experiments import Recording, read_table
 from attnbook.experiments.captions import load_caption_outputs, load_captions, load_word_counts
-from attnbook.experiments.runs import Recording, read_table
-from attnbook.language.sentences import sample
-from attnbook.pretrained.folder import load
+from attnlib import translate_all
 from attnlib.metrics import attention_weights
-from attnlib.translation import translate_all
 from attntext.evaluation import evaluate
 
 from .conftest import FEW
@@ -41,17 +38,6 @@ def test_a_pair_with_an_empty_side_is_left_out(tmp_path):
         (tmp_path / f"{name}.en").write_text("a &quot; b &amp;\n\nc\n")
         (tmp_path / f"{name}.fr").write_text("A\nB\nC\n")
     assert sides(read_data(tmp_path, "french").dev) == [(("a", '"', "b", "&"), ("A",)), (("c",), ("C",))]
-
-
-def test_all_files_that_are_missing_are_named(tmp_path):
-    (tmp_path / "train.lc.norm.tok.en").touch()
-    (tmp_path / "val.de.gz").touch()
-    says = (
-        f"^--data is {tmp_path}, which lacks train.lc.norm.tok.de, val.lc.norm.tok.en, test_2017_flickr.lc.norm.tok.en,"
-        r" test_2017_flickr.lc.norm.tok.de \(or .gz\); expected .* data/task1/tok of github.com/multi30k/dataset"
-    )
-    with pytest.raises(ValueError, match=says):
-        read_data(tmp_path, "german")
 
 
 @pytest.fixture(scope="module")
@@ -155,20 +141,3 @@ def test_a_run_that_was_ended_is_gone_on_with_and_ends_the_same(sentences, folde
     before = details_of(sentences, folder, "bahdanau")
     names = ("dev", "translations", "log_probabilities", "weights", "forced_attention")
     assert {name: run.details[name] for name in names} == {name: before[name] for name in names}
-
-
-def test_amounts_of_text_are_the_first_pairs(sentences, text_folder, tmp_path, monkeypatch):
-    monkeypatch.setattr("sentences.train_model", lambda folder, pairs, *_, **__: pytest.exit(str(len(pairs))))
-    data = read_data(text_folder, "german")
-    with pytest.raises(pytest.exit.Exception, match=r"^1000$"):
-        train_and_measure(sentences.configs["bahdanau-1000"], 0, data._replace(train=data.train * 20), tmp_path)
-
-
-def test_the_command_runs_what_is_asked_for(sentences, text_folder, tmp_path, monkeypatch, refused):
-    monkeypatch.setattr(module, "read_plan", lambda _: sentences)
-    threads = torch.get_num_threads()
-    where = {"folder": tmp_path / "runs", "models": tmp_path / "models", "device": "cpu"}
-    main(text_folder, only=("dot",), **where)
-    torch.set_num_threads(threads)
-    assert recorded(sentences, tmp_path / "runs") == {("dot", 0)}
-    refused(lambda: main(text_folder, only=("rnn",), **where), "only is 'rnn'; expected one of no-attention")

@@ -1,6 +1,7 @@
 """The comparison: the French that the page computes, and one sentence in several models."""
 
 import re
+from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -26,24 +27,27 @@ READ = """([tables, sentences]) => {
 }"""
 
 
-@pytest.mark.parametrize("reordering", [0, 0.5, 1])
-def test_the_french_of_the_page_is_that_of_the_grammar_in_any_order(reordering, browser):
-    pairs = [(n, pair) for n in range(1, 9) for pair in sample(20, 50 + n, [n], reordering=reordering)]
+@pytest.fixture
+def scripts(browser) -> Iterator[Page]:
+    """Open a page that has the scripts, and no card."""
     page = browser.new_page()
     page.evaluate(f"() => {{{read_assets(['cards', 'french'], 'js')}}}")
-    outputs = page.evaluate(READ, [grammar_tables(), [" ".join(pair.source) for _, pair in pairs]])
+    yield page
     page.close()
+
+
+@pytest.mark.parametrize("reordering", [0, 0.5, 1])
+def test_the_french_of_the_page_is_that_of_the_grammar_in_any_order(reordering, scripts):
+    pairs = [(n, pair) for n in range(1, 9) for pair in sample(20, 50 + n, [n], reordering=reordering)]
+    outputs = scripts.evaluate(READ, [grammar_tables(), [" ".join(pair.source) for _, pair in pairs]])
     for (clauses, pair), output in zip(pairs, outputs, strict=True):
         right = " ".join(pair.target)
         assert output == [right, clauses, True, right, right, right], " ".join(pair.source)
 
 
-def test_what_is_no_sentence_has_no_french(browser):
-    page = browser.new_page()
-    page.evaluate(f"() => {{{read_assets(['cards', 'french'], 'js')}}}")
+def test_what_is_no_sentence_has_no_french(scripts):
     wrong = ["the cat sleep", "a cats sleep", "an cat sleeps", "the cat sleeps and", "the cat"]
-    assert [output[0] for output in page.evaluate(READ, [grammar_tables(), wrong])] == [None] * len(wrong)
-    page.close()
+    assert [output[0] for output in scripts.evaluate(READ, [grammar_tables(), wrong])] == [None] * len(wrong)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +55,7 @@ def card() -> Card:
     return model_comparison(three_models())
 
 
-def test_what_is_wrong_is_found_clause_by_clause(browser):
+def test_what_is_wrong_is_found_clause_by_clause(scripts):
     right = ["le", "chat", "voit", "un", "chien", "et", "la", "chèvre", "dort", "(end)"]
     found = {
         tuple(right): [*range(10)],
@@ -60,11 +64,8 @@ def test_what_is_wrong_is_found_clause_by_clause(browser):
         ("le", "chat", "voit", "un", "chien", "et", "la", "chèvre"): [0, 1, 2, 3, 4, 5, 6, 7],
         (*right[:-1], "et", "la", "chèvre", "(end)"): [0, 1, 2, 3, 4, 5, 6, 7, 8, -1, -1, -1, 9],
     }
-    page = browser.new_page()
-    page.evaluate(f"() => {{{read_assets(['cards', 'french'], 'js')}}}")
     script = "([all, right]) => all.map(ours => attnlibAlign(ours, right).fits)"
-    assert page.evaluate(script, [[*map(list, found)], right]) == [*found.values()]
-    page.close()
+    assert scripts.evaluate(script, [[*map(list, found)], right]) == [*found.values()]
 
 
 def test_a_sentence_grows_turns_and_is_typed(card, page: Page):
@@ -110,22 +111,6 @@ def test_it_grows_by_itself_until_it_is_stopped(card, page: Page):
     page.wait_for_timeout(2200)
     expect(lengths.nth(2)).to_be_checked()
     expect(page.get_by_role("img").first).to_have_attribute("aria-label", re.compile("1 .*2 .*3"))
-
-
-def test_with_reduced_motion_it_grows_a_clause_at_a_time(card, opened):
-    page = opened(card, reduced_motion="reduce")
-    for clauses in (2, 3):
-        page.get_by_role("button", name="Grow").click()
-        expect(page.get_by_role("radio").nth(clauses)).to_be_checked()
-        expect(page.locator(".at-stale")).to_have_count(0)
-
-
-def test_each_clause_is_a_column_where_there_is_room(card, opened):
-    for wide, columns in ((1280, 3), (390, 1)):
-        page = opened(card, wide=wide)
-        page.get_by_role("radio").nth(2).check(force=True)
-        expect(page.locator(".at-stale")).to_have_count(0)
-        expect(page.locator(".at-english > div")).to_have_count(columns)
 
 
 def test_on_paper_and_without_scripts_it_is_a_table(card, opened):

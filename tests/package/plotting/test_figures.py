@@ -4,14 +4,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
-from matplotlib import get_data_path
-from matplotlib.font_manager import fontManager
 from matplotlib.text import Text
-from pandas import DataFrame
 
 from attnbook import figures
 from attnbook.cards import attention_explorer
-from attnbook.experiments import ranges
 
 RNG = np.random.default_rng(0)
 FOUR = ["la", "voiture", "internationale", "dort"]
@@ -47,41 +43,6 @@ def test_the_cells_of_a_small_picture_say_their_weight_in_a_legible_ink():
     many = np.full((9, 2), 0.5), ["the", "cat"], ["le"] * 9
     assert not figures.plot_alignment(*many).texts
     assert len(figures.plot_alignment(*many, annotate=True).texts) == 18
-
-
-@pytest.mark.filterwarnings("ignore:Glyph")  # where no font has them
-def test_wide_letters_get_room():
-    wide, short, long = (figures.plot_alignment(np.eye(1), [word], [word]) for word in ("日本語", "ABC", "ABCDEF"))
-    size = wide.figure.get_size_inches().tolist()
-    assert size == long.figure.get_size_inches().tolist() > short.figure.get_size_inches().tolist()
-
-
-def test_letters_come_from_an_installed_font_that_has_them(monkeypatch):
-    """One of those that come with Matplotlib has a script letter that its default font lacks."""
-    ours = [font for font in fontManager.ttflist if font.fname.startswith(get_data_path())]
-    monkeypatch.setattr(fontManager, "ttflist", ours)
-    ax = figures.plot_alignment(np.ones((1, 2)), ["the", "дом"], ["\N{SCRIPT SMALL G}"])
-    ax.figure.canvas.draw()
-    assert ax.get_xticklabels()[0].get_fontfamily() == ["DejaVu Sans", "STIXGeneral"]
-
-
-def drawn():
-    ax = figures.plot_alignment(np.eye(2), FOUR[:2], FOUR[:2])
-    ranges.plot_changes(DataFrame({"a": [0.1, 0.2, 0.3], "b": [0.2, 0.1, 0.5]}), {"": {"a": "A", "b": "B"}})
-    for figure in (ax.figure, plt.gcf()):
-        figure.canvas.draw()
-        yield np.asarray(figure.canvas.buffer_rgba())
-
-
-@pytest.mark.parametrize("style", ["ggplot", "seaborn-v0_8-whitegrid", {"image.origin": "lower", "xtick.color": "red"}])
-def test_a_style_of_the_readers_changes_no_plot(style):
-    usual = [*drawn()]
-    with plt.style.context(style):
-        assert all(map(np.array_equal, usual, drawn()))
-        ax = figures.plot_alignment(np.eye(2), FOUR[:2], FOUR[:2], plt.subplots()[1])
-    ax.figure.draw_without_rendering()
-    assert ax.images[0].origin == "upper"
-    assert not any(line.get_visible() for line in (*ax.get_xgridlines(), *ax.get_ygridlines()))
 
 
 def draw_everywhere(text):

@@ -6,9 +6,7 @@ from playwright.sync_api import Locator, Page, expect
 from attnbook import load_pretrained
 from attnbook.cards import Question, step_player
 from attnbook.cards.card import Card, two_decimals
-from attnlib.batching import encode_batch
-from attnlib.search import greedy_search
-from attnlib.seq2seq import EncoderDecoder
+from attnlib import EncoderDecoder, encode_batch, greedy_search
 
 SENTENCE = "the black cat sleeps"
 QUERY_FIRST = ["query", "scores", "softmax", "context", "word", "state"]
@@ -132,28 +130,3 @@ def test_words_are_chosen_by_keys(page):
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowUp")
     expect(words(page).nth(1)).to_have_attribute("aria-selected", "true")
-
-
-def test_a_model_that_comes_late_does_not_take_the_place_of_the_one_wanted_since(page):
-    player(page).press("Home")
-    page.evaluate("""() => {
-        const [bahdanau, luong] = document.querySelectorAll(".at-switch input");
-        luong.click();
-        bahdanau.click();
-    }""")
-    page.wait_for_timeout(500)
-    assert phases(page) == QUERY_FIRST
-    switch(page, "Luong")
-
-
-def test_a_model_that_cannot_be_opened_leaves_the_other_and_is_complained_of_once(card, opened):
-    start = card.html.rindex('<script type="application/json" data-model')
-    page = opened(Card(card.html[:start] + card.html[card.html.index("</script>", start) :], ""))
-    player(page).press("Home")
-    for _ in range(2):
-        page.get_by_role("radio", name="Luong").dispatch_event("click")
-        expect(page.get_by_role("radio", name="Bahdanau")).to_be_checked()
-        expect(page.get_by_role("alert")).to_contain_text("This card cannot compute")
-    player(page).press("ArrowRight")
-    assert said(page).startswith("Phase 2 of 6.")
-    assert page.get_by_text("This card cannot compute").count() == 0

@@ -8,10 +8,9 @@ from attnbook import load_pretrained
 from attnbook.cards import Question, learning_film
 from attnbook.cards.card import Card, two_decimals
 from attnbook.cards.french import glosses
-from attnbook.experiments.learning import read_learning
+from attnbook.experiments import read_learning
 from attnbook.language.sentences import vocabularies
-from attnlib.batching import encode_batch
-from attnlib.search import greedy_search
+from attnlib import encode_batch, greedy_search
 
 QUESTION = Question("Where?", ["here", "there"], 1, "So.", {"step": 200})
 STILL = {"reduced_motion": "reduce"}
@@ -100,35 +99,6 @@ def test_a_light_is_dragged_to_the_word_that_the_ray_meets(card, opened):
     page.mouse.move(black["x"] + black["width"] / 2, black["y"] + black["height"] / 2, steps=4)
     page.mouse.up()
     expect(page.get_by_role("option").nth(6).locator("b")).to_have_text("noir")
-
-
-@pytest.mark.parametrize("wide", [1280, 390])
-def test_it_runs_from_left_to_right_in_any_host(wide, card, opened):
-    page = opened(card, wide=wide, **STILL)
-    spots = "[...document.querySelectorAll('.at-english span')].map(word => word.offsetLeft - word.offsetTop)"
-    before = page.evaluate(spots)
-    page.evaluate("document.documentElement.dir = 'rtl'")
-    assert page.evaluate(spots) == before
-    assert page.evaluate(
-        "document.querySelector('.at-said').scrollHeight <= document.querySelector('.at-said').offsetHeight"
-    )
-
-
-def test_where_frames_take_long_the_light_has_fewer_grains(card, opened):
-    page = opened(card)
-    page.evaluate("""() => {
-        window.sizes = [];
-        const paint = attnlibLight.Light.prototype.paint;
-        attnlibLight.Light.prototype.paint = function (...given) {
-            sizes.push(this.grain);
-            for (const until = performance.now() + 300 / this.grain ** 2; performance.now() < until;);
-            return paint.apply(this, given);
-        };
-    }""")
-    page.get_by_role("button", name="Watch it learn this").click()
-    page.wait_for_function("Math.max(...sizes) > 2")
-    page.get_by_role("button", name="Pause").click()
-    page.wait_for_function("sizes.at(-1) === 2")  # at rest there is time
 
 
 def test_before_an_audience_it_fills_the_screen_and_goes_by_a_presenters_keys(card, opened):

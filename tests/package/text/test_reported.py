@@ -5,7 +5,6 @@ import errno
 import gzip
 import lzma
 import os
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -15,13 +14,11 @@ from queue import Queue
 from types import SimpleNamespace
 
 import pytest
-import torch
 
 from attnbook.pretrained.folder import load, load_history
 from attnbook.pretrained.models import FOLDER
 from attnlib.data import SentencePair
-from attnlib.translation import translate
-from attntext import saving, stream
+from attntext import saving
 from attntext.files import read_lines
 from attntext.settings import TrainingConfig
 from attntext.stream import translate_stream
@@ -65,9 +62,6 @@ def test_a_target_without_spaces_is_scored_and_linked_by_its_letters(run):
     lines = run("align", "--model", "run", "two.tsv")[1].splitlines()
     assert [len(line.split()) for line in lines] == [5, 5]
     assert all(len({link.split("-")[0] for link in line.split()}) > 1 for line in lines)
-    one = translate(load("run"), "they see dogs .")
-    assert one.weights.shape == (6, 4)
-    assert one.units[1] == tuple("他们看见狗。")
 
 
 def test_a_long_line_keeps_its_translation_or_its_beginning_and_the_line_is_named(run):
@@ -81,7 +75,7 @@ def test_a_long_line_keeps_its_translation_or_its_beginning_and_the_line_is_name
     assert run(*TRAIN, *options.split())[0] == 0
     words = [f"w{n * n % 7}" for n in range(120)]
     command = ("translate", "--model", "run")
-    for more in ((), ("--max-length", "100"), ("--beam-size", "1", "--max-length", "100")):
+    for more in ((), ("--max-length", "100")):
         status, out, err = run(*command, *more, given=f"w1 w2\n{' '.join(words)}\n")
         assert (status, out) == (0, f"w1 w2\n{' '.join(words[: 100 if more else None])}\n")
         assert err == ("the input, lines 2: translations cut at their greatest length (--max-length)\n" if more else "")
@@ -93,72 +87,6 @@ MODEL = str(FOLDER / "bahdanau")
 SMALL = ("train", "--source", "train.tsv", "--model", "run", "--features", "4", "--steps", "3", "--words")
 LINES = ["the cat sleeps\tle chat dort", "the dog sleeps\tle chien dort"]
 no_space = partial(OSError, errno.ENOSPC, "No space left on device")
-
-
-@contextmanager
-def leading_to(number, opened):
-    """Let a descriptor lead to another that is open, inside the block."""
-    kept = os.dup(number)
-    os.dup2(opened, number)
-    try:
-        yield
-    finally:
-        os.dup2(kept, number)
-        os.close(kept)
-
-
-@pytest.fixture
-def unread():
-    """Give a pipe whose reader has gone away."""
-    end, begin = os.pipe()
-    os.close(end)
-    yield begin
-    os.close(begin)
-
-
-@pytest.fixture
-def full():
-    """Give a device that is always full."""
-    if not os.path.exists("/dev/full"):
-        pytest.skip("no device here that is always full")
-    number = os.open("/dev/full", os.O_WRONLY)
-    yield number
-    os.close(number)
-
-
-@pytest.mark.parametrize("log", ["unread", "full"])
-def test_a_log_that_nobody_reads_ends_no_work(run, log, request):
-    write("train.tsv", LINES)
-    with leading_to(2, request.getfixturevalue(log)):
-        assert run(*SMALL, "--min-count", "1", "--dev", "train.tsv", "--eval-every", "1")[0] == 0
-        status, out, _ = run("translate", "--model", MODEL, "--links", "links", given="the cat zzz\n")
-        assert (status, out.count("\n")) == (0, 1)
-    assert load_history("run")[-1]["ended"] == "steps"
-    assert Path("links").read_text().count("\n") == 1
-
-
-def test_only_the_reader_of_the_output_can_have_read_enough(run, unread):
-    with leading_to(1, unread):
-        assert run("translate", "--model", MODEL, given="the cat\n")[::2] == (0, "")
-        assert run("translate", "--model", MODEL, "--links", "/dev/stdout", given="the cat\n")[::2] == (0, "")
-    links = f"/dev/fd/{unread}"
-    status, _, err = run("translate", "--model", MODEL, "--links", links, given="the cat\n")
-    assert (status, err) == (2, f"attnlib translate: {links}: Broken pipe\n")
-
-
-@pytest.mark.parametrize("word", ["--version", "--help"])
-def test_what_is_asked_of_the_command_itself_may_go_unread_and_a_full_disk_is_said(run, unread, full, word):
-    with leading_to(1, unread):
-        assert run(word)[::2] == (0, "")
-    with leading_to(1, full):
-        assert run(word)[::2] == (2, f"attnlib {word}: the output: No space left on device\n")
-
-
-def test_help_needs_no_letter_that_the_encoding_lacks(run, monkeypatch):
-    monkeypatch.setattr(sys, "stdout", SimpleNamespace(name="<stdout>", encoding="ascii", flush=lambda: None))
-    status, out, _ = run("--help")
-    assert status == 0
-    assert "* translate" in out
 
 
 def test_a_vocabulary_that_would_know_no_word_is_refused_and_one_says_what_it_covers(run):
@@ -189,17 +117,6 @@ def test_other_letters_than_spaces_come_back_in_a_vocabulary():
     assert {*load("run").source_vocabulary.words} == {*words}
 
 
-def test_an_interrupted_training_whose_save_is_gone_is_not_complete(run):
-    write("train.tsv", LINES)
-    command = (*SMALL, "--min-count", "1")
-    assert run(*command)[0] == 0
-    config = Path("run/config.json")
-    config.write_text(config.read_text().replace('"ended": "steps"', '"ended": "interrupted"'))
-    status, _, err = run(*command)
-    assert status == 2
-    assert "run has no training.pt; expected that of its interrupted training" in err
-
-
 def test_a_damaged_save_or_configuration_is_named(run, monkeypatch):
     write("train.tsv", LINES)
     command, true = (*SMALL, "--min-count", "1"), saving.complete_folder
@@ -207,26 +124,17 @@ def test_a_damaged_save_or_configuration_is_named(run, monkeypatch):
     assert run(*command)[0] == 130
     monkeypatch.setattr(saving, "complete_folder", true)
     whole = Path("run/training.pt").read_bytes()
-    for torn in (b"", os.urandom(5000), b"text\n" * 99, whole[:900], whole[: len(whole) // 2], b"PK\x03\x04" * 9):
+    for torn in (b"", os.urandom(5000), whole[: len(whole) // 2]):
         Path("run/training.pt").write_bytes(torn)
         status, _, err = run(*command)
         assert (status, err.count("attnlib train: run/training.pt is damaged; expected")) == (2, 1)
         assert "torch" not in err.lower()
     Path("run/training.pt").write_bytes(whole)
-    text = Path("run/config.json").read_text()
-    for key in ("compute", "settings", "options"):
-        Path("run/config.json").write_text(text.replace(f'"{key}"', '"other"'))
-        status, _, err = run(*command)
-        assert status == 2
-        assert "run/config.json" in err or "run holds" in err
-    Path("run/config.json").write_text(text)
     assert run(*command)[0] == 0
-    for key in ("settings", "options", "preset", "embedding_scale"):
-        Path("run/config.json").write_text(text.replace(f'"{key}"', '"other"'))
-        status, _, err = run("translate", "--model", "run", given="the cat\n")
-        assert (status, err) == (
-            2, f"attnlib translate: run/config.json is damaged; expected a whole file: it has no '{key}'\n"
-        )  # fmt: skip
+    text = Path("run/config.json").read_text()
+    Path("run/config.json").write_text(text.replace('"preset"', '"other"'))
+    says = "attnlib translate: run/config.json is damaged; expected a whole file: it has no 'preset'\n"
+    assert run("translate", "--model", "run", given="the cat\n") == (2, "", says)
 
 
 def test_a_save_that_fails_is_said_and_the_last_one_ends_the_training(run, monkeypatch):
@@ -245,73 +153,11 @@ def test_a_save_that_fails_is_said_and_the_last_one_ends_the_training(run, monke
     assert err.endswith("attnlib train: run/training.pt: No space left on device\n")
 
 
-@pytest.mark.parametrize(
-    "error", [MemoryError(), RuntimeError("[...] can't allocate memory"), torch.OutOfMemoryError("CUDA out of memory.")]
-)
-def test_what_lowers_the_memory_is_said_when_there_is_not_enough(run, monkeypatch, error):
-    def fails(*_: object, **__: object) -> None:
-        raise error
-
-    monkeypatch.setattr(stream, "translate_all", fails)
-    status, _, err = run("translate", "--model", MODEL, given="the cat\n")
-    assert (status, err) == (2, "attnlib translate: out of memory; expected a smaller --beam-size, --max-length or "
-                                "--max-input-length\n")  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (f"--seed {2**64}", f"seed is {2**64}; expected a number from 0 to {2**63 - 1}"),
-        ("--vocab-size 3000000000", "vocab_size is 3000000000; expected a number from 1 to 2147483647"),
-        (f"--window local-m --half-width {2**63}", f"half_width is {2**63}; expected a number from 1 to 2147483647"),
-        (f"--max-tokens {2**70}", f"max_tokens is {2**70}; expected a number from 1 to 2147483647"),
-    ],
-)
-def test_an_option_beyond_its_range_is_named(run, options, says):
-    assert run(*SMALL, *options.split())[::2] == (2, f"attnlib train: {says}\n")
-
-
-def test_a_beam_that_no_memory_holds_is_refused(run):
-    says = "attnlib translate: beam_size is 1000000000; expected a number from 1 to 65536\n"
-    assert run("translate", "--model", MODEL, "--beam-size", "1000000000", given="the cat\n") == (2, "", says)
-
-
-def test_a_text_is_not_trained_on_without_gradients(refused):
-    pairs = [SentencePair(("a",), ("b",))]
-    refused(lambda: torch.no_grad()(train_model)("run", pairs), "train_model is called without gradients; expected no")
-    assert not Path("run").exists()
-
-
-def test_a_toy_text_on_a_full_disk_leaves_nothing_behind(run, monkeypatch):
-    true, files = os.fsync, []
-
-    def fails(file):
-        files.append(file)
-        if len(files) == 3:
-            raise no_space()
-        true(file)
-
-    monkeypatch.setattr(os, "fsync", fails)
-    toy = ("toy", "toy", "--train", "3", "--dev", "2")
-    assert run(*toy)[::2] == (2, "attnlib toy: toy/train.links: No space left on device\n")
-    assert [*Path("toy").iterdir()] == []
-    assert run(*toy)[0] == 0
-
-
 def test_what_is_no_folder_is_refused_by_every_command(run):
     write("train.tsv", LINES)
     says = "train.tsv is a file; expected"
     assert says in run("translate", "--model", "train.tsv", given="the\n")[2]
     assert says in run("train", "--source", "train.tsv", "--model", "train.tsv")[2]
-
-
-def test_marks_between_joined_files_change_no_translation(run):
-    status, out, err = run("translate", "--model", MODEL, given="\ufeffthe cat sleeps\nthe cat sleeps\n" * 2)
-    assert (status, err) == (0, "")
-    assert len({*out.splitlines()}) == 1
-    write("train.tsv", [LINES[0], f"\ufeff{LINES[0]}", LINES[1].replace("\t", "\t\ufeff")])
-    assert run(*SMALL, "--min-count", "1")[0] == 0
-    assert "\ufeff" not in "".join(Path("run").joinpath(f"{side}.words").read_text() for side in ("source", "target"))
 
 
 def test_words_that_a_model_does_not_know_are_counted_once(run):
@@ -352,13 +198,4 @@ def test_a_packed_text_is_known_by_its_first_bytes(run, pack):
     assert [*read_lines("text.GZ")] == ["the cat sleeps"]
     Path("text").write_bytes(pack(b"".join(b"%d\n" % n for n in range(9999)))[:-20])
     with pytest.raises(ValueError, match=r"^text is a torn file"):
-        list(read_lines("text"))
-
-
-@pytest.mark.parametrize(
-    ("begins", "kind"), [(b"PK\x03\x04", "zip"), (b"\x04\x22\x4d\x18", "lz4"), (b"7z\xbc\xaf", "7z")]
-)
-def test_what_the_standard_library_cannot_unpack_is_named(begins, kind):
-    Path("text").write_bytes(begins + b"more")
-    with pytest.raises(ValueError, match=f"^text is packed by {kind}; expected text, or text packed by gzip"):
         list(read_lines("text"))

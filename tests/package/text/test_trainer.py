@@ -1,28 +1,20 @@
 """What training offers beyond its defaults: dropout, smoothing, scores, early ends, and going on where it stopped."""
 
 from functools import partial
-from math import inf
-from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
 import torch
-from tqdm import tqdm
 
-from attnbook.language.sentences import sample
-from attnlib.batching import Corpus, infinite_batches
-from attnlib.data import SentencePair, Vocabulary
-from attnlib.presets import rnn_search
-from attnlib.training import train
+from attnbook import sample
+from attnlib import SentencePair, Vocabulary, infinite_batches, rnn_search, train
+from attnlib.batching import Corpus
 from attnlib.transformer import transformer
-from attntext import trainer
-from attntext.files import read_parallel
 from attntext.saving import TextTraining
 from attntext.settings import Architecture, TrainingConfig
 from attntext.trainer import Watch, dev_metric, encode_text, train_model
 
 PAIRS = sample(40, seed=0, clauses=(1,))
-TINY = {"embedding_dim": 4, "hidden_size": 4}
 VOCABULARIES = tuple(Vocabulary.from_sentences(pair[side] for pair in PAIRS) for side in (0, 1))
 
 
@@ -66,16 +58,6 @@ def test_a_look_sees_every_step_without_dropout_and_disturbs_nothing():
     train(alone, some(), steps=3)
     assert seen == [(n, False, False) for n in (1, 2, 3)]
     assert same(watched, alone)
-
-
-def test_all_pairs_of_a_text_are_counted(tmp_path):
-    """Of a long text, the beginning is read for itself: whether it separates its words by spaces."""
-    for name, word in (("en", "cat"), ("fr", "chat")):
-        (tmp_path / name).write_text(f"{word}\n" * 1001)
-    messages = []
-    config = TrainingConfig(options={"embedding_dim": 4, "hidden_size": 4}, words=True, min_count=1, steps=1)
-    train_model(tmp_path / "model", read_parallel(tmp_path / "en", tmp_path / "fr"), config=config, log=messages.append)
-    assert messages[0] == "1,001 sentence pairs"
 
 
 def test_the_best_weights_are_kept_and_patience_ends_the_training(monkeypatch, tmp_path):
@@ -129,48 +111,6 @@ def test_short_references_and_those_without_spaces_are_scored_by_letters():
         assert dev_metric([SentencePair(("a",), tuple(words.split()))] * 3) == metric
 
 
-def test_minutes_count_reading_dev_scores_and_the_last_score(monkeypatch, tmp_path):
-    """Of six minutes, one is for reading, a score takes one, one is left for the last score, and a step takes half."""
-    clock, scores = [0.0], []
-
-    def score(network, dev):
-        clock[0] += 60
-        scores.append(len(scores))
-        return 1.0, 1.0
-
-    def step(*given, **options):
-        state.append(given[0])
-        clock[0] += 30
-        given[0].seconds += 30  # as `train` would, whose own clock stands still
-        return 1.0
-
-    def prepare(*given, **options):
-        clock[0] += 60
-        return true(*given, **options)
-
-    state, true = [], trainer._prepare
-    monkeypatch.setattr(trainer, "monotonic", lambda: clock[0])
-    for name, fake in (("dev_score", score), ("fused_backward", step), ("_prepare", prepare)):
-        monkeypatch.setattr(trainer, name, fake)
-    config = TrainingConfig(options=TINY, words=True, min_count=1, minutes=6.0, eval_every=3)
-    train_model(tmp_path / "model", PAIRS, PAIRS[:2], config)
-    assert clock[0] == pytest.approx(6 * 60)
-    assert (len(state), len(scores)) == (4, 3)
-
-
-def test_with_minutes_a_bar_shows_how_many_steps_are_likely_and_whether_the_loss_is_smoothed():
-    state = TextTraining.of(small())
-    state.losses, state.words, state.seconds = [1.0] * 12, 120, 12.0
-    state.spend(8.0)
-    bar = MagicMock(spec=tqdm, disable=False, initial=2, format_dict={"elapsed": 20.0})
-    trainer._advance(bar, state, inf, 60.0, smoothed=True)
-    assert bar.total == 12 + 20
-    bar.set_postfix.assert_called_with({"smoothed_loss": "1.000", "words_s": "10"}, refresh=False)
-    trainer._advance(bar, state, 15.0, 60.0, smoothed=False)
-    assert bar.total == 15
-    assert "loss" in bar.set_postfix.call_args[0][0]
-
-
 @pytest.mark.parametrize(("epoch", "epochs", "steps"), [(7, None, 58 * 7), (100, None, 1000), (7, 3, 21)])
 def test_a_small_text_has_more_passes_unless_their_number_is_given(epoch, epochs, steps):
     assert TrainingConfig(epochs=epochs).train_arguments(epoch)["steps"] == steps
@@ -198,16 +138,13 @@ def test_a_configuration_that_does_not_fit_is_refused_by_the_name_of_its_field(s
 
 def test_an_architecture_gives_a_preset_what_it_is_told_and_refuses_what_is_not_its_own():
     sizes = {"dropout": 0.3, "embedding_dropout": 0.2, "seed": 4}
-    assert Architecture().options(4) == (
-        "luong",
-        {"encoder": "bidirectional", "score": "dot", "embedding_dim": 256, "hidden_size": 256, **sizes},
-    )
+    usual = {"encoder": "bidirectional", "score": "dot", "embedding_dim": 256, "hidden_size": 256}
+    assert Architecture().options(4) == ("luong", usual | sizes)
     own = Architecture(preset="luong", input_feeding=False, window="local-m", half_width=3, features=6)
     told = {"window": "local-m", "half_width": 3, "input_feeding": False}
     assert own.options(4) == ("luong", told | {"embedding_dim": 6, "hidden_size": 6, **sizes})
-    assert Architecture(preset="transformer", num_layers=3, features=8).options(4)[1] == {
-        "num_layers": 3, "d_model": 8, "dim_feedforward": 32, **sizes
-    }  # fmt: skip
+    heads = {"num_layers": 3, "d_model": 8, "dim_feedforward": 32}
+    assert Architecture(preset="transformer", num_layers=3, features=8).options(4)[1] == heads | sizes
     with pytest.raises(ValueError, match="input_feeding is set with the preset rnn_search; expected"):
         Architecture(preset="rnn_search", input_feeding=False).options()
     with pytest.raises(ValueError, match="half_width is set without a local window"):
