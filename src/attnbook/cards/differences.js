@@ -159,16 +159,16 @@ attnlibCards.define("differences", (card, data) => {
   function tell() {
     chips.forEach((chip, n) => dress(chip, { "aria-pressed": n === difference }));
     [...codes.children].forEach((one, n) => { one.hidden = n !== difference; });
-    const turned = text => !place.tall ? text : text.replace(/(a)bove|(b)elow/gi, (_, above) => above ? "on the left" : "on the right")
+    const sides = place.tall ? ["on the left", "on the right"] : ["above", "below"];
+    const turned = text => !place.tall ? text : text.replace(/(a)bove|below/gi, (_, above) => sides[above ? 0 : 1])
       .replace(/(^|[.?] )on/g, "$1On");
-    const side = m => turned(["above", "below"][m]);
     if (difference >= 0) said.innerHTML = turned(data.says[difference]);
     else fill(said, ...over() && chosen < 0 ? ["Behind each lamp stand the states of its decoder: □ s, and in Luong’s model ○ s̃. In five places the two models differ. Choose one."]
       : rows.flatMap((row, m) => {
         const list = row.at(time.step), { word, alpha } = list[chosen] ?? {}, [i] = alpha ? greatest(alpha, 1) : [];
         if (word) return [`${row.title}: ${two(alpha[i])} of the light of `, make("em", { lang: "fr" }, word), " falls on ", make("em", {}, source[i]), ". "];
         const beam = two(mean(list.map(({ alpha }) => Math.max(...alpha))));
-        return [`${row.title} (${side(m)}) writes `, make("em", {}, words(written(list))), `: ${judged(list, data.right).count} of ${data.right.length} right, ${beam} of a lamp’s light on one word. `];
+        return [`${row.title} (${sides[m]}) writes `, make("em", {}, words(written(list))), `: ${judged(list, data.right).count} of ${data.right.length} right, ${beam} of a lamp’s light on one word. `];
       }));
   }
 
