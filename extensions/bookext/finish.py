@@ -163,7 +163,8 @@ def write(app: Sphinx, error: Exception | None) -> None:
         static = Path(app.outdir, "_static").resolve()
         write_sheets(static, sheets(app))
         for name, letters in ICONS.items():
-            cut(TTFont(FONTS / f"{name}.ttf"), {int(letter, 16) for letter in letters.split()}, static / f"{name}.woff")
+            font = TTFont(min(FONTS.glob(f"{name}.*")))  # newer themes have no .ttf, but .woff2
+            cut(font, {int(letter, 16) for letter in letters.split()}, static / f"{name}.woff")
 
 
 def setup(app: Sphinx) -> None:
