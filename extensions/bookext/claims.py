@@ -20,7 +20,7 @@ def claims_of(app: Sphinx, page: str) -> Path:
 
 def insert(app: Sphinx, page: str, source: list[str]) -> None:
     """Weave the claims into what is executed; what is copied and downloaded is the notebook alone."""
-    if app.env.doc2path(page).endswith(".ipynb"):
+    if Path(app.env.doc2path(page)).suffix == ".ipynb":
         source[0] = nbformat.writes(weave(nbformat.reads(source[0], as_version=4), claims_of(app, page)))
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
-from sphinx.ext.autodoc import DataDocumenter
 from sphinx.parsers import RSTParser
 from sphinx.util.docutils import SphinxDirective
 
@@ -49,14 +48,6 @@ class ModulesInReadingOrder(SphinxDirective):
         return self.parse_text_to_nodes("\n".join(lines))
 
 
-class ConstantDocumenter(DataDocumenter):
-    """A documenter that shows the value of a constant only if it is short, and not a path of this machine."""
-
-    def should_suppress_value_header(self) -> bool:
-        """Return whether the value is left out."""
-        return len(repr(self.object)) > 60 or isinstance(self.object, Path)
-
-
 def show_signature(app: Sphinx, what: str, name: str, obj: object, options: object, *parts: str | None) -> tuple:
     """Rename arrays as in the source, and omit defaults that are not Python."""
     parts = (part and part.replace("[Any, '", "[~attnlib.shapes.Array, '") for part in parts)
@@ -81,7 +72,6 @@ def setup(app: Sphinx) -> None:
     """Register the extension."""
     for extension in ("autodoc", "napoleon", "viewcode"):
         app.setup_extension(f"sphinx.ext.{extension}")
-    app.add_autodocumenter(ConstantDocumenter, override=True)
     app.add_source_suffix(".py", "python")
     app.add_source_parser(ModuleParser)
     app.add_directive("modules-in-reading-order", ModulesInReadingOrder)
