@@ -137,7 +137,7 @@ attnlibCards.define("differences", (card, data, guard) => {
 
   const ticks = [0, 100, 200, 500, 1000, 3000], [TOP, BOTTOM] = [8, 66];
 
-  function drawCurves() {   // both start at the top: the share of the errors that is left, and of the light that is right
+  function drawCurves() {   // both start at the top: the share of the loss that is left, and of the light that is right
     const wide = time.clientWidth, y = share => mix(BOTTOM, TOP, share);
     const curve = ({ steps }, list, whole, look) => make("path", { fill: "none", ...look, d: `M${list.map((value, k) => `${along(steps[k]) * wide} ${y(value / whole)}`).join("L")}` });
     const label = (x, y, text, look) => make("text", { x, y, ...look }, text);
@@ -145,7 +145,7 @@ attnlibCards.define("differences", (card, data, guard) => {
       curve(row, row.loss, row.loss[0], { stroke: BLUE, "stroke-width": 1.6, "stroke-dasharray": m ? undefined : "5 3" }),
       curve(row, row.light, 1, { stroke: GOLD, "stroke-width": 2.3, "stroke-dasharray": m ? undefined : "5 3" })]),
       ...ticks.map(n => label(clamp(along(n) * wide, 5, wide - 14), BOTTOM + 17, n.toLocaleString("en"), { "text-anchor": "middle" })),
-      label(4, TOP + 18, "errors left"), label(wide - 8, TOP + 3, "light on the right words: - - Luong, — Bahdanau", { "text-anchor": "end", fill: GOLD }));
+      label(4, TOP + 18, "loss left"), label(wide - 8, TOP + 3, "light on the right words: - - Luong, — Bahdanau", { "text-anchor": "end", fill: GOLD }));
   }
 
   function drawNow() {

@@ -143,7 +143,7 @@ attnlibCards.define("searchlights", (card, data, guard) => {
       curve("at-found", shares.light), ...data.stations.map(([n]) => make("circle", { cx: x(n), cy: BOTTOM, r: 3 })),
       ...[...ticks, last].map(n => make("text", { x: clamp(x(n), 4, wide - 14), y: BOTTOM + 17, "text-anchor": "middle" },
         n.toLocaleString("en"))),
-      label("at-errors", "its errors", { x: 8, y: up(1) + 19 }),
+      label("at-errors", "its loss", { x: 8, y: up(1) + 19 }),
       label("at-found", "light on the right words", { x: wide - 12, y: up(0.82) - 7, "text-anchor": "end" }));
   }
 
