@@ -28,7 +28,7 @@ from attnbook.pretrained.folder import (
 from attnbook.pretrained.subwords import Subwords
 from attnlib.batching import Corpus
 from attnlib.data import UNK, SentencePair, Tokenizer, Vocabulary
-from attnlib.metrics import bleu, chrf, sentence_nll
+from attnlib.metrics import bleu, chrf, token_nll
 from attnlib.presets import LONGEST_LOCATION_SOURCE
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.training import train, warmup_constant, warmup_cosine
@@ -290,12 +290,12 @@ def dev_metric(dev: Sequence[SentencePair]) -> str:
 
 def dev_score(network: Any, dev: Sequence[SentencePair]) -> tuple[float, float]:
     """Compute the mean loss of the references, in nats per word, and the `dev_metric` of greedy search, 0 to 100."""
-    words = sum(len(network.target_vocabulary.encode(pair.target)) for pair in dev)
     sources, references = [pair.source for pair in dev], [pair.target for pair in dev]
     with processes.cast_weights_once():
         translations = [one.words for one in translate_all(network, sources, beam_size=1)]
     compare = {"BLEU": bleu, "chrF": chrf}[dev_metric(dev)]
-    return sum(sentence_nll(network, dev)) / words, compare(translations, references).score
+    loss = float(np.concatenate(token_nll(network, dev)).mean())
+    return loss, compare(translations, references).score
 
 
 @dataclass

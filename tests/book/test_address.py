@@ -15,7 +15,7 @@ from hatchling.builders.wheel import WheelBuilder
 from lxml import html
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from bookext.address import Address, read
+from bookext.address import read
 
 CLONE = 'clone the book, and %pip install "FOLDER[book]"'
 
@@ -112,17 +112,6 @@ def test_the_first_page_says_how_to_cite(nowhere, somewhere):
         entry = page.xpath("string(//pre)")
         assert re.search(r"  author = \{\{The authors of .*\}\},\n  year = \{\d{4}\},\n", entry)
         assert entry.endswith(f"{url}}}\n")
-
-
-def test_links_of_markdown_become_absolute():
-    address = Address(REPOSITORY, "1.2", ("book/glossary", "notebooks/01-a"))
-    text = "[*a* [b]](../book/glossary.md#a--a) [c](01-a.ipynb) [d](../d.py) [e](https://e.org) [f](#f) `[g](g)`"
-    made = (
-        f"[*a* [b]]({SITE}book/glossary.html#a-a) [c]({SITE}notebooks/01-a.html) [d]({REPOSITORY}/blob/v1.2/d.py) "
-        "[e](https://e.org) [f](#f) `[g](g)`"
-    )
-    assert address.absolute(text, "notebooks") == made
-    assert address._replace(repository="").absolute(text) == "*a* [b] c d [e](https://e.org) [f](#f) `[g](g)`"
 
 
 def test_every_cell_that_installs_names_this_version(root, notebook_path):

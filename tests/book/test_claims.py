@@ -1,14 +1,11 @@
 """What a page claims is tested after its cells, leaves no trace in what a reader has, and is told where it fails."""
 
-import random
 import re
 from pathlib import Path
 from runpy import run_path
 
 import nbformat
-import numpy as np
 import pytest
-import torch
 from lxml import html
 from nbformat.v4 import new_code_cell, new_notebook
 
@@ -65,24 +62,6 @@ def test_claims_see_what_the_reader_has_and_change_none_of_it():
     assert reader["x"] == 1
     with pytest.raises(NameError, match="'z'"):
         aside(reader, "z")
-
-
-def drawn() -> tuple[float, ...]:
-    return random.random(), np.random.random(), torch.rand(1).item()  # noqa: NPY002, the state that claims may change
-
-
-@pytest.mark.parametrize("ends", ["", "\nassert False"])
-def test_random_numbers_go_on_where_they_were(ends):
-    for seed in (random.seed, np.random.seed, torch.manual_seed):
-        seed(7)
-    expected = drawn()
-    for seed in (random.seed, np.random.seed, torch.manual_seed):
-        seed(7)
-    try:
-        aside({"drawn": drawn}, "drawn()\ndrawn()" + ends)
-    except AssertionError:
-        assert ends
-    assert drawn() == expected
 
 
 def test_each_section_follows_one_cell_of_its_notebook(notebook_path, root):

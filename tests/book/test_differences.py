@@ -7,11 +7,9 @@ from inspect import signature
 from typing import Any
 
 import pytest
-import torch
 
 from attnbook.experiments import Recording
-from attnbook.language.sentences import vocabularies
-from attnlib.presets import LONGEST_LOCATION_SOURCE, luong, rnn_encdec, rnn_search
+from attnlib.presets import luong, rnn_encdec, rnn_search
 from attnlib.training import train, warmup_cosine
 from attntext.loss import fused_backward
 
@@ -70,38 +68,3 @@ def test_every_setting_of_a_recorded_run_is_on_the_page_with_its_values(rows, pl
         if values:
             assert {*re.findall(NUMBER, cells[column])} == numbers, cells
             assert all(re.search(rf"\b{value}\b", cells[column]) for value in values - numbers), (cells, values)
-
-
-def test_each_departure_in_the_equations_is_one_of_the_code(rows):
-    said = {cells[0].partition(" (`")[0]: cells for _, cells in rows}
-    small = {"embedding_dim": 6, "hidden_size": 10}
-    models = {name: make(*vocabularies(), **small) for name, make in PAPERS.items()}
-    modules = {
-        type(dict(model.named_modules())[name.rpartition(".")[0]])
-        for model in models.values()
-        for name, _ in model.named_parameters()
-        if "bias" in name
-    }
-    assert {kind.__name__ for kind in modules} == {"GRU", "GRUCell", "LSTM"}
-    assert "biases" in said
-
-    bounds = [w.abs().max() * w.shape[-1] ** 0.5 for n, w in models["luong"].named_parameters() if n.endswith("W_c")]
-    assert 0.9 < bounds[0] <= 1
-    assert "$\\pm 1/\\sqrt{n}$" in said["initial weights"][2]
-
-    assert not models["rnn_search"].decoder.reads_new_state
-    assert said["the output reads"][-1] == "$s_{t-1}$"
-    maxout = models["rnn_search"].decoder.readout.W_o.shape[1]
-    hidden = models["rnn_search"].decoder.attention.score.W_a.shape[0]
-    assert (maxout, hidden) == (5, 10)
-    assert "maxout units, hidden units of the score" in said
-
-    read = [type(models[name].encoder) for name in ("rnn_encdec", "rnn_search")]
-    assert read[0] is read[1]
-    assert "both directions" in said["the model without attention"][-1]
-
-    assert str(LONGEST_LOCATION_SOURCE) in said["location"][2]
-    last = luong(*vocabularies(), window="local-m", **small).decoder.attention.window
-    centers = last.center(torch.zeros(1, 6, 10), torch.arange(6), torch.tensor([4]))
-    assert centers.tolist() == [[0, 1, 2, 3, 3, 3]]
-    assert "stays at EOS" in said["local-m beyond the last source position"][2]

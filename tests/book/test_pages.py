@@ -23,6 +23,7 @@ from axe_playwright_python.sync_playwright import Axe
 from lxml import html
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
+from attnbook.cards.card import read_assets
 from bookext.address import read
 
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
@@ -282,6 +283,25 @@ def test_links_lead_somewhere(built, address, site):
     dead["404.html"] = dead_links(built / "404.html", f"{prefix}no/such/page.html", site)
     assert len(dead) > 5
     assert {name: complaints for name, complaints in dead.items() if complaints} == {}
+
+
+def test_a_chapter_waits_for_pictures_and_scripts_and_speaks_to_screen_readers(built):
+    page = parsed(built / "notebooks/04-comparison.html")
+    pictures = page.xpath("//article//img")
+    assert {(picture.get("loading"), picture.get("width") is None) for picture in pictures} == {("lazy", False)}
+    assert page.xpath("//thead/tr/th[not(normalize-space())]") == [], "a corner is no heading"
+    assert page.xpath("//th[@scope='row'][@class='long']"), "a long name may ask for room"
+    assert {door.text for door in page.xpath("//details[summary='Answer']/details/summary")} == {"Show the code"}
+    assert len(page.xpath("//link[@rel='stylesheet']")) == 1
+    (first,) = page.xpath("//script[@src][not(@defer)]/@src")
+    assert "documentation_options.js" in first
+    assert "thebe" not in " ".join(page.xpath("//script/@src | //link/@href | //script/text()")).lower()
+
+
+def test_a_page_has_each_script_of_its_cards_once_and_weights_apart(built):
+    page = (built / "book/attention-in-fifteen-minutes.html").read_text("utf-8")
+    assert [page.count(read_assets([name], "js")) for name in ("cards", "demo", "models", "plane")] == [1] * 4
+    assert 'json" data-model=' not in page
 
 
 def test_names_on_a_page_of_the_package_lead_to_what_they_name(built):

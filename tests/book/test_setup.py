@@ -1,13 +1,11 @@
 """What installs the book: the lock, what readers install, Binder's copy of it, Colab, and what runs on GitHub."""
 
 import re
-import subprocess
 import tomllib
 
 import pytest
 import yaml
 from packaging.requirements import Requirement
-from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 
@@ -47,30 +45,12 @@ def test_what_readers_install_is_pinned_as_in_the_lock_without_builder_tests_and
     assert f"`requirements.txt` has all {len(lock)}" in packages
 
 
-def test_git_turns_no_line_end_into_another(root):
-    """A model's files and a plan are known by digests of their bytes, on Windows too."""
-    command = ["git", "-C", root, "ls-files", "--eol"]
-    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-    assert [line for line in lines if line.split()[2] != "attr/-text"] == []
-
-
 def test_binder_gets_the_versions_of_the_lock(root, lock, project):
     environment = yaml.safe_load((root / "environment.yml").read_text("utf-8"))
     (pip,) = [part["pip"] for part in environment["dependencies"] if isinstance(part, dict)]
     pins = {canonicalize_name(pin.split("==")[0]): pin.split("==")[1] for pin in pip if not pin.startswith("--")}
     assert pins == {name: lock[name] for name in pins}
     assert {canonicalize_name(Requirement(line).name) for line in project["dependencies"]} <= set(pins)
-
-
-def test_what_colab_has_is_dated_and_within_the_bounds(root, project):
-    text = (root / "tools" / "colab.yml").read_text("utf-8")
-    assert re.match(r"# What Colab had on \d+ \w+ 20\d\d\.", text)
-    python, _, packages = yaml.safe_load(text)["dependencies"]
-    assert SpecifierSet(project["requires-python"]).contains(python.removeprefix("python="))
-    pins = dict(pin.split("==") for pin in packages["pip"] if not pin.startswith("--"))
-    named = {requirement.name: requirement.specifier for requirement in map(Requirement, project["dependencies"])}
-    assert [pin for pin in pins if pin in named and not named[pin].contains(pins[pin])] == []
-    assert {"numpy", "pandas", "scipy", "matplotlib", "torch"} <= {*pins}
 
 
 @pytest.mark.parametrize("page", ["book/how-to-run.md", "book/your-own-text.md"])

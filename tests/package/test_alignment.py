@@ -7,9 +7,8 @@ import pytest
 import torch
 from torch.nn.functional import pad
 
-from attnlib.alignment import AttentionLayer
+from attnlib import AttentionLayer, GlobalWindow, LocalMonotonic, LocalPredictive
 from attnlib.scores import Additive, Concat, Dot, General, Location
-from attnlib.windows import GlobalWindow, LocalMonotonic, LocalPredictive
 
 DEC, ENC, ATT, SRC, TGT, D = 5, 5, 7, 13, 11, 3
 LENGTHS = (13, 3, 7, 1)

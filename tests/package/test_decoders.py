@@ -6,12 +6,10 @@ import pytest
 import torch
 from torch import nn
 
-from attnlib.alignment import AttentionLayer
+from attnlib import AttentionLayer, EncoderOutput, GlobalWindow, LocalMonotonic, LocalPredictive
 from attnlib.decoders import BahdanauDecoder, FixedContextDecoder, LSTMDecoder, LuongDecoder
-from attnlib.encoders import EncoderOutput
 from attnlib.layers import Embedding
 from attnlib.scores import Additive, General
-from attnlib.windows import GlobalWindow, LocalMonotonic, LocalPredictive
 
 VOCAB, EMB, DEC, ENC, ATT, MAXOUT, LAYERS, SRC, TGT = 19, 3, 5, 7, 11, 2, 3, 13, 4
 LENGTHS = (13, 3, 7)

@@ -14,16 +14,8 @@ from attnlib.search import beam_search, greedy_search
 from attnlib.training import train
 from attnlib.transformer import transformer
 from attnlib.windows import LocalMonotonic, LocalPredictive
-from attntext import processes
 from attntext.loss import fused_loss
-from attntext.processes import (
-    ComputeSettings,
-    bfloat16_autocast,
-    cast_weights_once,
-    compute_with,
-    fastest_settings,
-    resolve_device,
-)
+from attntext.processes import ComputeSettings, bfloat16_autocast, cast_weights_once, compute_with, resolve_device
 
 PAIRS = sample(23, seed=0, clauses=(1,))
 VOCABULARIES = tuple(Vocabulary.from_sentences(pair[side] for pair in PAIRS) for side in (0, 1))
@@ -99,42 +91,11 @@ def test_what_is_cast_to_bfloat16_for_all_steps_is_cast_anew_after_a_training(wi
             assert not torch.equal(search(translator, *part[:2], 9).log_probabilities, before.log_probabilities)
 
 
-F32, BF16, F32_2, BF16_2 = [ComputeSettings(bf16, threads) for threads in (1, 2) for bf16 in (False, True)]
-
-
-@pytest.mark.parametrize(
-    ("seconds", "fastest"),
-    [
-        ({F32: 20, BF16: 19.5, F32_2: 19.5}, F32),
-        ({F32: 20, BF16: 18, BF16_2: 60}, BF16),
-        ({F32: 20, BF16: 21, F32_2: 11}, F32_2),
-        ({F32: 20, BF16: 15, BF16_2: 9}, BF16_2),
-    ],
-)
-def test_bfloat16_and_threads_are_used_where_they_are_faster(with_bfloat16, monkeypatch, seconds, fastest):
-    now, said = [0.0], []
-
-    def work():
-        now[0] += seconds.get(ComputeSettings(torch.is_autocast_enabled("cpu"), torch.get_num_threads()), 99)
-
-    for clock in ("process_time", "perf_counter"):
-        monkeypatch.setattr(processes, clock, lambda: now[0])
-    choose = partial(fastest_settings, work, torch.device("cpu"), log=said.append)
-    torch.set_num_threads(2)
-    try:
-        with bfloat16_autocast(torch.device("cpu")):
-            assert (choose(), said) == (fastest, [f"measured to be fastest: {fastest}"])
-            assert (choose(sentences=9), len(said)) == (F32, 1)
-        assert not choose().bfloat16
-        assert torch.get_num_threads() == 2
-    finally:
-        torch.set_num_threads(1)
-
-
 def test_settings_admit_no_more_than_their_surroundings(with_bfloat16):
-    with compute_with(BF16_2):
+    settings = ComputeSettings(bfloat16=True, num_threads=2)
+    with compute_with(settings):
         assert (torch.is_autocast_enabled("cpu"), torch.get_num_threads()) == (False, 1)
-    assert str(BF16_2) == "bfloat16, 2 threads"
+    assert str(settings) == "bfloat16, 2 threads"
 
 
 def test_with_bfloat16_centres_are_exact_where_it_has_no_such_number():

@@ -4,13 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from attnlib.data import EOS, SentencePair, Vocabulary
-from attnlib.ensembles import ensemble
+from attnlib import EOS, SentencePair, Vocabulary, beam_search, ensemble, luong, rnn_encdec, rnn_search, translate_all
 from attnlib.metrics import attention_weights, sentence_nll
-from attnlib.presets import luong, rnn_encdec, rnn_search
-from attnlib.search import beam_search
 from attnlib.transformer import transformer
-from attnlib.translation import translate_all
 
 WORDS, MOTS = Vocabulary(tuple("abc")), Vocabulary(tuple("uvwx"))
 PAIRS = [SentencePair(tuple("cabba"), tuple("vuw")), SentencePair(("a",), tuple("uvwxv"))]

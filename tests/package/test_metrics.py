@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from nltk.translate import Alignment
 from nltk.translate import alignment_error_rate as nltk_aer
 
-from attnlib import metrics
-from attnlib.data import SentencePair, Vocabulary
+from attnlib import EncoderDecoder, SentencePair, Vocabulary, luong, metrics, rnn_encdec, rnn_search
 from attnlib.metrics import (
     alignment_error_rate,
     attention_weights,
@@ -20,8 +19,6 @@ from attnlib.metrics import (
     hard_alignment,
     oracle_alignment_error_rate,
 )
-from attnlib.presets import luong, rnn_encdec, rnn_search
-from attnlib.seq2seq import EncoderDecoder
 from attnlib.transformer import transformer
 
 LINKS = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 6)), max_size=11)

@@ -31,14 +31,8 @@ def as_users_call(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_model_is_built_from_numbers_of_every_kind(kind):
-    window, heads = SIZES | {"half_width": 2, "num_layers": 2}, {"d_model": 6, "num_heads": 2, "num_layers": 3}
-    local = partial(luong, window="local-p")
-    for make, sizes in ((local, window), (rnn_search, SIZES), (rnn_encdec, SIZES), (transformer, heads)):
-        given = {name: kind(size) for name, size in sizes.items()}
-        models = make(*VOCABULARIES, **sizes, seed=3), make(*VOCABULARIES, **given, seed=kind(3))
-        mine, theirs = (model(IDS, LENGTHS, IDS[:, :3]).logits for model in models)
-        assert torch.equal(mine, theirs)
+def test_a_whole_number_of_every_kind_passes(kind):
+    check_whole(size=kind(3))
 
 
 @pytest.mark.parametrize("dtype", [torch.int8, torch.int16, torch.int32])

@@ -99,19 +99,25 @@ def test_a_beam_of_1_is_greedy(name):
 
 
 @cache
-def tree(seed, most):
+def tree(seed, most, allow_unknown=True):
     """Make a translator and five sentences, and score all translations of each: those that end, and those cut."""
-    translator, source = Table(6, seed), SOURCE[:, :4] % 6
-    words = [words for size in range(most + 1) for words in product((UNK, 4, 5), repeat=size)]
+    oracle, source, known = Table(6, seed), SOURCE[:, :4] % 6, (UNK, 4, 5)
+    if not allow_unknown:
+        oracle.logits[:, UNK], known = -torch.inf, (4, 5)
+    words = [words for size in range(most + 1) for words in product(known, repeat=size)]
     ended, cut = [(*w, EOS) for w in words if len(w) < most], [w for w in words if len(w) == most]
-    return translator, source, ended, [{w: log_probability(translator, s, w) for w in (*ended, *cut)} for s in source]
+    log_probabilities = [{w: log_probability(oracle, s, w) for w in (*ended, *cut)} for s in source]
+    return Table(6, seed), source, ended, log_probabilities
 
 
+@pytest.mark.parametrize("allow_unknown", [True, False])
 @pytest.mark.parametrize("seed", range(7))
-def test_a_beam_as_wide_as_the_tree_finds_the_best_of_all(seed):
-    """Of those that end."""
-    translator, source, ended, log_probabilities = tree(seed, most := 4)
-    result = beam_search(translator, source, torch.full((5,), 4), most, 3**most)
+def test_a_beam_as_wide_as_the_tree_finds_the_best_of_all(seed, allow_unknown):
+    """Of those that end. Where unknown words are forbidden, the other words share their probability."""
+    translator, source, ended, log_probabilities = tree(seed, most := 4, allow_unknown)
+    asked = translator, source, torch.full((5,), 4), most
+    assert allow_unknown or UNK not in greedy_search(*asked, allow_unknown=False).ids
+    result = beam_search(*asked, 3**most, allow_unknown=allow_unknown)
     for n, log_p in enumerate(log_probabilities):
         score = {w: log_p[w] / len(w) for w in log_p}
         best = max(ended, key=score.get)
@@ -136,23 +142,6 @@ def test_other_translations_are_ranked_and_have_weights():
         assert (first.words, first.log_probability, best.others) == (best.words, best.log_probability, ())
         assert all(other.weights.shape == (len(other.words), len(other.source)) for other in first.others)
     assert max(len(first.others) for first in many) == 2
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_where_unknown_words_are_forbidden_the_best_of_all_others_is_found(seed):
-    """Of the same tree, whose other words share the probability of the one that is forbidden."""
-    translator, source, ended, _ = tree(seed, most := 4)
-    without = [words for words in ended if UNK not in words]
-    result = beam_search(translator, source, torch.full((5,), 4), most, 3**most, allow_unknown=False)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(translator, "logits", translator.logits.index_fill(1, torch.tensor([UNK]), -torch.inf))
-        for n, sentence in enumerate(source):
-            score = {words: log_probability(translator, sentence, words) / len(words) for words in without}
-            best = max(without, key=score.get)
-            assert tuple(result.ids[n, : result.lengths[n]].tolist()) == best
-            assert result.log_probabilities[n] == pytest.approx(score[best] * len(best))
-    assert UNK in greedy_search(translator, source, torch.full((5,), 4), most).ids
-    assert UNK not in greedy_search(translator, source, torch.full((5,), 4), most, allow_unknown=False).ids
 
 
 def test_a_translation_too_improbable_for_a_number_has_a_logarithm():

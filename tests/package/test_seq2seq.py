@@ -8,10 +8,9 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from attnlib.data import PAD, Vocabulary
-from attnlib.presets import BAHDANAU_SIZES, LUONG_SIZES, luong, rnn_encdec, rnn_search
+from attnlib import PAD, EncoderDecoder, Vocabulary, luong, rnn_encdec, rnn_search
+from attnlib.presets import BAHDANAU_SIZES, LUONG_SIZES
 from attnlib.scores import Concat, Dot, General, Location
-from attnlib.seq2seq import EncoderDecoder
 from attnlib.transformer import transformer
 from attntext.loss import fused_loss
 

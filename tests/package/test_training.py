@@ -6,14 +6,10 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from attnbook.language.sentences import sample
-from attnlib.batching import collate, infinite_batches
-from attnlib.data import PAD, Vocabulary
+from attnbook import sample
+from attnlib import PAD, EncoderDecoder, Vocabulary, collate, infinite_batches, rnn_search, train, translate_all
 from attnlib.metrics import exact_match
-from attnlib.presets import rnn_search
-from attnlib.seq2seq import EncoderDecoder
-from attnlib.training import interruptible, train, warmup_cosine
-from attnlib.translation import translate_all
+from attnlib.training import interruptible, warmup_cosine
 
 PAIRS = sample(60, seed=0, clauses=(1,))
 SOURCES, TARGETS = [pair.source for pair in PAIRS], [pair.target for pair in PAIRS]

@@ -9,8 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from attnlib.data import EOS, Vocabulary
-from attnlib.encoders import EncoderOutput
+from attnlib import EOS, EncoderOutput, Vocabulary
 from attnlib.transformer import (
     AddNorm,
     DecoderLayer,

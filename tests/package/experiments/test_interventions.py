@@ -6,9 +6,7 @@ import pytest
 import torch
 
 from attnbook.experiments.interventions import change_weights, next_word, score_slopes
-from attnlib.batching import encode_batch
-from attnlib.data import BOS, SentencePair, Vocabulary
-from attnlib.presets import luong, rnn_search
+from attnlib import BOS, SentencePair, Vocabulary, encode_batch, luong, rnn_search
 
 WORDS = "abcde", "vwxyz"
 PAIR, OTHER = (SentencePair(tuple(source), tuple("vwx")) for source in ("abcd", "bbad"))

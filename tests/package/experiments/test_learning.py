@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 
 from attnbook import load_pretrained
-from attnbook.experiments.learning import read_learning
-from attnbook.experiments.plan import read_plan
-from attnlib import metrics
-from attnlib.batching import encode_batch
-from attnlib.search import greedy_search
+from attnbook.experiments import read_learning, read_plan
+from attnlib import encode_batch, greedy_search, metrics
 
 SHIPPED = {0: "bahdanau-after-0", 200: "bahdanau-after-200", 300: "bahdanau-after-300", 3000: "bahdanau"}
 

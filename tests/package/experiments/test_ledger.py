@@ -5,9 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from attnbook.experiments import beside, ledger
-from attnbook.experiments.plan import read_plan
-from attnbook.experiments.runs import Recording
+from attnbook.experiments import Recording, beside, ledger, read_plan
 
 BLEU = {
     "base": [10, 11, 12, 11, 10],

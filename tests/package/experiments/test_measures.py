@@ -5,11 +5,10 @@ import numpy as np
 import pytest
 from measures import dev_sentences, measure, measure_costs, measure_rate, missed_sides
 
-from attnbook.costs import count_parameters
-from attnbook.experiments.fitting import train_from_config
-from attnbook.experiments.predictions import Predictions, compute_metrics, predict
+from attnbook.experiments import compute_metrics, count_parameters, predict, train_from_config
+from attnbook.experiments.predictions import Predictions
 from attnbook.language.sentences import max_output_length
-from attnlib.data import SentencePair
+from attnlib import SentencePair
 from attnlib.metrics import sentence_nll
 
 

@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 from torch.nn.functional import cross_entropy
 
-from attnbook.experiments.plan import read_plan
-from attnbook.experiments.predictions import Predictions, compute_metrics, predict, window_centers
+from attnbook.experiments import compute_metrics, predict, read_plan, window_centers
+from attnbook.experiments.predictions import Predictions
 from attnbook.language.sentences import max_output_length
-from attnlib import metrics
-from attnlib.batching import collate
-from attnlib.data import PAD, SentencePair
+from attnlib import PAD, SentencePair, collate, metrics
 from attnlib.metrics import sentence_nll
 
 SMALL = {"embedding_dim": 7, "hidden_size": 6, "num_test_sentences": 5, "test_seed": 0}

@@ -1,7 +1,5 @@
 """The pretrained models: what their recipes make, exact in float64, where the record's runs lie, and small."""
 
-import io
-
 import pytest
 import recipes
 import torch
@@ -12,7 +10,6 @@ from scipy import stats
 from attnbook import load_pretrained, pretrained
 from attnbook.experiments import Recording, compute_metrics, predict, read_plan
 from attnbook.pretrained.folder import load_history
-from attnlib import translate
 from attntext import evaluation
 
 RUNS = Recording("world").runs().query("clauses == 3").groupby("model")
@@ -88,12 +85,3 @@ def test_make_trains_what_is_missing_and_the_same_again(tiny, tmp_path, monkeypa
     assert weights != (tmp_path / "one" / "half" / "model.safetensors").read_bytes()
     make(tmp_path / "two", messages.append)
     assert (tmp_path / "two" / "whole" / "model.safetensors").read_bytes() == weights
-
-
-@pytest.mark.parametrize("name", ["bahdanau", "enfr-subwords", "transformer"])
-def test_a_whole_model_can_be_saved_by_torch(name):
-    model, file = load_pretrained(name), io.BytesIO()
-    torch.save(model, file)
-    file.seek(0)
-    again = torch.load(file, weights_only=False)
-    assert str(translate(again, "the cat sleeps")) == str(translate(model, "the cat sleeps"))

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from sentences import read_data, record, train_and_measure
 
+from attnbook import load, sample
+from attnbook.experiments import Recording, read_table
 from attnbook.experiments.captions import load_caption_outputs, load_captions, load_word_counts
-from attnbook.experiments.runs import Recording, read_table
-from attnbook.language.sentences import sample
-from attnbook.pretrained.folder import load
+from attnlib import translate_all
 from attnlib.metrics import attention_weights
-from attnlib.translation import translate_all
 from attntext.evaluation import evaluate
 
 from .conftest import FEW

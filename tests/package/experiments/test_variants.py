@@ -5,10 +5,9 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from attnbook.costs import count_macs
+from attnbook.experiments import count_macs
 from attnbook.experiments.variants import hybrid
-from attnlib.data import BOS, Vocabulary
-from attnlib.presets import luong
+from attnlib import BOS, Vocabulary, luong
 
 VOCABULARIES = Vocabulary(tuple("abcdefg")), Vocabulary(tuple("hijkl"))
 SIZES = {"embedding_dim": 5, "hidden_size": 6}
@@ -71,15 +70,3 @@ def test_a_bridge_begins_from_the_backward_state():
     assert_close(s_0, torch.tanh(encoded.annotations[:, 0, 6:] @ translator.decoder.begin.W_s.T))
     assert not cell.any()
     assert not fed.any()
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"encoder_ratio": 1}, "encoder is 'gru', encoder_ratio 1, bridge True; expected 2 and True"),
-        ({"bridge": False}, "encoder is 'gru', encoder_ratio 2, bridge False; expected 2 and True"),
-        ({"bridge": False, "encoder": "backward"}, "encoder is 'backward', encoder_ratio 2, bridge False; expected 1"),
-    ],
-)
-def test_parts_that_do_not_fit_are_refused(options, says, refused):
-    refused(lambda: hybrid(*VOCABULARIES, **SIZES, **options), says)

@@ -104,19 +104,16 @@ def test_nothing_stands_that_should_be_elided_or_contracted(seed):
         assert pair.target[0] not in {"car", "quand", "si", "là", "dans", "près", "derrière", "hors"}
 
 
+the_king_sings = clause(noun_phrase("the king"), "sing")
+
+
 @pytest.mark.parametrize(
     ("adjunct", "expected"),
     [
         (place("near", noun_phrase("the old hotel")), "the cat sleeps near the old hotel | près du vieil hôtel"),
         (place("outside", noun_phrase("the church")), "the cat sleeps outside the church | hors de l' église"),
-        (
-            subordinate("because", clause(noun_phrase("the king"), "sing")),
-            "the cat sleeps because the king sings | car le roi chante",
-        ),
-        (
-            subordinate("where", clause(noun_phrase("the king"), "sing")),
-            "the cat sleeps where the king sings | là où le roi chante",
-        ),
+        (subordinate("because", the_king_sings), "the cat sleeps because the king sings | car le roi chante"),
+        (subordinate("where", the_king_sings), "the cat sleeps where the king sings | là où le roi chante"),
     ],
 )
 def test_french_puts_places_and_subordinate_clauses_last(adjunct, expected):

@@ -113,14 +113,6 @@ def test_it_grows_by_itself_until_it_is_stopped(card, page: Page):
     expect(page.get_by_role("img").first).to_have_attribute("aria-label", re.compile("1 .*2 .*3"))
 
 
-def test_with_reduced_motion_it_grows_a_clause_at_a_time(card, opened):
-    page = opened(card, reduced_motion="reduce")
-    for clauses in (2, 3):
-        page.get_by_role("button", name="Grow").click()
-        expect(page.get_by_role("radio").nth(clauses)).to_be_checked()
-        expect(page.locator(".at-stale")).to_have_count(0)
-
-
 def test_on_paper_and_without_scripts_it_is_a_table(card, opened):
     page = opened(card)
     expect(page.locator("table")).not_to_be_visible()

@@ -4,22 +4,16 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from attnbook import load_pretrained
+from attnbook import load_pretrained, sample
 from attnbook.cards import attention_demo, attention_explorer
 from attnbook.cards.card import Card, two_decimals
 from attnbook.language.dictionary import CONJUNCTIONS, PREPOSITIONS
-from attnbook.language.sentences import sample
-from attnlib.batching import encode_batch
-from attnlib.data import SentencePair
-from attnlib.search import greedy_search
-from attnlib.seq2seq import EncoderDecoder
-from attnlib.translation import translate
+from attnlib import EncoderDecoder, SentencePair, encode_batch, greedy_search, translate
 
 SENTENCE = "in the garden the black cat sees the dog"
 PLAIN = ["le", "chat", "noir", "voit", "le", "chien", "dans", "le", "jardin", "(end)"]
 TURNED = [*PLAIN[:6], "noir", *PLAIN[6:]]
 STEP, BAR = 6, 4  # dans, black
-SLOW = "performance.now = (now => () => now += 20)(0)"  # a step of a model takes so long that the page goes on between
 
 
 @pytest.fixture(scope="module")
@@ -272,18 +266,6 @@ def test_what_cannot_be_translated_gets_a_sentence(written, says, page):
     field(page).fill("a cat sings")
     expect(french(page)).to_have_count(4)
     assert page.locator(".at-complaint").count() == 0
-
-
-def test_an_older_translation_that_comes_late_leaves_the_complaint(page):
-    field(page).fill("the cat sings")
-    page.evaluate(SLOW)
-    page.evaluate("""() => {
-        const field = document.querySelector("input[type=text]");
-        for (field.value of ["a cat sings", "the pink "]) field.dispatchEvent(new Event("input"));
-    }""")
-    expect(french(page).first).to_have_text("un")
-    expect(page.locator(".at-complaint")).to_contain_text("“pink” is not one of")
-    expect(status(page)).to_contain_text("“pink” is not one of")
 
 
 def test_a_long_sentence_stands_in_two_columns_with_the_likeliest_words_below_the_chosen_one(page):

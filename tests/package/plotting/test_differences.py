@@ -69,13 +69,6 @@ def test_each_difference_is_lit_in_both_halves_with_its_code(wide, card, opened,
     accessible(page)
 
 
-def test_it_is_watched_and_stopped(card, page: Page):
-    page.get_by_role("button", name="Watch both learn").click()
-    expect(page.locator(".at-stamp")).to_have_text("step 60", timeout=15_000)
-    page.get_by_role("button", name="Stop").click()
-    expect(page.get_by_role("button", name="Watch both learn")).to_be_visible()
-
-
 def test_without_scripts_the_five_differences_are_a_table(card, opened, refused):
     page = opened(card, script=False)
     assert page.locator("tbody tr").count() == 5

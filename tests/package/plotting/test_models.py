@@ -13,18 +13,14 @@ import torch
 from playwright.sync_api import Page
 
 import attntext
+from attnbook import sample
 from attnbook.cards.card import read_assets
 from attnbook.cards.packing import pack, pack_models
 from attnbook.experiments.transformers import transformer_norm_first
-from attnbook.language.sentences import sample
 from attnbook.pretrained.folder import PRESETS
 from attnbook.pretrained.subwords import Subwords
-from attnlib.batching import encode_batch
-from attnlib.data import EOS, Vocabulary
-from attnlib.presets import luong
-from attnlib.search import beam_search
-from attnlib.seq2seq import EncoderDecoder
-from attnlib.windows import GlobalWindow, WindowMask
+from attnlib import EOS, EncoderDecoder, GlobalWindow, Vocabulary, beam_search, encode_batch, luong
+from attnlib.windows import WindowMask
 from attntext.files import split_words
 
 PAIRS = sample(500, 1)

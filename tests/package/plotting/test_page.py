@@ -4,10 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from attnbook import load_pretrained
-from attnlib.data import Vocabulary
-from attnlib.presets import luong
-from attnlib.seq2seq import EncoderDecoder
-from attnlib.translation import translate
+from attnlib import EncoderDecoder, Vocabulary, luong, translate
 from attntext import page as page_module
 from attntext.files import split_words
 from attntext.page import page_of
@@ -83,15 +80,23 @@ def test_what_is_written_wrongly_gets_a_sentence(words, opened):
     expect(status(page)).to_contain_text(f"enfr: {translation}. ")
 
 
-def test_long_words_and_words_from_right_to_left_are_readable_on_a_phone(words, opened):
-    page = opened(written(words), wide=390)
-    field(page).fill(f"the {'x' * 60} \u05d7\u05ea\u05d5\u05dc")
-    expect(page.locator(".at-col")).to_have_count(4)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    ends = page.locator(".at-source .at-word").evaluate_all("all => all.map(one => one.getBoundingClientRect().right)")
-    assert max(ends) + 20 < page.locator(".at-tall .at-target").bounding_box()["x"], "there is room for the lines"
-    field(page).fill("\u05d7\u05ea\u05d5\u05dc the")
-    assert field(page).evaluate("node => getComputedStyle(node).direction") == "rtl"
+CAT, SINGS = "\u05d7\u05ea\u05d5\u05dc", "\u05e9\u05e8"
+
+
+def test_a_sentence_from_right_to_left_stands_from_right_to_left(words, opened):
+    """Its words, its keys, and those of the translation, which here is written from left to right."""
+    page = opened(written(words))
+    source, target = page.locator(".at-source .at-word"), page.locator(".at-target .at-word")
+    lefts = "all => all.map(one => one.getBoundingClientRect().left)"
+    field(page).fill(f"{CAT} the {SINGS}")
+    expect(source).to_have_text([CAT, "the", SINGS, "(end)"])
+    assert source.evaluate_all(lefts) == sorted(source.evaluate_all(lefts), reverse=True)
+    assert target.evaluate_all(lefts) == sorted(target.evaluate_all(lefts))
+    page.get_by_role("slider", name=CAT).press("ArrowLeft")
+    expect(page.get_by_role("slider", name="the")).to_be_focused()
+    field(page).fill(f"the {CAT}")
+    expect(source).to_have_text(["the", CAT, "(end)"])
+    assert source.evaluate_all(lefts) == sorted(source.evaluate_all(lefts))
 
 
 def test_a_model_without_attention_is_not_said_to_look():

@@ -6,9 +6,7 @@ from playwright.sync_api import Locator, Page, expect
 from attnbook import load_pretrained
 from attnbook.cards import Question, step_player
 from attnbook.cards.card import Card, two_decimals
-from attnlib.batching import encode_batch
-from attnlib.search import greedy_search
-from attnlib.seq2seq import EncoderDecoder
+from attnlib import EncoderDecoder, encode_batch, greedy_search
 
 SENTENCE = "the black cat sleeps"
 QUERY_FIRST = ["query", "scores", "softmax", "context", "word", "state"]

@@ -8,10 +8,9 @@ from attnbook import load_pretrained
 from attnbook.cards import Question, learning_film
 from attnbook.cards.card import Card, two_decimals
 from attnbook.cards.french import glosses
-from attnbook.experiments.learning import read_learning
+from attnbook.experiments import read_learning
 from attnbook.language.sentences import vocabularies
-from attnlib.batching import encode_batch
-from attnlib.search import greedy_search
+from attnlib import encode_batch, greedy_search
 
 QUESTION = Question("Where?", ["here", "there"], 1, "So.", {"step": 200})
 STILL = {"reduced_motion": "reduce"}

@@ -7,11 +7,9 @@ import pytest
 import torch
 from torch.nn.functional import one_hot
 
-from attnbook.language.sentences import sample
-from attnlib.data import Vocabulary
+from attnbook import sample
+from attnlib import EncoderDecoder, Vocabulary, rnn_encdec, rnn_search
 from attnlib.metrics import bleu
-from attnlib.presets import rnn_encdec, rnn_search
-from attnlib.seq2seq import EncoderDecoder
 from attntext.evaluation import attention_warning, score_translations
 
 PAIRS = sample(40, seed=0, clauses=(1,))

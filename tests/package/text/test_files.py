@@ -76,15 +76,6 @@ def test_what_is_wrong_is_said_with_file_and_line(write, source, target, message
         read_parallel(*files, max_length=2)
 
 
-def test_a_gzip_file_cut_short_is_named_and_a_name_alone_makes_none(tmp_path):
-    path = tmp_path / "a.gz"
-    path.write_bytes(gzip.compress(b"a\n" * 9999)[:-20])
-    with pytest.raises(ValueError, match=r"a\.gz is a torn file: .*; expected a whole one"):
-        list(read_lines(path))
-    path.write_bytes(b"plain text\n")
-    assert [*read_lines(path)] == ["plain text"]
-
-
 def test_the_digest_tells_every_word_apart():
     pairs = [SentencePair(*words) for words in PAIRS]
     assert pairs_digest(pairs) == pairs_digest(list(pairs))

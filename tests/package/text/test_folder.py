@@ -15,11 +15,10 @@ import torch
 
 import attnbook
 import attnlib
-from attnbook.language.sentences import sample
+from attnbook import load, sample
 from attnbook.pretrained import folder as folders
-from attnbook.pretrained.folder import load, load_history
-from attnlib.data import Vocabulary
-from attnlib.translation import translate, translate_all
+from attnbook.pretrained.folder import load_history
+from attnlib import Vocabulary, translate, translate_all
 from attntext import saving
 from attntext.settings import TrainingConfig
 from attntext.trainer import train_model

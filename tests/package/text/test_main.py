@@ -1,6 +1,5 @@
 """The command: what each part prints, writes and refuses, on text written from the grammar."""
 
-import os
 import re
 from contextlib import chdir
 from dataclasses import asdict
@@ -10,10 +9,9 @@ import pytest
 import torch
 
 import attnbook
-from attnbook.language.sentences import sample
-from attnlib.data import Vocabulary
+from attnbook import sample
+from attnlib import Vocabulary, translate
 from attnlib.metrics import exact_match, forced_alignments
-from attnlib.translation import translate
 from attnlib.units import split_words
 from attntext import files, stream
 from attntext.command import main
@@ -116,16 +114,6 @@ def test_options_are_read_from_the_configuration_of_a_training_unless_others_are
     words = attnbook.load("words").config["settings"]
     other = {"seed": 4, "epochs": 3, "steps": None, "options": words["options"] | {"score": "general", "seed": 4}}
     assert asdict(learnt[-1]) == words | other
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="no names of descriptors on this system")
-def test_links_may_go_where_the_translations_go_line_by_line(run, monkeypatch):
-    monkeypatch.setattr(stream, "_LINES", 1)
-    status, out, err = run("translate", "--model", "words", "--links", "/dev/stdout", given="\n".join(SOURCES))
-    assert (status, err) == (0, "")
-    lines = out.splitlines()
-    assert "\n".join(lines[1::2]) == run("translate", "--model", "words", given="\n".join(SOURCES))[1].strip()
-    assert [len(line.split()) for line in lines[::2]] == [len(line.split()) for line in lines[1::2]]
 
 
 @pytest.mark.parametrize("model", MODELS)

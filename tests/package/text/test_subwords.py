@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnbook.language.sentences import sample
-from attnbook.pretrained import subwords
 from attnbook.pretrained.subwords import Subwords
 from attnlib.data import BOS, EOS, PAD, UNK, Vocabulary
 from attnlib.units import bleu_tokenizer, lacks_spaces, split_units, unit_weights
@@ -62,16 +61,6 @@ def test_letters_and_names_that_mean_something_to_sentencepiece_are_ordinary():
     assert not {PAD, BOS, UNK} & set(known.encode(words))
     assert known.decode(known.encode(words)) == words
     assert known.decode([PAD, BOS, UNK]) == ("<pad><start><unknown>",)
-
-
-def test_of_a_long_text_a_part_is_learnt_from_and_every_letter_known(monkeypatch):
-    monkeypatch.setattr(subwords, "_LEARNT_FROM", 100)
-    often, rare = [("abab", "cd")] * 250, [("zÄq",)]
-    known = Subwords.train(iter(often + rare), 40)
-    assert known.model == Subwords.train(often + rare, 40).model
-    assert known.decode(known.encode(("zÄq", "cd"))) == ("zÄq", "cd")
-    seen = [("other",) if n % 4 else ("abab", "cd") for n in range(300)]  # every fourth is what is learnt from
-    assert Subwords.train(seen, 40).sizes(("abab", "other")) == [1, 5]
 
 
 def test_a_size_beyond_the_text_is_reduced_and_one_below_its_letters_refused():

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from attnbook.language.sentences import sample
-from attnlib.batching import Corpus, infinite_batches
-from attnlib.data import SentencePair, Vocabulary
-from attnlib.presets import rnn_search
-from attnlib.training import train
+from attnbook import sample
+from attnlib import SentencePair, Vocabulary, infinite_batches, rnn_search, train
+from attnlib.batching import Corpus
 from attnlib.transformer import transformer
 from attntext.saving import TextTraining
 from attntext.settings import Architecture, TrainingConfig
