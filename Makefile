@@ -8,7 +8,7 @@ LICENCES := Apache;BSD;ISC;MIT;MPL;Mozilla Public License;PSF;Python Software Fo
 OXLINT = npx --yes oxlint@1.94.0
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help install book test coverage lint lint-scripts refresh pretrained experiments costs real papers exercises verify serve bench pdf lock clean
+.PHONY: help install book test coverage lint lint-scripts refresh pretrained experiments costs real papers exercises verify serve pdf lock clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -75,9 +75,6 @@ pdf: _build/html/index.html ## print the built chapters into _build/pdf. CHROMIU
 	mkdir -p _build/pdf
 	for page in $$(find _build/html/notebooks -name "*.html"); do $(CHROMIUM) --headless --no-pdf-header-footer --virtual-time-budget=60000 \
 	  --print-to-pdf=_build/pdf/$$(basename $$page .html).pdf "file://$(CURDIR)/$$page" || exit 1; done
-
-bench: .venv/installed ## measure speed
-	$(BIN)/python benchmarks/speed.py
 
 lock: ## pin the newest versions that pyproject.toml admits, if their licenses do; torch stays
 	$(PYTHON) -m venv --clear _build/lock

@@ -27,8 +27,8 @@ from attnlib.data import SentencePair
 from attnlib.search import greedy_search
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.training import TrainingState
+from attntext.atomic_files import write_atomically
 from attntext.loss import fused_backward
-from attntext.writing import write_atomically
 
 STEPS = (*range(0, 400, 5), *range(400, 800, 25), *range(800, 1600, 100), *range(1600, 3001, 200))
 """The moments: more of them where more happens."""

@@ -27,12 +27,12 @@ from attnbook.pretrained import FOLDER
 from attnbook.pretrained.folder import read_config
 from attnlib.data import SentencePair
 from attnlib.training import TrainingState, init_training
+from attntext.atomic_files import write_atomically
 from attntext.files import pairs_digest
 from attntext.loss import fused_backward
 from attntext.saving import TextTraining, begin_folder, complete_folder, write_config
 from attntext.settings import TrainingConfig
 from attntext.trainer import train_model
-from attntext.writing import write_atomically
 
 
 class Recipe(NamedTuple):

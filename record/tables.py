@@ -20,7 +20,7 @@ from filelock import FileLock
 import attnlib
 from attnbook.experiments.plan import Plan
 from attnbook.experiments.runs import RECORDED, Recording, read_table
-from attntext.writing import write_atomically
+from attntext.atomic_files import write_atomically
 
 KEYS = (
     "id",

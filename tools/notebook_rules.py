@@ -8,30 +8,18 @@ notebook's cells to its complaints: the number of a cell, counted from 0, and wh
 import re
 import sys
 from collections.abc import Iterator
-from glob import glob
+from copy import deepcopy
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 
+from refresh import FOLDED, NOTEBOOKS, code, normalised
+
 Cells = list[NotebookNode]
 Complaints = Iterator[tuple[int, str]]
 
-FOLDER = Path(__file__).parents[1] / "notebooks"
-NOTEBOOKS = sorted(FOLDER / name for name in glob("**/*.ipynb", root_dir=FOLDER, recursive=True))
-
-METADATA = {
-    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-    "language_info": {"file_extension": ".py", "name": "python"},  # of what nbconvert makes a script
-}
-
 LONGEST = 20  # lines of a cell
-FOLDED = {  # what JupyterLab and Colab fold for a tag of the page; VS Code remembers what a reader folds, no more
-    "hide-input": {"jupyter": {"source_hidden": True}, "cellView": "form"},
-    "hide-output": {"jupyter": {"outputs_hidden": True}},
-    "hide-cell": {"jupyter": {"source_hidden": True, "outputs_hidden": True}, "cellView": "form"},
-}
-FOLDING = ("jupyter", "cellView")
 TAGS = {*FOLDED, "nbval-ignore-output"}
 OUTPUTS = {"text/plain", "text/html", "text/latex", "text/markdown", "image/png"}
 NOT_PLAIN = {  # in Markdown whose code and mathematics are taken out
@@ -45,19 +33,9 @@ NOT_PLAIN = {  # in Markdown whose code and mathematics are taken out
 PATH = r"(?:^|[\s\"'(=,\[])(?:~?/[\w.+-]+/[\w.+-]|[A-Za-z]:\\\w|file://)"
 
 
-def code(cells: Cells) -> list[tuple[int, NotebookNode]]:
-    """Return the code cells with their numbers."""
-    return [(i, cell) for i, cell in enumerate(cells) if cell.cell_type == "code"]
-
-
 def tags(cell: NotebookNode) -> set[str]:
     """List the tags of a cell."""
     return {*cell.metadata.get("tags", [])}
-
-
-def folds(cell: NotebookNode) -> dict[str, object]:
-    """Return the metadata that fold a cell outside the page as its tags fold it there."""
-    return {key: value for tag in sorted(tags(cell) & {*FOLDED}) for key, value in FOLDED[tag].items()}
 
 
 def shown(cell: NotebookNode) -> list[tuple[str, str]]:
@@ -113,14 +91,6 @@ def plain_markdown(cells: Cells) -> Complaints:
             yield from ((i, f"{what}: {match.group()!r}") for what, match in matches if match)
 
 
-def folded_alike(cells: Cells) -> Complaints:
-    """Find cells that the page folds and JupyterLab or Colab does not, or the reverse."""
-    for i, cell in code(cells):
-        folded = {key: value for key, value in cell.metadata.items() if key in FOLDING}
-        if folded != folds(cell):
-            yield i, f"folded by {folded}; expected {folds(cell)}"
-
-
 def short_cells(cells: Cells) -> Complaints:
     """Find cells that are too long for a reader's head; what is blank or an assert is not counted."""
     for i, cell in code(cells):
@@ -129,7 +99,7 @@ def short_cells(cells: Cells) -> Complaints:
             yield i, f"{lines} lines, {LONGEST} at most"
 
 
-RULES = [executed_in_order, quiet_outputs, described_figures, plain_markdown, folded_alike, short_cells]
+RULES = [executed_in_order, quiet_outputs, described_figures, plain_markdown, short_cells]
 
 
 def main(paths: list[Path]) -> list[str]:
@@ -137,8 +107,8 @@ def main(paths: list[Path]) -> list[str]:
     complaints = []
     for path in paths:
         notebook = nbformat.read(path, as_version=4)
-        if notebook.metadata != METADATA:
-            complaints.append(f"{path.name}: metadata {dict(notebook.metadata)}; expected {METADATA}")
+        if normalised(deepcopy(notebook)) != notebook:
+            complaints.append(f"{path.name}: its metadata or folds are not those that `make refresh` stores")
         complaints += [
             f"{path.name}, cell {i}: {what} ({rule.__name__})" for rule in RULES for i, what in rule(notebook.cells)
         ]

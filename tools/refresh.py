@@ -8,6 +8,7 @@ Run as ``python tools/refresh.py [notebook ...]``; without a name, all of them.
 """
 
 import sys
+from glob import glob
 from pathlib import Path
 
 import nbformat
@@ -16,10 +17,30 @@ from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from nbformat import NotebookNode
 
 from attnbook.cards.card import without_assets
-from attntext.writing import write_atomically
-from notebook_rules import FOLDING, METADATA, NOTEBOOKS, code, folds
+from attntext.atomic_files import write_atomically
 
-OF_THE_RUN = ("execution", "collapsed", "scrolled")
+NOTEBOOKS = sorted(map(Path, glob(f"{Path(__file__).parents[1]}/notebooks/**/*.ipynb", recursive=True)))
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"file_extension": ".py", "name": "python"},  # of what nbconvert makes a script
+}
+FOLDED = {  # what JupyterLab and Colab fold for a tag of the page; VS Code remembers what a reader folds, no more
+    "hide-input": {"jupyter": {"source_hidden": True}, "cellView": "form"},
+    "hide-output": {"jupyter": {"outputs_hidden": True}},
+    "hide-cell": {"jupyter": {"source_hidden": True, "outputs_hidden": True}, "cellView": "form"},
+}
+NOT_KEPT = {"execution", "collapsed", "scrolled", "jupyter", "cellView"}
+
+
+def code(cells: list[NotebookNode]) -> list[tuple[int, NotebookNode]]:
+    """Return the code cells with their numbers."""
+    return [(i, cell) for i, cell in enumerate(cells) if cell.cell_type == "code"]
+
+
+def folds(cell: NotebookNode) -> dict[str, object]:
+    """Return the metadata that fold a cell outside the page as its tags fold it there."""
+    tags = cell.metadata.get("tags", [])
+    return {key: value for tag in tags for key, value in FOLDED.get(tag, {}).items()}
 
 
 def executed(notebook: NotebookNode, folder: Path) -> NotebookNode:
@@ -33,7 +54,7 @@ def normalised(notebook: NotebookNode) -> NotebookNode:
     notebook.metadata = nbformat.from_dict(METADATA)
     notebook.nbformat_minor = 5
     for cell in notebook.cells:
-        cell.metadata = {key: value for key, value in cell.metadata.items() if key not in (*OF_THE_RUN, *FOLDING)}
+        cell.metadata = {key: value for key, value in cell.metadata.items() if key not in NOT_KEPT}
     for _, cell in code(notebook.cells):
         cell.metadata |= folds(cell)
         CoalesceStreamsPreprocessor().preprocess_cell(cell, {}, 0)

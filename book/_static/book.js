@@ -55,16 +55,3 @@ addEventListener("beforeprint", () => {
 addEventListener("afterprint", () => {
   document.documentElement.dataset.theme = shown;
 });
-
-/* A page as Markdown goes to the clipboard; where its copy cannot be read, as from a folder of files, it is opened. */
-window.copyMarkdown = async (address) => {
-  event.stopPropagation(); // the menu stays, and says what was done
-  const label = event.currentTarget.querySelector(".btn__text-container");
-  const copied = fetch(address).then(async (copy) => new Blob([await copy.text()], { type: "text/plain" }));
-  try {
-    await navigator.clipboard.write([new ClipboardItem({ "text/plain": copied })]);
-    label.textContent = "Copied";
-  } catch {
-    location.assign(address);
-  }
-};

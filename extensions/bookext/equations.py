@@ -16,7 +16,7 @@ from sphinx.util import logging
 from sphinx.writers.html5 import HTML5Translator
 
 from bookext.finish import cut
-from bookext.letters import Place, mathml
+from bookext.letters import mathml
 
 FONT = Path(__file__).parents[2] / "book" / "_static" / "stix-two-math.woff"
 TAG = re.compile(r"\s*\\tag\{(.+?)\}")
@@ -31,23 +31,12 @@ def number(node: nodes.Node) -> str:
     return "".join(TAG.findall(node.astext()))
 
 
-def place(page: str, node: nodes.Node) -> Place:
-    """Find the numbers of the equations in the innermost section that a node is in."""
-
-    def section(node: nodes.Node) -> nodes.Node | None:
-        while node and not isinstance(node, nodes.section):
-            node = node.parent
-        return node
-
-    beside = (other for other in node.document.findall(nodes.math_block) if section(other) is section(node))
-    return Place(page.removeprefix("notebooks/"), frozenset(map(number, beside)))
-
-
 def converted(writer: HTML5Translator, node: nodes.math | nodes.math_block) -> str:
     """Convert an equation. What the converter does not know, or the table of notation in a chapter, is an error."""
-    page, tex = writer.builder.current_docname, TAG.sub("", node.astext()).strip()
+    folder, _, page = writer.builder.current_docname.partition("/")
+    tex = TAG.sub("", node.astext()).strip()
     try:
-        return mathml(tex, "block" in node.tagname, place(page, node) if page.startswith("notebooks/") else None)
+        return mathml(tex, "block" in node.tagname, page if folder == "notebooks" else None)
     except (LatexError, LookupError) as error:
         _LOG.warning("%s in the equation %s", error, tex, location=node)
         return f"<code>{writer.encode(tex)}</code>"

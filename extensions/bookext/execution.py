@@ -10,6 +10,7 @@ import nbformat
 from myst_nb.sphinx_ import NbMetadataCollector
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError
+from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
@@ -36,7 +37,7 @@ def execute(executed: Executed, app: Sphinx, env: BuildEnvironment, pages: list[
     def run(page: str) -> tuple[str, float] | None:
         start = time()
         try:
-            notebook = asyncio.run(clients[page].async_execute())
+            notebook, _ = CoalesceStreamsPreprocessor().preprocess(asyncio.run(clients[page].async_execute()), {})
         except (CellExecutionError, CellTimeoutError):
             return None
         notebook.metadata["mystnb"] = {"execution_mode": "off"}

@@ -7,7 +7,7 @@ found in it, or the book is not built.
 import tomllib
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from xml.etree import ElementTree
 
 from math_core import LatexToMathML
@@ -15,25 +15,6 @@ from math_core import LatexToMathML
 TABLE = Path(__file__).parents[2] / "book" / "notation.toml"
 INDICES = frozenset("tijkS0123456789−+,⋅ ")
 CONVERTER = LatexToMathML(annotation=True, fancy_error=False, macros={"ldots": "…"})
-
-
-class Place(NamedTuple):
-    """Where a letter stands: its page below `notebooks`, and the numbers of the equations in its section."""
-
-    page: str
-    equations: frozenset[str] = frozenset()
-
-    def holds(self, where: list[str]) -> int:
-        """Return how closely this place matches equations or pages, 0 if it does not.
-
-        Any place matches an empty list.
-        """
-        if not where:
-            return 1
-        return 3 if self.equations.intersection(where) else 2 * self.page.startswith(tuple(where))
-
-
-ANYWHERE = Place("")
 
 
 @cache
@@ -82,26 +63,26 @@ def meanings() -> dict[str, list[str]]:
     return by_letter
 
 
-def closest(names: list[str], place: Place) -> str | None:
-    """Choose the row that holds at a place, one for this equation before one for this page before one for the book."""
-    holds = {name: place.holds(rows()[name].get("where", [])) for name in names}
-    return max((name for name in names if holds[name]), key=holds.get, default=None)
+def closest(names: list[str], page: str) -> str | None:
+    """Choose the row that holds on a page below `notebooks`, one for this page before one for the book."""
+    here = [name for name in names if page.startswith(tuple(rows()[name].get("where", [""])))]
+    return max(here, key=lambda name: "where" in rows()[name], default=None)
 
 
-def mathml(tex: str, display: bool, place: Place | None = None) -> str:
-    """Convert TeX to MathML; if it has a place, every letter of it names, in `data-letter`, its row of the table."""
+def mathml(tex: str, display: bool, page: str | None = None) -> str:
+    """Convert TeX to MathML; with a page, every letter of it names, in `data-letter`, its row of the table."""
     root = element(tex, display)
-    if place:
-        mark(root, place)
+    if page is not None:
+        mark(root, page)
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def mark(node: ElementTree.Element, place: Place) -> None:
+def mark(node: ElementTree.Element, page: str) -> None:
     """Name in every letter, in `data-letter`, the row that it means; a letter that has none is an error."""
     letter = spelled(node)
-    if name := closest(meanings().get(letter, []), place):
+    if name := closest(meanings().get(letter, []), page):
         node.set("data-letter", name)
     elif letter.isalpha() or (letter[:1].isalpha() and "_" in letter):
         raise LookupError(f"the letter {letter}")
     for below in node[2:] if name else node:
-        mark(below, place)
+        mark(below, page)

@@ -9,7 +9,7 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from bookext.letters import Place, closest, mathml, rows, table
+from bookext.letters import closest, mathml, rows, table
 
 # of a finished page: test_a_name_in_code_and_the_number_of_an_equation_explain_themselves
 NAME = re.compile(r'(?<!<span class="o">\.</span>)<span class="(n|pre)">(\w+)</span>')
@@ -26,12 +26,12 @@ def explain(app: Sphinx, page: str, template: str, context: dict[str, Any], doct
     if not page.startswith("notebooks/") or doctree is None:
         return
     equations, objects = app.env.get_domain("math").equations, app.env.get_domain("py").objects
-    place = Place(page.removeprefix("notebooks/"), frozenset(n for n, (at, _) in equations.items() if at == page))
-    uses = ["code", "by_hand"] if place.page.startswith(tuple(table()["by_hand"])) else ["code"]
+    chapter = page.removeprefix("notebooks/")
+    uses = ["code", "by_hand"] if chapter.startswith(tuple(table()["by_hand"])) else ["code"]
 
     def named(token: re.Match) -> str:
         names = [name for name, row in rows().items() if any(token[2] in row.get(use, []) for use in uses)]
-        name = closest(names, place)
+        name = closest(names, chapter)
         if not name:  # the color of all code: without elements of their own, names are laid out faster
             return token[2] if token[1] == "n" else token[0]
         return f'<span class="{token[1]}" data-letter="{name}">{token[2]}</span>'

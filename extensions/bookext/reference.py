@@ -1,26 +1,20 @@
 """A module of the package is a page, made by autodoc from its docstrings and signatures.
 
 A page of the table of contents may be a Python file below `src`. A name in single backticks is a link where it names
-something of the package, and plain code where it is a parameter or a symbol. A full name that leads nowhere is an
-error.
+something of its own module, or in full something of another, and plain code where it is a parameter or a symbol. A full
+name that leads nowhere is an error: `nitpick_ignore_regex` passes over all others.
 """
 
 import ast
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 from docutils import nodes
-from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.ext.autodoc import DataDocumenter
 from sphinx.parsers import RSTParser
-from sphinx.roles import XRefRole
 from sphinx.util.docutils import SphinxDirective
-from sphinx.util.nodes import make_refnode
-
-PACKAGES = ("attnlib", "attnbook", "attntext")
 
 
 def module(page: str) -> str:
@@ -36,7 +30,7 @@ class ModuleParser(RSTParser):
     def parse(self, inputstring: str, document: nodes.document) -> None:
         """Parse the page that autodoc makes of the module."""
         name = module(self.env.docname)
-        page = [name, "=" * len(name), "", ".. default-role:: name", "", f".. automodule:: {name}"]
+        page = [name, "=" * len(name), "", ".. default-role:: py:obj", "", f".. automodule:: {name}"]
         super().parse("\n".join([*page, "   :members:", "   :special-members: __call__"]), document)
 
 
@@ -45,7 +39,7 @@ class ModulesInReadingOrder(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Build the list and parse it."""
-        lines = [".. default-role:: name", ""]
+        lines = [".. default-role:: py:obj", ""]
         for part in self.config.external_site_map[self.env.docname].subtrees:
             for page in map(str, part.items):
                 source = Path(self.env.srcdir, page).with_suffix(".py")
@@ -74,33 +68,6 @@ def skip(app: Sphinx, what: str, name: str, obj: object, *_: object) -> bool | N
     return True if type(obj).__name__ == "_tuplegetter" else None
 
 
-def own_names(node: nodes.Node) -> Iterator[str]:
-    """Yield the parameters of the functions and classes that a node describes."""
-    while node := node.parent:
-        if isinstance(node, addnodes.desc):
-            for parameter in node.findall(addnodes.desc_parameter):
-                yield from (name.astext() for name in parameter.findall(addnodes.desc_sig_name))
-
-
-def resolve(app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, text: nodes.Node) -> nodes.Node | None:
-    """Return a link to a name or type of the package, the nearest one first.
-
-    Any other name stays as it is.
-    """
-    if node["reftype"] not in {"name", "class"}:
-        return None
-    name, python = node["reftarget"], env.get_domain("py")
-    here = f"{node.get('py:module')}."
-    near = [f"{here}{node.get('py:class')}.", here, ""]
-    places = [*near, *(f"{other}." for other in (*PACKAGES, *python.modules))]
-    full = next((place + name for place in places if place + name in python.objects), None)
-    if full and name not in own_names(node):
-        entry = python.objects[full]
-        return make_refnode(app.builder, node["refdoc"], entry.docname, entry.node_id, text, full)
-    known = name.startswith(tuple(f"{package}." for package in PACKAGES))
-    return None if known and not name.endswith(".Annotated") else text  # autodoc takes Annotated for the type's own
-
-
 def let_links_find_names(app: Sphinx, env: BuildEnvironment) -> None:
     """Register the names of the package as anchors for links in Markdown.
 
@@ -117,9 +84,7 @@ def setup(app: Sphinx) -> None:
     app.add_autodocumenter(ConstantDocumenter, override=True)
     app.add_source_suffix(".py", "python")
     app.add_source_parser(ModuleParser)
-    app.add_role("name", XRefRole(innernodeclass=nodes.literal))
     app.add_directive("modules-in-reading-order", ModulesInReadingOrder)
     app.connect("autodoc-process-signature", show_signature)
     app.connect("autodoc-skip-member", skip)
-    app.connect("missing-reference", resolve)
     app.connect("env-updated", let_links_find_names)

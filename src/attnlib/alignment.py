@@ -56,8 +56,8 @@ class AttentionLayer(nn.Module):
     score : module
         One of `attnlib.scores`.
     window : module
-        One of `attnlib.windows`. A `Location` score needs the `GlobalWindow`, since it has a weight for each absolute
-        position and does not use the annotations.
+        One of `attnlib.windows`. An `attnlib.scores.Location` score needs the `attnlib.windows.GlobalWindow`, since it
+        has a weight for each absolute position and does not use the annotations.
 
     Notes
     -----

@@ -54,9 +54,9 @@ class DecoderState(NamedTuple):
 class Decoder(nn.Module):
     """Base class of decoders; subclasses define `step`, and what `forward` computes up to the output layer.
 
-    The `step` of a decoder that `has_attention` returns an `AttentionOutput`; that of another returns None. The base
-    class's `start` needs an attribute `attention`, an `AttentionLayer`, if the decoder `has_attention`; the attention
-    of a Transformer is in its layers instead.
+    The `step` of a decoder that `has_attention` returns an `attnlib.mechanism.AttentionOutput`; that of another returns
+    None. The base class's `start` needs an attribute `attention`, an `attnlib.alignment.AttentionLayer`, if the decoder
+    `has_attention`; the attention of a Transformer is in its layers instead.
     """
 
     has_attention = True

@@ -25,7 +25,8 @@ class EncoderOutput(NamedTuple):
     lengths
         The number of ids of each sentence, `EOS` included.
     summary
-        The whole sentence in one vector: the last state of each direction. The decoder of `rnn_encdec` reads only this.
+        The whole sentence in one vector: the last state of each direction. The decoder of `attnlib.presets.rnn_encdec`
+        reads only this.
     initial_state : tuple of tensor, batch first
         The first states of the decoder: for a GRU one, for an LSTM state and cell.
 

@@ -185,7 +185,8 @@ def luong(
         The direction of reading. The paper's is "backward", from the last word to the first. "bidirectional" is not in
         the paper: two directions of ``hidden_size / 2`` features each.
     dropout : float, default 0.0
-        Share of features that is set to 0 in training: see `LuongDecoder`. Some of the paper's models have 0.2.
+        Share of features that is set to 0 in training: see `attnlib.decoders.LuongDecoder`. Some of the paper's models
+        have 0.2.
     embedding_dropout, seed
         As for `rnn_search`.
 

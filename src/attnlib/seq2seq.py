@@ -39,7 +39,8 @@ class EncoderDecoder(nn.Module):
     decoder : module
         One of `attnlib.decoders`, or another module with their methods ``start``, ``step``, and ``forward``.
     source_vocabulary, target_vocabulary : Tokenizer, optional
-        The mappings between words and ids. `translate` and `translate_all` need them; `train` and the searches do not.
+        The mappings between words and ids. `attnlib.translation` needs them; `attnlib.training` and `attnlib.search`
+        do not.
 
     Attributes
     ----------

@@ -137,7 +137,7 @@ def translate_all(
     sentences : sequence of sequence of str
         The words of each source sentence. An empty one has an empty translation.
     beam_size : int, default 5
-        Hypotheses of `beam_search`. With 1 the search is greedy.
+        Hypotheses of `attnlib.search.beam_search`. With 1 the search is greedy.
     max_length : int, or sequence of int, optional
         The greatest number of words or subwords of a translation, `EOS` counted: of all, or of each. If None, twice
         those of the source and 50 more.

@@ -1,7 +1,7 @@
 """Training and translation of your own sentences: what the command `attnlib` does, as functions.
 
 - `settings`: how a model is built and trained;
-- `writing`: files that are whole, whenever a program ends;
+- `atomic_files`: files that are whole, whenever a program ends;
 - `files`: reading of parallel text and word links;
 - `processes`: a processor or a GPU, one process or several;
 - `loss`: the loss, computed together with the output layer;

@@ -19,8 +19,8 @@ from typing import Annotated, Any
 import tyro
 from tyro.conf import FlagCreatePairsOff, OmitArgPrefixes, Positional, arg
 
+from attntext.atomic_files import OUTPUT, open_output, reopened
 from attntext.settings import Architecture, TrainingConfig, read_settings
-from attntext.writing import OUTPUT, open_output, reopened
 
 _LESS_MEMORY = {
     "toy": "expected a smaller --train or --dev",
@@ -248,8 +248,8 @@ def align(common: OmitArgPrefixes[Common], source: Positional[Path], target: Pos
     with _loaded(common) as model:
         sample = partial(forced_alignments, model, pairs[:64])
         with compute_with(fastest_settings(sample, resolve_device(common.device), len(pairs), log=_log)):
-            for name, known, side in zip((source, target or source), model.vocabularies, (0, 1), strict=True):
-                log_unknown(name, *count_unknown(known, [pair[side] for pair in pairs]), _log)
+            for name, vocabulary, side in zip((source, target or source), model.vocabularies, (0, 1), strict=True):
+                log_unknown(name, *count_unknown(vocabulary, [pair[side] for pair in pairs]), _log)
             for links in forced_alignments(model, pairs):
                 print(format_pharaoh(links), file=output)
 

@@ -147,12 +147,12 @@ def attention_warning(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> s
     some few; or if less than a fifth of it moves when the source is reversed, so that the source decides little. Looked
     at under forced decoding, for sources of 6 words or subwords and more.
     """
-    known, long = model.vocabularies, range(6, LONGEST_LOCATION_SOURCE)
-    given = [pair for pair in pairs if sum(known[0].sizes(pair.source)) in long][:32]
+    vocabularies, long = model.vocabularies, range(6, LONGEST_LOCATION_SOURCE)
+    given = [pair for pair in pairs if sum(vocabularies[0].sizes(pair.source)) in long][:32]
     if not (model.decoder.has_attention and given):
         return None
     device = next(model.parameters()).device
-    source, lengths, target = (x.to(device) for x in collate(given, *known))
+    source, lengths, target = (x.to(device) for x in collate(given, *vocabularies))
     turned = source.clone()
     for row, length in zip(turned, lengths, strict=True):
         row[: length - 1] = row[: length - 1].flip(0)

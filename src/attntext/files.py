@@ -20,7 +20,7 @@ from attnbook.language.sentences import sample
 from attnlib.checks import check_whole
 from attnlib.data import GoldAlignment, SentencePair
 from attnlib.units import Words, split_words
-from attntext.writing import add_path_to_errors, write_atomically
+from attntext.atomic_files import add_path_to_errors, write_atomically
 
 _PACKED = {  # how packed files begin
     rb"\x1f\x8b": "gzip",

@@ -19,8 +19,8 @@ from attnlib.data import Tokenizer, Vocabulary
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.training import TrainingState, init_training
 from attntext import processes
+from attntext.atomic_files import UNFINISHED, atomic_open, write_atomically
 from attntext.settings import TrainingConfig
-from attntext.writing import UNFINISHED, atomic_open, write_atomically
 
 
 @dataclass
@@ -131,11 +131,11 @@ def begin_folder(folder: Path, config: Mapping[str, Any], source: Tokenizer, tar
     sides: dict[str, Any] = {"both": source} if source is target else {"source": source, "target": target}
     folder.mkdir(parents=True, exist_ok=True)
     write_config(folder, config)
-    for side, known in sides.items():
-        if isinstance(known, Vocabulary):
-            write_atomically(folder / f"{side}.words", "".join(f"{word}\n" for word in known.words).encode())
+    for side, vocabulary in sides.items():
+        if isinstance(vocabulary, Vocabulary):
+            write_atomically(folder / f"{side}.words", "".join(f"{word}\n" for word in vocabulary.words).encode())
         else:
-            write_atomically(folder / f"{side}.pieces", known.model)
+            write_atomically(folder / f"{side}.pieces", vocabulary.model)
 
 
 def complete_folder(folder: Path, state: TextTraining, stop_reason: str) -> None:
@@ -175,7 +175,7 @@ def read_training(folder: Path, network: EncoderDecoder) -> TextTraining:
 
 
 def _history(state: TextTraining, stop_reason: str) -> bytes:
-    """Return the history as lines of JSON, for `load_history`."""
+    """Return the history as lines of JSON, for `attnbook.pretrained.folder.load_history`."""
     scores, lines, before = {score["step"]: score for score in state.dev_scores}, [], 0
     for step in sorted({*range(100, state.step, 100), *scores, state.step}):
         line = {"step": step, "loss": float(np.mean(state.losses[before:step]))} if step else {"step": 0}

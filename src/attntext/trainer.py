@@ -182,11 +182,13 @@ def _prepare(
         return None
     if not begun and processes.rank():
         raise ValueError(f"{folder} is missing for this process; expected a folder that all processes share")
-    known = first.vocabularies if first else read_vocabularies(folder) if begun else _build_vocabularies(pairs, config)
-    corpus = encode_text(pairs, known, config, log)
+    vocabularies = (
+        first.vocabularies if first else read_vocabularies(folder) if begun else _build_vocabularies(pairs, config)
+    )
+    corpus = encode_text(pairs, vocabularies, config, log)
     if config.options.get("score") == "location":
-        _check_location_sources(corpus, dev, known[0])
-    network = make(about, *known)
+        _check_location_sources(corpus, dev, vocabularies[0])
+    network = make(about, *vocabularies)
     if first:
         try:
             network.load_state_dict(first.state_dict())
@@ -198,8 +200,8 @@ def _prepare(
     if not begun:
         with torch.random.fork_rng(devices=[]):  # from which dropout draws
             settings = processes.fastest_settings(_sample_step(network, corpus, config), device, log=log)
-        saving.begin_folder(folder, about | {"compute": settings._asdict()}, *known)
-    size, (source, target) = sum(p.numel() for p in network.parameters()), map(len, known)
+        saving.begin_folder(folder, about | {"compute": settings._asdict()}, *vocabularies)
+    size, (source, target) = sum(p.numel() for p in network.parameters()), map(len, vocabularies)
     shares = ", ".join(f"{100 * share:.1f}" for share in known_shares(corpus))
     log(f"{size:,} weights; vocabularies of {source:,}, {target:,}, which cover {shares} percent of the text")
     return corpus, network

@@ -10,7 +10,7 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
-from notebook_rules import NOTEBOOKS
+from refresh import NOTEBOOKS
 
 ROOT = Path(__file__).parents[2]
 CONTENTS = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))

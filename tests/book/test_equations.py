@@ -10,7 +10,7 @@ import pytest
 from fontTools.ttLib import TTFont
 
 from bookext.equations import FONT, fit
-from bookext.letters import ANYWHERE, Place, mathml, meanings, rows, table
+from bookext.letters import mathml, meanings, rows, table
 from mathml import FILES, converted
 
 NAMES = {name for row in rows().values() for use in ("code", "by_hand") for name in row.get(use, [])}
@@ -23,22 +23,22 @@ def test_equations_of_cards_are_as_the_tool_writes_them(path):
 
 
 @pytest.mark.parametrize(
-    ("tex", "page", "numbers", "named"),
+    ("tex", "page", "named"),
     [
-        ("s_{t-1}", "", "", ["state"]),
-        (r"s_t^\top", "", "", ["state", "transpose"]),
-        (r"W_a^{(s)}", "", "", ["score-state-weight", "state"]),
-        (r"\tilde{s}_1", "", "", ["attentional-state"]),
-        (r"\overleftarrow{h}_1", "", "", ["backward-state"]),
-        (r"\sum_{k=1}^S k_i", "", "", ["running-index", "source-length", "key"]),
-        (r"\exp(e_{t,\cdot})_i", "", "", ["score", "source-position"]),
-        ("S", "05-real-sentences", "", ["source-length"]),
-        ("S", "05-real-sentences", "5.1", ["sure-links"]),
-        ("q", "01-attention", "", ["query"]),
+        ("s_{t-1}", "", ["state"]),
+        (r"s_t^\top", "", ["state", "transpose"]),
+        (r"W_a^{(s)}", "", ["score-state-weight", "state"]),
+        (r"\tilde{s}_1", "", ["attentional-state"]),
+        (r"\overleftarrow{h}_1", "", ["backward-state"]),
+        (r"\sum_{k=1}^S k_i", "", ["running-index", "source-length", "key"]),
+        (r"\exp(e_{t,\cdot})_i", "", ["score", "source-position"]),
+        ("S", "05-real-sentences", ["sure-links"]),
+        ("S", "04-comparison", ["source-length"]),
+        ("q", "01-attention", ["query"]),
     ],
 )
-def test_letters_are_named(tex, page, numbers, named):
-    made = mathml(tex, display=False, place=Place(page, frozenset(numbers.split())))
+def test_letters_are_named(tex, page, named):
+    made = mathml(tex, display=False, page=page)
     assert re.findall('data-letter="(.+?)"', made) == named
 
 
@@ -46,7 +46,7 @@ def test_letters_are_named(tex, page, numbers, named):
 def test_a_letter_that_the_table_lacks_is_an_error(tex):
     """G is in the table, but not for every place."""
     with pytest.raises(LookupError, match=r"the letter [ZΞG]"):
-        mathml(tex, display=False, place=ANYWHERE)
+        mathml(tex, display=False, page="")
 
 
 def test_no_letter_has_two_meanings_in_one_place():
@@ -60,9 +60,8 @@ def test_the_table_speaks_of_what_there_is(root, notebook_paths):
     cited = {row["defined"] for row in rows().values() if "defined" in row}
     where = {place for row in rows().values() for place in row.get("where", [])}
     assert cited <= given
-    assert {place for place in where if "." in place} <= given
     pages = [path.relative_to(root / "notebooks").as_posix() for path in notebook_paths]
-    assert [place for place in where if "." not in place and not any(page.startswith(place) for page in pages)] == []
+    assert [place for place in where if not any(page.startswith(place) for page in pages)] == []
     assert len(rows()) == sum(len(group) for group in table().values() if isinstance(group, dict))
 
 

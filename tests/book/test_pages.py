@@ -24,7 +24,6 @@ from lxml import html
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from attnbook.cards.card import read_assets
-from bookext.address import read
 
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
@@ -54,11 +53,15 @@ class Quiet(SimpleHTTPRequestHandler):
         """Say nothing."""
 
 
+def prefix(root: Path) -> str:
+    return yaml.safe_load((root / "_config.yml").read_text())["sphinx"]["config"]["notfound_urls_prefix"]
+
+
 @pytest.fixture(scope="session")
 def site(tmp_path_factory, built, root) -> Path:
     """Put the book under the prefix that it has when published, which the page for missing pages counts on."""
     site = tmp_path_factory.mktemp("site")
-    folder = site / urlsplit(read(root).site).path.strip("/")
+    folder = site / prefix(root).strip("/")
     folder.mkdir(exist_ok=True)
     for part in built.iterdir():
         (folder / part.name).symlink_to(part)
@@ -69,7 +72,7 @@ def site(tmp_path_factory, built, root) -> Path:
 def address(site, root) -> Iterator[str]:
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=site)) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}{urlsplit(read(root).site).path or '/'}"
+        yield f"http://127.0.0.1:{server.server_port}{prefix(root)}"
         server.shutdown()
 
 
@@ -308,7 +311,7 @@ def test_names_on_a_page_of_the_package_lead_to_what_they_name(built):
     page, links = parsed(built / "src/attnlib/alignment.html"), {}
     for code in page.xpath("//section//code[not(ancestor::dt)]"):
         links[code.text_content()] = code.getparent().get("href")
-    assert links["Location"] == "scores.html#attnlib.scores.Location"
+    assert links["attnlib.scores.Location"] == "scores.html#attnlib.scores.Location"
     assert links["window"] is None, "a parameter is no link"
     (forward,) = page.xpath("//dt[@id='attnlib.alignment.AttentionLayer.forward']")
     assert "memory: Memory, steps: Int[Tensor, 'tgt']) → AttentionOutput" in forward.text_content()
@@ -333,17 +336,6 @@ def test_search_finds(asked, chapter, visit, address):
     expect(seen.page.locator(".search-summary")).to_have_text(re.compile("found|did not match"), timeout=30_000)
     links = seen.page.locator("ul.search li a").evaluate_all("links => links.map(link => link.href)")
     assert any(f"/notebooks/{chapter}-" in link for link in links[:5]), links
-
-
-def test_a_page_is_copied_as_markdown(visit, address, contexts):
-    contexts["light"].grant_permissions(["clipboard-read", "clipboard-write"])
-    page = visit(f"{address}notebooks/03-luong-global-and-local.html").page
-    page.get_by_role("button", name="Download this page").click()
-    page.get_by_role("button", name="Copy as Markdown").click()
-    expect(page.get_by_text("Copied")).to_be_visible()
-    copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied.startswith("# 3. Luong: global and local")
-    assert [piece for piece in (r"$$\alpha_{t,i} =", "*Figure: ", "```python") if piece not in copied] == []
 
 
 def test_print(visit, address):

@@ -7,8 +7,7 @@ import pytest
 from nbclient.exceptions import CellExecutionError
 from nbformat.v4 import new_code_cell, new_notebook
 
-from notebook_rules import METADATA
-from refresh import refresh
+from refresh import METADATA, refresh
 
 
 def notebook(path: Path, *sources: str) -> Path:

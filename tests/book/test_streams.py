@@ -14,6 +14,6 @@ print("and then another")
 
 
 def test_a_line_that_is_flushed_half_way_stays_one(chapter):
-    _, page = chapter("bookext.streams", new_code_cell(CELL), nb_merge_streams=True)
+    _, page = chapter("bookext.execution", new_code_cell(CELL))
     shown = html.fromstring(page).xpath("//*[contains(@class, 'cell_output')]//pre")
     assert [pre.text_content() for pre in shown] == ["half a line\n", "'shown'\n", "and then another\n"]

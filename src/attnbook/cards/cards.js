@@ -10,18 +10,11 @@ window.attnlibCards ??= (() => {
   const maxLength = words => 2 * words.length + 5;   // of a translation, as sentences.py has it
   const sum = list => list.reduce((total, x) => total + x, 0);
   const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
-  // The key that is pressed; with Ctrl, Alt or Meta it is the browser's.
-  const pressed = event => event.ctrlKey || event.altKey || event.metaKey ? undefined : event.key;
 
   // Where the greatest numbers stand, from the greatest on.
   function greatest(list, most) {
-    const places = [];
-    list.forEach((x, n) => {
-      if (places.length === most && x <= list[places.at(-1)]) return;
-      const later = places.findIndex(place => list[place] < x);
-      places.splice(later < 0 ? places.length : later, 0, n);
-      places.length = Math.min(places.length, most);
-    });
+    const places = [], better = (best, x, n) => !(x <= list[best]) && !places.includes(n) ? n : best;
+    while (places.length < Math.min(most, list.length)) places.push(list.reduce(better, -1));
     return places;
   }
 
@@ -59,6 +52,13 @@ window.attnlibCards ??= (() => {
     return node;
   }
 
+  // The pixels that words take.
+  const FONT = "system-ui, 'Segoe UI', Helvetica, Arial, sans-serif", ruler = make("canvas").getContext("2d");
+  function widths(words, size, weight = 400) {
+    ruler.font = `${weight} ${size}px ${FONT}`;
+    return words.map(word => ruler.measureText(word).width);
+  }
+
   const button = (text, attributes) => make("button", { type: "button", ...attributes }, text);
   const line = (...parts) => make("div", { class: "at-line" }, ...parts.filter(Boolean));
 
@@ -85,6 +85,37 @@ window.attnlibCards ??= (() => {
   function sayAtRest(node, text, wait = 500) {
     clearTimeout(node.saying);
     node.saying = setTimeout(write, wait, node, text);
+  }
+
+  // --- The hand, and the room ---
+
+  // Do what a key is for; with Ctrl, Alt or Meta it is the browser's.
+  function onKey(event, acts) {
+    const act = event.ctrlKey || event.altKey || event.metaKey ? undefined : acts[event.key];
+    if (!act) return false;
+    event.preventDefault();
+    return act() ?? true;
+  }
+
+  // While a pointer holds what it has pressed, `move` gets its events, and `end` the last one.
+  function follow(event, move, end) {
+    const node = event.currentTarget, card = cardOf(node);
+    node.setPointerCapture(event.pointerId);
+    node.onpointermove = guarded(card, move);
+    node.onpointerup = node.onpointercancel = guarded(card, event => {
+      node.onpointermove = node.onpointerup = node.onpointercancel = null;
+      return end(event);
+    });
+  }
+
+  // When a node is wider or narrower than before; on paper it has no width.
+  function onWidth(node, act) {
+    let wide = node.clientWidth;
+    new ResizeObserver(guarded(cardOf(node), () => {
+      if ([0, wide].includes(node.clientWidth)) return;
+      wide = node.clientWidth;
+      return act();
+    })).observe(node);
   }
 
   // Buttons of which one is chosen.
@@ -217,6 +248,7 @@ window.attnlibCards ??= (() => {
     scan();
   }
 
-  return { make, button, line, dress, fill, write, sayAtRest, two, clamp, maxLength, greatest, sum, still, pressed,
-    choices, EOS, vocabularies, writing, inSlices, load, forget, match, whenTouched, question, define, scan };
+  return { make, button, line, dress, fill, write, sayAtRest, two, clamp, maxLength, greatest, sum, still, FONT, widths,
+    onKey, follow, onWidth, choices, EOS, vocabularies, writing, inSlices, load, forget, match, whenTouched, question,
+    define, scan };
 })();

@@ -2,13 +2,13 @@
 // A reader chooses a French word, and sees where every model looks as it writes it, or an English one, and sees who
 // looks at it; lets the sentence grow by clauses; and puts first in English what French puts last.
 attnlibCards.define("comparison", (card, data, guard) => {
-  const { make, button, line, dress, fill, write, two, clamp, maxLength, sum, greatest, still, pressed, choices,
-    EOS, vocabularies, writing, inSlices, load, whenTouched, sayAtRest } = attnlibCards;
+  const { make, button, line, dress, fill, write, two, clamp, maxLength, sum, greatest, still, FONT, widths,
+    onKey, onWidth, choices, EOS, vocabularies, writing, inSlices, load, whenTouched, sayAtRest } = attnlibCards;
   const { Light, bulb, sized, eased, mix } = attnlibLight, { cut } = attnlibAlign;
   const PATIENCE = 40, PAUSE = 1900, MOST = 60, NARROW = 600, MUCH = 0.35;   // milliseconds; words; pixels
-  const FONT = "system-ui, 'Segoe UI', Helvetica, Arial, sans-serif", BLUE = "#a9bddc";
+  const BLUE = "#a9bddc";
   const all = (path, node = bench) => [...node.querySelectorAll(path)];
-  const { read, turned } = window.attnlibFrench(data.grammar), { name, numbers } = vocabularies(data), END = name(EOS);
+  const { read, turned, inOrder } = window.attnlibFrench(data.grammar), { name, numbers } = vocabularies(data), END = name(EOS);
   const { models, sentences } = data, longest = () => Math.min(sentences[family].length, 6), known = new Map();
   let words = [], right, family = 0, length = data.length, grown = true, playing, shape = {}, coarse = 1;
   // What is chosen: a word t of model m, and its place r in the right translation; or such a place alone (m is -1); or
@@ -87,31 +87,25 @@ attnlibCards.define("comparison", (card, data, guard) => {
 
   // --- Geometry: words on one line, or, from two clauses on, a column a clause; on a narrow screen running text ---
 
-  const ruler = make("canvas").getContext("2d");
-  function wide(list, size) {
-    ruler.font = `${size}px ${FONT}`;
-    return list.map(word => ruler.measureText(word).width);
-  }
-
   function spread(list, size, room) {   // the centers of words that share a line
-    const widths = wide(list, size), gap = (room - sum(widths)) / list.length;
+    const each = widths(list, size), gap = (room - sum(each)) / list.length;
     let x = 0;
-    return widths.map(one => (x += one + gap) - (one + gap) / 2);
+    return each.map(one => (x += one + gap) - (one + gap) / 2);
   }
 
   function measure() {
     const list = [...words, END], narrow = night.clientWidth < NARROW, clauses = cut(list, "and"), K = clauses.length;
     const many = K > 4, room = Math.max(night.clientWidth - (narrow ? 20 : many ? 28 : 142), 60);
-    const largest = [15.5, 14.5, 13.5, 12.5, 12, 11.5].find(size => sum(wide(list, size)) + list.length * (narrow ? 4 : 9) < room);
+    const largest = [15.5, 14.5, 13.5, 12.5, 12, 11.5].find(size => sum(widths(list, size)) + list.length * (narrow ? 4 : 9) < room);
     const oneLine = largest !== undefined && K < 3, columns = !oneLine && !narrow && K > 1;
-    const theirs = right ? cut(right, "et") : [], ofClause = (one, of) => sum(wide((one ?? []).map(n => of[n]), 12)) + 4 * (one ?? []).length;
+    const theirs = right ? cut(right, "et") : [], ofClause = (one, of) => sum(widths((one ?? []).map(n => of[n]), 12)) + 4 * (one ?? []).length;
     const shares = clauses.map((one, k) => 130 + Math.max(ofClause(one, list), ofClause(theirs[k], right)));
-    const widths = shares.map(share => room * share / sum(shares)), starts = widths.map((_, k) => sum(widths.slice(0, k)));
+    const columnWidths = shares.map(share => room * share / sum(shares)), starts = shares.map((_, k) => sum(columnWidths.slice(0, k)));
     const at = oneLine ? spread(list, largest, room)
-      : clauses.flatMap((one, k) => one.map((_, n) => starts[k] + (n + 0.5) * widths[k] / one.length));
+      : clauses.flatMap((one, k) => one.map((_, n) => starts[k] + (n + 0.5) * columnWidths[k] / one.length));
     const depth = narrow ? 42 : [46, 46, 44, 38, 32, 24][K] ?? 20, size = oneLine ? largest : narrow ? 14 : [14, 14, 14, 13.5, 13, 12][K] ?? 11.5;
     const same = shape.room === room && shape.depth === depth && shape.fine === K < 3;
-    shape = { seen: night.clientWidth, list, narrow, clauses, K, many, room, oneLine, columns, widths, starts, at, depth, size,
+    shape = { list, narrow, clauses, K, many, room, oneLine, columns, widths: columnWidths, starts, at, depth, size,
       fine: K < 3, light: shape.light };
     if (!same) renew();
     dress(night, { class: `at-night at-lit${oneLine ? " at-one" : ""}${columns ? " at-columns" : ""}${many && !narrow ? " at-many" : ""}${narrow ? " at-narrow" : ""}`,
@@ -140,10 +134,9 @@ attnlibCards.define("comparison", (card, data, guard) => {
   // --- The English sentence, whose words fly where the order changes ---
 
   function keys() {   // what stays the same of a word in another order
-    const { groups } = read(words);
-    return [...groups?.flatMap(({ main, there, second, front }, n) => [...n ? [`${n} and`] : [],
-      ...(!front ? [main, there, second] : front === second ? [second, main, there] : [there, main, second])
-        .flatMap(part => part?.english.map((_, k) => `${n} ${[main, there, second].indexOf(part)} ${k}`) ?? [])]) ?? words, END];
+    const { groups } = read(words), keysOf = ({ main, there, second, front }, n) => inOrder({ main, there, second }, front)
+      .flatMap(part => part?.english.map((_, k) => `${n} ${[main, there, second].indexOf(part)} ${k}`) ?? []);
+    return [...groups?.flatMap((group, n) => [...n ? [`${n} and`] : [], ...keysOf(group, n)]) ?? words, END];
   }
 
   const places = () => new Map(all("span", source).map(node => [node.dataset.key, node.getBoundingClientRect()]));
@@ -176,7 +169,7 @@ attnlibCards.define("comparison", (card, data, guard) => {
       class: `${fits[t] < 0 ? "at-wrong" : ""} ${lacks[t] ? "at-lack" : ""}`, "aria-label": fits[t] < 0 ? `${word}, wrong` : undefined }, word));
     lay(row.french, spans, clause, gone);
     if (shape.oneLine) {
-      const size = [shape.size, shape.size - 1, shape.size - 2, 10.5].find(size => sum(wide(list, size)) < shape.room - list.length * 7) ?? 10;
+      const size = [shape.size, shape.size - 1, shape.size - 2, 10.5].find(size => sum(widths(list, size)) < shape.room - list.length * 7) ?? 10;
       row.places = spread(list, size, shape.room);
       row.french.style.fontSize = `${size}px`;
       spans.forEach((span, t) => dress(span, { style: `left: ${row.places[t]}px` }));
@@ -212,7 +205,7 @@ attnlibCards.define("comparison", (card, data, guard) => {
     row.node.classList.toggle("at-leads", chosen?.m === row.m);
     const alpha = row.steps[now]?.alpha, [most] = alpha ? greatest(alpha, 1) : [];
     write(row.most, alpha ? `${shape.list[most]} ${two(alpha[most])}` : "");
-    const half = wide([row.most.textContent], 11)[0] / 2 + 2;
+    const half = widths([row.most.textContent], 11)[0] / 2 + 2;
     if (alpha) dress(row.most, { style: `left: ${clamp(shape.at[most], half, shape.room - half)}px` });
     ease();
   }
@@ -315,7 +308,7 @@ attnlibCards.define("comparison", (card, data, guard) => {
   }
 
   // Words that are chosen by pointer or by arrow keys; `act` gets the number of one.
-  function choosable(box, act, isChosen, vertical = () => {}) {
+  function choosable(box, act, isChosen, across = () => {}) {
     const at = ({ target }) => Number(target.closest?.("[data-n]")?.dataset.n ?? -1);
     const focus = n => all("[data-n]", box).forEach((node, k) => {
       dress(node, { tabindex: k === n ? 0 : -1 });
@@ -325,13 +318,12 @@ attnlibCards.define("comparison", (card, data, guard) => {
       onpointerover: event => event.pointerType === "mouse" && !playing && !held && at(event) >= 0 && act(at(event)),
       onclick: event => at(event) >= 0 && (held && isChosen(at(event)) ? clear() : hold(() => act(at(event)))),
       onkeydown: event => {
-        const n = at(event), last = all("[data-n]", box).length - 1, key = pressed(event);
-        const to = { ArrowLeft: n - 1, ArrowRight: n + 1, Home: 0, End: last, Enter: n, " ": n }[key];
-        if (key === "Escape") clear();
-        else if (to !== undefined) hold(() => act(clamp(to, 0, last)));
-        else return vertical(key, event);
-        event.preventDefault();
-        if (to !== undefined) focus(clamp(to, 0, last));
+        const n = at(event), last = all("[data-n]", box).length - 1, to = k => () => {
+          hold(() => act(clamp(k, 0, last)));
+          focus(clamp(k, 0, last));
+        };
+        return onKey(event, { ArrowLeft: to(n - 1), ArrowRight: to(n + 1), Home: to(0), End: to(last), Enter: to(n), " ": to(n),
+          Escape: clear, ...across() });
       } });
     return focus;
   }
@@ -380,14 +372,13 @@ attnlibCards.define("comparison", (card, data, guard) => {
     const node = make("div", { class: "at-row at-stale" }, strip(make("div", { class: "at-who" }, make("b", {}, title), told, marks),
       make("div", {}, make("div", { class: "at-beam" }, canvas, most), french)));
     const row = { m, node, told, marks, canvas, most, french, lamps: [], want: [], steps: [] };
-    row.focus = choosable(french, t => choose(m, t), t => chosen?.m === m && chosen.t === t, (key, event) => {
-      const other = rows[m + ({ ArrowUp: -1, ArrowDown: 1 }[key] ?? NaN)], t = chosen?.t ?? 0;
-      if (!other) return;
-      event.preventDefault();
-      const to = Math.max(other.place.indexOf(row.place[t]), 0);
+    const beside = other => other && (() => {
+      const to = Math.max(other.place.indexOf(row.place[chosen?.t ?? 0]), 0);
       hold(() => choose(other.m, to));
       other.focus(to);
     });
+    row.focus = choosable(french, t => choose(m, t), t => chosen?.m === m && chosen.t === t,
+      () => ({ ArrowUp: beside(rows[m - 1]), ArrowDown: beside(rows[m + 1]) }));
     return row;
   });
   const ease = eased(rows.map(({ lamps }) => lamps), () => rows.map(({ want }) => want), paintAll, () => {
@@ -431,10 +422,9 @@ attnlibCards.define("comparison", (card, data, guard) => {
   rows.forEach(drawRow);
   refresh();
   whenTouched(card, open);
-  new ResizeObserver(guard(() => {
-    if (night.clientWidth === shape.seen) return;
+  onWidth(night, () => {
     measure();
     drawEnglish();
     rows.forEach(row => row.steps.length && drawRow(row));
-  })).observe(night);
+  });
 });

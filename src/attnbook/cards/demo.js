@@ -2,8 +2,8 @@
 // drags weights, hides words and picks words, and the models of models.js translate the rest anew. Without a model
 // it shows weights that were computed before.
 attnlibCards.define("demo", (card, data, guard) => {
-  const { make, button, line, dress, fill, write, two, clamp, maxLength, greatest, sum, still, pressed, choices,
-    EOS, vocabularies, writing, inSlices, load, match, whenTouched, question } = attnlibCards;
+  const { make, button, line, dress, fill, write, two, clamp, maxLength, greatest, sum, still, widths, onKey,
+    follow, choices, EOS, vocabularies, writing, inSlices, load, match, whenTouched, question } = attnlibCards;
   const MOST = 99, LEAST = 0.005, PATIENCE = 30;   // words; a weight that is still said; milliseconds
   // pixels: the lines of a target word; a word without letters; a likely word
   const BUNDLE = 15, FULL = 20, CHIP = 34;
@@ -129,18 +129,15 @@ attnlibCards.define("demo", (card, data, guard) => {
   }
 
   function drag(event, i) {
-    const bar = event.currentTarget, base = models[m].steps[t].alpha, moved = guard(({ clientX, clientY }) => {
+    const bar = event.currentTarget, base = models[m].steps[t].alpha, moved = ({ clientX, clientY }) => {
       const { left, width, bottom, height } = bar.getBoundingClientRect();
       const share = tall() ? (clientX - left) / width : (bottom - clientY) / height;
       weigh(i, Math.round(100 * clamp(share, 0, 1)) / 100, base, base);
-    });
+    };
     if (!live || event.button || stale() || now.hidden.has(i)) return;
-    bar.setPointerCapture(event.pointerId);
     source.classList.add("at-dragging");
     found = true;
-    bar.onpointermove = moved;
-    bar.onpointerup = bar.onpointercancel = guard(event => {
-      bar.onpointermove = bar.onpointerup = bar.onpointercancel = null;
+    follow(event, moved, event => {
       source.classList.remove("at-dragging");
       if (event.type === "pointerup") moved(event);
       else if (latest === base) takeBack();   // the page was scrolled
@@ -150,16 +147,18 @@ attnlibCards.define("demo", (card, data, guard) => {
   function keys(event, i) {
     const [less, more, back, on] = tall() ? ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]
       : ["ArrowDown", "ArrowUp", ...leftwards(source) ? ["ArrowRight", "ArrowLeft"] : ["ArrowLeft", "ArrowRight"]];
-    const { alpha } = models[m].steps[t], key = pressed(event), to = { [back]: i - 1, [on]: i + 1 }[key];
-    const by = { [less]: -0.05, [more]: 0.05, PageDown: -0.2, PageUp: 0.2, Home: -1, End: 1 }[key];
-    found ||= Boolean(by);
-    from = clamp(to ?? i, 0, words.length);
-    if (to !== undefined) draw();
-    else if (by && alpha && !now.hidden.has(i)) weigh(i, clamp(alpha[i] + by, 0, 1), alpha, `${i} at ${t}`);
-    else if (["Enter", " "].includes(key)) hide(i);
-    else return;
-    event.preventDefault();
-    source.children[from]?.focus();   // while a longer sentence is translated, the shorter one stands there
+    const { alpha } = models[m].steps[t], to = n => () => {
+      from = clamp(n, 0, words.length);
+      draw();
+      source.children[from]?.focus();   // while a longer sentence is translated, the shorter one stands there
+    };
+    const by = share => alpha && !now.hidden.has(i) && (() => {
+      found = true;
+      weigh(i, clamp(alpha[i] + share, 0, 1), alpha, `${i} at ${t}`);
+    });
+    from = i;
+    return onKey(event, { [less]: by(-0.05), [more]: by(0.05), PageDown: by(-0.2), PageUp: by(0.2), Home: by(-1),
+      End: by(1), [back]: to(i - 1), [on]: to(i + 1), Enter: () => hide(i), " ": () => hide(i) });
   }
 
   function choose(to, focus) {
@@ -320,8 +319,7 @@ attnlibCards.define("demo", (card, data, guard) => {
   function fit() {
     if (dragging()) return;
     const list = [all(), written(models[m].steps)];
-    ruler.font = `600 15px ${getComputedStyle(stage).fontFamily}`;
-    const width = words => sum(words.map(word => Math.max(ruler.measureText(word).width + FULL, 40)));
+    const width = words => sum(widths(words, 15, 600).map(wide => Math.max(wide + FULL, 40)));
     stage.classList.toggle("at-tall", Math.max(...list.map(width)) > stage.clientWidth);
   }
 
@@ -430,18 +428,16 @@ attnlibCards.define("demo", (card, data, guard) => {
 
   // --- Beginning ---
 
-  const ruler = make("canvas").getContext("2d"), status = make("p", { role: "status", class: "at-aloud" });
+  const status = make("p", { role: "status", class: "at-aloud" });
   const bundles = [], centered = make("path", { class: "at-center" });
   const links = make("svg", { class: "at-links", "aria-hidden": "true" }), caption = make("p", { class: "at-caption" });
   const source = make("div", { class: "at-source", role: "group",
     "aria-label": `${english} ${unit}s, and their weights` });
   const target = make("div", { class: "at-target", role: "listbox", "aria-orientation": "horizontal",
     onkeydown: event => {
-      const turn = leftwards(target) ? -1 : 1, to = { ArrowRight: t + turn, ArrowDown: t + 1, ArrowLeft: t - turn,
-        ArrowUp: t - 1, Home: 0, End: Infinity }[pressed(event)];
-      if (to === undefined) return;
-      event.preventDefault();
-      choose(to, true);
+      const turn = leftwards(target) ? -1 : 1, to = n => () => choose(n, true);
+      return onKey(event, { ArrowRight: to(t + turn), ArrowDown: to(t + 1), ArrowLeft: to(t - turn), ArrowUp: to(t - 1),
+        Home: to(0), End: to(Infinity) });
     } });
   const chips = make("div", { class: "at-chips", role: "group",
     "aria-label": "The likeliest words here: choose one to write it" },

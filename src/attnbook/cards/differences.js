@@ -1,17 +1,15 @@
 // Both models learn on one sentence: English in the middle, Luong's lamps on one side of it and Bahdanau's on the other.
 // At the end of the training their states stand behind the lamps, so that place is time: five differences are lit.
-attnlibCards.define("differences", (card, data, guard) => {
-  const { make, button, line, dress, fill, write, two, clamp, greatest, sum, match } = attnlibCards;
-  const { Light, bulb, sized, eased, mix, training, film, nextStation } = attnlibLight;
-  const NARROW = 560, END = "(end)";   // pixels
-  const GOLD = "#ffd27a", DIM = "#5e739688", BLUE = "#8ea2c0";
-  const source = [...data.source, END], S = source.length, last = data.rows[0].steps.at(-1);
-  let step = last, chosen = -1, difference = -1, playing, place = {}, pen, light, grain = 1.5;
+attnlibCards.define("differences", (card, data) => {
+  const { make, button, line, dress, fill, write, two, clamp, greatest, sum, widths, onWidth } = attnlibCards;
+  const { Light, bulb, sized, eased, END, written, judged, training, timeline } = attnlibLight;
+  const NARROW = 560, GOLD = "#ffd27a", DIM = "#5e739688";   // pixels
+  const source = [...data.source, END], S = source.length;
+  let chosen = -1, difference = -1, place = {}, pen, light, grain = 1.5;
 
-  const rows = data.rows.map(row => ({ ...row, ...training(row, S), lamps: [], want: [] })), { along, stepAt } = rows[0];
-  const over = () => step === last;
-  const body = list => list.map(({ word }) => word).filter(word => word !== END);
-  const right = list => match(body(list), data.right).map(place => place >= 0);
+  const rows = data.rows.map(row => ({ ...row, ...training(row, S), lamps: [], want: [] }));
+  const time = timeline({ rows, stations: data.stations, title: "▶ Watch both learn",
+    label: "training step of both models", arrive }), { over, said } = time;
 
   // --- Places: how far along the words, and how far from the English line ---
 
@@ -37,7 +35,7 @@ attnlibCards.define("differences", (card, data, guard) => {
       row.box.replaceChildren(...words.map((u, t) => make("button", { type: "button", lang: "fr", onclick: () => pick(t),
         style: put(u, m, levels.words[m]) }, make("b"), make("small", { lang: "en" }))));
     });
-    drawCurves();
+    time.measure();
   }
 
   function renew() {   // the light, in grains that this machine can draw
@@ -47,15 +45,12 @@ attnlibCards.define("differences", (card, data, guard) => {
 
   // --- What is shown ---
 
-  const ruler = make("canvas").getContext("2d");
-  const fitting = word => {   // the size of its letters, so that it fits in its column
-    ruler.font = "15px system-ui, 'Segoe UI', Helvetica, Arial, sans-serif";
-    return place.tall ? 13 : clamp(15 * (place.pitch - 10) / ruler.measureText(word).width, 9.5, 15);
-  };
+  // The size of a word's letters, so that it fits in its column.
+  const fitting = word => place.tall ? 13 : clamp(15 * (place.pitch - 10) / widths([word], 15)[0], 9.5, 15);
 
   function show() {
     rows.forEach(row => {
-      const list = row.at(step).slice(0, S), good = right(list), whole = good.every(Boolean) && good.length === data.right.length;
+      const list = row.at(time.step).slice(0, S), { good } = judged(list, data.right);
       row.want = list.map(({ alpha }, t) => ({ x: place.words[t], alpha, b: chosen < 0 ? 0.55 : t === chosen ? 1 : 0.07 }));
       [...row.box.children].forEach((node, t) => {
         const { word } = list[t] ?? {};
@@ -64,11 +59,11 @@ attnlibCards.define("differences", (card, data, guard) => {
         write(node.firstChild, word);
         write(node.lastChild, data.gloss[word] ?? "\u00a0");
         node.style.fontSize = `${fitting(word)}px`;
-        dress(node, { "aria-pressed": t === chosen, class: (word === END ? whole : good[t]) ? "at-right" : "" });
+        dress(node, { "aria-pressed": t === chosen, class: good[t] ? "at-right" : "" });
       });
     });
-    write(stamp, over() ? "" : `step ${Math.round(step).toLocaleString("en")}`);
-    drawNow();
+    write(stamp, over() ? "" : `step ${Math.round(time.step).toLocaleString("en")}`);
+    time.draw();
     draw();
     ease();
   }
@@ -133,66 +128,29 @@ attnlibCards.define("differences", (card, data, guard) => {
     ink.replaceChildren(...still, ...parts, ...nodes);
   }
 
-  // --- The training ---
-
-  const ticks = [0, 100, 200, 500, 1000, 3000], [TOP, BOTTOM] = [8, 66];
-
-  function drawCurves() {   // both start at the top: the share of the loss that is left, and of the light that is right
-    const wide = time.clientWidth, y = share => mix(BOTTOM, TOP, share);
-    const curve = ({ steps }, list, whole, look) => make("path", { fill: "none", ...look, d: `M${list.map((value, k) => `${along(steps[k]) * wide} ${y(value / whole)}`).join("L")}` });
-    const label = (x, y, text, look) => make("text", { x, y, ...look }, text);
-    fill(curves, make("path", { d: `M0 ${BOTTOM}H${wide}`, stroke: "#33435c" }), ...rows.flatMap((row, m) => [
-      curve(row, row.loss, row.loss[0], { stroke: BLUE, "stroke-width": 1.6, "stroke-dasharray": m ? undefined : "5 3" }),
-      curve(row, row.light, 1, { stroke: GOLD, "stroke-width": 2.3, "stroke-dasharray": m ? undefined : "5 3" })]),
-      ...ticks.map(n => label(clamp(along(n) * wide, 5, wide - 14), BOTTOM + 17, n.toLocaleString("en"), { "text-anchor": "middle" })),
-      label(4, TOP + 18, "loss left"), label(wide - 8, TOP + 3, "light on the right words: - - Luong, — Bahdanau", { "text-anchor": "end", fill: GOLD }));
-  }
-
-  function drawNow() {
-    const x = along(step) * time.clientWidth;
-    fill(now, make("path", { d: `M${x} 2V${BOTTOM}`, stroke: "#fff", "stroke-width": 1.5 }), ...rows.map((row, m) =>
-      make("circle", { cx: x, cy: mix(BOTTOM, TOP, row.light[row.index(step)]), r: 4.5, stroke: GOLD, "stroke-width": 2, fill: m ? GOLD : "#0a101c" })));
-    if (playing || document.activeElement !== slider) slider.value = Math.round(1000 * along(step));
-    dress(slider, { "aria-valuetext": `step ${Math.round(step)}. ${rows.map(row => `${row.title}: ${body(row.at(step)).join(" ")}`).join(". ")}` });
-  }
-
-  function go(n) {
-    [step, chosen, difference] = [clamp(n, 0, last), -1, -1];
-    show();
-    tell();
-  }
-
-  function hop(by) {
-    stop();
-    go(nextStation(data.stations, step, by));
-  }
-
-  async function watch() {
-    const run = playing = {};
-    write(play, "❚❚ Stop");
-    if (await film(rows[0], data.stations, over() ? 0 : step, () => run === playing, go, said)) stop();
-  }
-
-  function stop() {
-    playing = undefined;
-    write(play, "▶ Watch both learn");
-  }
-
   // --- Choosing a difference, and a French word at which it is shown ---
 
-  function differ(n) {
-    stop();
-    [step, difference] = [last, difference === n ? -1 : n];
-    chosen = difference < 0 ? -1 : chosen < 0 ? Math.min(6, S - 2) : chosen;
+  function arrive() {   // at another step of the training
+    [chosen, difference] = [-1, -1];
     show();
     tell();
+  }
+
+  function choose(t) {
+    time.stop();
+    chosen = t;
+    show();
+    tell();
+    time.speak();
+  }
+
+  function differ(n) {
+    [time.step, difference] = [rows[0].last, difference === n ? -1 : n];
+    choose(difference < 0 ? -1 : chosen < 0 ? Math.min(6, S - 2) : chosen);
   }
 
   function pick(t) {
-    stop();
-    chosen = chosen === t && difference < 0 ? -1 : t;
-    show();
-    tell();
+    choose(chosen === t && difference < 0 ? -1 : t);
   }
 
   const words = list => list.map(word => data.gloss[word] ?? word).join(" ");
@@ -201,18 +159,17 @@ attnlibCards.define("differences", (card, data, guard) => {
   function tell() {
     chips.forEach((chip, n) => dress(chip, { "aria-pressed": n === difference }));
     [...codes.children].forEach((one, n) => { one.hidden = n !== difference; });
-    const turned = text => !place.tall ? text : text.replace(/(a)bove|(b)elow/gi, (_, above) => above ? "on the left" : "on the right")
+    const sides = place.tall ? ["on the left", "on the right"] : ["above", "below"];
+    const turned = text => !place.tall ? text : text.replace(/(a)bove|below/gi, (_, above) => sides[above ? 0 : 1])
       .replace(/(^|[.?] )on/g, "$1On");
-    const side = m => turned(["above", "below"][m]);
     if (difference >= 0) said.innerHTML = turned(data.says[difference]);
     else fill(said, ...over() && chosen < 0 ? ["Behind each lamp stand the states of its decoder: □ s, and in Luong’s model ○ s̃. In five places the two models differ. Choose one."]
       : rows.flatMap((row, m) => {
-        const list = row.at(step), { word, alpha } = list[chosen] ?? {}, [i] = alpha ? greatest(alpha, 1) : [];
+        const list = row.at(time.step), { word, alpha } = list[chosen] ?? {}, [i] = alpha ? greatest(alpha, 1) : [];
         if (word) return [`${row.title}: ${two(alpha[i])} of the light of `, make("em", { lang: "fr" }, word), " falls on ", make("em", {}, source[i]), ". "];
         const beam = two(mean(list.map(({ alpha }) => Math.max(...alpha))));
-        return [`${row.title} (${side(m)}) writes `, make("em", {}, words(body(list))), `: ${right(list).filter(Boolean).length} of ${data.right.length} right, ${beam} of a lamp’s light on one word. `];
+        return [`${row.title} (${sides[m]}) writes `, make("em", {}, words(written(list))), `: ${judged(list, data.right).count} of ${data.right.length} right, ${beam} of a lamp’s light on one word. `];
       }));
-    if (!playing || data.stations.includes(step)) write(aloud, said.textContent);
   }
 
   // --- Beginning ---
@@ -222,32 +179,20 @@ attnlibCards.define("differences", (card, data, guard) => {
   for (const row of rows) row.box = make("div", { class: "at-french", role: "group", "aria-label": `${row.title}: French words` });
   const scene = make("div", { class: "at-scene" }, canvas, ink, stamp, english,
     ...rows.map(({ title, box }, m) => make("div", { class: `at-half at-half${m}` }, make("b", {}, title), box)));
-  const said = make("p", { class: "at-said" }), aloud = make("p", { class: "at-aloud", role: "status" });
-  const slider = make("input", { type: "range", min: 0, max: 1000, value: 1000, "aria-label": "training step of both models", oninput: () => {
-    stop();
-    go(slider.value >= 1000 ? last : stepAt(slider.value / 1000));
-  } });
-  const curves = make("g"), now = make("g"), time = make("div", { class: "at-time" }, make("svg", { "aria-hidden": "true" }, curves, now), slider);
-  const night = make("div", { class: "at-night" }, scene, said, time);
-  const play = button("", { class: "at-go", onclick: () => playing ? stop() : watch() });
+  const night = make("div", { class: "at-night" }, scene, said, time.box);
   const chips = data.names.map((name, n) => button("", { onclick: () => differ(n), "aria-pressed": false }));
   chips.forEach((chip, n) => chip.append(make("b", {}, n + 1), data.names[n]));
   const codes = card.querySelector(".at-codes");
-  codes.before(make("div", { class: "at-lit" }, night, line(play, button("◀", { "aria-label": "one station back", onclick: () => hop(-1) }),
-    button("▶|", { "aria-label": "one station on", onclick: () => hop(1) })), line(...chips), aloud));
+  codes.before(make("div", { class: "at-lit" }, night, line(...time.buttons), line(...chips), time.aloud));
   const ease = eased(rows.map(({ lamps }) => lamps), () => rows.map(({ want }) => want), paint, () => {
     if (grain > 3) return;
     grain *= 1.5;
     renew();
   });
-  stop();
   measure();
-  go(last);
-  let wide = scene.clientWidth;
-  new ResizeObserver(guard(() => {
-    if (scene.clientWidth === wide) return;
-    wide = scene.clientWidth;
+  choose(-1);
+  onWidth(scene, () => {
     measure();
     show();
-  })).observe(scene);
+  });
 });

@@ -106,17 +106,21 @@ window.attnlibFrench ??= ({ nouns, adjectives, verbs, places, conjunctions, elid
     return { groups, french: joined(groups.flatMap((one, n) => [...n ? ["et"] : [], ...told(one)])), clauses, may };
   }
 
+  // The parts of a group, with one of them in front.
+  const inOrder = ({ main, there, second }, front) =>
+    [front, ...[main, there, second].filter(part => part !== front)];
+
   // The English of groups, with what French puts last put first in a share of them.
   function turned(groups, share) {
     const movable = groups.filter(({ there, second }) => there || second);
-    return groups.flatMap(({ main, there, second }, n) => {
-      const m = movable.indexOf(groups[n]), front = m >= 0 && Math.floor((m + 1) * share) > Math.floor(m * share);
-      const parts = !front ? [main, there, second] : second ? [second, main, there] : [there, main];
+    return groups.flatMap((group, n) => {
+      const m = movable.indexOf(group), moved = m >= 0 && Math.floor((m + 1) * share) > Math.floor(m * share);
+      const parts = inOrder(group, moved ? group.second ?? group.there : group.main);
       return [...n ? ["and"] : [], ...parts.flatMap(part => part?.english ?? [])];
     });
   }
 
-  return { read, turned };
+  return { read, turned, inOrder };
 };
 
 // Right and wrong.

@@ -153,7 +153,15 @@ window.attnlibLight ??= (() => {
 
   // --- A training that was recorded: its moments hold words, and weights that sum to 1 ---
 
-  function training({ steps, words, weights }, S) {
+  const END = "(end)", written = list => list.map(({ word }) => word).filter(word => word !== END);
+
+  // How many words are right, and which; the end is if all are.
+  function judged(list, right) {
+    const good = attnlibCards.match(written(list), right).map(place => place >= 0), count = attnlibCards.sum(good);
+    return { good: [...good, count === good.length && count === right.length], count };
+  }
+
+  function training({ steps, words, weights, loss, light }, S) {
     const bytes = atob(weights), last = steps.at(-1), index = step => steps.findLastIndex(one => one <= step + 1e-6);
     let at = 0;
     const moments = words.map(text => text.split(" ").map(word => {
@@ -161,7 +169,7 @@ window.attnlibLight ??= (() => {
       return { word, alpha: alpha.map(part => part / whole) };
     }));
     return {
-      moments, last, index,
+      steps, moments, last, index, errors: loss.map(one => one / loss[0]), found: light,
       at(step) {   // between two moments, a mixture of their weights, and the words of the nearer one
         const k = index(step), next = Math.min(k + 1, moments.length - 1);
         const part = next > k ? (step - steps[k]) / (steps[next] - steps[k]) : 0;
@@ -186,22 +194,89 @@ window.attnlibLight ??= (() => {
     })());
   }
 
-  // Go on from station to station, and stay at each as long as one reads what is said there.
-  async function film({ along, stepAt }, stations, from, isOn, go, said) {
-    for (const to of stations.filter(one => one >= from)) {
-      const begun = from, smooth = x => x * x * (3 - 2 * x), way = attnlibCards.still() || to === from ? 0 : TRAVEL;
-      if (!await during(way, isOn, part => go(part < 1 ? stepAt(mix(along(begun), along(to), smooth(part))) : to))) return false;
-      if (!await during(Math.max(1800, READ * said.textContent.length), isOn)) return false;
-      from = to;
+  // --- Time: the curves of trainings, a slider over them, and buttons to play them and to go from station to station ---
+
+  // `arrive` shows another step, and `leave` ends before it what goes on by itself in the card.
+  function timeline({ rows, stations, title, label, leave = () => {}, arrive }) {
+    const { make, button, dress, fill, write, clamp, still } = attnlibCards, { along, stepAt, last } = rows[0];
+    const TOP = 8, BOTTOM = 66, NARROW = 530, KINDS = ["errors", "found"], up = share => mix(BOTTOM, TOP, share);
+    const ofEach = draw => rows.flatMap(row => KINDS.map(kind => draw(row, kind)));
+    let run;
+
+    function measure() {
+      const wide = box.clientWidth, x = n => (along(n) * wide).toFixed(1);
+      const ticks = wide < NARROW ? [0, 100, 200, 500, 1000, last] : [0, 50, 100, 200, 300, 500, 1000, last];
+      const [loss, key] = rows.length > 1 ? ["their loss", `: - - ${rows[0].title}, — ${rows[1].title}`] : ["its loss", ""];
+      fill(curves, make("line", { x2: wide, y1: BOTTOM, y2: BOTTOM }),
+        ...ofEach((row, kind) => make("path", { class: `at-${kind} ${row === rows.at(-1) ? "" : "at-dashed"}`,
+          d: `M${row[kind].map((share, k) => `${x(row.steps[k])} ${up(share).toFixed(1)}`).join("L")}` })),
+        ...stations.map(n => make("circle", { cx: x(n), cy: BOTTOM, r: 3 })),
+        ...ticks.map(n => make("text", { x: clamp(x(n), 4, wide - 14), y: BOTTOM + 17, "text-anchor": "middle" },
+          n.toLocaleString("en"))),
+        make("text", { class: "at-errors", x: 8, y: up(1) + 19 }, loss),
+        make("text", { class: "at-found", x: wide - 12, y: up(0.82) - 7, "text-anchor": "end" },
+          `light on the right words${key}`));
     }
-    return true;
+
+    function draw() {
+      const { step } = time, x = along(step) * box.clientWidth;
+      const told = ({ title, at, found, index }) => `${title ? `${title}: ` : ""}${written(at(step)).join(" ")}. ${
+        Math.round(100 * found[index(step)])} percent of the light is on the right words.`;
+      fill(now, make("line", { x1: x, x2: x, y1: TOP - 6, y2: BOTTOM }),
+        ...ofEach((row, kind) => make("circle", { class: `at-${kind}`, cx: x, cy: up(row[kind][row.index(step)]), r: 4.5 })));
+      if (run || document.activeElement !== slider) slider.value = Math.round(1000 * along(step));
+      dress(slider, { "aria-valuetext": `step ${Math.round(step)}: ${rows.map(told).join(" ")}` });
+      write(play, run ? "❚❚ Pause" : title);
+    }
+
+    function go(n) {
+      time.step = clamp(n, 0, last);
+      arrive();
+      if (stations.includes(time.step)) time.speak();
+    }
+
+    function move(n) {
+      time.stop();
+      leave();
+      go(n);
+    }
+
+    function pause() {
+      time.stop();
+      arrive();
+    }
+
+    async function film(from) {   // at each station it stays as long as one reads what is said there
+      const mine = run = {}, isOn = () => mine === run, smooth = x => x * x * (3 - 2 * x);
+      for (const to of stations.filter(one => one >= from)) {
+        const begun = from, travel = part => go(part < 1 ? stepAt(mix(along(begun), along(to), smooth(part))) : to);
+        if (!await during(still() || to === from ? 0 : TRAVEL, isOn, travel)) return;
+        if (!await during(Math.max(1800, READ * said.textContent.length), isOn)) return;
+        from = to;
+      }
+      pause();
+    }
+
+    function toggle() {
+      if (run) return pause();
+      leave();
+      return film(time.over() ? 0 : time.step);
+    }
+
+    const hop = by => move(by > 0 ? stations.find(one => one > time.step + 0.5) ?? last
+      : stations.findLast(one => one < time.step - 0.5) ?? 0);
+    const said = make("p", { class: "at-said" }), aloud = make("p", { class: "at-aloud", role: "status" });
+    const curves = make("g"), now = make("g", { class: "at-now" });
+    const slider = make("input", { type: "range", min: 0, max: 1000, value: 1000, "aria-label": label,
+      oninput: () => move(slider.value >= 1000 ? last : stepAt(slider.value / 1000)) });
+    const box = make("div", { class: "at-time" }, make("svg", { "aria-hidden": true }, curves, now), slider);
+    const play = button(title, { class: "at-go", onclick: toggle }), buttons = [play,
+      button("◀", { "aria-label": "one station back", onclick: () => hop(-1) }),
+      button("▶|", { "aria-label": "one station on", onclick: () => hop(1) })];
+    const time = { step: last, said, aloud, box, buttons, measure, draw, hop, toggle, over: () => time.step === last,
+      runs: () => Boolean(run), stop: () => { run = undefined; }, speak: () => write(aloud, said.textContent) };
+    return time;
   }
 
-  function nextStation(stations, step, by) {   // or the one before
-    const after = stations.findIndex(one => one > step + 0.5), k = after < 0 ? stations.length : after;
-    const to = by > 0 ? k : stations[k - 1] < step - 0.5 ? k - 1 : k - 2;
-    return stations[attnlibCards.clamp(to, 0, stations.length - 1)];
-  }
-
-  return { Light, bulb, sized, eased, mix, training, during, film, nextStation };
+  return { Light, bulb, sized, eased, mix, END, written, judged, training, during, timeline };
 })();

@@ -1,6 +1,6 @@
 // The plane: a query and keys that can be dragged, the weights, and the answer among the values.
-attnlibCards.define("plane", (card, data, guard) => {
-  const { make, button, dress, sayAtRest, two, clamp, sum, pressed, question } = attnlibCards;
+attnlibCards.define("plane", (card, data) => {
+  const { make, button, dress, sayAtRest, two, clamp, sum, onKey, follow, question } = attnlibCards;
   const KEYS = "Arrow keys move it; plus and minus pull it outwards or push it inwards, without turning it";
   const SIZE = 276, MIDDLE = SIZE / 2, UNIT = 42, GRID = 46;   // pixels: of a plane, of 1; points on the ground
   const FAR = 3, LONGEST = 2.8;   // how long a query and a key may be
@@ -112,14 +112,11 @@ attnlibCards.define("plane", (card, data, guard) => {
       make("text", { class: "at-soft", x: 8, y: 18 }, `↑ ${names[1][0]}`));
   }
 
-  function hull(points) {   // of all that lie around the others, from the left on (Andrew's monotone chain)
-    const sorted = [...points].sort(([a, b], [c, d]) => a - c || b - d);
-    const turns = ([a, b], [c, d], [e, f]) => (c - a) * (f - b) - (d - b) * (e - a);
-    const chain = list => list.reduce((kept, point) => {
-      while (kept.length > 1 && turns(kept.at(-2), kept.at(-1), point) <= 0) kept.pop();
-      return [...kept, point];
-    }, []).slice(0, -1);
-    return [...chain(sorted), ...chain(sorted.reverse())];
+  function hull(points) {   // a point is a corner if all others lie on one side of a line to another one
+    const side = ([a, b], [c, d], [e, f]) => (c - a) * (f - b) - (d - b) * (e - a);
+    const corners = points.filter(a => points.some(b => `${b}` !== `${a}` && points.every(c => side(a, b, c) >= 0)));
+    const [u, v] = [0, 1].map(n => sum(corners.map(corner => corner[n])) / corners.length);
+    return corners.sort(([a, b], [c, d]) => Math.atan2(b - v, a - u) - Math.atan2(d - v, c - u));
   }
 
   // --- The hand ---
@@ -135,26 +132,22 @@ attnlibCards.define("plane", (card, data, guard) => {
 
   function grab(event, n) {
     if (event.button) return;   // another button opens a menu, which takes the release
-    const node = event.currentTarget, box = plane.getBoundingClientRect(), zoom = SIZE / box.width;
-    node.setPointerCapture(event.pointerId);
-    node.focus({ preventScroll: true });
+    const box = plane.getBoundingClientRect(), zoom = SIZE / box.width;
+    event.currentTarget.focus({ preventScroll: true });
     held = true;   // nothing is said before the hand lets go, and nothing on the page moves
-    node.onpointermove = guard(({ clientX, clientY }) =>
-      move(n, [((clientX - box.left) * zoom - MIDDLE) / UNIT, (MIDDLE - (clientY - box.top) * zoom) / UNIT]));
-    node.onpointerup = node.onpointercancel = guard(() => {
-      held = node.onpointermove = null;
+    follow(event, ({ clientX, clientY }) =>
+      move(n, [((clientX - box.left) * zoom - MIDDLE) / UNIT, (MIDDLE - (clientY - box.top) * zoom) / UNIT]), () => {
+      held = false;
       draw("query");
     });
   }
 
   function keyed(event, n) {
     const [x, y] = n < 0 ? query : keys[n], size = Math.hypot(x, y), by = event.shiftKey ? 0.02 : 0.1;
-    const to = { ArrowRight: [x + by, y], ArrowLeft: [x - by, y], ArrowUp: [x, y + by],
-      ArrowDown: [x, y - by] }[pressed(event)];
-    const along = { "+": 1 + 0.1 / (size || 1), "-": Math.max(1 - 0.1 / (size || 1), 0.01) }[pressed(event)];
-    if (!to && !along) return;
-    event.preventDefault();
-    move(n, to ?? [x * along, y * along]);
+    const to = (dx, dy) => () => move(n, [x + dx, y + dy]);
+    const along = part => () => move(n, [x * part, y * part]);
+    return onKey(event, { ArrowRight: to(by, 0), ArrowLeft: to(-by, 0), ArrowUp: to(0, by), ArrowDown: to(0, -by),
+      "+": along(1 + 0.1 / (size || 1)), "-": along(Math.max(1 - 0.1 / (size || 1), 0.01)) });
   }
 
   function judge() {   // when the query has been pulled out along the line

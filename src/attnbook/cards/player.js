@@ -1,6 +1,6 @@
 // One step of a trained model, phase by phase: what acts is lit, in the picture and in the list of equations.
 attnlibCards.define("player", (card, data, guard) => {
-  const { make, button, line, dress, fill: keep, write, two, clamp, maxLength, greatest, still, pressed, choices, EOS,
+  const { make, button, line, dress, fill: keep, write, two, clamp, maxLength, greatest, still, onKey, onWidth, choices, EOS,
     vocabularies, load, forget, whenTouched, question } = attnlibCards;
   const LEAST = 0.005, PACE = 2400, { name, number, numbers } = vocabularies(data);   // milliseconds
   const CELL = 2, ACROSS = 6, LEVELS = 5;   // of a strip: pixels, numbers in a row, strengths of color
@@ -64,7 +64,7 @@ attnlibCards.define("player", (card, data, guard) => {
     const { late, encoded: { h } } = models[m], c = middle(), r = right(), queryX = late ? r : left;
     const each = make => all.map((_, i) => make(i));
     parts = { ribbons: make("g"), strips: make("g"), list: make("g"),
-      scores: each(i => make("text", { x: x(i), y: ROW.e })),
+      scores: each(i => make("text", { class: many ? "at-small" : "", x: x(i), y: ROW.e })),
       bars: each(i => make("rect", { class: "at-bar", x: x(i) - 15, y: ROW.a - HIGH, width: 30, height: HIGH })),
       were: each(i => make("path", { class: "at-were", d: `M${x(i) - 19} ${ROW.a}h38` })),
       shares: each(i => make("text", { x: x(i), y: ROW.a + 13 })) };
@@ -310,13 +310,12 @@ attnlibCards.define("player", (card, data, guard) => {
   drawPhases();
   drawWritten(data.written);
   dress(card, { onkeydown: event => {
-    const { tagName } = event.target, key = pressed(event);
-    if (/INPUT|SELECT|SUMMARY/.test(tagName) || (key === " " && tagName === "BUTTON")) return;
-    const what = { ArrowRight: () => go(phase + 1), ArrowLeft: () => go(phase - 1), ArrowDown: () => choose(t + 1),
-      ArrowUp: () => choose(t - 1), Home: () => go(0), End: () => go(order().length - 1), " ": run }[key];
-    if (what) event.preventDefault();
-    return what && act(what, key === " ");
+    const { tagName } = event.target, then = what => () => act(what);
+    return !/INPUT|SELECT|SUMMARY/.test(tagName) && onKey(event, { ArrowRight: then(() => go(phase + 1)),
+      ArrowLeft: then(() => go(phase - 1)), ArrowDown: then(() => choose(t + 1)), ArrowUp: then(() => choose(t - 1)),
+      Home: then(() => go(0)), End: then(() => go(order().length - 1)),
+      " ": tagName !== "BUTTON" && (() => act(run, true)) });
   } });
   whenTouched(card, () => act(() => {}));
-  new ResizeObserver(guard(() => parts && svg.clientWidth && svg.clientWidth !== W && (build(), draw()))).observe(player);
+  onWidth(player, () => parts && (build(), draw()));
 });

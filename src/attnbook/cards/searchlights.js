@@ -2,27 +2,22 @@
 // model wrote in its training and where it looked, moment by moment. At the end of the training the model itself runs
 // in the page, and its lights can be moved by hand.
 attnlibCards.define("searchlights", (card, data, guard) => {
-  const { make, button, line, dress, fill, write, two, clamp, greatest, sum, still, pressed, EOS, vocabularies, load,
-    match, whenTouched, question } = attnlibCards;
-  const { Light, bulb, sized, eased, training, during, film, nextStation } = attnlibLight;
+  const { make, button, line, dress, fill, write, two, clamp, greatest, sum, still, widths, onKey, follow, onWidth,
+    vocabularies, load, whenTouched, question } = attnlibCards;
+  const { Light, bulb, sized, eased, END, written, judged, training, during, timeline } = attnlibLight;
   const TALL = 560, GRAIN = 2, MOST_GRAIN = 6;   // pixels
   const OPENING = ["Each French word is a lamp, with one unit of light. It falls on the English words that the model ",
     "looks at while it writes the French one."];
-  const { name } = vocabularies({ source: [], target: data.target }), END = name(EOS), tried = question(card);
+  const { name } = vocabularies({ source: [], target: data.target }), tried = question(card);
   const glosses = new Map(data.target.map((word, n) => [word, data.gloss[n]])), gloss = word => glosses.get(word) ?? "";
-  const source = [...data.source, END], S = source.length, last = data.steps.at(-1), stations = new Map(data.stations);
-  const learned = training(data, S), { moments, along: at, stepAt } = learned, stops = data.stations.map(([n]) => n);
-  const lamps = [];
-  let step = last, chosen = -1, looks = new Map(), playing, learning = false, early = false;   // lights by step
+  const source = [...data.source, END], S = source.length, stations = new Map(data.stations);
+  const learned = training(data, S), lamps = [];
+  let chosen = -1, looks = new Map(), writes, learning = false, early = false;   // lights by step
   let wanted = [], place = {}, grain = GRAIN, lights = {}, model, encoded, pen, steps = [];
-
-  const body = list => list.map(({ word }) => word).filter(word => word !== END);
-  const right = list => match(body(list), data.right).map(place => place >= 0);
-  const over = () => step === last;
+  const time = timeline({ rows: [learned], stations: [...stations.keys()], title: "▶ Watch it learn this",
+    label: "training step", leave, arrive }), { over, said } = time;
 
   // --- What ought to be seen ---
-
-  const index = () => learned.index(step);
 
   function aimed() {   // by the reader's lights
     const hand = { hidden: new Set(), sharpness: 1, looks };
@@ -31,12 +26,16 @@ attnlibCards.define("searchlights", (card, data, guard) => {
 
   // `until`: the word that is being written.
   function show(until = Infinity) {
-    steps = looks.size && encoded ? aimed() : learned.at(step);
+    steps = looks.size && encoded ? aimed() : learned.at(time.step);
     chosen = Math.min(chosen, steps.length - 1);
     const much = t => t > until ? 0 : t === until || t === chosen ? 1 : chosen >= 0 ? 0.13 : until < Infinity ? 0.3 : 0.6;
     wanted = steps.map(({ alpha }, t) => ({ x: place.lamps[t], alpha, b: much(t) }));
     drawWords(until);
-    drawTime();
+    time.draw();
+    write(stamp, learning || !over() ? `step ${Math.round(time.step).toLocaleString("en")} · ${
+      place.tall ? "" : "has read "}${data.pairs[learned.index(time.step)].toLocaleString("en")} sentence pairs` : "");
+    again.hidden = !over() || looks.size > 0;
+    own.hidden = !looks.size;
     ease();
   }
 
@@ -57,13 +56,13 @@ attnlibCards.define("searchlights", (card, data, guard) => {
     french.replaceChildren();
     lamps.length = 0;
     lights = {};
-    drawCurves();
+    time.measure();
   }
 
   const plain = matchMedia("(forced-colors: active)");
 
   function paint(rests) {
-    const { wide, tall, high, lamp, depth, words } = place, travels = playing && !stations.has(step);
+    const { wide, tall, high, lamp, depth, words } = place, travels = time.runs() && !stations.has(time.step);
     const size = rests && !travels ? GRAIN : grain;
     const spot = (x, y) => tall ? [y, x] : [x, y];
     if (plain.matches) return paintLines(spot);
@@ -95,21 +94,18 @@ attnlibCards.define("searchlights", (card, data, guard) => {
     pen.globalAlpha = 1;
   }
 
-  const ruler = make("canvas").getContext("2d");
-  const fitting = word => {   // pixels of its letters, so that it fits in its column
-    ruler.font = `16px ${getComputedStyle(scene).fontFamily}`;
-    return place.tall ? 16 : clamp(16 * (place.gap - 5) / ruler.measureText(word).width, 10.5, 16);
-  };
+  // Pixels of a word's letters, so that it fits in its column.
+  const fitting = word => place.tall ? 16 : clamp(16 * (place.gap - 5) / widths([word], 16)[0], 10.5, 16);
 
   function drawWords(until) {
-    const good = right(steps), whole = good.length === data.right.length && good.every(Boolean);
+    const { good } = judged(steps, data.right);
     const cut = steps.length === S && steps.at(-1).word !== END;
     while (french.children.length > steps.length) french.lastChild.remove();
     steps.forEach(({ word, alpha }, t) => {
       const node = french.children[t] ?? french.appendChild(make("div", { role: "option", lang: "fr",
         onpointerdown: event => grab(event, t) }, make("b"), make("small", { lang: "en" })));
       const [letters, below] = node.children, spot = place.lamps[t], most = greatest(alpha, 1)[0];
-      const marks = { "at-right": word === END ? whole : good[t], "at-yours": looks.has(t) };
+      const marks = { "at-right": good[t], "at-yours": looks.has(t) };
       if (letters.textContent && letters.textContent !== word && !still()) letters.animate?.([{ opacity: 0 }, {}], 500);
       write(letters, word + (cut && t === S - 1 ? " …" : ""));
       write(below, gloss(word));
@@ -128,52 +124,19 @@ attnlibCards.define("searchlights", (card, data, guard) => {
   const slow = () => { grain = Math.min(1.5 * grain, MOST_GRAIN); };   // frames take too long: fewer grains
   const ease = eased([lamps], () => [wanted], paint, slow);
 
-  // --- Time: two curves, and where we are on them ---
-
-  const TOP = 8, BOTTOM = 66, up = share => BOTTOM - (BOTTOM - TOP) * share;
-  const shares = { errors: data.loss.map(loss => loss / data.loss[0]), light: data.light };
-
-  function drawCurves() {
-    const wide = time.clientWidth, x = n => (at(n) * wide).toFixed(1), ticks = place.tall ? [0, 100, 200, 500, 1000]
-      : [0, 50, 100, 200, 300, 500, 1000];
-    const curve = (kind, list) => make("path", { class: kind,
-      d: `M${list.map((share, k) => `${x(data.steps[k])} ${up(share).toFixed(1)}`).join("L")}` });
-    const label = (kind, text, more) => make("text", { class: kind, ...more }, text);
-    fill(curves, make("line", { x2: wide, y1: BOTTOM, y2: BOTTOM }), curve("at-errors", shares.errors),
-      curve("at-found", shares.light), ...data.stations.map(([n]) => make("circle", { cx: x(n), cy: BOTTOM, r: 3 })),
-      ...[...ticks, last].map(n => make("text", { x: clamp(x(n), 4, wide - 14), y: BOTTOM + 17, "text-anchor": "middle" },
-        n.toLocaleString("en"))),
-      label("at-errors", "its loss", { x: 8, y: up(1) + 19 }),
-      label("at-found", "light on the right words", { x: wide - 12, y: up(0.82) - 7, "text-anchor": "end" }));
-  }
-
-  function drawTime() {
-    const x = at(step) * time.clientWidth, k = index(), spots = [shares.errors[k], shares.light[k]].map(up);
-    fill(now, make("line", { x1: x, x2: x, y1: TOP - 6, y2: BOTTOM }), ...spots.map((y, n) =>
-      make("circle", { class: ["at-errors", "at-found"][n], cx: x, cy: y, r: 4.5 })));
-    write(stamp, learning || !over() ? `step ${Math.round(step).toLocaleString("en")} · ${
-      place.tall ? "" : "has read "}${data.pairs[k].toLocaleString("en")} sentence pairs` : "");
-    if (playing || document.activeElement !== slider) slider.value = Math.round(1000 * at(step));
-    dress(slider, { "aria-valuetext": `step ${Math.round(step)}: ${body(moments[k]).join(" ")}. ${
-      Math.round(100 * data.light[k])} percent of the light is on the right words.` });
-    write(play, playing && learning ? "❚❚ Pause" : "▶ Watch it learn this");
-    again.hidden = !over() || looks.size > 0;
-    own.hidden = !looks.size;
-  }
-
   // --- Saying ---
 
-  const tell = (...parts) => fill(said, ...parts), speak = () => write(aloud, said.textContent);
+  const tell = (...parts) => fill(said, ...parts);
   const english_ = list => make("em", {}, list.map(gloss).join(" "));
 
   function caption() {   // of a station, or of what stands between two
-    const [station, html] = [...stations].filter(([n]) => n <= step + 0.5).at(-1);
-    if (step - station < 3) {
+    const [station, html] = [...stations].filter(([n]) => n <= time.step + 0.5).at(-1);
+    if (time.step - station < 3) {
       said.innerHTML = html;   // styled by the package
       return;
     }
-    const good = right(steps).filter(Boolean).length;
-    tell("It writes ", english_(body(steps)), `. ${good} of ${data.right.length} words ${good === 1 ? "is" : "are"} right.`);
+    const { count } = judged(steps, data.right);
+    tell("It writes ", english_(written(steps)), `. ${count} of ${data.right.length} words ${count === 1 ? "is" : "are"} right.`);
   }
 
   function say(t) {   // what a word looks at
@@ -184,8 +147,8 @@ attnlibCards.define("searchlights", (card, data, guard) => {
 
   // --- The training ---
 
-  function go(n) {
-    [step, learning] = [clamp(n, 0, last), true];
+  function arrive() {
+    learning = true;
     show();
     caption();
     judge();
@@ -193,52 +156,39 @@ attnlibCards.define("searchlights", (card, data, guard) => {
 
   function judge() {   // when the reader has been there, and has gone on
     if (!data.question) return;
-    early ||= step <= data.question.step;
-    if (early && step > data.question.step + 1) tried(data.question.right);
+    early ||= time.step <= data.question.step;
+    if (early && time.step > data.question.step + 1) tried(data.question.right);
   }
 
-  function leave() {   // whatever goes on by itself, and the reader's lights
-    playing = undefined;
+  function stop() {   // whatever goes on by itself
+    time.stop();
+    writes = undefined;
+  }
+
+  function leave() {   // that, and the reader's lights
+    stop();
     looks = new Map();
     chosen = -1;
   }
 
-  async function watch() {
-    const from = over() ? 0 : step;
-    leave();
-    const run = playing = {}, arrive = n => {
-      go(n);
-      if (stations.has(n)) speak();
-    };
-    if (!await film(learned, stops, from, () => run === playing, arrive, said)) return;
-    playing = undefined;
-    show();
-  }
-
   async function unroll() {   // the trained model writes word by word
     leave();
-    const run = {};
-    [step, learning, lamps.length, playing] = [last, false, 0, run];
+    const run = writes = {};
+    [time.step, learning, lamps.length] = [learned.last, false, 0];
     tell(OPENING.join(""));
-    for (let t = 0; t < moments.at(-1).length; t++) {
+    for (let t = 0; t < learned.moments.at(-1).length; t++) {
       show(t);
-      if (!await during(t ? 520 : 800, () => run === playing)) return;
+      if (!await during(t ? 520 : 800, () => run === writes)) return;
     }
-    playing = undefined;
+    writes = undefined;
     show();
   }
 
   function rest() {   // the trained model, with its own lights
     leave();
-    [step, learning] = [last, false];
+    [time.step, learning] = [learned.last, false];
     show();
     tell(OPENING.join(""));
-  }
-
-  function hop(by) {
-    leave();
-    go(nextStation(stops, step, by));
-    speak();
   }
 
   // --- The hand: a lamp's light is thrown elsewhere, and the model writes anew ---
@@ -250,18 +200,18 @@ attnlibCards.define("searchlights", (card, data, guard) => {
 
   async function aim(t, x) {   // its light falls around this place
     const parts = place.words.map(word => Math.exp(-(((x - word) / (0.42 * place.gap)) ** 2))), whole = sum(parts);
-    playing = undefined;
+    stop();
     looks.set(t, parts.map(part => part / whole));
     chosen = t;
     await ready();
     show();
-    tell("By your light it writes ", english_(body(steps)), ".");
+    tell("By your light it writes ", english_(written(steps)), ".");
   }
 
-  const aimAt = i => chosen >= 0 && over() && !playing && aim(chosen, place.words[i]);
+  const aimAt = i => chosen >= 0 && over() && !time.runs() && !writes && aim(chosen, place.words[i]);
 
   function pick(t) {
-    playing = undefined;
+    stop();
     chosen = chosen === t ? -1 : t;
     show();
     if (chosen >= 0) say(t);
@@ -271,17 +221,14 @@ attnlibCards.define("searchlights", (card, data, guard) => {
 
   function grab(event, t) {
     if (event.button) return;
-    const node = event.currentTarget, { clientX, clientY } = event;
+    const { clientX, clientY } = event;
     let moved = false;
-    node.setPointerCapture(event.pointerId);
-    node.onpointermove = guard(event => {
+    follow(event, event => {
       moved ||= Math.hypot(event.clientX - clientX, event.clientY - clientY) > 5;
       if (moved && over()) return aim(t, along(event, t));
-    });
-    node.onpointerup = node.onpointercancel = guard(({ type }) => {
-      node.onpointermove = node.onpointerup = node.onpointercancel = null;
+    }, ({ type }) => {
       if (type === "pointerup" && !moved) pick(t);
-      speak();
+      time.speak();
     });
   }
 
@@ -294,21 +241,21 @@ attnlibCards.define("searchlights", (card, data, guard) => {
   }
 
   function keys(event) {
-    const key = pressed(event), t = [...french.children].indexOf(event.target), [back, on, less, more] = place.tall
+    const t = [...french.children].indexOf(event.target), [back, on, less, more] = place.tall
       ? ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"] : ["ArrowLeft", "ArrowRight", "ArrowDown", "ArrowUp"];
-    const to = { [back]: t - 1, [on]: t + (chosen === t), Home: 0, End: Infinity, Enter: t, " ": t }[key];
-    const by = { [less]: -1, [more]: 1 }[key];
-    if (key === "Escape" && (looks.size || chosen >= 0)) rest();
-    else if (to !== undefined) {
+    const to = n => () => {
       chosen = -1;
-      pick(clamp(to, 0, steps.length - 1));
+      pick(clamp(n, 0, steps.length - 1));
       french.children[chosen].focus();
-    } else if (by && over() && chosen >= 0) {
-      const i = clamp(greatest(steps[chosen].alpha, 1)[0] + by, 0, S - 1);
-      guard(() => aim(chosen, place.words[i]).then(speak))();
-    } else return;
-    event.preventDefault();
-    event.stopPropagation();
+    };
+    const by = n => over() && chosen >= 0 && (() => {
+      const i = clamp(greatest(steps[chosen].alpha, 1)[0] + n, 0, S - 1);
+      return aim(chosen, place.words[i]).then(time.speak);
+    });
+    const done = onKey(event, { [back]: to(t - 1), [on]: to(t + (chosen === t)), [less]: by(-1), [more]: by(1), Home: to(0),
+      End: to(Infinity), Enter: to(t), " ": to(t), Escape: (looks.size || chosen >= 0) && rest });
+    if (done) event.stopPropagation();
+    return done;
   }
 
   // --- Before an audience: the whole screen, and the keys of a presenter ---
@@ -323,56 +270,34 @@ attnlibCards.define("searchlights", (card, data, guard) => {
   }
 
   function presenting(event) {
-    const by = { ArrowRight: 1, PageDown: 1, ArrowLeft: -1, PageUp: -1 }[pressed(event)];
-    if (document.fullscreenElement !== hall || event.target === slider) return;
-    if (by) hop(by);
-    else if (pressed(event) === " ") toggle();
-    else return;
-    event.preventDefault();
+    const on = () => time.hop(1), back = () => time.hop(-1);
+    if (document.fullscreenElement !== hall || event.target.matches("input")) return;
+    return onKey(event, { ArrowRight: on, PageDown: on, ArrowLeft: back, PageUp: back, " ": time.toggle });
   }
 
   // --- Beginning ---
-
-  function toggle() {
-    if (!playing || !learning) return watch();
-    playing = undefined;
-    return show();
-  }
 
   const canvas = make("canvas", { "aria-hidden": true }), stamp = make("div", { class: "at-stamp", "aria-hidden": true });
   const english = make("div", { class: "at-english", role: "group", "aria-label": "English sentence" });
   const french = make("div", { class: "at-french", role: "listbox", onkeydown: keys, "aria-orientation": "horizontal",
     "aria-label": "The French that the model writes: choose a word, and move its light with the arrow keys" });
   const scene = make("div", { class: "at-scene" }, canvas, stamp, english, french);
-  const said = make("p", { class: "at-said" }), aloud = make("p", { class: "at-aloud", role: "status" });
-  const slider = make("input", { type: "range", min: 0, max: 1000, value: 1000, "aria-label": "training step",
-    oninput: () => {
-      leave();
-      go(slider.value >= 1000 ? last : stepAt(slider.value / 1000));
-    } });
-  const curves = make("g"), now = make("g", { class: "at-now" });
-  const time = make("div", { class: "at-time" }, make("svg", { "aria-hidden": true }, curves, now), slider);
-  const night = make("div", { class: "at-night" }, scene, said, time);
+  const night = make("div", { class: "at-night" }, scene, said, time.box);
   const hall = make("div", { class: "at-hall", tabindex: -1, onkeydown: presenting }, night);
-  const play = button("", { class: "at-go", onclick: toggle });
   const again = button("Write it again", { onclick: unroll }), own = button("Its own lights", { onclick: rest });
-  const controls = line(play, button("◀", { "aria-label": "one station back", onclick: () => hop(-1) }),
-    button("▶|", { "aria-label": "one station on", onclick: () => hop(1) }), again, own,
+  const controls = line(...time.buttons, again, own,
     document.fullscreenEnabled && button("Present", { onclick: present, class: "at-push" }));
   controls.classList.add("at-controls");
   const picture = card.querySelector(".at-still"), asked = card.querySelector(".at-ask");
-  picture.before(make("div", { class: "at-live", dir: "ltr" }, hall, aloud));
+  picture.before(make("div", { class: "at-live", dir: "ltr" }, hall, time.aloud));
   (asked ?? picture.previousSibling).after(controls);
   measure();
   rest();
-  let wide = scene.clientWidth;
-  new ResizeObserver(guard(() => {
-    fitHall();
-    if ([0, wide].includes(scene.clientWidth)) return;   // on paper it has no width
-    wide = scene.clientWidth;
+  onWidth(scene, () => {
     measure();
     show();
-  })).observe(scene);
+    fitHall();
+  });
   document.addEventListener("fullscreenchange", fitHall);
   plain.addEventListener("change", () => paint(true));
   whenTouched(card, ready);

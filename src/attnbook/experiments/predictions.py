@@ -63,7 +63,7 @@ class Predictions(NamedTuple):
 
 
 def predict(model: EncoderDecoder, pairs: Sequence[SentencePair], beam_size: int = 5) -> Predictions:
-    """Translate sentences within `max_output_length`, and score their references.
+    """Translate sentences within `attnbook.language.sentences.max_output_length`, and score their references.
 
     Parameters
     ----------

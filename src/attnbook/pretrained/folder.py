@@ -94,11 +94,11 @@ def read_vocabularies(folder: Path) -> tuple[Tokenizer, Tokenizer]:
     """Read the source and target vocabularies of a model folder."""
     for names in VOCABULARIES:
         if all((folder / name).is_file() for name in names):
-            known = []
+            vocabularies = []
             for path in (folder / name for name in names):
                 with refuse_damage(path):
-                    known.append(_read_vocabulary(path))
-            return known[0], known[-1]
+                    vocabularies.append(_read_vocabulary(path))
+            return vocabularies[0], vocabularies[-1]
     raise ValueError(f"{folder} lacks a vocabulary; expected one for each side, or one for both")
 
 
@@ -140,9 +140,9 @@ def load(folder: str | Path, device: str | torch.device = "cpu") -> EncoderDecod
     config = read_config(folder)
     if not (folder / WEIGHTS).exists():
         raise ValueError(f"{folder} is still being trained; expected a finished training: give its command again")
-    known = read_vocabularies(folder)
+    vocabularies = read_vocabularies(folder)
     with refuse_damage(folder / CONFIG):
-        network = make(config, *known)
+        network = make(config, *vocabularies)
     with refuse_damage(folder / WEIGHTS, "those of this model"):
         network.load_state_dict(load_file(folder / WEIGHTS))
     network.config = config

@@ -19,11 +19,11 @@ from attnbook.pretrained.folder import load, load_history
 from attnbook.pretrained.models import FOLDER
 from attnlib.data import SentencePair
 from attntext import saving
+from attntext.atomic_files import add_path_to_errors
 from attntext.files import read_lines
 from attntext.settings import TrainingConfig
 from attntext.stream import translate_stream
 from attntext.trainer import train_model
-from attntext.writing import add_path_to_errors
 
 TRAIN = ("train", "--source", "train.tsv", "--model", "run", "--features", "64", "--dropout", "0")
 CHINESE = [

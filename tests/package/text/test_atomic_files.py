@@ -1,10 +1,10 @@
-"""A file is written whole or not at all, or is continued where it is open already."""
+"""A file is written whole or not at all."""
 
 import errno
 
 import pytest
 
-from attntext.writing import atomic_open, write_atomically
+from attntext.atomic_files import atomic_open, write_atomically
 
 
 def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path):
