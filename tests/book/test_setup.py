@@ -1,4 +1,4 @@
-"""What installs the book: the lock, what readers install, Binder's copy of it, Colab, and what runs on GitHub."""
+"""What installs the book: the lock, what readers install, Binder's copy of it, and what runs on GitHub."""
 
 import re
 import tomllib

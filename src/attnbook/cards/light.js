@@ -206,14 +206,14 @@ window.attnlibLight ??= (() => {
     function measure() {
       const wide = box.clientWidth, x = n => (along(n) * wide).toFixed(1);
       const ticks = wide < NARROW ? [0, 100, 200, 500, 1000, last] : [0, 50, 100, 200, 300, 500, 1000, last];
-      const [errors, key] = rows.length > 1 ? ["their errors", `: - - ${rows[0].title}, — ${rows[1].title}`] : ["its errors", ""];
+      const [loss, key] = rows.length > 1 ? ["their loss", `: - - ${rows[0].title}, — ${rows[1].title}`] : ["its loss", ""];
       fill(curves, make("line", { x2: wide, y1: BOTTOM, y2: BOTTOM }),
         ...ofEach((row, kind) => make("path", { class: `at-${kind} ${row === rows.at(-1) ? "" : "at-dashed"}`,
           d: `M${row[kind].map((share, k) => `${x(row.steps[k])} ${up(share).toFixed(1)}`).join("L")}` })),
         ...stations.map(n => make("circle", { cx: x(n), cy: BOTTOM, r: 3 })),
         ...ticks.map(n => make("text", { x: clamp(x(n), 4, wide - 14), y: BOTTOM + 17, "text-anchor": "middle" },
           n.toLocaleString("en"))),
-        make("text", { class: "at-errors", x: 8, y: up(1) + 19 }, errors),
+        make("text", { class: "at-errors", x: 8, y: up(1) + 19 }, loss),
         make("text", { class: "at-found", x: wide - 12, y: up(0.82) - 7, "text-anchor": "end" },
           `light on the right words${key}`));
     }

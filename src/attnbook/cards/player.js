@@ -64,7 +64,7 @@ attnlibCards.define("player", (card, data, guard) => {
     const { late, encoded: { h } } = models[m], c = middle(), r = right(), queryX = late ? r : left;
     const each = make => all.map((_, i) => make(i));
     parts = { ribbons: make("g"), strips: make("g"), list: make("g"),
-      scores: each(i => make("text", { x: x(i), y: ROW.e })),
+      scores: each(i => make("text", { class: many ? "at-small" : "", x: x(i), y: ROW.e })),
       bars: each(i => make("rect", { class: "at-bar", x: x(i) - 15, y: ROW.a - HIGH, width: 30, height: HIGH })),
       were: each(i => make("path", { class: "at-were", d: `M${x(i) - 19} ${ROW.a}h38` })),
       shares: each(i => make("text", { x: x(i), y: ROW.a + 13 })) };

@@ -158,7 +158,7 @@ def plot_ledger(judged: pd.DataFrame) -> Figure:
         for y, c in enumerate(part.itertuples()):
             _plot_claim(ax, y, c)
         ax.axvline(0, color="0.6", linewidth=1, zorder=0)
-        ax.set(ylim=(len(part) - 0.4, -0.9), yticks=[], xlabel=f"{unit}\n← otherwise than the paper | as the paper →")
+        ax.set(ylim=(len(part) - 0.4, -0.9), yticks=[], xlabel=f"{unit}\n← opposite order | order of the paper →")
         ax.spines[["top", "right", "left"]].set_visible(False)
     return fig
 

@@ -1,9 +1,8 @@
 """The pretrained models: what their recipes make, exact in float64, where the record's runs lie, and small."""
 
 import pytest
-import recipes
 import torch
-from recipes import RECIPES, TEXTS, Recipe, make
+from recipes import RECIPES, TEXTS
 from safetensors.torch import load_file
 from scipy import stats
 
@@ -55,33 +54,3 @@ def test_nothing_else_is_there_and_all_are_small():
 
 def test_a_name_that_is_not_there_is_refused(refused):
     refused(lambda: load_pretrained("bahdanov"), "^name is 'bahdanov'; expected one of bahdanau,")
-
-
-@pytest.fixture
-def tiny(monkeypatch, small):
-    """Have the recipes train twenty steps of a small plan."""
-    monkeypatch.setattr("attnbook.experiments.runs.read_plan", lambda _: small)
-    monkeypatch.setattr(recipes.Recording, "best_learning_rate", lambda *_: 0.01)
-
-    def chosen(**steps):
-        made = {name: Recipe("small", "bahdanau", 3, n) for name, n in steps.items()}
-        monkeypatch.setattr(recipes, "RECIPES", made)
-        monkeypatch.setattr(recipes, "TEXTS", {})
-
-    return chosen
-
-
-def test_make_trains_what_is_missing_and_the_same_again(tiny, tmp_path, monkeypatch):
-    tiny(start=0, half=10, whole=20)
-    messages = []
-    for _ in range(2):
-        make(tmp_path / "one", messages.append)
-        assert messages == ["training start", "training half", "training whole"]
-    monkeypatch.setattr(pretrained.models, "FOLDER", tmp_path / "one")
-    losses = [load_pretrained(name).config["training_info"]["losses"] for name in ("start", "half", "whole")]
-    assert losses[:2] == [[], losses[2][:1]]
-    assert len(losses[2]) == 2
-    weights = (tmp_path / "one" / "whole" / "model.safetensors").read_bytes()
-    assert weights != (tmp_path / "one" / "half" / "model.safetensors").read_bytes()
-    make(tmp_path / "two", messages.append)
-    assert (tmp_path / "two" / "whole" / "model.safetensors").read_bytes() == weights

@@ -1,4 +1,4 @@
-"""The command that records, with runs that take no time: shared, interrupted and gone on with, each is done once."""
+"""The command that records, with runs that take no time: each is done once."""
 
 import pytest
 import recording

@@ -1,12 +1,10 @@
-"""Runs on a text: recorded once, gone on with, measured, and with nothing of the text in them."""
+"""Runs on a text: recorded once, measured, and with nothing of the text in them."""
 
-import os
-import signal
 from pathlib import Path
 
 import numpy as np
 import pytest
-from sentences import read_data, record, train_and_measure
+from sentences import read_data, record
 
 from attnbook import load, sample
 from attnbook.experiments import Recording, read_table
@@ -125,19 +123,3 @@ def test_what_is_recorded_is_not_run_again_and_of_another_text_refused(sentences
             (tmp_path / f"{name}.{ending}").write_text("a\nb\n")
     with pytest.raises(ValueError, match="bahdanau, seed 0, is recorded with another text; give another --folder"):
         record(sentences, tmp_path, tmp_path, folder, only=WANTED[:1])
-
-
-def test_a_run_that_was_ended_is_gone_on_with_and_ends_the_same(sentences, folder, text_folder, tmp_path):
-    """Ctrl-C after a step: the same call then gives the same figures."""
-    data, config = read_data(text_folder, "german"), sentences.configs["bahdanau"]
-
-    def interrupt(message):
-        if "weights" in message:
-            os.kill(os.getpid(), signal.SIGINT)
-
-    with pytest.raises(KeyboardInterrupt):
-        train_and_measure(config, 0, data, tmp_path / "model", log=interrupt)
-    run = train_and_measure(config, 0, data, tmp_path / "model")
-    before = details_of(sentences, folder, "bahdanau")
-    names = ("dev", "translations", "log_probabilities", "weights", "forced_attention")
-    assert {name: run.details[name] for name in names} == {name: before[name] for name in names}

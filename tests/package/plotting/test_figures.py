@@ -1,4 +1,4 @@
-"""What a picture shows can be read back from it; nothing is clipped, and nothing global changes."""
+"""What a picture shows can be read back from it, and nothing is clipped."""
 
 import matplotlib.pyplot as plt
 import numpy as np

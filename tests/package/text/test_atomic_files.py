@@ -1,4 +1,4 @@
-"""A file is written whole or not at all, or is continued where it is open already."""
+"""A file is written whole or not at all."""
 
 import errno
 
