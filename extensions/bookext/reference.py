@@ -14,6 +14,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.parsers import RSTParser
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.nodes import make_refnode
 
 
 def module(page: str) -> str:
@@ -59,6 +60,12 @@ def skip(app: Sphinx, what: str, name: str, obj: object, *_: object) -> bool | N
     return True if type(obj).__name__ == "_tuplegetter" else None
 
 
+def resolve(app: Sphinx, env: BuildEnvironment, node: nodes.Element, text: nodes.Node) -> nodes.Node | None:
+    """Return a link to an alias of a type, cited as a class and documented as data: Sphinx 7 does not find it."""
+    entry = env.get_domain("py").objects.get(node["reftarget"])
+    return entry and make_refnode(app.builder, node["refdoc"], entry.docname, entry.node_id, text)
+
+
 def let_links_find_names(app: Sphinx, env: BuildEnvironment) -> None:
     """Register the names of the package as anchors for links in Markdown.
 
@@ -77,4 +84,5 @@ def setup(app: Sphinx) -> None:
     app.add_directive("modules-in-reading-order", ModulesInReadingOrder)
     app.connect("autodoc-process-signature", show_signature)
     app.connect("autodoc-skip-member", skip)
+    app.connect("missing-reference", resolve)
     app.connect("env-updated", let_links_find_names)
