@@ -137,6 +137,22 @@ assert longer["order-layer"].mean() > scores(clauses=ranges.LONGER)[best].mean()
 in_second = longer[second].mean().diff()
 assert in_second["order-layer"] > 0 > drops["path-layer"]
 assert (in_second[["order-feeding", "global-feeding"]] < 0).all()
+assert longer.mean().idxmax() == second[3] == "order-layer"
+
+# %% after hybrid
+of_metric = tested.unstack("metric")
+better = {metric: {*of_metric.index[of_metric[metric] == "supported"]} for metric in of_metric}
+assert better == {"bleu_beam": {5, 6, 8}, "perplexity": {4, 5, 6, 8}, "exact_match": set()}
+opposite = of_metric == "reversed"
+assert opposite["perplexity"][opposite["perplexity"]].index.tolist() == [1, 2] and opposite.sum().sum() == 2
+assert (of_metric.loc[[1, 2, 3], "bleu_beam"] == "ruled out").all()
+bleu = means["bleu_beam"].unstack()[["bahdanau-3", "hybrid"]]
+assert bleu.loc[[1, 2, 3]].min().min() > 99
+assert fresh["seed"].min() > recorded.runs()["seed"].max()
+assert fresh[fresh["model"].isin(bleu)].groupby("model")["seed"].nunique().eq(10).all()
+hybrid = later.plan.configs["hybrid"].options
+layer = recorded.plan.configs["order-layer"].options
+assert hybrid == layer
 
 # %% after cell-022
 one, six = (ranges.mean_by_seed(recorded, [*MODELS], clauses=[n]) for n in (1, 6))

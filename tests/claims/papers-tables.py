@@ -66,6 +66,19 @@ for lengths in measured.values():
 assert 0.4 < pace["global-feeding"] / pace["global"] < 0.6
 
 # %% after cell-019
+of_grammar = asked.set_index(["first", "second", "test_set"])
+of_attention = [(f"bahdanau-{n}", f"no-attention-{n}") for n in (2, 3, 4)]
+gains = of_grammar.loc[[(*pair, n) for pair in of_attention for n in (2, 4, 8)]]
+assert f"{gains['difference'].min():.0f} {gains['difference'].max():.0f}" == "11 77"
+assert gains["verdict"].tolist() == ["agrees", "agrees", "undecided"] + 6 * ["agrees"]
+for one, other in (("no-attention-4", "no-attention-2"), ("bahdanau-4", "bahdanau-2")):
+    assert of_grammar.loc[(one, other), "verdict"].to_dict() == {2: "differs", 4: "agrees", 8: "agrees"}
+assert of_grammar.loc[("no-attention-4", "no-attention-2", 2), "ci_high"] < 0, "even worse"
+short = recorded["grammar"].runs().query("model == 'bahdanau-2' and clauses == 2")["bleu_beam"]
+assert short.min() > 99
+bold_here = of_grammar.loc[("bahdanau-2", "no-attention-4")]
+assert (bold_here.loc[[2, 4], "difference"].round(-1) == 40).all()
+assert bold_here["verdict"].to_dict() == {2: "agrees", 4: "agrees", 8: "undecided"}
 from pathlib import Path
 
 assert Path("papers-tables.csv").read_text("utf-8") == beside.ledger_frame(recorded).to_csv(index=False), "make refresh"
