@@ -29,6 +29,6 @@ def weave(notebook: NotebookNode, claims: Path) -> NotebookNode:
             code, above = after[cell.id]
             given = f"dict(reader=globals(), path={str(claims)!r}, above={above}, code={code!r})"
             metadata = {"tags": ["remove-cell"], "claims": cell.id}
-            source = f"__import__('runpy').run_path({ASIDE!r}, {given});"
+            source = f"__import__('runpy').run_path({ASIDE!r}, {given}) and None"
             cells.append(new_code_cell(source, id=f"after-{cell.id}", metadata=metadata))
     return NotebookNode(notebook | {"cells": cells})

@@ -76,6 +76,15 @@ for one, other in (("no-attention-4", "no-attention-2"), ("bahdanau-4", "bahdana
 assert of_grammar.loc[("no-attention-4", "no-attention-2", 2), "ci_high"] < 0, "even worse"
 short = recorded["grammar"].runs().query("model == 'bahdanau-2' and clauses == 2")["bleu_beam"]
 assert short.min() > 99
+with_metric = asked.set_index(["first", "second", "metric", "test_set"])["verdict"]
+assert (with_metric["dot", "location"] == "agrees").all() and len(with_metric["dot", "location"]) == 4
+assert (with_metric["dot", "general"] == "undecided").all()
+no_better = with_metric["local-p", "dot"]
+assert no_better["bleu_beam"].to_dict() == {3: "differs", 5: "undecided"}
+assert (no_better["perplexity"] == "differs").all()
+errors_here = asked.query("first == 'local-p' and second == 'location' and metric == 'alignment_error_rate'")
+assert (errors_here["verdict"] == "agrees").all() and (errors_here["difference"].round(1) == -0.4).all()
+assert (errors_here["paper_first"] - errors_here["paper_second"]).round(2).eq(-0.03).all()
 bold_here = of_grammar.loc[("bahdanau-2", "no-attention-4")]
 assert (bold_here.loc[[2, 4], "difference"].round(-1) == 40).all()
 assert bold_here["verdict"].to_dict() == {2: "agrees", 4: "agrees", 8: "undecided"}

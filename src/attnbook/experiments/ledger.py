@@ -40,12 +40,16 @@ CORRELATED = {"L4": "alignment_error_rate", "L7": "perplexity"}
 
 
 class Correlation(NamedTuple):
-    """Spearman's correlation of two metrics over rows of a plan, with a 95 percent interval, and the rows it is of."""
+    """Spearman's correlation of two metrics over rows of a plan, with a 95 percent interval.
+
+    ``rows`` are those it is of, and ``missing`` those that lack runs.
+    """
 
     rho: float
     ci_low: float
     ci_high: float
     rows: tuple[str, ...]
+    missing: tuple[str, ...] = ()
 
 
 @cache
@@ -194,8 +198,9 @@ def rank_correlation(recording: Recording, metric: str, draws: int = 10_000) -> 
     apart = "captions" if metric == "alignment_error_rate" and where == "test" else where
     pairs = ([all_runs(runs, row, name, at) for name, at in ((metric, apart), ("bleu_beam", where))] for row in rows)
     both = {row: np.array(pair) for row, pair in zip(rows, pairs, strict=True) if pair[0]}  # metrics, runs
+    missing = tuple(row for row in unrecorded(recording)["row"] if row in rows)
     if len(both) < 3:
-        return Correlation(np.nan, np.nan, np.nan, tuple(both))
+        return Correlation(np.nan, np.nan, np.nan, tuple(both), missing)
     rng = np.random.default_rng(0)
     chosen = [rng.integers(x.shape[1], size=(draws, x.shape[1])) for x in both.values()]
     drawn = np.array([x[:, n].mean(axis=2) for x, n in zip(both.values(), chosen, strict=True)])
@@ -204,11 +209,14 @@ def rank_correlation(recording: Recording, metric: str, draws: int = 10_000) -> 
     rhos = ranks.prod(axis=1).sum(axis=0) / np.sqrt((ranks**2).sum(axis=0).prod(axis=0))
     means = np.array([x.mean(axis=1) for x in both.values()])
     low, high = np.quantile(rhos, [0.025, 0.975])
-    return Correlation(stats.spearmanr(*means.T).statistic, low, high, tuple(both))
+    return Correlation(stats.spearmanr(*means.T).statistic, low, high, tuple(both), missing)
 
 
 def judge_correlation(found: Correlation, *, together: bool) -> str:
-    """Judge that two metrics go together, or that they do not, by whether the interval of their correlation holds 0."""
-    if np.isnan(found.rho):
+    """Judge that two metrics go together, or that they do not, by whether the interval of their correlation holds 0.
+
+    It is judged when all runs of all rows are recorded, as a claim is.
+    """
+    if np.isnan(found.rho) or found.missing:
         return "not recorded yet"
     return "agrees" if (found.ci_low <= 0 <= found.ci_high) != together else "differs"

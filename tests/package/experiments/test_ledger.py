@@ -75,6 +75,8 @@ def test_the_correlation_is_spearman_s_of_means_and_of_means_of_drawn_runs():
     found = ledger.rank_correlation(recording, "perplexity", draws=20)
     assert {*found.rows} == {"dot", "general", "location", "local-p"}
     assert (found.rho, found.ci_low, found.ci_high) == (-1, -1, -1), "perplexity is 100 minus BLEU"
+    assert {"concat", "local-m"} <= {*found.missing}
+    assert "local-p" not in found.missing
     rng, drawn = np.random.default_rng(0), []
     runs = {name: np.array((BLEU | more)[name]) for name in found.rows}
     chosen = [rng.integers(len(x), size=(20, len(x))) for x in runs.values()]
@@ -92,6 +94,7 @@ def test_a_correlation_is_judged_by_whether_its_interval_holds_0():
     held, not_held = ledger.Correlation(-0.3, -0.8, 0.1, ()), ledger.Correlation(-0.7, -0.9, -0.2, ())
     assert [ledger.judge_correlation(x, together=False) for x in (held, not_held)] == ["agrees", "differs"]
     assert [ledger.judge_correlation(x, together=True) for x in (held, not_held)] == ["differs", "agrees"]
+    assert ledger.judge_correlation(held._replace(missing=("dot",)), together=False) == "not recorded yet"
     assert ledger.judge_correlation(ledger.rank_correlation(recording_of(), "perplexity"), together=True).startswith(
         "not"
     )
