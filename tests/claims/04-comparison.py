@@ -130,6 +130,7 @@ confirmed = {
 }
 assert confirmed == {("path-encoder", 4), ("path-encoder", 5), ("order-feeding", 5), ("order-feeding", 6)}
 assert (verdicts("path", "path-query", "bahdanau")[[4, 5, 6]] == "inconclusive").all()
+assert (verdicts("path", "path-query", "bahdanau", "perplexity")[[5, 6]] == "supported").all(), "by exact match"
 rates = {recorded.best_learning_rate(group) for group in ("bahdanau", "hybrid-lstm")}
 assert rates == {0.0025, 0.005}, "doubles"
 best = ["bahdanau", "global", "global-feeding", "both-directions"]

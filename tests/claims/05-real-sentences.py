@@ -115,7 +115,7 @@ assert best["bahdanau"].min() > best.drop("bahdanau").max(), "translates best"
 again = {"general": "luong", "local-p": "local-p", "bahdanau": "bahdanau", "no-attention": "no-attention"}
 options = {run["model"]: {"half_width": 10} | run["settings"]["options"] | {"seed": None} for run in papers.details}
 for name, first in again.items():
-    assert options[name] == {"half_width": 10} | by_name[first] | {"seed": None}, "only the seeds differ"
+    assert options[name] == {"half_width": 10} | by_name[first] | {"seed": None}, "the same settings"
 assert not ranges.apart(error_rates_of["general"], error_rates_of["bahdanau"])
 assert errors["luong"].mean() < errors["bahdanau"].min()
 
