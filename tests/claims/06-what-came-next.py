@@ -96,6 +96,7 @@ assert all(ranges.apart(at[n]["bahdanau"], at[n]["global-dot"]) for n in (4, 5))
 judged = experiments.judge_claims(recorded.runs(), recorded.plan.claims("transformers"))
 judged = judged.set_index(["first", "second", "metric", "test_set"])["verdict"]
 assert all(judged["bahdanau", "transformer", "exact_match", n] == "supported" for n in (4, 5, 6))
+assert all(judged["bahdanau", "transformer", "perplexity", n] == "reversed" for n in (5, 6))
 assert at[6].mean().max() < 0.2
 sizes = recorded.costs["parameters"]
 assert 0.9 < sizes["transformer"] / sizes["bahdanau"] < 1.1
