@@ -29,7 +29,7 @@ class ModuleParser(RSTParser):
 
     def parse(self, inputstring: str, document: nodes.document) -> None:
         """Parse the page that autodoc makes of the module."""
-        name = module(self.env.docname)
+        name = module(document.settings.env.docname)
         page = [name, "=" * len(name), "", ".. default-role:: py:obj", "", f".. automodule:: {name}"]
         super().parse("\n".join([*page, "   :members:", "   :special-members: __call__"]), document)
 
