@@ -143,15 +143,17 @@ assert round(gain["difference"]) == round(gain["paper_first"] - gain["paper_seco
 assert gain["verdict"] == found.loc[("bahdanau-short", "no-attention", "bleu_beam"), "verdict"] == "agrees"
 
 # %% after figure-2
-mean, rises = bleu.mean().unstack().loc[four], bleu.mean().unstack().diff(axis=1)
-assert (rises.loc[four[2:]].iloc[:, 1:] < 0).all(axis=None)
+of_four = [*four.values()]
+bleu = grammar.runs().groupby(["model", "clauses"])["bleu_beam"]
+mean, rises = bleu.mean().unstack().loc[of_four], bleu.mean().unstack().diff(axis=1)
+assert (rises.loc[of_four[2:]].iloc[:, 1:] < 0).all(axis=None)
 for row, clauses in (("bahdanau-4", 4), ("bahdanau-2", 2)):
     assert mean.loc[row, :clauses].min() > 99 and (rises.loc[row, clauses + 1 :] < 0).all()
 at_four = bleu.agg(["min", "max"])
 for n in (3, 4):
     assert at_four.loc[("bahdanau-2", n), "min"] > at_four.loc[("no-attention-4", n), "max"] + 20, "far more"
-assert (bleu.count().unstack().loc[four] == 5).all(axis=None)
-pairs = {of_papers.plan.configs[row].num_pairs for row in four}
+assert (bleu.count().unstack().loc[of_four] == 5).all(axis=None)
+pairs = {grammar.plan.configs[row].num_pairs for row in of_four}
 assert len(pairs) == 1
 
 # %% after cell-043

@@ -6,7 +6,7 @@ grows with the number of runs; so where the numbers differ, the planned test say
 (`attnbook.experiments.verdicts`), or nothing does.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import escape
 from itertools import takewhile
 from typing import NamedTuple
@@ -17,6 +17,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from attnbook.cards.card import Card, sortable_table
+from attnbook.experiments.plan import METRICS
 from attnbook.experiments.runs import Recording
 from attnbook.figures import CURVES, in_default_style
 
@@ -212,8 +213,15 @@ def plot_changes(scores: pd.DataFrame, paths: Mapping[str, Mapping[str, str]]) -
 
 
 @in_default_style
-def plot_lengths(recording: Recording, panels: Mapping[str, Mapping[str, str]]) -> None:
-    """Plot exact match by the number of clauses, with a band from the lowest to the highest run.
+def plot_lengths(
+    recording: Recording,
+    panels: Mapping[str, Mapping[str, str]],
+    metric: str = "exact_match",
+    clauses: Sequence[int] = (1, 2, 3, 4, 5, 6),
+) -> None:
+    """Plot a metric by the number of clauses, with a band from the lowest to the highest run.
+
+    Dotted lines are the most clauses of a training.
 
     Parameters
     ----------
@@ -223,9 +231,13 @@ def plot_lengths(recording: Recording, panels: Mapping[str, Mapping[str, str]]) 
         For each panel's title, names of models by label. Equal labels have equal styles. Models that are not recorded
         are left out, and panels without models. The title says how many runs each model has or, if they differ, the
         legend.
+    metric : str, default "exact_match"
+        The metric, exact match or one of BLEU.
+    clauses : sequence of int, default (1, 2, 3, 4, 5, 6)
+        Numbers of clauses.
     """
-    lengths = (*SEEN, *LONGER)
-    every = {t: [mean_by_seed(recording, m.values(), clauses=[n]) for n in lengths] for t, m in panels.items()}
+    every = {t: [mean_by_seed(recording, m.values(), metric, [n]) for n in clauses] for t, m in panels.items()}
+    whole = 100 if metric.startswith("bleu") else 1
     drawn = {title: scores for title, scores in every.items() if scores[0].size}
     size = 2.2 + 3.2 * len(drawn), 4.2
     axes = plt.subplots(1, len(drawn), figsize=size, dpi=120, layout="constrained", sharey=True, squeeze=False)[1][0]
@@ -236,11 +248,12 @@ def plot_lengths(recording: Recording, panels: Mapping[str, Mapping[str, str]]) 
         for label, name in panels[title].items():
             if name in n:
                 runs = np.array([scores[name].dropna() for scores in of_length])
-                ax.plot(lengths, runs.mean(axis=1), label=label if same else f"{label} ({n[name]})", **styles[label])
-                ax.fill_between(lengths, runs.min(axis=1), runs.max(axis=1), color=styles[label]["color"], alpha=0.2)
-        ax.axvline(SEEN[-1], color="0.6", linestyle=":", zorder=0)
+                ax.plot(clauses, runs.mean(axis=1), label=label if same else f"{label} ({n[name]})", **styles[label])
+                ax.fill_between(clauses, runs.min(axis=1), runs.max(axis=1), color=styles[label]["color"], alpha=0.2)
+        for longest in {max(recording.plan.configs[name].clauses) for name in n.index}:
+            ax.axvline(longest, color="0.6", linestyle=":", zorder=0)
         said = ", ".join(filter(None, [title, f"{n.iloc[0]} runs" if same else "in parentheses: runs"]))
-        ax.set(title=said, xlabel="clauses", ylim=(-0.03, 1.03))
-    axes[0].set_ylabel("exact match")
+        ax.set(title=said, xlabel="clauses", ylim=(-0.03 * whole, 1.03 * whole))
+    axes[0].set_ylabel(METRICS[metric].name)
     handles = axes[0].get_legend_handles_labels()
     axes[0].figure.legend(*handles, loc="outside lower center", ncols=len(drawn) + 1, frameon=False)

@@ -1,6 +1,7 @@
 """Means and ranges are of all runs of each model, and can be read back from the table and the pictures."""
 
 import re
+from dataclasses import replace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -137,3 +138,15 @@ def test_lengths_have_lines_in_bands():
     assert (half.get_title(), none.get_title()) == ("half, in parentheses: runs", "none, 3 runs")
     band = half.collections[0].get_paths()[0].vertices
     assert np.ptp(band[band[:, 0] == 2, 1]) == pytest.approx(0.04)
+
+
+def test_another_metric_has_its_own_scale_and_lengths_and_each_training_its_dotted_line():
+    made = Made()
+    configs = made.plan.configs | {"global": made.plan.configs["global"].replace(clauses=(1, 2))}
+    made.plan = replace(made.plan, configs=configs)
+    plot_lengths(made, {"": {"B": "bahdanau", "G": "global"}}, "bleu_beam", (2, 8))
+    (ax,) = plt.gcf().axes
+    line, _, *dotted = ax.lines
+    assert line.get_xydata().tolist() == [pytest.approx([2, 74]), pytest.approx([8, 20])]
+    assert sorted(mark.get_xdata()[0] for mark in dotted) == [2, 3]
+    assert (ax.get_ylabel(), ax.get_ylim()) == ("BLEU", pytest.approx((-3, 103)))
