@@ -9,6 +9,11 @@ window.attnlibCards ??= (() => {
   const clamp = (x, least, most) => Math.min(Math.max(x, least), most);
   const maxLength = words => 2 * words.length + 5;   // of a translation, as sentences.py has it
   const sum = list => list.reduce((total, x) => total + x, 0);
+  function softmax(scores) {
+    const peak = Math.max(...scores), parts = scores.map(e => Math.exp(e - peak)), all = sum(parts);
+    return parts.map(part => part / all);
+  }
+
   const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
   // Where the greatest numbers stand, from the greatest on.
@@ -248,7 +253,7 @@ window.attnlibCards ??= (() => {
     scan();
   }
 
-  return { make, button, line, dress, fill, write, sayAtRest, two, clamp, maxLength, greatest, sum, still, FONT, widths,
-    onKey, follow, onWidth, choices, EOS, vocabularies, writing, inSlices, load, forget, match, whenTouched, question,
-    define, scan };
+  return { make, button, line, dress, fill, write, sayAtRest, two, clamp, maxLength, greatest, sum, softmax, still, FONT,
+    widths, onKey, follow, onWidth, choices, EOS, vocabularies, writing, inSlices, load, forget, match, whenTouched,
+    question, define, scan };
 })();
