@@ -247,6 +247,7 @@ window.attnlibCards ??= (() => {
   function begin(card, kind) {
     card.dataset.ready = "";
     card.addEventListener("keydown", event => event.stopPropagation());   // JupyterLab's own keys
+    card.querySelectorAll(".at-scroll").forEach(part => { part.tabIndex = 0; });   // so that keys scroll it
     const guard = call => guarded(card, call), data = card.querySelector("script[type='application/json']");
     whenNear(card, guard(() => kinds[kind](card, JSON.parse(data.textContent), guard)), "600px");
   }
