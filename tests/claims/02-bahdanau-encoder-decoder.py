@@ -118,9 +118,9 @@ looking, released = lines.greatest["as it is"], lines.greatest["released"]
 assert looking[100].max() < lines.loc["equal"].steepest.loc[100].min(), "behind"
 assert np.allclose(looking[200].median(), lines.loc["equal"].steepest.loc[200].median(), atol=0.02), "level"
 assert 0.85 < looking[200].median() < 0.95, "nine in ten"
-assert looking[300].min() > 0.9, "nine in ten"
+assert looking.loc[300:].min() > 0.9, "nine in ten"
 assert released[0].max() < 0.2 and released[100].min() > 1.5 * released[0].max(), "at once"
-assert released[800].min() > 0.65 and released[800].max() < 0.85, "seven to eight in ten"
+assert released[800].min() > 0.65 and released[800].max() < 0.85, "seven to eight in ten, far below"
 
 # %% after film
 loss_at, light_at = (dict(zip(learned["steps"], learned[name], strict=True)) for name in ("loss", "light"))

@@ -42,8 +42,6 @@ assert by_draw["Bahdanau"] > 0.95 and by_draw["Luong global"] > 0.95
 assert by_draw["Luong location"] < 0.7
 
 # %% after cell-25
-many = np.random.default_rng(2).choice(4, size=100_000, p=alpha)
-assert np.allclose(annotations[many].mean(0), alpha @ annotations, atol=0.02)
 no, a = off.values()
 assert a[0] < no[0] and (a < no).all() and a[0] > size
 assert np.allclose(no[:-1] / no[1:], 2, atol=0.3)

@@ -9,6 +9,7 @@ _NAMES = {
     "differences": "draw_differences",
     "drawings": "draw_model",
     "explorer": "attention_explorer",
+    "matrix": "score_matrix",
     "plane": "query_plane",
     "player": "step_player",
     "searchlights": "learning_film",

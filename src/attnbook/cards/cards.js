@@ -9,6 +9,11 @@ window.attnlibCards ??= (() => {
   const clamp = (x, least, most) => Math.min(Math.max(x, least), most);
   const maxLength = words => 2 * words.length + 5;   // of a translation, as sentences.py has it
   const sum = list => list.reduce((total, x) => total + x, 0);
+  function softmax(scores) {
+    const peak = Math.max(...scores), parts = scores.map(e => Math.exp(e - peak)), all = sum(parts);
+    return parts.map(part => part / all);
+  }
+
   const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
   // Where the greatest numbers stand, from the greatest on.
@@ -198,19 +203,26 @@ window.attnlibCards ??= (() => {
     }
   }
 
-  // Call a function once, when a reader touches the card or comes near it.
+  // Call a function once, when a node is in sight or near to it.
+  function whenNear(node, act, margin) {
+    const near = new IntersectionObserver(entries => {
+      if (!entries.some(one => one.isIntersecting)) return;
+      near.disconnect();
+      act();
+    }, { rootMargin: margin });
+    near.observe(node);
+  }
+
+  // Call a function once, when a reader touches the card, or scrolls while it is near.
   function whenTouched(card, wake) {
     const waiting = new AbortController(), { signal } = waiting;
     const once = guarded(card, () => {
       if (signal.aborted) return;
       waiting.abort();
-      near.disconnect();
       return wake();
     });
-    const seen = entries => entries.some(one => one.isIntersecting) && once();
-    const near = new IntersectionObserver(seen, { rootMargin: "300px" });
     for (const touch of ["pointerover", "focusin"]) card.addEventListener(touch, once, { signal });
-    addEventListener("scroll", () => near.observe(card), { once: true, passive: true, signal });
+    addEventListener("scroll", () => whenNear(card, once, "300px"), { once: true, passive: true, signal });
   }
 
   // --- The question: a guess first; when the reader has tried, it says what came out, and why ---
@@ -231,11 +243,13 @@ window.attnlibCards ??= (() => {
 
   // --- The cards of a page ---
 
+  // A card is set up when it comes near, so that a page of many cards does not keep a phone busy while it opens.
   function begin(card, kind) {
     card.dataset.ready = "";
     card.addEventListener("keydown", event => event.stopPropagation());   // JupyterLab's own keys
+    card.querySelectorAll(".at-scroll").forEach(part => { part.tabIndex = 0; });   // so that keys scroll it
     const guard = call => guarded(card, call), data = card.querySelector("script[type='application/json']");
-    guard(() => kinds[kind](card, JSON.parse(data.textContent), guard))();
+    whenNear(card, guard(() => kinds[kind](card, JSON.parse(data.textContent), guard)), "600px");
   }
 
   function scan() {
@@ -248,7 +262,7 @@ window.attnlibCards ??= (() => {
     scan();
   }
 
-  return { make, button, line, dress, fill, write, sayAtRest, two, clamp, maxLength, greatest, sum, still, FONT, widths,
-    onKey, follow, onWidth, choices, EOS, vocabularies, writing, inSlices, load, forget, match, whenTouched, question,
-    define, scan };
+  return { make, button, line, dress, fill, write, sayAtRest, two, clamp, maxLength, greatest, sum, softmax, still, FONT,
+    widths, onKey, follow, onWidth, choices, EOS, vocabularies, writing, inSlices, load, forget, match, whenTouched,
+    question, define, scan };
 })();

@@ -1,6 +1,6 @@
 // The plane: a query and keys that can be dragged, the weights, and the answer among the values.
 attnlibCards.define("plane", (card, data) => {
-  const { make, button, dress, sayAtRest, two, clamp, sum, onKey, follow, question } = attnlibCards;
+  const { make, button, dress, sayAtRest, two, clamp, sum, softmax, onKey, follow, question } = attnlibCards;
   const KEYS = "Arrow keys move it; plus and minus pull it outwards or push it inwards, without turning it";
   const SIZE = 276, MIDDLE = SIZE / 2, UNIT = 42, GRID = 46;   // pixels: of a plane, of 1; points on the ground
   const FAR = 3, LONGEST = 2.8;   // how long a query and a key may be
@@ -20,8 +20,7 @@ attnlibCards.define("plane", (card, data) => {
   function attend([x, y]) {
     const more = hidden[features.value - 1];
     const scores = keys.map((key, i) => factor() * (x * key[0] + y * key[1] + more[i]));
-    const peak = Math.max(...scores), parts = scores.map(e => Math.exp(e - peak)), all = sum(parts);
-    const weights = parts.map(part => part / all);
+    const weights = softmax(scores);
     const mean = list => list[0].map((_, n) => sum(weights.map((weight, i) => weight * list[i][n])));
     return { scores, weights, hue: mean(HUES.slice(0, words.length)), value: mean(values) };
   }

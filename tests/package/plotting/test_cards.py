@@ -9,7 +9,7 @@ from hatchling.builders.wheel import WheelBuilder
 from lxml import html
 
 from attnbook import load_pretrained
-from attnbook.cards import Question, attention_demo, attention_explorer, query_plane, step_player, table
+from attnbook.cards import Question, attention_demo, attention_explorer, query_plane, score_matrix, step_player, table
 from attnbook.cards.card import Card, two_decimals
 from attnbook.figures import plot_alignment
 from attnlib import Vocabulary, luong
@@ -106,6 +106,8 @@ def two_vocabularies() -> Card:
         (lambda: plane(keys=3 * np.eye(2)), "the length of keys holds 3; expected at most 2.8"),
         (lambda: plane(keys=EYE), r"keys has shape \(3, 3\); expected \(2, 2\), two features for each word"),
         (lambda: plane(question=Question("?", ABC, 0, "", {})), "question.tried is {}; expected length"),
+        (lambda: score_matrix(5 * EYE, EYE, ABC, ABC), "matrix holds 5; expected numbers from -4 to 4"),
+        (lambda: score_matrix(EYE, EYE, ABC, ["a"]), r"matrix has shape \(3, 3\); expected \(1, 1\), a row and a"),
         (lambda: plane(words=["a"] * 8), "words has 8 words; expected at most 7"),
         (lambda: player("the black cat that sleeps sees the big black dog"), "sentence has 10 words; expected 1 to 9"),
         (lambda: player(previous=["le", "xyz"]), "previous holds 'xyz'; expected target words"),

@@ -16,6 +16,7 @@ from attnbook.cards import (
     learning_film,
     model_comparison,
     query_plane,
+    score_matrix,
     step_player,
 )
 from attnbook.cards.card import Card, without_assets
@@ -56,6 +57,11 @@ def explorer() -> Card:
 def plane() -> Card:
     keys, values = np.eye(2), np.array([[1.0, 2], [3, -4]])
     return query_plane(np.array([0.5, 0.25]), keys, values, ["<i>", "b"], question=asks({"length": 2.5}))
+
+
+def matrix() -> Card:
+    question = asks({"query": "<i>", "key": "b", "weight": 0.6})
+    return score_matrix(np.zeros((2, 2)), np.eye(2), ["<i>", "b"], ["&", "c"], question=question)
 
 
 def player() -> Card:
@@ -112,6 +118,7 @@ CARDS = {
     "demo": (demo, lambda page: press(page, "european", "End"), "économique"),
     "two models": (two_models, lambda page: press(page, "european", "Enter"), "zone"),
     "explorer": (explorer, lambda page: choose(page, "<b>"), "é"),
+    "matrix": (matrix, lambda page: press(page, "words & look for words c", "End"), "<i>"),
     "plane": (plane, lambda page: press(page, "query", "+", times=25), "<i>"),
     "player": (player, answer_player, "sleeps"),
     "searchlights": (lamps, watch, "dans"),
@@ -165,7 +172,7 @@ def test_in_the_oldest_browsers_it_works_in_color(name, cards, opened):
 
 
 @pytest.mark.parametrize(
-    ("name", "broken"), [*zip(ALL, ["exp", "exp", "min", "hypot", "exp", "log1p", "exp", "tanh"], strict=True)]
+    ("name", "broken"), [*zip(ALL, ["exp", "exp", "min", "exp", "hypot", "exp", "log1p", "exp", "tanh"], strict=True)]
 )
 def test_what_fails_while_it_is_touched_gets_a_sentence(name, broken, cards, opened):
     page = opened(cards[name])
@@ -227,6 +234,7 @@ def brightness(part: Locator) -> float:
 CHOSEN = ".at-switch label:first-child", ".at-switch label:last-child"
 SEEN = dict.fromkeys(ALL, CHOSEN) | {
     "demo": (".at-col:nth-child(5) .at-bar", ".at-col:nth-child(1) .at-bar"),
+    "matrix": (".at-both > :last-child tr:first-child td:nth-child(3)", "tr:first-child td[style]:nth-child(2)"),
     "plane": (".at-row:nth-child(1) .at-track", ".at-row:nth-child(2) .at-track"),
     "searchlights": (".at-go", ".at-go + button"),
 }

@@ -1,6 +1,7 @@
 """The command: what each part prints, writes and refuses, on text written from the grammar."""
 
 import re
+import sys
 from contextlib import chdir
 from dataclasses import asdict
 from importlib.metadata import version
@@ -261,3 +262,31 @@ def test_the_version_is_told(run):
 
 def test_help_lists_the_commands(run):
     assert re.findall("• ([a-z]+)", run("--help")[1]) == ["toy", "train", "translate", "evaluate", "align", "page"]
+
+
+def test_products_are_bfloat16s_where_the_processor_can_unless_float32_is_asked_for(run, monkeypatch):
+    seen = []
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": True}, raising=False)
+    look = lambda *_, **__: seen.append(torch.is_autocast_enabled("cpu"))  # noqa: E731
+    monkeypatch.setattr(stream, "translate_stream", look)
+    for more in ([], ["--float32"]):
+        assert run("translate", "--model", "words", *more) == (0, "", "")
+    assert seen == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("closed", "command", "status", "says"),
+    [
+        ("stdout", "--version", 0, ""),
+        ("stdin", "translate --model words", 2, "attnlib translate: the input: closed; expected an open one\n"),
+        ("stdout", "translate --model words", 2, "attnlib translate: the output: closed; expected an open one\n"),
+        ("stdout", "evaluate --model words a.tsv", 2, "attnlib evaluate: the output: closed; expected an open one\n"),
+        ("stdout", "align --model words a.tsv", 2, "attnlib align: the output: closed; expected an open one\n"),
+        ("stderr", "align --model missing a.tsv", 2, ""),
+    ],
+)
+def test_a_closed_stream_is_missed_only_by_what_needs_it(monkeypatch, capfd, closed, command, status, says):  # noqa: PLR0917
+    monkeypatch.setattr(sys, closed, None)
+    assert main(command.split()) == status
+    assert capfd.readouterr().err.endswith(says)
+    getattr(sys, closed).close()

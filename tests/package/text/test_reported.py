@@ -199,3 +199,65 @@ def test_a_packed_text_is_known_by_its_first_bytes(run, pack):
     Path("text").write_bytes(pack(b"".join(b"%d\n" % n for n in range(9999)))[:-20])
     with pytest.raises(ValueError, match=r"^text is a torn file"):
         list(read_lines("text"))
+
+
+@contextmanager
+def leading_to(number, opened):
+    """Let a descriptor lead to another that is open, inside the block."""
+    kept = os.dup(number)
+    os.dup2(opened, number)
+    try:
+        yield
+    finally:
+        os.dup2(kept, number)
+        os.close(kept)
+
+
+@pytest.fixture
+def unread():
+    """Give a pipe whose reader has gone away."""
+    end, begin = os.pipe()
+    os.close(end)
+    yield begin
+    os.close(begin)
+
+
+@pytest.fixture
+def full():
+    """Give a device that is always full."""
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no device here that is always full")
+    number = os.open("/dev/full", os.O_WRONLY)
+    yield number
+    os.close(number)
+
+
+@pytest.mark.parametrize("log", ["unread", "full"])
+def test_a_log_that_nobody_reads_ends_no_work(run, log, request):
+    write("train.tsv", LINES)
+    with leading_to(2, request.getfixturevalue(log)):
+        assert run(*SMALL, "--min-count", "1", "--dev", "train.tsv", "--eval-every", "1")[0] == 0
+        status, out, _ = run("translate", "--model", MODEL, "--links", "links", given="the cat zzz\n")
+        assert (status, out.count("\n")) == (0, 1)
+    assert load_history("run")[-1]["ended"] == "steps"
+    assert Path("links").read_text().count("\n") == 1
+
+
+def test_only_the_reader_of_the_output_can_have_read_enough(run, unread):
+    with leading_to(1, unread):
+        assert run("translate", "--model", MODEL, given="the cat\n")[::2] == (0, "")
+        assert run("translate", "--model", MODEL, "--links", "/dev/stdout", given="the cat\n")[::2] == (0, "")
+    links = f"/dev/fd/{unread}"
+    status, _, err = run("translate", "--model", MODEL, "--links", links, given="the cat\n")
+    assert (status, err) == (2, f"attnlib translate: {links}: Broken pipe\n")
+
+
+def test_an_interrupted_training_whose_save_is_gone_is_not_complete(run):
+    write("train.tsv", LINES)
+    command = (*SMALL, "--min-count", "1")
+    assert run(*command)[0] == 0
+    config = Path("run/config.json")
+    config.write_text(config.read_text().replace('"ended": "steps"', '"ended": "interrupted"'))
+    status, _, err = run(*command)
+    assert status == 2
+    assert "run has no training.pt; expected that of its interrupted training" in err
