@@ -100,10 +100,13 @@ class Folds(SphinxPostTransform):
 def lighten(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None) -> None:
     """Load one style sheet and no script that a page does without; scripts wait for the page.
 
-    A telephone waits for each style sheet before it shows a page, and no cell runs in one (Thebe).
+    A telephone waits for each style sheet before it shows a page. No cell runs in one (Thebe), and few pages have what
+    sphinx-design draws.
     """
     tag, toctree = context["js_tag"], context["generate_toctree_html"]
-    wanted = [css for css in context["css_files"] if "thebe" not in str(css.filename)]
+    drawn = any(mark in context.get("body", "") for mark in ('"sd-', " sd-"))
+    unused = ("thebe",) if drawn else ("thebe", "design")
+    wanted = [css for css in context["css_files"] if not any(name in str(css.filename) for name in unused)]
     sheet = "".join(context["css_tag"](css).partition("_static/")[2] for css in wanted)
     name = f"sheet-{sha256(sheet.encode()).hexdigest()[:12]}.css"
     sheets(app)[name] = [*THEME, *(str(css.filename).removeprefix("_static/") for css in wanted)]
