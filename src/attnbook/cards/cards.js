@@ -235,7 +235,7 @@ window.attnlibCards ??= (() => {
       const guess = options.findIndex(option => option.firstElementChild.checked);
       options[right].classList.add("at-came");
       options[right].append(make("b", { class: "at-aloud" }, " came out"));
-      const judged = guess < 0 ? "You have seen it." : guess === right ? "As you guessed." : "Not as you guessed.";
+      const judged = guess < 0 ? "The answer is marked." : guess === right ? "As you guessed." : "Not as you guessed.";
       card.querySelector(".at-verdict").textContent = `${judged} Why: below.`;
       card.querySelector(".at-answer").open = true;
     };

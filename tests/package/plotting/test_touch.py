@@ -198,7 +198,7 @@ def test_what_was_guessed_is_judged_when_it_has_been_tried_by_keys(name, guess, 
     assert not page.get_by_text("It is.").is_visible()
     CARDS[name][1](page)
     expect(options.nth(1)).to_contain_text("came out")
-    said = {0: "Not as you guessed.", 1: "As you guessed.", None: "You have seen it."}[guess]
+    said = {0: "Not as you guessed.", 1: "As you guessed.", None: "The answer is marked."}[guess]
     expect(page.locator(".at-verdict")).to_have_text(f"{said} Why: below.")
     assert page.get_by_text("It is.").is_visible()
     assert "came out" not in options.nth(0).inner_text()
