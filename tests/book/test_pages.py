@@ -465,6 +465,7 @@ def test_each_picture_of_the_fifteen_minutes_can_be_answered(visit, address):
     assert not [url for url in seen.requests if "_static/models/" in url]
     for card, act in zip(cards.all(), acts, strict=True):
         expect(card.locator("details")).not_to_have_attribute("open", "")
+        card.locator(".at-ask label").first.click()
         act(card)
         expect(card.locator(".at-came")).to_have_count(1)
         expect(card.locator("details")).to_have_attribute("open", "")

@@ -204,6 +204,20 @@ assert found.loc[("dot", "general", "bleu_beam"), "verdict"] == "agrees"
 below = found.loc[("local-p", "dot", "bleu_beam")]
 assert f"{below['difference']:.0f}" == "-2", "two points below"
 
+# %% after papers-windows
+assert all(bleu[name].count() == 5 for bleu in columns.values() for name in bleu)
+(three, five, _) = (bleu.mean() for bleu in columns.values())
+for each in (three, five):
+    lost = {name: each[name] - each[f"{name}-D4"] for name in ("local-m", "local-p")}
+    assert min(lost.values()) > 5 and lost["local-p"] > 3 * lost["local-m"]
+assert three["local-p"] > three["local-m"] and five["local-m"] > five["local-p"]
+four = {row["name"]: row.get("bleu_beam") for row in ledger.read_ledger()["tables"]["luong-4"]["rows"]}
+assert f"{four['local-p, general'] - four['local-m, general']:.1f}" == "0.4"
+for name in windows:
+    row = on_grammar.plan.configs[name]
+    assert row.options == {"window": name[:7], "score": "general", "half_width": 4 if "D4" in name else 10}
+    assert row.clauses == (1, 2, 3)
+
 # %% after cell-072
 lstm = torch.nn.LSTMCell(7, 4).double().requires_grad_(False)
 renamed = {f"lstm.{k}_l0": w.numpy() for k, w in lstm.named_parameters()}

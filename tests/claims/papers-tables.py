@@ -56,6 +56,9 @@ errors = captions.runs().query("test_set == 'captions'").groupby("model")["align
 assert test[test["model"] == "bahdanau"]["bleu_beam"].min() > test[test["model"].isin(links.rows)]["bleu_beam"].max()
 assert errors.min()["bahdanau"] > errors.max()["dot"]
 
+of_both = [ledger.rank_correlation(recorded["grammar"], metric) for metric in ledger.CORRELATED.values()]
+assert all(of.ci_high < 0 and not of.missing and len(of.rows) == 9 for of in of_both)
+
 # %% after feeding
 judged_fed = experiments.judge_claims(world.runs(), world.plan.claims("path"))
 its = judged_fed.query("first == 'global-feeding' and second == 'global' and metric == 'exact_match'")
@@ -82,9 +85,19 @@ assert (with_metric["dot", "general"] == "undecided").all()
 no_better = with_metric["local-p", "dot"]
 assert no_better["bleu_beam"].to_dict() == {3: "differs", 5: "undecided"}
 assert (no_better["perplexity"] == "differs").all()
-errors_here = asked.query("first == 'local-p' and second == 'location' and metric == 'alignment_error_rate'")
-assert (errors_here["verdict"] == "agrees").all() and (errors_here["difference"].round(1) == -0.4).all()
-assert (errors_here["paper_first"] - errors_here["paper_second"]).round(2).eq(-0.03).all()
+assert with_metric["general", "concat", "perplexity", 3] == "differs"
+moved = asked.query("metric == 'bleu_beam'").set_index(["first", "second", "test_set"])
+turned = moved.loc[("local-m", "general")]
+assert turned["verdict"].to_dict() == {3: "differs", 5: "agrees"}
+assert turned["difference"].round().to_dict() == {3: -15, 5: 12}
+assert moved.loc[("local-p", "local-m", 3), "verdict"] == "agrees"
+assert (with_metric["local-p", "local-p-dot"] == "undecided").all()
+errors_here = asked.query("metric == 'alignment_error_rate'").set_index(["first", "second"])
+windowed = errors_here.loc[[("local-m", "location"), ("local-p", "location")]]
+assert (windowed["verdict"] == "agrees").all() and windowed["difference"].round(1).between(-0.4, -0.2).all()
+assert {*(windowed["paper_first"] - windowed["paper_second"]).round(2)} == {-0.05, -0.03}
+assert errors_here.loc[("local-m", "local-p"), "verdict"].tolist() == ["differs", "undecided"]
+assert (errors_here.loc[("local-m", "local-p"), "difference"] > 0).all()
 bold_here = of_grammar.loc[("bahdanau-2", "no-attention-4")]
 assert (bold_here.loc[[2, 4], "difference"].round(-1) == 40).all()
 assert bold_here["verdict"].to_dict() == {2: "agrees", 4: "agrees", 8: "undecided"}

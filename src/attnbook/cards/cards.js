@@ -230,13 +230,17 @@ window.attnlibCards ??= (() => {
   function question(card) {
     const options = [...card.querySelectorAll(".at-ask label")], name = `attnlib-guess-${++cards}`;
     for (const option of options) option.firstElementChild.name = name;
-    return right => {
+    return function judge(right) {
       if (!options.length || card.querySelector(".at-came")) return;
-      const guess = options.findIndex(option => option.firstElementChild.checked);
+      const guess = options.findIndex(option => option.firstElementChild.checked), verdict = card.querySelector(".at-verdict");
+      if (guess < 0) {   // one may still guess
+        verdict.textContent = "You have seen it. What is your answer?";
+        for (const option of options) option.onchange = () => judge(right);
+        return;
+      }
       options[right].classList.add("at-came");
       options[right].append(make("b", { class: "at-aloud" }, " came out"));
-      const judged = guess < 0 ? "You have seen it." : guess === right ? "As you guessed." : "Not as you guessed.";
-      card.querySelector(".at-verdict").textContent = `${judged} Why: below.`;
+      verdict.textContent = `${guess === right ? "As you guessed." : "Not as you guessed."} Why: below.`;
       card.querySelector(".at-answer").open = true;
     };
   }

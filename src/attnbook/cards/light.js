@@ -260,6 +260,7 @@ window.attnlibLight ??= (() => {
     function toggle() {
       if (run) return pause();
       leave();
+      box.parentNode.scrollIntoView({ block: "nearest", behavior: still() ? "auto" : "smooth" });   // what is played
       return film(time.over() ? 0 : time.step);
     }
 

@@ -6,8 +6,8 @@ attnlibCards.define("searchlights", (card, data, guard) => {
     vocabularies, load, whenTouched, question } = attnlibCards;
   const { Light, bulb, sized, eased, END, written, judged, training, during, timeline } = attnlibLight;
   const TALL = 560, GRAIN = 2, MOST_GRAIN = 6;   // pixels
-  const OPENING = ["Each French word is a lamp, with one unit of light. It falls on the English words that the model ",
-    "looks at while it writes the French one."];
+  const OPENING = ["Here the training is over. Each French word is a lamp, with one unit of light. It falls on the English ",
+    "words that the model looks at while it writes the French one."];
   const { name } = vocabularies({ source: [], target: data.target }), tried = question(card);
   const glosses = new Map(data.target.map((word, n) => [word, data.gloss[n]])), gloss = word => glosses.get(word) ?? "";
   const source = [...data.source, END], S = source.length, stations = new Map(data.stations);

@@ -28,6 +28,7 @@ def expect_weights(page, matrix) -> None:
 
 def test_weights_follow_the_sliders(page, accessible):
     expect_weights(page, BEGUN)
+    page.locator(".at-ask label").first.click()
     last, matrix = page.get_by_role("slider", name=re.compile("^words for something")), BEGUN.copy()
     for b, number in enumerate((4, 4)):
         assert page.locator(".at-came").count() == 0

@@ -96,6 +96,7 @@ def test_another_word_before_moves_luongs_weights_and_bahdanaus_only_a_step_late
     switch(page, "Luong")
     page.get_by_label("word before").select_option("beau")
     assert "1.00 for cat. Not as they were (dotted): the state has read beau." in said(page)
+    page.locator(".at-ask label").first.click()
     expect(page.locator(".at-came")).to_have_count(1)
     page.get_by_label("word before").select_option("chat")
     expect(words(page)).to_have_text(["le", "chat", "noir", "dort", "(end)"])

@@ -62,7 +62,7 @@ def test_the_film_goes_through_all_stations_and_what_is_watched_does_not_move(le
         seen.add(page.locator(".at-said").inner_text())
     assert {says.replace("*", "").replace("_", "") for _, says in learned["stations"]} <= seen
     expect(page.get_by_role("button", name="Watch it learn this")).to_be_visible()
-    expect(page.locator(".at-verdict")).to_have_text("You have seen it. Why: below.")
+    expect(page.locator(".at-verdict")).to_have_text("You have seen it. What is your answer?")
     assert page.locator(".at-scene").bounding_box() == before
 
 
