@@ -85,6 +85,9 @@ assert (with_metric["dot", "general"] == "undecided").all()
 no_better = with_metric["local-p", "dot"]
 assert no_better["bleu_beam"].to_dict() == {3: "differs", 5: "undecided"}
 assert (no_better["perplexity"] == "differs").all()
+ahead = asked.query("first == 'local-p' and second == 'dot'").set_index(["metric", "test_set"])
+found_ahead = ahead.loc[[("bleu_beam", 3), ("perplexity", 5)]]
+assert (found_ahead["p_corrected"] < 0.05).all() and ((found_ahead["difference"] < 0) == [True, False]).all()
 assert with_metric["general", "concat", "perplexity", 3] == "differs"
 moved = asked.query("metric == 'bleu_beam'").set_index(["first", "second", "test_set"])
 turned = moved.loc[("local-m", "general")]
