@@ -211,6 +211,8 @@ for each in (three, five):
     lost = {name: each[name] - each[f"{name}-D4"] for name in ("local-m", "local-p")}
     assert min(lost.values()) > 5 and lost["local-p"] > 3 * lost["local-m"]
 assert three["local-p"] > three["local-m"] and five["local-m"] > five["local-p"]
+by_length = ledger.judge_plan(on_grammar).query("first == 'local-p' and second == 'local-m' and metric == 'bleu_beam'")
+assert (by_length["p_corrected"] < 0.05).tolist() == [True, False]
 four = {row["name"]: row.get("bleu_beam") for row in ledger.read_ledger()["tables"]["luong-4"]["rows"]}
 assert f"{four['local-p, general'] - four['local-m, general']:.1f}" == "0.4"
 for name in windows:
