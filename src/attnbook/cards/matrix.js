@@ -44,7 +44,7 @@ attnlibCards.define("matrix", (card, data) => {
   const cells = words.map(() => words.map(() => make("td", { style: "--w: 0" })));
   const said = make("p", { class: "at-aloud", role: "status" });
   card.querySelector(".at-still").replaceWith(make("div", { class: "at-both" },
-    make("div", {}, make("p", {}, "How strongly words of a row look for words of a column"), grid(features, features, knobs)),
+    make("div", {}, make("p", {}, "How strongly a row looks for a column"), grid(features, features, knobs)),
     make("div", {}, make("p", {}, "The weights of each word"), grid(words, words, cells))),
     button("Start again", { onclick: again }), said);
   draw();
