@@ -101,6 +101,11 @@ assert (windowed["verdict"] == "agrees").all() and windowed["difference"].round(
 assert {*(windowed["paper_first"] - windowed["paper_second"]).round(2)} == {-0.05, -0.03}
 assert errors_here.loc[("local-m", "local-p"), "verdict"].tolist() == ["differs", "undecided"]
 assert (errors_here.loc[("local-m", "local-p"), "difference"] > 0).all()
+longer = asked.query("comparison == 'B3'").set_index("test_set")
+assert longer["verdict"].to_dict() == {2: "differs", 4: "differs", 6: "differs", 8: "undecided"}
+steps = recorded["grammar"].plan.configs
+assert steps["bahdanau-longer"].max_steps == 4 * steps["bahdanau-3"].max_steps
+assert f"{longer['paper_first'].iloc[0] - longer['paper_second'].iloc[0]:.1f}" == "1.7"
 bold_here = of_grammar.loc[("bahdanau-2", "no-attention-4")]
 assert (bold_here.loc[[2, 4], "difference"].round(-1) == 40).all()
 assert bold_here["verdict"].to_dict() == {2: "agrees", 4: "agrees", 8: "undecided"}
