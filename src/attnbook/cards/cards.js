@@ -203,14 +203,14 @@ window.attnlibCards ??= (() => {
     }
   }
 
-  // Call a function once, when a node is in sight or near to it.
-  function whenNear(node, act, margin) {
-    const near = new IntersectionObserver(entries => {
+  // Call a function once, when a node is in sight or near to it: see IntersectionObserver for how near.
+  function whenNear(node, act, near) {
+    const seen = new IntersectionObserver(entries => {
       if (!entries.some(one => one.isIntersecting)) return;
-      near.disconnect();
+      seen.disconnect();
       act();
-    }, { rootMargin: margin });
-    near.observe(node);
+    }, near);
+    seen.observe(node);
   }
 
   // Call a function once, when a reader touches the card, or scrolls while it is near.
@@ -222,7 +222,7 @@ window.attnlibCards ??= (() => {
       return wake();
     });
     for (const touch of ["pointerover", "focusin"]) card.addEventListener(touch, once, { signal });
-    addEventListener("scroll", () => whenNear(card, once, "300px"), { once: true, passive: true, signal });
+    addEventListener("scroll", () => whenNear(card, once, { rootMargin: "300px" }), { once: true, passive: true, signal });
   }
 
   // --- The question: a guess first; when the reader has tried, it says what came out, and why ---
@@ -253,7 +253,7 @@ window.attnlibCards ??= (() => {
     card.addEventListener("keydown", event => event.stopPropagation());   // JupyterLab's own keys
     card.querySelectorAll(".at-scroll").forEach(part => { part.tabIndex = 0; });   // so that keys scroll it
     const guard = call => guarded(card, call), data = card.querySelector("script[type='application/json']");
-    whenNear(card, guard(() => kinds[kind](card, JSON.parse(data.textContent), guard)), "600px");
+    whenNear(card, guard(() => kinds[kind](card, JSON.parse(data.textContent), guard)), { rootMargin: "600px" });
   }
 
   function scan() {
@@ -267,6 +267,6 @@ window.attnlibCards ??= (() => {
   }
 
   return { make, button, line, dress, fill, write, sayAtRest, two, clamp, maxLength, greatest, sum, softmax, still, FONT,
-    widths, onKey, follow, onWidth, choices, EOS, vocabularies, writing, inSlices, load, forget, match, whenTouched,
-    question, define, scan };
+    widths, onKey, follow, onWidth, choices, EOS, vocabularies, writing, inSlices, load, forget, match, whenNear,
+    whenTouched, question, define, scan };
 })();

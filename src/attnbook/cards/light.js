@@ -169,7 +169,7 @@ window.attnlibLight ??= (() => {
       return { word, alpha: alpha.map(part => part / whole) };
     }));
     return {
-      steps, moments, last, index, errors: loss.map(one => one / loss[0]), found: light,
+      steps, moments, last, index, loss: loss.map(one => one / loss[0]), found: light,
       at(step) {   // between two moments, a mixture of their weights, and the words of the nearer one
         const k = index(step), next = Math.min(k + 1, moments.length - 1);
         const part = next > k ? (step - steps[k]) / (steps[next] - steps[k]) : 0;
@@ -199,7 +199,7 @@ window.attnlibLight ??= (() => {
   // `arrive` shows another step, and `leave` ends before it what goes on by itself in the card.
   function timeline({ rows, stations, title, label, leave = () => {}, arrive }) {
     const { make, button, dress, fill, write, clamp, still } = attnlibCards, { along, stepAt, last } = rows[0];
-    const TOP = 8, BOTTOM = 66, NARROW = 530, KINDS = ["errors", "found"], up = share => mix(BOTTOM, TOP, share);
+    const TOP = 8, BOTTOM = 66, NARROW = 530, KINDS = ["loss", "found"], up = share => mix(BOTTOM, TOP, share);
     const ofEach = draw => rows.flatMap(row => KINDS.map(kind => draw(row, kind)));
     let run;
 
@@ -213,7 +213,7 @@ window.attnlibLight ??= (() => {
         ...stations.map(n => make("circle", { cx: x(n), cy: BOTTOM, r: 3 })),
         ...ticks.map(n => make("text", { x: clamp(x(n), 4, wide - 14), y: BOTTOM + 17, "text-anchor": "middle" },
           n.toLocaleString("en"))),
-        make("text", { class: "at-errors", x: 8, y: up(1) + 19 }, loss),
+        make("text", { class: "at-loss", x: 8, y: up(1) + 19 }, loss),
         make("text", { class: "at-found", x: wide - 12, y: up(0.82) - 7, "text-anchor": "end" },
           `light on the right words${key}`));
     }

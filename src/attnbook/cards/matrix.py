@@ -9,7 +9,7 @@ from jaxtyping import Real
 
 from attnbook.cards.card import Card, Question, card, check_all, checked_numbers, two_decimals, weight_table
 from attnlib import attention
-from attnlib.checks import check_words
+from attnlib.checks import check_choice, check_words
 from attnlib.shapes import Array
 
 FAR = 4.0
@@ -51,7 +51,9 @@ def score_matrix(
     if question:
         if question.tried.keys() != {"query", "key", "weight"}:
             raise ValueError(f"question.tried is {question.tried}; expected query, key, and weight")
-        places = {role: words.index(question.tried[role]) for role in ("query", "key")}
+        asked = {role: question.tried[role] for role in ("query", "key")}
+        check_choice(words, **asked)
+        places = {role: words.index(word) for role, word in asked.items()}
         data["question"] = {"right": question.right, "weight": float(question.tried["weight"]), **places}
     weights = attention(vectors @ start, vectors, vectors).weights
     still = f'<div class="at-still">{weight_table(words, words, weights)}</div>\n'

@@ -3,7 +3,7 @@
 // in the page, and its lights can be moved by hand.
 attnlibCards.define("searchlights", (card, data, guard) => {
   const { make, button, line, dress, fill, write, two, clamp, greatest, sum, still, widths, onKey, follow, onWidth,
-    vocabularies, load, whenTouched, question } = attnlibCards;
+    vocabularies, load, whenNear, whenTouched, question } = attnlibCards;
   const { Light, bulb, sized, eased, END, written, judged, training, during, timeline } = attnlibLight;
   const TALL = 560, GRAIN = 2, MOST_GRAIN = 6;   // pixels
   const OPENING = ["Here the training is over. Each French word is a lamp, with one unit of light. It falls on the English ",
@@ -301,10 +301,5 @@ attnlibCards.define("searchlights", (card, data, guard) => {
   document.addEventListener("fullscreenchange", fitHall);
   plain.addEventListener("change", () => paint(true));
   whenTouched(card, ready);
-  const seen = new IntersectionObserver(entries => {
-    if (!entries.some(one => one.isIntersecting)) return;
-    seen.disconnect();
-    if (!still() && !learning && !looks.size) guard(unroll)();
-  }, { threshold: 0.4 });
-  seen.observe(scene);
+  whenNear(scene, guard(() => !still() && !learning && !looks.size && unroll()), { threshold: 0.4 });
 });

@@ -83,6 +83,11 @@ def two_vocabularies() -> Card:
     return attention_demo({"a": model("bahdanau"), "b": luong(other, other)})
 
 
+def asked() -> Card:
+    tried = {"query": "x", "key": "a", "weight": 1}
+    return score_matrix(EYE, EYE, ABC, ABC, question=Question("?", ABC, 0, "", tried))
+
+
 @pytest.mark.parametrize(
     ("call", "says"),
     [
@@ -108,6 +113,7 @@ def two_vocabularies() -> Card:
         (lambda: plane(question=Question("?", ABC, 0, "", {})), "question.tried is {}; expected length"),
         (lambda: score_matrix(5 * EYE, EYE, ABC, ABC), "matrix holds 5; expected numbers from -4 to 4"),
         (lambda: score_matrix(EYE, EYE, ABC, ["a"]), r"matrix has shape \(3, 3\); expected \(1, 1\), a row and a"),
+        (asked, "query is 'x'; expected one of a, b, c"),
         (lambda: plane(words=["a"] * 8), "words has 8 words; expected at most 7"),
         (lambda: player("the black cat that sleeps sees the big black dog"), "sentence has 10 words; expected 1 to 9"),
         (lambda: player(previous=["le", "xyz"]), "previous holds 'xyz'; expected target words"),
