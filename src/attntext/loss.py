@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 from torch.autograd.function import once_differentiable
-from torch.nn.functional import linear
+from torch.nn.functional import linear, pad
 
 from attnlib.batching import Batch
 from attnlib.data import PAD
@@ -90,8 +90,11 @@ class _LinearCrossEntropy(torch.autograd.Function):
         words, vocab = len(features), len(weight)
         d_features, d_weight, loss = torch.empty_like(features), torch.zeros_like(weight), weight.new_zeros(())
         parts = max(1, ceil(words * vocab / _AT_ONCE))
+        # In float32, rows of scores that begin at multiples of 64 bytes are written faster.
+        padded = weight if torch.is_autocast_enabled("cpu") else pad(weight, (0, 0, 0, -vocab % 16))
         for h, d_h, true in zip(*(x.tensor_split(parts) for x in (features, d_features, target[:, None])), strict=True):
-            scores = linear(h, weight).to(weight.dtype)
+            product = linear(h, padded)[:, :vocab]
+            scores = product.to(weight.dtype)
             scores -= scores.amax(1, keepdim=True)
             loss -= (1 - smoothing) * scores.gather(1, true).sum()
             if smoothing:
@@ -102,6 +105,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
             if smoothing:
                 error -= smoothing / vocab
             error.scatter_add_(1, true, error.new_full(true.shape, smoothing - 1))
+            error = error.to(product.dtype)  # once for two products
             d_h.copy_(error @ weight)
             d_weight += error.T @ h
         ctx.save_for_backward(d_features, d_weight)
