@@ -62,32 +62,25 @@ class AttentionOutput(NamedTuple):
         ValueError
             If there is no window and `src_len` is not the number of weights, or a window has weights beyond `src_len`.
         """
-        xp = array_namespace(self.weights)
+        xp, window = array_namespace(self.weights), self.weights.shape[-1]
         if self.positions is None:
-            if self.weights.shape[-1] != src_len:
-                raise ValueError(
-                    f"src_len is {src_len}; expected {self.weights.shape[-1]}, the number of source positions"
-                )
+            if window != src_len:
+                raise ValueError(f"src_len is {src_len}; expected {window}, the number of source positions")
             return self.weights
         inside = (self.positions >= 0) & (self.positions < src_len)
         if bool(xp.any(~inside & (self.weights != 0))):
             reached = int(xp.max(self.positions))
             raise ValueError(f"src_len is {src_len}; expected a number above {reached}, the last position")
         source = xp.arange(src_len, device=device(self.positions))
-        each = range(self.weights.shape[-1])  # one by one: side by side they would need as many times the memory
+        each = range(window)  # one by one: side by side they would need as many times the memory
         return sum(xp.where(self.positions[..., n, None] == source, self.weights[..., n, None], 0.0) for n in each)
 
 
 def join(outputs: Sequence[AttentionOutput]) -> AttentionOutput:
     """Concatenate the outputs of consecutive steps, which share one window, along the target axis."""
-    xp = array_namespace(outputs[0].weights)
-    context, weights, positions, centers = zip(*outputs, strict=True)
-    return AttentionOutput(
-        xp.concat(context, axis=-2),
-        xp.concat(weights, axis=-2),
-        None if positions[0] is None else xp.concat(positions, axis=-2),
-        None if centers[0] is None else xp.concat(centers, axis=-1),
-    )
+    # The last axis of a center, the last but one of all else; counted from the front it has one number for all.
+    xp, tgt = array_namespace(outputs[0].weights), outputs[0].weights.ndim - 2
+    return AttentionOutput(*(None if x[0] is None else xp.concat(x, axis=tgt) for x in zip(*outputs, strict=True)))
 
 
 def masked_softmax(
