@@ -62,14 +62,13 @@ def alignment_error_rate(
     -----
     Och and Ney 2003, eq. 20.
     """
-    A, S = _sentences(predicted=predicted), _sentences(sure=sure)
-    P = S if possible is None else _sentences(possible=possible)
+    A, S = _sentences("predicted", predicted), _sentences("sure", sure)
+    P = S if possible is None else _sentences("possible", possible)
     if not len(A) == len(S) == len(P):
         raise ValueError(
             f"predicted, sure, possible have {len(A)}, {len(S)}, {len(P)} sentences; expected equal numbers"
         )
-    impossible = sum(len(s - p) for s, p in zip(S, P, strict=True))
-    if impossible:
+    if impossible := sum(len(s - p) for s, p in zip(S, P, strict=True)):
         raise ValueError(f"possible lacks {impossible} of the links in sure; expected all of them")
     total = sum(map(len, A)) + sum(map(len, S))
     if not total:
@@ -115,16 +114,14 @@ def hard_alignment(
     check_arrays(weights=(weights, NUMBERS, "tgt src"))
     check_words("source", source)
     check_words("target", target)
-    cells = np.asarray(weights)
-    if len(cells) < len(target) or cells.shape[1] < len(source) or not len(source):
-        raise ValueError(
-            f"weights has shape {cells.shape}; expected at least {(len(target), len(source))}, (target words, "
-            "source words), and a source word"
-        )
-    if np.isnan(cells[: len(target), : len(source)]).any():
-        raise ValueError(f"weights has shape {cells.shape} and holds NaN; expected a number for each pair of words")
-    best = cells[: len(target), : len(source)].argmax(axis=1)
-    return {(int(i), t) for t, i in enumerate(best)}
+    shape, words = tuple(weights.shape), (len(target), len(source))
+    inside = np.asarray(weights)[: len(target), : len(source)]
+    if inside.shape != words or not len(source):
+        expected = f"at least {words}, (target words, source words), and a source word"
+        raise ValueError(f"weights has shape {shape}; expected {expected}")
+    if np.isnan(inside).any():
+        raise ValueError(f"weights has shape {shape} and holds NaN; expected a number for each pair of words")
+    return {(i, t) for t, i in enumerate(inside.argmax(axis=1).tolist())}
 
 
 def attention_weights(model: EncoderDecoder, pair: SentencePair | tuple) -> Float[np.ndarray, "tgt src"]:
@@ -178,9 +175,9 @@ def token_nll(model: EncoderDecoder, pairs: Sequence[SentencePair | tuple]) -> l
     given = [*map(as_pair, pairs)]
     order = sorted(range(len(given)), key=lambda n: len(given[n].target))
     losses: dict[int, np.ndarray] = {}
-    for (_, _, target), scored in _forced(model, [given[n] for n in order]):
-        each = cross_entropy(scored.logits.mT, target, ignore_index=PAD, reduction="none").double()
-        for row, real in zip(each, target != PAD, strict=True):
+    for _, batch, scored in _forced(model, [given[n] for n in order]):
+        each = cross_entropy(scored.logits.mT, batch.target, ignore_index=PAD, reduction="none").double()
+        for row, real in zip(each, batch.target != PAD, strict=True):
             losses[order[len(losses)]] = row[real].cpu().numpy()
     return [losses[n] for n in range(len(given))]
 
@@ -227,20 +224,19 @@ def _unit_weights(
     model: EncoderDecoder, pairs: Sequence[SentencePair], *, at_input: bool = False
 ) -> Iterator[Float[np.ndarray, "tgt src"]]:
     """Yield the attention weights of reference translations, between the units of each pair."""
-    for weights, pair in zip(_forced_weights(model, pairs), pairs, strict=True):
-        pieces = (vocabulary.surfaces(words) for vocabulary, words in zip(model.vocabularies, pair[:2], strict=True))
-        yield unit_weights(weights[at_input:], *zip(units_of(*pair[:2], model.unspaced), pieces, strict=True))
-
-
-def _forced_weights(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Iterator[Float[np.ndarray, "tgt src"]]:
-    for (source, _, _), scored in _forced(model, pairs):
+    for part, batch, scored in _forced(model, pairs):
         if scored.attention is None:
             raise ValueError("model has no attention; expected a model with attention")
-        yield from scored.attention.to_dense(source.shape[1]).cpu().numpy()
+        dense = scored.attention.to_dense(batch.source.shape[1]).cpu().numpy()
+        for weights, pair in zip(dense, part, strict=True):
+            pieces = (known.surfaces(words) for known, words in zip(model.vocabularies, pair[:2], strict=True))
+            yield unit_weights(weights[at_input:], *zip(units_of(*pair[:2], model.unspaced), pieces, strict=True))
 
 
-def _forced(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Iterator[tuple[Batch, Any]]:
-    """Yield batches of some pairs at a time, with the model's output for the true words."""
+def _forced(
+    model: EncoderDecoder, pairs: Sequence[SentencePair]
+) -> Iterator[tuple[Sequence[SentencePair], Batch, Any]]:
+    """Yield some pairs at a time, their batch, and the model's output for the true words."""
     check_models(model=model)
     vocabularies = model.vocabularies
     device = next(model.parameters()).device
@@ -249,7 +245,7 @@ def _forced(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Iterator[tu
         batch = Batch(*(x.to(device) for x in collate(pairs[part], *vocabularies)))
         with torch.no_grad(), torch.autocast("cpu", enabled=False):
             scored = model(*batch)
-        yield batch, scored
+        yield pairs[part], batch, scored
 
 
 def _scored(metric: Any, translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Bleu:
@@ -259,9 +255,8 @@ def _scored(metric: Any, translations: Sequence[Sequence[str]], references: Sequ
     return Bleu(min(score.score, 100.0), str(metric.get_signature()))
 
 
-def _sentences(**named: Links | Sequence[Links]) -> list[Links]:
+def _sentences(name: str, links: Links | Sequence[Links]) -> list[Links]:
     """Return the links of each sentence, or raise a TypeError if some are not a set."""
-    ((name, links),) = named.items()
     sentences = [links] if isinstance(links, Links) else list(links)
     for each in sentences:
         if not isinstance(each, Links):
