@@ -195,10 +195,9 @@ def check_number(number: int, vocab: int) -> None:
 
 def check_words(name: str, words: Sequence[str]) -> None:
     """Raise a TypeError for anything but a sequence of words: a string's letters would be taken for words."""
-    if isinstance(words, str):
-        raise TypeError(f"{name} is the string {words!r}; expected a sequence of words, as from split()")
-    if not hasattr(words, "__len__"):
-        raise TypeError(f"{name} is {brief(words)}; expected a sequence of words, as from split()")
+    if isinstance(words, str) or not hasattr(words, "__len__"):
+        given = f"the string {words!r}" if isinstance(words, str) else brief(words)
+        raise TypeError(f"{name} is {given}; expected a sequence of words, as from split()")
     for word in words:
         if not isinstance(word, str):
             raise TypeError(f"{name} holds {brief(word)}; expected words")

@@ -110,8 +110,7 @@ def translate(
     words = split_words(sentence)
     check_models(model=model)
     (translation,) = translate_all(model, [words], beam_size=beam_size, max_length=max_length)
-    vocabulary, _ = model.vocabularies
-    if unknown := [word for word in words if UNK in vocabulary.encode([word])]:
+    if unknown := [word for word in words if UNK in model.source_vocabulary.encode([word])]:
         message, caller = f"read as unknown words: {' '.join(unknown)}", sys._getframe(1)
         # at the caller's line, every time: Python would show only the first of a line's equal warnings
         warnings.warn_explicit(message, UserWarning, caller.f_code.co_filename, caller.f_lineno, registry={})
