@@ -117,18 +117,14 @@ def score_translations(
     translations: Sequence[Words], pairs: Sequence[tuple[Words, Words]], tokenize: str
 ) -> EvaluationResult:
     """Score translations against their references as `evaluate` does, without an alignment error rate."""
-    scored = [SentencePair(*sides[:2]) for sides in pairs]
-    if lacks_spaces([pair.source for pair in scored]):
-        scored = [SentencePair(split_units(pair.source), pair.target) for pair in scored]
-    references = [pair.target for pair in scored]
+    sources, references = zip(*(sides[:2] for sides in pairs), strict=True)
+    units = [*map(split_units, sources)] if lacks_spaces(sources) else sources
     whole, letters = bleu(translations, references, tokenize), chrf(translations, references)
     by_length = []
-    for shortest in range(1, 1 + max(len(pair.source) for pair in scored), 10):
-        both = zip(translations, scored, strict=True)
-        inside = [(one, pair.target) for one, pair in both if shortest <= len(pair.source) < shortest + 10]
+    for shortest in range(1, 1 + max(map(len, units)), 10):
+        inside = [n for n, words in enumerate(units) if shortest <= len(words) < shortest + 10]
         if inside:
-            words, gold = zip(*inside, strict=True)
-            score = bleu(words, gold, tokenize)
+            score = bleu([translations[n] for n in inside], [references[n] for n in inside], tokenize)
             by_length.append(Bin(shortest, shortest + 9, len(inside), score))
     return EvaluationResult(
         sentences=len(pairs),
