@@ -181,10 +181,9 @@ def check_range(least: int, greatest: int | float, /, **numbers: Int[Array, "...
         if x.device.type != "cpu":
             continue
         low, high = int(x.min()), int(x.max())
-        if low < least or high > greatest:
-            raise ValueError(
-                f"{name} holds {low if low < least else high}; expected numbers from {least} to {greatest}"
-            )
+        extreme = low if low < least else high
+        if not least <= extreme <= greatest:
+            raise ValueError(f"{name} holds {extreme}; expected numbers from {least} to {greatest}")
 
 
 def check_number(number: int, vocab: int) -> None:

@@ -353,9 +353,8 @@ def transformer(
         The latest position at which sentences begin in training: see `TransformerEncoder`. If None, all begin at 0.
     """
     sizes = {"d_model": d_model, "dim_feedforward": dim_feedforward, "num_heads": num_heads}
-    given = sizes | {"num_layers": num_layers, "latest_start": 1 if latest_start is None else latest_start}
-    *counts, num_layers, _ = check_whole(**given)
-    sizes = dict(zip(sizes, counts, strict=True))
+    sizes = dict(zip(sizes, check_whole(**sizes), strict=True))
+    num_layers, _ = check_whole(num_layers=num_layers, latest_start=1 if latest_start is None else latest_start)
     check_share(dropout=dropout, embedding_dropout=embedding_dropout)
     with seeded(seed):
         source = PositionalEmbedding(len(source_vocabulary), d_model, embedding_dropout)
