@@ -10,7 +10,7 @@ The modules, in reading order, which is the order of dependence:
 - `checks`: checks of arguments that several modules need;
 - `units`: words, or letters where a script has no spaces, and the weights between them;
 - `mechanism`: attention in general, `masked_softmax`, `attend` and `attention`;
-- `layers`: initialization of weights, embeddings, one step of a GRU and of an LSTM;
+- `layers`: initialization of weights, embeddings, stacks of LSTMs, one step of a GRU and of an LSTM;
 - `scores`: how well a query matches a key;
 - `windows`: which source positions a decoder state attends to;
 - `alignment`: `AttentionLayer(score, window)`, from states and annotations to contexts and weights

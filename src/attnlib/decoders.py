@@ -19,7 +19,7 @@ from torch.nn.functional import linear
 
 from attnlib.alignment import AttentionLayer
 from attnlib.encoders import EncoderOutput
-from attnlib.layers import Embedding, cast_for_steps, gru_step, lstm_step, weight
+from attnlib.layers import Embedding, cast_for_steps, gru_step, lstm_step, stacked_lstm, weight
 from attnlib.mechanism import AttentionOutput, join
 
 
@@ -289,8 +289,7 @@ class LSTMDecoder(Decoder):
         super().__init__()
         self.embedding, self.dropout = embedding, nn.Dropout(dropout)
         vocab, emb = embedding.weight.shape
-        between = dropout if num_layers > 1 else 0.0
-        self.lstm = nn.LSTM(emb, decoder_size, num_layers, batch_first=True, dropout=between)
+        self.lstm = stacked_lstm(emb, decoder_size, num_layers, dropout)
         self.W_y = weight(vocab, decoder_size)
 
     def step(
@@ -347,8 +346,7 @@ class LuongDecoder(Decoder):
         super().__init__()
         self.attention, self.embedding, self.dropout = attention, embedding, nn.Dropout(dropout)
         vocab, emb = embedding.weight.shape
-        between, size = dropout if num_layers > 1 else 0.0, emb + decoder_size * input_feeding
-        self.lstm = nn.LSTM(size, decoder_size, num_layers, batch_first=True, dropout=between)
+        self.lstm = stacked_lstm(emb + decoder_size * input_feeding, decoder_size, num_layers, dropout)
         self.W_c, self.W_y = weight(decoder_size, encoder_size + decoder_size), weight(vocab, decoder_size)
         self.input_feeding = input_feeding
 

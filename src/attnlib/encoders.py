@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 
 from attnlib.alignment import sequence_mask
-from attnlib.layers import Embedding, weight
+from attnlib.layers import Embedding, stacked_lstm, weight
 
 
 class EncoderOutput(NamedTuple):
@@ -125,8 +125,7 @@ class StackedLSTM(nn.Module):
     ):
         super().__init__()
         self.embedding, self.reverse = embedding, reverse
-        between = dropout if num_layers > 1 else 0.0
-        self.lstm = nn.LSTM(embedding.embedding_dim, hidden_size, num_layers, batch_first=True, dropout=between)
+        self.lstm = stacked_lstm(embedding.embedding_dim, hidden_size, num_layers, dropout)
 
     def forward(self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"]) -> EncoderOutput:
         """Compute annotations with `hid` features.

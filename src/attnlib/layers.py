@@ -53,6 +53,12 @@ class Embedding(nn.Embedding):
         return self.dropout(super().forward(words))
 
 
+def stacked_lstm(input_size: int, hidden_size: int, num_layers: int, dropout: float) -> nn.LSTM:
+    """Build LSTMs, each of which reads the one below; `dropout` is between layers, and a single layer has none."""
+    between = dropout if num_layers > 1 else 0.0  # PyTorch warns of a dropout that has no place
+    return nn.LSTM(input_size, hidden_size, num_layers, batch_first=True, dropout=between)
+
+
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
     """Seed torch's global generator for a block, and restore its state afterward. New weights are float32."""
