@@ -15,11 +15,11 @@ from attnlib.batching import encode_batch, parted
 from attnlib.checks import check_whole, check_words
 from attnlib.data import EOS, SPECIAL, UNK
 from attnlib.ensembles import ensemble
-from attnlib.metrics import hard_alignment, units_of
+from attnlib.metrics import hard_alignment
 from attnlib.search import beam_search, greedy_search
 from attnlib.seq2seq import EncoderDecoder, check_models
 from attnlib.shapes import IntLike
-from attnlib.units import Words, split_units, split_words, unit_weights
+from attnlib.units import Words, split_units, split_words, unit_weights, units_of
 
 _ROWS = 320  # hypotheses that are stepped at once: with fewer, products of matrices are slow
 _POSITIONS = 32_000  # of their sources, padding counted: memory grows with them
