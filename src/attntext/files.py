@@ -68,8 +68,7 @@ def _unpacked(file: Any, name: Path | str) -> Any:
     try:
         return import_module(_MODULES[kind]).open(file)
     except (ImportError, KeyError):
-        known = "gzip, bzip2 or xz"
-        raise ValueError(f"{name} is packed by {kind}; expected text, or text packed by {known}") from None
+        raise ValueError(f"{name} is packed by {kind}; expected text, or text packed by gzip, bzip2 or xz") from None
 
 
 def _read_chunk(file: Any, name: Path | str) -> bytes:
