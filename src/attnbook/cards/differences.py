@@ -4,8 +4,10 @@ Without scripts, on paper and in few colors the five differences are a table.
 """
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from html import escape
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from attnbook.cards.card import Card, card, still_table
@@ -21,42 +23,8 @@ class _Difference(NamedTuple):
     says: str
 
 
-_DIFFERENCES = (
-    _Difference(
-        "The query",
-        "the new state, s_t",
-        "the old state, s_t−1",
-        "A lamp must be told where to look. Above, the state s_t stands at its own lamp; below, s_t−1 stands one step "
-        "before it.",
-    ),
-    _Difference(
-        "The encoder",
-        "from right to left",
-        "in both directions",
-        "The English words are read before any lamp shines: above from right to left, below both ways. So Bahdanau’s "
-        "lamps light annotations that know both their sides.",
-    ),
-    _Difference(
-        "The score",
-        "a product: s_tᵀ W h_i",
-        "a network: vᵀ tanh(W s_t−1 + U h_i)",
-        "How well does a word fit? Above, a product of two vectors says it; below, a network with weights of its own.",
-    ),
-    _Difference(
-        "The context",
-        "into a layer above the state, s\u0303_t",
-        "into the state itself, s_t",
-        "The light comes back as the context, c_t. Below, it helps to make the new state. Above, that state stands "
-        "already, so the light joins it a layer higher.",
-    ),
-    _Difference(
-        "What is fed",
-        "s\u0303_t, if one chooses so (input feeding)",
-        "nothing more: s_t depends on c_t",
-        "Does the next step know where this one looked? Below it does, by way of s_t. Above it does only if s\u0303_t "
-        "is fed, which it is not in this model.",
-    ),
-)
+_CONTENTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_DIFFERENCES = [_Difference(**each) for each in _CONTENTS["differences"]]
 STATIONS = 0, 60, 120, 200, 280, 335, 450, 3000  # steps at which the card stops to say what both models write
 
 
