@@ -66,11 +66,10 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Card:
     for n, row in enumerate(cells):
         if len(row) != len(head) or not row:
             raise ValueError(f"rows[{n}] has {len(row)} cells; expected {len(head)}, as many as head, at least one")
-    marks = [[getattr(x, "attributes", "") for x in row] for row in rows]
     lines = [
-        f'<th scope="row">{escape(first)}</th>'
-        + "".join(f"<td{mark}>{escape(cell)}</td>" for cell, mark in zip(others, of_row[1:], strict=True))
-        for (first, *others), of_row in zip(cells, marks, strict=True)
+        f'<th scope="row">{escape(_entry(first))}</th>'
+        + "".join(f"<td{getattr(x, 'attributes', '')}>{escape(_entry(x))}</td>" for x in others)
+        for first, *others in rows
     ]
     html = f'<table class="table dataframe {_NO_MATHEMATICS}">\n{_parts(head, lines)}\n</table>'
     widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
