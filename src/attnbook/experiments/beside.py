@@ -61,18 +61,13 @@ def papers_table(name: str, recording: Recording, metrics: Sequence[str]) -> Car
 
 def rows_table(recording: Recording) -> Card:
     """Build a table of all recorded rows of a plan of captions: alignment error, the paper's beside it, and BLEU."""
-    runs, rows = runs_of(recording), []
+    runs, rows, error = runs_of(recording), [], "alignment_error_rate"
     for name, config in recording.plan.configs.items():
-        links, bleu = (
-            all_runs(runs, name, *of) for of in (("alignment_error_rate", "captions"), ("bleu_beam", "test"))
-        )
-        paper = paper_figure(recording.plan.name, name, "alignment_error_rate")
-        shown = [
-            _number(paper, "alignment_error_rate"),
-            _spread(links, "alignment_error_rate"),
-            _spread(bleu, "bleu_beam"),
-        ]
-        rows += [[config.label, *shown, len(bleu)]] if bleu else []
+        bleu = all_runs(runs, name, "bleu_beam", "test")
+        if bleu:
+            paper = _number(paper_figure(recording.plan.name, name, error), error)
+            ours = _spread(all_runs(runs, name, error, "captions"), error), _spread(bleu, "bleu_beam")
+            rows.append([config.label, paper, *ours, len(bleu)])
     return table(["", "alignment error, paper", "alignment error, ours", "BLEU, ours", "n"], rows)
 
 

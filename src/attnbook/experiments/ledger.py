@@ -173,10 +173,8 @@ def _figures(plan: str, claim: Any, entry: Mapping[str, Any]) -> tuple[float, fl
 
 def verdict_of(verdicts: Collection[str]) -> str:
     """Return the verdict on a comparison, from those on its claims."""
-    for word in ("differs", "not recorded yet", "undecided"):
-        if word in {*verdicts}:
-            return word
-    return "agrees"
+    worst_first = ("differs", "not recorded yet", "undecided", "agrees")
+    return min(verdicts, key=worst_first.index)
 
 
 def rank_correlation(recording: Recording, metric: str, draws: int = 10_000) -> Correlation:

@@ -79,8 +79,7 @@ def predict(model: EncoderDecoder, pairs: Sequence[SentencePair], beam_size: int
     followed: Any = window_centers(model, pairs) if window else None
 
     def translations(size: int) -> list[Words]:
-        found = translate_all(model, sources, max_length=limits, beam_size=size)
-        return [one.words for one in found]
+        return [one.words for one in translate_all(model, sources, max_length=limits, beam_size=size)]
 
     return Predictions(
         pairs,
@@ -99,12 +98,13 @@ def compute_metrics(predictions: Predictions) -> dict[str, float | int | None]:
     """
     pairs, losses, translations, beam, links, inside = predictions
     references, gold = [pair.target for pair in pairs], [pair.links for pair in pairs]
+    together = [contained for of_pair in inside or () for contained in of_pair]
     metrics = {
         "perplexity": exp(np.concatenate(losses).mean()),
         "bleu_beam": None if beam is None else bleu(beam, references).score,
         "exact_match": exact_match(translations, references),
         "alignment_error_rate": alignment_error_rate(links, gold) if links is not None and any(gold) else None,
-        "links_in_window": _mean(inside),
+        "links_in_window": float(np.mean(together)) if together else None,
     }
     rounded = {name: None if number is None else round(number, 4) for name, number in metrics.items()}
     return {"sentences": len(references), **rounded}
@@ -125,8 +125,3 @@ def _centered_window(model: EncoderDecoder) -> LocalMonotonic | LocalPredictive 
 
 def _inside(pair: SentencePair, p: Float[np.ndarray, "tgt"], half_width: int) -> list[bool]:
     return [bool(abs(i - p[t]) <= half_width) for i, t in sorted(pair.links)]
-
-
-def _mean(lists: Sequence[Sequence[float | bool]] | None) -> float | None:
-    together = [number for numbers in lists or () for number in numbers]
-    return float(np.mean(together)) if together else None

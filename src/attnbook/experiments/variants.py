@@ -105,11 +105,11 @@ class HybridDecoder(Decoder):
 
     def start(self, encoded: EncoderOutput) -> DecoderState:
         """Return the initial state, in which the fed vector is 0."""
-        s_0, *cell = (x.flatten(1) for x in encoded.initial_state)
+        state = super().start(encoded)
+        s_0, *cell = (x.flatten(1) for x in state.cache)
         if self.begin:
             s_0, *cell = self.begin(s_0)
-        memory = self.attention.precompute(encoded.annotations, encoded.lengths)
-        return DecoderState(memory, (s_0, *cell, s_0.new_zeros(len(s_0), self.fed)), 0)
+        return state._replace(cache=(s_0, *cell, s_0.new_zeros(len(s_0), self.fed)))
 
     def step(
         self, ids: Int[Tensor, "batch"], state: DecoderState
