@@ -5,7 +5,7 @@ training; afterwards the second one is released, with a fresh score, and trained
 ...]`` writes the table ``frozen.csv``, a line for each moment; some minutes of one core for each seed.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from sys import argv
 from typing import Any
 
@@ -26,10 +26,7 @@ from attnlib.training import TrainingState, train, warmup_constant
 from attntext.loss import fused_backward
 
 STEPS = 800
-"""Of the training with equal weights, and of the one as it is."""
-
-RELEASED = 800
-"""Steps after the release."""
+"""Of each training: with equal weights, after the release, and as it is."""
 
 MOMENTS = (0, 50, 100, 150, 200, 300, 400, 600, 800)
 
@@ -63,16 +60,16 @@ def moment(model: EncoderDecoder, tests: list[SentencePair]) -> dict[str, float]
     return {name: round(float(np.mean(numbers)), 4) for name, numbers in measured.items()}
 
 
-def runs(seed: int, log: Callable[[str], Any]) -> Iterator[dict[str, Any]]:
+def runs(seed: int) -> Iterator[dict[str, Any]]:
     """Train with equal weights, release, train as it is: the moments of each, as lines of a table."""
     tests = sample(100, seed=1, clauses=(1,), part="test")
 
-    def trained(name: str, model: EncoderDecoder, batches: Iterator[Batch], steps: int) -> list[dict[str, Any]]:
+    def trained(name: str, model: EncoderDecoder, batches: Iterator[Batch]) -> list[dict[str, Any]]:
         lines: list[dict[str, Any]] = []
 
         def look(step: int) -> None:
             lines.append({"model": name, "seed": seed, "step": step, **moment(model.eval(), tests)})
-            log(" ".join(map(str, lines[-1].values())))
+            print(*lines[-1].values(), flush=True)
 
         def at(state: TrainingState) -> None:
             if state.step in MOMENTS:
@@ -83,7 +80,7 @@ def runs(seed: int, log: Callable[[str], Any]) -> Iterator[dict[str, Any]]:
         train(
             model,
             batches,
-            steps=steps,
+            steps=STEPS,
             seed=seed,
             learning_rate=0.01,
             schedule=warmup_constant,
@@ -101,14 +98,13 @@ def runs(seed: int, log: Callable[[str], Any]) -> Iterator[dict[str, Any]]:
 
     model, batches = fresh(), lessons()
     score, model.decoder.attention.score = model.decoder.attention.score, Equal()
-    yield from trained("equal", model, batches, STEPS)
+    yield from trained("equal", model, batches)
     model.decoder.attention.score = score  # as it was drawn, since it was not trained
-    yield from trained("released", model, batches, RELEASED)
-    yield from trained("as it is", fresh(), lessons(), STEPS)
+    yield from trained("released", model, batches)
+    yield from trained("as it is", fresh(), lessons())
 
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
     for seed in map(int, argv[1:] or "01234"):
-        lines = [*runs(seed, lambda line: print(line, flush=True))]
-        write_lines(lines, "frozen", order=["equal", "released", "as it is"])
+        write_lines([*runs(seed)], "frozen", order=["equal", "released", "as it is"])

@@ -59,10 +59,11 @@ def moment(model: EncoderDecoder, tests: list[SentencePair]) -> dict[str, Any]:
 
 def on_gold(model: EncoderDecoder, pair: SentencePair) -> list[float]:
     """Return the share of weight on gold links of each target word that has one."""
-    weights, gold = metrics.attention_weights(model, pair), np.zeros((len(pair.target), len(pair.source) + 1))
+    weights = metrics.attention_weights(model, pair)
+    gold = np.zeros_like(weights)
     for i, t in pair.links:
         gold[t, i] = 1
-    return (weights[:, : gold.shape[1]] * gold[:, : weights.shape[1]]).sum(axis=1)[gold.any(axis=1)].tolist()
+    return (weights * gold).sum(axis=1)[gold.any(axis=1)].tolist()
 
 
 def record(row: str) -> dict[str, Any]:

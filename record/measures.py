@@ -15,7 +15,7 @@ links that lie left or right of the nearest gold one. And the details:
 """
 
 from collections.abc import Sequence
-from math import isfinite
+from contextlib import suppress
 from time import perf_counter
 
 import numpy as np
@@ -65,16 +65,13 @@ def measure(config: ExperimentConfig, seed: int, device: str | torch.device = "c
 
 def measure_rate(config: ExperimentConfig, seed: int) -> Run:
     """Train with a learning rate, and take the loss per word of dev sentences; none if training fails."""
-    began, loss = perf_counter(), float("nan")
-    try:
+    began, loss = perf_counter(), None
+    with suppress(FloatingPointError):
         model, _ = train_from_config(config, seed, backward=fused_backward)
-    except FloatingPointError:
-        pass
-    else:
         pairs = [pair for c in config.clauses for pair in dev_sentences(config, c)]
-        loss = float(np.concatenate(token_nll(model, pairs)).mean())
+        loss = round(float(np.concatenate(token_nll(model, pairs)).mean()), 5)
     line = {"tuning_group": config.tuning_group, "learning_rate": config.learning_rate, "seed": seed}
-    line |= {"loss": round(loss, 5) if isfinite(loss) else None, "seconds": round(perf_counter() - began, 1)}
+    line |= {"loss": loss, "seconds": round(perf_counter() - began, 1)}
     line |= {"config": config.digest, "environment": environment()["id"]}
     return Run({"learning_rates": [line], "environments": [environment()]})
 

@@ -23,13 +23,12 @@ from measures import measure
 from sentences import describe, measure_model, read_data, train_and_measure
 from tables import Run, add_run, run_command
 
+from attnbook.experiments.ledger import PLANS
 from attnbook.experiments.plan import GRAMMAR, ExperimentConfig, Plan, read_plan
 from attnbook.experiments.runs import RECORDED, Recording
 from attnbook.pretrained.folder import TRAINING, WEIGHTS, load
 from attnlib.ensembles import ensemble
 from attntext.processes import resolve_device
-
-PLANS = ("papers-captions", "papers-grammar")
 
 
 class Job(NamedTuple):
@@ -124,7 +123,7 @@ def main(
     *,
     folder: Path = RECORDED,
     models: Path = Path("_build/papers"),
-    plans: tuple[str, ...] = PLANS,
+    plans: tuple[str, ...] = tuple(PLANS),
     processes: int = 1,
     device: str = "cpu",
     minutes: float | None = None,

@@ -6,9 +6,8 @@ four minutes each.
 """
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from sys import argv
 from typing import Any, NamedTuple
@@ -99,7 +98,7 @@ TEXTS: Mapping[str, TextRecipe] = {
 """Those that learned from a text, by name."""
 
 
-def make(folder: Path, log: Callable[[str], Any]) -> None:
+def make(folder: Path) -> None:
     """Train the models that are not in the folder yet.
 
     A model whose recipe is another by now is refused by name: remove its folder to train it again. After an
@@ -109,7 +108,7 @@ def make(folder: Path, log: Callable[[str], Any]) -> None:
     for recipes, train in ((RECIPES, _train), (TEXTS, _learn)):
         for name, recipe in recipes.items():
             if not _is_there(folder / name, recipe):
-                log(f"training {name}")
+                print(f"training {name}", flush=True)
                 whole = folder / f"{name}.whole"
                 train(whole, recipe)
                 whole.rename(folder / name)
@@ -157,4 +156,4 @@ def _learn(folder: Path, recipe: TextRecipe) -> None:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    make(Path(argv[1]) if argv[1:] else FOLDER, partial(print, flush=True))
+    make(Path(argv[1]) if argv[1:] else FOLDER)

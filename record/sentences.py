@@ -278,7 +278,7 @@ def _captions(
     metrics = {
         "sentences": len(pairs),
         "bleu_beam": scores.bleu,
-        "alignment_error_rate": scores.alignment_error_rate if attends else None,
+        "alignment_error_rate": scores.alignment_error_rate,
     }
     outputs = dict.fromkeys(("translations", "log_probabilities", "weights", "forced_attention"))
     if whole:
