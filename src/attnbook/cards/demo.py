@@ -99,8 +99,7 @@ def attention_demo(
 
 def _pair(sentence: str | SentencePair | tuple | None, network: EncoderDecoder) -> SentencePair:
     if sentence is None:
-        source, target = _pairs()[1][0]
-        return SentencePair(tuple(source.split()), tuple(target.split()))
+        sentence = tuple(side.split() for side in _pairs()[1][0])
     pair = as_pair(sentence) if isinstance(sentence, tuple) else SentencePair(split_words(sentence), ())
     numbers = network.source_vocabulary.encode(pair.source)
     if UNK in numbers:

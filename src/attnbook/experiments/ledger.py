@@ -86,9 +86,7 @@ def judge_plan(recording: Recording) -> pd.DataFrame:
     """
     runs, partial = runs_of(recording), unrecorded(recording)["row"]
     judged = [_judge_table(recording.plan, runs, partial, table) for table in recording.plan.contents["tables"]]
-    return pd.concat(
-        [*(part for part in judged if len(part)), _judge_ensembles(recording.plan, runs)], ignore_index=True
-    )
+    return pd.concat([*judged, _judge_ensembles(recording.plan, runs)], ignore_index=True)
 
 
 def _judge_table(plan: Plan, runs: pd.DataFrame, partial: Collection[str], table: str) -> pd.DataFrame:

@@ -93,22 +93,21 @@ def read_config(folder: Path) -> Any:
 def read_vocabularies(folder: Path) -> tuple[Tokenizer, Tokenizer]:
     """Read the source and target vocabularies of a model folder."""
     for names in VOCABULARIES:
-        if all((folder / name).is_file() for name in names):
-            vocabularies = []
-            for path in (folder / name for name in names):
-                with refuse_damage(path):
-                    vocabularies.append(_read_vocabulary(path))
+        paths = [folder / name for name in names]
+        if all(path.is_file() for path in paths):
+            vocabularies = [*map(_read_vocabulary, paths)]
             return vocabularies[0], vocabularies[-1]
     raise ValueError(f"{folder} lacks a vocabulary; expected one for each side, or one for both")
 
 
 def _read_vocabulary(path: Path) -> Tokenizer:
-    if path.suffix == ".words":
-        lines = path.read_bytes().decode("utf-8-sig").split("\n")[:-1]
-        return Vocabulary(tuple(line.removesuffix("\r") for line in lines))  # which other programs may have added
-    from attnbook.pretrained.subwords import Subwords  # noqa: PLC0415, models of words need no sentencepiece
+    with refuse_damage(path):
+        if path.suffix == ".words":
+            lines = path.read_bytes().decode("utf-8-sig").split("\n")[:-1]
+            return Vocabulary(tuple(line.removesuffix("\r") for line in lines))  # which other programs may have added
+        from attnbook.pretrained.subwords import Subwords  # noqa: PLC0415, models of words need no sentencepiece
 
-    return Subwords(path.read_bytes())
+        return Subwords(path.read_bytes())
 
 
 def load(folder: str | Path, device: str | torch.device = "cpu") -> EncoderDecoder:
