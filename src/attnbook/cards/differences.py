@@ -59,17 +59,15 @@ def draw_differences(code: Sequence[tuple[str, str]], bahdanau: Mapping[str, Any
         "says": [_typeset(one.says) for one in _DIFFERENCES],
     }
     sides = [
-        (("Luong", one.luong, lines[1]), ("Bahdanau", one.bahdanau, lines[0]))
+        {"Luong": _typeset(one.luong) + _code(lines[1]), "Bahdanau": _typeset(one.bahdanau) + _code(lines[0])}
         for one, lines in zip(_DIFFERENCES, code, strict=True)
     ]
     codes = "".join(
-        "<div hidden>"
-        + "".join(f"<p><b>{title}</b> {_typeset(text)}{_code(line)}</p>" for title, text, line in side)
-        + "</div>"
+        f"<div hidden>{''.join(f'<p><b>{title}</b> {says}</p>' for title, says in side.items())}</div>"
         for side in sides
     )
     rows = [
-        f'<th scope="row">{one.name}</th>{"".join(f"<td>{_typeset(text)}{_code(line)}</td>" for _, text, line in side)}'
+        f'<th scope="row">{one.name}</th>{"".join(f"<td>{says}</td>" for says in side.values())}'
         for one, side in zip(_DIFFERENCES, sides, strict=True)
     ]
     still = still_table("Five differences", ("", "Luong", "Bahdanau"), rows)

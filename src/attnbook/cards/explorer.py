@@ -86,7 +86,6 @@ def still(title: str, source: Sequence[str], target: Sequence[str], weights: Any
     if weights[0] is None:
         return f"<p>{translation}</p>\n"
     shares = np.asarray(weights) / WHOLE
-    target_words, source_words = (
-        [*words, "(end)"][:size] for words, size in zip((target, source), shares.shape, strict=True)
-    )
-    return f"<p>{translation}</p>\n{weight_table(source_words, target_words, shares)}"
+    rows, columns = shares.shape
+    table = weight_table([*source, "(end)"][:columns], [*target, "(end)"][:rows], shares)
+    return f"<p>{translation}</p>\n{table}"

@@ -56,9 +56,8 @@ def glosses() -> dict[str, str]:
     said |= {word: english for english, words in _SMALL_WORDS.items() for word in words.split()}
     said |= {form: one.english for one in ADJECTIVES for form in one[3:8]}
     for verb in VERBS:
-        said[verb.french_plural], said[verb.french] = (
-            f"{form} {verb.particle}".strip() for form in (verb.english, f"{verb.english}s")
-        )
+        said[verb.french_plural] = f"{verb.english} {verb.particle}".strip()
+        said[verb.french] = f"{verb.english}s {verb.particle}".strip()
     for noun in NOUNS:
         said[noun.french_plural] = noun.english_plural
         said[noun.french] = noun.english  # last, where both forms are one word

@@ -1,6 +1,7 @@
 """How the ledger is shown (laboratory, "The papers' tables"): tables of rows and of claims, a picture, and a file."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -85,12 +86,10 @@ def claims_table(judged: pd.DataFrame) -> Card:
     """Build a table of claims: the paper's difference beside ours, with its interval, numbers of runs and verdict."""
     rows = []
     for c in judged.itertuples():
-        ends = (
-            "–" if np.isnan(c.ci_low) else f"{_number(c.ci_low, c.metric, '+')} to {_number(c.ci_high, c.metric, '+')}"
-        )
+        signed = partial(_number, metric=c.metric, sign="+")
+        ends = "–" if np.isnan(c.ci_low) else f"{signed(c.ci_low)} to {signed(c.ci_high)}"
         numbers = f"{len(c.ours_first)}, {len(c.ours_second)}"
-        effect = _number(c.difference, c.metric, "+")
-        rows.append([_title(c), _number(_papers_difference(c), c.metric, "+"), effect, ends, numbers, c.verdict])
+        rows.append([_title(c), signed(_papers_difference(c)), signed(c.difference), ends, numbers, c.verdict])
     return table(["first − second row", "paper", "ours", "95 percent interval", "n", "verdict"], rows)
 
 
@@ -147,9 +146,8 @@ def plot_ledger(judged: pd.DataFrame) -> Figure:
     heights = [len(part) + 1 for part in parts]
     size = 4.6, 0.3 * sum(heights) + 1.6
     fig, axes = plt.subplots(2, figsize=size, dpi=120, layout="constrained", height_ratios=heights)
-    for ax, part, unit in zip(
-        axes, parts, ("BLEU", "percent of perplexity,\nhundredths of alignment error"), strict=True
-    ):
+    units = "BLEU", "percent of perplexity,\nhundredths of alignment error"
+    for ax, part, unit in zip(axes, parts, units, strict=True):
         for y, c in enumerate(part.itertuples()):
             _plot_claim(ax, y, c)
         ax.axvline(0, color="0.6", linewidth=1, zorder=0)

@@ -70,9 +70,8 @@ class Recording:
         if table.empty:
             return pd.DataFrame(columns=["tuning_group", "learning_rate", "seed", "loss"])
         configs = {group: self.plan.tuning_config(group) for group in self.plan.tuning_groups}
-        self._check(
-            f"{self.plan.name}.learning_rates.csv", configs, zip(table["tuning_group"], table["config"], strict=True)
-        )
+        found = zip(table["tuning_group"], table["config"], strict=True)
+        self._check(f"{self.plan.name}.learning_rates.csv", configs, found)
         return table.drop(columns=["config", "environment"])
 
     @cached_property
