@@ -67,9 +67,8 @@ class TextRecipe(NamedTuple):
 
     def text(self) -> tuple[list[SentencePair], list[SentencePair]]:
         """Draw what is learned from, and what chooses."""
-        parts = (self.pairs, "train"), (self.dev, "test")
-        train, dev = (sample(n, seed=self.seed, clauses=(self.clauses,), part=part) for n, part in parts)
-        return train, dev
+        how = {"seed": self.seed, "clauses": (self.clauses,)}
+        return sample(self.pairs, **how, part="train"), sample(self.dev, **how, part="test")
 
     def config(self) -> dict[str, Any]:
         """Return the data of ``config.json``, without the environment."""

@@ -171,10 +171,9 @@ def record(
                     f"{config.name}, seed {seed}, is recorded with another {other[0]}; give another --folder for yours"
                 )
         else:
-            run = train_and_measure(
-                config, seed, read_data(data, config.language), models / f"{config.name}.{seed}", **how
-            )
-            counts = count_words(config.language, read_data(data, config.language).train)
+            text = read_data(data, config.language)
+            run = train_and_measure(config, seed, text, models / f"{config.name}.{seed}", **how)
+            counts = count_words(config.language, text.train)
             add_run(Run(run.tables | {"word_counts": counts}, run.details | about), plan, folder)
             print(config.name, seed, flush=True)
 

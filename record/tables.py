@@ -105,9 +105,8 @@ def add_run(run: Run, plan: Plan, folder: Path = RECORDED) -> None:
             runs = {(each["model"], each["seed"]): each for each in Recording(plan, folder).details}
             runs[run.details["model"], run.details["seed"]] = run.details
             as_json = partial(json.dumps, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-            text = "".join(
-                as_json(runs[key]) + "\n" for key in sorted(runs, key=lambda key: (order.index(key[0]), key[1]))
-            )
+            ranked = sorted(runs, key=lambda key: (order.index(key[0]), key[1]))
+            text = "".join(as_json(runs[key]) + "\n" for key in ranked)
             write_atomically(folder / f"{plan.name}.jsonl", text.encode())
 
 
