@@ -230,6 +230,9 @@ class LocalPredictive(LocalWindow):
     normalized again. Only the Gaussian passes a gradient to `W_p` and `v_p`. The weights jump where a position
     enters or leaves the window; the gradient ignores these jumps.
 
+    With input feeding, a center needs the state of its own step, and that state needs the step before. So centers are
+    computed one after another, and a step costs more than with a global window.
+
     The paper counts positions from 1, so that its p_t reaches the last word; here, from 0, :math:`p_t = S` would be the
     position after it. This class keeps the paper's S, which counts `EOS`. The authors' code has
     :math:`(S - 1)\,\mathrm{sigmoid}(\ldots)`, which ends at the last word.
