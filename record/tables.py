@@ -24,6 +24,8 @@ from attntext.atomic_files import write_atomically
 
 KEYS = (
     "id",
+    "text",
+    "options",
     "tuning_group",
     "target",
     "side",

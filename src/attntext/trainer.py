@@ -183,7 +183,7 @@ def _prepare(
     if not begun and processes.rank():
         raise ValueError(f"{folder} is missing for this process; expected a folder that all processes share")
     vocabularies = (
-        first.vocabularies if first else read_vocabularies(folder) if begun else _build_vocabularies(pairs, config)
+        first.vocabularies if first else read_vocabularies(folder) if begun else build_vocabularies(pairs, config)
     )
     corpus = encode_text(pairs, vocabularies, config, log)
     if config.options.get("score") == "location":
@@ -221,7 +221,7 @@ def _sample_step(network: EncoderDecoder, corpus: Corpus, config: TrainingConfig
     return step
 
 
-def _build_vocabularies(pairs: Iterable[SentencePair], config: TrainingConfig) -> tuple[Tokenizer, Tokenizer]:
+def build_vocabularies(pairs: Iterable[SentencePair], config: TrainingConfig) -> tuple[Tokenizer, Tokenizer]:
     """Return source and target vocabulary; if they are shared, the same object twice."""
     if config.share_vocabulary:
         both = _build_vocabulary((pair.source + pair.target for pair in pairs), config)
