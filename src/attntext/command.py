@@ -97,7 +97,7 @@ def train(
     source : path
         sentences, one a line; packed by gzip, bzip2 or xz too
     architecture : Architecture
-        Network. None stands for the setting of the preset's paper; without a preset: Luong's decoder, dot score.
+        Network. None stands for the setting of the preset's paper; without a preset: Luong's decoder, concat score.
     training : TrainingConfig
         Training. The epochs count unless steps or minutes are given. The defaults were tuned on 29,000 captions.
     target : path, optional

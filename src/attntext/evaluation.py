@@ -165,4 +165,4 @@ def attention_warning(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> s
         why = f"attention moves by only {100 * moved:.0f} percent when the source is reversed"
     else:
         return None
-    return f"{why}: its pictures and links would mislead; expected more text, --score concat or --preset rnn_search"
+    return f"{why}: its pictures and links would mislead; expected more text, or another --score or --preset"

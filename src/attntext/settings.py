@@ -26,7 +26,7 @@ _LACKS = {  # what a preset has no setting for
 class Architecture:
     """Choice of a network. A value of None stands for the setting of the preset's paper.
 
-    Without a preset it is Luong's decoder with the dot score, on a bidirectional encoder.
+    Without a preset it is Luong's decoder with the concat score, on a bidirectional encoder.
     """
 
     preset: Literal["luong", "rnn_search", "rnn_encdec", "transformer"] | None = None
@@ -34,7 +34,7 @@ class Architecture:
     encoder: Literal["bidirectional", "backward", "forward"] | None = None
     """directions that the encoder reads in. None: bidirectional; for --preset luong: backward"""
     score: Literal["dot", "general", "concat", "location"] | None = None
-    """attention score. None: dot; for --preset luong: general"""
+    """attention score. None: concat; for --preset luong: general"""
     window: Literal["global", "local-m", "local-p"] | None = None
     """source positions that a step attends to. None: global"""
     half_width: int | None = None
@@ -58,7 +58,7 @@ class Architecture:
             raise ValueError(f"{other[0]} is set with the preset {preset}; expected it with luong's preset, or none")
         if "half_width" in given and given.get("window", "global") == "global":
             raise ValueError("half_width is set without a local window; expected it with the window local-m or local-p")
-        default = {} if self.preset else {"encoder": "bidirectional", "score": "dot"}
+        default = {} if self.preset else {"encoder": "bidirectional", "score": "concat"}
         sizes = {"embedding_dim": size, "hidden_size": size}
         if preset == "transformer":
             sizes = {"d_model": size, "dim_feedforward": 4 * size}

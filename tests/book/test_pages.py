@@ -488,8 +488,8 @@ def test_the_first_page_gives_the_times_of_the_chapters(notebook_path, root):
 
 
 def test_the_evidence_lists_what_was_executed(built):
-    """Here that is the first page and the one after it; the notebooks show what they store."""
+    """Here that is the pages in Markdown that have code; the notebooks show what they store."""
     rows = parsed(built / "book" / "evidence.html").xpath("//table//tbody/tr")
-    pages = ["attention-in-fifteen-minutes.html", "index.html"]
+    pages = ["attention-in-fifteen-minutes.html", "index.html", "your-own-text.html"]
     assert sorted(link for row in rows for link in row.xpath(".//a/@href")) == pages
     assert all(float(row.xpath("./td[4]")[0].text_content()) > 0 for row in rows)

@@ -101,7 +101,7 @@ def test_a_trained_model_is_trained_further_with_its_own_vocabularies(run, home)
     assert "further is complete already; --from trains it further" in run(*further, "--from", "words")[2]
     assert "another model to train further" in run(*further, "--words", "--features", "32", "--min-count", "1")[2]
     says = "attnlib train: from is words, a model of another architecture; expected its own options\n"
-    assert run(*further[:4], "new", "--from", "words", "--score", "concat")[2].endswith(says)
+    assert run(*further[:4], "new", "--from", "words", "--score", "dot")[2].endswith(says)
     assert not (home / "new").exists()
 
 

@@ -47,7 +47,7 @@ def write(name, lines):
 def test_a_target_without_spaces_is_scored_and_linked_by_its_letters(run):
     write("train.tsv", CHINESE * 20)
     write("dev.tsv", CHINESE)
-    options = "--epochs 40 --vocab-size 50 --dev dev.tsv --eval-every 999"  # only at the end
+    options = "--score dot --epochs 40 --vocab-size 50 --dev dev.tsv --eval-every 999"  # only at the end
     assert run(*TRAIN, *options.split())[0] == 0
     assert [line["dev_chrf"] for line in load_history("run") if "dev_chrf" in line][-1] > 90
     out = run("evaluate", "--model", "run", "dev.tsv")[1]

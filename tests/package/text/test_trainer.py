@@ -138,7 +138,7 @@ def test_a_configuration_that_does_not_fit_is_refused_by_the_name_of_its_field(s
 
 def test_an_architecture_gives_a_preset_what_it_is_told_and_refuses_what_is_not_its_own():
     sizes = {"dropout": 0.3, "embedding_dropout": 0.2, "seed": 4}
-    usual = {"encoder": "bidirectional", "score": "dot", "embedding_dim": 256, "hidden_size": 256}
+    usual = {"encoder": "bidirectional", "score": "concat", "embedding_dim": 256, "hidden_size": 256}
     assert Architecture().options(4) == ("luong", usual | sizes)
     own = Architecture(preset="luong", input_feeding=False, window="local-m", half_width=3, features=6)
     told = {"window": "local-m", "half_width": 3, "input_feeding": False}

@@ -12,7 +12,6 @@ SHORTER = {
     "toy .": "toy . --train 500 --dev 20",
     "--features 128 --learning-rate 5e-3 --epochs 3": SHORT,
     "--epochs 1": "--steps 2",
-    "--minutes 4": SHORT,
 }
 AS_PRINTED = "AS_PRINTED" in os.environ  # once a week
 
