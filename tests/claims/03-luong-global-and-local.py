@@ -19,6 +19,14 @@ last = weights[0, 7:9].argmax(dim=1).tolist()
 assert [pair.source[i] for i in last] == ["the", "garden"] and last == [1, 2]
 assert pair.target[6:] == ("dans", "le", "jardin")
 
+from attnbook.experiments.runs import read_table
+
+early = read_table("own-text.early").query("options == '--score dot' and step == 20")
+small = read_table("own-text").query("options == '--score dot' and text == 'templates-400'")
+assert len(early) == len(small) == 5
+assert early["the"].min() > 0.99, "all of their weight"
+assert 0.4 < small["alignment_error_rate"].mean() < 0.6, "half of their links"
+
 
 # %% after cell-022
 def weights_after(trained, word):
