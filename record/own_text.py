@@ -12,7 +12,7 @@ and the smallest score of a state.
 """
 
 import multiprocessing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from functools import partial
@@ -29,6 +29,7 @@ from tables import run_command, write_lines
 
 from attnbook.experiments.captions import load_captions
 from attnbook.experiments.runs import RECORDED, read_table
+from attnbook.language.phrases import words
 from attnbook.language.sentences import sample
 from attnbook.pretrained.folder import make
 from attnlib.batching import collate
@@ -58,9 +59,7 @@ OPTIONS: Mapping[str, dict[str, Any]] = {
 """One thing changed of the first, which was the default when they were trained, and two changes together."""
 
 EARLY = ("--score dot", "--score general", "--score concat", "--score dot --words")
-LOOKED_AT = (1, 20, 100, 200, 400)
-GROWN_AT = (1, 20)
-"""Whose weights are looked at, after which steps, and after which of them their vectors and scores."""
+"""Those that are looked at in the course of training."""
 
 FINALISTS = ("--score dot", "--score concat", "--preset rnn_search")
 """Those that were trained on longer texts, too."""
@@ -89,8 +88,8 @@ def templates(pairs: int, _: Path) -> Text:
     """Make short English and Spanish sentences from templates, as somebody who has no text might."""
     rng, drawn = Random(1), {}
     while len(drawn) < pairs + 260:
-        english, spanish, links = draw_sentence(rng)
-        drawn.setdefault(english, SentencePair(english, spanish, links))
+        pair = draw_sentence(rng)
+        drawn.setdefault(pair.source, pair)
     drawn = [*drawn.values()]
     return with_links(drawn[:pairs], drawn[pairs : pairs + 60], drawn[pairs + 60 :])
 
@@ -130,96 +129,82 @@ _ADJECTIVES = "black negr|white blanc|small pequeñ|old viej|red roj|new nuev|qu
 _VERBS = "sees ve|finds encuentra|buys compra|draws dibuja|carries lleva|wants quiere|reads lee|paints pinta"
 _PREPOSITIONS = "in en|near junto_a|behind detrás_de|with con"
 
-Words = tuple[str, ...]
-Linked = tuple[Words, Words, frozenset[tuple[int, int]]]
-"""English and Spanish words, and their links."""
 
-
-def draw_sentence(rng: Random) -> Linked:
+def draw_sentence(rng: Random) -> SentencePair:
     """Draw a sentence: who does what, half of the time with a place."""
     verb = draw_word(rng, _VERBS)
     parts = [draw_phrase(rng), verb, draw_phrase(rng)]
     if rng.random() < 0.5:
         parts += [draw_word(rng, _PREPOSITIONS), draw_phrase(rng)]
-    return join(*parts, ((".",), (".",), frozenset({(0, 0)})))
+    return join(*parts, words(".", "."))
 
 
-def draw_word(rng: Random, words: str) -> Linked:
+def draw_word(rng: Random, choices: str) -> SentencePair:
     """Draw a word and its translation."""
-    english, spanish = rng.choice(words.split("|")).split()
-    return (english,), (spanish,), frozenset({(0, 0)})
+    return words(*rng.choice(choices.split("|")).split())
 
 
-def draw_phrase(rng: Random) -> Linked:
+def draw_phrase(rng: Random) -> SentencePair:
     """Draw a noun with its article and often with an adjective, which follows the noun in Spanish."""
     (noun,), (sustantivo,), _ = draw_word(rng, _NOUNS)
     article, ending = ("la", "a") if sustantivo in _FEMININE else ("el", "o")
     if rng.random() < 0.6:
         (adjective,), (stem,), _ = draw_word(rng, _ADJECTIVES)
         links = frozenset({(0, 0), (1, 2), (2, 1)})
-        return ("the", adjective, noun), (article, sustantivo, stem + ending), links
-    return ("the", noun), (article, sustantivo), frozenset({(0, 0), (1, 1)})
+        return SentencePair(("the", adjective, noun), (article, sustantivo, stem + ending), links)
+    return join(words("the", article), words(noun, sustantivo))
 
 
-def join(*parts: Linked) -> Linked:
-    """Put parts one after another."""
-    english, spanish, links = (), (), set()
-    for source, target, between in parts:
-        links |= {(i + len(english), t + len(spanish)) for i, t in between}
-        english, spanish = english + source, spanish + target
-    return english, spanish, frozenset(links)
+def join(*parts: SentencePair) -> SentencePair:
+    """Put parts one after another; `attnbook.language.phrases.concatenate` would elide Spanish as if it were French."""
+    whole = SentencePair((), (), frozenset())
+    for source, target, links in parts:
+        moved = {(i + len(whole.source), t + len(whole.target)) for i, t in links}
+        whole = SentencePair(whole.source + source, whole.target + target, whole.links | moved)
+    return whole
 
 
 def settings_of(text: str, options: str, seed: int) -> TrainingConfig:
     """Collect the settings of a run; the rest is as it is by default."""
     given = dict(OPTIONS[options])
-    words = given.pop("words", False)
+    vocabulary = {"words": given.pop("words", False)}
     preset, architecture = Architecture(**given).options(seed)
-    return TrainingConfig(preset=preset, options=architecture, words=words, seed=seed, steps=TEXTS[text].steps)
+    return TrainingConfig(preset=preset, options=architecture, **vocabulary, seed=seed, steps=TEXTS[text].steps)
 
 
-def train_small(options: str, seed: int, look: Callable[[TrainingState, Sequence[SentencePair]], None]) -> None:
-    """Train on 400 pairs, without choosing weights by a dev part; `look` at the state and the test part each step."""
-    config, text = settings_of("templates-400", options, seed), templates(400, Path())
+def follow(table: str, options: str, seed: int) -> list[dict[str, Any]]:
+    """Train on 400 pairs, without choosing weights by a dev part, and measure after some steps, as `LOOKS` says."""
+    (steps, measured), config, text = LOOKS[table], settings_of("templates-400", options, seed), templates(400, Path())
     vocabularies = build_vocabularies(text.train, config)
     sizes = {"max_tokens": config.max_tokens, "max_sentences": config.max_sentences}
+    lines: list[dict[str, Any]] = []
+
+    def look(state: TrainingState) -> None:
+        if state.step in steps:
+            means = {name: round(x, 4) for name, x in measured(state.model, text.test).items()}
+            lines.append({"options": options, "seed": seed, "step": state.step} | means)
+        state.should_stop = state.step == max(steps)
+
     train(
         make({"settings": asdict(config)}, *vocabularies),
         encode_text(text.train, vocabularies, config).infinite_batches(**sizes, seed=seed),
-        steps=max(LOOKED_AT),
+        steps=400,
         seed=seed,
         learning_rate=config.learning_rate,
         backward=partial(fused_backward, label_smoothing=config.label_smoothing, seed=seed),
-        on_step=lambda state: look(state, text.test),
+        on_step=look,
     )
-
-
-def watch(options: str, seed: int) -> list[dict[str, Any]]:
-    """Look at the weights after some steps."""
-    lines: list[dict[str, Any]] = []
-
-    def look(state: TrainingState, test: Sequence[SentencePair]) -> None:
-        if state.step in LOOKED_AT:
-            means = np.mean([each for pair in test for each in shares(state.model, pair)], axis=0).round(4).tolist()
-            key = {"options": options, "seed": seed, "step": state.step}
-            lines.append(key | dict(zip(("largest", "right", "the"), means, strict=True)))
-
-    train_small(options, seed, look)
     return lines
 
 
-def grow(options: str, seed: int) -> list[dict[str, Any]]:
-    """Look at the vectors and the scores after the first steps of the same training."""
-    lines: list[dict[str, Any]] = []
-
-    def look(state: TrainingState, test: Sequence[SentencePair]) -> None:
-        if state.step in GROWN_AT:
-            means = {name: round(x, 4) for name, x in magnitudes(state.model, test).items()}
-            lines.append({"options": options, "seed": seed, "step": state.step} | means)
-        state.should_stop = state.step == max(GROWN_AT)
-
-    train_small(options, seed, look)
-    return lines
+def shares(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> dict[str, float]:
+    """Return means over all target words: the largest weight, the weight on the right words, and that on "the"."""
+    rows = []
+    for pair in pairs:
+        articles = [word == "the" for word in pair.source]
+        for t, row in enumerate(attention_weights(model, pair)):
+            rows.append((row.max(), sum(row[i] for i, linked in pair.links if linked == t), row[articles].sum()))
+    return dict(zip(("largest", "right", "the"), np.mean(rows, axis=0).tolist(), strict=True))
 
 
 def magnitudes(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> dict[str, float]:
@@ -240,11 +225,8 @@ def magnitudes(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> dict[str
     }
 
 
-def shares(model: EncoderDecoder, pair: SentencePair) -> Iterator[tuple[float, float, float]]:
-    """Yield, for each target word, the largest weight, the weight on the right words, and that on "the"."""
-    articles = [word == "the" for word in pair.source]
-    for t, row in enumerate(attention_weights(model, pair)):
-        yield row.max(), sum(row[i] for i, linked in pair.links if linked == t), row[articles].sum()
+LOOKS = {"own-text.early": ((1, 20, 100, 200, 400), shares), "own-text.growth": ((1, 20), magnitudes)}
+"""Tables of the course of training: after which steps something is measured, and what."""
 
 
 def run(text: str, options: str, seed: int, data: Path) -> dict[str, Any]:
@@ -281,20 +263,24 @@ def main(data: Path, *, folder: Path = RECORDED, processes: int = 1, texts: tupl
     texts
         Which texts.
     """
-    table = read_table(TABLE, folder)
-    done = {*table[["text", "options", "seed"]].itertuples(index=False, name=None)} if len(table) else set()
-    jobs = [(text, each, n) for text in texts for n in range(TEXTS[text].seeds) for each in TEXTS[text].options]
-    left = [job for job in jobs if job not in done]
+    runs = [(text, each, n) for text in texts for n in range(TEXTS[text].seeds) for each in TEXTS[text].options]
+    followed = [(each, n) for n in range(5) for each in EARLY]
     with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), torch.set_num_threads, (1,)) as pool:
-        for name, look in (("early", watch), ("growth", grow)):
-            seen = read_table(f"{TABLE}.{name}", folder)
-            known = {*seen[["options", "seed"]].itertuples(index=False, name=None)} if len(seen) else set()
-            unseen = [(each, n) for n in range(5) for each in EARLY if (each, n) not in known]
-            for lines in pool.map(look, *zip(*unseen, strict=True)) if unseen else ():
-                write_lines(lines, f"{TABLE}.{name}", folder, order=[*OPTIONS])
-        for line in pool.map(run, *zip(*left, strict=True), [data.resolve()] * len(left)) if left else ():
-            write_lines([line], TABLE, folder, order=[*TEXTS, *OPTIONS])
-            print(line, flush=True)
+        for name in LOOKS:
+            for future in [
+                pool.submit(follow, name, *key) for key in missing(name, ("options", "seed"), followed, folder)
+            ]:
+                write_lines(future.result(), name, folder, order=[*OPTIONS])
+        left = missing(TABLE, ("text", "options", "seed"), runs, folder)
+        for future in [pool.submit(run, *key, data.resolve()) for key in left]:
+            write_lines([future.result()], TABLE, folder, order=[*TEXTS, *OPTIONS])
+            print(future.result(), flush=True)
+
+
+def missing(name: str, columns: Sequence[str], keys: Sequence[tuple[Any, ...]], folder: Path) -> list[tuple[Any, ...]]:
+    """List the keys that no line of a table has in these columns."""
+    known = {*read_table(name, folder).reindex(columns=[*columns]).itertuples(index=False, name=None)}
+    return [key for key in keys if key not in known]
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from own_text import LOOKED_AT, settings_of, templates
+from own_text import LOOKS, settings_of, templates
 
 from attnbook.experiments.runs import read_table
 from attntext.settings import Architecture
@@ -53,7 +53,7 @@ def test_the_tables_are_as_the_page_says():
 
 def test_where_the_weights_lie_is_as_the_page_says():
     early = read_table("own-text.early")
-    assert {*early["step"]} == {*LOOKED_AT}
+    assert {*early["step"]} == {*LOOKS["own-text.early"][0]}
     assert (early.groupby(["options", "step"]).size() == 5).all()
     every = early.groupby(["options", "step"])[["the", "right"]]
     low, high, mean = every.min(), every.max(), every.mean()
