@@ -91,7 +91,8 @@ class _LinearCrossEntropy(torch.autograd.Function):
         d_features, d_weight, loss = torch.empty_like(features), torch.zeros_like(weight), weight.new_zeros(())
         parts = max(1, ceil(words * vocab / _AT_ONCE))
         # In float32, rows of scores that begin at multiples of 64 bytes are written faster.
-        padded = weight if torch.is_autocast_enabled("cpu") else pad(weight, (0, 0, 0, -vocab % 16))
+        as_it_is = vocab % 16 == 0 or torch.is_autocast_enabled("cpu")
+        padded = weight if as_it_is else pad(weight, (0, 0, 0, -vocab % 16))
         for h, d_h, true in zip(*(x.tensor_split(parts) for x in (features, d_features, target[:, None])), strict=True):
             product = linear(h, padded)[:, :vocab]
             scores = product.to(weight.dtype)
