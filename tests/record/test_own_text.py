@@ -53,14 +53,14 @@ def test_the_tables_are_as_the_page_says():
     captions, links = bleu["captions"], error["captions"]
     close = captions.index[captions > captions.max() - 0.3]
     assert {*close} == {BAHDANAU, CONCAT}
-    assert links[close].idxmin() == CONCAT, "the rule"
+    assert captions.idxmax() == BAHDANAU, "its lead"
     assert captions.max() - captions[DOT] < 0.35, "just outside"
-    assert links[DOT] < links[CONCAT]
+    assert links[DOT] < links[CONCAT] < links[BAHDANAU]
 
 
 def test_where_the_weights_lie_is_as_the_page_says():
     early = read_table("own-text.early")
-    assert {*early["step"]} == {*LOOKS["own-text.early"][2]}
+    assert {*early["step"]} == {*LOOKS["own-text.early"].steps}
     assert (early.groupby(["options", "step"]).size() == 5).all()
     every = early.groupby(["options", "step"])[["the", "right"]]
     low, high, mean = every.min(), every.max(), every.mean()
@@ -68,6 +68,7 @@ def test_where_the_weights_lie_is_as_the_page_says():
     assert high.query("step == 1")["the"].max() < 0.3
     for options in (DOT, "--score general"):
         assert low.loc[(options, 20), "the"] > 0.99
+        assert high.loc[(options, 20), "right"] < 0.13
         assert mean.loc[(options, 20), "right"] < 0.12, "hardly more than even weights"
         assert 0.4 < mean.loc[(options, 400), "right"] < 0.6
     assert 0.5 < mean.loc[(CONCAT, 20), "the"] < 0.7
