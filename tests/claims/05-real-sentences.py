@@ -107,6 +107,7 @@ for name in names:
 
 # %% after papers-ranks
 assert of.ci_high < 0, "the fewer wrong links, the more BLEU"
+assert len(of.rows) == 7 and not of.missing
 in_papers = papers.runs().set_index("model")
 error_rates_of = in_papers.query("test_set == 'captions'")["alignment_error_rate"]
 assert error_rates_of["bahdanau"].min() > error_rates_of["dot"].max()

@@ -7,6 +7,7 @@ assert (of_bahdanau["ci_low"] > 0).all(), "to the right"
 of_luong = found[found["comparison"].str.startswith("L") & found["paper_first"].notna()]
 assert {*of_luong["verdict"]} >= {"agrees", "differs", "undecided"}
 left = [("dropout", "reversed", "bleu_beam"), ("local-p", "dot", "bleu_beam"), ("local-p", "dot", "perplexity")]
+left += [("local-p", "local-p-dot", "bleu_beam"), ("local-p", "local-p-dot", "perplexity")]
 left += [("general", "concat", "perplexity")]
 gains = [("dot", "location", "copied_gain"), ("local-p", "location", "copied_gain")]
 assert {*of_luong.index[of_luong["verdict"] == "differs"]} == {*left, *gains}
@@ -40,17 +41,25 @@ assert round(means.loc["dropout", "bleu_beam"]) == 13
 assert round(means.loc["no-attention", "bleu_beam"]) == 20
 fed = ["location", "dot", "general", "concat", "local-m", "local-p"]
 assert means.loc[fed, "gain"].round(1).eq(0.1).all()
+assert means.loc[[*fed, "local-p-dot"], "gain"].max() < 0.2
 four = ledger.read_ledger()["tables"]["luong-4"]["rows"]
 papers = [row["bleu_beam_copied"] - row["bleu_beam"] for row in four if "bleu_beam" in row]
 assert f"{min(papers):.1f} {max(papers):.1f}" == "1.2 1.9"
 assert f"{found.loc[('dot', 'general', 'bleu_beam'), 'difference']:.1f}" == "1.7"
 configs = captions.plan.configs
 assert configs["local-p"].options["score"] == "general"
-assert configs["dot"].options["score"] == "dot"
+assert configs["dot"].options["score"] == configs["local-p-dot"].options["score"] == "dot"
+turned = found.loc[("local-p", "local-p-dot", "bleu_beam")]
+assert f"{turned.difference:.1f} {turned.paper_first - turned.paper_second:.1f}" == "-1.6 1.0"
+in_perplexity = found.loc[[("local-p", other, "perplexity") for other in ("dot", "local-p-dot")]]
+assert (in_perplexity["p_corrected"] < 0.05).all() and (in_perplexity["difference"] > 0).all(), "dot has less"
+windows = [("dot", "local-p-dot"), ("general", "local-p")]
+assert all(0 < means.loc[one, "bleu_beam"] - means.loc[other, "bleu_beam"] < 0.5 for one, other in windows)
 
 # %% after cell-017
 links = ledger.rank_correlation(captions, "alignment_error_rate")
 assert links.ci_high < 0, "fewer wrong links, more BLEU"
+assert not links.missing and len(links.rows) == 7
 assert ledger.rank_correlation(captions, "perplexity").ci_high < 0
 errors = captions.runs().query("test_set == 'captions'").groupby("model")["alignment_error_rate"]
 assert test[test["model"] == "bahdanau"]["bleu_beam"].min() > test[test["model"].isin(links.rows)]["bleu_beam"].max()
