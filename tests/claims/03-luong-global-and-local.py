@@ -214,7 +214,10 @@ assert f"{below['difference']:.0f}" == "-2", "two points below"
 
 # %% after papers-windows
 assert all(bleu[name].count() == 5 for bleu in columns.values() for name in bleu)
-(three, five, _) = (bleu.mean() for bleu in columns.values())
+(three, five, captions) = (bleu.mean() for bleu in columns.values())
+assert captions["local-m-D2"] > captions["local-m"]
+of_widths = ledger.judge_plan(on_captions).query("second == 'local-m-D2'")
+assert of_widths["verdict"].tolist() == ["undecided"]
 for each in (three, five):
     lost = {name: each[name] - each[f"{name}-D4"] for name in ("local-m", "local-p")}
     assert min(lost.values()) > 5 and lost["local-p"] > 3 * lost["local-m"]
@@ -223,7 +226,9 @@ by_length = ledger.judge_plan(on_grammar).query("first == 'local-p' and second =
 assert (by_length["p_corrected"] < 0.05).tolist() == [True, False]
 four = {row["name"]: row.get("bleu_beam") for row in ledger.read_ledger()["tables"]["luong-4"]["rows"]}
 assert f"{four['local-p, general'] - four['local-m, general']:.1f}" == "0.4"
-for name in windows:
+narrow = on_captions.plan.configs["local-m-D2"].options
+assert (narrow["window"], narrow["score"], narrow["half_width"]) == ("local-m", "general", 2)
+for name in windows.keys() - {"local-m-D2"}:
     row = on_grammar.plan.configs[name]
     assert row.options == {"window": name[:7], "score": "general", "half_width": 4 if "D4" in name else 10}
     assert row.clauses == (1, 2, 3)

@@ -113,7 +113,8 @@ error_rates_of = in_papers.query("test_set == 'captions'")["alignment_error_rate
 assert error_rates_of["bahdanau"].min() > error_rates_of["dot"].max()
 best = in_papers.query("test_set == 'test'")["bleu_beam"]
 assert best["bahdanau"].min() > best.drop("bahdanau").max(), "translates best"
-again = {"general": "luong", "local-p": "local-p", "bahdanau": "bahdanau", "no-attention": "no-attention"}
+again = {"general": "luong", "local-m-D2": "local-m", "local-p-again": "local-p"}
+again |= {name: name for name in ("local-p", "bahdanau", "no-attention")}
 options = {run["model"]: {"half_width": 10} | run["settings"]["options"] | {"seed": None} for run in papers.details}
 for name, first in again.items():
     assert options[name] == {"half_width": 10} | by_name[first] | {"seed": None}, "the same settings"

@@ -13,7 +13,21 @@ gains = [("dot", "location", "copied_gain"), ("local-p", "location", "copied_gai
 assert {*of_luong.index[of_luong["verdict"] == "differs"]} == {*left, *gains}
 assert of_luong.loc[gains, "difference"].abs().max() < 0.05, "at 0"
 
-# %% after cell-006
+# %% after cell-004
+assert all(ledger.unrecorded(runs).empty for runs in recorded.values())
+from attnbook.experiments.runs import read_table
+
+machines = read_table("papers-captions.environments").set_index("id").drop(columns="code").fillna("")
+elsewhere = [run["model"] for run in captions.details if not machines.loc[run["environment"], "gpu"]]
+once, all_five = ["concat", "ensemble", "local-p"], ["local-m-D2", "local-p-again", "local-p-dot"]
+assert sorted(elsewhere) == sorted([*once, *5 * all_five])
+margins = captions.plan.contents["verdicts"]["margins"]
+of_plan = [margins[metric] for metric in ("bleu_beam", "copied_gain", "perplexity", "alignment_error_rate")]
+assert [{*by_test_set.values()} for by_test_set in of_plan] == [{0.5}, {0.1}, {0.02}, {0.02}]
+of_bleu = recorded["grammar"].plan.contents["verdicts"]["margins"]["bleu_beam"].values()
+assert (min(of_bleu), max(of_bleu)) == (1, 5)
+widths = found.loc[("local-m", "local-m-D2", "bleu_beam")]
+assert (widths.direction, widths.verdict, f"{widths.difference:.1f}") == ("differs", "undecided", "-0.9")
 assert {*ledger.read_ledger()["comparisons"]} >= {*judged["captions"]["comparison"]}
 
 # %% after cell-009
@@ -53,6 +67,21 @@ turned = found.loc[("local-p", "local-p-dot", "bleu_beam")]
 assert f"{turned.difference:.1f} {turned.paper_first - turned.paper_second:.1f}" == "-1.6 1.0"
 in_perplexity = found.loc[[("local-p", other, "perplexity") for other in ("dot", "local-p-dot")]]
 assert (in_perplexity["p_corrected"] < 0.05).all() and (in_perplexity["difference"] > 0).all(), "dot has less"
+[together] = ours[ours["table"] == "ensemble"].itertuples()
+assert together.verdict == "agrees" and together.ours_first[0] > max(together.ours_second)
+assert f"{together.difference:.1f} {together.paper_first - together.paper_second:.1f}" == "1.9 2.1"
+of_runs = test.set_index("model")
+assert together.ours_first[0] > of_runs.loc["local-p", "bleu_beam"].max()
+copied = of_runs["bleu_beam_copied"]
+assert f"{copied['ensemble'] - copied['local-p-again'].mean():.1f}" == "2.0"
+mean_errors = captions.runs().query("test_set == 'captions'").groupby("model")["alignment_error_rate"].mean()
+assert f"{mean_errors['ensemble']:.2f} {mean_errors['local-p-again']:.2f}" == "0.34 0.39"
+led = found.loc[[("local-p", other, "bleu_beam") for other in ("dot", "local-p-dot")]]
+assert (led["p_corrected"] > 0.05).all() and (led["margin_p_corrected"] < 0.05).all(), "no order, but no lead"
+assert f"{led['difference'].iloc[0]:.1f}" == "-2.0"
+assert configs["ensemble"].members == "local-p-again"
+assert configs["local-p-again"].digest == configs["local-p"].digest
+assert configs["local-p-again"].seeds == configs["local-p"].seeds
 windows = [("dot", "local-p-dot"), ("general", "local-p")]
 assert all(0 < means.loc[one, "bleu_beam"] - means.loc[other, "bleu_beam"] < 0.5 for one, other in windows)
 
@@ -126,6 +155,14 @@ spans = {name: f"{runs_of[name].max() - runs_of[name].min():.1f}" for name in ("
 assert spans == {"dot": "0.3", "local-m": "2.2"}
 of_papers = [row["bleu_beam"] for row in ledger.read_ledger()["tables"]["luong-4"]["rows"] if "bleu_beam" in row]
 assert f"{max(of_papers) - min(of_papers):.1f}" == "1.7"
+twice = runs_of["local-p"].to_numpy(), runs_of["local-p-again"].to_numpy()
+assert [f"{abs(again - first):.1f}" for first, again in zip(*twice, strict=True)][1::3] == ["0.8", "0.3"]
+assert f"{abs(twice[1] - twice[0]).max():.1f}" == "0.8"
+assert [f"{runs.mean():.1f}" for runs in twice] == ["24.8", "25.0"]
+by_run = {(run["model"], run["seed"]): machines.loc[run["environment"]] for run in captions.details}
+where = [[by_run[name, seed] for seed in range(30, 35)] for name in ("local-p", "local-p-again")]
+assert [bool(first["gpu"]) for first in where[0]] == 4 * [True] + [False]
+assert where[0][-1].equals(where[1][-1]) and where[0][0]["torch"] < where[1][0]["torch"]
 assert runs_of["general"].min() > runs_of["local-m"].min()
 assert runs_of["general"].max() < runs_of["local-m"].max()
 

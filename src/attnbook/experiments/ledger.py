@@ -128,6 +128,7 @@ def _judge_ensembles(plan: Plan, runs: pd.DataFrame) -> pd.DataFrame:
     for name, members in ((name, config.members) for name, config in plan.configs.items() if config.members):
         ours, every = (all_runs(runs, row, "bleu_beam", "test") for row in (name, members))
         whole = ours and len(every) == len(plan.configs[members].seeds)
+        paper_first, paper_second = plan.contents["tables"]["ensemble"]["paper"]
         judged = {
             "comparison": "L1",
             "table": "ensemble",
@@ -139,8 +140,8 @@ def _judge_ensembles(plan: Plan, runs: pd.DataFrame) -> pd.DataFrame:
             "test_set": "test",
             "difference": ours[0] - np.mean(every) if whole else np.nan,
             "verdict": ("agrees" if ours[0] > max(every) else "differs") if whole else "not recorded yet",
-            "paper_first": paper_figure(plan.name, name, "bleu_beam_copied"),
-            "paper_second": paper_figure(plan.name, members, "bleu_beam_copied"),
+            "paper_first": paper_first,
+            "paper_second": paper_second,
             "ours_first": ours,
             "ours_second": every,
         }
