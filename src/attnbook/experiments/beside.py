@@ -88,7 +88,7 @@ def claims_table(judged: pd.DataFrame) -> Card:
     for c in judged.itertuples():
         signed = partial(_number, metric=c.metric, sign="+")
         ends = "–" if np.isnan(c.ci_low) else f"{signed(c.ci_low)} to {signed(c.ci_high)}"
-        numbers = f"{len(c.ours_first)}, {len(c.ours_second)}"
+        numbers = f"{len(c.ours_first)},\N{NO-BREAK SPACE}{len(c.ours_second)}"
         rows.append([_title(c), signed(_papers_difference(c)), signed(c.difference), ends, numbers, c.verdict])
     return table(["first − second row", "paper", "ours", "95 percent interval", "n", "verdict"], rows)
 

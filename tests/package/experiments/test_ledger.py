@@ -141,7 +141,7 @@ def test_tables_show_all_runs_beside_the_paper_s_figures():
     assert lines[-1].endswith("23.0 – – – – –")
     claims = str(beside.claims_table(ledger.judge_plan(recording_of())))
     assert "L1 reversed − base" in claims
-    assert "4, 5" in claims
+    assert "4,\N{NO-BREAK SPACE}5" in claims
     assert "+10.6" in claims
 
 
