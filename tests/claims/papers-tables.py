@@ -14,9 +14,9 @@ assert {*of_luong.index[of_luong["verdict"] == "differs"]} == {*left, *gains}
 assert of_luong.loc[gains, "difference"].abs().max() < 0.05, "at 0"
 
 # %% after cell-004
-assert all(ledger.unrecorded(runs).empty for runs in recorded.values())
 from attnbook.experiments.runs import read_table
 
+assert all(ledger.unrecorded(runs).empty for runs in recorded.values())
 machines = read_table("papers-captions.environments").set_index("id").drop(columns="code").fillna("")
 elsewhere = [run["model"] for run in captions.details if not machines.loc[run["environment"], "gpu"]]
 once, all_five = ["concat", "ensemble", "local-p"], ["local-m-D2", "local-p-again", "local-p-dot"]
@@ -74,7 +74,8 @@ of_runs = test.set_index("model")
 assert together.ours_first[0] > of_runs.loc["local-p", "bleu_beam"].max()
 copied = of_runs["bleu_beam_copied"]
 assert f"{copied['ensemble'] - copied['local-p-again'].mean():.1f}" == "2.0"
-mean_errors = captions.runs().query("test_set == 'captions'").groupby("model")["alignment_error_rate"].mean()
+errors = captions.runs().query("test_set == 'captions'").groupby("model")["alignment_error_rate"]
+mean_errors = errors.mean()
 assert f"{mean_errors['ensemble']:.2f} {mean_errors['local-p-again']:.2f}" == "0.34 0.39"
 led = found.loc[[("local-p", other, "bleu_beam") for other in ("dot", "local-p-dot")]]
 assert (led["p_corrected"] > 0.05).all() and (led["margin_p_corrected"] < 0.05).all(), "no order, but no lead"
@@ -90,7 +91,6 @@ links = ledger.rank_correlation(captions, "alignment_error_rate")
 assert links.ci_high < 0, "fewer wrong links, more BLEU"
 assert not links.missing and len(links.rows) == 7
 assert ledger.rank_correlation(captions, "perplexity").ci_high < 0
-errors = captions.runs().query("test_set == 'captions'").groupby("model")["alignment_error_rate"]
 assert test[test["model"] == "bahdanau"]["bleu_beam"].min() > test[test["model"].isin(links.rows)]["bleu_beam"].max()
 assert errors.min()["bahdanau"] > errors.max()["dot"]
 
@@ -150,7 +150,7 @@ assert bold_here["verdict"].to_dict() == {2: "agrees", 4: "agrees", 8: "undecide
 from pathlib import Path
 
 assert Path("papers-tables.csv").read_text("utf-8") == beside.ledger_frame(recorded).to_csv(index=False), "make refresh"
-runs_of = test.set_index("model")["bleu_beam"]
+runs_of = of_runs["bleu_beam"]
 spans = {name: f"{runs_of[name].max() - runs_of[name].min():.1f}" for name in ("dot", "local-m")}
 assert spans == {"dot": "0.3", "local-m": "2.2"}
 of_papers = [row["bleu_beam"] for row in ledger.read_ledger()["tables"]["luong-4"]["rows"] if "bleu_beam" in row]

@@ -53,7 +53,8 @@ def papers_table(name: str, recording: Recording, metrics: Sequence[str]) -> Car
             column = "bleu_beam_copied" if replaced else metric
             test_set = "captions" if metric == "alignment_error_rate" else "test"
             shown.append(all_runs(runs, row.get(recording.plan.name, ""), column, test_set))
-            cells += [str(row.get(column, "–")), _number(np.mean(shown[-1] or np.nan), metric)]
+            paper = row.get(column, np.nan)
+            cells += ["–" if np.isnan(paper) else str(paper), _number(np.mean(shown[-1] or np.nan), metric)]
         every = "\N{NO-BREAK SPACE}".join(_number(x, metrics[0]) for x in shown[0])
         rows.append([*cells, len(shown[0]) or "–", every or "–"])
     heads = [f"{METRICS[metric].name}, {whose}" for metric in metrics for whose in ("paper", "ours")]

@@ -117,6 +117,9 @@ def test_the_plan_s_figures_are_those_of_the_papers_tables(name):
         for entry in table.get("within", ()):
             ours = [ledger.paper_figure(name, entry["of"], entry[side]) for side in ("first", "second")]
             assert entry["paper"] == ours
+        if "paper" in table:
+            ours = [ledger.paper_figure(name, row, "bleu_beam_copied") for row in ("ensemble", "local-p")]
+            assert table["paper"] == ours
 
 
 def test_every_comparison_has_a_claim_or_a_reason():
