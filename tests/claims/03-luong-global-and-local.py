@@ -211,6 +211,8 @@ assert (fed["verdict"], len(fed["ours_first"]), len(fed["ours_second"])) == ("un
 assert found.loc[("dot", "general", "bleu_beam"), "verdict"] == "agrees"
 below = found.loc[("local-p", "dot", "bleu_beam")]
 assert f"{below['difference']:.0f}" == "-2", "two points below"
+of_general = found.loc[("dot", "general", "bleu_beam"), "ours_second"]
+assert f"{np.mean(of_general) - np.mean(below['ours_first']):.1f}" == "0.3"
 
 # %% after papers-windows
 assert all(bleu[name].count() == 5 for bleu in columns.values() for name in bleu)

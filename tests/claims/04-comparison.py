@@ -138,6 +138,8 @@ assert longer["order-layer"].mean() > scores(clauses=ranges.LONGER)[best].mean()
 in_second = longer[second].mean().diff()
 assert in_second["order-layer"] > 0 > drops["path-layer"]
 assert (in_second[["order-feeding", "global-feeding"]] < 0).all()
+assert abs(in_second["order-feeding"] - in_second["global-feeding"]) < 0.02, "about equally much"
+assert abs(in_second["order-feeding"]) > 2 * (longer["path-layer"].mean() - longer["global-feeding"].mean())
 assert longer.mean().idxmax() == second[3] == "order-layer"
 
 # %% after hybrid

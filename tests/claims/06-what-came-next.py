@@ -44,6 +44,7 @@ for layer in tower:
     x = 8 * x / x.norm(dim=2, keepdim=True)
 assert (x - x.mean(1)).norm() < 1e-12, "the words merge, of whatever length"
 assert length["neither"][0] < 1
+assert f"{begin.norm(dim=2).mean():.0f}" == "8", "at the bottom"
 assert arrives["neither"][5] < 1e-3 and arrives["neither"][11] < 1e-12
 kept = torch.stack(arrives["residual path"] + arrives[both])
 assert kept.min() > 0.6 and kept.max() < 2
