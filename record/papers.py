@@ -3,7 +3,8 @@
 ``python record/papers.py --data FOLDER --processes 16 --device cuda --minutes 9`` does one seed of every row of a
 phase, then the next seed, and writes each run into the tables when it is done: killed at any moment, the same command
 does what is left. With ``--minutes`` it begins no run that would not end in time, going by how long such a row took
-before. An ensemble is measured as soon as all of its members are trained, while their models are in ``--models``.
+before. An ensemble is measured as soon as all of its members are trained, while their models are in ``--models``. Where
+a plan has a second round, its runs come when all runs of the first are recorded.
 
 Everything is computed in float32: on a GPU, TF32 is off.
 """
@@ -12,7 +13,6 @@ import multiprocessing
 import time
 from collections.abc import Mapping
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from dataclasses import replace
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -23,7 +23,7 @@ from measures import measure
 from sentences import describe, measure_model, read_data, train_and_measure
 from tables import Run, add_run, run_command
 
-from attnbook.experiments.ledger import PLANS
+from attnbook.experiments.ledger import PLANS, second_round
 from attnbook.experiments.plan import GRAMMAR, ExperimentConfig, Plan, read_plan
 from attnbook.experiments.runs import RECORDED, Recording
 from attnbook.pretrained.folder import TRAINING, WEIGHTS, load
@@ -127,7 +127,6 @@ def main(
     processes: int = 1,
     device: str = "cpu",
     minutes: float | None = None,
-    steps: int | None = None,
 ) -> None:
     """Record the runs of the papers' plans.
 
@@ -147,16 +146,10 @@ def main(
         Where they are trained: cpu, cuda, or cuda:1 and so on.
     minutes
         After how long nothing may be running any more. If None, there is no limit.
-    steps
-        Train for so few steps, to try the command with another folder.
     """
     read = {name: read_plan(name) for name in plans}
-    if steps is not None:
-        short = {"max_steps": steps, "num_pairs": 2_000, "num_test_sentences": 5}
-        read = {
-            name: replace(plan, configs={row: config.replace(**short) for row, config in plan.configs.items()})
-            for name, plan in read.items()
-        }
+    again = [second_round(Recording(plan, folder)).plan for plan in read.values()]
+    read |= {plan.name: plan for plan in again}
     run = partial(run_job, data=data.resolve(), models=models, device=resolve_device(device))
     left = record(read, folder, processes=processes, minutes=minutes, run=run, models=models)
     print(f"{len(left)} runs are left", flush=True)

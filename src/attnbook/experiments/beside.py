@@ -15,6 +15,7 @@ from attnbook.experiments.ledger import (
     CORRELATED,
     UNTESTED,
     all_runs,
+    judge_again,
     judge_correlation,
     judge_plan,
     paper_figure,
@@ -99,7 +100,8 @@ def _title(c: Any) -> str:
     within = {"bleu_beam_copied": "unknown words replaced − not", "bleu_beam_known": "without unknown words − all"}
     pair = f"{c.first}, {within[c.metric]}" if c.metric in within else f"{c.first} − {c.second}"
     of = "" if c.metric.startswith("bleu") else f", {METRICS[c.metric].name}"
-    return f"{c.comparison} {pair}{of}" + ("" if c.test_set in ("test", "captions") else f", {c.test_set} clauses")
+    comparison = "" if c.comparison == c.first else f"{c.comparison} "
+    return f"{comparison}{pair}{of}" + ("" if c.test_set in ("test", "captions") else f", {c.test_set} clauses")
 
 
 def _papers_difference(c: Any) -> float:
@@ -118,8 +120,10 @@ def comparisons_table(recordings: Mapping[str, Recording]) -> Card:
 
 
 def verdicts_of(recording: Recording) -> dict[str, str]:
-    """Return the verdict on each comparison that a plan has claims of, by name."""
-    of = judge_plan(recording).groupby("comparison")["verdict"].agg(list).to_dict()
+    """Return the verdict on each comparison that a plan has claims of, by name; a second round has the last word."""
+    judged = judge_plan(recording)
+    judged.update(judge_again(recording)[["verdict"]])
+    of = judged.groupby("comparison")["verdict"].agg(list).to_dict()
     for name, metric in CORRELATED.items():
         of.setdefault(name, []).append(judge_correlation(rank_correlation(recording, metric), together=name == "L7"))
     return {name: verdict_of(verdicts) for name, verdicts in of.items()}
@@ -172,12 +176,12 @@ def _plot_claim(ax: Axes, y: int, c: Any) -> None:
 
 
 def ledger_frame(recordings: Mapping[str, Recording]) -> pd.DataFrame:
-    """Return the whole ledger, a row for each claim and for each comparison that has none."""
-    about = read_ledger()["comparisons"]
-    parts = [judge_plan(recording).assign(text=title) for title, recording in recordings.items()]
+    """Return the whole ledger, a row for each claim in each round, and for each comparison that has none."""
+    about, rounds = read_ledger()["comparisons"], {1: judge_plan, 2: judge_again}
+    parts = [judge(of).assign(text=title, round=n) for title, of in recordings.items() for n, judge in rounds.items()]
     cannot = [{"comparison": n, "verdict": UNTESTED, "reason": x["cannot"]} for n, x in about.items() if "cannot" in x]
     correlated = [
-        {"comparison": name, "text": title, "metric": f"{METRICS[metric].name} and BLEU, rank correlation"}
+        {"comparison": name, "text": title, "round": 1, "metric": f"{METRICS[metric].name} and BLEU, rank correlation"}
         | {"difference": found.rho, "ci_low": found.ci_low, "ci_high": found.ci_high, "first": " ".join(found.rows)}
         | {"verdict": judge_correlation(found, together=name == "L7")}
         for title, recording in recordings.items()
@@ -185,6 +189,7 @@ def ledger_frame(recordings: Mapping[str, Recording]) -> pd.DataFrame:
         for found in [rank_correlation(recording, metric)]
     ]
     every = pd.concat([*parts, pd.DataFrame(correlated), pd.DataFrame(cannot)], ignore_index=True)
+    every["round"] = every["round"].astype("Int64")
     every["place"] = every["comparison"].map(lambda name: about.get(name, {"place": "no paper"})["place"])
     for side in ("first", "second"):
         runs = every[f"ours_{side}"].map(lambda x: x if isinstance(x, tuple) else ())
@@ -193,6 +198,6 @@ def ledger_frame(recordings: Mapping[str, Recording]) -> pd.DataFrame:
     return every.reindex(columns=_COLUMNS).round(4)
 
 
-_COLUMNS = ["comparison", "place", "text", "table", "first", "second", "direction", "metric", "baseline", "test_set"]
-_COLUMNS += ["paper_first", "paper_second", "n_first", "n_second", "runs_first", "runs_second"]
+_COLUMNS = ["comparison", "place", "text", "round", "table", "first", "second", "direction", "metric", "baseline"]
+_COLUMNS += ["test_set", "paper_first", "paper_second", "n_first", "n_second", "runs_first", "runs_second"]
 _COLUMNS += ["difference", "ci_low", "ci_high", "p_corrected", "margin", "margin_p_corrected", "verdict", "reason"]

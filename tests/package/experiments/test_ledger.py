@@ -1,5 +1,7 @@
 """The ledger: verdicts by hand on a table of a few runs, figures that agree with the plans, and what the page shows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -27,7 +29,7 @@ def recording_of(**more):
         gains = (GAIN * len(runs))[: len(runs)]
         part = part.assign(bleu_beam_copied=part["bleu_beam"] + gains, perplexity=100 - part["bleu_beam"])
         parts += [part, part.assign(test_set="captions", alignment_error_rate=part["bleu_beam"] / 100)]
-    runs = pd.concat(parts, ignore_index=True).assign(bleu_beam_known=np.nan)
+    runs = pd.concat(parts, ignore_index=True).assign(bleu_beam_known=lambda runs: runs["bleu_beam"] + 1)
     recording = Recording("papers-captions")
     recording.details = [{"model": name, "seed": seed} for name, seed in zip(runs["model"], runs["seed"], strict=True)]
     recording.runs = lambda by=None: runs
@@ -54,6 +56,37 @@ def test_runs_that_are_to_come_count_in_their_family():
     p = judged["p_value"].dropna().sort_values().to_numpy()
     expected = np.minimum(np.maximum.accumulate(p * [6, 5, 4, 3]), 1)
     assert judged["p_corrected"].dropna().sort_values().to_numpy() == pytest.approx(expected)
+
+
+def test_a_second_round_judges_what_is_undecided_by_its_own_runs(monkeypatch):
+    rows = read_plan("papers-captions").configs
+    whole = {"location": [50] * 5, "location-unfed": [8, 12, 16, 9, 13], "local-m": [20, 32, 25, 28, 26]}
+    first = recording_of(**{name: [30] * len(row.seeds) for name, row in rows.items() if name not in BLEU} | whole)
+    assert not ledger.second_round(first).plan.configs, "the plan has no second round"
+    again = {"again": {"first": 40, "num_seeds": 3}}
+    first.plan = replace(first.plan, contents=first.plan.contents | again)
+    undecided = ledger.judge_plan(first).query("verdict == 'undecided'")
+    second = ledger.second_round(first)
+    assert {*second.plan.configs} == {*undecided["first"], *undecided["second"]} > {"dropout", "location-unfed"}
+    assert second.plan.configs["dropout"] == rows["dropout"].replace(plan="papers-captions.again", seeds=(40, 41, 42))
+    assert second.plan.configs["dropout"].digest == rows["dropout"].digest
+
+    none: dict[str, list[int]] = {name: [] for name in BLEU}
+    runs = recording_of(**none | {"location-unfed": [20, 21, 22], "dropout": [10, 12, 11]})
+    second.details = [run | {"seed": run["seed"] + 10} for run in runs.details]
+    second.runs = runs.runs
+    monkeypatch.setattr(ledger, "second_round", lambda _: second)
+    judged = ledger.judge_again(first)
+    assert judged.index.tolist() == undecided.index.tolist()
+    found = judged.set_index(["first", "second", "metric"])
+    one = found.loc["location-unfed", "dropout", "bleu_beam"]
+    test = stats.ttest_ind([20, 21, 22], [10, 12, 11], equal_var=False)
+    assert [one["p_value"], one["p_corrected"]] == pytest.approx(
+        [test.pvalue, test.pvalue * sum(judged["table"] == "additions")]
+    )
+    assert (one["verdict"], one["ours_first"], one["ours_second"]) == ("agrees", (20, 21, 22), (10, 12, 11))
+    assert {*judged["verdict"]} == {"agrees", "not recorded yet"}
+    assert beside.verdicts_of(first)["L3"] == "not recorded yet"
 
 
 def test_a_comparison_agrees_only_if_all_of_its_claims_do():
@@ -159,7 +192,7 @@ def test_the_file_has_a_row_for_each_claim_and_reason():
     recordings = {title: Recording(name) for name, title in ledger.PLANS.items()}
     frame = beside.ledger_frame(recordings)
     reasons = sum("cannot" in one for one in ledger.read_ledger()["comparisons"].values())
-    judged = [ledger.judge_plan(recording) for recording in recordings.values()]
+    judged = [judge(of) for of in recordings.values() for judge in (ledger.judge_plan, ledger.judge_again)]
     assert len(frame) == sum(map(len, judged)) + 2 * len(ledger.CORRELATED) + reasons
     assert (frame["verdict"] == ledger.UNTESTED).sum() == frame["reason"].notna().sum() == reasons
     assert frame["runs_first"].str.split().map(len).tolist() == frame["n_first"].tolist()
