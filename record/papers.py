@@ -23,7 +23,7 @@ from measures import measure
 from sentences import describe, measure_model, read_data, train_and_measure
 from tables import Run, add_run, run_command
 
-from attnbook.experiments.ledger import PLANS, second_round
+from attnbook.experiments.ledger import PLANS, judge_plan, second_round
 from attnbook.experiments.plan import GRAMMAR, ExperimentConfig, Plan, read_plan
 from attnbook.experiments.runs import RECORDED, Recording
 from attnbook.pretrained.folder import TRAINING, WEIGHTS, load
@@ -148,8 +148,9 @@ def main(
         After how long nothing may be running any more. If None, there is no limit.
     """
     read = {name: read_plan(name) for name in plans}
-    again = [second_round(Recording(plan, folder)).plan for plan in read.values()]
-    read |= {plan.name: plan for plan in again}
+    for recording in [Recording(plan, folder) for plan in read.values()]:
+        again = second_round(recording, judge_plan(recording)).plan
+        read[again.name] = again
     run = partial(run_job, data=data.resolve(), models=models, device=resolve_device(device))
     left = record(read, folder, processes=processes, minutes=minutes, run=run, models=models)
     print(f"{len(left)} runs are left", flush=True)

@@ -155,7 +155,7 @@ assert fresh["seed"].min() > recorded.runs()["seed"].max()
 assert fresh[fresh["model"].isin(bleu)].groupby("model")["seed"].nunique().eq(10).all()
 from attnbook.experiments import ledger
 
-again = ledger.judge_again(later).query("first == 'hybrid'").set_index("test_set")
+again = ledger.judge_again(later, ledger.judge_plan(later)).query("first == 'hybrid'").set_index("test_set")
 assert again["verdict"].to_dict() == {4: "differs", 5: "undecided", 6: "undecided"}
 assert again["p_corrected"][4] > 0.05 > again["margin_p_corrected"][4], "ruled out"
 hybrid = later.plan.configs["hybrid"].options

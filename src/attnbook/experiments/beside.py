@@ -122,7 +122,7 @@ def comparisons_table(recordings: Mapping[str, Recording]) -> Card:
 def verdicts_of(recording: Recording) -> dict[str, str]:
     """Return the verdict on each comparison that a plan has claims of, by name; a second round has the last word."""
     judged = judge_plan(recording)
-    judged.update(judge_again(recording)[["verdict"]])
+    judged.update(judge_again(recording, judged)[["verdict"]])
     of = judged.groupby("comparison")["verdict"].agg(list).to_dict()
     for name, metric in CORRELATED.items():
         of.setdefault(name, []).append(judge_correlation(rank_correlation(recording, metric), together=name == "L7"))
@@ -177,8 +177,11 @@ def _plot_claim(ax: Axes, y: int, c: Any) -> None:
 
 def ledger_frame(recordings: Mapping[str, Recording]) -> pd.DataFrame:
     """Return the whole ledger, a row for each claim in each round, and for each comparison that has none."""
-    about, rounds = read_ledger()["comparisons"], {1: judge_plan, 2: judge_again}
-    parts = [judge(of).assign(text=title, round=n) for title, of in recordings.items() for n, judge in rounds.items()]
+    about, parts = read_ledger()["comparisons"], []
+    for title, recording in recordings.items():
+        judged = judge_plan(recording)
+        rounds = judged, judge_again(recording, judged)
+        parts += [part.assign(text=title, round=n) for n, part in enumerate(rounds, start=1)]
     cannot = [{"comparison": n, "verdict": UNTESTED, "reason": x["cannot"]} for n, x in about.items() if "cannot" in x]
     correlated = [
         {"comparison": name, "text": title, "round": 1, "metric": f"{METRICS[metric].name} and BLEU, rank correlation"}

@@ -7,11 +7,13 @@
 import tomllib
 from collections.abc import Collection, Mapping
 from functools import cache
+from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Bool
 from scipy import stats
 
 from attnbook.experiments.plan import Plan
@@ -34,8 +36,6 @@ UNTESTED = "cannot be tested here"
 """The ledger's word for a comparison without a claim; its reason stands beside it."""
 
 _SIDES = ("first", "second")
-
-_TESTED = ["difference", "ci_low", "ci_high", "p_value", "margin_p_value", "p_corrected", "margin_p_corrected"]
 
 CORRELATED = {"L4": "alignment_error_rate", "L7": "perplexity"}
 """Comparisons by a correlation with BLEU, and the other metric: the first is said not to go with it, the second to."""
@@ -91,42 +91,53 @@ def judge_plan(recording: Recording) -> pd.DataFrame:
     return pd.concat([*judged, _judge_ensembles(recording.plan, runs)], ignore_index=True)
 
 
-def second_round(recording: Recording) -> Recording:
+def second_round(recording: Recording, judged: pd.DataFrame) -> Recording:
     """Return the runs of a plan's second round: the rows of the claims that the first left undecided, with new seeds.
 
-    A plan without a section ``again`` has no such rows, and none are known before its first round is recorded.
+    ``judged`` is what `judge_plan` returns. A plan without a section ``again`` has no such rows, and none are known
+    before its first round is recorded.
     """
     plan, about = recording.plan, recording.plan.contents.get("again")
     name, configs = f"{plan.name}.again", {}
     if about and unrecorded(recording).empty:
-        undecided = judge_plan(recording).query("verdict == 'undecided'")
+        undecided = judged[judged["verdict"] == "undecided"]
         rows = {*undecided["first"], *undecided["second"]}
         seeds = tuple(range(about["first"], about["first"] + about["num_seeds"]))
         configs = {row: plan.configs[row].replace(plan=name, seeds=seeds) for row in plan.configs if row in rows}
     return Recording(Plan(name, plan.contents, configs), recording.folder)
 
 
-def judge_again(recording: Recording) -> pd.DataFrame:
+def judge_again(recording: Recording, judged: pd.DataFrame) -> pd.DataFrame:
     """Judge the claims of a plan that its first round left undecided, on the runs of its second round alone.
+
+    Parameters
+    ----------
+    recording : Recording
+        The recorded runs of the first round.
+    judged : DataFrame
+        All claims, as `judge_plan` returns them.
 
     Returns
     -------
     DataFrame
         The rows of these claims, with the index and the columns that `judge_plan` gives them.
     """
-    again, judged = second_round(recording), judge_plan(recording)
-    runs, partial = runs_of(again), unrecorded(again)["row"]
-    whole = runs[~runs["model"].isin(partial)]
-    left = judged[(judged["verdict"] == "undecided") & judged["first"].isin([*again.plan.configs])]
-    parts = [judged[:0]]
-    for _, claims in left.groupby("table", sort=False):
-        found = correct_together(compare(whole, claims.drop(columns=[*_TESTED, "verdict"])), planned=True)
-        parts.append(found.set_index(claims.index).assign(verdict=found["verdict"].map(WORDS).to_numpy()))
-    return _with_runs(pd.concat(parts), runs)
+    again = second_round(recording, judged)
+    if not again.plan.configs:
+        return judged[:0]
+    runs, partial, parts = runs_of(again), unrecorded(again)["row"], []
+    for table, claims in judged.groupby("table", sort=False):
+        left = claims["verdict"] == "undecided"
+        if left.any():
+            tried = _judge_table(recording.plan, runs, partial, table, left.to_numpy())
+            parts.append(tried.set_index(claims.index[left]))
+    return pd.concat(parts)
 
 
-def _judge_table(plan: Plan, runs: pd.DataFrame, partial: Collection[str], table: str) -> pd.DataFrame:
-    """Judge the claims of a table, and its comparisons of two metrics of the same runs, as one family."""
+def _judge_table(
+    plan: Plan, runs: pd.DataFrame, partial: Collection[str], table: str, only: Bool[np.ndarray, "claims"] | None = None
+) -> pd.DataFrame:
+    """Judge the claims of a table, and its comparisons of two metrics of the same runs, as a family; or `only` some."""
     complete = runs[~runs["model"].isin(partial)]
     contents, claims = plan.contents["tables"][table], plan.claims(table)
     entries = [contents["claims"][n] for n in claims["entry"]] + [*contents.get("within", ())]
@@ -134,7 +145,10 @@ def _judge_table(plan: Plan, runs: pd.DataFrame, partial: Collection[str], table
     tested += [_compare_within(plan, complete, entry) for entry in contents.get("within", ())]
     if not tested:
         return pd.DataFrame()
-    judged = correct_together(pd.concat(tested, ignore_index=True), planned=True)
+    together = pd.concat(tested, ignore_index=True)
+    if only is not None:
+        together, entries = together[only].reset_index(drop=True), [*compress(entries, only)]
+    judged = correct_together(together, planned=True)
     figures = [_figures(plan.name, c, entry) for c, entry in zip(judged.itertuples(), entries, strict=True)]
     return judged.assign(
         verdict=judged["verdict"].map(WORDS),
@@ -142,12 +156,6 @@ def _judge_table(plan: Plan, runs: pd.DataFrame, partial: Collection[str], table
         table=table,
         paper_first=[first for first, _ in figures],
         paper_second=[second for _, second in figures],
-    ).pipe(_with_runs, runs)
-
-
-def _with_runs(judged: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
-    """Add all runs of both rows of each claim."""
-    return judged.assign(
         ours_first=[all_runs(runs, c.first, c.metric, c.test_set) for c in judged.itertuples()],
         ours_second=[all_runs(runs, c.second, c.baseline, c.test_set) for c in judged.itertuples()],
     )

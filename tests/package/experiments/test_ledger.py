@@ -62,11 +62,12 @@ def test_a_second_round_judges_what_is_undecided_by_its_own_runs(monkeypatch):
     rows = read_plan("papers-captions").configs
     whole = {"location": [50] * 5, "location-unfed": [8, 12, 16, 9, 13], "local-m": [20, 32, 25, 28, 26]}
     first = recording_of(**{name: [30] * len(row.seeds) for name, row in rows.items() if name not in BLEU} | whole)
-    assert not ledger.second_round(first).plan.configs, "the plan has no second round"
+    assert not ledger.second_round(first, ledger.judge_plan(first)).plan.configs, "the plan has no second round"
     again = {"again": {"first": 40, "num_seeds": 3}}
     first.plan = replace(first.plan, contents=first.plan.contents | again)
-    undecided = ledger.judge_plan(first).query("verdict == 'undecided'")
-    second = ledger.second_round(first)
+    by_first = ledger.judge_plan(first)
+    undecided = by_first.query("verdict == 'undecided'")
+    second = ledger.second_round(first, by_first)
     assert {*second.plan.configs} == {*undecided["first"], *undecided["second"]} > {"dropout", "location-unfed"}
     assert second.plan.configs["dropout"] == rows["dropout"].replace(plan="papers-captions.again", seeds=(40, 41, 42))
     assert second.plan.configs["dropout"].digest == rows["dropout"].digest
@@ -75,8 +76,8 @@ def test_a_second_round_judges_what_is_undecided_by_its_own_runs(monkeypatch):
     runs = recording_of(**none | {"location-unfed": [20, 21, 22], "dropout": [10, 12, 11]})
     second.details = [run | {"seed": run["seed"] + 10} for run in runs.details]
     second.runs = runs.runs
-    monkeypatch.setattr(ledger, "second_round", lambda _: second)
-    judged = ledger.judge_again(first)
+    monkeypatch.setattr(ledger, "second_round", lambda *_: second)
+    judged = ledger.judge_again(first, by_first)
     assert judged.index.tolist() == undecided.index.tolist()
     found = judged.set_index(["first", "second", "metric"])
     one = found.loc["location-unfed", "dropout", "bleu_beam"]
@@ -192,7 +193,8 @@ def test_the_file_has_a_row_for_each_claim_and_reason():
     recordings = {title: Recording(name) for name, title in ledger.PLANS.items()}
     frame = beside.ledger_frame(recordings)
     reasons = sum("cannot" in one for one in ledger.read_ledger()["comparisons"].values())
-    judged = [judge(of) for of in recordings.values() for judge in (ledger.judge_plan, ledger.judge_again)]
+    first = [ledger.judge_plan(recording) for recording in recordings.values()]
+    judged = [*first, *map(ledger.judge_again, recordings.values(), first)]
     assert len(frame) == sum(map(len, judged)) + 2 * len(ledger.CORRELATED) + reasons
     assert (frame["verdict"] == ledger.UNTESTED).sum() == frame["reason"].notna().sum() == reasons
     assert frame["runs_first"].str.split().map(len).tolist() == frame["n_first"].tolist()
