@@ -228,6 +228,7 @@ def batches(
     [2, 2, 2]
     """
     encoded = Corpus.from_pairs(pairs, source_vocabulary, target_vocabulary)
+    (seed,) = check_whole(0, 2**32 - 1, seed=seed)
     max_tokens, seed = encoded.check(max_tokens, seed)
     return [encoded.batch(rows) for rows in encoded.cut(max_tokens, None, seed)]
 

@@ -151,8 +151,8 @@ def check_finite(**numbers: Any) -> None:
 def check_positive(**numbers: Any) -> None:
     """Raise a ValueError for anything but a number above 0."""
     for name, number in numbers.items():
-        if not number > 0:
-            raise ValueError(f"{name} is {number}; expected a number above 0")
+        if isinstance(number, bool) or not isinstance(number, FloatLike) or not number > 0:
+            raise ValueError(f"{name} is {brief(number)}; expected a number above 0")
 
 
 def check_share(**numbers: Any) -> None:
@@ -166,7 +166,7 @@ def check_share(**numbers: Any) -> None:
 def check_choice(choices: Collection[Any], /, **given: Any) -> None:
     """Raise a ValueError if an argument is none of the choices."""
     for name, choice in given.items():
-        if choice not in choices:
+        if choice not in [*choices]:
             raise ValueError(f"{name} is {choice!r}; expected one of {', '.join(map(str, choices))}")
 
 

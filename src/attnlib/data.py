@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
+from operator import index
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from jaxtyping import Int
@@ -159,7 +160,7 @@ class Vocabulary:
 
     def decode(self, ids: Iterable[int] | Int[Tensor, "tgt"]) -> tuple[str, ...]:
         """Return the words up to the first `EOS`, or all of them if there is none."""
-        return tuple(self._named(int(n)) for n in until_end(ids))
+        return tuple(self._named(index(n)) for n in until_end(ids))
 
     def sizes(self, words: Sequence[str]) -> list[int]:
         """Return the number of ids that each word takes in `encode`, here always 1."""

@@ -152,9 +152,10 @@ class FixedContextDecoder(Decoder):
 
     Notes
     -----
-    The RNNencdec of Bahdanau et al. 2015, section 2.1, after Cho et al. 2014. The GRU is PyTorch's, which differs from
-    the papers': see `attnlib.layers.gru_step`. All steps are one call of it, ``3 * dec * (emb + enc + dec)``
-    multiply-adds per word, plus the output's.
+    The RNNencdec of Bahdanau et al. 2015, section 2.1 and appendix A.2.2, after Cho et al. 2014. As in
+    `BahdanauDecoder`, the output layer reads the previous state; section 2.1, eq. 3, has the new one. The GRU is
+    PyTorch's, which differs from the papers': see `attnlib.layers.gru_step`. All steps are one call of it,
+    ``3 * dec * (emb + enc + dec)`` multiply-adds per word, plus the output's.
     """
 
     has_attention = False
@@ -172,7 +173,7 @@ class FixedContextDecoder(Decoder):
     def step(
         self, ids: Int[Tensor, "batch"], state: DecoderState
     ) -> tuple[Float[Tensor, "batch vocab"], None, DecoderState]:
-        """Compute the scores of the next word (Bahdanau et al. 2015, section 2.1, eq. 3).
+        """Compute the scores of the next word, where the context is the same at every step.
 
         `ids` are the previous words, `state` is the state after the words before them, which is not changed.
         """
@@ -407,7 +408,7 @@ class LuongDecoder(Decoder):
 
 def _lstm_step(
     lstm: nn.LSTM,
-    x: Float[Tensor, "batch feat"],
+    x: Float[Tensor, "batch inputs"],
     s_before: Float[Tensor, "batch layers dec"],
     cell_before: Float[Tensor, "batch layers dec"],
 ) -> tuple[Float[Tensor, "batch layers dec"], Float[Tensor, "batch layers dec"]]:

@@ -26,7 +26,7 @@ class EncoderOutput(NamedTuple):
         The number of ids of each sentence, `EOS` included.
     summary
         The whole sentence in one vector: the last state of each direction. The decoder of `attnlib.presets.rnn_encdec`
-        reads only this.
+        reads this at every step, instead of annotations.
     initial_state : tuple of tensor, batch first
         The first states of the decoder: for a GRU one, for an LSTM state and cell.
 
@@ -81,7 +81,7 @@ class BidirectionalGRU(nn.Module):
         backwards = _reverse(self.backward_rnn(_reverse(x, lengths))[0], lengths)
         real = sequence_mask(lengths, source.shape[1])
         annotations = torch.where(real[:, :, None], torch.cat([forwards, backwards], 2), 0.0)
-        # The backward state at the first word has read the whole sentence, and padding never came before it.
+        # Padding never came before the backward state at the first word.
         s_0 = torch.tanh(linear(backwards[:, 0], self.W_s))
         # The forward state after each sentence's own last word, at lengths - 1: after that the GRU has read padding.
         summary = torch.cat([forwards[torch.arange(len(x), device=x.device), lengths - 1], backwards[:, 0]], 1)

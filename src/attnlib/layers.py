@@ -20,9 +20,9 @@ from attnlib.checks import check_seed, check_whole
 def weight(*shape: int) -> nn.Parameter:
     r"""Draw a weight from the uniform distribution between plus and minus :math:`1 / \sqrt{n}`.
 
-    The last size of the shape is `n`, the number of terms in one output's weighted sum. PyTorch initializes its own
-    layers in the same way. Bahdanau's values (N(0, 0.001²), zeros) suit Adadelta and weeks of training. The draw
-    uses torch's global generator; see `seeded`.
+    The last size of the shape is `n`, the number of terms in one output's weighted sum. `torch.nn.Linear` draws its
+    weights in the same way; for a GRU or an LSTM, PyTorch takes the features of the state for `n`. The draw uses
+    torch's global generator; see `seeded`.
 
     For the papers' initial values, see Bahdanau et al. 2015, appendix B.1; Luong et al. 2015, section 4.1.
     """
@@ -31,7 +31,7 @@ def weight(*shape: int) -> nn.Parameter:
 
 
 class Embedding(nn.Embedding):
-    """Embedding layer, one vector per word, with dropout of features.
+    """Embedding layer, one vector per word, with dropout of features. Its weights begin as N(0, 1).
 
     Parameters
     ----------
@@ -125,8 +125,8 @@ def lstm_step(
 
     Notes
     -----
-    A step costs ``4 * batch * dec * recurrent`` multiply-adds. The unit is that of Luong et al. 2015, section 2: that
-    of Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000.
+    A step costs ``4 * batch * dec * recurrent`` multiply-adds. Luong et al. 2015, section 2, use the unit of
+    Zaremba et al. 2015: that of Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000.
     """
     dec = cell.shape[1]
     gates, candidate, out = torch.addmm(x, s, W_hh.T).split([2 * dec, dec, dec], dim=1)

@@ -119,6 +119,8 @@ def masked_softmax(
     [0.5, 0.5, 0.0]
     """
     check_arrays(e=(e, NUMBERS, "*shape"), mask=None if mask is None else (mask, BOOLEANS, "#*shape"))
+    if not e.ndim:
+        raise ValueError("e has shape (); expected at least one axis")
     (axis,) = check_whole(-e.ndim, e.ndim - 1, axis=axis)
     (e,) = _as_floating(e=e)
     return _softmax(e, _of_the_same_library(mask, e), axis)

@@ -130,7 +130,7 @@ def attention_weights(model: EncoderDecoder, pair: SentencePair | tuple) -> Floa
     Parameters
     ----------
     model : EncoderDecoder
-        A model with attention and with its vocabularies.
+        A model with attention and with its vocabularies, in evaluation mode.
     pair : SentencePair
         The source and the reference.
 
@@ -151,7 +151,7 @@ def forced_alignments(
     Parameters
     ----------
     model : EncoderDecoder
-        A model with attention and with its vocabularies.
+        A model with attention and with its vocabularies, in evaluation mode.
     pairs : sequence of SentencePair
         The sources and the references. A pair with an empty side has no links.
     at_input : bool, default False

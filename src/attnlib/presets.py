@@ -68,7 +68,7 @@ def rnn_encdec(
     embedding_dropout: float = 0.0,
     seed: int = 0,
 ) -> EncoderDecoder:
-    """Build an untrained model without attention, whose decoder reads only the summary of the sentence.
+    """Build an untrained model without attention, whose decoder reads a summary of the sentence.
 
     Parameters
     ----------
@@ -163,10 +163,10 @@ def luong(
 
     Parameters
     ----------
-    source_vocabulary, target_vocabulary : Tokenizer
-        The mappings between words and ids, stored with the model.
+    source_vocabulary, target_vocabulary
+        As for `rnn_search`.
     attention : bool, default True
-        If False, the base system of the paper's table 1: score, window, half-width and input feeding have no effect.
+        If False, the base system of the paper's table 1: score, window and input feeding are no part of it.
     score : {"general", "dot", "concat", "location"}
         The score. "location" needs the window "global", and sources of at most `LONGEST_LOCATION_SOURCE` words.
     window : {"global", "local-m", "local-p"}
@@ -205,6 +205,7 @@ def luong(
     stack: dict[str, Any] = {"num_layers": num_layers, "dropout": dropout}
     sizes = {"decoder_size": hidden_size, "encoder_size": hidden_size}
     with seeded(seed):
+        # Drawn also without attention, so that a seed gives both kinds of model the same encoder and embeddings.
         layer = AttentionLayer(_SCORES[score](hidden_size), _WINDOWS[window](hidden_size, half_width))
         source = Embedding(len(source_vocabulary), embedding_dim, embedding_dropout)
         encoder_module = _ENCODERS[encoder](source, hidden_size, **stack)

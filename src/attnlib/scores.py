@@ -135,6 +135,9 @@ class Concat(nn.Module):
 class Location(nn.Module):
     """The location score, W_a s (Luong et al. 2015, eq. 8), which does not depend on the annotations.
 
+    The softmax is over the positions of the sentence. In the paper it is over all `max_src`; a short sentence uses the
+    first weights, and of a long one the end is ignored (footnote 6). Here a longer sentence is refused.
+
     Parameters
     ----------
     decoder_size : int

@@ -20,7 +20,7 @@ _CHUNK = 64  # vocabulary chunk size for the two-stage top-k
 
 
 class Hypotheses(NamedTuple):
-    """Translations of a batch of sentences, one for each.
+    """Translations of a batch of sentences, or `n_best` of each: first the best of all sentences, then the second best.
 
     Attributes
     ----------
@@ -29,7 +29,8 @@ class Hypotheses(NamedTuple):
     lengths
         The number of ids of each translation. It counts the `EOS`, which a translation that was cut does not have.
     log_probabilities
-        Natural logarithm of each translation's probability, `EOS` included, not normalized by length.
+        Natural logarithm of each translation's probability, `EOS` included, not normalized by length. Words that are
+        never written, such as `PAD`, leave their share to the others.
     weights
         Attention weights, one row per id, 0 after the end. None for a model without attention.
     """

@@ -70,6 +70,9 @@ class EncoderDecoder(nn.Module):
         target_vocabulary: Tokenizer | None = None,
     ):
         super().__init__()
+        for name, given in (("source_vocabulary", source_vocabulary), ("target_vocabulary", target_vocabulary)):
+            if given is not None and not isinstance(given, Tokenizer):
+                raise TypeError(f"{name} is {brief(given)}; expected a Vocabulary or another Tokenizer")
         self.encoder, self.decoder = encoder, decoder
         self.source_vocabulary, self.target_vocabulary = source_vocabulary, target_vocabulary
         self.config: Mapping[str, Any] = {}

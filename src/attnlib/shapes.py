@@ -24,7 +24,7 @@ axis       what it counts
 
 A shape such as ``"*batch tgt d"`` reads: any number of leading axes, then `tgt`, then `d`. A `#` marks an
 axis that may also be 1 or missing, and is then repeated. Within one signature a name stands for one size. Other
-names, such as ``likely``, are of the one module that uses them.
+names, such as ``likely``, are explained where they are used.
 """
 
 from typing import Any, TypeAlias

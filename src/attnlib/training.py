@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
 from attnlib.batching import Batch
-from attnlib.checks import check_positive, check_seed, check_whole
+from attnlib.checks import brief, check_positive, check_seed, check_whole
 from attnlib.data import PAD
 from attnlib.seq2seq import EncoderDecoder
 
@@ -161,7 +161,7 @@ def train(
     TypeError, ValueError
         If `steps` or `seed` is not a whole number, an argument is out of range, or the batches end before the training.
     FloatingPointError
-        If the loss is not finite.
+        If the loss is not finite; the weights are then those before the step.
 
     Examples
     --------
@@ -173,6 +173,8 @@ def train(
     >>> len(history.losses), history.stop_reason
     (3, 'steps')
     """
+    if state is not None and state.model is not model:
+        raise ValueError("state is a training of another model; expected one of the model that is given")
     if not torch.is_grad_enabled():
         raise ValueError("train is called without gradients; expected no torch.no_grad or inference_mode around it")
     if steps is None and minutes is None:
@@ -193,21 +195,23 @@ def train(
             batch = next(batches, None)
             if batch is None:
                 raise ValueError(f"batches ended after {state.step} steps; expected a batch for each step")
+            if not isinstance(batch, Batch):
+                raise TypeError(f"batches yields {brief(batch)}; expected a Batch, as from infinite_batches")
             if state.device.type != "cpu":  # whose generator's state is not kept: each step has a seed of its own
                 torch.manual_seed(step_seed(seed, state.step + 1))
             # The fraction of the steps or of the minutes that has passed, whichever is nearer to its limit.
             done = max((state.step + 1) / (most_steps + 1), min(1.0, state.seconds / most_seconds))
             state.optimizer.param_groups[0]["lr"] = learning_rate * schedule(done)
             state.optimizer.zero_grad()
-            loss = backward(state, batch)
+            loss = float(backward(state, batch))
+            if not isfinite(loss):
+                raise FloatingPointError(f"loss is {loss} at step {state.step + 1}; expected a finite number")
             clip_grad_norm_(model.parameters(), max_grad_norm)
             state.optimizer.step()
-            state.losses.append(float(loss))
+            state.losses.append(loss)
             state.words += int((batch.target != PAD).sum())
             state.random = torch.get_rng_state()
             state.seconds += perf_counter() - began
-            if not isfinite(state.losses[-1]):
-                raise FloatingPointError(f"loss is {state.losses[-1]} at step {state.step}; expected a finite number")
             state.interrupted = interrupted()
             if on_step:
                 with _mode(state, training=False), torch.no_grad():

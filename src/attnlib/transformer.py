@@ -33,8 +33,8 @@ KeysValues = tuple[Tensor, Tensor]
 def sinusoidal_positions(steps: Int[Tensor, "*batch tgt"], d_model: int) -> Float[Tensor, "*batch tgt emb"]:
     r"""Compute a vector for each position, :math:`[\sin \omega_0 t, \cos \omega_0 t, \sin \omega_1 t, \ldots]`.
 
-    :math:`\omega_k = 10000^{-2k / d}` radians per position. The vector of position t + k is that of t, with each pair
-    rotated by an angle that depends on k alone.
+    :math:`\omega_k = 10000^{-2k / d}` radians per position. The vector of position t + m is that of t, with pair
+    k rotated by the angle :math:`\omega_k m`, whatever t is.
 
     Notes
     -----
@@ -52,7 +52,8 @@ class PositionalEmbedding(Embedding):
 
     Notes
     -----
-    Vaswani et al. 2017, sections 3.4 and 3.5. The number of features is even.
+    Vaswani et al. 2017, sections 3.4 and 3.5. The number of features is even. Dropout is of the embedding; in section
+    5.4 of the paper, of its sum with the position.
     """
 
     def __init__(self, vocab_size: int, d_model: int, dropout: float = 0.0):
@@ -213,13 +214,14 @@ class TransformerEncoder(nn.Module):
         The layers, from the lowest. They have as many features as the embedding.
     latest_start : int, optional
         In training, each pair of sentences begins at a position drawn from 0 to this number. If None, all begin at 0,
-        as translations always do.
+        as translations in evaluation mode do.
 
     Notes
     -----
     Random positions are those of Kiyono et al. 2021, with the same one for source and target; the rest is that of
     Vaswani et al. 2017, section 3.1. A layer costs ``batch * src * (4 * emb² + 2 * emb * hid + 2 * src * emb)``
-    multiply-adds, all positions at once. The summary, which the Transformer does not use, is the annotation of EOS.
+    multiply-adds, all positions at once, where `hid` is ``dim_feedforward``. The summary, which the Transformer does
+    not use, is the annotation of EOS.
     """
 
     def __init__(self, embedding: PositionalEmbedding, layers: Iterable[EncoderLayer], latest_start: int | None = None):
@@ -348,7 +350,7 @@ def transformer(
     dropout : float, default 0.0
         Share of each sublayer's output that is set to 0 in training; 0.1 in the base model.
     embedding_dropout, seed
-        As for `attnlib.presets.luong`.
+        As for `attnlib.presets.rnn_search`.
     latest_start : int, optional
         The latest position at which sentences begin in training: see `TransformerEncoder`. If None, all begin at 0.
     """

@@ -35,9 +35,10 @@ class Translation(NamedTuple):
     weights
         Attention weights between `units`: see `attnlib.units.unit_weights`. None for a model without attention.
     log_probability : float
-        Natural logarithm of the probability of this translation under the model.
+        Natural logarithm of the probability of this translation under the model. Words that are never written, such as
+        `PAD`, leave their share to the others.
     finished : bool
-        Whether it ended before its greatest length.
+        Whether it ends in `EOS`, and was not cut.
     unspaced : tuple of bool
         Whether letters, instead of words, are the units of source and of translation: see `attnlib.units`.
     others : tuple of Translation
@@ -74,7 +75,7 @@ class Translation(NamedTuple):
     def with_unknown_replaced(self) -> "Translation":
         """Return a copy with unknown words replaced by their aligned source words.
 
-        Luong et al. 2015, section 4.1, after Jean et al. 2015.
+        Luong et al. 2015, section 4.2, after Jean et al. 2015 and "Addressing the Rare Word Problem" by Luong et al.
         """
         others = tuple(one.with_unknown_replaced() for one in self.others)
         if not any(SPECIAL[UNK] in word for word in self.words):
@@ -161,12 +162,14 @@ def translate_all(
     for n, words in enumerate(sentences):
         check_words(f"sentences[{n}]", words)
     vocabulary, _ = model.vocabularies
-    beam_size, n_best = check_whole(beam_size=beam_size, n_best=n_best)
+    (beam_size,) = check_whole(beam_size=beam_size)
+    (n_best,) = check_whole(1, beam_size, n_best=n_best)
     sizes = [sum(vocabulary.sizes(words)) for words in sentences]
     limits = _limits(max_length, sizes)
     order = sorted((n for n, size in enumerate(sizes) if size), key=sizes.__getitem__)
     how: dict[str, Any] = {"beam_size": beam_size, "allow_unknown": allow_unknown, "n_best": n_best}
-    translations = [Translation((), (), np.zeros((0, 0)), 0.0)] * len(sentences)
+    empty = np.zeros((0, 0)) if model.decoder.has_attention else None
+    translations = [Translation((), (), empty, 0.0)] * len(sentences)
     for rows in parted([sizes[n] for n in order], _POSITIONS // beam_size, max(1, _ROWS // beam_size)):
         part = order[rows]
         given = [sentences[n] for n in part], [limits[n] for n in part]

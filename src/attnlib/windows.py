@@ -90,8 +90,7 @@ def gaussian(
     p
         The centers, in source positions.
     half_width : int
-        `D`, the number of source positions on each side of the center, at least 1: with 0, the center's own factor is
-        NaN.
+        `D`, the number of source positions on each side of the center, at least 1.
 
     Returns
     -------
@@ -109,6 +108,7 @@ def gaussian(
     >>> gaussian(np.array([[0, 1, 2]]), np.array([1.0]), half_width=1).round(2).tolist()
     [[0.14, 1.0, 0.14]]
     """
+    (half_width,) = check_whole(half_width=half_width)
     xp = array_namespace(i, p)
     return xp.exp(-((xp.astype(i, p.dtype) - p[..., None]) ** 2) / (2 * (half_width / 2) ** 2))
 
@@ -219,7 +219,7 @@ class LocalPredictive(LocalWindow):
 
     Parameters
     ----------
-    dec : int
+    decoder_size : int
         Features of a decoder state.
     half_width : int
         `D`, the number of source positions on each side of the center.
@@ -234,7 +234,7 @@ class LocalPredictive(LocalWindow):
     computed one after another, and a step costs more than with a global window.
 
     The paper counts positions from 1, so that its p_t reaches the last word; here, from 0, :math:`p_t = S` would be the
-    position after it. This class keeps the paper's S, which counts `EOS`. The authors' code has
+    position after it. This class keeps the paper's factor S; here S counts `EOS`. The authors' code has
     :math:`(S - 1)\,\mathrm{sigmoid}(\ldots)`, which ends at the last word.
 
     Luong et al. 2015, eq. 9 and eq. 10.
@@ -243,14 +243,14 @@ class LocalPredictive(LocalWindow):
     --------
     >>> import torch
     >>> from attnlib import LocalPredictive
-    >>> window = LocalPredictive(dec=8, half_width=2)
+    >>> window = LocalPredictive(decoder_size=8, half_width=2)
     >>> window.center(torch.zeros(1, 1, 8), torch.arange(1), lengths=torch.tensor([6])).tolist()
     [[3.0]]
     """
 
-    def __init__(self, dec: int, half_width: int):
+    def __init__(self, decoder_size: int, half_width: int):
         super().__init__(half_width)
-        self.W_p, self.v_p = weight(dec, dec), weight(dec)
+        self.W_p, self.v_p = weight(decoder_size, decoder_size), weight(decoder_size)
 
     def center(
         self, s: Float[Tensor, "batch tgt dec"], steps: Int[Tensor, "tgt"], lengths: Int[Tensor, "batch"]

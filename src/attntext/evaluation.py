@@ -78,7 +78,7 @@ class EvaluationResult(NamedTuple):
 
 def evaluate(
     model: EncoderDecoder,
-    pairs: Sequence[tuple[Words, Words]],
+    pairs: Sequence[SentencePair | tuple],
     *,
     tokenize: str | None = None,
     gold: Sequence[GoldAlignment] | None = None,
@@ -90,7 +90,7 @@ def evaluate(
     ----------
     model : EncoderDecoder
         The model.
-    pairs : sequence of (words, words)
+    pairs : sequence of SentencePair
         Sources and references.
     tokenize : str, optional
         Sacrebleu's tokenizer for BLEU: "13a" for raw text, "none" for tokenized text, or another of its names. If None,
@@ -103,18 +103,20 @@ def evaluate(
     if not len(pairs):
         raise ValueError("pairs is empty; expected at least one sentence pair")
     by_words = isinstance(model.target_vocabulary, Vocabulary)
-    tokenize = tokenize or bleu_tokenizer([target for _, target in pairs]) or ("none" if by_words else "13a")
+    tokenize = tokenize or bleu_tokenizer([pair[1] for pair in pairs]) or ("none" if by_words else "13a")
     bleu_metric(tokenize)  # refuses before anything is translated
     error = None
+    if gold is not None and len(gold) != len(pairs):
+        raise ValueError(f"gold has {len(gold)} alignments; expected {len(pairs)}, one for each pair")
     if gold is not None:
         sure, possible = zip(*gold, strict=True)
         error = alignment_error_rate(forced_alignments(model, pairs), sure, possible)
-    translations = translate_all(model, [source for source, _ in pairs], **options)
+    translations = translate_all(model, [pair[0] for pair in pairs], **options)
     return score_translations([one.words for one in translations], pairs, tokenize)._replace(alignment_error_rate=error)
 
 
 def score_translations(
-    translations: Sequence[Words], pairs: Sequence[tuple[Words, Words]], tokenize: str
+    translations: Sequence[Words], pairs: Sequence[SentencePair | tuple], tokenize: str
 ) -> EvaluationResult:
     """Score translations against their references as `evaluate` does, without an alignment error rate."""
     sources, references = zip(*(sides[:2] for sides in pairs), strict=True)
@@ -141,7 +143,7 @@ def attention_warning(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> s
 
     It would if it leaves out more than two fifths of the source words, because it lies on the last one, on EOS or on
     some few; or if less than a fifth of it moves when the source is reversed, so that the source decides little. Looked
-    at under forced decoding, for sources of 6 words or subwords and more.
+    at under forced decoding, for the first 32 pairs whose source has 6 to 99 words or subwords.
     """
     vocabularies, long = model.vocabularies, range(6, LONGEST_LOCATION_SOURCE)
     given = [pair for pair in pairs if sum(vocabularies[0].sizes(pair.source)) in long][:32]

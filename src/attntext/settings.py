@@ -108,7 +108,7 @@ class TrainingConfig:
     schedule: Literal["cosine", "constant"] = "cosine"
     """schedule of the learning rate after the warm-up"""
     label_smoothing: float = 0.1
-    """probability that is shared by all words but the right one"""
+    """share of the target distribution that is spread over all words"""
     max_grad_norm: float = 1.0
     """norm above which the gradient is scaled down"""
     eval_every: int | None = None

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from attnbook.language.sentences import sample
-from attnlib.batching import encode_batch, infinite_batches
+from attnlib.batching import batches, encode_batch, infinite_batches
 from attnlib.checks import check_finite, check_whole
 from attnlib.data import Vocabulary
 from attnlib.presets import luong, rnn_encdec, rnn_search
@@ -63,6 +63,7 @@ def test_what_is_no_whole_number_is_refused(number):
         (lambda: luong(*VOCABULARIES, window="local-m", half_width=2**63), f"half_width is {2**63}; .* from 1 to"),
         (lambda: translate(luong(*VOCABULARIES, **SIZES), "the", max_length=2**31), "max_length is 2147483648; .*47"),
         (lambda: sample(3, seed=2**64, clauses=(1,)), "seed is 18446744073709551616; expected a number from 0"),
+        (lambda: batches(PAIRS, *VOCABULARIES, max_tokens=99, seed=2**32), f"seed is {2**32}; expected a number from"),
         (lambda: infinite_batches(PAIRS, *VOCABULARIES, max_tokens=2**64, seed=0), "max_tokens is 1844674407370955161"),
     ],
 )

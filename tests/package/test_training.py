@@ -9,7 +9,7 @@ from torch.nn.functional import cross_entropy
 from attnbook import sample
 from attnlib import PAD, EncoderDecoder, Vocabulary, collate, infinite_batches, rnn_search, train, translate_all
 from attnlib.metrics import exact_match
-from attnlib.training import interruptible, warmup_cosine
+from attnlib.training import init_training, interruptible, warmup_cosine
 
 PAIRS = sample(60, seed=0, clauses=(1,))
 SOURCES, TARGETS = [pair.source for pair in PAIRS], [pair.target for pair in PAIRS]
@@ -83,8 +83,11 @@ def trained(**options):
 
 def test_a_loss_that_is_no_number_ends_the_training(monkeypatch):
     monkeypatch.setattr(EncoderDecoder, "loss", lambda *_: torch.tensor(float("nan"), requires_grad=True))
+    translator = small()
+    before = [weight.clone() for weight in translator.parameters()]
     with pytest.raises(FloatingPointError, match="loss is nan at step 1;"):
-        trained(steps=7)
+        learn(translator, PAIRS, steps=7, seed=0)
+    assert all(map(torch.equal, translator.parameters(), before))
 
 
 def test_a_training_that_fails_leaves_a_translator_that_drops_nothing():
@@ -115,6 +118,9 @@ def test_the_first_ctrl_c_is_noted_and_the_second_raised_at_once():
         (lambda: trained(seed=-1), "seed is -1; expected at least 0"),
         (lambda: trained(max_grad_norm=float("nan")), "max_grad_norm is nan; expected a number above 0"),
         (lambda: trained(steps=None, minutes=0), "minutes is 0; expected a number above 0"),
+        (lambda: trained(minutes="x"), "minutes is 'x'; expected a number above 0"),
+        (lambda: trained(state=init_training(small())), "state is a training of another model; expected one of the mo"),
+        (lambda: train(small(), [tuple(PAIRS[0])], steps=1), "TypeError: batches yields .*; expected a Batch, as from"),
         (lambda: trained(learning_rate=-1), "learning_rate is -1; expected a number above 0"),
         (torch.no_grad()(trained), "train is called without gradients; expected no torch.no_grad or inference_mode"),
         (torch.inference_mode()(trained), "train is called without gradients; expected no torch.no_grad or inf"),

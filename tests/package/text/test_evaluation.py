@@ -10,7 +10,7 @@ from torch.nn.functional import one_hot
 from attnbook import sample
 from attnlib import EncoderDecoder, Vocabulary, rnn_encdec, rnn_search
 from attnlib.metrics import bleu
-from attntext.evaluation import attention_warning, score_translations
+from attntext.evaluation import attention_warning, evaluate, score_translations
 
 PAIRS = sample(40, seed=0, clauses=(1,))
 VOCABULARIES = tuple(Vocabulary.from_sentences(pair[side] for pair in PAIRS) for side in (0, 1))
@@ -30,6 +30,13 @@ def test_bleu_by_length_is_the_bleu_of_each_bin():
         inside = [n for n, (source, _) in enumerate(pairs) if b.shortest <= len(source) <= b.longest]
         assert b.sentences == len(inside)
         assert b.bleu == bleu([translations[n] for n in inside], [pairs[n][1] for n in inside])
+
+
+def test_pairs_with_links_are_evaluated_as_pairs(refused):
+    model = rnn_search(*VOCABULARIES, embedding_dim=4, hidden_size=4).eval()
+    given = {"beam_size": 1, "max_length": 5}
+    assert evaluate(model, PAIRS[:3], **given) == evaluate(model, [pair[:2] for pair in PAIRS[:3]], **given)
+    refused(lambda: evaluate(model, PAIRS[:3], gold=[]), "gold has 0 alignments; expected 3, one for each pair")
 
 
 @pytest.mark.parametrize("where", LOOKS)
