@@ -23,9 +23,9 @@ _KEYS = (
     '<span class="at-luong"><i class="at-gone"></i> will be gone</span><span class="at-new">'
     "new: <i>f</i> feed-forward network, residual path, <u></u> layer norm</span></p>"
     '<p class="at-luong">Which arrows will go? Switch to the Transformer.</p>'
-    '<p class="at-new">All arrows from one state to the next are gone, and the state with which the decoder began. '
-    "Words that met by recurrence meet by attention, so each must be told its position. Annotations, queries and "
-    "contexts stayed in their places.</p>"
+    '<p class="at-new">All arrows from one state to the next are gone, and so is the first state of the decoder. '
+    "Words are now connected by attention alone, so each needs a vector for its position. Annotations, queries, and "
+    "contexts are where they were.</p>"
 )
 
 
