@@ -6,6 +6,9 @@ TORCH = $(shell grep '^torch==' requirements.txt)
 BUILDS := Linux x86_64, Linux aarch64, Darwin arm64, Windows AMD64
 LICENCES := Apache;BSD;ISC;MIT;MPL;Mozilla Public License;PSF;Python Software Foundation
 OXLINT = npx --yes oxlint@1.94.0
+RECORD = $(BIN)/python record/recording.py
+HOW = $(if $(DATA),--data "$(DATA)") $(if $(FOLDER),--folder "$(FOLDER)") $(if $(PROCESSES),--processes $(PROCESSES)) \
+	$(if $(DEVICE),--device $(DEVICE)) $(if $(ONLY),--only $(ONLY))
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .PHONY: help install book test coverage lint lint-scripts refresh pretrained experiments costs real papers exercises verify serve pdf lock clean
@@ -43,17 +46,17 @@ refresh: .venv/installed ## execute the notebooks in place and normalize what th
 pretrained: .venv/installed ## train the models that the chapters speak of, those that are missing; one to four minutes each
 	$(BIN)/python record/recipes.py
 
-experiments: .venv/installed ## record the runs of a plan; interrupted, it goes on where it was. PLAN=world SHARE=2/5
-	$(BIN)/python record/recording.py $(PLAN) $(if $(SHARE),--share $(subst /, ,$(SHARE)))
+experiments: .venv/installed ## record what is missing of a plan; stopped, it goes on where it was. PLAN=world PROCESSES=2
+	$(RECORD) $(PLAN) $(HOW)
 
 costs: .venv/installed ## measure what every model of a plan costs, in one sitting. PLAN=world
-	$(BIN)/python record/recording.py $(PLAN) --costs
+	$(RECORD) $(PLAN) --costs
 
-real: .venv/installed ## train on real sentences; interrupted, it goes on where it was. DATA=folder ONLY="bahdanau luong" FOLDER=again
-	$(BIN)/python record/sentences.py --data "$(DATA)" $(if $(ONLY),--only $(ONLY)) $(if $(FOLDER),--folder $(FOLDER))
+real: .venv/installed ## the same for chapter 5's models on real sentences. DATA=folder ONLY="bahdanau luong" FOLDER=again
+	$(RECORD) sentences $(HOW)
 
-papers: .venv/installed ## record what is missing of the papers' tables. DATA=folder PROCESSES=2 DEVICE=cuda
-	$(BIN)/python record/papers.py --data "$(DATA)" --processes $(or $(PROCESSES),1) --device $(or $(DEVICE),cpu)
+papers: .venv/installed ## the same for the papers' tables; about a day of two cores for all. DATA=folder PROCESSES=2 DEVICE=cuda
+	$(RECORD) papers-captions papers-grammar $(HOW)
 
 exercises: .venv/installed ## try typical wrong answers on every check of every chapter; minutes
 	EXERCISES=all $(BIN)/python -m pytest tests -k exercise

@@ -5,18 +5,21 @@ translated by f, t(f | e), does not depend on where the words stand. Each target
 sentence's source or from none, all of them equally likely beforehand.
 
 ``python record/ibm_model_1.py DATA`` trains it on the files of chapter 5 in the folder DATA, and writes the table
-``ibm_model_1.csv``: t of word pairs that one of our captions holds, where it is at least `LEAST`. It holds nothing else
-of the text.
+``ibm_model_1.csv``: t of word pairs that one of our captions holds, where it is at least `LEAST`; and
+``sentences.word_counts.csv``: how often each word of our captions stands in the text. They hold nothing else of it.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
 from sys import argv
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from sentences import read_data
+from tables import write_lines
 
 from attnbook.experiments.captions import LANGUAGES, load_captions
 from attnbook.experiments.runs import RECORDED
@@ -69,6 +72,16 @@ def probabilities(language: str, text: Sequence[SentencePair]) -> pd.DataFrame:
     return table
 
 
+def count_words(language: str, train: Sequence[SentencePair]) -> list[dict[str, Any]]:
+    """Count how often each word of our captions stands in the text that is learnt from."""
+    lines = []
+    for side, name in enumerate(("english", language)):
+        ours = {word for caption in load_captions(language) for word in caption.pair[side]}
+        theirs = Counter(word for pair in train for word in pair[side])
+        lines += [{"target": language, "side": name, "word": word, "count": theirs[word]} for word in sorted(ours)]
+    return lines
+
+
 def _cells(pairs: Sequence[tuple[Words, Words]]) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Yield for each pair its source words and its target words, each with each, and the number of the target word."""
     first = 0
@@ -80,5 +93,7 @@ def _cells(pairs: Sequence[tuple[Words, Words]]) -> Iterator[tuple[np.ndarray, n
 
 if __name__ == "__main__":
     data = Path(argv[1])
-    table = pd.concat([probabilities(language, read_data(data, language).train) for language in LANGUAGES])
+    trained_on = {language: read_data(data, language).train for language in LANGUAGES}
+    table = pd.concat([probabilities(*each) for each in trained_on.items()])
     table.to_csv(RECORDED / "ibm_model_1.csv", index=False)
+    write_lines([line for each in trained_on.items() for line in count_words(*each)], "sentences.word_counts")

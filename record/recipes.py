@@ -12,9 +12,7 @@ from pathlib import Path
 from sys import argv
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
-from jaxtyping import Float
 from safetensors.torch import save
 from tables import environment
 
@@ -23,7 +21,6 @@ from attnbook.experiments.plan import ExperimentConfig
 from attnbook.experiments.runs import Recording
 from attnbook.language.sentences import sample
 from attnbook.pretrained import FOLDER
-from attnbook.pretrained.folder import read_config
 from attnlib.data import SentencePair
 from attnlib.training import TrainingState, init_training
 from attntext.atomic_files import write_atomically
@@ -100,33 +97,17 @@ TEXTS: Mapping[str, TextRecipe] = {
 def make(folder: Path) -> None:
     """Train the models that are not in the folder yet.
 
-    A model whose recipe is another by now is refused by name: remove its folder to train it again. After an
-    interruption the same call goes on with the training that was cut short, from its beginning.
+    To train a model again, remove its folder. After an interruption the same call begins the training again that was
+    cut short.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for recipes, train in ((RECIPES, _train), (TEXTS, _learn)):
         for name, recipe in recipes.items():
-            if not _is_there(folder / name, recipe):
+            if not (folder / name).exists():
                 print(f"training {name}", flush=True)
                 whole = folder / f"{name}.whole"
                 train(whole, recipe)
                 whole.rename(folder / name)
-
-
-def _is_there(folder: Path, recipe: Recipe | TextRecipe) -> bool:
-    if not folder.exists():
-        return False
-    there = read_config(folder)
-    there["settings"] = {**vars(TrainingConfig()), **there["settings"]}  # newer settings are at their defaults
-    if any(there[part] != {**there[part], **wanted} for part, wanted in recipe.config().items()):
-        raise ValueError(f"{folder} was made by another recipe; remove it to train it again")
-    return True
-
-
-def _smooth(losses: Float[np.ndarray, "steps"]) -> list[float]:
-    """Return the means of ten steps each, or of more where there would be more than 70."""
-    steps = max(10, -(-len(losses) // 70))
-    return [round(float(part.mean()), 4) for part in np.split(losses, range(steps, len(losses), steps))]
 
 
 def _train(folder: Path, recipe: Recipe) -> None:
@@ -141,7 +122,7 @@ def _train(folder: Path, recipe: Recipe) -> None:
 
     if recipe.steps:
         train_from_config(experiment, recipe.seed, backward=fused_backward, on_step=stop)
-    config["training_info"] |= {"losses": _smooth(np.array(training.losses)) if recipe.steps else [], **environment()}
+    config["training_info"] |= environment()
     begin_folder(folder, config, training.model.source_vocabulary, training.model.target_vocabulary)
     training.model.half()
     complete_folder(folder, TextTraining(**vars(training)), "steps")

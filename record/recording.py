@@ -1,32 +1,57 @@
-"""The runs of a plan that learns from a grammar: one command that does what is not recorded yet.
+"""The runs of plans that are not recorded yet, several at once, on processors or a GPU.
 
-In each phase of the plan first come the learning rates, then the runs, by seed. Each run is written into the tables
-when it is done: killed at any moment, the command goes on where it was. With ``--share 2 5`` it does the second fifth
-of the runs; without, what the others left. With ``--costs`` it measures what every model costs, in one sitting, with
-nothing beside it.
+``python record/recording.py PLAN ... --data FOLDER --processes 2`` does one seed of every row of a phase, then the next
+seed, and writes each run into the tables when it is done: stopped at any moment, the same command does what is left. A
+row whose learning rate the plan wants to be chosen waits for the runs that choose it; an ensemble waits until all of
+its members are trained, while their models are in ``--models``; and a plan's second round waits for its first. With
+``--costs`` it measures what every model costs instead, one after another, with nothing beside it.
+
+Everything is computed in float32: on a GPU, TF32 is off.
 """
 
 import multiprocessing
-import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Executor, ProcessPoolExecutor, wait
 from functools import partial
 from itertools import product
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import torch
 from measures import measure, measure_costs, measure_rate
+from sentences import describe, measure_model, read_data, train_and_measure
 from tables import Run, add_run, run_command
 from tyro.conf import Positional
 
-from attnbook.experiments.plan import ExperimentConfig, Plan, read_plan
+from attnbook.experiments.ledger import judge_plan, second_round
+from attnbook.experiments.plan import GRAMMAR, ExperimentConfig, Plan, read_plan
 from attnbook.experiments.runs import RECORDED, Recording, mean_losses
+from attnbook.pretrained.folder import TRAINING, WEIGHTS, load
+from attnlib.checks import check_choice, check_whole
+from attnlib.ensembles import ensemble
+from attntext.processes import resolve_device
 
-Jobs = dict[tuple[Any, ...], Callable[[], Run]]
-"""What is to be run, by its name and seed, in this order."""
+
+class Job(NamedTuple):
+    """A run to do; with `rate`, one that tries a learning rate for the tuning group of its row."""
+
+    config: ExperimentConfig
+    seed: int
+    rate: float | None = None
+
+    def __str__(self) -> str:
+        what = self.config.name if self.rate is None else f"{self.config.tuning_group} {self.rate}"
+        return f"{self.config.plan} {what} {self.seed}"
+
+    def folder(self, models: Path) -> Path:
+        """Return the folder of its model."""
+        return models / f"{self.config.plan}.{self.config.name}.{self.seed}"
+
+    def is_trained(self, models: Path) -> bool:
+        """Whether its model is complete."""
+        return (self.folder(models) / WEIGHTS).exists() and not (self.folder(models) / TRAINING).exists()
 
 
 def rates_to_try(losses: pd.Series, rates: Sequence[float]) -> list[float]:
@@ -40,98 +65,147 @@ def rates_to_try(losses: pd.Series, rates: Sequence[float]) -> list[float]:
     return tried
 
 
-def list_rate_jobs(recording: Recording, groups: Iterable[str]) -> Jobs:
-    """List the runs that choose the learning rates of tuning groups, recorded or not."""
-    plan, rates, jobs = recording.plan, recording.learning_rates, {}
-    rule = plan.contents["tuning"]
-    for group in groups:
-        losses = mean_losses(rates[rates["tuning_group"] == group], len(rule["seeds"]))
-        for rate, seed in product(rates_to_try(losses, rule["learning_rates"]), rule["seeds"]):
-            config = plan.tuning_config(group).replace(learning_rate=rate)
-            jobs[group, rate, seed] = partial(measure_rate, config, seed)
-    return jobs
+def list_rate_jobs(recording: Recording, group: str) -> list[Job]:
+    """List the runs that are missing before the learning rate of a tuning group is chosen."""
+    rule, rates = recording.plan.contents["tuning"], recording.learning_rates
+    own = rates[rates["tuning_group"] == group]
+    done = {*own[["learning_rate", "seed"]].itertuples(index=False, name=None)}
+    tried = rates_to_try(mean_losses(own, len(rule["seeds"])), rule["learning_rates"])
+    config = recording.plan.tuning_config(group)
+    return [Job(config, seed, rate) for rate, seed in product(tried, rule["seeds"]) if (rate, seed) not in done]
 
 
-def list_jobs(recording: Recording, configs: Sequence[ExperimentConfig]) -> Jobs:
-    """List the runs of configurations whose learning rates are chosen, by seed, recorded or not."""
-    jobs = {}
-    for config, seed in sorted(((c, seed) for c in configs for seed in c.seeds), key=lambda run: run[1]):
-        chosen = config.replace(learning_rate=recording.best_learning_rate(config.tuning_group))
-        jobs[config.name, seed] = partial(measure, chosen, seed)
-    return jobs
+def list_jobs(plan: Plan, folder: Path) -> list[Job]:
+    """List what is not recorded, in running order; of a row whose learning rate is not chosen yet, what chooses it."""
+    recording, jobs, rates = Recording(plan, folder), {}, {}
+    for config, seed in plan.runs():
+        if (config.name, seed) in recording.recorded:
+            continue
+        needed = [Job(config, seed)]
+        if group := config.tuning_group:
+            if group not in rates:
+                rates[group] = list_rate_jobs(recording, group)
+            chosen = config if rates[group] else config.replace(learning_rate=recording.best_learning_rate(group))
+            needed = rates[group] or [Job(chosen, seed)]
+        jobs.update({str(job): job for job in needed})
+    return [*jobs.values()]
 
 
-def recorded(recording: Recording) -> set[tuple[Any, ...]]:
-    """Name the runs that are in the tables."""
-    keys = recording.learning_rates[["tuning_group", "learning_rate", "seed"]]
-    return {*keys.itertuples(index=False, name=None), *recording.recorded}
+def members_of(job: Job, plan: Plan) -> list[Job]:
+    """List the runs that an ensemble is made of; none for another row."""
+    row = plan.configs.get(job.config.members)
+    return [Job(row, seed) for seed in row.seeds] if row else []
 
 
-def record(plan: Plan, folder: Path, share: tuple[int, int] = (1, 1), log: Callable[[str], Any] = print) -> None:
-    """Record the runs of a plan that are not recorded yet, phase by phase, and log each."""
-    for phase in sorted({config.phase for config in plan.configs.values()}):
-        record_phase(plan, phase, folder, share, log)
+def run_job(job: Job, members: list[Job], data: Path, models: Path, device: torch.device) -> Run:
+    """Train and measure, in a process of its own."""
+    config, seed = job.config, job.seed
+    if job.rate is not None:
+        return measure_rate(config.replace(learning_rate=job.rate), seed)
+    if config.language == GRAMMAR:
+        return measure(config, seed, device)
+    text = read_data(data, config.language)
+    if members:
+        run = measure_model(ensemble([load(member.folder(models), device) for member in members]), config, seed, text)
+    else:
+        run = train_and_measure(config, seed, text, job.folder(models), device=device, progress=False)
+    return Run(run.tables, run.details | describe(config, seed, data))
 
 
-def record_phase(plan: Plan, phase: int, folder: Path, share: tuple[int, int], log: Callable[[str], Any]) -> None:
-    """Record the runs of a phase that are not recorded yet, and log each."""
-    failed: set[tuple[Any, ...]] = set()
-    configs = [config for config in plan.configs.values() if config.phase == phase]
-    groups = dict.fromkeys(config.tuning_group for config in configs)
-    part, parts = share
+def begin_process() -> None:
+    """Compute with one thread, and in float32: on a GPU PyTorch's RNNs would round to TF32."""
+    torch.set_num_threads(1)
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
+
+
+def record(
+    plans: Iterable[Plan],
+    folder: Path,
+    models: Path,
+    run: Callable[[Job, list[Job]], Run],
+    *,
+    pool: Executor,
+    processes: int = 1,
+    only: Sequence[str] = (),
+    log: Callable[[str], Any] = print,
+) -> None:
+    """Do the runs that are missing, as many at once as there are processes in the pool, and log each.
+
+    A run that fails is logged with its error, and left out.
+    """
+    of, failed, under_way = {plan.name: plan for plan in plans}, set(), {}
     while True:
-        recording = Recording(plan, folder)
-        jobs = list_rate_jobs(recording, groups)
-        if rates_are_known := jobs.keys() <= recorded(recording):
-            jobs = list_jobs(recording, configs)
-        done = recorded(recording) | failed
-        mine = {key: jobs[key] for key in [*jobs][part - 1 :: parts] if key not in done}
-        for key, job in mine.items():
-            name = " ".join(map(str, key))
-            try:
-                add_run(job(), plan, folder)
-            except FloatingPointError as error:
-                failed.add(key)
-                log(f"{name}: {error}")
-            else:
-                log(name)
-        if not mine and rates_are_known:
+        missing = [job for plan in of.values() for job in list_jobs(plan, folder)]
+        for job in sorted(missing, key=lambda job: job.config.phase):
+            members = members_of(job, of[job.config.plan])
+            ready = all(member.is_trained(models) for member in members) and (not only or job.config.name in only)
+            if ready and len(under_way) < processes and str(job) not in failed | {*map(str, under_way.values())}:
+                under_way[pool.submit(run, job, members)] = job
+        if not under_way:
             return
-        if not mine:
-            time.sleep(2)  # until the other shares have chosen their learning rates
+        for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+            job = under_way.pop(future)
+            if error := future.exception():
+                failed.add(str(job))
+                log(f"{job}: {type(error).__name__}: {error}")
+            else:
+                add_run(future.result(), of[job.config.plan], folder)
+                log(str(job))
+
+
+def start_processes(number: int) -> ProcessPoolExecutor:
+    """Start processes that compute with one thread each."""
+    return ProcessPoolExecutor(number, multiprocessing.get_context("spawn"), begin_process)
 
 
 def main(
-    plan: Positional[str] = "world",
+    plans: Positional[tuple[str, ...]] = ("world",),
     *,
+    data: Path = Path("multi30k"),
     folder: Path = RECORDED,
-    share: tuple[int, int] = (1, 1),
+    models: Path = Path("_build/models"),
+    only: tuple[str, ...] = (),
+    processes: int = 1,
+    device: str = "cpu",
     costs: bool = False,
 ) -> None:
-    """Record the runs of a plan.
+    """Record the runs of plans.
 
     Parameters
     ----------
-    plan
-        One of attnbook.experiments.plans.
+    plans
+        Which of attnbook.experiments.plans, in this order within a phase.
+    data
+        The folder with the text of a plan that learns from one.
     folder
         Where the tables are; the default is in the package.
-    share
-        Which share of the runs to do, such as 2 5, the second fifth.
+    models
+        Where the models of a text go.
+    only
+        Only these models.
+    processes
+        How many runs at once.
+    device
+        Where they are trained: cpu, cuda, or cuda:1 and so on.
     costs
         Measure what every model costs, with nothing beside it.
     """
-    read, log = read_plan(plan), partial(print, flush=True)
-    if not 1 <= share[0] <= share[1]:
-        raise ValueError(f"share is {share}; expected two numbers such as 2 5, the first from 1 to the second")
-    torch.set_num_threads(1)
-    if not costs:
-        record(read, folder, share, log)
+    read = [read_plan(name) for name in plans]
+    check_whole(processes=processes)
+    for name in only:
+        check_choice([name for plan in read for name in plan.configs], only=name)
+    if costs:
+        for config in (config for plan in read for config in plan.configs.values()):
+            with start_processes(1) as fresh:
+                add_run(fresh.submit(measure_costs, config).result(), read_plan(config.plan), folder)
+            print(config.name, flush=True)
         return
-    for name, config in read.configs.items():
-        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), torch.set_num_threads, (1,)) as fresh:
-            add_run(fresh.submit(measure_costs, config).result(), read, folder)
-        log(name)
+    first = [Recording(plan, folder) for plan in read if "again" in plan.contents]
+    again = [second_round(recording, judge_plan(recording)).plan for recording in first]
+    run = partial(run_job, data=data.resolve(), models=models, device=resolve_device(device))
+    with start_processes(processes) as pool:
+        log = partial(print, flush=True)
+        record([*read, *again], folder, models, run, pool=pool, processes=processes, only=only, log=log)
 
 
 if __name__ == "__main__":

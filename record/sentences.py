@@ -1,43 +1,33 @@
 """Runs on real sentences, Multi30k: its files, one run, and what is recorded of it. Of the text there are figures only.
 
-``python record/sentences.py --data FOLDER`` does the runs of the plan "sentences" that are not recorded yet;
-interrupted, it goes on where it was, in the middle of a training too.
-
 Elliott, Frank, Sima'an and Specia 2016, "Multi30K: Multilingual English-German Image Descriptions"; its French is of
 Elliott, Frank, Barrault, Bougares and Specia 2017, "Findings of the Second Shared Task on Multimodal Machine
 Translation and Multilingual Image Description".
 
 Of the test set "test": ``perplexity`` of a word, EOS among them, given the true words before it; ``bleu_beam``, the
 words as they stand; ``bleu_beam_copied``, if each unknown word becomes the source word that it attends to most;
-``bleu_beam_known``, of the ``known_sentences`` without unknown words, if translations must not hold any;
-``unfinished``, the share of translations that had to be cut off. Of "captions", our own: ``bleu_beam``, and
-``alignment_error_rate`` of forced decoding.
+``bleu_beam_known``, of the sentences without unknown words, if translations must not hold any. Of "captions", our own:
+``bleu_beam``, and ``alignment_error_rate`` of forced decoding.
 
 The details have step, loss and BLEU of each score on the dev part (``dev``); ``signatures`` of BLEU and chrF; and of
 seed 0 the captions' ``translations``, their ``log_probabilities``, ``weights`` and ``forced_attention``, the weights
 for the true ones: both in hundredths, a row a target word.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from html import unescape
-from importlib.metadata import version
 from math import exp
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
-from tables import Run, add_run, environment, run_command
+from tables import Run, environment
 
-from attnbook.costs import count_parameters
 from attnbook.experiments.captions import LANGUAGES, load_captions
-from attnbook.experiments.plan import ExperimentConfig, Plan, read_plan
-from attnbook.experiments.runs import RECORDED, Recording
+from attnbook.experiments.plan import ExperimentConfig
 from attnbook.pretrained.folder import load_history
-from attnlib.checks import check_choice
 from attnlib.data import UNK, SentencePair, Tokenizer
 from attnlib.metrics import attention_weights, token_nll
 from attnlib.seq2seq import EncoderDecoder
@@ -45,7 +35,6 @@ from attnlib.translation import translate_all
 from attnlib.units import Words, split_words
 from attntext.evaluation import evaluate, score_translations
 from attntext.files import iter_parallel, pairs_digest
-from attntext.processes import resolve_device
 from attntext.settings import TrainingConfig
 from attntext.trainer import train_model
 
@@ -120,9 +109,10 @@ def train_and_measure(config: ExperimentConfig, seed: int, data: Data, folder: P
     model = train_model(folder, data.train[: config.num_pairs], data.dev, settings_of(config, seed), **how)
     if model.config["ended"] == "interrupted":
         raise KeyboardInterrupt
-    costs, training = _training(model, folder)
     run = measure_model(model, config, seed, data)
-    return Run(run.tables | {"costs": [{"model": config.name, "seed": seed} | costs]}, run.details | training)
+    scored = [line for line in load_history(folder) if "dev_bleu" in line]
+    dev = [[line["step"], round(line["dev_loss"], 4), round(line["dev_bleu"], 4)] for line in scored]
+    return Run(run.tables, run.details | {"dev": dev})
 
 
 def measure_model(model: EncoderDecoder, config: ExperimentConfig, seed: int, data: Data) -> Run:
@@ -131,9 +121,8 @@ def measure_model(model: EncoderDecoder, config: ExperimentConfig, seed: int, da
     test, words, signatures = _test(model, data.test, search)
     captions, outputs = _captions(model, config.language, search, whole=seed == 0)
     lines = [key | {"test_set": "test"} | test, key | {"test_set": "captions"} | captions]
-    where = environment(threads=torch.get_num_threads(), sentencepiece=version("sentencepiece"))
-    tables = {"": lines, "words": [key | line for line in words], "environments": [where]}
-    return Run(tables, key | {"signatures": signatures, "environment": where["id"]} | outputs)
+    tables = {"": lines, "words": [key | line for line in words], "environments": [environment()]}
+    return Run(tables, key | {"signatures": signatures, "environment": environment()["id"]} | outputs)
 
 
 def describe(config: ExperimentConfig, seed: int, folder: Path) -> dict[str, Any]:
@@ -142,102 +131,10 @@ def describe(config: ExperimentConfig, seed: int, folder: Path) -> dict[str, Any
     return {"settings": asdict(settings_of(config, seed)), "search": search_of(config), "text": text}
 
 
-def record(
-    plan: Plan, data: Path, models: Path, folder: Path = RECORDED, *, only: Sequence[str] = (), **how: Any
-) -> None:
-    """Do the runs that are not recorded yet. Models go into a folder each in `models`.
-
-    Parameters
-    ----------
-    data : Path
-        The folder of the text: see `read_data`.
-    only : sequence of str
-        Models to do. If empty, all.
-    **how
-        As for `attntext.trainer.train_model`: device, progress.
-
-    Raises
-    ------
-    ValueError
-        If a run is recorded with other settings than the plan's, or with another text.
-    """
-    recorded = {(run["model"], run["seed"]): run for run in Recording(plan, folder).details}
-    for config, seed in [run for run in plan.runs() if not only or run[0].name in only]:
-        about = describe(config, seed, data)
-        if before := recorded.get((config.name, seed)):
-            before["settings"] = asdict(TrainingConfig(**before["settings"]))  # newer settings are at their defaults
-            if other := [part for part in about if before[part] != about[part]]:
-                raise ValueError(
-                    f"{config.name}, seed {seed}, is recorded with another {other[0]}; give another --folder for yours"
-                )
-        else:
-            text = read_data(data, config.language)
-            run = train_and_measure(config, seed, text, models / f"{config.name}.{seed}", **how)
-            counts = count_words(config.language, text.train)
-            add_run(Run(run.tables | {"word_counts": counts}, run.details | about), plan, folder)
-            print(config.name, seed, flush=True)
-
-
-def main(
-    data: Path,
-    *,
-    folder: Path = RECORDED,
-    only: tuple[str, ...] = (),
-    models: Path = Path("_build/real"),
-    device: str | None = None,
-) -> None:
-    """Do the runs of the plan "sentences" that are not recorded yet.
-
-    Parameters
-    ----------
-    data
-        The folder with the text.
-    folder
-        Where the tables are; the default is in the package.
-    only
-        Only these models.
-    models
-        Where the models go.
-    device
-        Where they are trained: cpu, cuda, or cuda:1 and so on. If None, on a GPU if there is one.
-    """
-    torch.set_num_threads(1)
-    plan = read_plan("sentences")
-    for name in only:
-        check_choice(plan.configs, only=name)
-    record(plan, data, models, folder, only=only, device=resolve_device(device), progress=True)
-
-
-def count_words(language: str, train: Sequence[SentencePair]) -> list[dict[str, Any]]:
-    """Count how often each word of our captions stands in the text that is learnt from."""
-    lines = []
-    for side, name in enumerate(("english", language)):
-        ours = {word for caption in load_captions(language) for word in caption.pair[side]}
-        theirs = Counter(word for pair in train for word in pair[side])
-        lines += [{"target": language, "side": name, "word": word, "count": theirs[word]} for word in sorted(ours)]
-    return lines
-
-
 @lru_cache
 def _digests(folder: Path, language: str, pairs: int) -> dict[str, str]:
     data = read_data(folder, language)
     return {"train": pairs_digest(data.train[:pairs]), "dev": pairs_digest(data.dev), "test": pairs_digest(data.test)}
-
-
-def _training(model: EncoderDecoder, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    *steps, end = load_history(folder)
-    scored = [line for line in steps if "dev_bleu" in line]
-    dev = [[line["step"], round(line["dev_loss"], 4), round(line["dev_bleu"], 4)] for line in scored]
-    costs = {
-        "parameters": count_parameters(model),
-        "source_vocabulary": len(model.source_vocabulary),
-        "target_vocabulary": len(model.target_vocabulary),
-        "steps": steps[-1]["step"],
-        "words": end["words"],
-        "seconds": end["seconds"],
-        "words_per_second": round(end["words"] / end["seconds"], 1),
-    }
-    return costs, {"dev": dev}
 
 
 def _test(
@@ -247,7 +144,6 @@ def _test(
     translations = translate_all(model, [source for source, _ in sides], **how)
     words = [one.words for one in translations]
     scores = score_translations(words, sides, "none")
-    sizes = [sum(model.target_vocabulary.sizes(each)) for each in words]
     attends = model.decoder.has_attention
     copied = [one.with_unknown_replaced().words for one in translations] if attends else None
     known = [pair for pair in sides if not any(map(_unknown, model.vocabularies, pair))]
@@ -256,9 +152,7 @@ def _test(
         "perplexity": exp(np.concatenate(token_nll(model, pairs)).mean()),
         "bleu_beam": scores.bleu,
         "bleu_beam_copied": score_translations(copied, sides, "none").bleu if attends else None,
-        "known_sentences": len(known),
         "bleu_beam_known": evaluate(model, known, **how, allow_unknown=False, tokenize="none").bleu,
-        "unfinished": sum(size >= how["max_length"] for size in sizes) / len(sizes),
     }
     by_words = [
         {"words": f"{part[0]}-{part[1]}", "sentences": part[2], "bleu_beam": round(part.bleu.score, 4)}
@@ -309,7 +203,3 @@ def _plain(*sides: Words) -> SentencePair:
 def _file(folder: Path, name: str, ending: str) -> Path | None:
     names = (f"{name}{middle}.{ending}{end}" for middle in (".lc.norm.tok", "") for end in ("", ".gz"))
     return next((folder / path for path in names if (folder / path).is_file()), None)
-
-
-if __name__ == "__main__":
-    run_command(main)

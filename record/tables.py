@@ -1,6 +1,5 @@
 """Tables of recorded numbers: every line is written here, whole, by one process at a time."""
 
-import ast
 import json
 import os
 import platform
@@ -15,7 +14,6 @@ from typing import Any, NamedTuple
 import pandas as pd
 import torch
 import tyro
-from filelock import FileLock
 
 import attnlib
 from attnbook.experiments.plan import Plan
@@ -50,6 +48,9 @@ CODE = (
     "attntext/loss.py",
 )
 """Files of the packages that decide what a run gives."""
+
+PACKAGES = ("numpy", "scipy", "torch", "sacrebleu", "sentencepiece")
+"""Packages that decide it, too."""
 
 
 class Run(NamedTuple):
@@ -86,66 +87,54 @@ def write_lines(
         How names in the key columns are sorted. If empty, by the alphabet.
     """
     new = pd.DataFrame([{column: float("nan") if x is None else x for column, x in line.items()} for line in lines])
-    with FileLock(_hidden(folder, name)):
-        table, rank = read_table(name, folder), {name: n for n, name in enumerate(order)}
-        key = [column for column in KEYS if column in new]
-        if len(table):
-            written = pd.MultiIndex.from_frame(table[key]).isin(pd.MultiIndex.from_frame(new[key]))
-            new = pd.concat([table[~written], new])
-        new = new.sort_values(key, key=lambda column: column.map(lambda x: rank.get(x, x)), kind="stable")
-        text = new.convert_dtypes().to_csv(index=False, lineterminator="\n")
-        write_atomically(folder / f"{name}.csv", text.encode())
+    table, rank = read_table(name, folder), {name: n for n, name in enumerate(order)}
+    key = [column for column in KEYS if column in new]
+    if len(table):
+        written = pd.MultiIndex.from_frame(table[key]).isin(pd.MultiIndex.from_frame(new[key]))
+        new = pd.concat([table[~written], new])
+    new = new.sort_values(key, key=lambda column: column.map(lambda x: rank.get(x, x)), kind="stable")
+    text = new.convert_dtypes().to_csv(index=False, lineterminator="\n")
+    write_atomically(folder / f"{name}.csv", text.encode())
 
 
 def add_run(run: Run, plan: Plan, folder: Path = RECORDED) -> None:
     """Write what is recorded of a run of a plan, its details last: a run that has them is done."""
+    folder.mkdir(parents=True, exist_ok=True)
     order = [*dict.fromkeys([*plan.configs, *plan.tuning_groups, "test", "captions"])]
     for part, lines in run.tables.items():
         write_lines(lines, f"{plan.name}.{part}".removesuffix("."), folder, order=order)
     if run.details:
-        with FileLock(_hidden(folder, f"{plan.name}.jsonl")):
-            runs = {(each["model"], each["seed"]): each for each in Recording(plan, folder).details}
-            runs[run.details["model"], run.details["seed"]] = run.details
-            as_json = partial(json.dumps, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-            ranked = sorted(runs, key=lambda key: (order.index(key[0]), key[1]))
-            text = "".join(as_json(runs[key]) + "\n" for key in ranked)
-            write_atomically(folder / f"{plan.name}.jsonl", text.encode())
+        runs = {(each["model"], each["seed"]): each for each in Recording(plan, folder).details}
+        runs[run.details["model"], run.details["seed"]] = run.details
+        as_json = partial(json.dumps, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        ranked = sorted(runs, key=lambda key: (order.index(key[0]), key[1]))
+        text = "".join(as_json(runs[key]) + "\n" for key in ranked)
+        write_atomically(folder / f"{plan.name}.jsonl", text.encode())
 
 
 @cache
-def environment(**more: Any) -> dict[str, Any]:
+def environment() -> dict[str, Any]:
     """Describe what this process runs on: digests of this description and of the code, processor, GPU, versions."""
     on_gpu = {"gpu": torch.cuda.get_device_name()} if torch.cuda.is_initialized() else {}
-    packages = {package: metadata.version(package) for package in ("numpy", "scipy", "torch", "sacrebleu")}
+    packages = {package: metadata.version(package) for package in PACKAGES}
     described = {
         "code": code_digest(),
         "processor": processor(),
         "python": platform.python_version(),
         **packages,
         **on_gpu,
-        **more,
     }
     return {"id": _digest(described)[:8], **described}
 
 
 def code_digest() -> str:
-    """Return a digest of `CODE` and of what measures, without docstrings, comments and layout."""
+    """Return a digest of `CODE` and of what measures."""
     package = Path(attnlib.__file__).parents[1]
     files = [
         *sorted(path for pattern in CODE for path in package.glob(pattern)),
         Path(__file__).with_name("measures.py"),
     ]
-    return _digest({path.name: _without_docstrings(path.read_text("utf-8"), path.suffix) for path in files})[:16]
-
-
-def _without_docstrings(text: str, suffix: str) -> str:
-    if suffix != ".py":
-        return text
-    tree = ast.parse(text)
-    for node in ast.walk(tree):
-        if isinstance(body := getattr(node, "body", None), list):
-            node.body = [x for x in body if not (isinstance(x, ast.Expr) and isinstance(x.value, ast.Constant))] or body
-    return ast.unparse(tree)
+    return _digest({path.name: path.read_text("utf-8") for path in files})[:16]
 
 
 def _digest(described: dict[str, Any]) -> str:
@@ -166,8 +155,3 @@ def processor() -> str:
     lines = described.read_text().splitlines() if described.is_file() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return f"{names[0] if names else platform.processor() or platform.machine()}, {os.cpu_count()} cores"
-
-
-def _hidden(folder: Path, name: str) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder / f".{name}.lock"

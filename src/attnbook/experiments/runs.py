@@ -79,9 +79,9 @@ class Recording:
         """Costs of the models.
 
         With an index ``model``: ``parameters``; ``macs``, the multiply-adds of a decoder step; ``words_per_second`` of
-        training, and ``seconds``. A plan that learns from a text has a row for each run.
+        training, and ``seconds``.
         """
-        return self._table("costs").drop(columns="environment", errors="ignore").set_index("model")
+        return self._table("costs").drop(columns="environment").set_index("model")
 
     @property
     def recorded(self) -> set[tuple[str, int]]:

@@ -29,7 +29,7 @@ def load_pretrained(name: str) -> EncoderDecoder:
     -------
     EncoderDecoder
         The model, in evaluation mode. To train it further, call its ``float()`` and ``requires_grad_()``. Its
-        ``config["training_info"]`` holds the configuration, seed, steps, losses, revision, and processor of its
+        ``config["training_info"]`` holds the configuration, seed, steps, revision, and processor of its
         training. `attnlib.translation.translate` translates with it.
 
     Examples
