@@ -37,6 +37,20 @@ assert by_words[["31-40", "41-50"]].sum() == 7
 assert by_words.sum() == 1000
 assert captions.plan.configs["bahdanau-short"].max_input_length == 12
 
+# %% after learning-curves
+of_rows = {
+    row: np.array([run["dev"] for run in captions.details if run["model"] == row])  # runs, times, (step, loss, BLEU)
+    for row in curves
+}
+assert all(dev.shape == (5, 8, 3) for dev in of_rows.values())
+without, attending = (np.concatenate([*of_rows.values()][part]) for part in (slice(3), slice(3, None)))
+assert without[0, :, 0].tolist() == [*range(450, 3601, 450)]
+apart = attending[..., 1].max(axis=0) < without[..., 1].min(axis=0)
+assert apart.tolist() == [False, False] + 6 * [True], "from step 1,350 on"
+at_end = {row: dev[:, -1, 1] for row, dev in of_rows.items()}
+assert at_end["dropout"].min() > max(at_end["base"].max(), at_end["reversed"].max())
+assert [round(float(part[:, -1, 1].mean()), 1) for part in (without, attending)] == [2.3, 1.8]
+
 # %% after cell-015
 better = [("dot", "location"), ("dot", "general")]
 assert all(words[(*pair, "bleu_beam")] == "agrees" for pair in better)
