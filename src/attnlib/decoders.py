@@ -173,7 +173,7 @@ class FixedContextDecoder(Decoder):
     def step(
         self, ids: Int[Tensor, "batch"], state: DecoderState
     ) -> tuple[Float[Tensor, "batch vocab"], None, DecoderState]:
-        """Compute the scores of the next word, where the context is the same at every step.
+        """Compute the scores of the next word (Bahdanau et al. 2015, section 2.1, eq. 3, with the state before it).
 
         `ids` are the previous words, `state` is the state after the words before them, which is not changed.
         """

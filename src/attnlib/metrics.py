@@ -143,9 +143,7 @@ def attention_weights(model: EncoderDecoder, pair: SentencePair | tuple) -> Floa
     return next(_unit_weights(model, [as_pair(pair)]))
 
 
-def forced_alignments(
-    model: EncoderDecoder, pairs: Sequence[SentencePair | tuple], *, at_input: bool = False
-) -> list[set[tuple[int, int]]]:
+def forced_alignments(model: EncoderDecoder, pairs: Sequence[SentencePair | tuple]) -> list[set[tuple[int, int]]]:
     """Return the links between the units of each pair under forced decoding: a model is given the references.
 
     Parameters
@@ -154,13 +152,15 @@ def forced_alignments(
         A model with attention and with its vocabularies, in evaluation mode.
     pairs : sequence of SentencePair
         The sources and the references. A pair with an empty side has no links.
-    at_input : bool, default False
-        Whether a target word has the weights of the step that reads it, not of the step that writes it: so are links of
-        content-based scores read in Luong et al. 2015, footnote 14.
+
+    Notes
+    -----
+    A target word has the weights of the step that writes it. For scores that compare content, Luong et al. 2015 take
+    those of the step that reads it (footnote 14).
     """
     given = [*map(as_pair, pairs)]
     full = [pair for pair in given if all(pair[:2])]
-    both = zip(_unit_weights(model, full, at_input=at_input), full, strict=True)
+    both = zip(_unit_weights(model, full), full, strict=True)
     links = (hard_alignment(weights, *units_of(*pair[:2], model.unspaced)) for weights, pair in both)
     return [next(links) if all(pair[:2]) else set() for pair in given]
 
@@ -220,9 +220,7 @@ def exact_match(translations: Sequence[Sequence[str]], references: Sequence[Sequ
     return sum(tuple(words) == tuple(reference) for words, reference in pairs) / len(references)
 
 
-def _unit_weights(
-    model: EncoderDecoder, pairs: Sequence[SentencePair], *, at_input: bool = False
-) -> Iterator[Float[np.ndarray, "tgt src"]]:
+def _unit_weights(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Iterator[Float[np.ndarray, "tgt src"]]:
     """Yield the attention weights of reference translations, between the units of each pair."""
     for part, batch, scored in _forced(model, pairs):
         if scored.attention is None:
@@ -230,7 +228,7 @@ def _unit_weights(
         dense = scored.attention.to_dense(batch.source.shape[1]).cpu().numpy()
         for weights, pair in zip(dense, part, strict=True):
             pieces = (known.surfaces(words) for known, words in zip(model.vocabularies, pair[:2], strict=True))
-            yield unit_weights(weights[at_input:], *zip(units_of(*pair[:2], model.unspaced), pieces, strict=True))
+            yield unit_weights(weights, *zip(units_of(*pair[:2], model.unspaced), pieces, strict=True))
 
 
 def _forced(
