@@ -155,7 +155,7 @@ def _test(
         "bleu_beam_known": evaluate(model, known, **how, allow_unknown=False, tokenize="none").bleu,
     }
     by_words = [
-        {"words": f"{part[0]}-{part[1]}", "sentences": part[2], "bleu_beam": round(part.bleu.score, 4)}
+        {"words": f"{part[0]}-{part[1]}", "sentences": part[2], "bleu_beam": round(part.bleu, 4)}
         for part in scores.by_length
     ]
     return _rounded(metrics), by_words, list(scores.signatures)

@@ -22,7 +22,7 @@ from attnlib.units import unit_weights, units_of
 _PAIRS, _POSITIONS = 64, 6_400  # pairs of a batch, and the positions of one side of them: memory grows with both
 
 
-class Bleu(NamedTuple):
+class Score(NamedTuple):
     """A BLEU or chrF score.
 
     Attributes
@@ -193,7 +193,7 @@ def bleu_metric(tokenize: str) -> Any:
         raise ValueError(f"tokenize is {tokenize!r}; expected a tokenizer that sacrebleu has here: {error}") from None
 
 
-def bleu(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]], tokenize: str = "none") -> Bleu:
+def bleu(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]], tokenize: str = "none") -> Score:
     """Compute corpus BLEU with sacrebleu.
 
     Parameters
@@ -206,7 +206,7 @@ def bleu(translations: Sequence[Sequence[str]], references: Sequence[Sequence[st
     return _scored(bleu_metric(tokenize), translations, references)
 
 
-def chrf(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Bleu:
+def chrf(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Score:
     """Compute corpus chrF, which compares sequences of characters, with sacrebleu, as `bleu` does."""
     from sacrebleu.metrics import CHRF  # noqa: PLC0415
 
@@ -246,11 +246,11 @@ def _forced(
         yield pairs[part], batch, scored
 
 
-def _scored(metric: Any, translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Bleu:
+def _scored(metric: Any, translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Score:
     """Score all sentences together with one of sacrebleu's metrics."""
     _check_translations(translations, references)
     score = metric.corpus_score(list(map(" ".join, translations)), [list(map(" ".join, references))])
-    return Bleu(min(score.score, 100.0), str(metric.get_signature()))
+    return Score(min(score.score, 100.0), str(metric.get_signature()))
 
 
 def _sentences(name: str, links: Links | Sequence[Links]) -> list[Links]:

@@ -22,6 +22,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
+from attnlib.checks import check_whole
 from attnlib.layers import weight
 from attnlib.shapes import Array
 
@@ -82,6 +83,7 @@ class General(Dot):
 
     def __init__(self, decoder_size: int, encoder_size: int):
         super().__init__()
+        check_whole(decoder_size=decoder_size, encoder_size=encoder_size)
         self.W_a = weight(decoder_size, encoder_size)
 
     def project_keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src dec"]:
@@ -94,6 +96,7 @@ class Additive(nn.Module):
 
     def __init__(self, decoder_size: int, encoder_size: int, attention_size: int):
         super().__init__()
+        check_whole(decoder_size=decoder_size, encoder_size=encoder_size, attention_size=attention_size)
         self.W_a, self.U_a = weight(attention_size, decoder_size), weight(attention_size, encoder_size)
         self.v_a = weight(attention_size)
 
@@ -117,6 +120,7 @@ class Concat(nn.Module):
 
     def __init__(self, decoder_size: int, encoder_size: int, attention_size: int):
         super().__init__()
+        check_whole(decoder_size=decoder_size, encoder_size=encoder_size, attention_size=attention_size)
         self.dec = decoder_size
         self.W_a, self.v_a = weight(attention_size, decoder_size + encoder_size), weight(attention_size)
 
@@ -148,6 +152,7 @@ class Location(nn.Module):
 
     def __init__(self, decoder_size: int, max_src: int):
         super().__init__()
+        check_whole(decoder_size=decoder_size, max_src=max_src)
         self.W_a = weight(max_src, decoder_size)
 
     def project_keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src 0"]:

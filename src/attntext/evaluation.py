@@ -7,7 +7,7 @@ import torch
 
 from attnlib.batching import collate
 from attnlib.data import EOS, PAD, GoldAlignment, SentencePair, Vocabulary
-from attnlib.metrics import Bleu, alignment_error_rate, bleu, bleu_metric, chrf, exact_match, forced_alignments
+from attnlib.metrics import alignment_error_rate, bleu, bleu_metric, chrf, exact_match, forced_alignments
 from attnlib.presets import LONGEST_LOCATION_SOURCE
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.translation import translate_all
@@ -23,14 +23,14 @@ class Bin(NamedTuple):
         The range, in words without EOS, both ends included.
     sentences : int
         Number of sentences.
-    bleu : Bleu
-        Their score.
+    bleu : float
+        Their score, 0 to 100.
     """
 
     shortest: int
     longest: int
     sentences: int
-    bleu: Bleu
+    bleu: float
 
 
 class EvaluationResult(NamedTuple):
@@ -67,7 +67,7 @@ class EvaluationResult(NamedTuple):
             f"chrF {self.chrf:.2f}   {self.signatures[1]}",
             f"exact match {100 * self.exact_match:.2f} percent",
             *(
-                f"BLEU {bleu.score:.2f}   {sentences:,} sentences of {shortest} to {longest} source words"
+                f"BLEU {bleu:.2f}   {sentences:,} sentences of {shortest} to {longest} source words"
                 for shortest, longest, sentences, bleu in self.by_length
             ),
         ]
@@ -127,7 +127,7 @@ def score_translations(
         inside = [n for n, words in enumerate(units) if shortest <= len(words) < shortest + 10]
         if inside:
             score = bleu([translations[n] for n in inside], [references[n] for n in inside], tokenize)
-            by_length.append(Bin(shortest, shortest + 9, len(inside), score))
+            by_length.append(Bin(shortest, shortest + 9, len(inside), score.score))
     return EvaluationResult(
         sentences=len(pairs),
         bleu=whole.score,

@@ -98,6 +98,8 @@ MODELS = [
     (lambda: beam_search(*GIVEN, LENGTHS / 1, 2), "TypeError: max_length is a tensor of float32; expected a tensor of"),
     (lambda: luong("ab", WORDS), "TypeError: source_vocabulary is 'ab'; expected a Vocabulary or another Tokenizer"),
     (lambda: luong(WORDS, WORDS, score=["dot"]), "score is ['dot']; expected one of dot, general, concat, location"),
+    (lambda: scores.Additive(4, 4, -1), "attention_size is -1; expected at least 1"),
+    (lambda: ensemble(MODEL), "TypeError: models is an EncoderDecoder; expected a sequence of models"),
     (lambda: ensemble([MODEL, 3]), "TypeError: models[1] is 3; expected an EncoderDecoder"),
 ]
 SENTENCES = [

@@ -29,7 +29,7 @@ def test_bleu_by_length_is_the_bleu_of_each_bin():
     for b in bins:
         inside = [n for n, (source, _) in enumerate(pairs) if b.shortest <= len(source) <= b.longest]
         assert b.sentences == len(inside)
-        assert b.bleu == bleu([translations[n] for n in inside], [pairs[n][1] for n in inside])
+        assert b.bleu == bleu([translations[n] for n in inside], [pairs[n][1] for n in inside]).score
 
 
 def test_pairs_with_links_are_evaluated_as_pairs(refused):
