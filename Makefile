@@ -50,12 +50,12 @@ experiments: .venv/installed ## record what is missing of a plan; stopped, it go
 	$(RECORD) $(PLAN) $(HOW)
 
 costs: .venv/installed ## measure what every model of a plan costs, in one sitting. PLAN=world
-	$(RECORD) $(PLAN) --costs
+	$(RECORD) $(PLAN) --costs $(HOW)
 
-real: .venv/installed ## the same for chapter 5's models on real sentences. DATA=folder ONLY="bahdanau luong" FOLDER=again
+real: .venv/installed ## record what is missing of chapter 5's models on real sentences. DATA=folder ONLY="bahdanau luong" FOLDER=again
 	$(RECORD) sentences $(HOW)
 
-papers: .venv/installed ## the same for the papers' tables; about a day of two cores for all. DATA=folder PROCESSES=2 DEVICE=cuda
+papers: .venv/installed ## record what is missing of the papers' tables; about a day of two cores for all. DATA=folder PROCESSES=2 DEVICE=cuda
 	$(RECORD) papers-captions papers-grammar $(HOW)
 
 exercises: .venv/installed ## try typical wrong answers on every check of every chapter; minutes

@@ -73,7 +73,7 @@ def probabilities(language: str, text: Sequence[SentencePair]) -> pd.DataFrame:
 
 
 def count_words(language: str, train: Sequence[SentencePair]) -> list[dict[str, Any]]:
-    """Count how often each word of our captions stands in the text that is learnt from."""
+    """Count how often each word of our captions stands in the text that is learned from."""
     lines = []
     for side, name in enumerate(("english", language)):
         ours = {word for caption in load_captions(language) for word in caption.pair[side]}

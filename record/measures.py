@@ -63,11 +63,11 @@ def measure(config: ExperimentConfig, seed: int, device: str | torch.device = "c
     return Run({"": lines, "environments": [environment()]}, details)
 
 
-def measure_rate(config: ExperimentConfig, seed: int) -> Run:
+def measure_rate(config: ExperimentConfig, seed: int, device: str | torch.device = "cpu") -> Run:
     """Train with a learning rate, and take the loss per word of dev sentences; none if training fails."""
     began, loss = perf_counter(), None
     with suppress(FloatingPointError):
-        model, _ = train_from_config(config, seed, backward=fused_backward)
+        model, _ = train_from_config(config, seed, device=device, backward=fused_backward)
         pairs = [pair for c in config.clauses for pair in dev_sentences(config, c)]
         loss = round(float(np.concatenate(token_nll(model, pairs)).mean()), 5)
     line = {"tuning_group": config.tuning_group, "learning_rate": config.learning_rate, "seed": seed}

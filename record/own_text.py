@@ -7,8 +7,8 @@ within .3 of the best, those with the lowest alignment error rate. With all runs
 
 ``own-text.early.csv`` has where the weights lie in the course of training on 400 pairs, for some of the scores: means
 over all target words of the largest weight, of the weight on the right source words, and of that on "the".
-``own-text.growth.csv`` has the mean length of their states and annotations, and the mean difference between the largest
-and the smallest score of a state. ``own-text.scaled.csv`` has the alignment error of three of them with other seeds.
+``own-text.growth.csv`` has the mean length of their states, and the mean difference between the largest and the
+smallest score of a state. ``own-text.scaled.csv`` has the alignment error of three of them with other seeds.
 """
 
 import multiprocessing

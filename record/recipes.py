@@ -97,8 +97,8 @@ TEXTS: Mapping[str, TextRecipe] = {
 def make(folder: Path) -> None:
     """Train the models that are not in the folder yet.
 
-    To train a model again, remove its folder. After an interruption the same call begins the training again that was
-    cut short.
+    To train a model again, remove its folder. After an interruption, the same call repeats the training that was cut
+    short from its beginning, or, of a text, continues it.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for recipes, train in ((RECIPES, _train), (TEXTS, _learn)):

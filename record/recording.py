@@ -10,7 +10,7 @@ Everything is computed in float32: on a GPU, TF32 is off.
 """
 
 import multiprocessing
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, ProcessPoolExecutor, wait
 from functools import partial
 from itertools import product
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 import torch
 from measures import measure, measure_costs, measure_rate
-from sentences import describe, measure_model, read_data, train_and_measure
+from sentences import check_text, describe, measure_model, read_data, train_and_measure
 from tables import Run, add_run, run_command
 from tyro.conf import Positional
 
@@ -75,20 +75,21 @@ def list_rate_jobs(recording: Recording, group: str) -> list[Job]:
     return [Job(config, seed, rate) for rate, seed in product(tried, rule["seeds"]) if (rate, seed) not in done]
 
 
-def list_jobs(plan: Plan, folder: Path) -> list[Job]:
-    """List what is not recorded, in running order; of a row whose learning rate is not chosen yet, what chooses it."""
-    recording, jobs, rates = Recording(plan, folder), {}, {}
+def list_jobs(plan: Plan, folder: Path, only: Collection[str] = ()) -> list[Job]:
+    """List what is not recorded, of `only` some rows or of all; for a row whose rate is not chosen, what chooses it."""
+    recording, jobs, rates, best = Recording(plan, folder), {}, {}, {}
+    done = recording.recorded
     for config, seed in plan.runs():
-        if (config.name, seed) in recording.recorded:
+        if (config.name, seed) in done or (only and config.name not in only):
             continue
-        needed = [Job(config, seed)]
-        if group := config.tuning_group:
-            if group not in rates:
-                rates[group] = list_rate_jobs(recording, group)
-            chosen = config if rates[group] else config.replace(learning_rate=recording.best_learning_rate(group))
-            needed = rates[group] or [Job(chosen, seed)]
+        needed, group = [Job(config, seed)], config.tuning_group
+        if group and group not in rates:
+            rates[group] = list_rate_jobs(recording, group)
+            best[group] = None if rates[group] else recording.best_learning_rate(group)
+        if group:
+            needed = rates[group] or [Job(config.replace(learning_rate=best[group]), seed)]
         jobs.update({str(job): job for job in needed})
-    return [*jobs.values()]
+    return sorted(jobs.values(), key=lambda job: (job.config.phase, job.rate is None))
 
 
 def members_of(job: Job, plan: Plan) -> list[Job]:
@@ -101,7 +102,7 @@ def run_job(job: Job, members: list[Job], data: Path, models: Path, device: torc
     """Train and measure, in a process of its own."""
     config, seed = job.config, job.seed
     if job.rate is not None:
-        return measure_rate(config.replace(learning_rate=job.rate), seed)
+        return measure_rate(config.replace(learning_rate=job.rate), seed, device)
     if config.language == GRAMMAR:
         return measure(config, seed, device)
     text = read_data(data, config.language)
@@ -118,50 +119,51 @@ def begin_process() -> None:
     torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
 
 
+def start_processes(number: int) -> ProcessPoolExecutor:
+    """Start processes that compute with one thread each."""
+    return ProcessPoolExecutor(number, multiprocessing.get_context("spawn"), begin_process)
+
+
 def record(
     plans: Iterable[Plan],
     folder: Path,
     models: Path,
     run: Callable[[Job, list[Job]], Run],
     *,
-    pool: Executor,
     processes: int = 1,
-    only: Sequence[str] = (),
+    only: Collection[str] = (),
     log: Callable[[str], Any] = print,
-) -> None:
-    """Do the runs that are missing, as many at once as there are processes in the pool, and log each.
+    start: Callable[[int], Executor] = start_processes,
+) -> list[Job]:
+    """Do the runs that are missing, log each, and return those that are left.
 
-    A run that fails is logged with its error, and left out.
+    A run that fails is logged with its error, and left; so is an ensemble whose members have no models.
     """
     of, failed, under_way = {plan.name: plan for plan in plans}, set(), {}
-    while True:
-        missing = [job for plan in of.values() for job in list_jobs(plan, folder)]
-        for job in sorted(missing, key=lambda job: job.config.phase):
-            members = members_of(job, of[job.config.plan])
-            ready = all(member.is_trained(models) for member in members) and (not only or job.config.name in only)
-            if ready and len(under_way) < processes and str(job) not in failed | {*map(str, under_way.values())}:
-                under_way[pool.submit(run, job, members)] = job
-        if not under_way:
-            return
-        for future in wait(under_way, return_when=FIRST_COMPLETED).done:
-            job = under_way.pop(future)
-            if error := future.exception():
-                failed.add(str(job))
-                log(f"{job}: {type(error).__name__}: {error}")
-            else:
-                add_run(future.result(), of[job.config.plan], folder)
-                log(str(job))
-
-
-def start_processes(number: int) -> ProcessPoolExecutor:
-    """Start processes that compute with one thread each."""
-    return ProcessPoolExecutor(number, multiprocessing.get_context("spawn"), begin_process)
+    with start(processes) as pool:
+        while True:
+            missing = [job for plan in of.values() for job in list_jobs(plan, folder, only)]
+            for job in sorted(missing, key=lambda job: job.config.phase):
+                members = members_of(job, of[job.config.plan])
+                ready = all(member.is_trained(models) for member in members)
+                if ready and len(under_way) < processes and str(job) not in failed | {*map(str, under_way.values())}:
+                    under_way[pool.submit(run, job, members)] = job
+            if not under_way:
+                return missing
+            for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+                job = under_way.pop(future)
+                if error := future.exception():
+                    failed.add(str(job))
+                    log(f"{job}: {type(error).__name__}: {error}")
+                else:
+                    add_run(future.result(), of[job.config.plan], folder)
+                    log(str(job))
 
 
 def main(
     plans: Positional[tuple[str, ...]] = ("world",),
     *,
-    data: Path = Path("multi30k"),
+    data: Path = Path("multi30k/data/task1/tok"),
     folder: Path = RECORDED,
     models: Path = Path("_build/models"),
     only: tuple[str, ...] = (),
@@ -180,7 +182,7 @@ def main(
     folder
         Where the tables are; the default is in the package.
     models
-        Where the models of a text go.
+        Where models go that are trained on a text.
     only
         Only these models.
     processes
@@ -195,17 +197,26 @@ def main(
     for name in only:
         check_choice([name for plan in read for name in plan.configs], only=name)
     if costs:
-        for config in (config for plan in read for config in plan.configs.values()):
-            with start_processes(1) as fresh:
-                add_run(fresh.submit(measure_costs, config).result(), read_plan(config.plan), folder)
-            print(config.name, flush=True)
+        rows = [(plan, config) for plan in read for config in plan.configs.values()]
+        for of, config in rows:
+            if not only or config.name in only:
+                with start_processes(1) as fresh:
+                    add_run(fresh.submit(measure_costs, config).result(), of, folder)
+                print(config.name, flush=True)
         return
-    first = [Recording(plan, folder) for plan in read if "again" in plan.contents]
-    again = [second_round(recording, judge_plan(recording)).plan for recording in first]
     run = partial(run_job, data=data.resolve(), models=models, device=resolve_device(device))
-    with start_processes(processes) as pool:
+
+    def do(plans: Sequence[Plan]) -> list[Job]:
+        for plan in plans:
+            check_text(Recording(plan, folder), list_jobs(plan, folder, only), data)
         log = partial(print, flush=True)
-        record([*read, *again], folder, models, run, pool=pool, processes=processes, only=only, log=log)
+        return record(plans, folder, models, run, processes=processes, only=only, log=log)
+
+    left = do(read)
+    first = [Recording(plan, folder) for plan in read if "again" in plan.contents]
+    left += do([second_round(recording, judge_plan(recording)).plan for recording in first])
+    if left:
+        raise ValueError(f"{len(left)} runs are left, {left[0]} among them")
 
 
 if __name__ == "__main__":

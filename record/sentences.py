@@ -26,7 +26,8 @@ import numpy as np
 from tables import Run, environment
 
 from attnbook.experiments.captions import LANGUAGES, load_captions
-from attnbook.experiments.plan import ExperimentConfig
+from attnbook.experiments.plan import GRAMMAR, ExperimentConfig
+from attnbook.experiments.runs import Recording
 from attnbook.pretrained.folder import load_history
 from attnlib.data import UNK, SentencePair, Tokenizer
 from attnlib.metrics import attention_weights, token_nll
@@ -126,9 +127,22 @@ def measure_model(model: EncoderDecoder, config: ExperimentConfig, seed: int, da
 
 
 def describe(config: ExperimentConfig, seed: int, folder: Path) -> dict[str, Any]:
-    """Describe a run as it is known again: by its settings, its search, and digests of its text."""
+    """Describe how a run was made: by its settings, its search, and digests of its text."""
     text = _digests(folder, config.language, config.num_pairs)
     return {"settings": asdict(settings_of(config, seed)), "search": search_of(config), "text": text}
+
+
+def check_text(recording: Recording, left: Sequence[Any], folder: Path) -> None:
+    """Raise an error if runs are left of a text that is not in the folder, or not that of the recorded runs."""
+    configs = recording.plan.configs
+    for language in {job.config.language for job in left} - {GRAMMAR}:
+        read_data(folder, language)
+        for run in (run for run in recording.details if configs[run["model"]].language == language):
+            if run["text"] != _digests(folder, language, configs[run["model"]].num_pairs):
+                raise ValueError(
+                    f"--data is {folder}, with another text than {run['model']}, seed {run['seed']}, is recorded with; "
+                    "expected the same text, or another --folder"
+                )
 
 
 @lru_cache

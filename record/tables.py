@@ -1,4 +1,4 @@
-"""Tables of recorded numbers: every line is written here, whole, by one process at a time."""
+"""Tables of recorded numbers, whose lines are written here, whole; one command at a time writes into a folder."""
 
 import json
 import os
@@ -86,6 +86,7 @@ def write_lines(
     order : sequence of str, optional
         How names in the key columns are sorted. If empty, by the alphabet.
     """
+    folder.mkdir(parents=True, exist_ok=True)
     new = pd.DataFrame([{column: float("nan") if x is None else x for column, x in line.items()} for line in lines])
     table, rank = read_table(name, folder), {name: n for n, name in enumerate(order)}
     key = [column for column in KEYS if column in new]
@@ -99,7 +100,6 @@ def write_lines(
 
 def add_run(run: Run, plan: Plan, folder: Path = RECORDED) -> None:
     """Write what is recorded of a run of a plan, its details last: a run that has them is done."""
-    folder.mkdir(parents=True, exist_ok=True)
     order = [*dict.fromkeys([*plan.configs, *plan.tuning_groups, "test", "captions"])]
     for part, lines in run.tables.items():
         write_lines(lines, f"{plan.name}.{part}".removesuffix("."), folder, order=order)

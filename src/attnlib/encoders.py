@@ -81,7 +81,7 @@ class BidirectionalGRU(nn.Module):
         backwards = _reverse(self.backward_rnn(_reverse(x, lengths))[0], lengths)
         real = sequence_mask(lengths, source.shape[1])
         annotations = torch.where(real[:, :, None], torch.cat([forwards, backwards], 2), 0.0)
-        # Padding never came before the backward state at the first word.
+        # The backward state at the first word has read the whole sentence, and no padding.
         s_0 = torch.tanh(linear(backwards[:, 0], self.W_s))
         # The forward state after each sentence's own last word, at lengths - 1: after that the GRU has read padding.
         summary = torch.cat([forwards[torch.arange(len(x), device=x.device), lengths - 1], backwards[:, 0]], 1)

@@ -166,7 +166,7 @@ def luong(
     source_vocabulary, target_vocabulary
         As for `rnn_search`.
     attention : bool, default True
-        If False, the base system of the paper's table 1: score, window and input feeding are no part of it.
+        If False, the base system of the paper's table 1: score, window, and input feeding are no part of it.
     score : {"general", "dot", "concat", "location"}
         The score. "location" needs the window "global", and sources of at most `LONGEST_LOCATION_SOURCE` words.
     window : {"global", "local-m", "local-p"}

@@ -52,8 +52,8 @@ class PositionalEmbedding(Embedding):
 
     Notes
     -----
-    Vaswani et al. 2017, sections 3.4 and 3.5. The number of features is even. Dropout is of the embedding; in section
-    5.4 of the paper, of its sum with the position.
+    Vaswani et al. 2017, sections 3.4 and 3.5. The number of features is even. Dropout applies to
+    the embedding; in section 5.4 of the paper it applies to the sum of embedding and position.
     """
 
     def __init__(self, vocab_size: int, d_model: int, dropout: float = 0.0):

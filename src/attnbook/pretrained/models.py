@@ -29,8 +29,8 @@ def load_pretrained(name: str) -> EncoderDecoder:
     -------
     EncoderDecoder
         The model, in evaluation mode. To train it further, call its ``float()`` and ``requires_grad_()``. Its
-        ``config["training_info"]`` holds the configuration, seed, steps, revision, and processor of its
-        training. `attnlib.translation.translate` translates with it.
+        ``config["training_info"]`` holds the plan and row, the seed, the steps, a digest of the code, and the
+        processor of its training. `attnlib.translation.translate` translates with it.
 
     Examples
     --------

@@ -26,11 +26,11 @@ def run(job, members=()):
     return Run({"": [line]}, {"model": config.name, "seed": seed, **about})
 
 
-def do(plan, folder, run=run, processes=1, **options):
+def do(plan, folder, run=run, *, processes=1, log=None, others=(), **options):
     messages = []
-    with ThreadPoolExecutor(processes) as pool:
-        record([plan], folder, folder / "models", run, pool=pool, processes=processes, log=messages.append, **options)
-    return messages
+    how = {"processes": processes, "log": log or messages.append, "start": ThreadPoolExecutor}
+    left = record([plan, *others], folder, folder / "models", run, **how, **options)
+    return messages, [*map(str, left)]
 
 
 def recorded(plan, folder):
@@ -41,31 +41,61 @@ def recorded(plan, folder):
 
 @pytest.mark.parametrize("processes", [1, 3])
 def test_every_run_is_recorded_once_rates_first_and_said(small, tmp_path, processes):
-    messages = do(small, tmp_path, processes=processes)
+    messages, left = do(small, tmp_path, processes=processes)
     assert recorded(small, tmp_path) == WHOLE
     assert len({*messages}) == len(messages) == len(WHOLE)
+    assert left == []
     if processes == 1:
         assert [messages[n] for n in (0, 6, 12, -1)] == PHASES
     assert {run["rate"] for run in Recording(small, tmp_path).details} == {0.01}
 
 
-def test_a_run_that_fails_is_named_and_left_out_and_the_same_command_does_it_again(small, tmp_path):
+def test_stopped_it_goes_on_where_it_was_and_then_finds_nothing_to_do(small, tmp_path):
+    messages = []
+
+    def stop(message):
+        messages.append(message)
+        if len(messages) == 15:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        do(small, tmp_path, log=stop)
+    before = recorded(small, tmp_path)
+    assert len(before) == 15
+    after, _ = do(small, tmp_path)
+    assert recorded(small, tmp_path) == WHOLE
+    assert not {*messages} & {*after}
+    assert do(small, tmp_path) == ([], [])
+
+
+def test_a_run_that_fails_is_named_and_left_and_the_same_command_does_it_again(small, tmp_path):
     def failing(job, members):
         if str(job) == "small bahdanau 11":
             raise FloatingPointError("loss is nan at step 3")
         return run(job)
 
-    messages = do(small, tmp_path, failing)
+    messages, left = do(small, tmp_path, failing)
     assert recorded(small, tmp_path) == WHOLE - {("bahdanau", 11)}
     assert messages.count("small bahdanau 11: FloatingPointError: loss is nan at step 3") == 1
-    assert do(small, tmp_path) == ["small bahdanau 11"]
+    assert left == ["small bahdanau 11"]
+    assert do(small, tmp_path) == (left, [])
     assert recorded(small, tmp_path) == WHOLE
-    assert do(small, tmp_path) == []
 
 
-def test_only_some_models_are_recorded(small, tmp_path):
-    do(small, tmp_path, only=["bahdanau"])
-    assert {key for key in recorded(small, tmp_path) if len(key) == 2} == {("bahdanau", 10 + n) for n in range(3)}
+@pytest.mark.parametrize("model", ["bahdanau", "no-attention"])
+def test_only_some_models_are_recorded_with_the_rates_of_their_group(small, tmp_path, model):
+    do(small, tmp_path, only=[model])
+    runs = {(model, 10 + n) for n in range(SEEDS[model])}
+    assert recorded(small, tmp_path) == runs | {rate for rate in RATES if rate[0] == "early"}
+
+
+def test_two_plans_are_recorded_together_a_phase_of_both_before_the_next(small, tmp_path):
+    configs = {name: config.replace(plan="other") for name, config in small.configs.items()}
+    other = Plan("other", small.contents, configs)
+    messages, _ = do(small, tmp_path, others=[other])
+    assert recorded(small, tmp_path) == recorded(other, tmp_path) == WHOLE
+    second = [n for n, message in enumerate(messages) if "early" in message]
+    assert max(n for n, message in enumerate(messages) if "local-p" in message) < min(second)
 
 
 def test_an_ensemble_waits_for_the_models_of_its_members(small, tmp_path):
@@ -81,6 +111,10 @@ def test_an_ensemble_waits_for_the_models_of_its_members(small, tmp_path):
         return run(job)
 
     assert [*map(str, list_jobs(plan, tmp_path))] == ["small members 0", "small all 0", "small members 1"]
-    assert do(plan, tmp_path, train) == ["small members 0", "small members 1", "small all 0"]
+    assert do(plan, tmp_path / "kept", lambda job, _: run(job)) == (
+        ["small members 0", "small members 1"],
+        ["small all 0"],
+    )
+    assert do(plan, tmp_path, train) == (["small members 0", "small members 1", "small all 0"], [])
     assert given[-1] == ("all", ["small members 0", "small members 1"])
     assert [Job(both["members"], n).is_trained(tmp_path / "models") for n in range(3)] == [True, True, False]

@@ -9,6 +9,7 @@ from sentences import search_of, settings_of
 from tables import Run, add_run, write_lines
 
 from attnbook.experiments import Recording, count_macs, count_parameters, read_plan, read_table, train_from_config
+from attnbook.experiments.ledger import judge_plan, second_round
 from attnbook.experiments.plan import PLANS
 from attntext.loss import fused_backward
 from attntext.settings import TrainingConfig
@@ -124,9 +125,10 @@ def test_a_finished_plan_is_recorded_whole():
 
 
 def test_each_run_on_sentences_has_its_settings_and_the_same_text():
-    recording, texts = Recording("sentences"), {}
-    for run in recording.details:
-        config = recording.plan.configs[run["model"]]
+    texts, papers = {}, Recording("papers-captions")
+    recordings = [Recording("sentences"), papers, second_round(papers, judge_plan(papers))]
+    for plan, run in [(recording.plan, run) for recording in recordings for run in recording.details]:
+        config = plan.configs[run["model"]]
         assert TrainingConfig(**run["settings"]) == settings_of(config, run["seed"])
         assert run["search"] == search_of(config)
         assert texts.setdefault((config.language, config.num_pairs), run["text"]) == run["text"]

@@ -1,4 +1,4 @@
-"""Runs on a text: recorded once, measured, and with nothing of the text in them."""
+"""Runs on a text: measured, and with nothing of the text in them."""
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 from ibm_model_1 import count_words
-from recording import record, run_job
-from sentences import read_data
+from recording import list_jobs, record, run_job
+from sentences import check_text, read_data
 from tables import write_lines
 
 from attnbook import load, sample
@@ -54,8 +54,7 @@ def folder(sentences, text_folder, models, tmp_path_factory) -> Path:
     """Record the runs of three models."""
     folder = tmp_path_factory.mktemp("runs")
     run = partial(run_job, data=text_folder, models=models, device=torch.device("cpu"))
-    with ThreadPoolExecutor(1) as pool:
-        record([sentences], folder, models, run, pool=pool, only=WANTED, log=str)
+    assert record([sentences], folder, models, run, only=WANTED, log=str, start=ThreadPoolExecutor) == []
     return folder
 
 
@@ -118,3 +117,17 @@ def test_no_sentence_of_the_text_is_in_a_record(folder, text_folder):
     lines = {" ".join(side) for part in read_data(text_folder, "german") for pair in part for side in pair[:2]}
     for path in folder.glob("[a-z]*"):
         assert not [line for line in lines if line in path.read_text("utf-8")]
+
+
+def test_another_text_than_that_of_the_recorded_runs_is_refused(sentences, folder, text_folder, tmp_path):
+    recording, left = Recording(sentences, folder), list_jobs(sentences, folder)
+    assert {job.config.name for job in left}.isdisjoint(WANTED)
+    check_text(recording, left, text_folder)
+    for name in ("train", "val", "test_2017_flickr"):
+        for ending in ("en", "de", "fr"):
+            (tmp_path / f"{name}.{ending}").write_text("a\nb\n")
+    with pytest.raises(ValueError, match="another text than no-attention, seed 0, is recorded with; expected the same"):
+        check_text(recording, left, tmp_path)
+    with pytest.raises(ValueError, match=r"which lacks train\.lc\.norm\.tok\.en, "):
+        check_text(recording, left, tmp_path / "nowhere")
+    check_text(recording, [], tmp_path / "nowhere")
