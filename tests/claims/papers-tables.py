@@ -17,6 +17,9 @@ assert of_luong.loc[gains, "difference"].abs().max() < 0.05, "at 0"
 from attnbook.experiments.runs import read_table
 
 assert all(ledger.unrecorded(runs).empty for runs in recorded.values())
+tried_again = ledger.second_round(captions, judged["captions"])
+wanted = sum(len(config.seeds) for config in tried_again.plan.configs.values())
+assert (len(tried_again.recorded), wanted) == (16, 30)
 machines = read_table("papers-captions.environments").set_index("id").drop(columns="code").fillna("")
 elsewhere = [run["model"] for run in captions.details if not machines.loc[run["environment"], "gpu"]]
 once, all_five = ["concat", "ensemble", "local-p"], ["local-m-D2", "local-p-again", "local-p-dot"]
