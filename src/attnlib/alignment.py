@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from attnlib.checks import INTEGERS, NUMBERS, brief, check_arrays
+from attnlib.checks import INTEGERS, NUMBERS, check_arrays, check_type
 from attnlib.mechanism import AttentionOutput, attend
 from attnlib.scores import Dot, Location
 
@@ -86,9 +86,7 @@ class AttentionLayer(nn.Module):
 
     def __init__(self, score: nn.Module, window: nn.Module):
         super().__init__()
-        for name, part in (("score", score), ("window", window)):
-            if not isinstance(part, nn.Module):
-                raise TypeError(f"{name} is {brief(part)}; expected a module, such as General(8, 8) or GlobalWindow()")
+        check_type(nn.Module, "a module, such as General(8, 8) or GlobalWindow()", score=score, window=window)
         if isinstance(score, Location) and getattr(window, "half_width", inf) < inf:
             raise ValueError(f"window is {window}; expected GlobalWindow(), the only window for a Location score")
         self.score, self.window = score, window

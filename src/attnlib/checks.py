@@ -4,7 +4,7 @@ A check raises an error that names the argument, says what it was and what was e
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from math import isfinite
 from typing import Any
@@ -103,6 +103,13 @@ def _libraries(kind: type) -> set[str]:
     return {base.__module__.partition(".")[0] for base in kind.__mro__}
 
 
+def check_type(kind: type, expected: str, /, **given: Any) -> None:
+    """Raise a TypeError for what is not of a type, with words for what was expected."""
+    for name, x in given.items():
+        if not isinstance(x, kind):
+            raise TypeError(f"{name} is {brief(x)}; expected {expected}")
+
+
 def check_whole(at_least: int = 1, at_most: int = 2**31 - 1, /, **numbers: Any) -> list[int]:
     """Return whole numbers as Python's, or raise an error if one is not a whole number, or is too small.
 
@@ -143,16 +150,18 @@ def is_out_of_memory(error: Exception) -> bool:
 
 def check_finite(**numbers: Any) -> None:
     """Raise a ValueError for anything but a finite number."""
-    for name, number in numbers.items():
-        if isinstance(number, bool) or not isinstance(number, FloatLike) or not isfinite(number):
-            raise ValueError(f"{name} is {brief(number)}; expected a finite number")
+    _check_numbers(isfinite, "a finite number", numbers)
 
 
 def check_positive(**numbers: Any) -> None:
     """Raise a ValueError for anything but a number above 0."""
+    _check_numbers(lambda number: number > 0, "a number above 0", numbers)
+
+
+def _check_numbers(fits: Callable[[Any], Any], expected: str, numbers: Mapping[str, Any]) -> None:
     for name, number in numbers.items():
-        if isinstance(number, bool) or not isinstance(number, FloatLike) or not number > 0:
-            raise ValueError(f"{name} is {brief(number)}; expected a number above 0")
+        if isinstance(number, bool) or not isinstance(number, FloatLike) or not fits(number):
+            raise ValueError(f"{name} is {brief(number)}; expected {expected}")
 
 
 def check_share(**numbers: Any) -> None:

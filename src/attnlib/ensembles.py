@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from attnlib.checks import brief
+from attnlib.checks import check_type
 from attnlib.decoders import DecoderState
 from attnlib.mechanism import AttentionOutput
 from attnlib.seq2seq import EncoderDecoder, check_models
@@ -35,8 +35,7 @@ def ensemble(models: Sequence[EncoderDecoder]) -> EncoderDecoder:
     >>> len(translate_all(models, [["a", "b"], ["b"]], max_length=4))
     2
     """
-    if not isinstance(models, Sequence):
-        raise TypeError(f"models is {brief(models)}; expected a sequence of models")
+    check_type(Sequence, "a sequence of models", models=models)
     if not models:
         raise ValueError("models is empty; expected at least one model")
     check_models(**{f"models[{n}]": model for n, model in enumerate(models)})

@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from attnlib.checks import INTEGERS, brief, check_arrays, check_range
+from attnlib.checks import INTEGERS, check_arrays, check_range, check_type
 from attnlib.data import BOS, PAD, Tokenizer
 from attnlib.decoders import DecoderState
 from attnlib.mechanism import AttentionOutput
@@ -70,9 +70,9 @@ class EncoderDecoder(nn.Module):
         target_vocabulary: Tokenizer | None = None,
     ):
         super().__init__()
-        for name, given in (("source_vocabulary", source_vocabulary), ("target_vocabulary", target_vocabulary)):
-            if given is not None and not isinstance(given, Tokenizer):
-                raise TypeError(f"{name} is {brief(given)}; expected a Vocabulary or another Tokenizer")
+        both = {"source_vocabulary": source_vocabulary, "target_vocabulary": target_vocabulary}
+        known = {name: vocabulary for name, vocabulary in both.items() if vocabulary is not None}
+        check_type(Tokenizer, "a Vocabulary or another Tokenizer", **known)
         self.encoder, self.decoder = encoder, decoder
         self.source_vocabulary, self.target_vocabulary = source_vocabulary, target_vocabulary
         self.config: Mapping[str, Any] = {}
@@ -182,6 +182,4 @@ class EncoderDecoder(nn.Module):
 
 def check_models(**models: Any) -> None:
     """Raise a TypeError for what is no model."""
-    for name, model in models.items():
-        if not isinstance(model, EncoderDecoder):
-            raise TypeError(f"{name} is {brief(model)}; expected an EncoderDecoder")
+    check_type(EncoderDecoder, "an EncoderDecoder", **models)

@@ -11,7 +11,7 @@ from itertools import chain
 import numpy as np
 from jaxtyping import Bool, Float
 
-from attnlib.checks import brief
+from attnlib.checks import check_type
 
 Words = tuple[str, ...]
 
@@ -27,8 +27,7 @@ def split_words(line: str) -> Words:
     As in fast_align and Moses, other white space is part of a word: links would count other words than those do. Byte
     order marks are left out, which stand inside a file if several were joined.
     """
-    if not isinstance(line, str):
-        raise TypeError(f"sentence is {brief(line)}; expected a string, with spaces between words")
+    check_type(str, "a string, with spaces between words", sentence=line)
     if re.search("[\ud800-\udfff]", line):
         raise ValueError(f"sentence is {line!r}; expected no lone surrogate")
     line = unicodedata.normalize("NFC", line.replace("\ufeff", ""))

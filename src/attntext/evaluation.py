@@ -106,9 +106,9 @@ def evaluate(
     tokenize = tokenize or bleu_tokenizer([pair[1] for pair in pairs]) or ("none" if by_words else "13a")
     bleu_metric(tokenize)  # refuses before anything is translated
     error = None
-    if gold is not None and len(gold) != len(pairs):
-        raise ValueError(f"gold has {len(gold)} alignments; expected {len(pairs)}, one for each pair")
     if gold is not None:
+        if len(gold) != len(pairs):
+            raise ValueError(f"gold has {len(gold)} alignments; expected {len(pairs)}, one for each pair")
         sure, possible = zip(*gold, strict=True)
         error = alignment_error_rate(forced_alignments(model, pairs), sure, possible)
     translations = translate_all(model, [pair[0] for pair in pairs], **options)
