@@ -18,6 +18,7 @@ assert all(verdict[first, plain, "exact_match", n] == "ruled out" for n in (3, 4
 assert verdict[longer, plain, "exact_match", 4] == "supported"
 assert verdict[longer, plain, "exact_match", 5] == "inconclusive"
 assert all(verdict[old, longer, "exact_match", n] == "inconclusive" for n in (4, 5, 6))
+assert all(verdict[old, longer, "perplexity", n] == "reversed" for n in (4, 5, 6))
 assert all(verdict[old, plain, "perplexity", n] == "reversed" for n in (5, 6, 8))
 real = experiments.Recording("sentences").runs().query("test_set == 'test'")
 ends = real.groupby("model").agg(["min", "max", "size"])
