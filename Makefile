@@ -61,7 +61,7 @@ papers: .venv/installed ## record what is missing of the papers' tables; about a
 exercises: .venv/installed ## try typical wrong answers on every check of every chapter; minutes
 	EXERCISES=all $(BIN)/python -m pytest tests -k exercise
 
-verify: .venv/installed ## break a module in every small way, and count the faults that its tests notice; minutes. MODULE=scores
+verify: .venv/installed ## break a module in every small way, and count the faults that its tests notice; about half an hour. MODULE=scores
 	$(PYTHON) -m venv --clear _build/mutants
 	_build/mutants/bin/pip install --quiet cosmic-ray
 	sed 's/MODULE/$(MODULE)/' tools/mutants.toml > _build/mutants.toml
@@ -76,7 +76,7 @@ serve: ## show the built book at http://localhost:8000
 
 pdf: _build/html/index.html ## print the built chapters into _build/pdf. CHROMIUM="google-chrome"
 	mkdir -p _build/pdf
-	for page in $$(find _build/html/notebooks -name "*.html"); do $(CHROMIUM) --headless --no-pdf-header-footer --virtual-time-budget=60000 \
+	for page in $$(find _build/html/notebooks -name "*.html" ! -name changes.html); do $(CHROMIUM) --headless --no-pdf-header-footer --virtual-time-budget=60000 \
 	  --print-to-pdf=_build/pdf/$$(basename $$page .html).pdf "file://$(CURDIR)/$$page" || exit 1; done
 
 lock: ## pin the newest versions that pyproject.toml admits, if their licenses do; torch stays

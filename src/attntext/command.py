@@ -99,7 +99,7 @@ def train(
     architecture : Architecture
         Network. None stands for the setting of the preset's paper; without a preset: Luong's decoder, concat score.
     training : TrainingConfig
-        Training. The epochs count unless steps or minutes are given. The defaults were tuned on 29,000 captions.
+        Training. The epochs count unless steps or minutes are given. The defaults were chosen by a few trials.
     target : path, optional
         their translations; without it, --source has pairs with tabs
     dev : paths, optional

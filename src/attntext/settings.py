@@ -69,7 +69,7 @@ class Architecture:
 class TrainingConfig:
     """Settings of a training. The epochs count unless `steps` or `minutes` are given.
 
-    The defaults are the best of the few tried on 29,000 captions.
+    The defaults were chosen by a few trials, most of them on 29,000 captions.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-r"""Models between Bahdanau's and Luong's (laboratory, "The papers' tables").
+r"""Models between Bahdanau's and Luong's (chapter 4).
 
 `hybrid` takes each part from one of the two papers:
 
