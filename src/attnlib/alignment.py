@@ -99,10 +99,10 @@ class AttentionLayer(nn.Module):
         h
             Annotations. Those of padding get weight 0, and must be finite: 0 times NaN is NaN.
         lengths
-            The number of words of each sentence, EOS among them.
+            The number of words of each sentence, from 1 to `src`, EOS among them.
         """
         check_arrays(h=(h, NUMBERS, "batch src enc"), lengths=(lengths, INTEGERS, "batch"))
-        h = h.contiguous()
+        h, lengths = h.contiguous(), lengths.long()
         return Memory(self.score.project_keys(h), h, lengths, sequence_mask(lengths, h.shape[1])[:, None])
 
     def forward(self, s: Float[Tensor, "batch tgt dec"], memory: Memory, steps: Int[Tensor, "tgt"]) -> AttentionOutput:

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 from jaxtyping import Int
 from torch import Tensor
 
-from attnlib.checks import brief, check_number, check_sentence, check_whole, check_words
+from attnlib.checks import brief, check_number, check_sentence, check_type, check_whole, check_words
 
 PAD, BOS, EOS, UNK = 0, 1, 2, 3
 """Ids of padding, of the start of a target, of the end of every sentence, and of an unknown word."""
@@ -123,6 +123,7 @@ class Vocabulary:
 
     def __post_init__(self):
         check_words("words", self.words)
+        check_type(tuple, "a tuple of words", words=self.words)
         known = set(self.words)
         if len(known) < len(self.words) or SPECIAL[UNK] in known:
             raise ValueError(f"words holds {len(self.words)} words; expected distinct words, without {SPECIAL[UNK]}")

@@ -104,7 +104,7 @@ class EnsembleDecoder(nn.ModuleList):
     def _mean_attention(self, outputs: Sequence[AttentionOutput | None], src: int) -> AttentionOutput | None:
         """Return the mean weights, with contexts of no features: each model has contexts of its own."""
         attended = [output for output in outputs if output is not None]
-        if not self.has_attention:
+        if len(attended) < len(outputs):
             return None
         weights = torch.stack([output.to_dense(src) for output in attended]).mean(0)
         return AttentionOutput(attended[0].context[..., :0], weights)

@@ -115,7 +115,7 @@ def hard_alignment(
     check_words("source", source)
     check_words("target", target)
     shape, words = tuple(weights.shape), (len(target), len(source))
-    inside = np.asarray(weights)[: len(target), : len(source)]
+    inside = _to_numpy(weights)[: len(target), : len(source)]
     if inside.shape != words or not len(source):
         expected = f"at least {words}, (target words, source words), and a source word"
         raise ValueError(f"weights has shape {shape}; expected {expected}")
@@ -220,12 +220,20 @@ def exact_match(translations: Sequence[Sequence[str]], references: Sequence[Sequ
     return sum(tuple(words) == tuple(reference) for words, reference in pairs) / len(references)
 
 
+def _to_numpy(weights: Real[Array, "*batch tgt src"]) -> Real[np.ndarray, "*batch tgt src"]:
+    """Return weights as a NumPy array, also those of a GPU or in bfloat16, which NumPy lacks."""
+    if isinstance(weights, np.ndarray):
+        return weights
+    weights = weights.detach().cpu()
+    return (weights.float() if weights.dtype == torch.bfloat16 else weights).numpy()
+
+
 def _unit_weights(model: EncoderDecoder, pairs: Sequence[SentencePair]) -> Iterator[Float[np.ndarray, "tgt src"]]:
     """Yield the attention weights of reference translations, between the units of each pair."""
     for part, batch, scored in _forced(model, pairs):
         if scored.attention is None:
             raise ValueError("model has no attention; expected a model with attention")
-        dense = scored.attention.to_dense(batch.source.shape[1]).cpu().numpy()
+        dense = _to_numpy(scored.attention.to_dense(batch.source.shape[1]))
         for weights, pair in zip(dense, part, strict=True):
             pieces = (known.surfaces(words) for known, words in zip(model.vocabularies, pair[:2], strict=True))
             yield unit_weights(weights, *zip(units_of(*pair[:2], model.unspaced), pieces, strict=True))

@@ -165,19 +165,20 @@ class EncoderDecoder(nn.Module):
         self, source: Int[Tensor, "batch src"], lengths: Int[Tensor, "batch"], target: Int[Tensor, "batch tgt"]
     ) -> tuple[Int[Tensor, "batch tgt"], Any]:
         """Return what the decoder reads: the word before each target word, BOS at first, and the encoded source."""
-        encoded = self._encode(source, lengths, target=(target, INTEGERS, "batch tgt"))
+        encoded, target = self._encode(source, lengths, target=(target, INTEGERS, "batch tgt")), target.long()
         if self.target_vocabulary is not None:
             check_range(0, len(self.target_vocabulary) - 1, target=target)
         # Teacher forcing: to predict word t the decoder is given the true word t - 1, so the target moves right by one.
-        before = torch.cat([target.new_full((len(target), 1), BOS), target[:, :-1]], 1).long()
+        before = torch.cat([target.new_full((len(target), 1), BOS), target[:, :-1]], 1)
         return before, encoded
 
     def _encode(self, source, lengths, **others):
         check_arrays(source=(source, INTEGERS, "batch src"), lengths=(lengths, INTEGERS, "batch"), **others)
+        source, lengths = source.long(), lengths.long()
         if self.source_vocabulary is not None:
             check_range(0, len(self.source_vocabulary) - 1, source=source)
         check_range(1, source.shape[1], lengths=lengths)
-        return self.encoder(source.long(), lengths.long())
+        return self.encoder(source, lengths)
 
 
 def check_models(**models: Any) -> None:

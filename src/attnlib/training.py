@@ -50,7 +50,7 @@ class TrainingState:
     seconds : float
         The time of all steps. That of the callbacks does not count.
     should_stop : bool
-        Whether to end before the next step. A callback may set it.
+        Whether to end before the next step. A callback may set it. To continue such a training, set it to False.
     interrupted : bool
         Whether Ctrl-C was pressed.
     random : tensor, optional

@@ -25,15 +25,15 @@ def split_words(line: str) -> Words:
     """Split a line at its spaces and tabs, after Unicode normalization (NFC).
 
     As in fast_align and Moses, other white space is part of a word: links would count other words than those do. Byte
-    order marks are left out, which stand inside a file if several were joined.
+    order marks are left out, which stand inside a file if several were joined. So are carriage returns at the end of a
+    word.
     """
     check_type(str, "a string, with spaces between words", sentence=line)
     if re.search("[\ud800-\udfff]", line):
         raise ValueError(f"sentence is {line!r}; expected no lone surrogate")
     line = unicodedata.normalize("NFC", line.replace("\ufeff", ""))
-    for white in ("\r\n", "\n", "\t"):
-        line = line.replace(white, " ")
-    return tuple(filter(None, line.rstrip("\r").split(" ")))
+    line = re.sub(r"\r+(?=[ \n\t]|$)", "", line)
+    return tuple(filter(None, re.split("[ \n\t]", line)))
 
 
 def lacks_spaces(sentences: Sequence[Sequence[str]]) -> bool:

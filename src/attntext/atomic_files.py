@@ -40,9 +40,9 @@ def reopened(stream: Any, number: int) -> Any:
     """Reopen the output, 1, or the log, 2, so that no reader of the log can end a program by going away.
 
     Letters that the stream's encoding does not have are replaced. What is closed, or no stream of the system, stays as
-    it is.
+    it is. So does a console of Windows, for which Python has a writer of its own.
     """
-    if getattr(stream, "name", os.devnull) == os.devnull:
+    if getattr(stream, "name", os.devnull) == os.devnull or (os.name == "nt" and stream.isatty()):
         return stream
     raw = _Standard(number, "wb", closefd=False)
     by_line = number == 2 or raw.isatty()

@@ -20,7 +20,7 @@ class Bin(NamedTuple):
     Attributes
     ----------
     shortest, longest : int
-        The range, in words without EOS, both ends included.
+        The range, in words without EOS, both ends included; in letters if the sources have no spaces.
     sentences : int
         Number of sentences.
     bleu : float

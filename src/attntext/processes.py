@@ -39,9 +39,11 @@ def resolve_device(name: str | None = None) -> torch.device:
     here = torch.cuda.device_count() if torch.cuda.is_available() else 0
     known = ["cpu", *(["cuda"] * bool(here)), *(f"cuda:{n}" for n in range(here))]
     name = name or ("cuda" if here else "cpu")
+    if name == "cuda" and here:
+        name = f"cuda:{os.environ.get('LOCAL_RANK', '0')}"
     if name not in known:
         raise ValueError(f"device is {name!r}; expected a device of this machine: {', '.join(known)}")
-    return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0"))) if name == "cuda" else torch.device(name)
+    return torch.device(name)
 
 
 def bfloat16_autocast(device: torch.device, *, enabled: bool = True) -> torch.autocast:

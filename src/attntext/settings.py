@@ -130,6 +130,7 @@ class TrainingConfig:
         times = ("epochs", "steps", "eval_every", "patience")
         check_whole(**{name: n for name in (*sizes, *times) if (n := getattr(self, name)) is not None})
         check_seed(self.seed)
+        check_choice(PRESETS, preset=self.preset)
         check_choice(("cosine", "constant"), schedule=self.schedule)
         check_share(label_smoothing=self.label_smoothing)
         rates = ("minutes", "learning_rate", "max_grad_norm", "embedding_scale")
@@ -162,4 +163,5 @@ def read_settings(path: Path) -> tuple[Architecture, TrainingConfig]:
         architecture = Architecture(**{name: given[name] for name in vars(Architecture()) if name in given})
         if architecture.options(training.seed) != (training.preset, training.options):
             raise ValueError("it has options that attnlib train does not have")
+        training.check()
     return architecture, training

@@ -10,6 +10,7 @@ from typing import Any
 
 from attnlib.checks import check_whole
 from attnlib.data import UNK, Tokenizer
+from attnlib.scores import Location
 from attnlib.seq2seq import EncoderDecoder
 from attnlib.translation import translate_all
 from attnlib.units import Words, split_words
@@ -43,7 +44,7 @@ def translate_stream(
     source, target : binary stream
         UTF-8 text in and out, the former packed or not. An empty line has an empty translation.
     max_input_length : int, default 1000
-        Most words or subwords of a line. A longer line is cut.
+        Most words or subwords of a line. A longer line is cut. A model with the location score has a limit of its own.
     linked : binary stream, optional
         Stream for the links, in the Pharaoh format, one line for each sentence.
     name : path or str, optional
@@ -60,6 +61,9 @@ def translate_stream(
     """
     beam_size = options.get("beam_size", 5)
     check_whole(max_input_length=max_input_length)
+    score = getattr(getattr(model.decoder, "attention", None), "score", None)
+    if isinstance(score, Location):  # which knows so many positions, EOS among them
+        max_input_length = min(max_input_length, len(score.W_a) - 1)
     (most,) = check_whole(n_best=n_best or 1)
     if most > beam_size:
         raise ValueError(f"n_best is {most}; expected at most beam_size, {beam_size}")
@@ -125,8 +129,8 @@ def _together(source: Any, name: Path | str) -> Iterator[list[bytes]]:
 def _has_more(source: Any) -> bool:
     try:
         return bool(select([source], [], [], 0.1)[0])
-    except (OSError, ValueError):  # no stream that one waits for
-        return True
+    except (OSError, ValueError):  # no stream that one waits for; at a terminal of Windows, each line is answered
+        return not source.isatty()
 
 
 def _shortened(vocabulary: Tokenizer, words: Words, longest: int) -> Words:

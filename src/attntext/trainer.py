@@ -27,7 +27,7 @@ from attnbook.pretrained.folder import (
 )
 from attnbook.pretrained.subwords import Subwords
 from attnlib.batching import Corpus
-from attnlib.data import UNK, SentencePair, Tokenizer, Vocabulary
+from attnlib.data import UNK, SentencePair, Tokenizer, Vocabulary, as_pair
 from attnlib.metrics import bleu, chrf, token_nll
 from attnlib.presets import LONGEST_LOCATION_SOURCE
 from attnlib.seq2seq import EncoderDecoder
@@ -46,11 +46,11 @@ _FIRST = 5  # words of each sentence, which are enough to compare how fast steps
 
 def train_model(
     folder: str | Path,
-    pairs: Iterable[SentencePair],
-    dev: Sequence[SentencePair] = (),
+    pairs: Iterable[SentencePair | tuple],
+    dev: Iterable[SentencePair | tuple] = (),
     config: TrainingConfig | None = None,
     *,
-    start: Path | None = None,
+    start: str | Path | None = None,
     save_seconds: float = 60.0,
     progress: bool | None = None,
     log: Callable[[str], Any] = lambda line: None,
@@ -63,8 +63,8 @@ def train_model(
     folder : path
         The model folder.
     pairs : iterable of SentencePair
-        The training text, which is read several times: a list, or an `attntext.files.ParallelText`.
-    dev : sequence of SentencePair, optional
+        The training text. An `attntext.files.ParallelText` is read several times, and need not be in memory.
+    dev : iterable of SentencePair, optional
         Dev sentences. If there are any, the weights with the best dev score are kept.
     config : TrainingConfig, optional
         Settings of the training. If None, the defaults.
@@ -95,12 +95,15 @@ def train_model(
     """
     folder, config, began = Path(folder), config or TrainingConfig(), monotonic()
     config.check()
+    start = None if start is None else Path(start)
+    text = pairs if isinstance(pairs, ParallelText) else [as_pair(pair) for pair in pairs]
+    dev_text = [as_pair(pair) for pair in dev]
     with saving.alone(folder):
         if not torch.is_grad_enabled():
             raise ValueError("train_model is called without gradients; expected no torch.no_grad or inference_mode")
         with processes.main_process_first():
             resumed = (folder / TRAINING).exists()
-            prepared = _prepare(folder, pairs, dev, config, start, log=log, device=torch.device(device))
+            prepared = _prepare(folder, text, dev_text, config, start, log=log, device=torch.device(device))
         if prepared is None:
             log(f"{folder} is complete already; --from trains it further")
             return load(folder, device)
@@ -110,7 +113,7 @@ def train_model(
             log(f"going on after step {state.step:,}")
         sizes: dict[str, Any] = {"max_tokens": config.max_tokens, "max_sentences": config.max_sentences}
         epoch, share = corpus.in_one_epoch(**sizes), (processes.rank(), processes.world_size())
-        watch = Watch(folder, dev, config, config.eval_every or max(epoch, 50), save_seconds, log)
+        watch = Watch(folder, dev_text, config, config.eval_every or max(epoch, 50), save_seconds, log)
         how: dict[str, Any] = config.train_arguments(epoch)
         if how["steps"] and how["steps"] != config.steps:
             log(f"{how['steps']:,} steps, which are {how['steps'] // epoch} passes through the text (--epochs)")
@@ -149,7 +152,7 @@ def train_model(
             "expected more --epochs, --steps or --minutes"
         )
     model = load(folder, device)
-    if reason != "interrupted" and (warning := attention_warning(model, [*islice(dev or pairs, 100)])):
+    if reason != "interrupted" and (warning := attention_warning(model, [*islice(dev_text or text, 100)])):
         log(warning)
     return model
 

@@ -107,6 +107,7 @@ CAT = SentencePair(("cat",), ("cat",) * 9)
         (lambda: Vocabulary(("cat", "cat")), "words holds 2 words; expected distinct"),
         (lambda: Vocabulary(("<unknown>",)), "distinct words, without <unknown>"),
         (lambda: Vocabulary("ab"), "TypeError: words is the string 'ab'; expected a sequence of words"),
+        (lambda: Vocabulary(["the", "cat"]), r"TypeError: words is \['the', 'cat'\]; expected a tuple"),
         (lambda: VOCABULARY.encode("the cat"), "TypeError: words is the string 'the cat'"),
         (lambda: VOCABULARY.encode([7]), "TypeError: words holds 7; expected words"),
         (lambda: VOCABULARY.encode([]), "words is empty"),

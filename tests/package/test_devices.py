@@ -21,7 +21,7 @@ PAIRS = sample(23, seed=0, clauses=(1,))
 VOCABULARIES = tuple(Vocabulary.from_sentences(pair[side] for pair in PAIRS) for side in (0, 1))
 
 
-def test_a_gpu_is_chosen_where_there_is_one_and_each_process_has_its_own(monkeypatch):
+def test_a_gpu_is_chosen_where_there_is_one_and_each_process_has_its_own(monkeypatch, refused):
     assert resolve_device("cpu") == torch.device("cpu")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
@@ -29,6 +29,8 @@ def test_a_gpu_is_chosen_where_there_is_one_and_each_process_has_its_own(monkeyp
     assert resolve_device("cuda:1") == torch.device("cuda:1")
     monkeypatch.setenv("LOCAL_RANK", "1")
     assert resolve_device() == torch.device("cuda:1")
+    monkeypatch.setenv("LOCAL_RANK", "3")
+    refused(resolve_device, "device is 'cuda:3'; expected a device of this machine: cpu, cuda, cuda:0, cuda:1$")
 
 
 @pytest.mark.parametrize("name", ["cuda", "cuda:3", "meta"])

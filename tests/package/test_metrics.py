@@ -41,6 +41,14 @@ def test_each_target_word_is_linked_to_the_word_it_looked_at_most_and_end_does_n
     assert hard_alignment(weights, ["the", "cat"], ["le", "chat"]) == {(1, 0), (0, 1)}
     assert hard_alignment(weights.numpy(), ["the", "cat", "sleeps"], ["le"]) == {(2, 0)}
     assert hard_alignment(weights[:1, :1], ["the"], ["le"]) == {(0, 0)}
+    learned = weights.bfloat16().requires_grad_()
+    assert hard_alignment(learned, ["the", "cat"], ["le", "chat"]) == {(1, 0), (0, 1)}
+
+
+def test_links_of_a_model_in_bfloat16_are_found_too():
+    model = small().bfloat16()
+    assert np.allclose(attention_weights(model, PAIR).sum(1), 1, atol=0.5)
+    assert forced_alignments(model, [PAIR]) == [hard_alignment(attention_weights(model, PAIR), *PAIR[:2])]
 
 
 def test_the_floor_by_hand():

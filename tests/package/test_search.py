@@ -244,6 +244,13 @@ def test_sentences_are_brought_to_the_model():
         translate_all(untrained("rnn_search").to("meta"), [("a",)], max_length=3)
 
 
+def test_ids_may_be_of_any_kind_of_whole_numbers(search):
+    model, ids = untrained("luong"), torch.tensor([[4, 5, EOS]])
+    kinds = torch.long, torch.int8
+    both = [search(model, ids.to(kind), torch.tensor([3], dtype=kind), 3).ids for kind in kinds]
+    assert torch.equal(*both)
+
+
 def test_one_sentence_without_a_score_is_enough_to_refuse(search):
     """As when its weights have overflowed. The sentences beside it have scores."""
     translator = Table(6, 0)

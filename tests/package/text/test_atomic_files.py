@@ -1,10 +1,20 @@
 """A file is written whole or not at all."""
 
 import errno
+import os
+from types import SimpleNamespace
 
 import pytest
 
-from attntext.atomic_files import atomic_open, write_atomically
+from attntext.atomic_files import atomic_open, reopened, write_atomically
+
+
+def test_a_console_of_windows_keeps_its_own_writer(monkeypatch):
+    console = SimpleNamespace(name="<stdout>", isatty=lambda: True, encoding="utf-8")
+    with monkeypatch.context() as windows:
+        windows.setattr(os, "name", "nt")
+        assert reopened(console, 1) is console
+    assert reopened(console, 1) is not console
 
 
 def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path):

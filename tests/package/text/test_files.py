@@ -44,6 +44,7 @@ def test_words_and_links_are_counted_as_by_fast_align_which_parts_at_space_and_t
         number = f"10{letter}000"
         assert split_words(f" le prix\test  {number} euros \t\r\n") == ("le", "prix", "est", number, "euros")
     assert split_words("the cat\nsleeps\r\nhere") == ("the", "cat", "sleeps", "here")
+    assert split_words("the\r cat\r\r\tsle\reps\r") == ("the", "cat", "sle\reps")
     pair = tuple(split_words(line) for line in ("the price is 10\u00a0000 euros", "le prix est 10\u00a0000 euros"))
     assert read_gold(write("g", "4-4\n"), [pair])[0].sure == {(4, 4)}
     assert pair[1][4] == "euros"

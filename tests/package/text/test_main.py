@@ -5,13 +5,16 @@ import sys
 from contextlib import chdir
 from dataclasses import asdict
 from importlib.metadata import version
+from io import BytesIO
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 import torch
 
 import attnbook
 from attnbook import sample
-from attnlib import Vocabulary, translate
+from attnlib import Vocabulary, luong, translate
 from attnlib.metrics import exact_match, forced_alignments
 from attnlib.units import split_words
 from attntext import files, stream
@@ -214,6 +217,23 @@ def test_a_line_beyond_measure_is_cut_and_changes_no_other(run, model, long):
     assert status == 0
     assert out.split("\n")[:7] + out.split("\n")[8:] == alone
     assert err.startswith("the input, line 8: cut to 1,000 words or pieces of words\n")
+
+
+def test_a_source_beyond_the_positions_of_the_location_score_is_cut():
+    known, lines, out = Vocabulary(("a",)), [], BytesIO()
+    model = luong(known, known, score="location", embedding_dim=4, hidden_size=4)
+    stream.translate_stream(model, BytesIO(b"a " * 120), out, max_length=3, log=lines.append)
+    assert lines[0] == "the input, line 1: cut to 99 words or pieces of words"
+    assert out.getvalue().count(b"\n") == 1
+
+
+@pytest.mark.parametrize(("at_terminal", "parts"), [(True, [[b"a"], [b"b"]]), (False, [[b"a", b"b"]])])
+def test_a_terminal_that_one_cannot_wait_for_is_answered_line_by_line(monkeypatch, at_terminal, parts):
+    """As one of Windows, where a program waits for sockets only."""
+    monkeypatch.setattr(stream, "select", Mock(side_effect=OSError))
+    typed = iter([b"a\n", b"b\n", b""])
+    source = SimpleNamespace(read1=lambda size: next(typed), isatty=lambda: at_terminal)
+    assert [*stream._together(source, "it")] == parts
 
 
 def test_the_toy_text_is_the_grammars_and_replaces_nothing(run, home):

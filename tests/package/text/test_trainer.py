@@ -106,6 +106,18 @@ def test_sources_that_the_location_score_has_no_weights_for_are_refused_before_t
     train_model(tmp_path / "model", pairs[1:], dev[1:], config)
 
 
+def test_pairs_may_be_plain_tuples_that_are_read_once_and_a_folder_a_string(tmp_path):
+    config = TrainingConfig(options={"embedding_dim": 4, "hidden_size": 4}, words=True, min_count=1, steps=2)
+    one = train_model(tmp_path / "one", PAIRS, PAIRS[:3], config)
+    other = train_model(str(tmp_path / "other"), (pair[:2] for pair in PAIRS), iter(PAIRS[:3]), config)
+    assert same(one, other)
+    trained = tmp_path / "one"
+    further = [
+        train_model(tmp_path / f"{n}", PAIRS, (), config, start=at) for n, at in enumerate((trained, f"{trained}"))
+    ]
+    assert same(*further)
+
+
 def test_short_references_and_those_without_spaces_are_scored_by_letters():
     for words, metric in (("a dog sleeps well", "BLEU"), ("a dog sleeps", "chrF"), ("我看见一只狗。 " * 5, "chrF")):
         assert dev_metric([SentencePair(("a",), tuple(words.split()))] * 3) == metric
@@ -128,6 +140,7 @@ REFUSED = {
     "min_count is 5 with subwords; expected it with whole words only": {"min_count": 5},
     "embedding_scale is 1.0; expected it with recurrent models": {"preset": "transformer", "embedding_scale": 1.0},
     "schedule is 'flat'; expected one of cosine, constant": {"schedule": "flat"},
+    "preset is 'gru'; expected one of luong, rnn_search, rnn_encdec, transformer": {"preset": "gru"},
 }
 
 
