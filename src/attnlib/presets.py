@@ -168,7 +168,7 @@ def luong(
     attention : bool, default True
         If False, the base system of the paper's table 1: score, window, and input feeding are no part of it.
     score : {"general", "dot", "concat", "location"}
-        The score. "location" needs the window "global", and sources of at most `LONGEST_LOCATION_SOURCE` words.
+        The score. "location" needs the window "global", and at most `LONGEST_LOCATION_SOURCE` source positions.
     window : {"global", "local-m", "local-p"}
         The window: the whole source, a window that moves one word per step, or one whose center is predicted.
     half_width : int, default 10

@@ -32,8 +32,7 @@ def split_words(line: str) -> Words:
     if re.search("[\ud800-\udfff]", line):
         raise ValueError(f"sentence is {line!r}; expected no lone surrogate")
     line = unicodedata.normalize("NFC", line.replace("\ufeff", ""))
-    line = re.sub(r"\r+(?=[ \n\t]|$)", "", line)
-    return tuple(filter(None, re.split("[ \n\t]", line)))
+    return tuple(filter(None, (word.rstrip("\r") for word in re.split("[ \n\t]", line))))
 
 
 def lacks_spaces(sentences: Sequence[Sequence[str]]) -> bool:

@@ -4,7 +4,7 @@ window.attnlibOwn = data => {
   const EOS = 2, UNKNOWN = 3, SPECIAL = ["<pad>", "<start>", "<end>", "<unknown>"], SPACE = "\u2581";
   const INSIDE = { [SPACE]: "\ufdd0", "\u2585": "\ufdd1" };   // letters that mean something to sentencepiece
   const OUTSIDE = Object.fromEntries(Object.entries(INSIDE).map(both => both.reverse()));
-  const WHITE = /\r?\n|[ \t]|\r+$/;   // as units.py has it
+  const WHITE = /[ \n\t]|\r+(?=[ \n\t]|$)/;   // as units.py has it
   const WORDS = 99, LETTERS = 1000;   // of what is read
   const { pieces, positions, most, beam: widest } = data.own;
   const numbers = new Map(data.source.map((word, n) => [word, n + SPECIAL.length]));

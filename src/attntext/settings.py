@@ -158,10 +158,10 @@ def read_settings(path: Path) -> tuple[Architecture, TrainingConfig]:
     path = path / CONFIG if path.is_dir() else path
     with refuse_damage(path, "the config.json of a training"):
         training = TrainingConfig(**json.loads(path.read_text("utf-8"))["settings"])
+        training.check()
         given: dict[str, Any] = {"preset": training.preset, **training.options}
         given["features"] = given.get("hidden_size", given.get("d_model"))
         architecture = Architecture(**{name: given[name] for name in vars(Architecture()) if name in given})
         if architecture.options(training.seed) != (training.preset, training.options):
             raise ValueError("it has options that attnlib train does not have")
-        training.check()
     return architecture, training

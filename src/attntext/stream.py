@@ -44,7 +44,8 @@ def translate_stream(
     source, target : binary stream
         UTF-8 text in and out, the former packed or not. An empty line has an empty translation.
     max_input_length : int, default 1000
-        Most words or subwords of a line. A longer line is cut. A model with the location score has a limit of its own.
+        Most words or subwords of a line. A longer line is cut. A model with the location score, unless it
+        is an ensemble, has its own limit.
     linked : binary stream, optional
         Stream for the links, in the Pharaoh format, one line for each sentence.
     name : path or str, optional

@@ -33,6 +33,7 @@ ODD = [
     "  the\u3000old\u00a0cat\u2028sings\x1f\tloudly\x85 \x1c now ",
     "aaaaaaa thethethe zzzz the-the 'the' THE <pad> <unknown> &amp; <b>the</b> pad",
     "\0the \u0085 \u180e x\u2060y",
+    "the\r cat\r\r\tsle\reps\r\nnow\r",
     *("".join(random.Random(n).choices("thescaunrlei ▁éß東\u00a0\u200d\U0001f642<'", k=60)) for n in range(40)),
 ]
 OWN = {"pieces": True, "positions": None, "most": 25, "beam": 1}

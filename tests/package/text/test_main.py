@@ -1,5 +1,6 @@
 """The command: what each part prints, writes and refuses, on text written from the grammar."""
 
+import json
 import re
 import sys
 from contextlib import chdir
@@ -118,6 +119,12 @@ def test_options_are_read_from_the_configuration_of_a_training_unless_others_are
     words = attnbook.load("words").config["settings"]
     other = {"seed": 4, "epochs": 3, "steps": None, "options": words["options"] | {"score": "general", "seed": 4}}
     assert asdict(learnt[-1]) == words | other
+
+
+def test_a_configuration_that_no_training_can_have_is_refused(run, home):
+    settings = attnbook.load("words").config["settings"]
+    (home / "other.json").write_text(json.dumps({"settings": settings | {"preset": "gru"}}))
+    assert "preset is 'gru'; expected one of luong" in run(*TRAIN, "m", "--config", "other.json")[2]
 
 
 @pytest.mark.parametrize("model", MODELS)
