@@ -213,6 +213,15 @@ below = found.loc[("local-p", "dot", "bleu_beam")]
 assert f"{below['difference']:.0f}" == "-2", "two points below"
 of_general = found.loc[("dot", "general", "bleu_beam"), "ours_second"]
 assert f"{np.mean(of_general) - np.mean(below['ours_first']):.1f}" == "0.3"
+first_round = ledger.judge_plan(on_captions)
+second_round = ledger.judge_again(on_captions, first_round).set_index(["first", "second", "metric"])
+fed_again = second_round.loc[("location", "location-unfed", "bleu_beam")]
+assert (fed_again["verdict"], f"{fed_again['difference']:.1f}") == ("undecided", "0.1")
+runs_again = (
+    ledger.second_round(on_captions, first_round).runs().query("test_set == 'test'").groupby("model")["bleu_beam"]
+)
+assert (runs_again.count() == 5).all()
+assert f"{runs_again.mean()['general'] - runs_again.mean()['local-p']:.0f}" == "2"
 
 # %% after papers-windows
 assert all(bleu[name].count() == 5 for bleu in columns.values() for name in bleu)
@@ -220,6 +229,10 @@ assert all(bleu[name].count() == 5 for bleu in columns.values() for name in bleu
 assert captions["local-m-D2"] > captions["local-m"]
 of_widths = ledger.judge_plan(on_captions).query("second == 'local-m-D2'")
 assert of_widths["verdict"].tolist() == ["undecided"]
+assert second_round.loc[("local-m", "local-m-D2", "bleu_beam"), "verdict"] == "undecided"
+assert abs(captions["local-m"] - captions["local-p"]) < 0.2, "nearly equal"
+ahead = second_round.loc[("local-p", "local-m", "bleu_beam")]
+assert ahead["p_corrected"] < 0.05 and f"{ahead['difference']:.1f}" == "-2.5"
 for each in (three, five):
     lost = {name: each[name] - each[f"{name}-D4"] for name in ("local-m", "local-p")}
     assert min(lost.values()) > 5 and lost["local-p"] > 3 * lost["local-m"]

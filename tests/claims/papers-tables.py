@@ -4,13 +4,19 @@ words = found["verdict"]
 of_bahdanau = found[found["comparison"].str.startswith("B")]
 assert (of_bahdanau["verdict"] == "agrees").all()
 assert (of_bahdanau["ci_low"] > 0).all(), "to the right"
-of_luong = found[found["comparison"].str.startswith("L") & found["paper_first"].notna()]
-assert of_luong["verdict"].value_counts().to_dict() == {"agrees": 8, "differs": 8, "undecided": 7}
+latest = again["captions"].combine_first(judged["captions"]).set_index(["first", "second", "metric"])
+of_luong = latest[latest["comparison"].str.startswith("L") & latest["paper_first"].notna()]
+assert of_luong["verdict"].value_counts().to_dict() == {"agrees": 10, "differs": 11, "undecided": 2}
 left = [("dropout", "reversed", "bleu_beam"), ("local-p", "dot", "bleu_beam"), ("local-p", "dot", "perplexity")]
 left += [("local-p", "local-p-dot", "bleu_beam"), ("local-p", "local-p-dot", "perplexity")]
 left += [("general", "concat", "perplexity")]
 gains = [("dot", "location", "copied_gain"), ("local-p", "location", "copied_gain")]
-assert {*of_luong.index[of_luong["verdict"] == "differs"]} == {*left, *gains}
+later = [
+    ("local-p", "location", "bleu_beam"),
+    ("local-p", "local-m", "bleu_beam"),
+    ("local-p", "local-m", "perplexity"),
+]
+assert {*of_luong.index[of_luong["verdict"] == "differs"]} == {*left, *gains, *later}
 assert of_luong.loc[gains, "difference"].abs().max() < 0.05, "at 0"
 
 # %% after cell-004
@@ -19,7 +25,8 @@ from attnbook.experiments.runs import read_table
 assert all(ledger.unrecorded(runs).empty for runs in recorded.values())
 tried_again = ledger.second_round(captions, judged["captions"])
 wanted = sum(len(config.seeds) for config in tried_again.plan.configs.values())
-assert (len(tried_again.recorded), wanted) == (16, 30)
+assert (len(tried_again.recorded), wanted) == (30, 30)
+assert "gpu" not in read_table("papers-captions.again.environments"), "made on processors"
 machines = read_table("papers-captions.environments").set_index("id").drop(columns="code").fillna("")
 elsewhere = [run["model"] for run in captions.details if not machines.loc[run["environment"], "gpu"]]
 once, all_five = ["concat", "ensemble", "local-p"], ["local-m-D2", "local-p-again", "local-p-dot"]
@@ -97,6 +104,29 @@ assert f"{led['difference'].iloc[0]:.1f}" == "-2.0"
 assert configs["ensemble"].members == "local-p-again"
 assert configs["local-p-again"].digest == configs["local-p"].digest
 assert configs["local-p-again"].seeds == configs["local-p"].seeds
+
+# %% after captions-again
+once_more = again["captions"].set_index(["first", "second", "metric"])
+assert len(once_more) == 8 and once_more["paper_first"].isna().sum() == 1
+assert all(len(runs) == 5 for side in ("ours_first", "ours_second") for runs in once_more[side])
+assert once_more["verdict"].value_counts().to_dict() == {"agrees": 2, "differs": 3, "undecided": 3}
+assert (once_more.loc[once_more["comparison"] == "L3", "verdict"] == "agrees").all()
+assert once_more["verdict"]["location", "location-unfed", "bleu_beam"] == "undecided"
+behind, no_lead = once_more.loc[later[1]], once_more.loc[later[0]]
+assert behind["p_corrected"] < 0.05 and f"{behind['difference']:.1f}" == "-2.5"
+assert once_more.loc[later[2], "p_corrected"] < 0.05 and once_more.loc[later[2], "difference"] > 0
+assert no_lead["p_corrected"] > 0.05 > no_lead["margin_p_corrected"] and no_lead["margin"] == 0.5
+rows_again = tried_again.runs().query("test_set == 'test'").groupby("model")["bleu_beam"].mean()
+moved_by = rows_again - means["bleu_beam"][rows_again.index]
+assert f"{means['bleu_beam']['local-p']:.1f} {rows_again['local-p']:.1f}" == "24.8 23.0"
+assert len(moved_by) == 6 and moved_by.drop("local-p").abs().max() < 0.6
+errors_again = tried_again.runs().query("test_set == 'captions'").groupby("model")["alignment_error_rate"].mean()
+assert errors_again["local-m"] < errors_again["local-p"] < errors_again["location"]
+fed_by = [
+    found.loc[("location", "location-unfed", "bleu_beam")],
+    once_more.loc["location", "location-unfed", "bleu_beam"],
+]
+assert [f"{gain['difference']:.1f}" for gain in fed_by] == ["0.4", "0.1"]
 
 # %% after cell-017
 links = ledger.rank_correlation(captions, "alignment_error_rate")
@@ -180,10 +210,11 @@ assert runs_of["general"].min() > runs_of["local-m"].min()
 assert runs_of["general"].max() < runs_of["local-m"].max()
 
 # %% after second-round
-assert len(again) == 16 and (again["first"] != "hybrid").sum() == 13
-assert all(len(runs) == 5 for side in ("ours_first", "ours_second") for runs in again[side])
-assert again["verdict"].value_counts().to_dict() == {"agrees": 1, "differs": 3, "undecided": 12}
-second = again.set_index(["first", "second", "metric", "test_set"])
+of_second = again["grammar"]
+assert len(of_second) == 16 and (of_second["first"] != "hybrid").sum() == 13
+assert all(len(runs) == 5 for side in ("ours_first", "ours_second") for runs in of_second[side])
+assert of_second["verdict"].value_counts().to_dict() == {"agrees": 1, "differs": 3, "undecided": 12}
+second = of_second.set_index(["first", "second", "metric", "test_set"])
 verdict = second["verdict"]
 assert verdict["bahdanau-2", "no-attention-2", "bleu_beam", 8] == "agrees"
 assert verdict["bahdanau-2", "no-attention-4", "bleu_beam", 8] == "undecided"
