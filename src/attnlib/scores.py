@@ -158,8 +158,7 @@ class Location(nn.Module):
     def project_keys(self, h: Float[Tensor, "*batch src enc"]) -> Float[Tensor, "*batch src 0"]:
         """Return keys without features, one for each source position."""
         if h.shape[-2] > self.W_a.shape[0]:
-            known = self.W_a.shape[0]
-            raise ValueError(f"h has {h.shape[-2]} source positions, EOS among them; expected at most max_src, {known}")
+            raise ValueError(f"h has {h.shape[-2]} source positions; expected at most max_src, {self.W_a.shape[0]}")
         return h[..., :0]
 
     def forward(
