@@ -63,12 +63,16 @@ def papers_table(name: str, recording: Recording, metrics: Sequence[str]) -> Car
 
 
 def rows_table(recording: Recording) -> Card:
-    """Build a table of all recorded rows of a plan of captions: alignment error, the paper's beside it, and BLEU."""
+    """Build a table of all recorded rows of a plan of captions, or of its second round: alignment error and BLEU.
+
+    The paper's alignment error stands beside ours.
+    """
     runs, rows, error = runs_of(recording), [], "alignment_error_rate"
+    plan = recording.plan.name.removesuffix(".again")
     for name, config in recording.plan.configs.items():
         bleu = all_runs(runs, name, "bleu_beam", "test")
         if bleu:
-            paper = _number(paper_figure(recording.plan.name, name, error), error)
+            paper = _number(paper_figure(plan, name, error), error)
             ours = _spread(all_runs(runs, name, error, "captions"), error), _spread(bleu, "bleu_beam")
             rows.append([config.label, paper, *ours, len(bleu)])
     return table(["", "alignment error, paper", "alignment error, ours", "BLEU, ours", "n"], rows)
