@@ -11,8 +11,8 @@ from attnbook.cards.card import embedded, read_assets
 from attnbook.cards.explorer import shown_data
 from attnbook.cards.packing import pack
 from attnlib.checks import check_whole
-from attnlib.scores import Location
 from attnlib.seq2seq import EncoderDecoder
+from attntext.stream import longest_source
 
 _HERE = Path(__file__).parent
 
@@ -49,14 +49,12 @@ def page_of(model: EncoderDecoder, title: str, *, beam_size: int, max_length: in
     unit, hint, listed = ("piece", _PIECES, "pieces") if pieces else ("word", "", "words")
     attends = model.decoder.has_attention
     then = "change where the model looks" if attends else "replace words of its translation"
-    score = getattr(getattr(model.decoder, "attention", None), "score", None)
-    positions = len(score.W_a) - 1 if isinstance(score, Location) else None  # of a sentence without EOS
     shown = {"title": title, "digest": "own", "D": packed["parts"].get("D"), "steps": []}
     data = {
         **shown_data(("source", "target", "", "", unit), [], [shown]),
         "source": getattr(model.source_vocabulary, listed),
         "target": getattr(model.target_vocabulary, listed),
-        "own": {"pieces": pieces, "positions": positions, "beam": beam_size, "most": max_length},
+        "own": {"pieces": pieces, "positions": longest_source(model), "beam": beam_size, "most": max_length},
     }
     names = "models", "cards", "demo"
     page = (

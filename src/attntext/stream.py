@@ -62,9 +62,7 @@ def translate_stream(
     """
     beam_size = options.get("beam_size", 5)
     check_whole(max_input_length=max_input_length)
-    score = getattr(getattr(model.decoder, "attention", None), "score", None)
-    if isinstance(score, Location):  # which knows so many positions, EOS among them
-        max_input_length = min(max_input_length, len(score.W_a) - 1)
+    max_input_length = min(max_input_length, longest_source(model) or max_input_length)
     (most,) = check_whole(n_best=n_best or 1)
     if most > beam_size:
         raise ValueError(f"n_best is {most}; expected at most beam_size, {beam_size}")
@@ -105,6 +103,12 @@ def log_unknown(name: Path | str, unknown: int, words: int, log: Callable[[str],
     """Say how many words of a text were unknown, if there were any."""
     if unknown:
         log(f"{name}: {unknown:,} of {words:,} words unknown to the model")
+
+
+def longest_source(model: EncoderDecoder) -> int | None:
+    """Return how many words or subwords a model with the location score has positions for, beside EOS; else None."""
+    score = getattr(getattr(model.decoder, "attention", None), "score", None)
+    return len(score.W_a) - 1 if isinstance(score, Location) else None
 
 
 def search_settings(

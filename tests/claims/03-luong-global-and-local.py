@@ -198,7 +198,8 @@ assert 0.4 < right < 0.6, "about half"
 # %% after papers-scores
 from attnbook.experiments import ledger
 
-found = ledger.judge_plan(on_captions).set_index(["first", "second", "metric"])
+first_round = ledger.judge_plan(on_captions)
+found = first_round.set_index(["first", "second", "metric"])
 added = found[found["comparison"] == "L1"]
 papers = added["paper_first"] - added["paper_second"]
 assert added["difference"].idxmax() == papers.idxmax() == ("location-unfed", "dropout", "bleu_beam"), "gains most"
@@ -213,7 +214,6 @@ below = found.loc[("local-p", "dot", "bleu_beam")]
 assert f"{below['difference']:.0f}" == "-2", "two points below"
 of_general = found.loc[("dot", "general", "bleu_beam"), "ours_second"]
 assert f"{np.mean(of_general) - np.mean(below['ours_first']):.1f}" == "0.3"
-first_round = ledger.judge_plan(on_captions)
 second_round = ledger.judge_again(on_captions, first_round).set_index(["first", "second", "metric"])
 fed_again = second_round.loc[("location", "location-unfed", "bleu_beam")]
 assert (fed_again["verdict"], f"{fed_again['difference']:.1f}") == ("undecided", "0.1")
@@ -227,7 +227,7 @@ assert f"{runs_again.mean()['general'] - runs_again.mean()['local-p']:.0f}" == "
 assert all(bleu[name].count() == 5 for bleu in columns.values() for name in bleu)
 (three, five, captions) = (bleu.mean() for bleu in columns.values())
 assert captions["local-m-D2"] > captions["local-m"]
-of_widths = ledger.judge_plan(on_captions).query("second == 'local-m-D2'")
+of_widths = first_round.query("second == 'local-m-D2'")
 assert of_widths["verdict"].tolist() == ["undecided"]
 assert second_round.loc[("local-m", "local-m-D2", "bleu_beam"), "verdict"] == "undecided"
 assert abs(captions["local-m"] - captions["local-p"]) < 0.2, "nearly equal"
